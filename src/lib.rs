@@ -1,0 +1,1 @@
+//! ClassAd interpreter and matchmaker.

@@ -1,0 +1,2 @@
+//! The `classmate` command.
+fn main() {}
