@@ -1,1 +1,11 @@
-//! ClassAd interpreter and matchmaker.
+//! ClassAd interpreter and matchmaker: the answers of an HTCondor pool, with the reasons.
+
+pub mod ad;
+pub mod builtin;
+pub mod error;
+pub mod eval;
+pub mod name;
+pub mod span;
+pub mod syntax;
+pub mod text;
+pub mod value;
