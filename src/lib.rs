@@ -2,6 +2,7 @@
 
 pub mod ad;
 pub mod builtin;
+pub mod conform;
 pub mod error;
 pub mod eval;
 pub mod name;

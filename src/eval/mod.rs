@@ -14,7 +14,7 @@ use crate::ad::{Attribute, ClassAd};
 use crate::builtin::{self, Call};
 use crate::eval::scope::{Scope, Settings};
 use crate::name::{Key, Name, known};
-use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree};
+use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree, base_of};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::parse::Mode;
 use crate::value::logic::{Truth, not};
@@ -242,7 +242,7 @@ impl<'a> Machine<'a> {
                 let root = self.root_of(frame);
                 self.in_frame_or_special(*name, root)
             }
-            Node::Select { base, name } => self.select(tree, *base, *name, frame),
+            Node::Select(name) => self.select(tree, base_of(id), *name, frame),
             Node::Subscript { base, index } => self.subscript(tree, *base, *index, frame),
             Node::Paren(inner) => self.deeper(|machine| machine.eval(tree, *inner, frame)),
             Node::Unary(op, operand) => {
