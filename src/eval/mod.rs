@@ -240,7 +240,7 @@ impl<'a> Machine<'a> {
             Node::Attr(name) => self.reference(*name, frame),
             Node::Absolute(name) => {
                 let root = self.root_of(frame);
-                self.in_frame_or_special(*name, root)
+                self.outward(*name, root)
             }
             Node::Select(name) => self.select(tree, base_of(id), *name, frame),
             Node::Subscript { base, index } => self.subscript(tree, *base, *index, frame),
@@ -411,11 +411,11 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn in_frame_or_special(&mut self, name: Name, frame: FrameId) -> Result<Value, Failed> {
-        self.outward(name, frame)
-    }
-
     fn follow(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Value, Failed> {
+        // A reference counts as a level even when nothing is left to evaluate.
+        if self.depth >= self.settings.limits.depth {
+            return Err(Failed::Depth(self.settings.limits.depth));
+        }
         match found {
             Found::Value(value) => Ok(value),
             Found::Frame(id) => Ok(Value::Ad(AdValue(AdSource::Frame(id)))),
