@@ -2,10 +2,12 @@
 
 pub mod ad;
 pub mod builtin;
+pub mod cli;
 pub mod conform;
 pub mod error;
 pub mod eval;
 pub mod name;
+pub mod report;
 pub mod span;
 pub mod syntax;
 pub mod text;

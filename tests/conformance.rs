@@ -28,7 +28,7 @@ fn differences(file: &str, kind: Kind, columns: &[&str], areas: Option<&[&str]>)
             continue;
         }
         ran += 1;
-        let answer = answer(kind, line);
+        let answer = answer(kind, line.as_bytes());
         for column in columns {
             if answer.get(column) != case.get(column) {
                 let id = case["id"].as_str().unwrap();
