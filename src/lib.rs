@@ -4,6 +4,7 @@ pub mod ad;
 pub mod builtin;
 pub mod error;
 pub mod eval;
+pub mod format;
 pub mod name;
 pub mod span;
 pub mod syntax;
