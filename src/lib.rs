@@ -6,6 +6,7 @@ pub mod cli;
 pub mod conform;
 pub mod error;
 pub mod eval;
+pub mod format;
 pub mod name;
 pub mod report;
 pub mod span;
