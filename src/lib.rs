@@ -1,1 +1,3 @@
 //! ClassAd interpreter and matchmaker.
+
+pub mod config;
