@@ -1,3 +1,4 @@
 //! ClassAd interpreter and matchmaker.
 
+pub mod accountant;
 pub mod config;
