@@ -2,3 +2,4 @@
 
 pub mod accountant;
 pub mod config;
+pub mod priority;
