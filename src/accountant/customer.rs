@@ -84,11 +84,7 @@ impl Customer {
     /// Real user priority, at least 0.5; lower is better.
     pub fn real_priority(&self) -> f64 {
         // Not `max`: a stored NaN must not win.
-        if self.priority >= BEST_PRIORITY {
-            self.priority
-        } else {
-            BEST_PRIORITY
-        }
+        if self.priority >= BEST_PRIORITY { self.priority } else { BEST_PRIORITY }
     }
 
     /// Decays the priority and charges the use of the last `dt` seconds (positive), with `beta` =
@@ -100,17 +96,11 @@ impl Customer {
             self.weighted_resources + self.weighted_uncharged / dt
         };
         let priority = beta * self.real_priority() + (1.0 - beta) * steady;
-        self.priority = written(if priority >= BEST_PRIORITY {
-            priority
-        } else {
-            BEST_PRIORITY
-        });
+        self.priority = written(if priority >= BEST_PRIORITY { priority } else { BEST_PRIORITY });
         let weighted_before = self.weighted_accumulated.unwrap_or(self.accumulated);
-        self.accumulated =
-            written(self.accumulated + self.resources as f64 * dt + self.uncharged as f64);
-        self.weighted_accumulated = Some(written(
-            weighted_before + self.weighted_resources * dt + self.weighted_uncharged,
-        ));
+        self.accumulated = written(self.accumulated + self.resources as f64 * dt + self.uncharged as f64);
+        self.weighted_accumulated =
+            Some(written(weighted_before + self.weighted_resources * dt + self.weighted_uncharged));
         if self.accumulated > 0.0 && self.begin_usage == 0 {
             self.begin_usage = now;
         }
@@ -157,11 +147,7 @@ mod tests {
     const DAY: f64 = 86400.0;
 
     fn after(start: f64, cores: f64, seconds: f64) -> f64 {
-        let mut customer = Customer {
-            priority: start,
-            weighted_resources: cores,
-            ..Customer::default()
-        };
+        let mut customer = Customer { priority: start, weighted_resources: cores, ..Customer::default() };
         customer.update(0, seconds, 0.5_f64.powf(seconds / DAY));
         customer.priority
     }
@@ -171,10 +157,7 @@ mod tests {
     fn priorities_follow_use_with_the_half_life() {
         assert_eq!(after(0.5, 10.0, DAY), 5.25);
         assert_eq!(after(0.5, 100.0, 2.0 * DAY), 75.125);
-        let idle: Vec<f64> = [1.0, 2.0, 3.0, 5.0]
-            .iter()
-            .map(|days| after(10.0, 0.0, days * DAY))
-            .collect();
+        let idle: Vec<f64> = [1.0, 2.0, 3.0, 5.0].iter().map(|days| after(10.0, 0.0, days * DAY)).collect();
         assert_eq!(idle, [5.0, 2.5, 1.25, 0.5]);
         // 10 · 0.5^0.5 = 7.0710678, written with six decimals
         assert_eq!(after(10.0, 0.0, DAY / 2.0), 7.071_068);
@@ -192,25 +175,16 @@ mod tests {
     fn a_match_is_charged_from_when_it_was_made() {
         let mut customer = Customer::default();
         customer.add(4.0, 30);
-        assert_eq!(
-            (customer.uncharged, customer.weighted_uncharged),
-            (-30, -120.0)
-        );
+        assert_eq!((customer.uncharged, customer.weighted_uncharged), (-30, -120.0));
         customer.update(1100, 100.0, 1.0);
-        assert_eq!(
-            (customer.accumulated, customer.weighted_accumulated),
-            (70.0, Some(280.0))
-        );
+        assert_eq!((customer.accumulated, customer.weighted_accumulated), (70.0, Some(280.0)));
         assert_eq!((customer.uncharged, customer.weighted_uncharged), (0, 0.0));
         assert_eq!((customer.begin_usage, customer.last_usage), (1100, 1100));
     }
 
     #[test]
     fn weighted_usage_starts_at_the_unweighted_one() {
-        let mut customer = Customer {
-            accumulated: 50.0,
-            ..Customer::default()
-        };
+        let mut customer = Customer { accumulated: 50.0, ..Customer::default() };
         customer.update(10, 10.0, 1.0);
         assert_eq!(customer.weighted_accumulated, Some(50.0));
     }
@@ -218,10 +192,7 @@ mod tests {
     #[test]
     fn a_priority_is_never_below_one_half() {
         for priority in [0.3, -1.0, f64::NAN] {
-            let customer = Customer {
-                priority,
-                ..Customer::default()
-            };
+            let customer = Customer { priority, ..Customer::default() };
             assert_eq!(customer.real_priority(), 0.5);
         }
     }

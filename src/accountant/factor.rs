@@ -45,11 +45,7 @@ impl FactorRules {
             return self.nice_user;
         }
         // The exact group only: ancestors are not consulted.
-        if let Some((_, factor)) = self
-            .groups
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(group))
-        {
+        if let Some((_, factor)) = self.groups.iter().find(|(known, _)| known.eq_ignore_ascii_case(group)) {
             return *factor;
         }
         match &self.local_domain {
@@ -94,10 +90,7 @@ mod tests {
 
     #[test]
     fn factors_below_one_are_raised() {
-        assert_eq!(
-            rules("DEFAULT_PRIO_FACTOR = 0.1").default_factor(b"a@x", b"<none>"),
-            1.0
-        );
+        assert_eq!(rules("DEFAULT_PRIO_FACTOR = 0.1").default_factor(b"a@x", b"<none>"), 1.0);
         assert_eq!(FactorRules::stored(Some(0.9)), None);
         assert_eq!(FactorRules::stored(Some(1.0)), Some(1.0));
     }

@@ -10,27 +10,13 @@ use super::record::Record;
 /// The operations of the log, by their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry<'a> {
-    Create {
-        key: &'a [u8],
-    },
-    Destroy {
-        key: &'a [u8],
-    },
-    Set {
-        key: &'a [u8],
-        name: &'a [u8],
-        value: &'a [u8],
-    },
-    Delete {
-        key: &'a [u8],
-        name: &'a [u8],
-    },
+    Create { key: &'a [u8] },
+    Destroy { key: &'a [u8] },
+    Set { key: &'a [u8], name: &'a [u8], value: &'a [u8] },
+    Delete { key: &'a [u8], name: &'a [u8] },
     Begin,
     End,
-    Header {
-        sequence: i64,
-        created: i64,
-    },
+    Header { sequence: i64, created: i64 },
 }
 
 /// A line in the middle of a log that cannot be read.
@@ -60,9 +46,7 @@ impl LogWarning {
     /// The warning as a sentence without its place.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::UnfinishedTransaction(_) => {
-                "the last transaction is not finished and was discarded"
-            }
+            Self::UnfinishedTransaction(_) => "the last transaction is not finished and was discarded",
             Self::UnfinishedLine(_) => "the last line is not complete and was discarded",
             Self::NestedBegin(_) => "a transaction begins inside another one",
             Self::UnmatchedEnd(_) => "a transaction ends that did not begin",
@@ -119,20 +103,13 @@ impl Log {
 
     /// Keys and records in the order of their creation.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &Record)> {
-        self.records
-            .iter()
-            .flatten()
-            .map(|(key, record)| (&**key, record))
+        self.records.iter().flatten().map(|(key, record)| (&**key, record))
     }
 
     /// The records of one table, such as `Customer`, by the rest of their keys.
     pub fn table<'a>(&'a self, table: &'a str) -> impl Iterator<Item = (&'a [u8], &'a Record)> {
-        self.iter().filter_map(move |(key, record)| {
-            Some((
-                key.strip_prefix(table.as_bytes())?.strip_prefix(b".")?,
-                record,
-            ))
-        })
+        self.iter()
+            .filter_map(move |(key, record)| Some((key.strip_prefix(table.as_bytes())?.strip_prefix(b".")?, record)))
     }
 
     /// How often the log had been compacted, plus 1; none without a header.
@@ -218,10 +195,7 @@ impl Replay {
         self.line += 1;
         match decode(text) {
             Err(expected) => {
-                self.broken = Some(LogError {
-                    line: self.line,
-                    expected,
-                });
+                self.broken = Some(LogError { line: self.line, expected });
             }
             Ok(Entry::Begin) if self.open.is_some() => {
                 self.log.warnings.push(LogWarning::NestedBegin(self.line));
@@ -241,30 +215,20 @@ impl Replay {
     /// Ends the replay; `rest` is what follows the last newline.
     pub fn finish(mut self, rest: &[u8]) -> Log {
         if self.broken.is_some() {
-            self.log
-                .warnings
-                .push(LogWarning::UnfinishedLine(self.line));
+            self.log.warnings.push(LogWarning::UnfinishedLine(self.line));
         }
         if let Some(line) = self.open {
-            self.log
-                .warnings
-                .push(LogWarning::UnfinishedTransaction(line));
+            self.log.warnings.push(LogWarning::UnfinishedTransaction(line));
         }
         if !rest.is_empty() {
-            self.log
-                .warnings
-                .push(LogWarning::UnfinishedLine(self.line + 1));
+            self.log.warnings.push(LogWarning::UnfinishedLine(self.line + 1));
         }
         self.log
     }
 
     fn commit(&mut self) {
         self.log.transactions += 1;
-        for line in self
-            .pending
-            .split(|b| *b == b'\n')
-            .filter(|line| !line.is_empty())
-        {
+        for line in self.pending.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
             if let Ok(entry) = decode(line) {
                 self.log.apply(entry);
             }
@@ -326,10 +290,7 @@ fn decode(line: &[u8]) -> Result<Entry<'_>, &'static str> {
 fn word(text: &[u8]) -> (&[u8], &[u8]) {
     let start = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
     let text = &text[start..];
-    let end = text
-        .iter()
-        .position(u8::is_ascii_whitespace)
-        .unwrap_or(text.len());
+    let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
     text.split_at(end)
 }
 
@@ -358,14 +319,8 @@ mod tests {
 106 
 ";
         let log = Log::read(text).unwrap();
-        assert_eq!(
-            (log.sequence(), log.created(), log.transactions()),
-            (Some(1), Some(1_762_900_000), 1)
-        );
-        assert_eq!(
-            log.get(b"Accountant.").unwrap().integer("LastUpdateTime"),
-            Some(1_762_900_000)
-        );
+        assert_eq!((log.sequence(), log.created(), log.transactions()), (Some(1), Some(1_762_900_000), 1));
+        assert_eq!(log.get(b"Accountant.").unwrap().integer("LastUpdateTime"), Some(1_762_900_000));
         let alice = log.get(b"Customer.alice@example.org").unwrap();
         assert_eq!(alice.real("WeightedResourcesUsed"), Some(8.0));
         assert_eq!(alice.integer("unchargedtime"), Some(-3));
@@ -378,17 +333,13 @@ mod tests {
 
     #[test]
     fn attributes_and_records_can_be_removed() {
-        let text =
-            b"101 K * *\n103 K A 1\n103 K B 2\n104 K A\n101 L (empty) (empty)\n102 L\n101 M *\n";
+        let text = b"101 K * *\n103 K A 1\n103 K B 2\n104 K A\n101 L (empty) (empty)\n102 L\n101 M *\n";
         let log = Log::read(text).unwrap();
         assert_eq!(log.get(b"K").unwrap().get("A"), None);
         assert_eq!(log.get(b"K").unwrap().get("B"), Some(b"2".as_slice()));
         assert!(log.get(b"L").is_none());
         // The third word of 101 may be missing in old logs.
-        assert_eq!(
-            log.iter().map(|(key, _)| key).collect::<Vec<_>>(),
-            [b"K".as_slice(), b"M"]
-        );
+        assert_eq!(log.iter().map(|(key, _)| key).collect::<Vec<_>>(), [b"K".as_slice(), b"M"]);
     }
 
     #[test]
@@ -400,10 +351,7 @@ mod tests {
     #[test]
     fn a_value_may_contain_blanks() {
         let log = Log::read(b"101 K * *\n103 K A  \"x  y\" \n").unwrap();
-        assert_eq!(
-            log.get(b"K").unwrap().get("A"),
-            Some(b" \"x  y\" ".as_slice())
-        );
+        assert_eq!(log.get(b"K").unwrap().get("A"), Some(b" \"x  y\" ".as_slice()));
         assert_eq!(log.get(b"K").unwrap().string("A").unwrap(), b"x  y");
     }
 
@@ -430,16 +378,7 @@ mod tests {
             error.to_string(),
             "line 2 of the accountant's log cannot be read: expected an operation from 101 to 107"
         );
-        for line in [
-            "101 K",
-            "102 ",
-            "103 K A",
-            "103 K A ",
-            "104 K",
-            "107 x y z",
-            "999 K",
-            "",
-        ] {
+        for line in ["101 K", "102 ", "103 K A", "103 K A ", "104 K", "107 x y z", "999 K", ""] {
             let text = format!("{line}\n105 \n106 \n");
             assert_eq!(Log::read(text.as_bytes()).unwrap_err().line, 1, "{line}");
         }
@@ -448,10 +387,7 @@ mod tests {
     #[test]
     fn transactions_that_overlap_are_noted() {
         let log = Log::read(b"106 \n105 \n105 \n101 K * *\n106 #why\n").unwrap();
-        assert_eq!(
-            log.warnings(),
-            [LogWarning::UnmatchedEnd(1), LogWarning::NestedBegin(3)]
-        );
+        assert_eq!(log.warnings(), [LogWarning::UnmatchedEnd(1), LogWarning::NestedBegin(3)]);
         assert!(log.get(b"K").is_some());
     }
 

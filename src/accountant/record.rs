@@ -27,9 +27,7 @@ impl Record {
     /// An integer attribute; reals lose their fraction, booleans are 1 and 0.
     pub fn integer(&self, name: &str) -> Option<i64> {
         let text = std::str::from_utf8(self.get(name)?.trim_ascii()).ok()?;
-        text.parse()
-            .ok()
-            .or_else(|| number(text).filter(|n| n.abs() < 9.2e18).map(|n| n as i64))
+        text.parse().ok().or_else(|| number(text).filter(|n| n.abs() < 9.2e18).map(|n| n as i64))
     }
 
     /// A numeric attribute.
@@ -46,10 +44,7 @@ impl Record {
 
     /// Names and values, in the order in which the names were first set.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        self.attributes
-            .iter()
-            .flatten()
-            .map(|(name, value)| (&**name, &**value))
+        self.attributes.iter().flatten().map(|(name, value)| (&**name, &**value))
     }
 
     /// Sets an attribute.
@@ -83,10 +78,7 @@ impl Record {
             return index.get(&folded(name)).copied();
         }
         let mut set = self.attributes.iter();
-        set.position(|set| {
-            set.as_ref()
-                .is_some_and(|(known, _)| known.eq_ignore_ascii_case(name))
-        })
+        set.position(|set| set.as_ref().is_some_and(|(known, _)| known.eq_ignore_ascii_case(name)))
     }
 }
 
@@ -138,16 +130,10 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
             b'v' => 11,
             b'0'..=b'7' => {
                 let longest = if escaped <= b'3' { 2 } else { 1 };
-                let more = rest
-                    .iter()
-                    .take(longest)
-                    .take_while(|b| (b'0'..=b'7').contains(b))
-                    .count();
+                let more = rest.iter().take(longest).take_while(|b| (b'0'..=b'7').contains(b)).count();
                 let (digits, tail) = rest.split_at(more);
                 rest = tail;
-                digits.iter().fold(escaped - b'0', |n, digit| {
-                    n.wrapping_mul(8) + (digit - b'0')
-                })
+                digits.iter().fold(escaped - b'0', |n, digit| n.wrapping_mul(8) + (digit - b'0'))
             }
             other => other,
         });
@@ -184,19 +170,13 @@ mod tests {
             assert_eq!(record(text).real("A"), None, "{text}");
         }
         assert_eq!(record("7.9").integer("A"), Some(7));
-        assert_eq!(
-            record("9007199254740993").integer("A"),
-            Some(9_007_199_254_740_993)
-        );
+        assert_eq!(record("9007199254740993").integer("A"), Some(9_007_199_254_740_993));
     }
 
     #[test]
     fn strings_lose_quotes_and_escapes() {
         assert_eq!(record(r#""alice@x""#).string("A").unwrap(), b"alice@x");
-        assert_eq!(
-            record(r#""a\"b\\c\101\n""#).string("A").unwrap(),
-            b"a\"b\\cA\n"
-        );
+        assert_eq!(record(r#""a\"b\\c\101\n""#).string("A").unwrap(), b"a\"b\\cA\n");
         assert_eq!(record("5").string("A"), None);
         assert_eq!(record("\"").string("A"), None);
     }
@@ -213,9 +193,6 @@ mod tests {
         assert_eq!(record.get("attr7"), Some(b"x".as_slice()));
         assert_eq!(record.get("attr150"), Some(b"150".as_slice()));
         let names: Vec<_> = record.iter().map(|(name, _)| name.to_vec()).collect();
-        assert_eq!(
-            (names.len(), &names[7][..], &names[199][..]),
-            (200, b"ATTR7".as_slice(), b"Attr8".as_slice())
-        );
+        assert_eq!((names.len(), &names[7][..], &names[199][..]), (200, b"ATTR7".as_slice(), b"Attr8".as_slice()));
     }
 }

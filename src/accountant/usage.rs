@@ -35,21 +35,13 @@ impl Accountant {
     /// An accountant that knows nobody: every submitter has priority 0.5 × its default factor.
     pub fn new(rules: FactorRules) -> Self {
         let (names, customers, index) = (Vec::new(), Vec::new(), HashMap::new());
-        Self {
-            names,
-            customers,
-            index,
-            last_update: 0,
-            rules,
-        }
+        Self { names, customers, index, last_update: 0, rules }
     }
 
     /// The customers of a log.
     pub fn from_log(log: &Log, rules: FactorRules) -> Self {
         let mut accountant = Self::new(rules);
-        let clock = log
-            .get(b"Accountant.")
-            .and_then(|record| record.integer("LastUpdateTime"));
+        let clock = log.get(b"Accountant.").and_then(|record| record.integer("LastUpdateTime"));
         accountant.last_update = clock.unwrap_or(0);
         for (name, record) in log.table("Customer") {
             let at = accountant.entry(name);
@@ -75,24 +67,19 @@ impl Accountant {
 
     /// The priority factor: the stored one, else the default of the name and its group.
     pub fn factor(&self, name: &[u8], groups: &dyn GroupOf) -> f64 {
-        let stored = self
-            .get(name)
-            .and_then(|customer| FactorRules::stored(customer.factor));
+        let stored = self.get(name).and_then(|customer| FactorRules::stored(customer.factor));
         stored.unwrap_or_else(|| self.rules.default_factor(name, groups.group_of(name)))
     }
 
     /// Effective user priority: real priority × factor; lower is better.
     pub fn effective_priority(&self, name: &[u8], groups: &dyn GroupOf) -> f64 {
-        let real = self
-            .get(name)
-            .map_or(super::customer::BEST_PRIORITY, Customer::real_priority);
+        let real = self.get(name).map_or(super::customer::BEST_PRIORITY, Customer::real_priority);
         real * self.factor(name, groups)
     }
 
     /// Weighted slots in use by a submitter or group, matches of this cycle included.
     pub fn usage(&self, name: &[u8]) -> f64 {
-        self.get(name)
-            .map_or(0.0, |customer| customer.weighted_resources)
+        self.get(name).map_or(0.0, |customer| customer.weighted_resources)
     }
 
     /// Most weighted slots a submitter may have; negative: no limit.
@@ -178,10 +165,7 @@ mod tests {
 
     fn accountant(log: &str) -> Accountant {
         let knobs = NegotiatorKnobs::read(&Config::parse("c", b"").unwrap()).unwrap();
-        Accountant::from_log(
-            &Log::read(log.as_bytes()).unwrap(),
-            FactorRules::new(&knobs.accountant),
-        )
+        Accountant::from_log(&Log::read(log.as_bytes()).unwrap(), FactorRules::new(&knobs.accountant))
     }
 
     /// Groups by the text before the last dot, without a tree.
@@ -200,18 +184,8 @@ mod tests {
     fn without_a_log_everybody_has_half_the_default_factor() {
         let accountant = accountant("");
         assert_eq!(accountant.effective_priority(b"alice@x", &Ungrouped), 500.0);
-        assert_eq!(
-            accountant.effective_priority(b"nice-user.alice@x", &Ungrouped),
-            5e9
-        );
-        assert_eq!(
-            (
-                accountant.usage(b"alice@x"),
-                accountant.ceiling(b"a"),
-                accountant.floor(b"a")
-            ),
-            (0.0, -1, 0)
-        );
+        assert_eq!(accountant.effective_priority(b"nice-user.alice@x", &Ungrouped), 5e9);
+        assert_eq!((accountant.usage(b"alice@x"), accountant.ceiling(b"a"), accountant.floor(b"a")), (0.0, -1, 0));
     }
 
     #[test]
@@ -222,10 +196,7 @@ mod tests {
         );
         assert_eq!(accountant.effective_priority(b"a@x", &Ungrouped), 10_000.0);
         assert_eq!(accountant.effective_priority(b"b@x", &Ungrouped), 500.0);
-        assert_eq!(
-            (accountant.ceiling(b"b@x"), accountant.floor(b"b@x")),
-            (4, 2)
-        );
+        assert_eq!((accountant.ceiling(b"b@x"), accountant.floor(b"b@x")), (4, 2));
     }
 
     #[test]
@@ -234,42 +205,17 @@ mod tests {
         accountant.add_match(b"a.b.eve@x", 3.0, 0, &Dotted);
         accountant.add_match(b"bob@x", 2.0, 0, &Dotted);
         let hierarchical = |name: &[u8]| accountant.get(name).unwrap().hierarchical_resources;
-        assert_eq!(
-            (
-                accountant.usage(b"a.b.eve@x"),
-                accountant.usage(b"a.b"),
-                accountant.usage(b"a")
-            ),
-            (3.0, 3.0, 0.0)
-        );
-        assert_eq!(
-            (
-                hierarchical(b"a.b"),
-                hierarchical(b"a"),
-                hierarchical(b"<none>")
-            ),
-            (3.0, 3.0, 2.0)
-        );
-        assert_eq!(
-            (accountant.usage(b"<none>"), hierarchical(b"bob@x")),
-            (2.0, 0.0)
-        );
+        assert_eq!((accountant.usage(b"a.b.eve@x"), accountant.usage(b"a.b"), accountant.usage(b"a")), (3.0, 3.0, 0.0));
+        assert_eq!((hierarchical(b"a.b"), hierarchical(b"a"), hierarchical(b"<none>")), (3.0, 3.0, 2.0));
+        assert_eq!((accountant.usage(b"<none>"), hierarchical(b"bob@x")), (2.0, 0.0));
     }
 
     #[test]
     fn recounting_starts_from_nothing_for_every_counter() {
         let mut accountant = accountant("");
         let slots = [
-            SlotInUse {
-                submitter: b"a.b.eve@x",
-                weight: 2.0,
-                suspended: false,
-            },
-            SlotInUse {
-                submitter: b"a.b.eve@x",
-                weight: 4.0,
-                suspended: true,
-            },
+            SlotInUse { submitter: b"a.b.eve@x", weight: 2.0, suspended: false },
+            SlotInUse { submitter: b"a.b.eve@x", weight: 4.0, suspended: true },
         ];
         for _ in 0..3 {
             accountant.recount(slots, 0, true, &Dotted);
@@ -289,13 +235,7 @@ mod tests {
         accountant.update_priorities(1000, 100.0);
         assert_eq!(accountant.get(b"a@x").unwrap().priority, 8.0);
         accountant.update_priorities(900, 100.0);
-        assert_eq!(
-            (
-                accountant.get(b"a@x").unwrap().priority,
-                accountant.last_update()
-            ),
-            (8.0, 900)
-        );
+        assert_eq!((accountant.get(b"a@x").unwrap().priority, accountant.last_update()), (8.0, 900));
         accountant.update_priorities(1000, 100.0);
         assert_eq!(accountant.get(b"a@x").unwrap().priority, 4.0);
     }
@@ -309,16 +249,7 @@ mod tests {
                    101 Customer.group_phys.bob@pool.test * *\n103 Customer.group_phys.bob@pool.test Priority 20.0\n";
         let mut accountant = accountant(log);
         accountant.update_priorities(1_795_214_106, 86400.0);
-        assert_eq!(
-            accountant.get(b"alice@pool.test").unwrap().priority,
-            4.999_719
-        );
-        assert_eq!(
-            accountant
-                .get(b"group_phys.bob@pool.test")
-                .unwrap()
-                .priority,
-            19.998_877
-        );
+        assert_eq!(accountant.get(b"alice@pool.test").unwrap().priority, 4.999_719);
+        assert_eq!(accountant.get(b"group_phys.bob@pool.test").unwrap().priority, 19.998_877);
     }
 }

@@ -63,10 +63,7 @@ impl Config {
     /// # Errors
     /// The first line that is not understood, with its place.
     pub fn parse(file: &str, text: &[u8]) -> Result<Self, ConfigError> {
-        let mut config = Self {
-            subsystem: b"NEGOTIATOR".to_vec().into_boxed_slice(),
-            ..Self::default()
-        };
+        let mut config = Self { subsystem: b"NEGOTIATOR".to_vec().into_boxed_slice(), ..Self::default() };
         config.add(file, text)?;
         Ok(config)
     }
@@ -76,11 +73,7 @@ impl Config {
     /// # Errors
     /// As [`Config::parse`]; what was read before the error stays.
     pub fn add(&mut self, file: &str, text: &[u8]) -> Result<(), ConfigError> {
-        let mut lines = Lines {
-            file: Arc::from(file),
-            text,
-            line: 0,
-        };
+        let mut lines = Lines { file: Arc::from(file), text, line: 0 };
         while let Some(logical) = lines.next(&mut self.warnings)? {
             self.statement(&logical)?;
         }
@@ -100,17 +93,11 @@ impl Config {
         let Some((raw, place)) = self.raw(name.as_bytes()) else {
             return Ok(None);
         };
-        let text = expand(name.as_bytes(), raw, &|name| {
-            self.raw(name).map(|(raw, _)| raw)
-        })
-        .map_err(|error| {
+        let text = expand(name.as_bytes(), raw, &|name| self.raw(name).map(|(raw, _)| raw)).map_err(|error| {
             let place = place.cloned();
             ConfigError::new(format!("`{name}` cannot be expanded: {error}"), place)
         })?;
-        Ok(Some(Found {
-            text,
-            place: place.cloned(),
-        }))
+        Ok(Some(Found { text, place: place.cloned() }))
     }
 
     /// The names the files set (not the built-in ones), in the order of their first assignment.
@@ -124,22 +111,15 @@ impl Config {
             Some((&*entry.raw, Some(&entry.place)))
         };
         let prefixed = [&self.subsystem, b".".as_slice(), name].concat();
-        find(&prefixed)
-            .or_else(|| find(name))
-            .or_else(|| Some((table::default_text(name)?.as_bytes(), None)))
+        find(&prefixed).or_else(|| find(name)).or_else(|| Some((table::default_text(name)?.as_bytes(), None)))
     }
 
     /// The raw value the first of these names has that has one, the table's default included.
     fn earlier(&self, names: &[&[u8]]) -> Option<&[u8]> {
-        let set = names
-            .iter()
-            .find_map(|name| self.index.get(&*name.to_ascii_uppercase()));
+        let set = names.iter().find_map(|name| self.index.get(&*name.to_ascii_uppercase()));
         match set {
             Some(&at) => Some(&self.entries[at].raw),
-            None => names
-                .iter()
-                .find_map(|name| table::default_text(name))
-                .map(str::as_bytes),
+            None => names.iter().find_map(|name| table::default_text(name)).map(str::as_bytes),
         }
     }
 
@@ -161,24 +141,14 @@ impl Config {
             self.entries[at].raw = raw;
             self.entries[at].place = place;
         } else {
-            self.index.insert(
-                name.to_ascii_uppercase().into_boxed_slice(),
-                self.entries.len(),
-            );
-            self.entries.push(Entry {
-                name: name.into(),
-                raw,
-                place,
-            });
+            self.index.insert(name.to_ascii_uppercase().into_boxed_slice(), self.entries.len());
+            self.entries.push(Entry { name: name.into(), raw, place });
         }
     }
 
     fn statement(&mut self, line: &Logical) -> Result<(), ConfigError> {
         let text = line.text.as_slice();
-        let word = text
-            .iter()
-            .position(|b| b.is_ascii_whitespace() || matches!(b, b':' | b'='))
-            .unwrap_or(text.len());
+        let word = text.iter().position(|b| b.is_ascii_whitespace() || matches!(b, b':' | b'=')).unwrap_or(text.len());
         let after = text[word..].trim_ascii_start();
         refuse_keyword(&text[..word], after, &line.place)?;
         if text[0] == b'[' && word == text.len() {
@@ -186,10 +156,7 @@ impl Config {
         }
         let name_end = name_length(text);
         let (operator, value_at) = operator(text, name_end).ok_or_else(|| {
-            ConfigError::new(
-                format!("expected `NAME = value`, found `{}`", shown(text)),
-                Some(line.place.clone()),
-            )
+            ConfigError::new(format!("expected `NAME = value`, found `{}`", shown(text)), Some(line.place.clone()))
         })?;
         let value = text[value_at..].trim_ascii_start();
         let name = self.name(&text[..name_end], &line.place)?;
@@ -205,14 +172,8 @@ impl Config {
             }
         };
         if matches!(operator, Operator::ObsoleteSet) {
-            let message = format!(
-                "`{} : value` is the obsolete form of `{0} = value`",
-                shown(&name)
-            );
-            self.warnings.push(ConfigWarning {
-                message,
-                place: line.place.clone(),
-            });
+            let message = format!("`{} : value` is the obsolete form of `{0} = value`", shown(&name));
+            self.warnings.push(ConfigWarning { message, place: line.place.clone() });
         }
         self.set(&name, raw, line.place.clone());
         Ok(())
@@ -270,10 +231,7 @@ fn name_length(text: &[u8]) -> usize {
 
 /// The operator after the name, and where the value begins.
 fn operator(text: &[u8], name_end: usize) -> Option<(Operator, usize)> {
-    let blanks = text[name_end..]
-        .iter()
-        .take_while(|b| b.is_ascii_whitespace())
-        .count();
+    let blanks = text[name_end..].iter().take_while(|b| b.is_ascii_whitespace()).count();
     let start = name_end + blanks;
     let rest = &text[start..];
     match rest.first()? {
@@ -285,10 +243,7 @@ fn operator(text: &[u8], name_end: usize) -> Option<(Operator, usize)> {
             if rest.get(2) == Some(&b'=') {
                 Some((Operator::Append(vec![separator]), start + 3))
             } else if rest.get(2) == Some(&separator) && rest.get(3) == Some(&b'=') {
-                Some((
-                    Operator::Append(vec![b' ', separator, separator, b' ']),
-                    start + 4,
-                ))
+                Some((Operator::Append(vec![b' ', separator, separator, b' ']), start + 4))
             } else {
                 None
             }
@@ -315,10 +270,7 @@ fn refuse_keyword(word: &[u8], after: &[u8], place: &Place) -> Result<(), Config
         None
     };
     match what {
-        Some(what) => Err(ConfigError::new(
-            format!("{what} is not supported yet"),
-            Some(place.clone()),
-        )),
+        Some(what) => Err(ConfigError::new(format!("{what} is not supported yet"), Some(place.clone()))),
         None => Ok(()),
     }
 }
@@ -359,10 +311,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn logical(
-        &mut self,
-        warnings: &mut Vec<ConfigWarning>,
-    ) -> Result<Option<Logical>, ConfigError> {
+    fn logical(&mut self, warnings: &mut Vec<ConfigWarning>) -> Result<Option<Logical>, ConfigError> {
         let (first, column) = loop {
             match self.physical() {
                 None => return Ok(None),
@@ -372,11 +321,7 @@ impl<'a> Lines<'a> {
                 Some(_) => {}
             }
         };
-        let place = Place {
-            file: Arc::clone(&self.file),
-            line: self.line,
-            column,
-        };
+        let place = Place { file: Arc::clone(&self.file), line: self.line, column };
         let mut text = first.to_vec();
         while text.last() == Some(&b'\\') {
             text.pop();
@@ -392,11 +337,7 @@ impl<'a> Lines<'a> {
                 text.push(b'\\');
                 if line.last() != Some(&b'\\') {
                     let message = "a comment inside a continued value does not end it".to_owned();
-                    let place = Place {
-                        file: Arc::clone(&self.file),
-                        line: self.line,
-                        column,
-                    };
+                    let place = Place { file: Arc::clone(&self.file), line: self.line, column };
                     warnings.push(ConfigWarning { message, place });
                 }
             } else {
@@ -413,10 +354,7 @@ mod tests {
 
     fn value(text: &str, name: &str) -> Option<String> {
         let config = Config::parse("test", text.as_bytes()).unwrap();
-        config
-            .get(name)
-            .unwrap()
-            .map(|found| String::from_utf8(found.text).unwrap())
+        config.get(name).unwrap().map(|found| String::from_utf8(found.text).unwrap())
     }
 
     fn refusal(text: &str) -> (String, u32, u32) {
@@ -441,10 +379,7 @@ mod tests {
         assert_eq!(value("C=3 \\\n\nD=4", "C").unwrap(), "3 ");
         assert_eq!(value("C=3 \\\n\nD=4", "D").unwrap(), "4");
         assert_eq!(value("# comment \\\nA = 1", "A").unwrap(), "1");
-        assert_eq!(
-            value("A = one \\\n# comment \\\n two", "A").unwrap(),
-            "one two"
-        );
+        assert_eq!(value("A = one \\\n# comment \\\n two", "A").unwrap(), "one two");
         assert_eq!(value("A = 1 \\", "A").unwrap(), "1 ");
         assert_eq!(value("\\\nA = 1", "A").unwrap(), "1");
     }
@@ -463,15 +398,9 @@ mod tests {
 
     #[test]
     fn a_reference_to_itself_takes_the_earlier_value() {
-        assert_eq!(
-            value("X = a\nX = $(x), b\nX = $(X), c", "X").unwrap(),
-            "a, b, c"
-        );
+        assert_eq!(value("X = a\nX = $(x), b\nX = $(X), c", "X").unwrap(), "a, b, c");
         assert_eq!(value("X = $(X:none), b", "X").unwrap(), "none, b");
-        assert_eq!(
-            value("Y = 1\nX = $(Y)\nX = $(X) 2\nY = 3", "X").unwrap(),
-            "3 2"
-        );
+        assert_eq!(value("Y = 1\nX = $(Y)\nX = $(X) 2\nY = 3", "X").unwrap(), "3 2");
         // The earlier value may be the table's default, 60.
         let text = "NEGOTIATOR_INTERVAL = $(NEGOTIATOR_INTERVAL)*2";
         assert_eq!(value(text, "NEGOTIATOR_INTERVAL").unwrap(), "60*2");
@@ -507,14 +436,8 @@ mod tests {
 
     #[test]
     fn bad_lines_are_refused_with_their_place() {
-        assert_eq!(
-            refusal("A = 1\n\n  D+=z"),
-            ("`D+` is not a name".to_owned(), 3, 3)
-        );
-        assert_eq!(
-            refusal("hello"),
-            ("expected `NAME = value`, found `hello`".to_owned(), 1, 1)
-        );
+        assert_eq!(refusal("A = 1\n\n  D+=z"), ("`D+` is not a name".to_owned(), 3, 3));
+        assert_eq!(refusal("hello"), ("expected `NAME = value`, found `hello`".to_owned(), 1, 1));
         assert_eq!(refusal("a-b = 1").0, "`a-b` is not a name");
         assert_eq!(refusal(" = 1").0, "`` is not a name");
     }
@@ -535,10 +458,7 @@ mod tests {
             "error 5 : no",
         ] {
             let (message, line, _) = refusal(text);
-            assert!(
-                message.ends_with("is not supported yet"),
-                "{text}: {message}"
-            );
+            assert!(message.ends_with("is not supported yet"), "{text}: {message}");
             assert_eq!(line, 1);
         }
         // Ordinary names all the same.
@@ -550,10 +470,7 @@ mod tests {
     fn a_function_macro_is_refused_when_the_value_is_read() {
         let config = Config::parse("f", b"\nA = $ENV(HOME)").unwrap();
         let error = config.get("A").unwrap_err();
-        assert_eq!(
-            error.message,
-            "`A` cannot be expanded: the function macro `$ENV(…)` is not supported yet"
-        );
+        assert_eq!(error.message, "`A` cannot be expanded: the function macro `$ENV(…)` is not supported yet");
         assert_eq!(error.place.unwrap().line, 2);
     }
 

@@ -50,21 +50,12 @@ pub(crate) type Lookup<'a> = dyn Fn(&[u8]) -> Option<&'a [u8]> + 'a;
 /// The text of `value` with every reference replaced, lazily: values found are expanded in turn.
 ///
 /// `owner` is the name whose value this is (empty if none); meeting it again is a circle.
-pub(crate) fn expand(
-    owner: &[u8],
-    value: &[u8],
-    lookup: &Lookup<'_>,
-) -> Result<Vec<u8>, ExpandError> {
+pub(crate) fn expand(owner: &[u8], value: &[u8], lookup: &Lookup<'_>) -> Result<Vec<u8>, ExpandError> {
     let mut open = Vec::new();
     if !owner.is_empty() {
         open.push(owner.to_ascii_uppercase());
     }
-    let mut expansion = Expansion {
-        lookup,
-        open,
-        only: None,
-        after_dollar: false,
-    };
+    let mut expansion = Expansion { lookup, open, only: None, after_dollar: false };
     let mut out = Vec::with_capacity(value.len());
     expansion.text(value, &mut out, 0)?;
     Ok(out)
@@ -73,18 +64,9 @@ pub(crate) fn expand(
 /// The text of `value` with only the references to `name` replaced, by `old` as it is (not expanded).
 ///
 /// This is what an assignment does to references to the name being assigned.
-pub(crate) fn expand_self(
-    names: &[&[u8]],
-    old: Option<&[u8]>,
-    value: &[u8],
-) -> Result<Vec<u8>, ExpandError> {
+pub(crate) fn expand_self(names: &[&[u8]], old: Option<&[u8]>, value: &[u8]) -> Result<Vec<u8>, ExpandError> {
     let lookup = |_: &[u8]| None;
-    let mut expansion = Expansion {
-        lookup: &lookup,
-        open: Vec::new(),
-        only: Some((names, old)),
-        after_dollar: false,
-    };
+    let mut expansion = Expansion { lookup: &lookup, open: Vec::new(), only: Some((names, old)), after_dollar: false };
     let mut out = Vec::with_capacity(value.len());
     expansion.text(value, &mut out, 0)?;
     Ok(out)
@@ -113,9 +95,7 @@ struct Reference<'a> {
 impl Expansion<'_, '_> {
     fn text(&mut self, text: &[u8], out: &mut Vec<u8>, depth: usize) -> Result<(), ExpandError> {
         if depth > DEEPEST {
-            return Err(ExpandError::Depth(shown(
-                self.open.last().map_or(b"$()".as_slice(), Vec::as_slice),
-            )));
+            return Err(ExpandError::Depth(shown(self.open.last().map_or(b"$()".as_slice(), Vec::as_slice))));
         }
         let mut rest = text;
         while let Some(at) = memchr::memchr(b'$', rest) {
@@ -143,11 +123,7 @@ impl Expansion<'_, '_> {
             self.after_dollar = false;
             out.extend_from_slice(text);
         }
-        if out.len() > LONGEST {
-            Err(ExpandError::Length)
-        } else {
-            Ok(())
-        }
+        if out.len() > LONGEST { Err(ExpandError::Length) } else { Ok(()) }
     }
 
     fn reference(
@@ -233,11 +209,7 @@ fn reference(text: &[u8]) -> Option<Reference<'_>> {
                 let name = &body[..colon.unwrap_or(at)];
                 let default = colon.map(|colon| &body[colon + 1..at]);
                 let valid = !name.is_empty();
-                return valid.then_some(Reference {
-                    name,
-                    default,
-                    length: at + 3,
-                });
+                return valid.then_some(Reference { name, default, length: at + 3 });
             }
             b')' => depth -= 1,
             b':' if colon.is_none() && depth == 0 => colon = Some(at),
@@ -255,9 +227,7 @@ fn reference(text: &[u8]) -> Option<Reference<'_>> {
 /// The name of the function macro at the beginning of `text`, which starts with `$`.
 fn function(text: &[u8]) -> Option<&[u8]> {
     let body = &text[1..];
-    let end = body
-        .iter()
-        .position(|b| !(b.is_ascii_alphabetic() || *b == b'_'))?;
+    let end = body.iter().position(|b| !(b.is_ascii_alphabetic() || *b == b'_'))?;
     if body[end] != b'(' || end == 0 {
         return None;
     }
@@ -295,25 +265,13 @@ mod tests {
     #[test]
     fn undefined_and_empty_names_take_the_default() {
         assert_eq!(with_table("[$(NOPE)][$(EMPTY)]").unwrap(), "[][]");
-        assert_eq!(
-            with_table("[$(NOPE:d, e)][$(EMPTY:7)][$(A:8)]").unwrap(),
-            "[d, e][7][one]"
-        );
+        assert_eq!(with_table("[$(NOPE:d, e)][$(EMPTY:7)][$(A:8)]").unwrap(), "[d, e][7][one]");
         assert_eq!(with_table("$(X:$(Y:$(Z:q)))").unwrap(), "q");
     }
 
     #[test]
     fn what_is_no_reference_stays() {
-        for text in [
-            "$( A )",
-            "$(A",
-            "$A",
-            "$$(A)",
-            "$$([MY.X])",
-            "$(X:[y])",
-            "5 $",
-            "$()",
-        ] {
+        for text in ["$( A )", "$(A", "$A", "$$(A)", "$$([MY.X])", "$(X:[y])", "5 $", "$()"] {
             assert_eq!(with_table(text).unwrap(), text, "{text}");
         }
     }
@@ -326,39 +284,25 @@ mod tests {
     #[test]
     fn dollar_is_written_last() {
         assert_eq!(with_table("$(DOLLAR)(A)").unwrap(), "$(A)");
-        assert_eq!(
-            with_table("$(DOLLAR)$(DOLLAR)(A)").unwrap(),
-            "$$(DOLLAR)(A)"
-        );
+        assert_eq!(with_table("$(DOLLAR)$(DOLLAR)(A)").unwrap(), "$$(DOLLAR)(A)");
     }
 
     #[test]
     fn a_circle_is_an_error_and_not_a_hang() {
-        assert_eq!(
-            with_table("$(LOOP)"),
-            Err(ExpandError::Circle("LOOP".to_owned()))
-        );
+        assert_eq!(with_table("$(LOOP)"), Err(ExpandError::Circle("LOOP".to_owned())));
     }
 
     #[test]
     fn function_macros_are_refused() {
-        assert_eq!(
-            with_table("$(CALL)"),
-            Err(ExpandError::Function("ENV".to_owned()))
-        );
-        assert!(matches!(
-            with_table("$Fn(A)"),
-            Err(ExpandError::Function(_))
-        ));
+        assert_eq!(with_table("$(CALL)"), Err(ExpandError::Function("ENV".to_owned())));
+        assert!(matches!(with_table("$Fn(A)"), Err(ExpandError::Function(_))));
         assert_eq!(with_table("$Hello(A)").unwrap(), "$Hello(A)");
     }
 
     #[test]
     fn growth_is_bounded() {
         // Each level doubles the text: 2^40 bytes if nothing stopped it.
-        let values: Vec<Vec<u8>> = (0..41)
-            .map(|i| format!("$(L{i})$(L{i})").into_bytes())
-            .collect();
+        let values: Vec<Vec<u8>> = (0..41).map(|i| format!("$(L{i})$(L{i})").into_bytes()).collect();
         let table = |name: &[u8]| -> Option<&[u8]> {
             let level: usize = std::str::from_utf8(&name[1..]).ok()?.parse().ok()?;
             Some(if level == 0 { b"x" } else { &values[level - 1] })

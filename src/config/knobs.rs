@@ -22,10 +22,7 @@ pub struct NegotiatorKnobs {
 }
 
 /// How the pie is dealt (`negotiation.md` §5, §7).
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "one field is one knob of the configuration"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct PieKnobs {
     /// `NEGOTIATOR_CONSIDER_PREEMPTION`: claimed slots may be matched again.
@@ -62,10 +59,7 @@ pub struct FilterKnobs {
 }
 
 /// How candidates are tested and compared (`negotiation.md` §10).
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "one field is one knob of the configuration"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatchingKnobs {
     /// `NEGOTIATOR_PRE_JOB_RANK`, first key.
@@ -157,8 +151,7 @@ impl PieKnobs {
     fn read(settings: Settings<'_>) -> Result<Self, ConfigError> {
         Ok(Self {
             consider_preemption: settings.boolean("NEGOTIATOR_CONSIDER_PREEMPTION", true)?,
-            consider_early_preemption: settings
-                .boolean("NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", false)?,
+            consider_early_preemption: settings.boolean("NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", false)?,
             use_slot_weights: settings.boolean("NEGOTIATOR_USE_SLOT_WEIGHTS", true)?,
             slot_weight: settings.expression("SLOT_WEIGHT")?,
             force_slot_weight: settings.boolean("FORCE_NEGOTIATOR_SLOT_WEIGHT", false)?,
@@ -202,8 +195,7 @@ impl MatchingKnobs {
             post_job_rank: settings.expression("NEGOTIATOR_POST_JOB_RANK")?,
             preemption_rank: settings.expression("PREEMPTION_RANK")?,
             preemption_requirements: settings.expression("PREEMPTION_REQUIREMENTS")?,
-            preemption_requirements_stable: settings
-                .boolean("PREEMPTION_REQUIREMENTS_STABLE", true)?,
+            preemption_requirements_stable: settings.boolean("PREEMPTION_REQUIREMENTS_STABLE", true)?,
             preemption_rank_stable: settings.boolean("PREEMPTION_RANK_STABLE", true)?,
             ignore_job_ranks: settings.boolean("NEGOTIATOR_IGNORE_JOB_RANKS", false)?,
             match_list_caching: settings.boolean("NEGOTIATOR_MATCHLIST_CACHING", true)?,
@@ -219,11 +211,7 @@ impl MatchingKnobs {
 impl SignificantKnobs {
     fn read(settings: Settings<'_>) -> Result<Self, ConfigError> {
         let mut slot_side = Vec::new();
-        for name in [
-            "STARTD_JOB_ATTRS",
-            "STARTD_JOB_EXPRS",
-            "SYSTEM_STARTD_JOB_ATTRS",
-        ] {
+        for name in ["STARTD_JOB_ATTRS", "STARTD_JOB_EXPRS", "SYSTEM_STARTD_JOB_ATTRS"] {
             slot_side.extend(settings.list(name)?);
         }
         let request_counts = settings.boolean("USE_RESOURCE_REQUEST_COUNTS", true)?;
@@ -250,18 +238,14 @@ impl AccountantKnobs {
             remote_factor: factor("REMOTE_PRIO_FACTOR", 1e7)?,
             local_domain: settings.string("ACCOUNTANT_LOCAL_DOMAIN")?,
             group_factors: group_factors(settings, config)?,
-            discount_suspended: settings
-                .boolean("NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES", false)?,
+            discount_suspended: settings.boolean("NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES", false)?,
             domain: settings.string("ACCOUNTING_DOMAIN")?,
         })
     }
 }
 
 /// The `GROUP_PRIO_FACTOR_*` knobs a configuration sets.
-fn group_factors(
-    settings: Settings<'_>,
-    config: &Config,
-) -> Result<Vec<(Vec<u8>, f64)>, ConfigError> {
+fn group_factors(settings: Settings<'_>, config: &Config) -> Result<Vec<(Vec<u8>, f64)>, ConfigError> {
     const PREFIX: &[u8] = b"GROUP_PRIO_FACTOR_";
     let mut factors = Vec::new();
     for name in config.names() {
@@ -303,26 +287,11 @@ mod tests {
             use_global_job_prios,
         } = k.pie;
         assert!(consider_preemption && use_slot_weights);
-        assert!(
-            !(consider_early_preemption
-                || force_slot_weight
-                || ignore_user_priorities
-                || use_global_job_prios)
-        );
+        assert!(!(consider_early_preemption || force_slot_weight || ignore_user_priorities || use_global_job_prios));
         assert_eq!(text(slot_weight.as_ref()), "Cpus");
 
-        let FilterKnobs {
-            slots,
-            submitters,
-            jobs,
-            pool_size,
-            shutdown_threshold,
-            working_cm_slots,
-        } = k.filter;
-        assert_eq!(
-            (slots, submitters, jobs, pool_size),
-            (None, None, None, None)
-        );
+        let FilterKnobs { slots, submitters, jobs, pool_size, shutdown_threshold, working_cm_slots } = k.filter;
+        assert_eq!((slots, submitters, jobs, pool_size), (None, None, None, None));
         assert_eq!(text(shutdown_threshold.as_ref()), "0");
         assert!(!working_cm_slots);
 
@@ -340,95 +309,49 @@ mod tests {
             "(RemoteUserPrio * 1000000) - ifThenElse(isUndefined(TotalJobRuntime), 0, TotalJobRuntime)"
         );
         assert_eq!(text(m.preemption_requirements.as_ref()), "False");
-        assert!(
-            m.preemption_requirements_stable && m.preemption_rank_stable && m.match_list_caching
-        );
-        assert!(
-            !(m.ignore_job_ranks
-                || m.allow_pslot_preemption
-                || m.cross_slot_prios
-                || m.depth_first)
-        );
+        assert!(m.preemption_requirements_stable && m.preemption_rank_stable && m.match_list_caching);
+        assert!(!(m.ignore_job_ranks || m.allow_pslot_preemption || m.cross_slot_prios || m.depth_first));
         assert_eq!(m.resource_prefix, b"slot");
         assert!(m.match_exprs.is_empty());
 
         let s = k.significant;
         assert!(s.replaced_by.is_empty() && s.added.is_empty());
-        let names = |list: &[Vec<u8>]| {
-            list.iter()
-                .map(|n| String::from_utf8(n.clone()).unwrap())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            names(&s.removed),
-            [
-                "CpusUsage",
-                "DiskUsage",
-                "GPUsUsage",
-                "MemoryUsage",
-                "ResidentSetSize"
-            ]
-        );
+        let names = |list: &[Vec<u8>]| list.iter().map(|n| String::from_utf8(n.clone()).unwrap()).collect::<Vec<_>>();
+        assert_eq!(names(&s.removed), ["CpusUsage", "DiskUsage", "GPUsUsage", "MemoryUsage", "ResidentSetSize"]);
         assert_eq!(text(s.removed_pattern.as_ref()), "^Slot[0-9]*_");
         assert_eq!(names(&s.slot_side).len(), 12);
-        assert_eq!(
-            names(&s.slot_side)[..3],
-            ["ImageSize", "ExecutableSize", "JobUniverse"]
-        );
+        assert_eq!(names(&s.slot_side)[..3], ["ImageSize", "ExecutableSize", "JobUniverse"]);
         assert!(s.request_counts);
         assert_eq!(s.request_list_size, 200);
 
         let a = k.accountant;
-        assert_eq!(
-            (
-                a.half_life,
-                a.default_factor,
-                a.nice_user_factor,
-                a.remote_factor
-            ),
-            (86400.0, 1000.0, 1e10, 1e7)
-        );
+        assert_eq!((a.half_life, a.default_factor, a.nice_user_factor, a.remote_factor), (86400.0, 1000.0, 1e10, 1e7));
         assert_eq!((a.local_domain, a.domain), (None, None));
         assert!(a.group_factors.is_empty() && !a.discount_suspended);
     }
 
     #[test]
     fn the_domain_of_submitters_follows_uid_domain() {
-        assert_eq!(
-            knobs("UID_DOMAIN = pool.test").accountant.domain.unwrap(),
-            b"pool.test"
-        );
+        assert_eq!(knobs("UID_DOMAIN = pool.test").accountant.domain.unwrap(), b"pool.test");
         let both = knobs("UID_DOMAIN = pool.test\nACCOUNTING_DOMAIN = acc.test");
         assert_eq!(both.accountant.domain.unwrap(), b"acc.test");
     }
 
     #[test]
     fn an_empty_preemption_requirements_is_no_test() {
-        assert_eq!(
-            knobs("PREEMPTION_REQUIREMENTS =")
-                .matching
-                .preemption_requirements,
-            None
-        );
+        assert_eq!(knobs("PREEMPTION_REQUIREMENTS =").matching.preemption_requirements, None);
     }
 
     #[test]
     fn group_factors_are_collected() {
-        let k = knobs(
-            "GROUP_PRIO_FACTOR_group_a = 2\ngroup_prio_factor_group_b.x = 5.5\nGROUP_PRIO_FACTOR_z = 0",
-        );
+        let k = knobs("GROUP_PRIO_FACTOR_group_a = 2\ngroup_prio_factor_group_b.x = 5.5\nGROUP_PRIO_FACTOR_z = 0");
         let expected = [(b"group_a".to_vec(), 2.0), (b"group_b.x".to_vec(), 5.5)];
         assert_eq!(k.accountant.group_factors, expected);
     }
 
     #[test]
     fn request_lists_have_one_entry_without_counts() {
-        assert_eq!(
-            knobs("USE_RESOURCE_REQUEST_COUNTS = false")
-                .significant
-                .request_list_size,
-            1
-        );
+        assert_eq!(knobs("USE_RESOURCE_REQUEST_COUNTS = false").significant.request_list_size, 1);
     }
 
     #[test]
@@ -447,9 +370,6 @@ mod tests {
     fn a_bad_value_is_refused() {
         let config = Config::parse("c", b"PRIORITY_HALFLIFE = 0").unwrap();
         let error = NegotiatorKnobs::read(&config).unwrap_err();
-        assert_eq!(
-            error.message,
-            "`PRIORITY_HALFLIFE` is `0`: expected a number of at least 0.00001"
-        );
+        assert_eq!(error.message, "`PRIORITY_HALFLIFE` is `0`: expected a number of at least 0.00001");
     }
 }

@@ -46,11 +46,7 @@ pub struct ConfigError {
 impl ConfigError {
     /// An error without help.
     pub fn new(message: impl Into<String>, place: Option<Place>) -> Self {
-        Self {
-            message: message.into(),
-            place,
-            help: None,
-        }
+        Self { message: message.into(), place, help: None }
     }
 
     /// The same error with a hint.

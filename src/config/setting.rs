@@ -34,24 +34,17 @@ impl<'a> Settings<'a> {
 
     /// A text as it is; blank counts as unset.
     pub fn string(self, name: &str) -> Result<Option<Vec<u8>>, ConfigError> {
-        Ok(self
-            .text(name)?
-            .map(|found| found.text.trim_ascii().to_vec()))
+        Ok(self.text(name)?.map(|found| found.text.trim_ascii().to_vec()))
     }
 
     /// An expression knob; explicitly empty means no expression, not the default.
     pub fn expression(self, name: &str) -> Result<Option<ExprText>, ConfigError> {
-        Ok(self.text(name)?.map(|Found { text, place }| ExprText {
-            text: text.trim_ascii().to_vec(),
-            place,
-        }))
+        Ok(self.text(name)?.map(|Found { text, place }| ExprText { text: text.trim_ascii().to_vec(), place }))
     }
 
     /// A list separated by commas and white space; blank items vanish.
     pub fn list(self, name: &str) -> Result<Vec<Vec<u8>>, ConfigError> {
-        Ok(self
-            .text(name)?
-            .map_or_else(Vec::new, |found| list_items(&found.text)))
+        Ok(self.text(name)?.map_or_else(Vec::new, |found| list_items(&found.text)))
     }
 
     /// A boolean; `default` is the one in code, used when neither a file nor the table has a value.
@@ -66,41 +59,25 @@ impl<'a> Settings<'a> {
         if text.eq_ignore_ascii_case(b"false") {
             return Ok(false);
         }
-        constant(text)
-            .map(|number| number != 0.0)
-            .ok_or_else(|| invalid(name, &found, "a boolean"))
+        constant(text).map(|number| number != 0.0).ok_or_else(|| invalid(name, &found, "a boolean"))
     }
 
     /// An integer within a range; reals lose their fraction.
-    pub fn integer(
-        &self,
-        name: &str,
-        default: i64,
-        min: i64,
-        max: i64,
-    ) -> Result<i64, ConfigError> {
+    pub fn integer(&self, name: &str, default: i64, min: i64, max: i64) -> Result<i64, ConfigError> {
         let Some(found) = self.valued(name)? else {
             return Ok(default);
         };
         let text = found.text.trim_ascii();
-        let exact = std::str::from_utf8(text)
-            .ok()
-            .and_then(|text| text.parse::<i64>().ok());
+        let exact = std::str::from_utf8(text).ok().and_then(|text| text.parse::<i64>().ok());
         let number = match exact {
             Some(number) => Some(number),
-            None => constant(text)
-                .filter(|n| n.abs() < 9.2e18)
-                .map(|n| n as i64),
+            None => constant(text).filter(|n| n.abs() < 9.2e18).map(|n| n as i64),
         };
         let Some(number) = number else {
             return Err(invalid(name, &found, "an integer"));
         };
         if number < min || number > max {
-            return Err(invalid(
-                name,
-                &found,
-                &range(&min, &max, min == i64::MIN, max == i64::MAX),
-            ));
+            return Err(invalid(name, &found, &range(&min, &max, min == i64::MIN, max == i64::MAX)));
         }
         Ok(number)
     }
@@ -129,20 +106,14 @@ impl<'a> Settings<'a> {
     fn valued(self, name: &str) -> Result<Option<Found>, ConfigError> {
         Ok(self.text(name)?.or_else(|| {
             let text = table::default_text(name.as_bytes())?;
-            Some(Found {
-                text: text.as_bytes().to_vec(),
-                place: None,
-            })
+            Some(Found { text: text.as_bytes().to_vec(), place: None })
         }))
     }
 }
 
 /// The items of a list value.
 pub fn list_items(text: &[u8]) -> Vec<Vec<u8>> {
-    text.split(|b| *b == b',' || b.is_ascii_whitespace())
-        .filter(|item| !item.is_empty())
-        .map(<[u8]>::to_vec)
-        .collect()
+    text.split(|b| *b == b',' || b.is_ascii_whitespace()).filter(|item| !item.is_empty()).map(<[u8]>::to_vec).collect()
 }
 
 fn range<T: std::fmt::Display>(min: &T, max: &T, no_min: bool, no_max: bool) -> String {
@@ -155,33 +126,22 @@ fn range<T: std::fmt::Display>(min: &T, max: &T, no_min: bool, no_max: bool) -> 
 }
 
 fn invalid(name: &str, found: &Found, expected: &str) -> ConfigError {
-    let message = format!(
-        "`{name}` is `{}`: expected {expected}",
-        shown(found.text.trim_ascii())
-    );
+    let message = format!("`{name}` is `{}`: expected {expected}", shown(found.text.trim_ascii()));
     ConfigError::new(message, found.place.clone())
 }
 
 /// The value of a number literal.
 fn constant(text: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(text).ok()?;
-    let looks_numeric = text
-        .bytes()
-        .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
+    let looks_numeric = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
     looks_numeric.then(|| text.parse().ok()).flatten()
 }
 
 /// The number at the beginning of a text, as C's `atof` reads it.
 fn leading_number(text: &[u8]) -> f64 {
     let text = text.trim_ascii();
-    let numeric = text
-        .iter()
-        .take_while(|b| b.is_ascii_digit() || b"+-.eE".contains(b))
-        .count();
-    (0..=numeric)
-        .rev()
-        .find_map(|end| constant(&text[..end]))
-        .unwrap_or(0.0)
+    let numeric = text.iter().take_while(|b| b.is_ascii_digit() || b"+-.eE".contains(b)).count();
+    (0..=numeric).rev().find_map(|end| constant(&text[..end])).unwrap_or(0.0)
 }
 
 #[cfg(test)]
@@ -194,36 +154,18 @@ mod tests {
 
     #[test]
     fn booleans_are_words_or_numbers() {
-        for (text, expected) in [
-            ("TRUE", true),
-            ("False", false),
-            ("1", true),
-            ("0", false),
-            ("0.5", true),
-        ] {
+        for (text, expected) in [("TRUE", true), ("False", false), ("1", true), ("0", false), ("0.5", true)] {
             let config = config(&format!("A = {text}"));
-            assert_eq!(
-                Settings::new(&config).boolean("A", !expected),
-                Ok(expected),
-                "{text}"
-            );
+            assert_eq!(Settings::new(&config).boolean("A", !expected), Ok(expected), "{text}");
         }
     }
 
     #[test]
     fn an_empty_value_is_the_tables_default_for_numbers_and_nothing_for_expressions() {
-        let config = config(
-            "NEGOTIATOR_INTERVAL =\nPREEMPTION_REQUIREMENTS =\nNEGOTIATOR_CONSIDER_PREEMPTION =",
-        );
+        let config = config("NEGOTIATOR_INTERVAL =\nPREEMPTION_REQUIREMENTS =\nNEGOTIATOR_CONSIDER_PREEMPTION =");
         let settings = Settings::new(&config);
-        assert_eq!(
-            settings.integer("NEGOTIATOR_INTERVAL", 1, 0, i64::MAX),
-            Ok(60)
-        );
-        assert_eq!(
-            settings.boolean("NEGOTIATOR_CONSIDER_PREEMPTION", false),
-            Ok(true)
-        );
+        assert_eq!(settings.integer("NEGOTIATOR_INTERVAL", 1, 0, i64::MAX), Ok(60));
+        assert_eq!(settings.boolean("NEGOTIATOR_CONSIDER_PREEMPTION", false), Ok(true));
         assert_eq!(settings.expression("PREEMPTION_REQUIREMENTS"), Ok(None));
     }
 
@@ -233,13 +175,8 @@ mod tests {
         let error = Settings::new(&config).boolean("A", true).unwrap_err();
         assert_eq!(error.message, "`A` is `maybe`: expected a boolean");
         assert_eq!(error.place.unwrap().to_string(), "c:2:3");
-        let error = Settings::new(&config)
-            .integer("B", 0, 0, i64::MAX)
-            .unwrap_err();
-        assert_eq!(
-            error.message,
-            "`B` is `-1`: expected a number of at least 0"
-        );
+        let error = Settings::new(&config).integer("B", 0, 0, i64::MAX).unwrap_err();
+        assert_eq!(error.message, "`B` is `-1`: expected a number of at least 0");
     }
 
     #[test]
@@ -261,13 +198,7 @@ mod tests {
 
     #[test]
     fn plain_numbers_are_read_from_the_beginning_of_the_text() {
-        for (text, expected) in [
-            ("1e10", 1e10),
-            ("10 * 2", 10.0),
-            ("5x", 5.0),
-            ("2e", 2.0),
-            ("x", 0.0),
-        ] {
+        for (text, expected) in [("1e10", 1e10), ("10 * 2", 10.0), ("5x", 5.0), ("2e", 2.0), ("x", 0.0)] {
             assert_eq!(leading_number(text.as_bytes()), expected, "{text}");
         }
     }

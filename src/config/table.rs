@@ -58,17 +58,11 @@ static TABLE: [(&str, &str); 52] = [
     ("NEGOTIATOR_USE_SLOT_WEIGHTS", "true"),
     ("NEGOTIATOR_USE_WEIGHTED_DEMAND", "true"),
     ("NICE_USER_PRIO_FACTOR", "1e10"),
-    (
-        "PREEMPTION_RANK",
-        "(RemoteUserPrio * 1000000) - ifThenElse(isUndefined(TotalJobRuntime), 0, TotalJobRuntime)",
-    ),
+    ("PREEMPTION_RANK", "(RemoteUserPrio * 1000000) - ifThenElse(isUndefined(TotalJobRuntime), 0, TotalJobRuntime)"),
     ("PREEMPTION_REQUIREMENTS", "False"),
     ("PRIORITY_HALFLIFE", "86400"),
     ("REMOTE_PRIO_FACTOR", "1e7"),
-    (
-        "REMOVE_SIGNIFICANT_ATTRIBUTES",
-        "CpusUsage,DiskUsage,GPUsUsage,MemoryUsage,ResidentSetSize",
-    ),
+    ("REMOVE_SIGNIFICANT_ATTRIBUTES", "CpusUsage,DiskUsage,GPUsUsage,MemoryUsage,ResidentSetSize"),
     ("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX", "^Slot[0-9]*_"),
     ("SLOT_WEIGHT", "Cpus"),
     (
@@ -83,10 +77,7 @@ static TABLE: [(&str, &str); 52] = [
 /// The table's text for a name (any case), unexpanded.
 pub fn default_text(name: &[u8]) -> Option<&'static str> {
     let name = name.to_ascii_uppercase();
-    TABLE
-        .binary_search_by(|(known, _)| known.as_bytes().cmp(&name))
-        .ok()
-        .map(|at| TABLE[at].1)
+    TABLE.binary_search_by(|(known, _)| known.as_bytes().cmp(&name)).ok().map(|at| TABLE[at].1)
 }
 
 #[cfg(test)]
@@ -96,10 +87,7 @@ mod tests {
     #[test]
     fn the_table_is_sorted_so_that_every_name_is_found() {
         for (name, text) in TABLE {
-            assert_eq!(
-                default_text(name.to_ascii_lowercase().as_bytes()),
-                Some(text)
-            );
+            assert_eq!(default_text(name.to_ascii_lowercase().as_bytes()), Some(text));
         }
         assert!(TABLE.is_sorted());
     }

@@ -23,11 +23,7 @@ pub struct CondorPriority<'g> {
 
 impl<'g> CondorPriority<'g> {
     /// The policy over an accountant's records, as configured.
-    pub fn new(
-        accountant: Accountant,
-        groups: &'g (dyn GroupOf + Sync),
-        knobs: &NegotiatorKnobs,
-    ) -> Self {
+    pub fn new(accountant: Accountant, groups: &'g (dyn GroupOf + Sync), knobs: &NegotiatorKnobs) -> Self {
         Self {
             accountant,
             groups,
@@ -52,12 +48,7 @@ impl<'g> CondorPriority<'g> {
 impl PriorityPolicy for CondorPriority<'_> {
     fn charge(&mut self, in_use: &[SlotInUse<'_>], now: i64) {
         self.accountant.update_priorities(now, self.half_life);
-        self.accountant.recount(
-            in_use.iter().copied(),
-            now,
-            self.discount_suspended,
-            self.groups,
-        );
+        self.accountant.recount(in_use.iter().copied(), now, self.discount_suspended, self.groups);
     }
 
     fn standing(&self, submitter: &[u8]) -> Standing {
@@ -73,8 +64,7 @@ impl PriorityPolicy for CondorPriority<'_> {
     }
 
     fn matched(&mut self, submitter: &[u8], weight: f64, now: i64) {
-        self.accountant
-            .add_match(submitter, weight, now, self.groups);
+        self.accountant.add_match(submitter, weight, now, self.groups);
     }
 
     fn begin(&self, claimants: &[Claimant], deal: &Deal) -> Box<dyn Turns> {
@@ -96,15 +86,9 @@ impl PriorityPolicy for CondorPriority<'_> {
                 floor: self.accountant.floor(submitter),
             });
         }
-        let group_usage = deal
-            .group
-            .as_ref()
-            .map_or(0.0, |group| self.accountant.usage(&group.name));
-        let terms = Terms {
-            deal: deal.clone(),
-            preemption: self.preemption,
-            ignore_priorities: self.ignore_priorities,
-        };
+        let group_usage = deal.group.as_ref().map_or(0.0, |group| self.accountant.usage(&group.name));
+        let terms =
+            Terms { deal: deal.clone(), preemption: self.preemption, ignore_priorities: self.ignore_priorities };
         Box::new(Spins::new(terms, entrants, usage, group_usage))
     }
 }
@@ -124,19 +108,10 @@ mod tests {
     }
 
     fn claimant(submitter: &str) -> Claimant {
-        Claimant {
-            submitter: submitter.as_bytes().to_vec(),
-            idle_jobs: 9,
-            last_heard: 0,
-        }
+        Claimant { submitter: submitter.as_bytes().to_vec(), idle_jobs: 9, last_heard: 0 }
     }
 
-    const POOL: Deal = Deal {
-        weight: 12.0,
-        smallest_weight: 1.0,
-        group: None,
-        first_pie: 1,
-    };
+    const POOL: Deal = Deal { weight: 12.0, smallest_weight: 1.0, group: None, first_pie: 1 };
 
     #[test]
     fn the_same_submitter_at_two_access_points_shares_its_usage() {
@@ -144,11 +119,7 @@ mod tests {
         let mut turns = policy("").begin(&claimants, &POOL);
         let first = turns.next_turn().unwrap();
         assert_eq!((first.who, first.allowance.limit), (0, 6.0));
-        turns.ended(Spent {
-            end: End::Resume,
-            weight: 4.0,
-            slots_left: 8,
-        });
+        turns.ended(Spent { end: End::Resume, weight: 4.0, slots_left: 8 });
         let second = turns.next_turn().unwrap();
         assert_eq!((second.who, second.allowance.limit), (1, 2.0));
     }
@@ -156,31 +127,11 @@ mod tests {
     #[test]
     fn slots_in_use_lessen_the_limit_and_matches_show_at_once() {
         let mut policy = policy("");
-        policy.charge(
-            &[SlotInUse {
-                submitter: b"a@x",
-                weight: 5.0,
-                suspended: false,
-            }],
-            100,
-        );
-        let turn = policy
-            .begin(&[claimant("a@x"), claimant("b@x")], &POOL)
-            .next_turn()
-            .unwrap();
-        assert_eq!(
-            (turn.who, turn.allowance.limit, turn.why.priority),
-            (1, 6.0, 500.0)
-        );
+        policy.charge(&[SlotInUse { submitter: b"a@x", weight: 5.0, suspended: false }], 100);
+        let turn = policy.begin(&[claimant("a@x"), claimant("b@x")], &POOL).next_turn().unwrap();
+        assert_eq!((turn.who, turn.allowance.limit, turn.why.priority), (1, 6.0, 500.0));
         policy.matched(b"a@x", 2.0, 100);
-        assert_eq!(
-            policy.standing(b"a@x"),
-            Standing {
-                priority: 500.0,
-                usage: 7.0,
-                floor: 0
-            }
-        );
+        assert_eq!(policy.standing(b"a@x"), Standing { priority: 500.0, usage: 7.0, floor: 0 });
         assert_eq!(policy.group_usage(b"<none>"), 7.0);
     }
 }

@@ -17,9 +17,7 @@ const TIE_BREAK: i64 = 1009;
 /// assert_eq!(shares(&[(0, 5.0), (1, 10.0), (2, 20.0)], 3), [4.0 / 7.0, 2.0 / 7.0, 1.0 / 7.0]);
 /// ```
 pub fn shares(entries: &[(usize, f64)], names: usize) -> Vec<f64> {
-    let worst = entries
-        .iter()
-        .fold(f64::MIN, |worst, (_, priority)| worst.max(*priority));
+    let worst = entries.iter().fold(f64::MIN, |worst, (_, priority)| worst.max(*priority));
     let mut seen = vec![false; names];
     let mut normal = 0.0;
     for (name, priority) in entries {
@@ -27,10 +25,7 @@ pub fn shares(entries: &[(usize, f64)], names: usize) -> Vec<f64> {
             normal += worst / priority;
         }
     }
-    entries
-        .iter()
-        .map(|(_, priority)| worst / (priority * normal))
-        .collect()
+    entries.iter().map(|(_, priority)| worst / (priority * normal)).collect()
 }
 
 /// What bounds a limit besides the share.
@@ -59,11 +54,7 @@ pub struct Limits {
 
 /// What a submitter may win at this moment: its share of the pie less what it uses.
 pub fn limits(share: f64, usage: f64, bounds: &Bounds) -> Limits {
-    let open = if bounds.ignore_priorities {
-        f64::MAX
-    } else {
-        share * bounds.pie - usage
-    };
+    let open = if bounds.ignore_priorities { f64::MAX } else { share * bounds.pie - usage };
     let mut limit = open.max(0.0);
     let mut unclaimed = limit;
     if let Some(left) = bounds.group_left {
@@ -81,20 +72,12 @@ pub fn limits(share: f64, usage: f64, bounds: &Bounds) -> Limits {
 
 /// How far a submitter is served already: 0 not at all, 1 to its limit; `f32::MAX` without limit and use.
 pub fn starvation(usage: f64, limit: f64) -> f64 {
-    if usage + limit > 0.0 {
-        usage / (usage + limit)
-    } else {
-        f64::from(f32::MAX)
-    }
+    if usage + limit > 0.0 { usage / (usage + limit) } else { f64::from(f32::MAX) }
 }
 
 /// What is left below a ceiling (negative: none), in whole weighted slots.
 pub fn below_ceiling(ceiling: i64, usage: f64) -> f64 {
-    if ceiling < 0 {
-        f64::from(i32::MAX)
-    } else {
-        (ceiling as f64 - usage.trunc()).max(0.0)
-    }
+    if ceiling < 0 { f64::from(i32::MAX) } else { (ceiling as f64 - usage.trunc()).max(0.0) }
 }
 
 /// Whether a slot of weight `cost` may be taken after `used` of `allowed`.
@@ -130,13 +113,8 @@ impl OrderKey {
 mod tests {
     use super::*;
 
-    const OPEN: Bounds = Bounds {
-        pie: 30.0,
-        group_left: None,
-        preemption: true,
-        ignore_priorities: false,
-        floor: None,
-    };
+    const OPEN: Bounds =
+        Bounds { pie: 30.0, group_left: None, preemption: true, ignore_priorities: false, floor: None };
 
     #[test]
     fn a_name_with_ads_at_several_access_points_counts_once() {
@@ -146,82 +124,29 @@ mod tests {
 
     #[test]
     fn a_limit_is_the_share_less_the_usage() {
-        assert_eq!(
-            limits(0.5, 4.0, &OPEN),
-            Limits {
-                limit: 11.0,
-                unclaimed: 11.0
-            }
-        );
-        assert_eq!(
-            limits(0.5, 20.0, &OPEN),
-            Limits {
-                limit: 0.0,
-                unclaimed: 0.0
-            }
-        );
+        assert_eq!(limits(0.5, 4.0, &OPEN), Limits { limit: 11.0, unclaimed: 11.0 });
+        assert_eq!(limits(0.5, 20.0, &OPEN), Limits { limit: 0.0, unclaimed: 0.0 });
     }
 
     #[test]
     fn a_group_bounds_what_is_unclaimed_only_if_preemption_is_considered() {
-        let group = Bounds {
-            group_left: Some(3.0),
-            ..OPEN
-        };
-        assert_eq!(
-            limits(0.5, 0.0, &group),
-            Limits {
-                limit: 15.0,
-                unclaimed: 3.0
-            }
-        );
-        let idle_only = Bounds {
-            preemption: false,
-            ..group
-        };
-        assert_eq!(
-            limits(0.5, 0.0, &idle_only),
-            Limits {
-                limit: 3.0,
-                unclaimed: 3.0
-            }
-        );
-        let over = Bounds {
-            group_left: Some(-2.0),
-            ..OPEN
-        };
+        let group = Bounds { group_left: Some(3.0), ..OPEN };
+        assert_eq!(limits(0.5, 0.0, &group), Limits { limit: 15.0, unclaimed: 3.0 });
+        let idle_only = Bounds { preemption: false, ..group };
+        assert_eq!(limits(0.5, 0.0, &idle_only), Limits { limit: 3.0, unclaimed: 3.0 });
+        let over = Bounds { group_left: Some(-2.0), ..OPEN };
         assert_eq!(limits(0.5, 0.0, &over).unclaimed, 0.0);
     }
 
     #[test]
     fn a_floor_bounds_the_limit_but_not_what_is_unclaimed() {
-        let floor = Bounds {
-            floor: Some(5),
-            ..OPEN
-        };
-        assert_eq!(
-            limits(0.5, 0.0, &floor),
-            Limits {
-                limit: 5.0,
-                unclaimed: 15.0
-            }
-        );
+        let floor = Bounds { floor: Some(5), ..OPEN };
+        assert_eq!(limits(0.5, 0.0, &floor), Limits { limit: 5.0, unclaimed: 15.0 });
     }
 
     #[test]
     fn without_priorities_there_is_no_limit() {
-        assert_eq!(
-            limits(
-                0.5,
-                9.0,
-                &Bounds {
-                    ignore_priorities: true,
-                    ..OPEN
-                }
-            )
-            .limit,
-            f64::MAX
-        );
+        assert_eq!(limits(0.5, 9.0, &Bounds { ignore_priorities: true, ..OPEN }).limit, f64::MAX);
     }
 
     #[test]
@@ -247,24 +172,11 @@ mod tests {
 
     #[test]
     fn submitters_are_ordered_by_priority_then_starvation_then_a_tie_break() {
-        let key = |priority, starvation, last_heard| OrderKey {
-            priority,
-            starvation,
-            last_heard,
-        };
+        let key = |priority, starvation, last_heard| OrderKey { priority, starvation, last_heard };
         assert_eq!(key(1.0, 9.0, 5).compare(&key(2.0, 0.0, 0)), Ordering::Less);
-        assert_eq!(
-            key(1.0, 0.5, 0).compare(&key(1.0, 0.4, 9)),
-            Ordering::Greater
-        );
+        assert_eq!(key(1.0, 0.5, 0).compare(&key(1.0, 0.4, 9)), Ordering::Greater);
         // 1010 mod 1009 = 1 comes before 2.
-        assert_eq!(
-            key(1.0, 0.5, 1010).compare(&key(1.0, 0.5, 2)),
-            Ordering::Less
-        );
-        assert_eq!(
-            key(1.0, 0.5, 1010).compare(&key(1.0, 0.5, 1)),
-            Ordering::Equal
-        );
+        assert_eq!(key(1.0, 0.5, 1010).compare(&key(1.0, 0.5, 2)), Ordering::Less);
+        assert_eq!(key(1.0, 0.5, 1010).compare(&key(1.0, 0.5, 1)), Ordering::Equal);
     }
 }

@@ -37,12 +37,7 @@ pub struct Session {
 impl Session {
     /// A turn in which nothing has been taken.
     pub fn new(allowance: Allowance) -> Self {
-        Self {
-            allowance,
-            used: 0.0,
-            used_unclaimed: 0.0,
-            limited: false,
-        }
+        Self { allowance, used: 0.0, used_unclaimed: 0.0, limited: false }
     }
 
     /// What may be served now.
@@ -88,11 +83,7 @@ impl Session {
 
     /// What to report of the turn.
     pub fn spent(&self, out_of_jobs: bool, slots_left: usize) -> Spent {
-        Spent {
-            end: self.end(out_of_jobs),
-            weight: self.used,
-            slots_left,
-        }
+        Spent { end: self.end(out_of_jobs), weight: self.used, slots_left }
     }
 }
 
@@ -101,12 +92,7 @@ mod tests {
     use super::*;
 
     fn session(limit: f64, ceiling: f64, preferring_is_free: bool) -> Session {
-        Session::new(Allowance {
-            limit,
-            limit_unclaimed: limit,
-            ceiling,
-            preferring_is_free,
-        })
+        Session::new(Allowance { limit, limit_unclaimed: limit, ceiling, preferring_is_free })
     }
 
     #[test]

@@ -94,26 +94,15 @@ impl Spins {
     fn enter(&mut self, floor_round: bool) {
         let below = |e: &Entrant| e.floor > 0 && self.usage[e.name] < e.floor as f64;
         let members = self.entrants.iter().enumerate();
-        self.list = members
-            .filter(|(_, e)| !floor_round || below(e))
-            .map(|(at, _)| (at, 0.0))
-            .collect();
+        self.list = members.filter(|(_, e)| !floor_round || below(e)).map(|(at, _)| (at, 0.0)).collect();
         self.floor_round = floor_round;
         self.spin = 0;
-        self.stage = if self.list.is_empty() {
-            self.after_pie()
-        } else {
-            Stage::Spinning
-        };
+        self.stage = if self.list.is_empty() { self.after_pie() } else { Stage::Spinning };
     }
 
     /// What follows a pie: the rounds proper after a floor round, else nothing.
     fn after_pie(&self) -> Stage {
-        if self.floor_round {
-            Stage::Rounds
-        } else {
-            Stage::Over
-        }
+        if self.floor_round { Stage::Rounds } else { Stage::Over }
     }
 
     fn end_pie(&mut self) {
@@ -132,16 +121,10 @@ impl Spins {
     }
 
     fn limits(&self, who: usize, share: f64, floor: bool) -> Limits {
-        let Entrant {
-            name,
-            floor: own_floor,
-            ..
-        } = self.entrants[who];
+        let Entrant { name, floor: own_floor, .. } = self.entrants[who];
         let group = self.terms.deal.group.as_ref();
         let bounds = Bounds {
-            pie: group.map_or(self.terms.deal.weight, |group| {
-                self.terms.deal.weight.min(group.quota)
-            }),
+            pie: group.map_or(self.terms.deal.weight, |group| self.terms.deal.weight.min(group.quota)),
             group_left: group.map(|group| group.quota - self.group_usage),
             preemption: self.terms.preemption,
             ignore_priorities: self.terms.ignore_priorities,
@@ -159,24 +142,13 @@ impl Spins {
             let entrants = &self.entrants;
             self.list.retain(|(who, _)| entrants[*who].idle_jobs > 0);
         }
-        let priorities: Vec<_> = self
-            .list
-            .iter()
-            .map(|&(who, _)| (self.entrants[who].name, self.entrants[who].priority))
-            .collect();
-        for (entry, share) in self
-            .list
-            .iter_mut()
-            .zip(shares(&priorities, self.usage.len()))
-        {
+        let priorities: Vec<_> =
+            self.list.iter().map(|&(who, _)| (self.entrants[who].name, self.entrants[who].priority)).collect();
+        for (entry, share) in self.list.iter_mut().zip(shares(&priorities, self.usage.len())) {
             entry.1 = share;
         }
         // The pie is computed without the clamp of a floor round.
-        let open: Vec<f64> = self
-            .list
-            .iter()
-            .map(|&(who, share)| self.limits(who, share, false).limit)
-            .collect();
+        let open: Vec<f64> = self.list.iter().map(|&(who, share)| self.limits(who, share, false).limit).collect();
         self.pie_left = open.iter().sum();
         if !self.terms.preemption && self.pie_left <= 0.0 {
             return self.end_pie();
@@ -186,34 +158,16 @@ impl Spins {
         }
         self.before = (self.pie_left, self.list.len());
         self.cursor = 0;
-        self.history.spins.push(Spin {
-            pie: self.pie,
-            spin: self.spin,
-            pie_left: self.pie_left,
-        });
+        self.history.spins.push(Spin { pie: self.pie, spin: self.spin, pie_left: self.pie_left });
         self.stage = Stage::Serving;
     }
 
     fn sort(&mut self, open: &[f64]) {
         let key = |(who, _): &(usize, f64), limit: f64| {
-            let Entrant {
-                name,
-                priority,
-                last_heard,
-                ..
-            } = self.entrants[*who];
-            OrderKey {
-                priority,
-                starvation: starvation(self.usage[name], limit),
-                last_heard,
-            }
+            let Entrant { name, priority, last_heard, .. } = self.entrants[*who];
+            OrderKey { priority, starvation: starvation(self.usage[name], limit), last_heard }
         };
-        let mut keyed: Vec<_> = self
-            .list
-            .iter()
-            .zip(open)
-            .map(|(entry, &limit)| (key(entry, limit), *entry))
-            .collect();
+        let mut keyed: Vec<_> = self.list.iter().zip(open).map(|(entry, &limit)| (key(entry, limit), *entry)).collect();
         keyed.sort_by(|(a, _), (b, _)| a.compare(b));
         self.list = keyed.into_iter().map(|(_, entry)| entry).collect();
     }
@@ -239,10 +193,7 @@ impl Spins {
             self.leave(End::Done);
             return None;
         }
-        let Limits {
-            mut limit,
-            unclaimed,
-        } = self.limits(who, share, self.floor_round);
+        let Limits { mut limit, unclaimed } = self.limits(who, share, self.floor_round);
         let starved = (limit - self.pie_left).max(0.0);
         limit = limit.min(self.pie_left);
         let ceiling = below_ceiling(entrant.ceiling, self.usage[entrant.name]);
@@ -256,44 +207,15 @@ impl Spins {
         };
         let Entrant { priority, .. } = entrant;
         let (pie, spin) = (self.pie, self.spin);
-        let end = if passed == Some(Passed::AtCeiling) {
-            End::Done
-        } else {
-            End::Resume
-        };
-        self.history.visits.push(Visit {
-            who,
-            pie,
-            spin,
-            priority,
-            share,
-            limit,
-            starved,
-            passed,
-            end,
-        });
+        let end = if passed == Some(Passed::AtCeiling) { End::Done } else { End::Resume };
+        self.history.visits.push(Visit { who, pie, spin, priority, share, limit, starved, passed, end });
         if passed.is_some() {
             self.leave(end);
             return None;
         }
         let preferring_is_free = self.ignores_limit();
-        let allowance = Allowance {
-            limit,
-            limit_unclaimed: unclaimed,
-            ceiling,
-            preferring_is_free,
-        };
-        Some(Turn {
-            who,
-            allowance,
-            why: Why {
-                pie,
-                spin,
-                priority,
-                share,
-                starved,
-            },
-        })
+        let allowance = Allowance { limit, limit_unclaimed: unclaimed, ceiling, preferring_is_free };
+        Some(Turn { who, allowance, why: Why { pie, spin, priority, share, starved } })
     }
 
     /// Goes on to the next claimant; one that is done leaves the deal.
@@ -363,13 +285,7 @@ mod tests {
     const MANY: usize = 1_000_000;
 
     fn user(priority: f64) -> User {
-        User {
-            priority,
-            jobs: MANY,
-            usage: 0.0,
-            ceiling: -1,
-            floor: 0,
-        }
+        User { priority, jobs: MANY, usage: 0.0, ceiling: -1, floor: 0 }
     }
 
     /// Deals idle slots of one weight, any of which every job can use. Returns what each user won, in
@@ -389,10 +305,7 @@ mod tests {
             deal: Deal {
                 weight: idle as f64 * weight + used,
                 smallest_weight: weight,
-                group: group.map(|quota| GroupShare {
-                    name: b"g".to_vec(),
-                    quota,
-                }),
+                group: group.map(|quota| GroupShare { name: b"g".to_vec(), quota }),
                 first_pie: 1,
             },
             preemption: true,
@@ -425,44 +338,25 @@ mod tests {
             };
             spins.ended(session.spent(out_of_jobs, free));
         }
-        (
-            won,
-            spins.history().spins.last().map_or(0, |spin| spin.spin),
-        )
+        (won, spins.history().spins.last().map_or(0, |spin| spin.spin))
     }
 
     // Tests a to j are the worked examples of `negotiation.md` §7.2, with its expected values.
 
     #[test]
     fn example_a_shares_are_inverse_to_priorities() {
-        assert_eq!(
-            deal(&[user(5.0), user(10.0), user(20.0)], 70, 1.0, None).0,
-            [40.0, 20.0, 10.0]
-        );
+        assert_eq!(deal(&[user(5.0), user(10.0), user(20.0)], 70, 1.0, None).0, [40.0, 20.0, 10.0]);
     }
 
     #[test]
     fn example_b_what_one_does_not_want_is_dealt_again() {
-        let users = [
-            User {
-                jobs: 10,
-                ..user(5.0)
-            },
-            user(10.0),
-            user(20.0),
-        ];
+        let users = [User { jobs: 10, ..user(5.0) }, user(10.0), user(20.0)];
         assert_eq!(deal(&users, 70, 1.0, None), (vec![10.0, 46.0, 14.0], 2));
     }
 
     #[test]
     fn example_c_use_counts_against_the_share() {
-        let users = [
-            User {
-                usage: 40.0,
-                ..user(10.0)
-            },
-            user(10.0),
-        ];
+        let users = [User { usage: 40.0, ..user(10.0) }, user(10.0)];
         assert_eq!(deal(&users, 20, 1.0, None).0, [0.0, 20.0]);
     }
 
@@ -470,10 +364,7 @@ mod tests {
     fn example_d_a_slot_too_big_for_every_rest_stays_idle_until_the_next_cycle() {
         let users = [user(10.0); 3];
         assert_eq!(deal(&users, 100, 1.0, None), (vec![33.0, 33.0, 33.0], 2));
-        let next = [User {
-            usage: 33.0,
-            ..user(10.0)
-        }; 3];
+        let next = [User { usage: 33.0, ..user(10.0) }; 3];
         assert_eq!(deal(&next, 1, 1.0, None).0, [1.0, 0.0, 0.0]);
     }
 
@@ -484,38 +375,19 @@ mod tests {
 
     #[test]
     fn example_f_a_ceiling_leaves_its_rest_to_others() {
-        let users = [
-            User {
-                ceiling: 12,
-                ..user(5.0)
-            },
-            user(10.0),
-        ];
+        let users = [User { ceiling: 12, ..user(5.0) }, user(10.0)];
         assert_eq!(deal(&users, 30, 1.0, None), (vec![12.0, 18.0], 3));
     }
 
     #[test]
     fn example_g_a_floor_is_served_first() {
-        let users = [
-            user(5.0),
-            User {
-                floor: 5,
-                ..user(1000.0)
-            },
-        ];
+        let users = [user(5.0), User { floor: 5, ..user(1000.0) }];
         assert_eq!(deal(&users, 30, 1.0, None).0, [25.0, 5.0]);
     }
 
     #[test]
     fn example_h_a_floor_round_counts_from_nothing() {
-        let users = [
-            user(5.0),
-            User {
-                floor: 5,
-                usage: 4.0,
-                ..user(1000.0)
-            },
-        ];
+        let users = [user(5.0), User { floor: 5, usage: 4.0, ..user(1000.0) }];
         // The table counts what B has already: 4 + 5 = 9.
         assert_eq!(deal(&users, 26, 1.0, None).0, [21.0, 5.0]);
     }
@@ -527,51 +399,24 @@ mod tests {
 
     #[test]
     fn example_j_a_crumb_is_rounded_up_once() {
-        assert_eq!(
-            deal(&[user(75_125.0), user(500.0)], 100, 1.0, None).0,
-            [1.0, 99.0]
-        );
+        assert_eq!(deal(&[user(75_125.0), user(500.0)], 100, 1.0, None).0, [1.0, 99.0]);
     }
 
     #[test]
     fn nobody_to_serve_ends_the_deal() {
         assert_eq!(deal(&[], 10, 1.0, None), (vec![], 0));
-        let (won, _) = deal(
-            &[User {
-                jobs: 0,
-                ..user(1.0)
-            }],
-            10,
-            1.0,
-            None,
-        );
+        let (won, _) = deal(&[User { jobs: 0, ..user(1.0) }], 10, 1.0, None);
         assert_eq!(won, [0.0]);
     }
 
     #[test]
     fn without_preemption_those_without_idle_jobs_have_no_share() {
-        let entrant = |name, idle_jobs| Entrant {
-            name,
-            priority: 1.0,
-            idle_jobs,
-            last_heard: 0,
-            ceiling: -1,
-            floor: 0,
-        };
+        let entrant =
+            |name, idle_jobs| Entrant { name, priority: 1.0, idle_jobs, last_heard: 0, ceiling: -1, floor: 0 };
         let limit_of_second = |preemption| {
-            let deal = Deal {
-                weight: 10.0,
-                smallest_weight: 1.0,
-                group: None,
-                first_pie: 1,
-            };
-            let terms = Terms {
-                deal,
-                preemption,
-                ignore_priorities: false,
-            };
-            let mut spins =
-                Spins::new(terms, vec![entrant(0, 0), entrant(1, 5)], vec![0.0; 2], 0.0);
+            let deal = Deal { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
+            let terms = Terms { deal, preemption, ignore_priorities: false };
+            let mut spins = Spins::new(terms, vec![entrant(0, 0), entrant(1, 5)], vec![0.0; 2], 0.0);
             spins.next_turn().unwrap().allowance.limit
         };
         assert_eq!(limit_of_second(true), 5.0);
