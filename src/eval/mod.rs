@@ -14,7 +14,7 @@ use crate::ad::{Attribute, ClassAd};
 use crate::builtin::{self, Call};
 use crate::eval::scope::{Scope, Settings};
 use crate::name::{Key, Name, known};
-use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree};
+use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree, base_of};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::parse::Mode;
 use crate::value::logic::{Truth, not};
@@ -240,9 +240,9 @@ impl<'a> Machine<'a> {
             Node::Attr(name) => self.reference(*name, frame),
             Node::Absolute(name) => {
                 let root = self.root_of(frame);
-                self.in_frame_or_special(*name, root)
+                self.outward(*name, root)
             }
-            Node::Select { base, name } => self.select(tree, *base, *name, frame),
+            Node::Select(name) => self.select(tree, base_of(id), *name, frame),
             Node::Subscript { base, index } => self.subscript(tree, *base, *index, frame),
             Node::Paren(inner) => self.deeper(|machine| machine.eval(tree, *inner, frame)),
             Node::Unary(op, operand) => {
@@ -411,11 +411,11 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn in_frame_or_special(&mut self, name: Name, frame: FrameId) -> Result<Value, Failed> {
-        self.outward(name, frame)
-    }
-
     fn follow(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Value, Failed> {
+        // A reference counts as a level even when nothing is left to evaluate.
+        if self.depth >= self.settings.limits.depth {
+            return Err(Failed::Depth(self.settings.limits.depth));
+        }
         match found {
             Found::Value(value) => Ok(value),
             Found::Frame(id) => Ok(Value::Ad(AdValue(AdSource::Frame(id)))),

@@ -7,7 +7,7 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use crate::name::Name;
-use crate::syntax::expr::{Expr, Node, NodeId, Tree};
+use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
 use crate::syntax::number::{write_real, write_real_short};
 use crate::syntax::quote::{write_quoted, write_quoted_old};
@@ -72,8 +72,8 @@ fn node(out: &mut Vec<u8>, tree: &Tree, id: NodeId, style: Style, indent: &mut u
             out.push(b'.');
             write_name(out, name, style);
         }
-        Node::Select { base, name } => {
-            later(&mut [Step::Node(base), Step::Text("."), Step::Raw(name)].into_iter());
+        Node::Select(name) => {
+            later(&mut [Step::Node(base_of(id)), Step::Text("."), Step::Raw(name)].into_iter());
         }
         Node::Subscript { base, index } => {
             later(&mut [Step::Node(base), Step::Text("["), Step::Node(index), Step::Text("]")].into_iter());
