@@ -3,15 +3,16 @@
 pub mod accountant;
 pub mod ad;
 pub mod builtin;
+pub mod cli;
 pub mod config;
 pub mod conform;
 pub mod error;
 pub mod eval;
 pub mod name;
-pub mod negotiate;
 pub mod pool;
 pub mod priority;
 pub mod queue;
+pub mod report;
 pub mod span;
 pub mod syntax;
 pub mod text;

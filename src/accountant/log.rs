@@ -132,6 +132,26 @@ impl Log {
         &self.warnings
     }
 
+    /// The log compacted: a header, and every record with its attributes. Reading it gives the same records.
+    pub fn to_text(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        let mut line = |parts: &[&[u8]]| {
+            text.extend(parts.join(&b' '));
+            text.push(b'\n');
+        };
+        if let (Some(sequence), Some(created)) = (self.sequence, self.created) {
+            let (sequence, created) = (sequence.to_string(), created.to_string());
+            line(&[b"107", sequence.as_bytes(), b"CreationTimestamp", created.as_bytes()]);
+        }
+        for (key, record) in self.iter() {
+            line(&[b"101", key, b"*", b"*"]);
+            for (name, value) in record.iter() {
+                line(&[b"103", key, name, value]);
+            }
+        }
+        text
+    }
+
     fn apply(&mut self, entry: Entry<'_>) {
         match entry {
             Entry::Create { key } => {
@@ -394,6 +414,12 @@ mod tests {
     #[test]
     fn setting_an_attribute_of_no_record_does_nothing() {
         assert_eq!(Log::read(b"103 K A 1\n").unwrap().iter().count(), 0);
+    }
+
+    #[test]
+    fn a_compacted_log_holds_the_same() {
+        let text = b"107 3 CreationTimestamp 5\n101 K * *\n103 K A \"x y\"\n101 L * *\n103 L B 1.5\n";
+        assert_eq!(Log::read(text).unwrap().to_text(), text);
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl Config {
     /// # Errors
     /// The first line that is not understood, with its place.
     pub fn parse(file: &str, text: &[u8]) -> Result<Self, ConfigError> {
-        let mut config = Self { subsystem: b"NEGOTIATOR".to_vec().into_boxed_slice(), ..Self::default() };
+        let mut config = Self::empty();
         config.add(file, text)?;
         Ok(config)
     }
@@ -103,6 +103,24 @@ impl Config {
     /// The names the files set (not the built-in ones), in the order of their first assignment.
     pub fn names(&self) -> impl Iterator<Item = &[u8]> {
         self.entries.iter().map(|entry| &*entry.name)
+    }
+
+    /// Names, raw values and places, in the order of their first assignment: all there is to a configuration.
+    pub fn assignments(&self) -> impl Iterator<Item = (&[u8], &[u8], &Place)> {
+        self.entries.iter().map(|entry| (&*entry.name, &*entry.raw, &entry.place))
+    }
+
+    /// A configuration from its [`Config::assignments`].
+    pub fn from_assignments(assignments: impl IntoIterator<Item = (Vec<u8>, Vec<u8>, Place)>) -> Self {
+        let mut config = Self::empty();
+        for (name, raw, place) in assignments {
+            config.set(&name, raw, place);
+        }
+        config
+    }
+
+    fn empty() -> Self {
+        Self { subsystem: b"NEGOTIATOR".to_vec().into_boxed_slice(), ..Self::default() }
     }
 
     fn raw(&self, name: &[u8]) -> Option<(&[u8], Option<&Place>)> {

@@ -4,6 +4,11 @@
 
 use super::condor::Found;
 use super::{Config, ConfigError, Place, shown, table};
+use crate::ad::ClassAd;
+use crate::eval::{self, scope::Scope};
+use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::token::Quoting;
+use crate::value::Value;
 
 /// The text of an expression knob and where it was set; the consumer parses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +64,7 @@ impl<'a> Settings<'a> {
         if text.eq_ignore_ascii_case(b"false") {
             return Ok(false);
         }
-        constant(text).map(|number| number != 0.0).ok_or_else(|| invalid(name, &found, "a boolean"))
+        constant(text).and_then(|value| value.as_condition()).ok_or_else(|| invalid(name, &found, "a boolean"))
     }
 
     /// An integer within a range; reals lose their fraction.
@@ -71,7 +76,7 @@ impl<'a> Settings<'a> {
         let exact = std::str::from_utf8(text).ok().and_then(|text| text.parse::<i64>().ok());
         let number = match exact {
             Some(number) => Some(number),
-            None => constant(text).filter(|n| n.abs() < 9.2e18).map(|n| n as i64),
+            None => number(text).filter(|n| n.abs() < 9.2e18).map(|n| n as i64),
         };
         let Some(number) = number else {
             return Err(invalid(name, &found, "an integer"));
@@ -87,7 +92,7 @@ impl<'a> Settings<'a> {
         let Some(found) = self.valued(name)? else {
             return Ok(default);
         };
-        let Some(number) = constant(found.text.trim_ascii()) else {
+        let Some(number) = number(found.text.trim_ascii()) else {
             return Err(invalid(name, &found, "a number"));
         };
         if !(min..=max).contains(&number) {
@@ -131,17 +136,33 @@ fn invalid(name: &str, found: &Found, expected: &str) -> ConfigError {
 }
 
 /// The value of a number literal.
-fn constant(text: &[u8]) -> Option<f64> {
+fn literal(text: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(text).ok()?;
     let looks_numeric = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
     looks_numeric.then(|| text.parse().ok()).flatten()
+}
+
+/// The value of a constant expression, literals included.
+fn constant(text: &[u8]) -> Option<Value> {
+    if let Some(number) = literal(text) {
+        return Some(Value::Real(number));
+    }
+    let settings = eval::scope::Settings::default();
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let expr = parse_expr(text, &options).ok()?;
+    Scope::new(&ClassAd::new(), &settings).eval(&expr).ok()
+}
+
+/// The value of a constant numeric expression.
+fn number(text: &[u8]) -> Option<f64> {
+    constant(text)?.as_number().filter(|number| !number.is_nan())
 }
 
 /// The number at the beginning of a text, as C's `atof` reads it.
 fn leading_number(text: &[u8]) -> f64 {
     let text = text.trim_ascii();
     let numeric = text.iter().take_while(|b| b.is_ascii_digit() || b"+-.eE".contains(b)).count();
-    (0..=numeric).rev().find_map(|end| constant(&text[..end])).unwrap_or(0.0)
+    (0..=numeric).rev().find_map(|end| literal(&text[..end])).unwrap_or(0.0)
 }
 
 #[cfg(test)]
@@ -154,7 +175,15 @@ mod tests {
 
     #[test]
     fn booleans_are_words_or_numbers() {
-        for (text, expected) in [("TRUE", true), ("False", false), ("1", true), ("0", false), ("0.5", true)] {
+        for (text, expected) in [
+            ("TRUE", true),
+            ("False", false),
+            ("1", true),
+            ("0", false),
+            ("0.5", true),
+            ("1 > 2", false),
+            ("3 - 2", true),
+        ] {
             let config = config(&format!("A = {text}"));
             assert_eq!(Settings::new(&config).boolean("A", !expected), Ok(expected), "{text}");
         }
@@ -181,6 +210,9 @@ mod tests {
 
     #[test]
     fn integers_truncate_reals() {
+        let hours = config("HOUR = 3600\nA = 2 * $(HOUR)\nB = 10 / 4.0");
+        assert_eq!(Settings::new(&hours).integer("A", 0, 0, i64::MAX), Ok(7200));
+        assert_eq!(Settings::new(&hours).real("B", 0.0, 0.0, 9.0), Ok(2.5));
         let config = config("A = 7.9\nB = -7.9\nC = 9223372036854775807\nD = 1e30");
         let read = |name| Settings::new(&config).integer(name, 0, i64::MIN, i64::MAX);
         assert_eq!(read("A"), Ok(7));
