@@ -1,6 +1,9 @@
 //! The command line: one file a subcommand.
 
 mod conform;
+mod eval;
+mod input;
+mod matching;
 
 use std::process::ExitCode;
 
@@ -50,6 +53,8 @@ impl ColorChoice {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    Eval(eval::Arguments),
+    Match(matching::Arguments),
     Conform(conform::Arguments),
 }
 
@@ -150,6 +155,8 @@ pub fn run() -> ExitCode {
         err: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stderr())),
     };
     let result = match &cli.command {
+        Command::Eval(arguments) => eval::run(arguments, streams),
+        Command::Match(arguments) => matching::run(arguments, streams),
         Command::Conform(arguments) => conform::run(arguments),
     };
     match result {
