@@ -11,3 +11,13 @@ pub mod syntax {
 pub mod value {
     pub mod time;
 }
+
+/// The algorithms behind the built-in functions.
+pub mod builtin {
+    pub mod arguments;
+    pub mod environment;
+    pub mod pattern;
+    pub mod substitute;
+    pub mod tokens;
+    pub mod version;
+}
