@@ -10,6 +10,7 @@ use pcre2::bytes::{Regex, RegexBuilder};
 
 /// How a pattern is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent letters")]
 pub struct Options {
     /// Letters match in either case (`i`).
     pub caseless: bool,
@@ -127,7 +128,7 @@ impl Pattern {
             engines: Default::default(),
             filled_engines: Default::default(),
         };
-        let prefix = compiled.prefix(0, false);
+        let prefix = Pattern::prefix(0, false);
         let first = compiled
             .build(&format!("{prefix}{}", compiled.text))
             .map_err(|error| {
@@ -189,7 +190,7 @@ impl Pattern {
             let text = if filled { self.enclosed("\\G") } else { None };
             self.build(&format!(
                 "{}{}",
-                self.prefix(tier, filled),
+                Pattern::prefix(tier, filled),
                 text.as_deref().unwrap_or(&self.text)
             ))
             .ok()
@@ -206,7 +207,7 @@ impl Pattern {
     }
 
     /// The settings that begin a pattern. A pattern's own settings may only lower the limits.
-    fn prefix(&self, tier: usize, filled: bool) -> String {
+    fn prefix(tier: usize, filled: bool) -> String {
         let limit = TIERS[tier].1;
         // Loops that cannot give back what they took are not counted, so long texts do without them.
         let counted = if tier + 1 == TIERS.len() {
@@ -360,12 +361,8 @@ fn readable(pattern: &[u8]) -> Option<String> {
                 // A backslash before such a byte means nothing.
                 text.pop();
             }
-            let code = format!("\\x{byte:02x}");
-            text.push_str(&if quoted {
-                format!("\\E{code}\\Q")
-            } else {
-                code
-            });
+            let (before, after) = if quoted { ("\\E", "\\Q") } else { ("", "") };
+            text.extend([before, &format!("\\x{byte:02x}"), after]);
             escaped = false;
         }
     }
