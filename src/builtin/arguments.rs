@@ -17,8 +17,7 @@ pub(crate) fn is_blank(byte: u8) -> bool {
 /// assert_eq!(split_v1(b" a  'b c'").collect::<Vec<_>>(), [&b"a"[..], b"'b", b"c'"]);
 /// ```
 pub fn split_v1(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|&byte| is_blank(byte))
-        .filter(|part| !part.is_empty())
+    text.split(|&byte| is_blank(byte)).filter(|part| !part.is_empty())
 }
 
 /// The arguments of a command line in raw V2 syntax.
@@ -136,12 +135,7 @@ mod tests {
 
     fn v2(text: &str) -> Option<Vec<String>> {
         let found = split_v2(text.as_bytes()).ok()?;
-        Some(
-            found
-                .into_iter()
-                .map(|token| String::from_utf8(token).unwrap())
-                .collect(),
-        )
+        Some(found.into_iter().map(|token| String::from_utf8(token).unwrap()).collect())
     }
 
     fn quoted(argument: &str) -> String {
@@ -198,9 +192,8 @@ mod tests {
 
     #[test]
     fn v1_output_loses_empty_arguments() {
-        let join = |items: &[&'static str]| {
-            join_v1(items.iter().map(|s| s.as_bytes())).map(|t| String::from_utf8(t).unwrap())
-        };
+        let join =
+            |items: &[&'static str]| join_v1(items.iter().map(|s| s.as_bytes())).map(|t| String::from_utf8(t).unwrap());
         assert_eq!(join(&["", "", ""]).as_deref(), Some(""));
         assert_eq!(join(&["", "a"]).as_deref(), Some("a"));
         assert_eq!(join(&["a", ""]).as_deref(), Some("a "));

@@ -37,15 +37,9 @@ impl Environment {
         };
         let mut rest = text;
         while !rest.is_empty() {
-            let start = rest
-                .iter()
-                .position(|&b| !is_blank(b))
-                .unwrap_or(rest.len());
+            let start = rest.iter().position(|&b| !is_blank(b)).unwrap_or(rest.len());
             let entry = &rest[start..];
-            let end = entry
-                .iter()
-                .position(|&b| b == delimiter || b == b'\n')
-                .unwrap_or(entry.len());
+            let end = entry.iter().position(|&b| b == delimiter || b == b'\n').unwrap_or(entry.len());
             rest = entry.get(end + 1..).unwrap_or_default();
             if end > 0 {
                 self.insert(&entry[..end])?;
@@ -56,21 +50,15 @@ impl Environment {
 
     /// Adds the entries of a text in raw V2 syntax; a variable that is named again takes the later value.
     pub fn merge_v2(&mut self, text: &[u8]) -> Result<(), InvalidEnvironment> {
-        split_v2(text)?
-            .iter()
-            .try_for_each(|entry| self.insert(entry))
+        split_v2(text)?.iter().try_for_each(|entry| self.insert(entry))
     }
 
     /// Adds one entry, `NAME=value`, or a macro `$$(…)` that stands alone.
     fn insert(&mut self, entry: &[u8]) -> Result<(), InvalidEnvironment> {
         match memchr::memchr(b'=', entry) {
             Some(0) => return Err(InvalidEnvironment::NoName(entry.to_vec())),
-            Some(at) => self
-                .variables
-                .insert(entry[..at].to_vec(), Some(entry[at + 1..].to_vec())),
-            None if memchr::memmem::find(entry, b"$$").is_some() => {
-                self.variables.insert(entry.to_vec(), None)
-            }
+            Some(at) => self.variables.insert(entry[..at].to_vec(), Some(entry[at + 1..].to_vec())),
+            None if memchr::memmem::find(entry, b"$$").is_some() => self.variables.insert(entry.to_vec(), None),
             None => return Err(InvalidEnvironment::NoValue(entry.to_vec())),
         };
         Ok(())
@@ -115,9 +103,7 @@ pub fn v1_to_v2(text: &[u8]) -> Result<Vec<u8>, InvalidEnvironment> {
 /// # use classmate::builtin::environment::merge_v2;
 /// assert_eq!(merge_v2([&b"A=1 B=2"[..], b"A=3"]), Ok(b"A=3 B=2".to_vec()));
 /// ```
-pub fn merge_v2<'a>(
-    texts: impl IntoIterator<Item = &'a [u8]>,
-) -> Result<Vec<u8>, InvalidEnvironment> {
+pub fn merge_v2<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, InvalidEnvironment> {
     let mut environment = Environment::default();
     for text in texts {
         environment.merge_v2(text)?;
@@ -130,15 +116,11 @@ mod tests {
     use super::*;
 
     fn old(text: &str) -> Option<String> {
-        v1_to_v2(text.as_bytes())
-            .ok()
-            .map(|out| String::from_utf8(out).unwrap())
+        v1_to_v2(text.as_bytes()).ok().map(|out| String::from_utf8(out).unwrap())
     }
 
     fn merged(texts: &[&str]) -> Option<String> {
-        merge_v2(texts.iter().map(|t| t.as_bytes()))
-            .ok()
-            .map(|out| String::from_utf8(out).unwrap())
+        merge_v2(texts.iter().map(|t| t.as_bytes())).ok().map(|out| String::from_utf8(out).unwrap())
     }
 
     #[test]
@@ -179,10 +161,7 @@ mod tests {
     #[test]
     fn merging_keeps_the_last_value_and_sorts_bytes() {
         // Answers of mergeEnvironment of the reference.
-        assert_eq!(
-            merged(&["b=1 a=2 B=3 A=4 _=5 é=6"]).as_deref(),
-            Some("A=4 B=3 _=5 a=2 b=1 é=6")
-        );
+        assert_eq!(merged(&["b=1 a=2 B=3 A=4 _=5 é=6"]).as_deref(), Some("A=4 B=3 _=5 a=2 b=1 é=6"));
         assert_eq!(merged(&["$$(X)=1", "$$(X)"]).as_deref(), Some("$$(X)"));
         assert_eq!(merged(&["'A B'='c d'"]).as_deref(), Some("A' 'B=c' 'd"));
         assert_eq!(merged(&["A='\nx'"]).as_deref(), Some("A='\n'x"));
@@ -199,13 +178,7 @@ mod tests {
     fn errors_name_the_entry() {
         let error = v1_to_v2(b"A=1;B").unwrap_err();
         assert_eq!(error, InvalidEnvironment::NoValue(b"B".to_vec()));
-        assert_eq!(
-            error.to_string(),
-            "expected `NAME=value` in an environment, found `B`"
-        );
-        assert_eq!(
-            merge_v2([&b"'"[..]]).unwrap_err(),
-            InvalidEnvironment::Quote(UnbalancedQuote)
-        );
+        assert_eq!(error.to_string(), "expected `NAME=value` in an environment, found `B`");
+        assert_eq!(merge_v2([&b"'"[..]]).unwrap_err(), InvalidEnvironment::Quote(UnbalancedQuote));
     }
 }

@@ -32,12 +32,7 @@ impl Options {
     /// ```
     pub fn from_letters(letters: &[u8]) -> Options {
         let has = |letter: u8| letters.contains(&letter);
-        Options {
-            caseless: has(b'i'),
-            multiline: has(b'm'),
-            dotall: has(b's'),
-            extended: has(b'x'),
-        }
+        Options { caseless: has(b'i'), multiline: has(b'm'), dotall: has(b's'), extended: has(b'x') }
     }
 }
 
@@ -71,12 +66,7 @@ pub type Groups = Vec<Option<(usize, usize)>>;
 ///
 /// Their product is the most steps of a search: about 10^8, some tenths of a second. Texts beyond the last tier take its
 /// steps too.
-const TIERS: [(usize, u32); 4] = [
-    (1 << 10, 100_000),
-    (1 << 13, 12_000),
-    (1 << 16, 1_500),
-    (1 << 20, 100),
-];
+const TIERS: [(usize, u32); 4] = [(1 << 10, 100_000), (1 << 13, 12_000), (1 << 16, 1_500), (1 << 20, 100)];
 
 /// Steps of the anchored search that is tried when a tier's limit is exceeded; a tenth of a second.
 const ANCHORED_STEPS: u32 = 10_000_000;
@@ -114,12 +104,8 @@ impl Pattern {
     /// assert_eq!(pattern.is_match(b"slot1@host"), Ok(true));
     /// ```
     pub fn compile(pattern: &[u8], options: Options) -> Result<Pattern, InvalidPattern> {
-        let invalid = |reason: String| InvalidPattern {
-            pattern: pattern.to_vec(),
-            reason,
-        };
-        let text =
-            readable(pattern).ok_or_else(|| invalid("the pattern is not UTF-8".to_owned()))?;
+        let invalid = |reason: String| InvalidPattern { pattern: pattern.to_vec(), reason };
+        let text = readable(pattern).ok_or_else(|| invalid("the pattern is not UTF-8".to_owned()))?;
         let compiled = Pattern {
             uncounted: UNCOUNTED.iter().any(|part| text.contains(part)),
             enclosable: !NOT_ENCLOSED.iter().any(|part| text.contains(part)),
@@ -129,22 +115,13 @@ impl Pattern {
             filled_engines: Default::default(),
         };
         let prefix = Pattern::prefix(0, false);
-        let first = compiled
-            .build(&format!("{prefix}{}", compiled.text))
-            .map_err(|error| {
-                let message = error.to_string();
-                // The engine counts its offset from the start of the prefix.
-                let reason = message
-                    .rsplit_once(": ")
-                    .map_or(message.as_str(), |(_, reason)| reason);
-                let place = error
-                    .offset()
-                    .map(|offset| offset.saturating_sub(prefix.len()));
-                invalid(place.map_or_else(
-                    || reason.to_owned(),
-                    |place| format!("{reason} at offset {place}"),
-                ))
-            })?;
+        let first = compiled.build(&format!("{prefix}{}", compiled.text)).map_err(|error| {
+            let message = error.to_string();
+            // The engine counts its offset from the start of the prefix.
+            let reason = message.rsplit_once(": ").map_or(message.as_str(), |(_, reason)| reason);
+            let place = error.offset().map(|offset| offset.saturating_sub(prefix.len()));
+            invalid(place.map_or_else(|| reason.to_owned(), |place| format!("{reason} at offset {place}")))
+        })?;
         let _ = compiled.engines[0].set(Some(first));
         Ok(compiled)
     }
@@ -172,28 +149,15 @@ impl Pattern {
 
     /// Begins a series of searches in one text, which share a bound on their work.
     pub(crate) fn search<'p>(&'p self, text: &'p [u8]) -> Search<'p> {
-        Search {
-            pattern: self,
-            text,
-            anchored_left: ANCHORED_SEARCHES,
-        }
+        Search { pattern: self, text, anchored_left: ANCHORED_SEARCHES }
     }
 
     /// The engine of a tier, or the one that refuses an empty match where the search starts.
     fn engine(&self, tier: usize, filled: bool) -> Option<&Regex> {
-        let engines = if filled {
-            &self.filled_engines
-        } else {
-            &self.engines
-        };
+        let engines = if filled { &self.filled_engines } else { &self.engines };
         let build = || {
             let text = if filled { self.enclosed("\\G") } else { None };
-            self.build(&format!(
-                "{}{}",
-                Pattern::prefix(tier, filled),
-                text.as_deref().unwrap_or(&self.text)
-            ))
-            .ok()
+            self.build(&format!("{}{}", Pattern::prefix(tier, filled), text.as_deref().unwrap_or(&self.text))).ok()
         };
         engines.get(tier)?.get_or_init(build).as_ref()
     }
@@ -202,19 +166,14 @@ impl Pattern {
     fn enclosed(&self, before: &str) -> Option<String> {
         // A comment at the end of an extended pattern must not swallow the parenthesis.
         let end = if self.options.extended { "\n" } else { "" };
-        self.enclosable
-            .then(|| format!("{before}(?:{}{end})", self.text))
+        self.enclosable.then(|| format!("{before}(?:{}{end})", self.text))
     }
 
     /// The settings that begin a pattern. A pattern's own settings may only lower the limits.
     fn prefix(tier: usize, filled: bool) -> String {
         let limit = TIERS[tier].1;
         // Loops that cannot give back what they took are not counted, so long texts do without them.
-        let counted = if tier + 1 == TIERS.len() {
-            "(*NO_AUTO_POSSESS)"
-        } else {
-            ""
-        };
+        let counted = if tier + 1 == TIERS.len() { "(*NO_AUTO_POSSESS)" } else { "" };
         let filled = if filled { "(*NOTEMPTY_ATSTART)" } else { "" };
         format!("(*LIMIT_MATCH={limit})(*LIMIT_HEAP={MEMORY}){counted}{filled}")
     }
@@ -231,17 +190,8 @@ impl Pattern {
     }
 
     /// Searches with one limit for all starting places together.
-    fn anchored(
-        &self,
-        text: &[u8],
-        start: usize,
-        filled: bool,
-    ) -> Result<Option<Groups>, MatchError> {
-        let (setting, before) = if filled {
-            ("(*NOTEMPTY_ATSTART)", "\\G")
-        } else {
-            ("", "\\G(?s:.)*?\\K")
-        };
+    fn anchored(&self, text: &[u8], start: usize, filled: bool) -> Result<Option<Groups>, MatchError> {
+        let (setting, before) = if filled { ("(*NOTEMPTY_ATSTART)", "\\G") } else { ("", "\\G(?s:.)*?\\K") };
         let enclosed = self.enclosed(before).ok_or(MatchError::LimitExceeded)?;
         let engine = self
             .build(&format!(
@@ -267,58 +217,38 @@ pub(crate) struct Search<'p> {
 
 impl Search<'_> {
     /// The first match from `start` on; with `filled`, only one that is found at `start` and is not empty there.
-    pub(crate) fn find(
-        &mut self,
-        start: usize,
-        filled: bool,
-    ) -> Result<Option<Groups>, MatchError> {
+    pub(crate) fn find(&mut self, start: usize, filled: bool) -> Result<Option<Groups>, MatchError> {
         if self.pattern.uncounted && self.text.len() > UNCOUNTED_LENGTH {
             return Err(MatchError::LimitExceeded);
         }
         if let Some(engine) = self.pattern.engine(tier_of(self.text.len()), filled) {
             match groups(engine, self.text, start) {
                 Ok(found) if filled && !self.pattern.enclosable => {
-                    return Ok(found.filter(
-                        |groups| matches!(groups[..], [Some((at, _)), ..] if at == start),
-                    ));
+                    return Ok(found.filter(|groups| matches!(groups[..], [Some((at, _)), ..] if at == start)));
                 }
                 Ok(found) => return Ok(found),
                 Err(error) if failure(&error) == MatchError::LimitExceeded => {}
                 Err(error) => return Err(failure(&error)),
             }
         }
-        self.anchored_left = self
-            .anchored_left
-            .checked_sub(1)
-            .ok_or(MatchError::LimitExceeded)?;
+        self.anchored_left = self.anchored_left.checked_sub(1).ok_or(MatchError::LimitExceeded)?;
         self.pattern.anchored(self.text, start, filled)
     }
 }
 
 /// The tier for texts of this length.
 fn tier_of(length: usize) -> usize {
-    TIERS
-        .iter()
-        .position(|(longest, _)| length <= *longest)
-        .unwrap_or(TIERS.len() - 1)
+    TIERS.iter().position(|(longest, _)| length <= *longest).unwrap_or(TIERS.len() - 1)
 }
 
 /// One search of an engine.
 fn groups(engine: &Regex, text: &[u8], start: usize) -> Result<Option<Groups>, pcre2::Error> {
     let mut locations = engine.capture_locations();
-    if engine
-        .captures_read_at(&mut locations, text, start)?
-        .is_none()
-    {
+    if engine.captures_read_at(&mut locations, text, start)?.is_none() {
         return Ok(None);
     }
-    let mut found: Groups = (0..locations.len())
-        .map(|index| locations.get(index))
-        .collect();
-    let count = found
-        .iter()
-        .rposition(Option::is_some)
-        .map_or(0, |last| last + 1);
+    let mut found: Groups = (0..locations.len()).map(|index| locations.get(index)).collect();
+    let count = found.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
     found.truncate(count);
     Ok(Some(found))
 }
@@ -388,15 +318,7 @@ mod tests {
         // Answers of regexp of the reference.
         assert_eq!(matches("^.$", "é".as_bytes()), Ok(false));
         assert_eq!(matches("[é]", b"\xc3"), Ok(true));
-        for text in [
-            &b"\xe9"[..],
-            b"\\\xe9",
-            b"\\Q\xe9\\E",
-            b"[\xe9]",
-            b"\\\\?\xe9",
-            b"[\xe0-\xef]$",
-            b"\\Q\\\xe9",
-        ] {
+        for text in [&b"\xe9"[..], b"\\\xe9", b"\\Q\xe9\\E", b"[\xe9]", b"\\\\?\xe9", b"[\xe0-\xef]$", b"\\Q\\\xe9"] {
             let found = Pattern::compile(text, Options::default()).unwrap();
             assert_eq!(found.is_match(b"\\\xe9"), Ok(true), "{text:?}");
             assert_eq!(found.is_match(b"e"), Ok(false), "{text:?}");
@@ -432,14 +354,8 @@ mod tests {
 
     #[test]
     fn groups_end_with_the_last_that_took_part() {
-        assert_eq!(
-            pattern("(a)|(b)").captures(b"a"),
-            Ok(Some(vec![Some((0, 1)), Some((0, 1))]))
-        );
-        assert_eq!(
-            pattern("(a)|(b)").captures(b"b"),
-            Ok(Some(vec![Some((0, 1)), None, Some((0, 1))]))
-        );
+        assert_eq!(pattern("(a)|(b)").captures(b"a"), Ok(Some(vec![Some((0, 1)), Some((0, 1))])));
+        assert_eq!(pattern("(a)|(b)").captures(b"b"), Ok(Some(vec![Some((0, 1)), None, Some((0, 1))])));
         assert_eq!(pattern("c").captures(b"b"), Ok(None));
     }
 
@@ -452,10 +368,7 @@ mod tests {
         assert_eq!(search.find(1, true), Ok(None));
         // The match may be said to begin later than it was found.
         let found = pattern("|a\\Kb");
-        assert_eq!(
-            found.search(b"ab").find(0, true),
-            Ok(Some(vec![Some((1, 2))]))
-        );
+        assert_eq!(found.search(b"ab").find(0, true), Ok(Some(vec![Some((1, 2))])));
     }
 
     #[test]
@@ -472,33 +385,18 @@ mod tests {
             ("^(([a-z])+.)+[A-Z]([a-z])+$", million("")),
         ] {
             let begin = Instant::now();
-            assert_eq!(
-                matches(text, &subject),
-                Err(MatchError::LimitExceeded),
-                "{text}"
-            );
+            assert_eq!(matches(text, &subject), Err(MatchError::LimitExceeded), "{text}");
             // Ten times what it takes, because tests run beside one another.
-            assert!(
-                begin.elapsed() < Duration::from_secs(5),
-                "{text} took {:?}",
-                begin.elapsed()
-            );
+            assert!(begin.elapsed() < Duration::from_secs(5), "{text} took {:?}", begin.elapsed());
         }
     }
 
     #[test]
     fn long_texts_are_searched_all_the_same() {
-        let text = [
-            &b"the quick brown fox jumps over the lazy dog\n".repeat(20_000)[..],
-            b"joe@cs.wisc.edu",
-        ]
-        .concat();
+        let text = [&b"the quick brown fox jumps over the lazy dog\n".repeat(20_000)[..], b"joe@cs.wisc.edu"].concat();
         assert_eq!(matches("[a-z]+@(\\w+\\.)*edu$", &text), Ok(true));
         assert_eq!(matches("cat", &text), Ok(false));
-        assert_eq!(
-            matches("(?:[a-z]|\\n| )*@", &text[text.len() - 60_000..]),
-            Ok(true)
-        );
+        assert_eq!(matches("(?:[a-z]|\\n| )*@", &text[text.len() - 60_000..]), Ok(true));
         assert_eq!(matches(".*fox.*dog", &text), Ok(true));
         let found = pattern("(\\w+)@").captures(&text).unwrap().unwrap();
         assert_eq!(found[1], Some((text.len() - 15, text.len() - 12)));
@@ -506,26 +404,12 @@ mod tests {
 
     #[test]
     fn the_anchored_search_gives_the_same_answer() {
-        for text in [
-            "b+",
-            "(a)|(b)",
-            "(?:x*)(c)?",
-            "a b #c",
-            "z",
-            "\\bc",
-            "^b",
-            "a\\Kb",
-            "(?i)B",
-        ] {
+        for text in ["b+", "(a)|(b)", "(?:x*)(c)?", "a b #c", "z", "\\bc", "^b", "a\\Kb", "(?i)B"] {
             for filled in [false, true] {
                 for start in 0..=4 {
                     let found = pattern(text);
                     let mut search = found.search(b"abbc");
-                    assert_eq!(
-                        found.anchored(b"abbc", start, filled),
-                        search.find(start, filled),
-                        "{text} {start}"
-                    );
+                    assert_eq!(found.anchored(b"abbc", start, filled), search.find(start, filled), "{text} {start}");
                 }
             }
         }

@@ -17,10 +17,7 @@ pub struct Substitution {
 impl Substitution {
     /// The options of a text of letters; all other letters are ignored.
     pub fn from_letters(letters: &[u8]) -> Substitution {
-        Substitution {
-            every: letters.contains(&b'g'),
-            full: letters.contains(&b'f'),
-        }
+        Substitution { every: letters.contains(&b'g'), full: letters.contains(&b'f') }
     }
 }
 
@@ -113,14 +110,8 @@ fn replace(
         match rest.first() {
             Some(digit) if digit.is_ascii_digit() => {
                 let group = usize::from(digit - b'0');
-                let place = found
-                    .get(group)
-                    .ok_or(SubstituteError::NoSuchGroup(group))?;
-                out.extend_from_slice(
-                    place
-                        .and_then(|(start, end)| text.get(start..end))
-                        .unwrap_or_default(),
-                );
+                let place = found.get(group).ok_or(SubstituteError::NoSuchGroup(group))?;
+                out.extend_from_slice(place.and_then(|(start, end)| text.get(start..end)).unwrap_or_default());
                 rest = &rest[1..];
             }
             _ => out.push(b'\\'),
@@ -130,11 +121,7 @@ fn replace(
         }
     }
     out.extend_from_slice(rest);
-    if out.len() > LONGEST_RESULT {
-        Err(SubstituteError::TooLong)
-    } else {
-        Ok((start, end))
-    }
+    if out.len() > LONGEST_RESULT { Err(SubstituteError::TooLong) } else { Ok((start, end)) }
 }
 
 #[cfg(test)]
@@ -142,17 +129,8 @@ mod tests {
     use super::super::pattern::Options;
     use super::*;
 
-    fn regexps(
-        pattern: &str,
-        text: &str,
-        replacement: &str,
-        letters: &str,
-    ) -> Result<String, SubstituteError> {
-        let pattern = Pattern::compile(
-            pattern.as_bytes(),
-            Options::from_letters(letters.as_bytes()),
-        )
-        .unwrap();
+    fn regexps(pattern: &str, text: &str, replacement: &str, letters: &str) -> Result<String, SubstituteError> {
+        let pattern = Pattern::compile(pattern.as_bytes(), Options::from_letters(letters.as_bytes())).unwrap();
         let how = Substitution::from_letters(letters.as_bytes());
         let out = substitute(&pattern, text.as_bytes(), replacement.as_bytes(), how)?;
         Ok(String::from_utf8(out).unwrap())
@@ -178,13 +156,7 @@ mod tests {
             ("a??(?=.)", "aacaab", "-", "fg", "---c---b"),
             ("(?=.)|a|b", "abab.", "-", "fg", "-----."),
             ("(?=a)|a\\Kb", "ababxab.", "-", "fg", "-a-a-x-a-."),
-            (
-                "(?=a)|a\\Kb|(?=x)",
-                "ababxab.",
-                "<\\0>",
-                "fg",
-                "<>a<b>a<b>x<>a<b>.",
-            ),
+            ("(?=a)|a\\Kb|(?=x)", "ababxab.", "<\\0>", "fg", "<>a<b>a<b>x<>a<b>."),
             ("(?=a)|ab\\K", "ababxab.", "-", "fg", "-ab-ab-x-ab-."),
             ("a\\Kb", "abab", "-", "fg", "a-a-"),
             ("a\\K", "abab", "-", "fg", "a-ba-b"),
@@ -211,49 +183,25 @@ mod tests {
 
     #[test]
     fn an_empty_match_at_the_end_is_an_error() {
-        for (pattern, text) in [
-            ("x?", "abcx"),
-            ("\\b", "ab cd"),
-            ("\\b|c", "ab cd"),
-            ("a*?", "aab"),
-            ("a|", "ab"),
-            ("$", "a"),
-        ] {
-            assert_eq!(
-                regexps(pattern, text, "-", "fg"),
-                Err(SubstituteError::EmptyAtEnd),
-                "{pattern}"
-            );
+        for (pattern, text) in
+            [("x?", "abcx"), ("\\b", "ab cd"), ("\\b|c", "ab cd"), ("a*?", "aab"), ("a|", "ab"), ("$", "a")]
+        {
+            assert_eq!(regexps(pattern, text, "-", "fg"), Err(SubstituteError::EmptyAtEnd), "{pattern}");
         }
     }
 
     #[test]
     fn groups_that_took_no_part_are_empty_or_errors() {
-        assert_eq!(
-            regexps("(a)|(b)", "a", "[\\1\\2]", ""),
-            Err(SubstituteError::NoSuchGroup(2))
-        );
-        assert_eq!(
-            regexps("b", "abc", "\\9", ""),
-            Err(SubstituteError::NoSuchGroup(9))
-        );
-        assert_eq!(
-            regexps("(*UTF)(?=.)", "aéb", "-", "fg"),
-            Err(MatchError::NotUtf8.into())
-        );
+        assert_eq!(regexps("(a)|(b)", "a", "[\\1\\2]", ""), Err(SubstituteError::NoSuchGroup(2)));
+        assert_eq!(regexps("b", "abc", "\\9", ""), Err(SubstituteError::NoSuchGroup(9)));
+        assert_eq!(regexps("(*UTF)(?=.)", "aéb", "-", "fg"), Err(MatchError::NotUtf8.into()));
     }
 
     #[test]
     fn results_are_bounded() {
         let text = "a".repeat(100_000);
         let replacement = "\\0".repeat(2000);
-        assert_eq!(
-            regexps("a", &text, &replacement, "fg"),
-            Err(SubstituteError::TooLong)
-        );
-        assert_eq!(
-            regexps("a", &text, "bb", "fg").map(|t| t.len()),
-            Ok(200_000)
-        );
+        assert_eq!(regexps("a", &text, &replacement, "fg"), Err(SubstituteError::TooLong));
+        assert_eq!(regexps("a", &text, "bb", "fg").map(|t| t.len()), Ok(200_000));
     }
 }

@@ -44,10 +44,7 @@ fn is_space(byte: u8) -> bool {
 /// assert_eq!(found, [b"a", b"b", b"c"]);
 /// ```
 pub fn tokens<'t>(text: &'t [u8], delimiters: &[u8]) -> Tokens<'t> {
-    Tokens {
-        rest: text,
-        delimiters: ByteSet::new(delimiters),
-    }
+    Tokens { rest: text, delimiters: ByteSet::new(delimiters) }
 }
 
 /// An iterator over the tokens of a list; see [`tokens`].
@@ -61,21 +58,12 @@ impl<'t> Iterator for Tokens<'t> {
     type Item = &'t [u8];
 
     fn next(&mut self) -> Option<&'t [u8]> {
-        let start = self
-            .rest
-            .iter()
-            .position(|&b| !is_space(b) && !self.delimiters.contains(b))?;
+        let start = self.rest.iter().position(|&b| !is_space(b) && !self.delimiters.contains(b))?;
         let text = &self.rest[start..];
-        let end = text
-            .iter()
-            .position(|&b| self.delimiters.contains(b))
-            .unwrap_or(text.len());
+        let end = text.iter().position(|&b| self.delimiters.contains(b)).unwrap_or(text.len());
         self.rest = text.get(end + 1..).unwrap_or_default();
         let token = &text[..end];
-        let length = token
-            .iter()
-            .rposition(|&b| !is_space(b))
-            .map_or(0, |last| last + 1);
+        let length = token.iter().rposition(|&b| !is_space(b)).map_or(0, |last| last + 1);
         Some(&token[..length])
     }
 }
@@ -83,8 +71,7 @@ impl<'t> Iterator for Tokens<'t> {
 /// The parts of a list that `stringListsIntersect` compares: cut at any delimiter, empty ones left out, not trimmed.
 fn parts<'t>(text: &'t [u8], delimiters: &[u8]) -> impl Iterator<Item = &'t [u8]> {
     let delimiters = ByteSet::new(delimiters);
-    text.split(move |&b| delimiters.contains(b))
-        .filter(|part| !part.is_empty())
+    text.split(move |&b| delimiters.contains(b)).filter(|part| !part.is_empty())
 }
 
 /// Whether two lists have a part in common, by the rules of `stringListsIntersect`: case counts, white space too.
@@ -95,13 +82,7 @@ pub fn intersect(a: &[u8], b: &[u8], delimiters: &[u8]) -> bool {
 
 /// Whether some token of a list is this item, which is taken as it stands.
 pub fn member(item: &[u8], list: &[u8], delimiters: &[u8], caseless: bool) -> bool {
-    tokens(list, delimiters).any(|token| {
-        if caseless {
-            token.eq_ignore_ascii_case(item)
-        } else {
-            token == item
-        }
-    })
+    tokens(list, delimiters).any(|token| if caseless { token.eq_ignore_ascii_case(item) } else { token == item })
 }
 
 /// Whether every token of `items` is a token of `list`. No text at all is a subset; one without tokens is none.
@@ -110,11 +91,7 @@ pub fn subset(items: &[u8], list: &[u8], delimiters: &[u8], caseless: bool) -> b
         return true;
     }
     let fold = |token: &[u8]| {
-        if caseless {
-            token.to_ascii_lowercase()
-        } else {
-            token.to_vec()
-        }
+        if caseless { token.to_ascii_lowercase() } else { token.to_vec() }
     };
     let known: HashSet<Vec<u8>> = tokens(list, delimiters).map(fold).collect();
     let mut wanted = tokens(items, delimiters).peekable();
@@ -135,11 +112,7 @@ pub fn split<'t>(text: &'t [u8], separators: &[u8]) -> Vec<&'t [u8]> {
     let mut found = Vec::new();
     let mut start = 0;
     let mut previous = None;
-    for (at, &byte) in text
-        .iter()
-        .enumerate()
-        .filter(|(_, byte)| separators.contains(**byte))
-    {
+    for (at, &byte) in text.iter().enumerate().filter(|(_, byte)| separators.contains(**byte)) {
         if at > start {
             found.push(&text[start..at]);
         } else if previous == Some(byte) {
@@ -193,11 +166,7 @@ pub struct NotANumber(pub Vec<u8>);
 /// assert_eq!(reduce(b"1, 2.5", DELIMITERS, Reduction::Sum), Ok(Some(Number::Real(3.5))));
 /// assert_eq!(reduce(b"1,2", DELIMITERS, Reduction::Average), Ok(Some(Number::Integer(1))));
 /// ```
-pub fn reduce(
-    text: &[u8],
-    delimiters: &[u8],
-    reduction: Reduction,
-) -> Result<Option<Number>, NotANumber> {
+pub fn reduce(text: &[u8], delimiters: &[u8], reduction: Reduction) -> Result<Option<Number>, NotANumber> {
     let mut result = match reduction {
         Reduction::Sum | Reduction::Average => 0.0,
         // The reference takes the limits of single precision for those of double.
@@ -224,11 +193,7 @@ pub fn reduce(
     if reduction == Reduction::Average {
         result /= count as f64;
     }
-    Ok(Some(if integers {
-        Number::Integer(real_to_integer(result))
-    } else {
-        Number::Real(result)
-    }))
+    Ok(Some(if integers { Number::Integer(real_to_integer(result)) } else { Number::Real(result) }))
 }
 
 /// Reads a number as C `scanf("%lf")` does.
@@ -236,16 +201,11 @@ pub fn reduce(
 /// It differs from `strtod` where that would step back: an unfinished `infinity` and a bare `0x` are no numbers.
 fn scanned(token: &[u8]) -> Option<f64> {
     let (value, length) = real_prefix(token)?;
-    let body = token
-        .strip_prefix(b"+")
-        .or_else(|| token.strip_prefix(b"-"))
-        .unwrap_or(token);
+    let body = token.strip_prefix(b"+").or_else(|| token.strip_prefix(b"-")).unwrap_or(token);
     let after = &token[length..];
-    let bare_prefix = length == token.len() - body.len() + 1
-        && matches!(body, [b'0', b'x' | b'X', ..])
-        && body.get(2) != Some(&b'.');
-    let unfinished =
-        value.is_infinite() && !body[0].is_ascii_digit() && matches!(after, [b'i' | b'I', ..]);
+    let bare_prefix =
+        length == token.len() - body.len() + 1 && matches!(body, [b'0', b'x' | b'X', ..]) && body.get(2) != Some(&b'.');
+    let unfinished = value.is_infinite() && !body[0].is_ascii_digit() && matches!(after, [b'i' | b'I', ..]);
     let unfinished = unfinished && body.len() - after.len() == 3;
     (!bare_prefix && !unfinished).then_some(value)
 }
@@ -256,17 +216,12 @@ mod tests {
 
     fn words(text: &str, delimiters: &str) -> Vec<String> {
         let found = tokens(text.as_bytes(), delimiters.as_bytes());
-        found
-            .map(|token| String::from_utf8(token.to_vec()).unwrap())
-            .collect()
+        found.map(|token| String::from_utf8(token.to_vec()).unwrap()).collect()
     }
 
     fn cut(text: &str, separators: &str) -> Vec<String> {
         let found = split(text.as_bytes(), separators.as_bytes());
-        found
-            .into_iter()
-            .map(|part| String::from_utf8(part.to_vec()).unwrap())
-            .collect()
+        found.into_iter().map(|part| String::from_utf8(part.to_vec()).unwrap()).collect()
     }
 
     fn reduced(text: &str, reduction: Reduction) -> Result<Option<Number>, NotANumber> {
@@ -332,47 +287,20 @@ mod tests {
     #[test]
     fn numbers_stay_integers_only_when_written_so() {
         assert_eq!(reduced("1,2", Reduction::Sum), Ok(Some(Number::Integer(3))));
-        assert_eq!(
-            reduced("1,2.0", Reduction::Maximum),
-            Ok(Some(Number::Real(2.0)))
-        );
-        assert_eq!(
-            reduced("+1,-2", Reduction::Sum),
-            Ok(Some(Number::Integer(-1)))
-        );
+        assert_eq!(reduced("1,2.0", Reduction::Maximum), Ok(Some(Number::Real(2.0))));
+        assert_eq!(reduced("+1,-2", Reduction::Sum), Ok(Some(Number::Integer(-1))));
         assert_eq!(reduced("1-2", Reduction::Sum), Ok(Some(Number::Integer(1))));
-        assert_eq!(
-            reduced("99999999999999999999", Reduction::Sum),
-            Ok(Some(Number::Integer(i64::MIN)))
-        );
-        assert_eq!(
-            reduced("0x10", Reduction::Sum),
-            Ok(Some(Number::Real(16.0)))
-        );
-        assert_eq!(
-            reduced("12abc", Reduction::Sum),
-            Ok(Some(Number::Real(12.0)))
-        );
+        assert_eq!(reduced("99999999999999999999", Reduction::Sum), Ok(Some(Number::Integer(i64::MIN))));
+        assert_eq!(reduced("0x10", Reduction::Sum), Ok(Some(Number::Real(16.0))));
+        assert_eq!(reduced("12abc", Reduction::Sum), Ok(Some(Number::Real(12.0))));
     }
 
     #[test]
     fn extremes_start_from_single_precision() {
-        assert_eq!(
-            reduced("-5,-3", Reduction::Maximum),
-            Ok(Some(Number::Integer(0)))
-        );
-        assert_eq!(
-            reduced("-5.0", Reduction::Maximum),
-            Ok(Some(Number::Real(1.175_494_350_822_287_5e-38)))
-        );
-        assert_eq!(
-            reduced("1e39", Reduction::Minimum),
-            Ok(Some(Number::Real(3.402_823_466_385_288_6e38)))
-        );
-        assert_eq!(
-            reduced("nan", Reduction::Maximum),
-            Ok(Some(Number::Real(1.175_494_350_822_287_5e-38)))
-        );
+        assert_eq!(reduced("-5,-3", Reduction::Maximum), Ok(Some(Number::Integer(0))));
+        assert_eq!(reduced("-5.0", Reduction::Maximum), Ok(Some(Number::Real(1.175_494_350_822_287_5e-38))));
+        assert_eq!(reduced("1e39", Reduction::Minimum), Ok(Some(Number::Real(3.402_823_466_385_288_6e38))));
+        assert_eq!(reduced("nan", Reduction::Maximum), Ok(Some(Number::Real(1.175_494_350_822_287_5e-38))));
     }
 
     #[test]
@@ -385,31 +313,14 @@ mod tests {
 
     #[test]
     fn numbers_are_scanned_not_converted() {
-        for text in [
-            "x", "infi", "-infin", "0x", "0xg", "-0x", "0xp1", ".", "-", "na", "+-1", "1,x",
-        ] {
+        for text in ["x", "infi", "-infin", "0x", "0xg", "-0x", "0xp1", ".", "-", "na", "+-1", "1,x"] {
             assert!(reduced(text, Reduction::Sum).is_err(), "{text}");
         }
-        for (text, value) in [
-            ("0x.", 0.0),
-            ("0x.p1", 0.0),
-            ("1e", 1.0),
-            ("1e+", 1.0),
-            ("0x1p+", 1.0),
-            ("1.2.3", 1.2),
-        ] {
-            assert_eq!(
-                reduced(text, Reduction::Sum),
-                Ok(Some(Number::Real(value))),
-                "{text}"
-            );
+        for (text, value) in [("0x.", 0.0), ("0x.p1", 0.0), ("1e", 1.0), ("1e+", 1.0), ("0x1p+", 1.0), ("1.2.3", 1.2)] {
+            assert_eq!(reduced(text, Reduction::Sum), Ok(Some(Number::Real(value))), "{text}");
         }
         for text in ["inf", "infx", "infinityx", "+INF", "1e400i"] {
-            assert_eq!(
-                reduced(text, Reduction::Sum),
-                Ok(Some(Number::Real(f64::INFINITY))),
-                "{text}"
-            );
+            assert_eq!(reduced(text, Reduction::Sum), Ok(Some(Number::Real(f64::INFINITY))), "{text}");
         }
     }
 }

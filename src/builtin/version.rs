@@ -20,10 +20,7 @@ pub fn natural_compare(a: &[u8], b: &[u8]) -> i64 {
     // Bytes are signed in the reference, so those above 127 sort before the others.
     let difference = i64::from(x as i8) - i64::from(y as i8);
     // A number that began in the common part belongs to both texts.
-    let number = a[..common]
-        .iter()
-        .rposition(|byte| !byte.is_ascii_digit())
-        .map_or(0, |last| last + 1);
+    let number = a[..common].iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |last| last + 1);
     if number == common && !(x.is_ascii_digit() && y.is_ascii_digit()) {
         return difference;
     }
@@ -35,11 +32,7 @@ pub fn natural_compare(a: &[u8], b: &[u8]) -> i64 {
         return difference;
     }
     let (digits_a, digits_b) = (digits(&a[number..]), digits(&b[number..]));
-    if digits_a == digits_b {
-        difference
-    } else {
-        digits_a as i64 - digits_b as i64
-    }
+    if digits_a == digits_b { difference } else { digits_a as i64 - digits_b as i64 }
 }
 
 /// The byte at an index, 0 after the end.
@@ -50,11 +43,7 @@ fn byte_at(text: &[u8], index: usize) -> u8 {
 /// The zeros before a number; the last one is not leading when no other digit follows.
 fn leading_zeros(text: &[u8]) -> usize {
     let zeros = text.iter().take_while(|byte| **byte == b'0').count();
-    if byte_at(text, zeros).is_ascii_digit() {
-        zeros
-    } else {
-        zeros.saturating_sub(1)
-    }
+    if byte_at(text, zeros).is_ascii_digit() { zeros } else { zeros.saturating_sub(1) }
 }
 
 /// The number of digits at the start.
@@ -69,11 +58,7 @@ mod tests {
     #[test]
     fn results_are_those_of_the_reference() {
         for (a, b, expected) in CASES {
-            assert_eq!(
-                natural_compare(a.as_bytes(), b.as_bytes()),
-                *expected,
-                "{a} {b}"
-            );
+            assert_eq!(natural_compare(a.as_bytes(), b.as_bytes()), *expected, "{a} {b}");
         }
     }
 

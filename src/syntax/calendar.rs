@@ -68,14 +68,9 @@ impl Civil {
         // Keeps every intermediate sum far inside 128 bits and the years inside what the day count can hold.
         const YEARS: i64 = 1_000_000_000_000;
         let months = self.month.saturating_sub(1);
-        let year = self
-            .year
-            .saturating_add(months.div_euclid(12))
-            .clamp(-YEARS, YEARS);
-        let days =
-            i128::from(days_of(year, months.rem_euclid(12) + 1, 1)) + i128::from(self.day) - 1;
-        let clock =
-            i128::from(self.hour) * 3600 + i128::from(self.minute) * 60 + i128::from(self.second);
+        let year = self.year.saturating_add(months.div_euclid(12)).clamp(-YEARS, YEARS);
+        let days = i128::from(days_of(year, months.rem_euclid(12) + 1, 1)) + i128::from(self.day) - 1;
+        let clock = i128::from(self.hour) * 3600 + i128::from(self.minute) * 60 + i128::from(self.second);
         let seconds = days * i128::from(DAY) + clock;
         seconds.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
     }
@@ -98,10 +93,8 @@ fn date_of(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let cycle = shifted.div_euclid(146_097);
     let day_of_cycle = shifted.rem_euclid(146_097);
-    let year_of_cycle =
-        (day_of_cycle - day_of_cycle / 1460 + day_of_cycle / 36_524 - day_of_cycle / 146_096) / 365;
-    let day_of_year =
-        day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
+    let year_of_cycle = (day_of_cycle - day_of_cycle / 1460 + day_of_cycle / 36_524 - day_of_cycle / 146_096) / 365;
+    let day_of_year = day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = (month_from_march + 2) % 12 + 1;
@@ -122,16 +115,8 @@ mod tests {
     fn known_days_have_their_fields() {
         // date -u -d @1582979696
         let fields = Civil::from_seconds(1_582_979_696, 0);
-        let expected = Civil {
-            year: 2020,
-            month: 2,
-            day: 29,
-            hour: 12,
-            minute: 34,
-            second: 56,
-            weekday: 6,
-            yearday: 59,
-        };
+        let expected =
+            Civil { year: 2020, month: 2, day: 29, hour: 12, minute: 34, second: 56, weekday: 6, yearday: 59 };
         assert_eq!(fields, expected);
         assert_eq!(date(-1), (1969, 12, 31));
         assert_eq!(Civil::from_seconds(-1, 0).weekday, 3);
@@ -160,29 +145,12 @@ mod tests {
     #[test]
     fn fields_out_of_range_carry_over() {
         // formatTime([Year=2020;Month=2;Day=31;Hours=25;Minutes=61;Seconds=-5], "%s") of the reference.
-        let fields = Civil {
-            year: 2020,
-            month: 2,
-            day: 31,
-            hour: 25,
-            minute: 61,
-            second: -5,
-            ..Civil::default()
-        };
+        let fields = Civil { year: 2020, month: 2, day: 31, hour: 25, minute: 61, second: -5, ..Civil::default() };
         assert_eq!(fields.to_seconds(), 1_583_200_855);
-        let fields = Civil {
-            year: 1900,
-            month: 1,
-            ..Civil::default()
-        };
+        let fields = Civil { year: 1900, month: 1, ..Civil::default() };
         assert_eq!(fields.to_seconds(), -2_209_075_200);
         // Month 0 of 2020 is December 2019, so month -11 is January 2019: date -u -d 2019-01-01 +%s
-        let fields = Civil {
-            year: 2020,
-            month: -11,
-            day: 1,
-            ..Civil::default()
-        };
+        let fields = Civil { year: 2020, month: -11, day: 1, ..Civil::default() };
         assert_eq!(fields.to_seconds(), 1_546_300_800);
     }
 

@@ -37,10 +37,7 @@ pub fn write_real_short(out: &mut Vec<u8>, value: f64) {
     }
     let start = out.len();
     write_general(out, value, 16, true);
-    if !out
-        .get(start..)
-        .is_some_and(|text| text.iter().any(|b| matches!(b, b'.' | b'E')))
-    {
+    if !out.get(start..).is_some_and(|text| text.iter().any(|b| matches!(b, b'.' | b'E'))) {
         out.extend_from_slice(b".0");
     }
 }
@@ -72,10 +69,7 @@ pub fn write_general(out: &mut Vec<u8>, value: f64, precision: usize, upper: boo
     }
     let precision = precision.clamp(1, MAX_PRECISION);
     let (mut digits, exponent) = decimal_digits(magnitude, precision);
-    let significant = digits
-        .iter()
-        .rposition(|&d| d != b'0')
-        .map_or(1, |last| last + 1);
+    let significant = digits.iter().rposition(|&d| d != b'0').map_or(1, |last| last + 1);
     digits.truncate(significant);
     if exponent < -4 || exponent >= precision as i32 {
         push_point(out, &digits, 1);
@@ -97,11 +91,7 @@ pub fn write_general(out: &mut Vec<u8>, value: f64, precision: usize, upper: boo
 /// Writes the values that have a text of their own, and tells whether it did.
 fn write_special(out: &mut Vec<u8>, value: f64) -> bool {
     let text: &[u8] = if value == 0.0 {
-        if value.is_sign_negative() {
-            b"-0.0"
-        } else {
-            b"0.0"
-        }
+        if value.is_sign_negative() { b"-0.0" } else { b"0.0" }
     } else if value.is_nan() {
         b"real(\"NaN\")"
     } else if value == f64::INFINITY {
@@ -135,10 +125,7 @@ fn write_scientific(out: &mut Vec<u8>, value: f64) {
         }
         buffer[0] = reversed[length.saturating_sub(1)];
         buffer[1] = b'.';
-        for (place, &digit) in buffer[2..]
-            .iter_mut()
-            .zip(reversed[..length].iter().rev().skip(1))
-        {
+        for (place, &digit) in buffer[2..].iter_mut().zip(reversed[..length].iter().rev().skip(1)) {
             *place = digit;
         }
         out.extend_from_slice(&buffer);
@@ -149,11 +136,7 @@ fn write_scientific(out: &mut Vec<u8>, value: f64) {
     let start = out.len();
     // Writing to a vector cannot fail. Rust rounds to the nearest with ties to even, as the C library does.
     let _ = write!(out, "{magnitude:.15e}");
-    let Some(mark) = out
-        .get(start..)
-        .and_then(|text| memchr::memchr(b'e', text))
-        .map(|i| start + i)
-    else {
+    let Some(mark) = out.get(start..).and_then(|text| memchr::memchr(b'e', text)).map(|i| start + i) else {
         return;
     };
     let exponent = signed(out.get(mark + 1..).unwrap_or_default());
@@ -177,13 +160,9 @@ fn decimal_digits(magnitude: f64, count: usize) -> (Vec<u8>, i32) {
 
 /// The value of the short exponent that Rust's formatting writes.
 fn signed(text: &[u8]) -> i32 {
-    let (negative, digits) = text
-        .split_first()
-        .filter(|(first, _)| **first == b'-')
-        .map_or((false, text), |(_, d)| (true, d));
-    let value = digits
-        .iter()
-        .fold(0, |sum, &d| sum * 10 + i32::from(d - b'0'));
+    let (negative, digits) =
+        text.split_first().filter(|(first, _)| **first == b'-').map_or((false, text), |(_, d)| (true, d));
+    let value = digits.iter().fold(0, |sum, &d| sum * 10 + i32::from(d - b'0'));
     if negative { -value } else { value }
 }
 
@@ -224,9 +203,7 @@ pub fn real_prefix(text: &[u8]) -> Option<(f64, usize)> {
     let signed = matches!(rest.first(), Some(b'+' | b'-'));
     let negative = rest.first() == Some(&b'-');
     let body = rest.get(usize::from(signed)..)?;
-    let (magnitude, length) = hexadecimal(body)
-        .or_else(|| decimal(body))
-        .or_else(|| named(body))?;
+    let (magnitude, length) = hexadecimal(body).or_else(|| decimal(body)).or_else(|| named(body))?;
     let value = if negative { -magnitude } else { magnitude };
     Some((value, blank + usize::from(signed) + length))
 }
@@ -238,12 +215,7 @@ fn is_space(byte: u8) -> bool {
 
 /// The longest unsigned decimal number at the start.
 fn decimal(text: &[u8]) -> Option<(f64, usize)> {
-    let digits = |from: usize| {
-        text.iter()
-            .skip(from)
-            .take_while(|b| b.is_ascii_digit())
-            .count()
-    };
+    let digits = |from: usize| text.iter().skip(from).take_while(|b| b.is_ascii_digit()).count();
     let whole = digits(0);
     let mut length = whole;
     let mut fraction = 0;
@@ -266,20 +238,13 @@ fn decimal(text: &[u8]) -> Option<(f64, usize)> {
 
 /// `inf`, `infinity`, `nan`, `nan(…)` at the start, in any case.
 fn named(text: &[u8]) -> Option<(f64, usize)> {
-    let starts = |word: &[u8]| {
-        text.get(..word.len())
-            .is_some_and(|head| head.eq_ignore_ascii_case(word))
-    };
+    let starts = |word: &[u8]| text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
     if starts(b"infinity") {
         Some((f64::INFINITY, 8))
     } else if starts(b"inf") {
         Some((f64::INFINITY, 3))
     } else if starts(b"nan") {
-        let inner = text
-            .iter()
-            .skip(4)
-            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
-            .count();
+        let inner = text.iter().skip(4).take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
         let tagged = text.get(3) == Some(&b'(') && text.get(4 + inner) == Some(&b')');
         Some((f64::NAN, if tagged { 5 + inner } else { 3 }))
     } else {
@@ -320,22 +285,12 @@ fn hexadecimal(text: &[u8]) -> Option<(f64, usize)> {
     }
     if matches!(text.get(at), Some(b'p' | b'P')) {
         let sign = usize::from(matches!(text.get(at + 1), Some(b'+' | b'-')));
-        let power = text
-            .iter()
-            .skip(at + 1 + sign)
-            .take_while(|b| b.is_ascii_digit())
-            .count();
+        let power = text.iter().skip(at + 1 + sign).take_while(|b| b.is_ascii_digit()).count();
         if power > 0 {
             let first = at + 1 + sign;
             let magnitude = text.iter().skip(first).take(power);
-            let magnitude = magnitude.fold(0_i64, |sum, &d| {
-                sum.saturating_mul(10).saturating_add(i64::from(d - b'0'))
-            });
-            let signed = if text.get(at + 1) == Some(&b'-') {
-                -magnitude
-            } else {
-                magnitude
-            };
+            let magnitude = magnitude.fold(0_i64, |sum, &d| sum.saturating_mul(10).saturating_add(i64::from(d - b'0')));
+            let signed = if text.get(at + 1) == Some(&b'-') { -magnitude } else { magnitude };
             exponent = exponent.saturating_add(signed);
             at = first + power;
         }
@@ -356,11 +311,7 @@ fn scaled(mantissa: u64, exponent: i64) -> f64 {
         return f64::INFINITY;
     }
     // 11 bits more than a normal double holds; a denormal holds fewer still.
-    let dropped = if power >= -1022 {
-        11
-    } else {
-        11 + (-1022 - power)
-    };
+    let dropped = if power >= -1022 { 11 } else { 11 + (-1022 - power) };
     if dropped > 64 {
         return 0.0;
     }
@@ -369,11 +320,7 @@ fn scaled(mantissa: u64, exponent: i64) -> f64 {
     let remainder = wide & ((1_u128 << dropped) - 1);
     let half = 1_u128 << (dropped - 1);
     let up = remainder > half || (remainder == half && kept & 1 == 1);
-    let biased = if power >= -1022 {
-        (power + 1022) as u64
-    } else {
-        0
-    };
+    let biased = if power >= -1022 { (power + 1022) as u64 } else { 0 };
     // For a normal number the hidden bit of `kept` adds the missing one to the exponent; a carry does the same.
     f64::from_bits((biased << 52) + kept + u64::from(up))
 }
@@ -387,10 +334,7 @@ fn scaled(mantissa: u64, exponent: i64) -> f64 {
 /// assert_eq!(parse_real(b"2.5e3"), 2500.0);
 /// ```
 pub fn parse_real(digits: &[u8]) -> f64 {
-    std::str::from_utf8(digits)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(0.0)
+    std::str::from_utf8(digits).ok().and_then(|text| text.parse().ok()).unwrap_or(0.0)
 }
 
 /// Reads an integer token, with an optional leading minus sign; a number that does not fit 64 bits is 0.
@@ -411,19 +355,12 @@ pub fn parse_integer(digits: &[u8]) -> i64 {
     for &byte in digits.iter().take_while(|b| b.is_ascii_digit()) {
         let digit = i64::from(byte - b'0');
         // Counting downwards, because the most negative number has no positive counterpart.
-        let Some(next) = value
-            .checked_mul(10)
-            .and_then(|tens| tens.checked_sub(digit))
-        else {
+        let Some(next) = value.checked_mul(10).and_then(|tens| tens.checked_sub(digit)) else {
             return 0;
         };
         value = next;
     }
-    if negative {
-        value
-    } else {
-        value.checked_neg().unwrap_or(0)
-    }
+    if negative { value } else { value.checked_neg().unwrap_or(0) }
 }
 
 /// Truncates a real to an integer as x86-64 does (`cvttsd2si`): what does not fit, and NaN, is the smallest integer.
@@ -435,11 +372,7 @@ pub fn parse_integer(digits: &[u8]) -> i64 {
 /// ```
 pub fn real_to_integer(value: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    if (-LIMIT..LIMIT).contains(&value) {
-        value as i64
-    } else {
-        i64::MIN
-    }
+    if (-LIMIT..LIMIT).contains(&value) { value as i64 } else { i64::MIN }
 }
 
 #[cfg(test)]
@@ -559,35 +492,19 @@ mod tests {
             ("0x1.8p-1075", 5e-324, 11),
             ("0x1.fffffffffffff8p0", 2.0, 20),
             ("0x1.00000000000008p0", 1.0, 20),
-            (
-                "0x1.000000000000080000000000001p0",
-                1.000_000_000_000_000_2,
-                33,
-            ),
+            ("0x1.000000000000080000000000001p0", 1.000_000_000_000_000_2, 33),
             ("0x1.fffffffffffff8p1023", f64::INFINITY, 23),
         ] {
-            assert_eq!(
-                real_prefix(text.as_bytes()),
-                Some((value, length)),
-                "{text}"
-            );
+            assert_eq!(real_prefix(text.as_bytes()), Some((value, length)), "{text}");
         }
-        for text in [
-            "", " ", ".", "-", "+", "x12", "e5", ".e5", "-.", "in", "na", "- 5",
-        ] {
+        for text in ["", " ", ".", "-", "+", "x12", "e5", ".e5", "-.", "in", "na", "- 5"] {
             assert_eq!(real_prefix(text.as_bytes()), None, "{text}");
         }
     }
 
     #[test]
     fn nan_takes_a_tag_only_when_it_is_closed() {
-        for (text, length) in [
-            ("nan", 3),
-            ("NaN(12_x)y", 9),
-            ("nan(", 3),
-            ("nan(a-b)", 3),
-            ("-nan()", 6),
-        ] {
+        for (text, length) in [("nan", 3), ("NaN(12_x)y", 9), ("nan(", 3), ("nan(a-b)", 3), ("-nan()", 6)] {
             let (value, used) = real_prefix(text.as_bytes()).unwrap();
             assert!(value.is_nan());
             assert_eq!(used, length, "{text}");
@@ -613,10 +530,7 @@ mod tests {
         assert_eq!(real_to_integer(f64::INFINITY), i64::MIN);
         assert_eq!(real_to_integer(9.3e18), i64::MIN);
         assert_eq!(real_to_integer(-9_223_372_036_854_775_808.0), i64::MIN);
-        assert_eq!(
-            real_to_integer(9_223_372_036_854_774_784.0),
-            9_223_372_036_854_774_784
-        );
+        assert_eq!(real_to_integer(9_223_372_036_854_774_784.0), 9_223_372_036_854_774_784);
     }
 
     #[test]

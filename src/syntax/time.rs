@@ -57,14 +57,10 @@ impl Zone {
             return (info.offset().seconds(), info.abbreviation().to_owned());
         }
         let earlier = self.0.preceding(at).find(|change| !change.dst().is_dst());
-        let standard =
-            earlier.or_else(|| self.0.following(at).find(|change| !change.dst().is_dst()));
+        let standard = earlier.or_else(|| self.0.following(at).find(|change| !change.dst().is_dst()));
         match standard {
             Some(change) => (change.offset().seconds(), change.abbreviation().to_owned()),
-            None => (
-                info.offset().seconds() - 3600,
-                info.abbreviation().to_owned(),
-            ),
+            None => (info.offset().seconds() - 3600, info.abbreviation().to_owned()),
         }
     }
 }
@@ -92,24 +88,12 @@ pub fn parse_abs(text: &[u8], zone: &Zone) -> Option<AbsTime> {
     let year = groups.next(4)?;
     let mut field = || groups.next(2);
     let month = field().unwrap_or(1);
-    let (day, hour, minute, second) = (
-        field().unwrap_or(0),
-        field().unwrap_or(0),
-        field().unwrap_or(0),
-        field().unwrap_or(0),
-    );
+    let (day, hour, minute, second) =
+        (field().unwrap_or(0), field().unwrap_or(0), field().unwrap_or(0), field().unwrap_or(0));
     if groups.skip() {
         return None;
     }
-    let fields = Civil {
-        year,
-        month,
-        day,
-        hour,
-        minute,
-        second,
-        ..Civil::default()
-    };
+    let fields = Civil { year, month, day, hour, minute, second, ..Civil::default() };
     let clock = fields.to_seconds();
     // A text without a season is standard time for the purpose of finding the offset that holds then.
     let assumed = zone.offset_at(clock);
@@ -118,10 +102,7 @@ pub fn parse_abs(text: &[u8], zone: &Zone) -> Option<AbsTime> {
         return None;
     }
     let offset = offset.unwrap_or_else(|| zone.offset_at(instant));
-    Some(AbsTime {
-        seconds: clock - i64::from(offset),
-        offset,
-    })
+    Some(AbsTime { seconds: clock - i64::from(offset), offset })
 }
 
 /// Takes the offset off the end of a text. A colon is removed even when what looks like an offset is none.
@@ -132,9 +113,7 @@ fn split_offset(text: &[u8]) -> (Vec<u8>, Option<i32>) {
         text.remove(length - 1);
         return (text, Some(0));
     }
-    let sign = |from_end: usize| {
-        text.len() > from_end && matches!(text[text.len() - from_end], b'+' | b'-')
-    };
+    let sign = |from_end: usize| text.len() > from_end && matches!(text[text.len() - from_end], b'+' | b'-');
     if !sign(5) {
         if !(sign(6) && text[text.len() - 3] == b':') {
             return (text, None);
@@ -157,9 +136,7 @@ fn split_offset(text: &[u8]) -> (Vec<u8>, Option<i32>) {
 
 /// Length of a text without its trailing white space, as C `isspace` knows it.
 fn trimmed(text: &[u8]) -> usize {
-    text.iter()
-        .rposition(|b| !matches!(b, b' ' | b'\t'..=b'\r'))
-        .map_or(0, |last| last + 1)
+    text.iter().rposition(|b| !matches!(b, b' ' | b'\t'..=b'\r')).map_or(0, |last| last + 1)
 }
 
 /// The groups of digits of a date, whatever separates them.
@@ -218,18 +195,14 @@ pub fn parse_rel(text: &[u8]) -> Option<f64> {
         if rest.take_one_of(marks) {
             rest.trim();
             // A number that does not fit counts as nothing.
-            let number = std::str::from_utf8(rest.take_digits())
-                .ok()
-                .and_then(|digits| digits.parse().ok());
+            let number = std::str::from_utf8(rest.take_digits()).ok().and_then(|digits| digits.parse().ok());
             whole = whole.wrapping_add(number.unwrap_or(0_i32).wrapping_mul(unit));
         }
     }
     rest.trim();
     let sign = if rest.take_one_of(b"-") { -1.0 } else { 1.0 };
     rest.trim();
-    rest.0
-        .is_empty()
-        .then(|| sign * (f64::from(whole) + seconds))
+    rest.0.is_empty().then(|| sign * (f64::from(whole) + seconds))
 }
 
 /// What remains of a text that is read from its end.
@@ -254,11 +227,7 @@ impl<'t> Tail<'t> {
 
     /// Takes the digits off the end.
     fn take_digits(&mut self) -> &'t [u8] {
-        let start = self
-            .0
-            .iter()
-            .rposition(|b| !b.is_ascii_digit())
-            .map_or(0, |last| last + 1);
+        let start = self.0.iter().rposition(|b| !b.is_ascii_digit()).map_or(0, |last| last + 1);
         let (rest, digits) = self.0.split_at(start);
         self.0 = rest;
         digits
@@ -277,26 +246,10 @@ impl<'t> Tail<'t> {
 /// ```
 pub fn write_abs(out: &mut Vec<u8>, time: AbsTime) {
     let fields = Civil::from_seconds(time.seconds, time.offset);
-    push(
-        out,
-        format_args!("{}-{:02}-{:02}", fields.year, fields.month, fields.day),
-    );
-    push(
-        out,
-        format_args!(
-            "T{:02}:{:02}:{:02}",
-            fields.hour, fields.minute, fields.second
-        ),
-    );
-    let (sign, offset) = if time.offset > 0 {
-        ('+', time.offset)
-    } else {
-        ('-', time.offset.wrapping_neg())
-    };
-    push(
-        out,
-        format_args!("{sign}{:02}:{:02}", offset / 3600, offset / 60 % 60),
-    );
+    push(out, format_args!("{}-{:02}-{:02}", fields.year, fields.month, fields.day));
+    push(out, format_args!("T{:02}:{:02}:{:02}", fields.hour, fields.minute, fields.second));
+    let (sign, offset) = if time.offset > 0 { ('+', time.offset) } else { ('-', time.offset.wrapping_neg()) };
+    push(out, format_args!("{sign}{:02}:{:02}", offset / 3600, offset / 60 % 60));
 }
 
 /// Writes a relative time bare, as it stands inside `relTime("…")`: `D+HH:MM:SS`, `HH:MM:SS`, `MM:SS` or `SS`.
@@ -319,11 +272,7 @@ pub fn write_rel(out: &mut Vec<u8>, seconds: f64) {
     };
     let fraction = magnitude - magnitude.floor();
     let whole = truncate_to_32(magnitude);
-    let (days, hours, minutes) = (
-        whole / DAY as i32,
-        whole % DAY as i32 / 3600,
-        whole % 3600 / 60,
-    );
+    let (days, hours, minutes) = (whole / DAY as i32, whole % DAY as i32 / 3600, whole % 3600 / 60);
     if days != 0 {
         push(out, format_args!("{days}+{hours:02}:{minutes:02}:"));
     } else if hours != 0 {
@@ -358,11 +307,7 @@ pub fn write_rel_whole(out: &mut Vec<u8>, seconds: f64) {
 /// Truncates to 32 bits as x86-64 does: what does not fit, and NaN, is the smallest number.
 pub fn truncate_to_32(value: f64) -> i32 {
     let whole = value.trunc();
-    if whole >= f64::from(i32::MIN) && whole <= f64::from(i32::MAX) {
-        whole as i32
-    } else {
-        i32::MIN
-    }
+    if whole >= f64::from(i32::MIN) && whole <= f64::from(i32::MAX) { whole as i32 } else { i32::MIN }
 }
 
 /// Writes formatted text; writing to a vector cannot fail.
@@ -399,31 +344,19 @@ mod tests {
         // Each pair is what the reference answers with TZ=UTC.
         for (text, expected) in [
             ("2020-02-29T12:34:56Z", Some("2020-02-29T12:34:56-00:00")),
-            (
-                "2020-02-29T12:34:56+0530",
-                Some("2020-02-29T12:34:56+05:30"),
-            ),
-            (
-                "2020-02-29T12:34:56-06:00",
-                Some("2020-02-29T12:34:56-06:00"),
-            ),
+            ("2020-02-29T12:34:56+0530", Some("2020-02-29T12:34:56+05:30")),
+            ("2020-02-29T12:34:56-06:00", Some("2020-02-29T12:34:56-06:00")),
             ("20200229T123456", Some("2020-02-29T12:34:56-00:00")),
             ("2020", Some("2019-12-31T00:00:00-00:00")),
             ("2020-02", Some("2020-01-31T00:00:00-00:00")),
             ("2020-1234", Some("2019-12-31T00:00:00-12:34")),
             ("20a0", Some("19-12-31T00:00:00-00:00")),
-            (
-                "2020-01-01T00:00:00+a:bc",
-                Some("2020-01-01T00:00:00-00:00"),
-            ),
+            ("2020-01-01T00:00:00+a:bc", Some("2020-01-01T00:00:00-00:00")),
             ("2020-01-01+0530 ", Some("2020-01-01T05:30:00-00:00")),
             ("Z2020", Some("2019-12-31T00:00:00-00:00")),
             ("2020Z ", Some("2019-12-31T00:00:00-00:00")),
             ("0000-00-00", Some("-1-11-30T00:00:00-00:00")),
-            (
-                "2020-02-29T12:34:56+99:99",
-                Some("2020-02-29T12:34:56+100:39"),
-            ),
+            ("2020-02-29T12:34:56+99:99", Some("2020-02-29T12:34:56+100:39")),
             ("2020-02-29T12:34:56.789Z", None),
             ("202", None),
             ("", None),
@@ -527,13 +460,7 @@ mod tests {
     #[test]
     fn offsets_are_not_range_checked() {
         let mut out = Vec::new();
-        write_abs(
-            &mut out,
-            AbsTime {
-                seconds: 0,
-                offset: i32::MIN,
-            },
-        );
+        write_abs(&mut out, AbsTime { seconds: 0, offset: i32::MIN });
         assert!(out.starts_with(b"1901-12-13T20:45:52--596523:-14"));
     }
 }

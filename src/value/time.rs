@@ -29,16 +29,9 @@ fn fixed_day(year: i32, month: i32, day: i32) -> i32 {
     };
     let before = year.wrapping_sub(1);
     let months = month.wrapping_mul(367).wrapping_sub(362) / 12;
-    [
-        before / 4,
-        -(before / 100),
-        before / 400,
-        months,
-        adjustment,
-        day,
-    ]
-    .into_iter()
-    .fold(before.wrapping_mul(365), i32::wrapping_add)
+    [before / 4, -(before / 100), before / 400, months, adjustment, day]
+        .into_iter()
+        .fold(before.wrapping_mul(365), i32::wrapping_add)
 }
 
 /// Writes an interval of seconds, beginning with the largest unit that is not zero: `1+01:01:01`, `1:01:01`, `1:01`, `1`.
@@ -84,21 +77,9 @@ pub fn write_interval(out: &mut Vec<u8>, seconds: i32) {
 /// assert!(strftime(&mut out, b"%Y-%m-%d %a", &Civil::from_seconds(0, 0), 0, b"UTC"));
 /// assert_eq!(out, b"1970-01-01 Thu");
 /// ```
-pub fn strftime(
-    out: &mut Vec<u8>,
-    format: &[u8],
-    fields: &Civil,
-    offset: i32,
-    zone_name: &[u8],
-) -> bool {
+pub fn strftime(out: &mut Vec<u8>, format: &[u8], fields: &Civil, offset: i32, zone_name: &[u8]) -> bool {
     let start = out.len();
-    let mut writer = Writer {
-        out,
-        limit: start + LONGEST_FORMATTED,
-        fields,
-        offset,
-        zone_name,
-    };
+    let mut writer = Writer { out, limit: start + LONGEST_FORMATTED, fields, offset, zone_name };
     let fits = writer.format(format, false).is_some();
     if !fits {
         out.truncate(start);
@@ -106,15 +87,7 @@ pub fn strftime(
     fits
 }
 
-const WEEKDAYS: [&str; 7] = [
-    "Sunday",
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-];
+const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -270,25 +243,10 @@ impl Writer<'_> {
     /// Writes the name of a week day or a month, `?` when there is none.
     fn name(&mut self, letter: u8, mut shape: Shape) -> Option<()> {
         shape.upper |= shape.change;
-        let names: &[&str] = if matches!(letter, b'a' | b'A') {
-            &WEEKDAYS
-        } else {
-            &MONTHS
-        };
-        let index = if matches!(letter, b'a' | b'A') {
-            self.fields.weekday
-        } else {
-            self.fields.month - 1
-        };
-        let name = usize::try_from(index)
-            .ok()
-            .and_then(|index| names.get(index))
-            .copied();
-        let length = if matches!(letter, b'A' | b'B') {
-            usize::MAX
-        } else {
-            3
-        };
+        let names: &[&str] = if matches!(letter, b'a' | b'A') { &WEEKDAYS } else { &MONTHS };
+        let index = if matches!(letter, b'a' | b'A') { self.fields.weekday } else { self.fields.month - 1 };
+        let name = usize::try_from(index).ok().and_then(|index| names.get(index)).copied();
+        let length = if matches!(letter, b'A' | b'B') { usize::MAX } else { 3 };
         let text = name.map_or("?", |name| name.get(..length).unwrap_or(name));
         self.text(text.as_bytes(), shape)
     }
@@ -301,8 +259,7 @@ impl Writer<'_> {
         let missing = shape.width.saturating_sub(length);
         self.room(missing)?;
         let fill = if shape.pad == b'0' { b'0' } else { b' ' };
-        self.out
-            .splice(start..start, std::iter::repeat_n(fill, missing));
+        self.out.splice(start..start, std::iter::repeat_n(fill, missing));
         Some(())
     }
 
@@ -321,9 +278,7 @@ impl Writer<'_> {
         if shape.pad == b'-' {
             return self.text(&[sign, text.as_bytes()].concat(), shape);
         }
-        let missing = digits
-            .max(shape.width)
-            .saturating_sub(sign.len() + text.len());
+        let missing = digits.max(shape.width).saturating_sub(sign.len() + text.len());
         shape.width = 0;
         if shape.pad == b'_' {
             self.fill(b' ', missing)?;
@@ -382,18 +337,11 @@ fn iso_week(fields: &Civil) -> (i64, i64) {
     let year = fields.year;
     let own = days(fields.yearday, fields.weekday);
     if own < 0 {
-        let before = days(
-            fields.yearday + length(year.saturating_sub(1)),
-            fields.weekday,
-        );
+        let before = days(fields.yearday + length(year.saturating_sub(1)), fields.weekday);
         return (year.saturating_sub(1), before / 7 + 1);
     }
     let after = days(fields.yearday - length(year), fields.weekday);
-    if after >= 0 {
-        (year.saturating_add(1), after / 7 + 1)
-    } else {
-        (year, own / 7 + 1)
-    }
+    if after >= 0 { (year.saturating_add(1), after / 7 + 1) } else { (year, own / 7 + 1) }
 }
 
 #[cfg(test)]
@@ -432,32 +380,17 @@ mod tests {
             at(1_582_979_696, "%x %X %D %T %F %R %r"),
             "02/29/20 12:34:56 02/29/20 12:34:56 2020-02-29 12:34 12:34:56 PM"
         );
-        assert_eq!(
-            at(1_582_979_696, "%a %A %b %B %h"),
-            "Sat Saturday Feb February Feb"
-        );
-        assert_eq!(
-            at(1_582_979_696, "%j %U %w %W %u %V %G %g"),
-            "060 08 6 08 6 09 2020 20"
-        );
-        assert_eq!(
-            at(0, "%e|%k|%l|%I|%p|%P|%y|%C|%s|%n|%t|%%"),
-            " 1| 0|12|12|AM|am|70|19|0|\n|\t|%"
-        );
+        assert_eq!(at(1_582_979_696, "%a %A %b %B %h"), "Sat Saturday Feb February Feb");
+        assert_eq!(at(1_582_979_696, "%j %U %w %W %u %V %G %g"), "060 08 6 08 6 09 2020 20");
+        assert_eq!(at(0, "%e|%k|%l|%I|%p|%P|%y|%C|%s|%n|%t|%%"), " 1| 0|12|12|AM|am|70|19|0|\n|\t|%");
         assert_eq!(at(0, "%Z %z"), "UTC +0000");
         assert_eq!(at(0, ""), "");
     }
 
     #[test]
     fn unknown_conversions_stand_as_they_are() {
-        assert_eq!(
-            at(0, "%Q %5Q %-_0^#12EOx %5"),
-            "%Q   %5Q 00%-_0^#12EOx    %5"
-        );
-        assert_eq!(
-            at(0, "%N %f %i %q %v %+ %L %J %K %E %O"),
-            "%N %f %i %q %v %+ %L %J %K %E %O"
-        );
+        assert_eq!(at(0, "%Q %5Q %-_0^#12EOx %5"), "%Q   %5Q 00%-_0^#12EOx    %5");
+        assert_eq!(at(0, "%N %f %i %q %v %+ %L %J %K %E %O"), "%N %f %i %q %v %+ %L %J %K %E %O");
         assert_eq!(at(0, "%"), "%");
         assert_eq!(at(0, "%^q %E6y"), "%^Q %E6y");
     }
@@ -467,9 +400,9 @@ mod tests {
         let format = "%Ey %Oy %EY %OY %Oc %EC %OC %Ex %Ox %OX %Od %Ed %OB %EB %Eh %Oh %Oa %EA %Ep %Ez %ED %ET %Or %OF";
         let expected = "70 70 1970 %OY %Oc 19 19 01/01/70 %Ox %OX 01 %Ed January %EB %Eh Jan %Oa %EA AM +0000 %ED 00:00:00 12:00:00 AM %OF";
         assert_eq!(at(0, format), expected);
-        let format = "%Eu %EV %OV %EG %OG %Eg %EU %OW %Ew %Ow %Ej %Oj %Ek %Ok %El %EM %Em %OS %ES %EI %E% %O% %EP %Es %On";
-        let expected =
-            "4 %EV 01 %EG 1970 %Eg %EU 00 %Ew 4 %Ej 001 %Ek  0 %El %EM %Em 00 %ES %EI % % am 0 \n";
+        let format =
+            "%Eu %EV %OV %EG %OG %Eg %EU %OW %Ew %Ow %Ej %Oj %Ek %Ok %El %EM %Em %OS %ES %EI %E% %O% %EP %Es %On";
+        let expected = "4 %EV 01 %EG 1970 %Eg %EU 00 %Ew 4 %Ej 001 %Ek  0 %El %EM %Em 00 %ES %EI % % am 0 \n";
         assert_eq!(at(0, format), expected);
     }
 
@@ -508,10 +441,7 @@ mod tests {
             formatted(&ad(2020, 13, 1, (0, 0, 0)), "%Y-%m-%d %a %b %j %B %A %U %s"),
             "2020-13-01 Fri ? 367 ? Friday 52 1609459200"
         );
-        assert_eq!(
-            formatted(&ad(2020, 0, 1, (0, 0, 0)), "%Y-%m-%d %a %b %j"),
-            "2020-00-01 Mon ? -29"
-        );
+        assert_eq!(formatted(&ad(2020, 0, 1, (0, 0, 0)), "%Y-%m-%d %a %b %j"), "2020-00-01 Mon ? -29");
         assert_eq!(
             formatted(&ad(2020, 2, 31, (25, 61, -5)), "%c %j %I %p %l"),
             "Mon Feb 31 25:61:-5 2020 062 13 PM 13"
@@ -520,10 +450,7 @@ mod tests {
             formatted(&ad(-5, 2, 3, (0, 0, 0)), "%c %C %y %G %g %V %F %D"),
             "? Feb  3 00:00:00 -5 -1 95 -5 95 05 -5-02-03 02/03/95"
         );
-        assert_eq!(
-            formatted(&ad(99, 1, -4000, (0, 0, 0)), "%a %j %U %W %V %C"),
-            "Sun -4000 -570 -571 -517 0"
-        );
+        assert_eq!(formatted(&ad(99, 1, -4000, (0, 0, 0)), "%a %j %U %W %V %C"), "Sun -4000 -570 -571 -517 0");
         assert_eq!(
             formatted(&ad(0, 0, 0, (-5, -100, 1000)), "%H %I %M %S %k %l %p %T"),
             "-5 -5 -100 1000 -5 -5 AM -5:-100:1000"
@@ -539,10 +466,7 @@ mod tests {
         // formatTime(9000000000000000, "%a") and its negation; the true days are not these.
         assert_eq!(day_numbers(285_200_616, 7, 24).0, 5);
         assert!(day_numbers(-285_196_677, 6, 10).0 < 0);
-        assert_eq!(
-            day_numbers(i32::MIN, i32::MIN, i32::MIN),
-            day_numbers(i32::MIN, i32::MIN, i32::MIN)
-        );
+        assert_eq!(day_numbers(i32::MIN, i32::MIN, i32::MIN), day_numbers(i32::MIN, i32::MIN, i32::MIN));
     }
 
     #[test]
@@ -552,13 +476,7 @@ mod tests {
         assert!(strftime(&mut out, b"%1022d", &fields, 0, b""));
         assert_eq!(out.len(), 4 + LONGEST_FORMATTED);
         out.truncate(4);
-        for format in [
-            "%1023d",
-            "%1023c",
-            "%_1023d",
-            "%99999999999999999999Y",
-            &"x".repeat(1023),
-        ] {
+        for format in ["%1023d", "%1023c", "%_1023d", "%99999999999999999999Y", &"x".repeat(1023)] {
             assert!(!strftime(&mut out, format.as_bytes(), &fields, 0, b""));
             assert_eq!(out, b"kept");
         }
