@@ -3,7 +3,13 @@
 //! Functions evaluate their own arguments, so that some can leave them alone (`ifThenElse`, `unparse`); most take
 //! them in order with [`Call::argument`].
 
+pub mod arguments;
 pub mod convert;
+pub mod environment;
+pub mod pattern;
+pub mod substitute;
+pub mod tokens;
+pub mod version;
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
