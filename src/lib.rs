@@ -9,6 +9,7 @@ pub mod conform;
 pub mod error;
 pub mod eval;
 pub mod name;
+pub mod negotiate;
 pub mod pool;
 pub mod priority;
 pub mod queue;
