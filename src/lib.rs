@@ -8,6 +8,7 @@ pub mod config;
 pub mod conform;
 pub mod error;
 pub mod eval;
+pub mod format;
 pub mod name;
 pub mod negotiate;
 pub mod pool;

@@ -5,6 +5,7 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::error::SyntaxError;
+use crate::span::Position;
 
 /// Whether output is coloured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -19,25 +20,21 @@ pub enum Color {
 /// How much of a long line is shown around a place.
 const CONTEXT: usize = 160;
 
-/// Renders an error in a source text that begins on a line of a file.
+/// Renders an error in a source text.
 ///
-/// `origin` names the source (`job.ad`, or what the text is called), `first_line` is the number of the source's
-/// first line in it. `help` says what to do.
-pub fn render(
-    error: &SyntaxError,
-    source: &[u8],
-    origin: &str,
-    first_line: usize,
-    help: Option<&str>,
-    color: Color,
-) -> String {
+/// `origin` names the source (`job.ad`, or what the text is called) and the position in it at which the source
+/// text begins. `help` says what to do.
+pub fn render(error: &SyntaxError, source: &[u8], origin: &Origin<'_>, help: Option<&str>, color: Color) -> String {
     let window = Window::around(source, error.span.range());
+    let within = Position::of(source, error.span.start as usize);
+    let line = origin.line + within.line - 1;
+    let column = if within.line == 1 { origin.column + within.column - 1 } else { within.column };
+    let place = annotate_snippets::Origin::path(origin.name).line(line as usize).char_column(column as usize);
     let snippet = Snippet::source(window.text.as_str())
-        .line_start(first_line + window.lines_before)
-        .path(origin)
+        .line_start(line as usize)
         .annotation(AnnotationKind::Primary.span(window.span.clone()));
     let message = error.to_string();
-    let mut report = Level::ERROR.primary_title(message.as_str()).element(snippet);
+    let mut report = Level::ERROR.primary_title(message.as_str()).element(place).element(snippet);
     if let Some(help) = help {
         report = report.element(Level::HELP.message(help));
     }
@@ -49,11 +46,28 @@ pub fn render(
     renderer.render(&groups)
 }
 
+/// Where a source text comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// The file, or what the text is called.
+    pub name: &'a str,
+    /// The line on which the text begins, from 1.
+    pub line: u64,
+    /// The column at which the text begins, from 1.
+    pub column: u64,
+}
+
+impl<'a> Origin<'a> {
+    /// A text that is the whole of what it is called.
+    pub fn whole(name: &'a str) -> Self {
+        Origin { name, line: 1, column: 1 }
+    }
+}
+
 /// The lines around a place, cut to a readable length and made valid text.
 struct Window {
     text: String,
     span: std::ops::Range<usize>,
-    lines_before: usize,
 }
 
 impl Window {
@@ -77,8 +91,7 @@ impl Window {
         if to < line_end {
             text.push('…');
         }
-        let lines_before = memchr::memchr_iter(b'\n', &source[..line_start]).count();
-        Window { text, span: marked, lines_before }
+        Window { text, span: marked }
     }
 }
 
@@ -109,7 +122,13 @@ mod tests {
 
     fn rendered(source: &str) -> String {
         let error = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap_err();
-        render(&error, source.as_bytes(), "job.ad", 3, Some("`*` needs a value on both sides"), Color::Off)
+        render(
+            &error,
+            source.as_bytes(),
+            &Origin { name: "job.ad", line: 3, column: 1 },
+            Some("`*` needs a value on both sides"),
+            Color::Off,
+        )
     }
 
     #[test]
