@@ -10,6 +10,7 @@ pub mod error;
 pub mod eval;
 pub mod format;
 pub mod name;
+pub mod negotiate;
 pub mod pool;
 pub mod priority;
 pub mod queue;

@@ -5,6 +5,7 @@
 use crate::ad::ClassAd;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
+use crate::pool::address::Protocols;
 use crate::pool::facts::Facts;
 use crate::syntax::expr::Expr;
 use crate::text::Text;
@@ -76,6 +77,8 @@ pub struct Slot {
     pub charged: Option<Text>,
     /// The access point a claimed partitionable slot belongs to.
     pub claimed_by: Option<Text>,
+    /// By which protocols it can be reached.
+    pub protocols: Protocols,
     /// `WantAdRevaluate`: after a match the slot stays, at the end of the list.
     pub stays: bool,
 }
@@ -116,6 +119,10 @@ impl Slot {
             user: preemptor.or(group).or(user),
             charged,
             claimed_by: facts.string("RemoteScheddName"),
+            protocols: {
+                let address = facts.string("MyAddress").or_else(|| facts.string("StartdIpAddr"));
+                Protocols::of(address.as_deref().unwrap_or_default())
+            },
             stays: facts.truth("WantAdRevaluate") == Some(true),
             name,
             ad,
