@@ -2,6 +2,8 @@
 //!
 //! `tests/data/scenarios/NAME/` holds what the negotiator saw, and in `expected.json` what it decided.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot read its data has failed")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -114,6 +116,7 @@ fn replay(name: &str) {
     assert_eq!(outcome.negotiations.len(), recorded.len(), "{name}");
     for (found, recorded) in outcome.negotiations.iter().zip(recorded) {
         assert_eq!(found.submitter, text(recorded, "submitter"), "{name}");
+        assert_eq!(u64::from(found.pie), recorded["pie"].as_u64().unwrap(), "{name}");
         assert_eq!(u64::from(found.spin), recorded["spin"].as_u64().unwrap(), "{name}");
         let (limit, priority) = (number(recorded, "submitterLimit"), number(recorded, "prio"));
         assert!(close(found.limit, limit), "{name}: {} has {}, not {limit}", found.submitter, found.limit);
@@ -178,6 +181,21 @@ fn job_priorities_order_the_jobs_of_one_submitter() {
 #[test]
 fn requirements_of_many_shapes_are_met() {
     replay("match-mix");
+}
+
+#[test]
+fn a_ceiling_leaves_the_rest_of_a_share_to_others() {
+    replay("ceiling");
+}
+
+#[test]
+fn a_floor_is_served_in_a_pie_of_its_own() {
+    replay("floor");
+}
+
+#[test]
+fn a_partitionable_slot_is_matched_once_a_cycle() {
+    replay("pslots");
 }
 
 #[test]
