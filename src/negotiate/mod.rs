@@ -73,6 +73,7 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
     statistics.candidate_slots = statistics.trimmed_slots;
     statistics.autoclusters = dealing.queue.autoclusters;
     dealing.run(&mut *turns);
+    dealing.outcome.statistics.largest_tie = dealing.offers.largest_tie();
     Ok(report(dealing.outcome, turns.history(), &submitters))
 }
 

@@ -58,6 +58,7 @@ pub struct Offers<'c> {
     free: Vec<bool>,
     left: usize,
     found: Option<Found>,
+    largest_tie: usize,
 }
 
 /// The sorted candidates of a full scan, kept for the next job of the same request.
@@ -79,12 +80,17 @@ impl<'c> Offers<'c> {
         for &at in &order {
             free[at] = true;
         }
-        Self { slots, rules, settings, left: order.len(), order, free, found: None }
+        Self { slots, rules, settings, left: order.len(), order, free, found: None, largest_tie: 0 }
     }
 
     /// How many slots are left.
     pub fn left(&self) -> usize {
         self.left
+    }
+
+    /// Most candidates that were equal on every key in one scan.
+    pub fn largest_tie(&self) -> usize {
+        self.largest_tie
     }
 
     /// Forgets the candidates found last; at the beginning of a pass over the submitters.
@@ -122,7 +128,7 @@ impl<'c> Offers<'c> {
     }
 
     /// Looks at every slot.
-    fn scan(&self, request: &Request, asking: &Asking<'_>, session: &Session) -> Found {
+    fn scan(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Found {
         let mut tally = Tally::default();
         let mut candidates = Vec::new();
         for &at in self.order.iter().filter(|&&at| self.free[at]) {
@@ -137,6 +143,8 @@ impl<'c> Offers<'c> {
         // Stable, so that ties go to the slot that comes first; then turned round to take from the end.
         candidates.sort_by(|(a, _), (b, _)| b.compare(a));
         candidates.reverse();
+        let ties = candidates.chunk_by(|(a, _), (b, _)| a.compare(b).is_eq()).map(<[_]>::len);
+        self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0));
         let Asking { submitter, serve, .. } = *asking;
         Found { autocluster: request.autocluster, submitter, serve, candidates, tally }
     }

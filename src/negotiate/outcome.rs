@@ -194,6 +194,8 @@ pub struct Statistics {
     pub matches: usize,
     /// Rejections.
     pub rejections: usize,
+    /// Most slots that were equal on every key when one was chosen: ties go to the one that comes first.
+    pub largest_tie: usize,
     /// Pies dealt.
     pub pies: u32,
     /// Passes over the submitters, of all pies.
