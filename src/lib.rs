@@ -1,23 +1,20 @@
-//! ClassAd interpreter and matchmaker.
+//! ClassAd interpreter and matchmaker: the answers of an HTCondor pool, with the reasons.
 
-/// Text of expressions and values.
-pub mod syntax {
-    pub mod calendar;
-    pub mod number;
-    pub mod time;
-}
-
-/// Values of the language.
-pub mod value {
-    pub mod time;
-}
-
-/// The algorithms behind the built-in functions.
-pub mod builtin {
-    pub mod arguments;
-    pub mod environment;
-    pub mod pattern;
-    pub mod substitute;
-    pub mod tokens;
-    pub mod version;
-}
+pub mod accountant;
+pub mod ad;
+pub mod builtin;
+pub mod cli;
+pub mod config;
+pub mod conform;
+pub mod error;
+pub mod eval;
+pub mod format;
+pub mod name;
+pub mod pool;
+pub mod priority;
+pub mod queue;
+pub mod report;
+pub mod span;
+pub mod syntax;
+pub mod text;
+pub mod value;

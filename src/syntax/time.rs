@@ -8,6 +8,7 @@ use super::number;
 
 /// An absolute time: an instant and the offset of the clock that shows it. Equality is the identity of the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(Rust, packed(4))] // twelve bytes, so that a value fits in sixteen
 pub struct AbsTime {
     /// Seconds since 1970-01-01T00:00:00Z.
     pub seconds: i64,

@@ -1,0 +1,206 @@
+//! Types and conversions: `isUndefined` … `isRelTime`, `int`, `real`, `string`, `bool`, `floor` … `round`.
+
+use crate::builtin::{Call, Function};
+use crate::eval::Failed;
+use crate::syntax::number::real_to_integer;
+use crate::value::text::{to_int, to_real, to_text};
+use crate::value::{Type, Value};
+
+/// The family's table.
+pub const FUNCTIONS: &[Function] = &[
+    predicate(
+        "isUndefined",
+        "isUndefined(value)",
+        is::<{ Type::Undefined as u8 }>,
+        "Whether the value is undefined, as that of a missing attribute is.",
+        &[("isUndefined(nosuch)", "true"), ("isUndefined(error)", "false")],
+    ),
+    predicate(
+        "isError",
+        "isError(value)",
+        is::<{ Type::Error as u8 }>,
+        "Whether the value is an error.",
+        &[("isError(1 / 0)", "true"), ("isError(undefined)", "false")],
+    ),
+    predicate(
+        "isString",
+        "isString(value)",
+        is::<{ Type::Str as u8 }>,
+        "Whether the value is a string.",
+        &[("isString(\"a\")", "true"), ("isString(1)", "false")],
+    ),
+    predicate(
+        "isInteger",
+        "isInteger(value)",
+        is::<{ Type::Int as u8 }>,
+        "Whether the value is an integer.",
+        &[("isInteger(1)", "true"), ("isInteger(1.0)", "false")],
+    ),
+    predicate(
+        "isReal",
+        "isReal(value)",
+        is::<{ Type::Real as u8 }>,
+        "Whether the value is a real; that of a relative-time literal is one.",
+        &[("isReal(1.0)", "true"), ("isReal(relTime(\"5\"))", "true")],
+    ),
+    predicate(
+        "isBoolean",
+        "isBoolean(value)",
+        is::<{ Type::Bool as u8 }>,
+        "Whether the value is true or false.",
+        &[("isBoolean(1 == 1)", "true"), ("isBoolean(1)", "false")],
+    ),
+    predicate(
+        "isList",
+        "isList(value)",
+        is::<{ Type::List as u8 }>,
+        "Whether the value is a list.",
+        &[("isList({ 1,2 })", "true"), ("isList(\"1,2\")", "false")],
+    ),
+    predicate(
+        "isClassAd",
+        "isClassAd(value)",
+        is::<{ Type::Ad as u8 }>,
+        "Whether the value is an ad.",
+        &[("isClassAd([ a = 1 ])", "true"), ("isClassAd({ 1 })", "false")],
+    ),
+    predicate(
+        "isAbsTime",
+        "isAbsTime(value)",
+        is::<{ Type::AbsTime as u8 }>,
+        "Whether the value is a point in time.",
+        &[("isAbsTime(absTime(\"2020-01-01T00:00:00Z\"))", "true"), ("isAbsTime(time())", "false")],
+    ),
+    predicate(
+        "isRelTime",
+        "isRelTime(value)",
+        is::<{ Type::RelTime as u8 }>,
+        "Whether the value is a duration; that of a relative-time literal is a real instead.",
+        &[("isRelTime(relTime(90))", "true"), ("isRelTime(relTime(\"1:30\"))", "false")],
+    ),
+    conversion(
+        "int",
+        "int(value)",
+        int,
+        "The value as an integer: numbers are truncated toward zero, strings give the number they begin with.",
+        &[("int(2.9)", "2"), ("int(\"12abc\")", "12"), ("int(undefined)", "undefined")],
+    ),
+    conversion(
+        "real",
+        "real(value)",
+        real,
+        "The value as a real: strings give the number they begin with, hexadecimal, INF and NaN included.",
+        &[("real(2)", "2.000000000000000E+00"), ("real(\"1e3\")", "1.000000000000000E+03"), ("real(\"x\")", "error")],
+    ),
+    conversion(
+        "string",
+        "string(value)",
+        string,
+        "The text of the value; undefined stays undefined.",
+        &[("string(1 + 1)", "\"2\""), ("string(1.5)", "\"1.500000000000000E+00\"")],
+    ),
+    conversion(
+        "bool",
+        "bool(value)",
+        bool,
+        "The value as a boolean: numbers other than zero are true, strings must say true or false.",
+        &[("bool(\"TRUE\")", "true"), ("bool(0)", "false"), ("bool(\"yes\")", "undefined")],
+    ),
+    conversion(
+        "floor",
+        "floor(number)",
+        floor,
+        "The largest integer not above the number; an integer stays as it is.",
+        &[("floor(1.9)", "1"), ("floor(\"1.5\")", "1"), ("floor(undefined)", "error")],
+    ),
+    conversion("ceil", "ceil(number)", ceil, "The smallest integer not below the number.", &[("ceil(1.1)", "2")]),
+    conversion(
+        "ceiling",
+        "ceiling(number)",
+        ceil,
+        "The smallest integer not below the number.",
+        &[("ceiling(1.1)", "2")],
+    ),
+    conversion(
+        "round",
+        "round(number)",
+        round,
+        "The nearest integer, halves to the even one.",
+        &[("round(2.5)", "2"), ("round(3.5)", "4")],
+    ),
+];
+
+type Run = fn(&mut Call<'_, '_>) -> Result<Value, Failed>;
+type Examples = &'static [(&'static str, &'static str)];
+
+const fn predicate(
+    name: &'static str,
+    signature: &'static str,
+    run: Run,
+    about: &'static str,
+    examples: Examples,
+) -> Function {
+    Function { name, signature, least: 1, most: Some(1), pure: true, can_error: false, run, about, examples }
+}
+
+const fn conversion(
+    name: &'static str,
+    signature: &'static str,
+    run: Run,
+    about: &'static str,
+    examples: Examples,
+) -> Function {
+    Function { can_error: true, ..predicate(name, signature, run, about, examples) }
+}
+
+fn is<const TYPE: u8>(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    Ok(Value::Bool(call.argument(0)?.type_of() as u8 == TYPE))
+}
+
+fn int(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    Ok(to_int(&call.argument(0)?).map_or_else(|other| other, Value::Int))
+}
+
+fn real(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    Ok(to_real(&call.argument(0)?).map_or_else(|other| other, Value::Real))
+}
+
+fn string(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    match to_text(&call.argument(0)?) {
+        Ok(text) => {
+            call.reserve(text.len())?;
+            Ok(Value::Str(text))
+        }
+        Err(other) => Ok(other),
+    }
+}
+
+fn bool(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    Ok(match call.argument(0)? {
+        Value::Undefined => Value::Undefined,
+        Value::RelTime(seconds) => Value::Bool(seconds.trunc() != 0.0),
+        Value::Str(text) if text.eq_ignore_ascii_case(b"true") => Value::Bool(true),
+        Value::Str(text) if text.eq_ignore_ascii_case(b"false") => Value::Bool(false),
+        Value::Str(_) => Value::Undefined,
+        other => other.as_condition().map_or(Value::Error, Value::Bool),
+    })
+}
+
+fn rounded(call: &mut Call<'_, '_>, round: fn(f64) -> f64) -> Result<Value, Failed> {
+    Ok(match call.argument(0)? {
+        Value::Int(value) => Value::Int(value),
+        other => to_real(&other).map_or(Value::Error, |value| Value::Int(real_to_integer(round(value)))),
+    })
+}
+
+fn floor(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    rounded(call, f64::floor)
+}
+
+fn ceil(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    rounded(call, f64::ceil)
+}
+
+fn round(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    rounded(call, f64::round_ties_even)
+}

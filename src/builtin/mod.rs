@@ -1,0 +1,170 @@
+//! The builtin functions: one table of facts, one file a family.
+//!
+//! Functions evaluate their own arguments, so that some can leave them alone (`ifThenElse`, `unparse`); most take
+//! them in order with [`Call::argument`].
+
+pub mod arguments;
+pub mod convert;
+pub mod environment;
+pub mod pattern;
+pub mod substitute;
+pub mod tokens;
+pub mod version;
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use crate::eval::scope::Settings;
+use crate::eval::{Failed, Machine};
+use crate::name::{Key, Name};
+use crate::syntax::expr::{Node, NodeId, Tree};
+use crate::value::{FrameId, List, Value};
+
+/// What is known of a builtin function.
+#[derive(Debug)]
+pub struct Function {
+    /// The name as the documentation spells it; calls may use any case.
+    pub name: &'static str,
+    /// The arguments for people: `substr(text, offset [, length])`.
+    pub signature: &'static str,
+    /// Fewest arguments.
+    pub least: u8,
+    /// Most arguments; `None` for any number.
+    pub most: Option<u8>,
+    /// Whether the same arguments always give the same value.
+    pub pure: bool,
+    /// Whether a call with the right number of arguments can be an error when no argument is one.
+    pub can_error: bool,
+    /// What a call evaluates to.
+    pub run: fn(&mut Call<'_, '_>) -> Result<Value, Failed>,
+    /// What the function does, in a sentence or a few.
+    pub about: &'static str,
+    /// Calls and their values in canonical text.
+    pub examples: &'static [(&'static str, &'static str)],
+}
+
+impl Function {
+    /// Whether a call may have so many arguments; other calls are an error value.
+    pub fn accepts(&self, arguments: usize) -> bool {
+        arguments >= usize::from(self.least) && self.most.is_none_or(|most| arguments <= usize::from(most))
+    }
+}
+
+const FAMILIES: &[&[Function]] = &[convert::FUNCTIONS];
+
+static BY_NAME: LazyLock<HashMap<Key, &'static Function>> =
+    LazyLock::new(|| all().map(|function| (Name::new(function.name).key(), function)).collect());
+
+/// All functions, family by family.
+pub fn all() -> impl Iterator<Item = &'static Function> {
+    FAMILIES.iter().flat_map(|family| family.iter())
+}
+
+/// The function of a name, in any case.
+pub fn find(name: Name) -> Option<&'static Function> {
+    BY_NAME.get(&name.key()).copied()
+}
+
+/// One call that is being evaluated.
+pub struct Call<'m, 'a> {
+    pub(crate) machine: &'m mut Machine<'a>,
+    pub(crate) tree: &'m Arc<Tree>,
+    arguments: &'m [NodeId],
+    pub(crate) frame: FrameId,
+}
+
+impl<'m, 'a> Call<'m, 'a> {
+    pub(crate) fn new(
+        machine: &'m mut Machine<'a>,
+        tree: &'m Arc<Tree>,
+        arguments: &'m [NodeId],
+        frame: FrameId,
+    ) -> Self {
+        Call { machine, tree, arguments, frame }
+    }
+
+    /// Number of arguments.
+    pub fn len(&self) -> usize {
+        self.arguments.len()
+    }
+
+    /// Whether there are no arguments.
+    pub fn is_empty(&self) -> bool {
+        self.arguments.is_empty()
+    }
+
+    /// Evaluates an argument, counted from 0.
+    ///
+    /// # Errors
+    /// The evaluation was abandoned.
+    pub fn argument(&mut self, at: usize) -> Result<Value, Failed> {
+        self.machine.eval(self.tree, self.arguments[at], self.frame)
+    }
+
+    /// Evaluates an argument one level deeper, as `strcat` and `join` do.
+    ///
+    /// # Errors
+    /// The evaluation was abandoned.
+    pub fn argument_deeper(&mut self, at: usize) -> Result<Value, Failed> {
+        let (tree, id, frame) = (self.tree, self.arguments[at], self.frame);
+        self.machine.deeper(|machine| machine.eval(tree, id, frame))
+    }
+
+    /// An argument as it is written.
+    pub fn written(&self, at: usize) -> &'m Node {
+        self.tree.node(self.arguments[at])
+    }
+
+    /// Evaluates an element of a list, counted from 0; `at` must be less than the list's length.
+    ///
+    /// # Errors
+    /// The evaluation was abandoned.
+    pub fn element(&mut self, list: &List, at: usize) -> Result<Value, Failed> {
+        self.machine.element(list, at)
+    }
+
+    /// The settings of the evaluation: mode, clock, zone.
+    pub fn settings(&self) -> &'a Settings {
+        self.machine.settings()
+    }
+
+    /// The next number of the random sequence, 64 bits.
+    pub fn random(&mut self) -> u64 {
+        self.machine.next_random()
+    }
+
+    /// Counts steps beyond the evaluation of arguments; call it with about one step per 64 bytes or per element.
+    ///
+    /// # Errors
+    /// The evaluation takes too many steps.
+    pub fn charge(&mut self, steps: usize) -> Result<(), Failed> {
+        self.machine.charge_work(steps as u64)
+    }
+
+    /// Makes a string value, counted against the limit of bytes.
+    ///
+    /// # Errors
+    /// The evaluation makes too many bytes.
+    pub fn string(&mut self, bytes: impl AsRef<[u8]>) -> Result<Value, Failed> {
+        let bytes = bytes.as_ref();
+        self.machine.charge_bytes(bytes.len())?;
+        Ok(Value::text(bytes))
+    }
+
+    /// Counts bytes before they are made.
+    ///
+    /// # Errors
+    /// The evaluation makes too many bytes.
+    pub fn reserve(&mut self, bytes: usize) -> Result<(), Failed> {
+        self.machine.charge_bytes(bytes)
+    }
+
+    /// Makes a list value, counted against the limit of bytes.
+    ///
+    /// # Errors
+    /// The evaluation makes too many bytes.
+    pub fn list(&mut self, values: Vec<Value>) -> Result<Value, Failed> {
+        self.machine.charge_bytes(values.len() * size_of::<Value>())?;
+        Ok(Value::List(List::of(values)))
+    }
+}

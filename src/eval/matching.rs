@@ -1,0 +1,61 @@
+//! Symmetric match and rank of two ads (§11).
+
+use crate::ad::ClassAd;
+use crate::eval::scope::{Scope, Settings};
+use crate::eval::{Failed, Machine};
+use crate::name::Name;
+use crate::value::Value;
+
+/// Whether both ads accept each other: the Requirements of the right one, then of the left one, are true or a
+/// number other than zero. A missing or failing Requirements is no match.
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::eval::matching::symmetric;
+/// use classmate::eval::scope::Settings;
+/// let job = ClassAd::parse(b"[ RequestCpus = 2; Requirements = TARGET.Cpus >= RequestCpus ]")?;
+/// let slot = ClassAd::parse(b"[ Cpus = 4; Requirements = true ]")?;
+/// assert!(symmetric(&job, &slot, &Settings::default()));
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+pub fn symmetric(left: &ClassAd, right: &ClassAd, settings: &Settings) -> bool {
+    accepts(right, left, settings) && accepts(left, right, settings)
+}
+
+/// Whether the Requirements of one ad accept another.
+pub fn accepts(my: &ClassAd, target: &ClassAd, settings: &Settings) -> bool {
+    is_true(&requirements(my, target, settings))
+}
+
+/// What the Requirements of one ad say of another.
+///
+/// # Errors
+/// The evaluation was abandoned.
+pub fn requirements(my: &ClassAd, target: &ClassAd, settings: &Settings) -> Result<Value, Failed> {
+    thread_local! {
+        static REQUIREMENTS: Name = Name::new("Requirements");
+    }
+    Scope::new(my, settings).with_target(target).eval_attr(REQUIREMENTS.with(|name| *name))
+}
+
+/// Whether a Requirements with this outcome accepts.
+pub fn is_true(outcome: &Result<Value, Failed>) -> bool {
+    outcome.as_ref().is_ok_and(|value| value.as_condition() == Some(true))
+}
+
+/// How much one ad likes another: its Rank as a number, larger is better; 0 if it is missing or no number.
+///
+/// When the ranking ad has no Rank but the candidate has one, the candidate's is used, as in the reference.
+pub fn rank(my: &ClassAd, target: &ClassAd, settings: &Settings) -> f64 {
+    let value = Scope::new(my, settings).with_target(target).eval_attr_either("Rank");
+    value.ok().and_then(|value| value.as_number()).unwrap_or(0.0)
+}
+
+/// The value of an attribute of the ad around a match: `symmetricMatch`, `leftMatchesRight`,
+/// `rightMatchesLeft`, `leftRankValue`, `rightRankValue`.
+///
+/// # Errors
+/// The evaluation was abandoned.
+pub fn match_attribute(left: &ClassAd, right: &ClassAd, name: &str, settings: &Settings) -> Result<Value, Failed> {
+    Machine::new(Scope::new(left, settings).with_target(right)).eval_match_attribute(Name::new(name))
+}

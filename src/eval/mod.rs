@@ -1,0 +1,611 @@
+//! The reference evaluator: walks the tree of an expression in the scope of its ads.
+//!
+//! In: expressions, ads, settings. Out: values, or a failure. This is the authority on every answer; compiled
+//! forms are proven against it. The walk is native recursion within the depth limit, on a stack that grows.
+
+pub mod matching;
+pub mod scope;
+
+use std::sync::{Arc, LazyLock};
+
+use thiserror::Error;
+
+use crate::ad::{Attribute, ClassAd};
+use crate::builtin::{self, Call};
+use crate::eval::scope::{Scope, Settings};
+use crate::name::{Key, Name, known};
+use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree, base_of};
+use crate::syntax::operator::{BinaryOp, UnaryOp};
+use crate::syntax::parse::Mode;
+use crate::value::logic::{Truth, not};
+use crate::value::{AdSource, AdValue, FrameId, Items, List, Type, Value, WrittenAd, arith, compare, elements};
+
+/// Why an evaluation was abandoned. Callers treat it like an error value, but nothing inside an expression can
+/// catch it (§6.9).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum Failed {
+    /// More operators, parentheses and references on one path than allowed.
+    #[error("the evaluation goes deeper than {0} levels")]
+    Depth(u32),
+    /// More node evaluations than allowed.
+    #[error("the evaluation takes more than {0} steps")]
+    Work(u64),
+    /// More bytes of strings and lists than allowed.
+    #[error("the evaluation makes more than {0} bytes of strings and lists")]
+    Memory(u64),
+    /// `.a` where there is no ad.
+    #[error("an absolute reference needs an ad")]
+    NoRoot,
+    /// A function gave up.
+    #[error("the function `{0}` failed on its arguments")]
+    Function(&'static str),
+}
+
+/// One of the ads that an evaluation is looking at.
+struct Frame<'a> {
+    holder: Holder<'a>,
+    /// The ad around this one.
+    parent: Option<FrameId>,
+    /// The frame of the whole ad that this one is written in.
+    owner: FrameId,
+    /// Where names are looked up that are missing here: the other side of a match, in HTCondor mode.
+    alternate: Option<FrameId>,
+}
+
+#[derive(Clone)]
+enum Holder<'a> {
+    Ad(&'a ClassAd),
+    Written(Arc<Tree>, Run),
+    Made(Arc<ClassAd>),
+    /// The ad around both sides of a match.
+    Match,
+    LeftContext,
+    RightContext,
+}
+
+/// Frames of a match, in this order.
+const MATCH: FrameId = FrameId(0);
+const LEFT_CONTEXT: FrameId = FrameId(1);
+const LEFT: FrameId = FrameId(2);
+const RIGHT_CONTEXT: FrameId = FrameId(3);
+const RIGHT: FrameId = FrameId(4);
+
+/// What a name stands for.
+enum Found<'a> {
+    Value(Value),
+    Frame(FrameId),
+    Borrowed(&'a Arc<Tree>),
+    Shared(Arc<Tree>, NodeId),
+    /// `CurrentTime`
+    Clock,
+}
+
+/// An expression that is being evaluated: a reference to it is circular.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Active {
+    holder: usize,
+    part: u32,
+    owner: u32,
+}
+
+static MATCH_AD: LazyLock<ClassAd> = LazyLock::new(|| {
+    ClassAd::parse(
+        b"[ symmetricMatch = RIGHT.requirements && LEFT.requirements; leftMatchesRight = RIGHT.requirements; \
+          rightMatchesLeft = LEFT.requirements; leftRankValue = LEFT.rank; rightRankValue = RIGHT.rank ]",
+    )
+    .unwrap_or_default()
+});
+
+/// One top-level evaluation.
+pub struct Machine<'a> {
+    settings: &'a Settings,
+    frames: Vec<Frame<'a>>,
+    active: Vec<Active>,
+    /// The frame that the expression belongs to.
+    start: FrameId,
+    depth: u32,
+    work: u64,
+    bytes: u64,
+    random: u64,
+}
+
+impl<'a> Machine<'a> {
+    /// An evaluation in a scope.
+    pub fn new(scope: Scope<'a>) -> Self {
+        let mut machine = Machine {
+            settings: scope.settings,
+            frames: Vec::with_capacity(8),
+            active: Vec::new(),
+            start: FrameId(0),
+            depth: 0,
+            work: 0,
+            bytes: 0,
+            random: scope.settings.seed,
+        };
+        match scope.target {
+            None => {
+                machine.push(Holder::Ad(scope.my), None);
+            }
+            Some(target) => {
+                let alternate = |side| (scope.settings.mode == Mode::HTCondor).then_some(side);
+                machine.push(Holder::Match, None);
+                machine.push(Holder::LeftContext, Some(MATCH));
+                machine.push(Holder::Ad(scope.my), Some(LEFT_CONTEXT));
+                machine.push(Holder::RightContext, Some(MATCH));
+                machine.push(Holder::Ad(target), Some(RIGHT_CONTEXT));
+                machine.frames[LEFT.0 as usize].alternate = alternate(RIGHT);
+                machine.frames[RIGHT.0 as usize].alternate = alternate(LEFT);
+                machine.start = LEFT;
+            }
+        }
+        machine
+    }
+
+    fn push(&mut self, holder: Holder<'a>, parent: Option<FrameId>) -> FrameId {
+        let id = FrameId(self.frames.len() as u32);
+        let owner = match (&holder, parent) {
+            (Holder::Written(..), Some(parent)) => self.frame(parent).owner,
+            _ => id,
+        };
+        self.frames.push(Frame { holder, parent, owner, alternate: None });
+        id
+    }
+
+    fn frame(&self, id: FrameId) -> &Frame<'a> {
+        &self.frames[id.0 as usize]
+    }
+
+    /// The settings of the evaluation.
+    pub(crate) fn settings(&self) -> &'a Settings {
+        self.settings
+    }
+
+    /// The next number of the sequence that `random()` draws from (SplitMix64).
+    pub(crate) fn next_random(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Counts steps of a function that are not node evaluations.
+    pub(crate) fn charge_work(&mut self, steps: u64) -> Result<(), Failed> {
+        self.work = self.work.saturating_add(steps);
+        if self.work > self.settings.limits.work { Err(Failed::Work(self.settings.limits.work)) } else { Ok(()) }
+    }
+
+    /// Counts bytes of a string or list that was made.
+    pub(crate) fn charge_bytes(&mut self, bytes: usize) -> Result<(), Failed> {
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+        if self.bytes > self.settings.limits.bytes { Err(Failed::Memory(self.settings.limits.bytes)) } else { Ok(()) }
+    }
+
+    /// Evaluates an expression in the ad of the scope.
+    ///
+    /// # Errors
+    /// The evaluation was abandoned.
+    pub fn eval_root(mut self, expr: &Expr) -> Result<Value, Failed> {
+        let value = self.eval(expr.tree(), expr.root(), self.start)?;
+        Ok(self.released(value))
+    }
+
+    /// Evaluates an attribute of the ad of the scope.
+    ///
+    /// # Errors
+    /// The evaluation was abandoned.
+    pub fn eval_attribute(mut self, name: Name) -> Result<Value, Failed> {
+        let value = self.outward(name, self.start)?;
+        Ok(self.released(value))
+    }
+
+    /// Evaluates an attribute of the ad around both sides of the match, such as `symmetricMatch`.
+    pub(crate) fn eval_match_attribute(mut self, name: Name) -> Result<Value, Failed> {
+        let value = self.outward(name, MATCH)?;
+        Ok(self.released(value))
+    }
+
+    /// A value that means the same outside this evaluation.
+    fn released(&self, value: Value) -> Value {
+        match value {
+            Value::Ad(AdValue(AdSource::Frame(id))) => Value::Ad(self.released_ad(id)),
+            Value::List(list) => match list.items() {
+                Items::Made(values) => {
+                    Value::List(List::of(values.iter().map(|value| self.released(value.clone())).collect()))
+                }
+                Items::Written { .. } => Value::List(list),
+            },
+            other => other,
+        }
+    }
+
+    fn released_ad(&self, id: FrameId) -> AdValue {
+        AdValue(match &self.frame(id).holder {
+            Holder::Ad(ad) => AdSource::Made(Arc::new((*ad).clone())),
+            Holder::Made(ad) => AdSource::Made(Arc::clone(ad)),
+            Holder::Written(tree, run) => {
+                let root = tree.nodes.iter().position(|node| matches!(node, Node::Ad(other) if other == run));
+                let expr = Expr::at(Arc::clone(tree), root.unwrap_or_default() as NodeId);
+                AdSource::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))
+            }
+            Holder::Match | Holder::LeftContext | Holder::RightContext => AdSource::Made(Arc::new(MATCH_AD.clone())),
+        })
+    }
+
+    /// Evaluates a node in the scope of a frame.
+    pub(crate) fn eval(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Value, Failed> {
+        self.charge_work(1)?;
+        match tree.node(id) {
+            Node::Literal(literal) => Ok(Value::from(literal)),
+            Node::Attr(name) => self.reference(*name, frame),
+            Node::Absolute(name) => {
+                let root = self.root_of(frame);
+                self.outward(*name, root)
+            }
+            Node::Select(name) => self.select(tree, base_of(id), *name, frame),
+            Node::Subscript { base, index } => self.subscript(tree, *base, *index, frame),
+            Node::Paren(inner) => self.deeper(|machine| machine.eval(tree, *inner, frame)),
+            Node::Unary(op, operand) => {
+                let value = self.deeper(|machine| machine.eval(tree, *operand, frame))?;
+                Ok(if *op == UnaryOp::Not { not(&value) } else { arith::unary(*op, value) })
+            }
+            Node::Binary(op, left, right) => self.deeper(|machine| machine.binary(tree, *op, *left, *right, frame)),
+            Node::Conditional { condition, yes, no } => {
+                self.deeper(|machine| machine.conditional(tree, [*condition, *yes, *no], frame))
+            }
+            Node::Call(call) => self.call(tree, tree.calls[*call as usize], frame),
+            Node::List(_) => Ok(Value::List(List::written(Expr::at(Arc::clone(tree), id), frame))),
+            Node::Ad(_) => {
+                let expr = Expr::at(Arc::clone(tree), id);
+                Ok(Value::Ad(AdValue(AdSource::Written(Arc::new(WrittenAd { expr, frame })))))
+            }
+        }
+    }
+
+    /// Evaluates one level deeper.
+    pub(crate) fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Failed>) -> Result<T, Failed> {
+        if self.depth >= self.settings.limits.depth {
+            return Err(Failed::Depth(self.settings.limits.depth));
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn binary(
+        &mut self,
+        tree: &Arc<Tree>,
+        op: BinaryOp,
+        left: NodeId,
+        right: NodeId,
+        frame: FrameId,
+    ) -> Result<Value, Failed> {
+        let first = self.eval(tree, left, frame)?;
+        match op {
+            BinaryOp::And | BinaryOp::Or => {
+                let truth = Truth::of(&first);
+                let (decided, combine): (bool, fn(Truth, Truth) -> Truth) = match op {
+                    BinaryOp::And => (truth.decides_and(), Truth::and),
+                    _ => (truth.decides_or(), Truth::or),
+                };
+                if decided {
+                    return Ok(truth.value());
+                }
+                let second = self.eval(tree, right, frame)?;
+                return Ok(combine(truth, Truth::of(&second)).value());
+            }
+            BinaryOp::Default if !first.is_undefined() => return Ok(first),
+            _ => {}
+        }
+        let second = self.eval(tree, right, frame)?;
+        Ok(match op {
+            BinaryOp::Default => second,
+            _ => operate(op, &first, &second),
+        })
+    }
+
+    fn conditional(
+        &mut self,
+        tree: &Arc<Tree>,
+        [condition, yes, no]: [NodeId; 3],
+        frame: FrameId,
+    ) -> Result<Value, Failed> {
+        match Truth::of(&self.eval(tree, condition, frame)?) {
+            Truth::True => self.eval(tree, yes, frame),
+            Truth::False => self.eval(tree, no, frame),
+            Truth::Undefined => Ok(Value::Undefined),
+            Truth::Error => Ok(Value::Error),
+            Truth::Stranger => {
+                // The reference evaluates both before it finds the condition wanting.
+                self.eval(tree, yes, frame)?;
+                self.eval(tree, no, frame)?;
+                Ok(Value::Error)
+            }
+        }
+    }
+
+    // ---- names -------------------------------------------------------------------------------------------
+
+    fn root_of(&self, mut frame: FrameId) -> FrameId {
+        while let Some(parent) = self.frame(frame).parent {
+            frame = parent;
+        }
+        frame
+    }
+
+    /// The attribute of one ad, its chained parents included.
+    fn find(&self, name: Name, frame: FrameId) -> Option<Found<'a>> {
+        let key = name.key();
+        match &self.frame(frame).holder {
+            Holder::Ad(ad) => ad.lookup(name).map(|attribute| match attribute {
+                Attribute::Literal(literal) => Found::Value(Value::from(literal)),
+                Attribute::Tree(tree) => Found::Borrowed(tree),
+            }),
+            Holder::Written(tree, run) => {
+                tree.ad_attribute(*run, name).map(|value| Found::Shared(Arc::clone(tree), value))
+            }
+            Holder::Made(ad) => ad.lookup(name).map(found_attribute),
+            Holder::Match => match key {
+                known::LEFT => Some(Found::Frame(LEFT)),
+                known::RIGHT => Some(Found::Frame(RIGHT)),
+                known::LEFT_CONTEXT => Some(Found::Frame(LEFT_CONTEXT)),
+                known::RIGHT_CONTEXT => Some(Found::Frame(RIGHT_CONTEXT)),
+                _ => MATCH_AD.lookup(name).map(found_attribute),
+            },
+            Holder::LeftContext => side(key, LEFT, RIGHT).map(Found::Frame),
+            Holder::RightContext => side(key, RIGHT, LEFT).map(Found::Frame),
+        }
+    }
+
+    /// What a special name means in an ad that does not define it (§6.5).
+    fn special(&self, key: Key, frame: FrameId) -> Option<Found<'a>> {
+        if !known::is_special(key) {
+            return None;
+        }
+        match key {
+            known::SELF => Some(Found::Frame(frame)),
+            known::MY if self.settings.mode == Mode::HTCondor => Some(Found::Frame(frame)),
+            known::PARENT => Some(self.frame(frame).parent.map_or(Found::Value(Value::Undefined), Found::Frame)),
+            known::ROOT | known::TOPLEVEL => Some(Found::Frame(self.root_of(frame))),
+            known::CURRENT_TIME if self.settings.mode == Mode::HTCondor => Some(Found::Clock),
+            _ => None,
+        }
+    }
+
+    /// What a name stands for, looked up in an ad and the ads around it, and the ad it was found in.
+    fn resolve(&self, name: Name, frame: FrameId) -> Option<(Found<'a>, FrameId)> {
+        let mut at = frame;
+        loop {
+            if let Some(found) = self.find(name, at) {
+                return Some((found, at));
+            }
+            if let Some(found) = self.special(name.key(), at) {
+                return Some((found, at));
+            }
+            at = self.frame(at).parent?;
+        }
+    }
+
+    /// As [`Machine::resolve`], then on the other side of the match.
+    fn resolve_reference(&self, name: Name, frame: FrameId) -> Option<(Found<'a>, FrameId)> {
+        self.resolve(name, frame).or_else(|| {
+            let alternate = self.frame(frame).alternate?;
+            self.resolve(name, alternate)
+        })
+    }
+
+    /// An unscoped name.
+    fn reference(&mut self, name: Name, frame: FrameId) -> Result<Value, Failed> {
+        match self.resolve_reference(name, frame) {
+            Some((found, at)) => self.follow(found, name, at),
+            None => Ok(Value::Undefined),
+        }
+    }
+
+    /// A name looked up in an ad and the ads around it.
+    fn outward(&mut self, name: Name, frame: FrameId) -> Result<Value, Failed> {
+        match self.resolve(name, frame) {
+            Some((found, at)) => self.follow(found, name, at),
+            None => Ok(Value::Undefined),
+        }
+    }
+
+    fn follow(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Value, Failed> {
+        // A reference counts as a level even when nothing is left to evaluate.
+        if self.depth >= self.settings.limits.depth {
+            return Err(Failed::Depth(self.settings.limits.depth));
+        }
+        match found {
+            Found::Value(value) => Ok(value),
+            Found::Frame(id) => Ok(Value::Ad(AdValue(AdSource::Frame(id)))),
+            Found::Clock => Ok(Value::Int(self.settings.now)),
+            Found::Borrowed(tree) => {
+                let active = Active { holder: 0, part: name.key().index() as u32, owner: self.frame(at).owner.0 };
+                self.follow_tree(tree, tree.root(), at, active)
+            }
+            Found::Shared(tree, node) => {
+                let holder = Arc::as_ptr(&tree) as usize;
+                let active = Active { holder, part: node, owner: self.frame(at).owner.0 };
+                self.follow_tree(&tree, node, at, active)
+            }
+        }
+    }
+
+    fn follow_tree(&mut self, tree: &Arc<Tree>, node: NodeId, at: FrameId, active: Active) -> Result<Value, Failed> {
+        if self.active.contains(&active) {
+            return Ok(Value::Undefined);
+        }
+        self.active.push(active);
+        let value = self.deeper(|machine| with_stack(|| machine.eval(tree, node, at)));
+        self.active.pop();
+        value
+    }
+
+    // ---- parts of lists and ads ---------------------------------------------------------------------------
+
+    /// The ad that a value is, as a frame to look names up in.
+    pub(crate) fn frame_of(&mut self, ad: &AdValue) -> FrameId {
+        match &ad.0 {
+            AdSource::Frame(id) => *id,
+            AdSource::Made(made) => self.push(Holder::Made(Arc::clone(made)), None),
+            AdSource::Written(written) => match written.expr.node() {
+                Node::Ad(run) => {
+                    let parent = (written.frame != FrameId::NONE).then_some(written.frame);
+                    self.push(Holder::Written(Arc::clone(written.expr.tree()), *run), parent)
+                }
+                _ => self.push(Holder::Made(Arc::default()), None),
+            },
+        }
+    }
+
+    /// Runs something that may look at new ads, and forgets those again unless the result may be in them.
+    fn forgetting(&mut self, inner: impl FnOnce(&mut Self) -> Result<Value, Failed>) -> Result<Value, Failed> {
+        let known = self.frames.len();
+        let value = inner(self)?;
+        if !matches!(value.type_of(), Type::List | Type::Ad) {
+            self.frames.truncate(known);
+        }
+        Ok(value)
+    }
+
+    fn select(&mut self, tree: &Arc<Tree>, base: NodeId, name: Name, frame: FrameId) -> Result<Value, Failed> {
+        // The usual case, `MY.x` and `TARGET.x`, without making a value of the ad.
+        if let Node::Attr(scope) = tree.node(base)
+            && let Some((Found::Frame(id), _)) = self.resolve_reference(*scope, frame)
+        {
+            self.charge_work(1)?;
+            return self.outward(name, id);
+        }
+        let from = self.deeper(|machine| machine.eval(tree, base, frame))?;
+        self.attribute_of(&from, name)
+    }
+
+    /// `value.name`
+    fn attribute_of(&mut self, value: &Value, name: Name) -> Result<Value, Failed> {
+        match value {
+            Value::Undefined => Ok(Value::Undefined),
+            Value::Ad(ad) => self.forgetting(|machine| {
+                let id = machine.frame_of(ad);
+                machine.outward(name, id)
+            }),
+            Value::List(list) => self.project(list, name),
+            _ => Ok(Value::Error),
+        }
+    }
+
+    /// `{ [a = 1], [a = 2] }.a`: the attribute of every element, now.
+    fn project(&mut self, list: &List, name: Name) -> Result<Value, Failed> {
+        self.charge_bytes(list.len() * size_of::<Value>())?;
+        let mut values = Vec::with_capacity(list.len());
+        for at in 0..list.len() {
+            let element = self.element(list, at)?;
+            values.push(self.attribute_of(&element, name)?);
+        }
+        Ok(Value::List(List::of(values)))
+    }
+
+    /// An element of a list, evaluated in the scope of the list.
+    pub(crate) fn element(&mut self, list: &List, at: usize) -> Result<Value, Failed> {
+        match list.items() {
+            Items::Made(values) => {
+                self.charge_work(1)?;
+                Ok(values[at].clone())
+            }
+            Items::Written { expr, frame } => {
+                let id = elements(expr)[at];
+                self.eval(expr.tree(), id, *frame)
+            }
+        }
+    }
+
+    fn subscript(&mut self, tree: &Arc<Tree>, base: NodeId, index: NodeId, frame: FrameId) -> Result<Value, Failed> {
+        let base = self.deeper(|machine| machine.eval(tree, base, frame))?;
+        let index = self.deeper(|machine| machine.eval(tree, index, frame))?;
+        match (&base, &index) {
+            (Value::Error, _) | (_, Value::Error) => Ok(Value::Error),
+            (Value::Undefined, _) | (_, Value::Undefined) => Ok(Value::Undefined),
+            (Value::List(list), Value::Int(at)) => {
+                // The reference keeps the low 32 bits of the index.
+                match usize::try_from(*at as i32) {
+                    Ok(at) if at < list.len() => self.deeper(|machine| machine.element(list, at)),
+                    _ => Ok(Value::Error),
+                }
+            }
+            (Value::Ad(ad), Value::Str(text)) => {
+                let name = Name::new(text.as_bytes());
+                self.forgetting(|machine| {
+                    let id = machine.frame_of(ad);
+                    match machine.find(name, id) {
+                        Some(found) => machine.follow(found, name, id),
+                        None => Ok(Value::Undefined),
+                    }
+                })
+            }
+            _ => Ok(Value::Error),
+        }
+    }
+
+    fn call(&mut self, tree: &Arc<Tree>, site: CallSite, frame: FrameId) -> Result<Value, Failed> {
+        let Some(function) = builtin::find(site.name) else {
+            return Ok(Value::Error);
+        };
+        let arguments = tree.run(site.arguments);
+        if !function.accepts(arguments.len()) {
+            return Ok(Value::Error);
+        }
+        with_stack(|| (function.run)(&mut Call::new(self, tree, arguments, frame)))
+    }
+}
+
+fn found_attribute<'a>(attribute: &Attribute) -> Found<'a> {
+    match attribute {
+        Attribute::Literal(literal) => Found::Value(Value::from(literal)),
+        Attribute::Tree(tree) => Found::Shared(Arc::clone(tree), tree.root()),
+    }
+}
+
+fn side(key: Key, mine: FrameId, other: FrameId) -> Option<FrameId> {
+    match key {
+        known::OTHER | known::TARGET => Some(other),
+        known::MY | known::AD => Some(mine),
+        _ => None,
+    }
+}
+
+/// The value of a strict operator.
+pub(crate) fn operate(op: BinaryOp, left: &Value, right: &Value) -> Value {
+    match op {
+        BinaryOp::Is => compare::identical(left, right),
+        BinaryOp::Isnt => compare::not_identical(left, right),
+        BinaryOp::Equal
+        | BinaryOp::NotEqual
+        | BinaryOp::Less
+        | BinaryOp::LessEqual
+        | BinaryOp::Greater
+        | BinaryOp::GreaterEqual => compare::compare(op, left, right),
+        BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo => {
+            arith::arithmetic(op, left, right)
+        }
+        BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::ShiftLeft
+        | BinaryOp::ShiftRight
+        | BinaryOp::ShiftRightZero => arith::bitwise(op, left, right),
+        BinaryOp::And => Truth::of(left).and(Truth::of(right)).value(),
+        BinaryOp::Or => Truth::of(left).or(Truth::of(right)).value(),
+        BinaryOp::Default => {
+            if left.is_undefined() {
+                right.clone()
+            } else {
+                left.clone()
+            }
+        }
+    }
+}
+
+/// Runs on a stack that is long enough: function calls nest beyond the depth limit.
+fn with_stack<T>(inner: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(96 << 10, 1 << 20, inner)
+}

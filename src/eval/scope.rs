@@ -1,0 +1,125 @@
+//! Where an expression is evaluated: its ad, the ad on the other side, and the settings of the world.
+
+use crate::ad::ClassAd;
+use crate::eval::{Failed, Machine};
+use crate::name::Name;
+use crate::syntax::expr::Expr;
+use crate::syntax::parse::{Mode, ParseOptions};
+use crate::syntax::time::Zone;
+use crate::syntax::token::Quoting;
+use crate::value::Value;
+
+/// How much an evaluation may take before it fails (§12).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Operators, parentheses and references on one path. The reference allows 400.
+    pub depth: u32,
+    /// Node evaluations, and comparable steps inside functions. The reference allows 10,000,000.
+    pub work: u64,
+    /// Bytes of strings and lists made by one evaluation; the reference has no such limit.
+    pub bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { depth: 400, work: 10_000_000, bytes: 32 << 20 }
+    }
+}
+
+/// What an evaluation depends on beside the ads.
+///
+/// Nothing here is read from the process: the clock, the zone and the seed of `random()` are given.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// HTCondor or strict mode.
+    pub mode: Mode,
+    /// What `time()` answers, in seconds since 1970.
+    pub now: i64,
+    /// The zone of local times.
+    pub zone: Zone,
+    /// Where `random()` begins.
+    pub seed: u64,
+    /// When an evaluation fails.
+    pub limits: Limits,
+}
+
+impl Default for Settings {
+    /// HTCondor mode at the beginning of 1970, UTC.
+    fn default() -> Self {
+        Settings { mode: Mode::HTCondor, now: 0, zone: Zone::utc(), seed: 0, limits: Limits::default() }
+    }
+}
+
+impl Settings {
+    /// How texts are parsed that an evaluation meets, and that are to be evaluated with these settings.
+    pub fn parse_options(&self) -> ParseOptions {
+        ParseOptions { mode: self.mode, quoting: Quoting::New, places: false, zone: self.zone.clone() }
+    }
+}
+
+/// The ads an expression sees.
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::eval::scope::{Scope, Settings};
+/// use classmate::syntax::parse::{ParseOptions, parse_expr};
+///
+/// let job = ClassAd::parse(b"[ RequestCpus = 2 ]")?;
+/// let slot = ClassAd::parse(b"[ Cpus = 4 ]")?;
+/// let fits = parse_expr(b"TARGET.Cpus >= MY.RequestCpus", &ParseOptions::default())?;
+/// let settings = Settings::default();
+/// let scope = Scope::new(&job, &settings).with_target(&slot);
+/// assert_eq!(scope.eval(&fits).unwrap().to_string(), "true");
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    pub(crate) my: &'a ClassAd,
+    pub(crate) target: Option<&'a ClassAd>,
+    pub(crate) settings: &'a Settings,
+}
+
+impl<'a> Scope<'a> {
+    /// Evaluation in an ad alone.
+    pub fn new(my: &'a ClassAd, settings: &'a Settings) -> Self {
+        Scope { my, target: None, settings }
+    }
+
+    /// Evaluation with an ad on the other side. A target that is the ad itself changes nothing (§6.6).
+    #[must_use]
+    pub fn with_target(self, target: &'a ClassAd) -> Self {
+        Scope { target: (!std::ptr::eq(self.my, target)).then_some(target), ..self }
+    }
+
+    /// The value of an expression. Lists and ads keep their parts unevaluated.
+    ///
+    /// # Errors
+    /// The evaluation was abandoned: a limit was exceeded, or a function failed (§6.9).
+    pub fn eval(&self, expr: &Expr) -> Result<Value, Failed> {
+        Machine::new(*self).eval_root(expr)
+    }
+
+    /// The value of an attribute of the ad; undefined if it is missing (§10.5).
+    ///
+    /// # Errors
+    /// The evaluation was abandoned.
+    pub fn eval_attr(&self, name: impl Into<Name>) -> Result<Value, Failed> {
+        Machine::new(*self).eval_attribute(name.into())
+    }
+
+    /// The value of an attribute of the ad if it has one of that name, otherwise of the target (§10.5).
+    ///
+    /// # Errors
+    /// The evaluation was abandoned.
+    pub fn eval_attr_either(&self, name: impl Into<Name>) -> Result<Value, Failed> {
+        let name = name.into();
+        match self.target {
+            Some(target) if !self.my.contains(name) && target.contains(name) => self.swapped(target).eval_attr(name),
+            _ => self.eval_attr(name),
+        }
+    }
+
+    fn swapped(&self, target: &'a ClassAd) -> Scope<'a> {
+        Scope { my: target, target: Some(self.my), settings: self.settings }
+    }
+}

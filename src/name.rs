@@ -1,0 +1,292 @@
+//! Attribute and function names: interned, compared without ASCII case, spelled as written.
+//!
+//! In: bytes. Out: a [`Name`], one pointer wide. Every distinct spelling is stored once for the life of the
+//! process, so names are cheap to copy, compare and hash; two spellings of one name share a [`Key`].
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+/// The identity of a name without its spelling: equal for `Cpus`, `cpus` and `CPUS`.
+///
+/// Keys are numbered in the order in which names are first seen, so they mean nothing between runs and never
+/// decide an order; only equality is defined.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Key(u32);
+
+impl Key {
+    /// The number of the key, for tables indexed by it.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// A well mixed hash, so that tables of keys need no hasher of their own.
+    pub fn hash64(self) -> u64 {
+        u64::from(self.0).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
+    }
+}
+
+struct Spelling {
+    text: &'static [u8],
+    folded: &'static [u8],
+    key: Key,
+    plain: bool,
+}
+
+/// An interned name: compares and hashes without regard to ASCII case, prints as it was written.
+///
+/// A name is any byte string; the language writes those that are not identifiers in single quotes.
+///
+/// ```
+/// use classmate::name::Name;
+/// let a = Name::new("RequestCpus");
+/// assert_eq!(a, Name::new("requestcpus"));
+/// assert_eq!(a.as_bytes(), b"RequestCpus");
+/// ```
+#[derive(Clone, Copy)]
+pub struct Name(&'static Spelling);
+
+impl Name {
+    /// Interns a spelling.
+    ///
+    /// The text is kept until the process ends; names come from a limited vocabulary, values do not.
+    pub fn new(text: impl AsRef<[u8]>) -> Self {
+        INTERNER.name(text.as_ref())
+    }
+
+    /// The spelling.
+    pub fn as_bytes(self) -> &'static [u8] {
+        self.0.text
+    }
+
+    /// The spelling in lower case (ASCII).
+    pub fn folded(self) -> &'static [u8] {
+        self.0.folded
+    }
+
+    /// The identity shared by all spellings of this name.
+    pub fn key(self) -> Key {
+        self.0.key
+    }
+
+    /// The spelling as text for people; bytes that are not UTF-8 are replaced.
+    pub fn display(self) -> std::borrow::Cow<'static, str> {
+        String::from_utf8_lossy(self.0.text)
+    }
+
+    /// Whether both names are spelled alike, case included.
+    pub fn same_spelling(self, other: Name) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+
+    /// Whether the name is an identifier that needs no quotes: `[A-Za-z_][A-Za-z0-9_]*` and not one of
+    /// `error false is isnt parent true undefined`.
+    pub fn is_plain(self) -> bool {
+        self.0.plain
+    }
+
+    /// The order in which ads list their attributes: shorter names first, then without case.
+    pub fn listing_order(self, other: Name) -> Ordering {
+        let (a, b) = (self.0.folded, other.0.folded);
+        a.len().cmp(&b.len()).then_with(|| a.cmp(b))
+    }
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.key == other.0.key
+    }
+}
+
+impl Eq for Name {}
+
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.key.hash(state);
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Name({})", self.display())
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.display())
+    }
+}
+
+impl From<&str> for Name {
+    fn from(text: &str) -> Self {
+        Name::new(text)
+    }
+}
+
+/// Names that the evaluator itself knows; interned first, in this order, so that their keys are constants.
+const WELL_KNOWN: [&str; 16] = [
+    "self",
+    "my",
+    "parent",
+    "root",
+    "toplevel",
+    "currenttime",
+    "left",
+    "right",
+    "lctx",
+    "rctx",
+    "other",
+    "target",
+    "ad",
+    "requirements",
+    "rank",
+    "abstime",
+];
+
+/// Keys of the names that the evaluator itself knows.
+pub mod known {
+    use super::Key;
+    /// `self`
+    pub const SELF: Key = Key(0);
+    /// `MY`
+    pub const MY: Key = Key(1);
+    /// `parent`
+    pub const PARENT: Key = Key(2);
+    /// `root`
+    pub const ROOT: Key = Key(3);
+    /// `toplevel`
+    pub const TOPLEVEL: Key = Key(4);
+    /// `CurrentTime`
+    pub const CURRENT_TIME: Key = Key(5);
+    /// `LEFT`
+    pub const LEFT: Key = Key(6);
+    /// `RIGHT`
+    pub const RIGHT: Key = Key(7);
+    /// `lCtx`
+    pub const LEFT_CONTEXT: Key = Key(8);
+    /// `rCtx`
+    pub const RIGHT_CONTEXT: Key = Key(9);
+    /// `OTHER`
+    pub const OTHER: Key = Key(10);
+    /// `TARGET`
+    pub const TARGET: Key = Key(11);
+    /// `ad`
+    pub const AD: Key = Key(12);
+    /// `Requirements`
+    pub const REQUIREMENTS: Key = Key(13);
+    /// `Rank`
+    pub const RANK: Key = Key(14);
+
+    /// Whether the key is one of the special names of the language, resolved in any ad that does not define it.
+    pub fn is_special(key: Key) -> bool {
+        key.0 <= CURRENT_TIME.0
+    }
+}
+
+static INTERNER: LazyLock<Interner> = LazyLock::new(Interner::new);
+
+struct Interner {
+    hasher: DefaultHashBuilder,
+    tables: RwLock<Tables>,
+}
+
+#[derive(Default)]
+struct Tables {
+    spellings: HashTable<&'static Spelling>,
+    folded: HashTable<(&'static [u8], Key)>,
+}
+
+impl Interner {
+    fn new() -> Self {
+        let interner = Interner { hasher: DefaultHashBuilder::default(), tables: RwLock::default() };
+        for text in WELL_KNOWN {
+            interner.name(text.as_bytes());
+        }
+        interner
+    }
+
+    fn name(&self, text: &[u8]) -> Name {
+        let hash = self.hasher.hash_one(text);
+        let same = |spelling: &&'static Spelling| spelling.text == text;
+        {
+            let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(spelling) = tables.spellings.find(hash, same) {
+                return Name(spelling);
+            }
+        }
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(spelling) = tables.spellings.find(hash, same) {
+            return Name(spelling);
+        }
+        let folded = text.to_ascii_lowercase();
+        let folded_hash = self.hasher.hash_one(folded.as_slice());
+        let (folded, key) = match tables.folded.find(folded_hash, |(known, _)| *known == folded.as_slice()) {
+            Some(&known) => known,
+            None => {
+                let known: (&'static [u8], Key) =
+                    (Box::leak(folded.into_boxed_slice()), Key(tables.folded.len() as u32));
+                tables.folded.insert_unique(folded_hash, known, |(text, _)| self.hasher.hash_one(*text));
+                known
+            }
+        };
+        let text: &'static [u8] = if text == folded { folded } else { Box::leak(text.to_vec().into_boxed_slice()) };
+        let spelling: &'static Spelling =
+            Box::leak(Box::new(Spelling { text, folded, key, plain: is_plain(text, folded) }));
+        tables.spellings.insert_unique(hash, spelling, |spelling| self.hasher.hash_one(spelling.text));
+        Name(spelling)
+    }
+}
+
+fn is_plain(text: &[u8], folded: &[u8]) -> bool {
+    let starts = text.first().is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_');
+    starts
+        && text.iter().all(|&byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !matches!(folded, b"error" | b"false" | b"is" | b"isnt" | b"parent" | b"true" | b"undefined")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_name_are_equal_but_keep_their_text() {
+        let (a, b) = (Name::new("TotalSlots"), Name::new("TOTALSLOTS"));
+        assert_eq!(a, b);
+        assert_eq!(a.key(), b.key());
+        assert!(!a.same_spelling(b));
+        assert_eq!(b.as_bytes(), b"TOTALSLOTS");
+        assert_eq!(b.folded(), b"totalslots");
+    }
+
+    #[test]
+    fn well_known_keys_are_the_names_they_stand_for() {
+        for (index, text) in WELL_KNOWN.iter().enumerate() {
+            assert_eq!(Name::new(text).key(), Key(index as u32), "{text}");
+        }
+        assert_eq!(Name::new("CurrentTime").key(), known::CURRENT_TIME);
+        assert_eq!(Name::new("Rank").key(), known::RANK);
+        assert!(known::is_special(Name::new("toplevel").key()));
+        assert!(!known::is_special(Name::new("LEFT").key()));
+    }
+
+    #[test]
+    fn listing_order_is_length_then_text() {
+        let mut names: Vec<Name> = ["ZZZ", "b", "AA", "a"].into_iter().map(Name::from).collect();
+        names.sort_by(|a, b| a.listing_order(*b));
+        assert_eq!(names.iter().map(|name| name.to_string()).collect::<Vec<_>>(), ["a", "b", "AA", "ZZZ"]);
+    }
+
+    #[test]
+    fn only_identifiers_that_are_not_reserved_are_plain() {
+        for plain in ["a", "_x9", "my", "target", "istrue"] {
+            assert!(Name::new(plain).is_plain(), "{plain}");
+        }
+        for quoted in ["", "1x", "a b", "IS", "Parent", "undefined", "é"] {
+            assert!(!Name::new(quoted).is_plain(), "{quoted}");
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Expressions as flat tables of nodes.
+//!
+//! Nodes stand in post-order, children by index and before their parent, so the nodes of any part of an
+//! expression are contiguous and nothing recursive is built, compared or dropped.
+
+use std::sync::Arc;
+
+use crate::name::Name;
+use crate::span::Span;
+use crate::syntax::literal::Literal;
+use crate::syntax::operator::{BinaryOp, UnaryOp};
+
+/// The index of a node in its [`Tree`].
+pub type NodeId = u32;
+
+/// The node that a selection takes its attribute from: in post-order always the one just before.
+pub fn base_of(selection: NodeId) -> NodeId {
+    selection.saturating_sub(1)
+}
+
+/// A range in one of the side tables of a [`Tree`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// Index of the first entry.
+    pub first: u32,
+    /// Number of entries.
+    pub len: u32,
+}
+
+impl Run {
+    /// The range as indices.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.first as usize..(self.first + self.len) as usize
+    }
+}
+
+/// One node, 16 bytes.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// A constant.
+    Literal(Literal),
+    /// An unscoped name, `a`.
+    Attr(Name),
+    /// A name at the root, `.a`.
+    Absolute(Name),
+    /// A selection, `base.name`. The base is the node just before: [`base_of`].
+    Select(Name),
+    /// A subscript, `base[index]`.
+    Subscript {
+        /// The list or ad.
+        base: NodeId,
+        /// The index or attribute name.
+        index: NodeId,
+    },
+    /// Parentheses; they are part of the tree and printed back.
+    Paren(NodeId),
+    /// An operator with one operand.
+    Unary(UnaryOp, NodeId),
+    /// An operator with two operands.
+    Binary(BinaryOp, NodeId, NodeId),
+    /// `condition ? yes : no`
+    Conditional {
+        /// The condition.
+        condition: NodeId,
+        /// Chosen when the condition is true.
+        yes: NodeId,
+        /// Chosen when the condition is false.
+        no: NodeId,
+    },
+    /// A call; the arguments are entries of [`Tree::calls`] and [`Tree::children`].
+    Call(u32),
+    /// A list; the elements are entries of [`Tree::children`].
+    List(Run),
+    /// An ad; the attributes are entries of [`Tree::attributes`], in listing order.
+    Ad(Run),
+}
+
+/// The name and arguments of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct CallSite {
+    /// The function, as spelled.
+    pub name: Name,
+    /// The arguments, in [`Tree::children`].
+    pub arguments: Run,
+}
+
+/// The tables behind an [`Expr`].
+#[derive(Debug, Default)]
+pub struct Tree {
+    /// The nodes in post-order.
+    pub nodes: Vec<Node>,
+    /// List elements and call arguments.
+    pub children: Vec<NodeId>,
+    /// Calls.
+    pub calls: Vec<CallSite>,
+    /// Attributes of ads.
+    pub attributes: Vec<(Name, NodeId)>,
+    /// The place of each node in the source text; empty for expressions that were not parsed with places.
+    pub spans: Vec<Span>,
+}
+
+impl Tree {
+    /// The node at an index.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    /// The index of the last node, the root of the whole tree.
+    pub fn root(&self) -> NodeId {
+        (self.nodes.len() - 1) as NodeId
+    }
+
+    /// The elements of a list or the arguments of a call.
+    pub fn run(&self, run: Run) -> &[NodeId] {
+        &self.children[run.range()]
+    }
+
+    /// The attributes of an ad, in listing order.
+    pub fn ad(&self, run: Run) -> &[(Name, NodeId)] {
+        &self.attributes[run.range()]
+    }
+
+    /// The attribute of an ad with a name, in any case.
+    pub fn ad_attribute(&self, run: Run, name: Name) -> Option<NodeId> {
+        let attributes = self.ad(run);
+        let found = if attributes.len() <= 8 {
+            attributes.iter().position(|(known, _)| *known == name)
+        } else {
+            attributes.binary_search_by(|(known, _)| known.listing_order(name)).ok()
+        };
+        found.map(|at| attributes[at].1)
+    }
+
+    /// The place of a node, if the tree was parsed with places.
+    pub fn span(&self, id: NodeId) -> Option<Span> {
+        self.spans.get(id as usize).copied()
+    }
+
+    /// The children of a node, in the order of the text.
+    pub fn parts(&self, id: NodeId) -> Parts {
+        match *self.node(id) {
+            Node::Literal(_) | Node::Attr(_) | Node::Absolute(_) => Parts::new(),
+            Node::Select(_) => Parts::from_slice(&[base_of(id)]),
+            Node::Paren(child) | Node::Unary(_, child) => Parts::from_slice(&[child]),
+            Node::Subscript { base, index } => Parts::from_slice(&[base, index]),
+            Node::Binary(_, left, right) => Parts::from_slice(&[left, right]),
+            Node::Conditional { condition, yes, no } => Parts::from_slice(&[condition, yes, no]),
+            Node::Call(call) => Parts::from_slice(self.run(self.calls[call as usize].arguments)),
+            Node::List(run) => Parts::from_slice(self.run(run)),
+            Node::Ad(run) => self.ad(run).iter().map(|(_, value)| *value).collect(),
+        }
+    }
+
+    /// The first node of the contiguous range that ends in `id`.
+    fn first_of(&self, id: NodeId) -> NodeId {
+        let mut first = id;
+        // The leftmost leaf: in post-order the smallest index below a node.
+        while let Some(child) = self.parts(first).into_iter().min() {
+            first = child;
+        }
+        first
+    }
+}
+
+/// The children of a node; most have at most three.
+pub type Parts = smallvec::SmallVec<[NodeId; 4]>;
+
+/// An expression: a shared tree and the node in it that is meant. Cloning is a reference count.
+///
+/// ```
+/// use classmate::syntax::parse::{ParseOptions, parse_expr};
+/// let expr = parse_expr(b"Memory >= 2 * 1024", &ParseOptions::default())?;
+/// assert_eq!(expr.to_string(), "Memory >= 2 * 1024");
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Expr {
+    tree: Arc<Tree>,
+    root: NodeId,
+}
+
+impl Expr {
+    /// The expression that is the whole of a tree. The tree must not be empty.
+    pub fn whole(tree: Arc<Tree>) -> Self {
+        let root = tree.root();
+        Expr { tree, root }
+    }
+
+    /// A part of this expression's tree.
+    #[must_use]
+    pub fn part(&self, root: NodeId) -> Self {
+        Expr { tree: Arc::clone(&self.tree), root }
+    }
+
+    /// The expression of a node in a tree.
+    pub fn at(tree: Arc<Tree>, root: NodeId) -> Self {
+        Expr { tree, root }
+    }
+
+    /// A constant.
+    pub fn literal(literal: Literal) -> Self {
+        Expr::whole(Arc::new(Tree { nodes: vec![Node::Literal(literal)], ..Tree::default() }))
+    }
+
+    /// The tables.
+    pub fn tree(&self) -> &Arc<Tree> {
+        &self.tree
+    }
+
+    /// The node that is meant.
+    pub fn root(&self) -> NodeId {
+        self.root
+    }
+
+    /// The node that is meant.
+    pub fn node(&self) -> &Node {
+        self.tree.node(self.root)
+    }
+
+    /// The constant, if the expression is one.
+    pub fn as_literal(&self) -> Option<&Literal> {
+        match self.node() {
+            Node::Literal(literal) => Some(literal),
+            _ => None,
+        }
+    }
+
+    /// The tree of just this expression: shared when it is the whole tree, copied when it is a part.
+    pub fn to_tree(&self) -> Arc<Tree> {
+        if self.root == self.tree.root() { Arc::clone(&self.tree) } else { Arc::new(self.extract()) }
+    }
+
+    fn extract(&self) -> Tree {
+        let mut target = Tree::default();
+        copy_into(&mut target, &self.tree, self.root);
+        target
+    }
+
+    /// Whether both are the same expression, structurally and without evaluation (§10.4): spelling of
+    /// references and calls counts, parentheses count, names of attributes compare without case.
+    ///
+    /// The work is bounded by the smaller of both; nothing recurses.
+    pub fn same_as(&self, other: &Expr) -> bool {
+        let mut pairs = vec![(self.root, other.root)];
+        while let Some((left, right)) = pairs.pop() {
+            let (a, b) = (&*self.tree, &*other.tree);
+            if !same_head(a, left, b, right) {
+                return false;
+            }
+            if let (Node::Ad(x), Node::Ad(y)) = (a.node(left), b.node(right)) {
+                pairs.extend(a.ad(*x).iter().zip(b.ad(*y)).map(|((_, value), (_, other))| (*value, *other)));
+                continue;
+            }
+            let (mine, theirs) = (a.parts(left), b.parts(right));
+            if mine.len() != theirs.len() {
+                return false;
+            }
+            pairs.extend(mine.into_iter().zip(theirs));
+        }
+        true
+    }
+}
+
+fn same_head(a: &Tree, left: NodeId, b: &Tree, right: NodeId) -> bool {
+    match (a.node(left), b.node(right)) {
+        (Node::Literal(x), Node::Literal(y)) => x.same_as(y),
+        (Node::Attr(x), Node::Attr(y))
+        | (Node::Absolute(x), Node::Absolute(y))
+        | (Node::Select(x), Node::Select(y)) => x.same_spelling(*y),
+        (Node::Subscript { .. }, Node::Subscript { .. })
+        | (Node::Paren(_), Node::Paren(_))
+        | (Node::Conditional { .. }, Node::Conditional { .. })
+        | (Node::List(_), Node::List(_)) => true,
+        (Node::Unary(x, _), Node::Unary(y, _)) => x == y,
+        (Node::Binary(x, ..), Node::Binary(y, ..)) => x == y,
+        (Node::Call(x), Node::Call(y)) => a.calls[*x as usize].name.same_spelling(b.calls[*y as usize].name),
+        (Node::Ad(x), Node::Ad(y)) => {
+            x.len == y.len && a.ad(*x).iter().zip(b.ad(*y)).all(|((name, _), (other, _))| name == other)
+        }
+        _ => false,
+    }
+}
+
+/// Copies a part of a tree behind the nodes of another and returns its root there.
+pub fn copy_into(target: &mut Tree, source: &Tree, root: NodeId) -> NodeId {
+    let first = source.first_of(root);
+    let base = target.nodes.len() as NodeId;
+    let moved = |id: NodeId| id - first + base;
+    for id in first..=root {
+        let node = match source.node(id) {
+            Node::Subscript { base, index } => Node::Subscript { base: moved(*base), index: moved(*index) },
+            Node::Paren(child) => Node::Paren(moved(*child)),
+            Node::Unary(op, child) => Node::Unary(*op, moved(*child)),
+            Node::Binary(op, left, right) => Node::Binary(*op, moved(*left), moved(*right)),
+            Node::Conditional { condition, yes, no } => {
+                Node::Conditional { condition: moved(*condition), yes: moved(*yes), no: moved(*no) }
+            }
+            Node::Call(call) => {
+                let site = source.calls[*call as usize];
+                let arguments = copy_run(target, source.run(site.arguments), moved);
+                target.calls.push(CallSite { name: site.name, arguments });
+                Node::Call((target.calls.len() - 1) as u32)
+            }
+            Node::List(run) => Node::List(copy_run(target, source.run(*run), moved)),
+            Node::Ad(run) => {
+                let copied = Run { first: target.attributes.len() as u32, len: run.len };
+                target.attributes.extend(source.ad(*run).iter().map(|(name, value)| (*name, moved(*value))));
+                Node::Ad(copied)
+            }
+            leaf => leaf.clone(),
+        };
+        target.nodes.push(node);
+        if let Some(span) = source.span(id)
+            && target.spans.len() + 1 == target.nodes.len()
+        {
+            target.spans.push(span);
+        }
+    }
+    moved(root)
+}
+
+fn copy_run(target: &mut Tree, elements: &[NodeId], moved: impl Fn(NodeId) -> NodeId) -> Run {
+    let run = Run { first: target.children.len() as u32, len: elements.len() as u32 };
+    target.children.extend(elements.iter().map(|element| moved(*element)));
+    run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_takes_sixteen_bytes() {
+        assert_eq!(size_of::<Literal>(), 16);
+        assert_eq!(size_of::<Node>(), 16);
+    }
+}

@@ -1,0 +1,304 @@
+//! Tokens with payload: raw tokens read in their context.
+//!
+//! Decides what the scanner cannot: whether a minus sign belongs to a number, which words are keywords, which
+//! integers are refused, and what a quoted text stands for.
+
+use logos::{Lexer as Scanner, Logos};
+
+use crate::error::{SyntaxError, SyntaxErrorKind};
+use crate::name::Name;
+use crate::span::Span;
+use crate::syntax::literal::Literal;
+use crate::syntax::number;
+use crate::syntax::operator::{BinaryOp, UnaryOp};
+use crate::syntax::parse::Mode;
+use crate::syntax::quote::unquote;
+use crate::syntax::token::{Quoting, Raw, ScanError};
+use crate::text::Text;
+
+/// A token of the grammar.
+#[derive(Clone, Debug)]
+pub enum Token {
+    /// A constant.
+    Literal(Literal),
+    /// A name, quoted or not.
+    Name(Name),
+    /// An operator that only stands between operands.
+    Binary(BinaryOp),
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+    /// `!` or `~`
+    Prefix(UnaryOp),
+    /// `?:`
+    Default,
+    /// `?`
+    Question,
+    /// `:`
+    Colon,
+    /// `.`
+    Dot,
+    /// `,`
+    Comma,
+    /// `;`
+    Semicolon,
+    /// `=`
+    Assign,
+    /// `(`
+    OpenParen,
+    /// `)`
+    CloseParen,
+    /// `[`
+    OpenBracket,
+    /// `]`
+    CloseBracket,
+    /// `{`
+    OpenBrace,
+    /// `}`
+    CloseBrace,
+}
+
+impl Token {
+    /// Whether a minus sign behind this token subtracts, rather than beginning a negative number (§2.6).
+    fn ends_operand(&self) -> bool {
+        matches!(
+            self,
+            Token::Literal(_)
+                | Token::Name(_)
+                | Token::Dot
+                | Token::CloseParen
+                | Token::CloseBracket
+                | Token::CloseBrace
+        )
+    }
+}
+
+/// A token with its place.
+pub type Spanned = (usize, Token, usize);
+
+/// The tokens of a text. Ends at the first NUL byte, and behind the first error.
+pub struct Lexer<'s> {
+    source: &'s [u8],
+    scanner: Scanner<'s, Raw>,
+    mode: Mode,
+    quoting: Quoting,
+    after_operand: bool,
+    failed: bool,
+}
+
+impl<'s> Lexer<'s> {
+    /// Reads a text from its beginning.
+    pub fn new(source: &'s [u8], mode: Mode, quoting: Quoting) -> Self {
+        let source = memchr::memchr(0, source).map_or(source, |end| &source[..end]);
+        Lexer {
+            source,
+            scanner: Raw::lexer_with_extras(source, quoting),
+            mode,
+            quoting,
+            after_operand: false,
+            failed: false,
+        }
+    }
+
+    /// The offset behind the last token.
+    pub fn offset(&self) -> usize {
+        self.scanner.span().end
+    }
+
+    fn error(&self, kind: SyntaxErrorKind, start: usize, end: usize) -> SyntaxError {
+        SyntaxError::new(kind, Span::new(start, end.min(self.source.len())))
+    }
+
+    fn scan_error(&self, error: ScanError, start: usize, end: usize) -> SyntaxError {
+        let byte = self.source.get(start).copied().unwrap_or_default();
+        match error {
+            ScanError::UnterminatedString => {
+                self.error(SyntaxErrorKind::UnterminatedString { quote: char::from(byte) }, start, start + 1)
+            }
+            ScanError::UnterminatedComment => self.error(SyntaxErrorKind::UnterminatedComment, start, start + 2),
+            ScanError::BadCharacter => {
+                let rest = &self.source[start..];
+                let length = match rest.first() {
+                    Some(byte) if byte.is_ascii() => 1,
+                    _ => leading_character(rest),
+                };
+                let shown = describe_character(&rest[..length]);
+                self.error(SyntaxErrorKind::BadCharacter(shown), start, end.min(start + 1).max(start + length))
+            }
+        }
+    }
+
+    fn token(&mut self, raw: Raw) -> Result<Token, SyntaxError> {
+        let operator = |op| Ok(Token::Binary(op));
+        match raw {
+            Raw::Comment => Err(self.scan_error(ScanError::UnterminatedComment, self.scanner.span().start, 0)),
+            Raw::Word => Ok(word(self.scanner.slice())),
+            Raw::Integer | Raw::Hexadecimal | Raw::Fraction | Raw::Exponent => {
+                self.number(raw, self.scanner.span().start)
+            }
+            Raw::String => Ok(Token::Literal(Literal::Str(Text::new(self.unquoted()?)))),
+            Raw::QuotedName => Ok(Token::Name(Name::new(self.unquoted()?))),
+            Raw::Minus => self.minus(),
+            Raw::Dot => Ok(Token::Dot),
+            Raw::Star => operator(BinaryOp::Multiply),
+            Raw::Slash => operator(BinaryOp::Divide),
+            Raw::Percent => operator(BinaryOp::Modulo),
+            Raw::Plus => Ok(Token::Plus),
+            Raw::Tilde => Ok(Token::Prefix(UnaryOp::BitNot)),
+            Raw::Caret => operator(BinaryOp::BitXor),
+            Raw::Question => Ok(Token::Question),
+            Raw::Default => Ok(Token::Default),
+            Raw::Colon => Ok(Token::Colon),
+            Raw::Semicolon => Ok(Token::Semicolon),
+            Raw::Comma => Ok(Token::Comma),
+            Raw::OpenBracket => Ok(Token::OpenBracket),
+            Raw::CloseBracket => Ok(Token::CloseBracket),
+            Raw::OpenParen => Ok(Token::OpenParen),
+            Raw::CloseParen => Ok(Token::CloseParen),
+            Raw::OpenBrace => Ok(Token::OpenBrace),
+            Raw::CloseBrace => Ok(Token::CloseBrace),
+            Raw::Ampersand => operator(BinaryOp::BitAnd),
+            Raw::And => operator(BinaryOp::And),
+            Raw::Bar => operator(BinaryOp::BitOr),
+            Raw::Or => operator(BinaryOp::Or),
+            Raw::Less => operator(BinaryOp::Less),
+            Raw::LessEqual => operator(BinaryOp::LessEqual),
+            Raw::ShiftLeft => operator(BinaryOp::ShiftLeft),
+            Raw::Greater => operator(BinaryOp::Greater),
+            Raw::GreaterEqual => operator(BinaryOp::GreaterEqual),
+            Raw::ShiftRight => operator(BinaryOp::ShiftRight),
+            Raw::ShiftRightZero => operator(BinaryOp::ShiftRightZero),
+            Raw::Assign => self.assign(),
+            Raw::Equal => operator(BinaryOp::Equal),
+            Raw::Is => operator(BinaryOp::Is),
+            Raw::Isnt => operator(BinaryOp::Isnt),
+            Raw::Not => Ok(Token::Prefix(UnaryOp::Not)),
+            Raw::NotEqual => operator(BinaryOp::NotEqual),
+        }
+    }
+
+    /// `=`; followed by `?` it can only have been meant as `=?=`.
+    fn assign(&self) -> Result<Token, SyntaxError> {
+        let span = self.scanner.span();
+        if self.source.get(span.end) == Some(&b'?') {
+            return Err(self.error(SyntaxErrorKind::BadCharacter("`=?`".to_owned()), span.start, span.end + 1));
+        }
+        Ok(Token::Assign)
+    }
+
+    fn minus(&mut self) -> Result<Token, SyntaxError> {
+        let start = self.scanner.span().start;
+        let rest = self.scanner.remainder();
+        let digit = |at: usize| rest.get(at).is_some_and(u8::is_ascii_digit);
+        if self.after_operand || !(digit(0) || (rest.first() == Some(&b'.') && digit(1))) {
+            return Ok(Token::Minus);
+        }
+        match self.scanner.next() {
+            Some(Ok(raw @ (Raw::Integer | Raw::Hexadecimal | Raw::Fraction | Raw::Exponent))) => {
+                self.number(raw, start)
+            }
+            _ => Ok(Token::Minus), // a digit always begins a number
+        }
+    }
+
+    /// A number whose text begins at `start`, a sign included.
+    fn number(&self, raw: Raw, start: usize) -> Result<Token, SyntaxError> {
+        let end = self.scanner.span().end;
+        let text = &self.source[start..end];
+        let shown = |end: usize| String::from_utf8_lossy(&self.source[start..end.min(self.source.len())]).into_owned();
+        let next = self.source.get(end).copied().unwrap_or_default();
+        let incomplete = match raw {
+            Raw::Integer => {
+                matches!(next, b'.' | b'e' | b'E') || (matches!(next, b'x' | b'X') && self.scanner.slice() == b"0")
+            }
+            Raw::Fraction => matches!(next, b'e' | b'E'),
+            _ => false,
+        };
+        if incomplete {
+            let sign = usize::from(matches!(self.source.get(end + 1), Some(b'+' | b'-')) && next != b'.');
+            return Err(self.error(SyntaxErrorKind::IncompleteNumber(shown(end + 1 + sign)), start, end + 1 + sign));
+        }
+        let literal = match raw {
+            Raw::Fraction | Raw::Exponent => Literal::Real(number::parse_real(text)),
+            // The reference looks at the first character, which may be the sign: `-010` is -10 everywhere.
+            Raw::Hexadecimal if self.mode == Mode::HTCondor && text[0] == b'0' => {
+                return Err(self.error(SyntaxErrorKind::Hexadecimal(shown(end)), start, end));
+            }
+            Raw::Hexadecimal => Literal::Int(0),
+            _ => {
+                let leading_zero = text[0] == b'0' && text.len() > 1;
+                let octal = self.scanner.slice().iter().all(|digit| *digit < b'8');
+                let zero_first = self.scanner.slice().len() > 1 && self.scanner.slice()[0] == b'0';
+                if (leading_zero && self.mode == Mode::HTCondor) || (zero_first && !octal) {
+                    return Err(self.error(SyntaxErrorKind::LeadingZero(shown(end)), start, end));
+                }
+                Literal::Int(number::parse_integer(text))
+            }
+        };
+        Ok(Token::Literal(literal))
+    }
+
+    fn unquoted(&self) -> Result<std::borrow::Cow<'s, [u8]>, SyntaxError> {
+        let span = self.scanner.span();
+        unquote(self.scanner.slice(), self.quoting)
+            .map_err(|_| self.error(SyntaxErrorKind::NulInString, span.start, span.end))
+    }
+}
+
+fn word(text: &[u8]) -> Token {
+    if (2..=9).contains(&text.len()) {
+        let mut folded = [0; 9];
+        for (to, from) in folded.iter_mut().zip(text) {
+            *to = from.to_ascii_lowercase();
+        }
+        match &folded[..text.len()] {
+            b"true" => return Token::Literal(Literal::Bool(true)),
+            b"false" => return Token::Literal(Literal::Bool(false)),
+            b"undefined" => return Token::Literal(Literal::Undefined),
+            b"error" => return Token::Literal(Literal::Error),
+            b"is" => return Token::Binary(BinaryOp::Is),
+            b"isnt" => return Token::Binary(BinaryOp::Isnt),
+            _ => {}
+        }
+    }
+    Token::Name(Name::new(text))
+}
+
+/// How many bytes the first character of a text takes; 1 if it is not UTF-8.
+pub(crate) fn leading_character(rest: &[u8]) -> usize {
+    (1..=rest.len().min(4)).find(|&length| std::str::from_utf8(&rest[..length]).is_ok()).unwrap_or(1)
+}
+
+fn describe_character(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.chars().any(char::is_control) => format!("`{text}`"),
+        _ => format!("byte 0x{:02x}", bytes.first().copied().unwrap_or_default()),
+    }
+}
+
+impl Iterator for Lexer<'_> {
+    type Item = Result<Spanned, SyntaxError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let scanned = self.scanner.next()?;
+        let start = self.scanner.span().start;
+        let token = match scanned {
+            Ok(raw) => self.token(raw),
+            Err(error) => Err(self.scan_error(error, start, self.scanner.span().end)),
+        };
+        match token {
+            Ok(token) => {
+                self.after_operand = token.ends_operand();
+                Some(Ok((start, token, self.scanner.span().end)))
+            }
+            Err(error) => {
+                self.failed = true;
+                Some(Err(error))
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Text to expression and back. Nothing here evaluates.
+
+pub mod build;
+pub mod calendar;
+pub mod expr;
+pub mod lexer;
+pub mod literal;
+pub mod nesting;
+pub mod number;
+pub mod operator;
+pub mod parse;
+pub mod print;
+pub mod quote;
+pub mod time;
+pub mod token;

@@ -1,0 +1,112 @@
+//! How deeply a text nests, counted as the reference's recursive parser counts.
+//!
+//! In: tokens in their order. Out: whether more than [`LIMIT`] of the productions Expr, Unary and Postfix would be
+//! open at once (§12). Knows nothing of trees; a text with wrong syntax is left to the parser.
+
+use crate::syntax::lexer::Token;
+
+/// Simultaneously open productions that are still accepted.
+pub const LIMIT: usize = 500;
+
+/// What is open in one pair of brackets, beyond what was open around it.
+#[derive(Clone, Copy, Default)]
+struct Level {
+    /// Productions open around the bracket.
+    outside: usize,
+    /// Whether an Expr is open in the bracket.
+    expr: usize,
+    /// Conditionals whose branches are being read: each holds one Expr open.
+    branches: usize,
+    /// Marks in `questions` that belong to outer brackets.
+    questions: usize,
+    /// Prefix operators before the current operand.
+    prefixes: usize,
+    /// Right operands of `?:`, each a Postfix.
+    defaults: usize,
+}
+
+impl Level {
+    fn open(&self) -> usize {
+        self.outside + self.expr + self.branches + self.prefixes + self.defaults
+    }
+}
+
+/// Follows the tokens of one expression.
+#[derive(Default)]
+pub struct Nesting {
+    level: Level,
+    outer: Vec<Level>,
+    /// `branches` at each `?` whose `:` has not come yet.
+    questions: Vec<usize>,
+    in_operand: bool,
+}
+
+impl Nesting {
+    /// Counting from the beginning of an expression.
+    pub fn new() -> Self {
+        let level = Level { expr: 1, ..Level::default() };
+        Nesting { level, ..Nesting::default() }
+    }
+
+    /// Takes the next token; false when it nests too deeply.
+    pub fn accept(&mut self, token: &Token) -> bool {
+        match token {
+            Token::Literal(_) | Token::Name(_) => return self.operand(),
+            Token::Plus | Token::Minus | Token::Prefix(_) if !self.in_operand => {
+                self.level.prefixes += 1;
+                return self.level.open() <= LIMIT;
+            }
+            Token::Binary(_) | Token::Plus | Token::Minus | Token::Prefix(_) | Token::Assign => self.end_operand(),
+            Token::Default => {
+                self.level.defaults += 1;
+                self.in_operand = false;
+            }
+            Token::Dot if !self.in_operand => return self.operand(),
+            Token::Dot => {}
+            Token::Question => {
+                self.end_operand();
+                self.questions.push(self.level.branches);
+                self.level.branches += 1;
+            }
+            Token::Colon => {
+                self.end_operand();
+                if self.questions.len() > self.level.questions
+                    && let Some(branches) = self.questions.pop()
+                {
+                    self.level.branches = branches + 1;
+                }
+            }
+            Token::Comma | Token::Semicolon => {
+                self.end_operand();
+                self.questions.truncate(self.level.questions);
+                self.level.branches = 0;
+            }
+            Token::OpenParen | Token::OpenBracket | Token::OpenBrace => {
+                // Inside an operand: its Unary and Postfix are open too.
+                let fits = self.operand();
+                let outside = self.level.open() + 2;
+                self.outer.push(self.level);
+                self.level = Level { outside, expr: 1, questions: self.questions.len(), ..Level::default() };
+                self.in_operand = false;
+                return fits;
+            }
+            Token::CloseParen | Token::CloseBracket | Token::CloseBrace => {
+                self.questions.truncate(self.level.questions);
+                self.level = self.outer.pop().unwrap_or_default();
+                self.in_operand = true;
+            }
+        }
+        true
+    }
+
+    fn operand(&mut self) -> bool {
+        self.in_operand = true;
+        self.level.open() + 2 <= LIMIT
+    }
+
+    fn end_operand(&mut self) {
+        self.in_operand = false;
+        self.level.prefixes = 0;
+        self.level.defaults = 0;
+    }
+}

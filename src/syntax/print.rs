@@ -1,0 +1,234 @@
+//! Expression to text, in the forms of section 8 of the language description.
+//!
+//! Nothing recurses: what is still to be written waits on a stack, so a chain of a million operators prints.
+
+use std::fmt;
+
+use smallvec::SmallVec;
+
+use crate::name::Name;
+use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
+use crate::syntax::literal::Literal;
+use crate::syntax::number::{write_real, write_real_short};
+use crate::syntax::quote::{write_quoted, write_quoted_old};
+use crate::syntax::time::{write_abs, write_rel};
+
+/// The form in which expressions are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Style {
+    /// Canonical new syntax on one line (§8.1–8.3).
+    #[default]
+    New,
+    /// Old syntax, the right-hand sides of the long format (§8.5).
+    Old,
+    /// New syntax with lists and ads over several lines (§8.6).
+    Pretty,
+}
+
+enum Step {
+    Node(NodeId),
+    Text(&'static str),
+    /// A selector or function name, never quoted.
+    Raw(Name),
+    Name(Name),
+    /// A new line with so many spaces, in pretty form.
+    Line(usize),
+    /// From here on, the pretty form is indented so far.
+    Indent(usize),
+}
+
+type Steps = SmallVec<[Step; 32]>;
+
+/// Writes an expression.
+pub fn write_expr(out: &mut Vec<u8>, tree: &Tree, root: NodeId, style: Style) {
+    write_indented(out, tree, root, style, 0);
+}
+
+/// Writes an expression whose surroundings are indented by `indent` in pretty form.
+pub fn write_indented(out: &mut Vec<u8>, tree: &Tree, root: NodeId, style: Style, mut indent: usize) {
+    if let Node::Literal(literal) = tree.node(root) {
+        return write_literal(out, literal, style);
+    }
+    let mut steps: Steps = SmallVec::new();
+    steps.push(Step::Node(root));
+    while let Some(step) = steps.pop() {
+        match step {
+            Step::Text(text) => out.extend_from_slice(text.as_bytes()),
+            Step::Raw(name) => out.extend_from_slice(name.as_bytes()),
+            Step::Name(name) => write_name(out, name, style),
+            Step::Line(spaces) => write_line(out, spaces),
+            Step::Indent(spaces) => indent = spaces,
+            Step::Node(id) => node(out, tree, id, style, &mut indent, &mut steps),
+        }
+    }
+}
+
+fn node(out: &mut Vec<u8>, tree: &Tree, id: NodeId, style: Style, indent: &mut usize, steps: &mut Steps) {
+    let mut later = |parts: &mut dyn DoubleEndedIterator<Item = Step>| steps.extend(parts.rev());
+    match *tree.node(id) {
+        Node::Literal(ref literal) => write_literal(out, literal, style),
+        Node::Attr(name) => write_name(out, name, style),
+        Node::Absolute(name) => {
+            out.push(b'.');
+            write_name(out, name, style);
+        }
+        Node::Select(name) => {
+            later(&mut [Step::Node(base_of(id)), Step::Text("."), Step::Raw(name)].into_iter());
+        }
+        Node::Subscript { base, index } => {
+            later(&mut [Step::Node(base), Step::Text("["), Step::Node(index), Step::Text("]")].into_iter());
+        }
+        Node::Paren(inner) => later(&mut [Step::Text("("), Step::Node(inner), Step::Text(")")].into_iter()),
+        Node::Unary(op, operand) => {
+            later(&mut [Step::Text(" "), Step::Text(op.as_str()), Step::Node(operand)].into_iter());
+        }
+        Node::Binary(op, left, right) => {
+            let symbol = if style == Style::Old { op.symbol() } else { op.as_str() };
+            later(
+                &mut [Step::Node(left), Step::Text(" "), Step::Text(symbol), Step::Text(" "), Step::Node(right)]
+                    .into_iter(),
+            );
+        }
+        Node::Conditional { condition, yes, no } => later(
+            &mut [Step::Node(condition), Step::Text(" ? "), Step::Node(yes), Step::Text(" : "), Step::Node(no)]
+                .into_iter(),
+        ),
+        Node::Call(call) => {
+            let site = tree.calls[call as usize];
+            out.extend_from_slice(site.name.as_bytes());
+            out.push(b'(');
+            steps.push(Step::Text(")"));
+            separated(tree.run(site.arguments), ",", steps);
+        }
+        Node::List(run) if style == Style::Pretty => pretty_list(out, tree.run(run), indent, steps),
+        Node::List(run) => {
+            out.extend_from_slice(b"{ ");
+            steps.push(Step::Text(" }"));
+            separated(tree.run(run), ",", steps);
+        }
+        Node::Ad(run) if style == Style::Pretty => pretty_ad(out, tree.ad(run), indent, steps),
+        Node::Ad(run) => {
+            out.extend_from_slice(b"[ ");
+            steps.push(Step::Text(" ]"));
+            for (at, (name, value)) in tree.ad(run).iter().enumerate().rev() {
+                steps.extend([Step::Node(*value), Step::Text(" = "), Step::Name(*name)]);
+                if at > 0 {
+                    steps.push(Step::Text("; "));
+                }
+            }
+        }
+    }
+}
+
+fn separated(elements: &[NodeId], separator: &'static str, steps: &mut Steps) {
+    for (at, element) in elements.iter().enumerate().rev() {
+        steps.push(Step::Node(*element));
+        if at > 0 {
+            steps.push(Step::Text(separator));
+        }
+    }
+}
+
+/// A new line, its spaces.
+pub fn write_line(out: &mut Vec<u8>, spaces: usize) {
+    out.push(b'\n');
+    out.resize(out.len() + spaces, b' ');
+}
+
+fn pretty_list(out: &mut Vec<u8>, elements: &[NodeId], indent: &mut usize, steps: &mut Steps) {
+    let outside = *indent;
+    write_line(out, outside + 3);
+    out.push(b'{');
+    *indent = outside + 6;
+    steps.extend([Step::Indent(outside), Step::Text("}"), Step::Line(outside + 3)]);
+    for (at, element) in elements.iter().enumerate().rev() {
+        if at + 1 < elements.len() {
+            steps.push(Step::Text(","));
+        }
+        steps.extend([Step::Node(*element), Step::Line(outside + 6)]);
+    }
+}
+
+fn pretty_ad(out: &mut Vec<u8>, attributes: &[(Name, NodeId)], indent: &mut usize, steps: &mut Steps) {
+    let outside = *indent;
+    write_line(out, outside + 4);
+    out.push(b'[');
+    *indent = outside + 8;
+    steps.extend([Step::Indent(outside), Step::Text("]"), Step::Line(outside + 4)]);
+    for (at, (name, value)) in attributes.iter().enumerate().rev() {
+        if at + 1 < attributes.len() {
+            steps.push(Step::Text("; "));
+        }
+        steps.extend([Step::Node(*value), Step::Text(" = "), Step::Name(*name), Step::Line(outside + 8)]);
+    }
+}
+
+/// Writes a constant.
+pub fn write_literal(out: &mut Vec<u8>, literal: &Literal, style: Style) {
+    match literal {
+        Literal::Undefined => out.extend_from_slice(b"undefined"),
+        Literal::Error => out.extend_from_slice(b"error"),
+        Literal::Bool(true) => out.extend_from_slice(b"true"),
+        Literal::Bool(false) => out.extend_from_slice(b"false"),
+        Literal::Int(value) => write_integer(out, *value),
+        Literal::Real(value) if style == Style::Old => write_real_short(out, *value),
+        Literal::Real(value) => write_real(out, *value),
+        Literal::Str(text) if style == Style::Old => write_quoted_old(out, text, b'"'),
+        Literal::Str(text) => write_quoted(out, text, b'"'),
+        Literal::AbsTime(time) => {
+            out.extend_from_slice(b"absTime(\"");
+            write_abs(out, *time);
+            out.extend_from_slice(b"\")");
+        }
+        Literal::RelTime(seconds) => {
+            out.extend_from_slice(b"relTime(\"");
+            write_rel(out, *seconds);
+            out.extend_from_slice(b"\")");
+        }
+    }
+}
+
+/// Writes an integer in decimal.
+pub fn write_integer(out: &mut Vec<u8>, value: i64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut rest = value.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if value < 0 {
+        out.push(b'-');
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// Writes a name, in quotes if it needs them (§8.3).
+pub fn write_name(out: &mut Vec<u8>, name: Name, style: Style) {
+    if name.is_plain() {
+        out.extend_from_slice(name.as_bytes());
+    } else if style == Style::Old {
+        write_quoted_old(out, name.as_bytes(), b'\'');
+    } else {
+        write_quoted(out, name.as_bytes(), b'\'');
+    }
+}
+
+impl Expr {
+    /// The text of the expression.
+    pub fn to_text(&self, style: Style) -> Vec<u8> {
+        let mut out = Vec::new();
+        write_expr(&mut out, self.tree(), self.root(), style);
+        out
+    }
+}
+
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.to_text(Style::New)))
+    }
+}

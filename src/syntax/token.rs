@@ -1,0 +1,236 @@
+//! The words of the language, as the scanner sees them.
+//!
+//! In: bytes. Out: raw tokens without payload. What depends on the neighbours (the minus sign, zeros in front of
+//! a number, keywords) is decided in `lexer`.
+
+use logos::{FilterResult, Lexer, Logos};
+
+/// How strings and quoted names are written (§2.5 and §2.8 of the language description).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Quoting {
+    /// New syntax: backslash escapes, adjacent strings join.
+    #[default]
+    New,
+    /// Old syntax (the long format): a backslash is a character unless it precedes the quote.
+    Old,
+}
+
+/// Why the scanner could not read on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ScanError {
+    /// No token begins with this byte.
+    #[default]
+    BadCharacter,
+    /// A string without its end.
+    UnterminatedString,
+    /// A comment without its end.
+    UnterminatedComment,
+}
+
+/// A raw token.
+#[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
+#[logos(utf8 = false, extras = Quoting, error = ScanError)]
+#[logos(skip r"[ \t\n\x0B\x0C\r]+")]
+#[logos(skip(r"//[^\n]*", allow_greedy = true))]
+pub enum Raw {
+    /// `/* … */`, skipped.
+    #[token("/*", block_comment)]
+    Comment,
+    /// A name or a keyword.
+    #[regex("[A-Za-z_][A-Za-z0-9_]*")]
+    Word,
+    /// Decimal digits.
+    #[regex("[0-9]+")]
+    Integer,
+    /// `0x` and hexadecimal digits.
+    #[regex("0[xX][0-9A-Fa-f]+")]
+    Hexadecimal,
+    /// A number with a point, an exponent, or both.
+    #[regex(r"[0-9]+\.[0-9]+")]
+    #[regex(r"\.[0-9]+")]
+    Fraction,
+    /// A number with an exponent.
+    #[regex(r"[0-9]+(\.[0-9]+)?[eE][+-]?[0-9]+")]
+    #[regex(r"\.[0-9]+[eE][+-]?[0-9]+")]
+    Exponent,
+    /// A string with its quotes; in new syntax all that join it.
+    #[token("\"", |lexer| quoted(lexer, b'"'))]
+    String,
+    /// A quoted name with its quotes.
+    #[token("'", |lexer| quoted(lexer, b'\''))]
+    QuotedName,
+    /// `.`, also written `..`
+    #[regex(r"\.\.?")]
+    Dot,
+    /// `*`
+    #[token("*")]
+    Star,
+    /// `/`
+    #[token("/")]
+    Slash,
+    /// `%`
+    #[token("%")]
+    Percent,
+    /// `+`
+    #[token("+")]
+    Plus,
+    /// `-`
+    #[token("-")]
+    Minus,
+    /// `~`
+    #[token("~")]
+    Tilde,
+    /// `^`
+    #[token("^")]
+    Caret,
+    /// `?`
+    #[token("?")]
+    Question,
+    /// `?:`, with white space allowed in between.
+    #[regex(r"\?[ \t\n\x0B\x0C\r]*:")]
+    Default,
+    /// `:`
+    #[token(":")]
+    Colon,
+    /// `;`
+    #[token(";")]
+    Semicolon,
+    /// `,`
+    #[token(",")]
+    Comma,
+    /// `[`
+    #[token("[")]
+    OpenBracket,
+    /// `]`
+    #[token("]")]
+    CloseBracket,
+    /// `(`
+    #[token("(")]
+    OpenParen,
+    /// `)`
+    #[token(")")]
+    CloseParen,
+    /// `{`
+    #[token("{")]
+    OpenBrace,
+    /// `}`
+    #[token("}")]
+    CloseBrace,
+    /// `&`
+    #[token("&")]
+    Ampersand,
+    /// `&&`
+    #[token("&&")]
+    And,
+    /// `|`
+    #[token("|")]
+    Bar,
+    /// `||`
+    #[token("||")]
+    Or,
+    /// `<`
+    #[token("<")]
+    Less,
+    /// `<=`
+    #[token("<=")]
+    LessEqual,
+    /// `<<`
+    #[token("<<")]
+    ShiftLeft,
+    /// `>`
+    #[token(">")]
+    Greater,
+    /// `>=`
+    #[token(">=")]
+    GreaterEqual,
+    /// `>>`
+    #[token(">>")]
+    ShiftRight,
+    /// `>>>`
+    #[token(">>>")]
+    ShiftRightZero,
+    /// `=`
+    #[token("=")]
+    Assign,
+    /// `==`
+    #[token("==")]
+    Equal,
+    /// `=?=`
+    #[token("=?=")]
+    Is,
+    /// `=!=`
+    #[token("=!=")]
+    Isnt,
+    /// `!`
+    #[token("!")]
+    Not,
+    /// `!=`
+    #[token("!=")]
+    NotEqual,
+}
+
+fn block_comment(lexer: &mut Lexer<'_, Raw>) -> FilterResult<(), ScanError> {
+    match memchr::memmem::find(lexer.remainder(), b"*/") {
+        Some(end) => {
+            lexer.bump(end + 2);
+            FilterResult::Skip
+        }
+        None => FilterResult::Error(ScanError::UnterminatedComment),
+    }
+}
+
+fn quoted(lexer: &mut Lexer<'_, Raw>, quote: u8) -> Result<(), ScanError> {
+    let rest = lexer.remainder();
+    let length = match lexer.extras {
+        Quoting::New => joined_strings(rest, quote),
+        Quoting::Old => old_string(rest, quote),
+    };
+    lexer.bump(length.ok_or(ScanError::UnterminatedString)?);
+    Ok(())
+}
+
+/// The length of a new-syntax string behind its opening quote, with all that join it.
+fn joined_strings(rest: &[u8], quote: u8) -> Option<usize> {
+    let mut end = new_string(rest, quote)?;
+    loop {
+        let gap = rest[end..].iter().take_while(|byte| is_space(**byte)).count();
+        if rest.get(end + gap) != Some(&quote) {
+            return Some(end);
+        }
+        let next = end + gap + 1;
+        end = next + new_string(&rest[next..], quote)?;
+    }
+}
+
+fn new_string(rest: &[u8], quote: u8) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += memchr::memchr2(quote, b'\\', &rest[at..])?;
+        if rest[at] == quote {
+            return Some(at + 1);
+        }
+        at += 2;
+        if at > rest.len() {
+            return None;
+        }
+    }
+}
+
+/// The length of an old-syntax string behind its opening quote: the first quote that no backslash precedes, or
+/// one that a backslash precedes when the line ends behind it.
+fn old_string(rest: &[u8], quote: u8) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += memchr::memchr(quote, &rest[at..])?;
+        let escaped = at > 0 && rest[at - 1] == b'\\';
+        at += 1;
+        if !escaped || matches!(rest.get(at), None | Some(b'\n')) {
+            return Some(at);
+        }
+    }
+}
+
+/// White space of the language: space, tab, newline, vertical tab, form feed, carriage return.
+pub fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}

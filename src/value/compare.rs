@@ -1,0 +1,114 @@
+//! `< <= > >= == !=` and identity.
+
+use std::cmp::Ordering;
+
+use crate::syntax::operator::BinaryOp;
+use crate::value::Value;
+
+/// `left op right` for an ordering or equality operator (§5.6). Error before undefined before type rules.
+pub fn compare(op: BinaryOp, left: &Value, right: &Value) -> Value {
+    match (left, right) {
+        (Value::Int(a), Value::Int(b)) => decide(op, Some(a.cmp(b))),
+        (Value::Error, _) | (_, Value::Error) => Value::Error,
+        (Value::Undefined, _) | (_, Value::Undefined) => Value::Undefined,
+        (Value::Ad(_) | Value::List(_), _) | (_, Value::Ad(_) | Value::List(_)) => Value::Error,
+        (Value::Str(a), Value::Str(b)) => match op {
+            BinaryOp::Equal => Value::Bool(a.eq_ignore_ascii_case(b)),
+            BinaryOp::NotEqual => Value::Bool(!a.eq_ignore_ascii_case(b)),
+            _ => decide(op, Some(folded_order(a, b))),
+        },
+        (Value::AbsTime(a), Value::AbsTime(b)) => {
+            let (a, b) = (a.seconds, b.seconds);
+            decide(op, Some(a.cmp(&b)))
+        }
+        (Value::RelTime(a), Value::RelTime(b)) => decide(op, a.partial_cmp(b)),
+        _ => match integers(left, right) {
+            Some((a, b)) => decide(op, Some(a.cmp(&b))),
+            None => match (left.as_number(), right.as_number()) {
+                (Some(a), Some(b)) => decide(op, a.partial_cmp(&b)),
+                _ => Value::Error, // a string, or a time, beside something else
+            },
+        },
+    }
+}
+
+fn decide(op: BinaryOp, order: Option<Ordering>) -> Value {
+    let Some(order) = order else {
+        return Value::Bool(op == BinaryOp::NotEqual); // NaN
+    };
+    Value::Bool(match op {
+        BinaryOp::Less => order.is_lt(),
+        BinaryOp::LessEqual => order.is_le(),
+        BinaryOp::Greater => order.is_gt(),
+        BinaryOp::GreaterEqual => order.is_ge(),
+        BinaryOp::NotEqual => order.is_ne(),
+        _ => order.is_eq(),
+    })
+}
+
+/// Both operands as integers, booleans included.
+pub(crate) fn integers(left: &Value, right: &Value) -> Option<(i64, i64)> {
+    let integer = |value: &Value| match value {
+        Value::Int(value) => Some(*value),
+        Value::Bool(value) => Some(i64::from(*value)),
+        _ => None,
+    };
+    Some((integer(left)?, integer(right)?))
+}
+
+/// The order of strings without ASCII case, bytes compared in lower case.
+pub fn folded_order(a: &[u8], b: &[u8]) -> Ordering {
+    let fold = |bytes: &[u8]| bytes.first().copied().map(|byte| byte.to_ascii_lowercase());
+    let common = a.iter().zip(b).take_while(|(x, y)| x.eq_ignore_ascii_case(y)).count();
+    fold(&a[common..]).cmp(&fold(&b[common..]))
+}
+
+/// `left =?= right` (§5.7): error for two lists or two ads, otherwise a boolean.
+pub fn identical(left: &Value, right: &Value) -> Value {
+    Value::Bool(match (left, right) {
+        (Value::List(_), Value::List(_)) | (Value::Ad(_), Value::Ad(_)) => return Value::Error,
+        (Value::Undefined, Value::Undefined) | (Value::Error, Value::Error) => true,
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        (Value::Int(a), Value::Int(b)) => a == b,
+        (Value::Real(a), Value::Real(b)) | (Value::RelTime(a), Value::RelTime(b)) => a == b,
+        (Value::Str(a), Value::Str(b)) => a == b,
+        (Value::AbsTime(a), Value::AbsTime(b)) => a == b,
+        _ => false,
+    })
+}
+
+/// `left =!= right`
+pub fn not_identical(left: &Value, right: &Value) -> Value {
+    match identical(left, right) {
+        Value::Bool(same) => Value::Bool(!same),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_compare_without_case_but_are_identical_only_with_it() {
+        let (a, b) = (Value::from("LINUX"), Value::from("linux"));
+        assert!(matches!(compare(BinaryOp::Equal, &a, &b), Value::Bool(true)));
+        assert!(matches!(identical(&a, &b), Value::Bool(false)));
+        // "Z" is below "_" in lower case only the other way round: 'z' is 0x7a, '_' is 0x5f.
+        assert!(matches!(compare(BinaryOp::Less, &Value::from("Z"), &Value::from("_")), Value::Bool(false)));
+    }
+
+    #[test]
+    fn nan_is_unequal_to_everything() {
+        let nan = Value::Real(f64::NAN);
+        assert!(matches!(compare(BinaryOp::NotEqual, &nan, &nan), Value::Bool(true)));
+        assert!(matches!(compare(BinaryOp::LessEqual, &nan, &Value::Int(1)), Value::Bool(false)));
+    }
+
+    #[test]
+    fn undefined_comes_before_the_type_rules_and_error_before_undefined() {
+        let list = Value::List(crate::value::List::of(Vec::new()));
+        assert!(compare(BinaryOp::Equal, &Value::Undefined, &list).is_undefined());
+        assert!(compare(BinaryOp::Equal, &Value::Undefined, &Value::Error).is_error());
+    }
+}

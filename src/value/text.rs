@@ -1,0 +1,60 @@
+//! Conversions between values: to text, to real, to integer (§7.1).
+
+use crate::syntax::number::{real_prefix, real_to_integer};
+use crate::syntax::print::Style;
+use crate::syntax::time::{write_abs, write_rel_whole};
+use crate::text::Text;
+use crate::value::Value;
+
+/// The value as text: strings as they are, times bare, everything else in canonical form.
+///
+/// Undefined and error have no text; they are returned as they are.
+///
+/// # Errors
+/// The value itself, when it is undefined or error.
+pub fn to_text(value: &Value) -> Result<Text, Value> {
+    Ok(match value {
+        Value::Undefined | Value::Error => return Err(value.clone()),
+        Value::Str(text) => text.clone(),
+        Value::AbsTime(time) => {
+            let mut out = Vec::new();
+            write_abs(&mut out, *time);
+            Text::from(out)
+        }
+        Value::RelTime(seconds) => {
+            let mut out = Vec::new();
+            write_rel_whole(&mut out, *seconds);
+            Text::from(out)
+        }
+        other => Text::from(other.to_text(Style::New)),
+    })
+}
+
+/// The value as a real: the longest numeric prefix of a string, seconds of a time.
+///
+/// # Errors
+/// Undefined for undefined; error for error, lists, ads, and strings that begin with no number.
+pub fn to_real(value: &Value) -> Result<f64, Value> {
+    Ok(match value {
+        Value::Undefined => return Err(Value::Undefined),
+        Value::Error | Value::List(_) | Value::Ad(_) => return Err(Value::Error),
+        Value::Bool(value) => f64::from(u8::from(*value)),
+        Value::Int(value) => *value as f64,
+        Value::Real(value) => *value,
+        Value::AbsTime(time) => time.seconds as f64,
+        Value::RelTime(seconds) => seconds.trunc(),
+        Value::Str(text) => real_prefix(text).ok_or(Value::Error)?.0,
+    })
+}
+
+/// The value as an integer: as [`to_real`], then truncated toward zero; what does not fit is the smallest integer.
+///
+/// # Errors
+/// As [`to_real`].
+pub fn to_int(value: &Value) -> Result<i64, Value> {
+    match value {
+        Value::Int(value) => Ok(*value),
+        Value::AbsTime(time) => Ok(time.seconds),
+        other => to_real(other).map(real_to_integer),
+    }
+}

@@ -1,0 +1,67 @@
+//! The recorded answers of the reference, case by case, through the conformance door.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use classmate::conform::{Kind, answer};
+use serde_json::Value as Json;
+
+fn records(file: &str) -> String {
+    let path = format!("{}/tests/data/conformance/{file}", env!("CARGO_MANIFEST_DIR"));
+    let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    text
+}
+
+/// Runs the records of a file and returns the ids that differ, by area.
+fn differences(file: &str, kind: Kind, columns: &[&str], areas: Option<&[&str]>) -> BTreeMap<String, Vec<String>> {
+    let mut differences: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut ran = 0;
+    for line in records(file).lines() {
+        let case: Json = serde_json::from_str(
+            &line.replace(": Infinity}", ": \"\u{10fd00}inf\"}").replace(": NaN}", ": \"\u{10fd00}NaN\"}"),
+        )
+        .unwrap();
+        let area = case["area"].as_str().or(case["op"].as_str()).or(case["format"].as_str()).unwrap();
+        if areas.is_some_and(|areas| !areas.contains(&area)) {
+            continue;
+        }
+        ran += 1;
+        let answer = answer(kind, line.as_bytes());
+        for column in columns {
+            if answer.get(column) != case.get(column) {
+                let id = case["id"].as_str().unwrap();
+                if std::env::var_os("SHOW").is_some() {
+                    eprintln!(
+                        "{id} {} [{}] my {} target {}\n   expected {}\n   found    {}",
+                        case["expr"],
+                        case["mode"],
+                        case["my"],
+                        case["target"],
+                        case.get(column).unwrap_or(&Json::Null),
+                        answer.get(column).unwrap_or(&answer)
+                    );
+                }
+                differences.entry(area.to_owned()).or_default().push(id.to_owned());
+                break;
+            }
+        }
+    }
+    assert!(ran > 0, "no case ran");
+    differences
+}
+
+#[test]
+fn every_recorded_expression_has_the_recorded_answer() {
+    let areas = std::env::var("AREAS").ok();
+    let areas: Option<Vec<&str>> = areas.as_ref().map(|areas| areas.split(',').collect());
+    let differences = differences(
+        "classad-eval.jsonl.gz",
+        Kind::Eval,
+        &["parse", "full_parse", "unparsed", "value"],
+        areas.as_deref(),
+    );
+    let counts: BTreeMap<&String, usize> = differences.iter().map(|(area, ids)| (area, ids.len())).collect();
+    assert!(differences.is_empty(), "{counts:?}");
+}
