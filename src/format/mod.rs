@@ -4,5 +4,6 @@ pub mod long;
 pub mod report;
 
 mod literal;
+mod order;
 mod source;
 mod vocabulary;

@@ -8,6 +8,7 @@ pub mod offer;
 pub mod outcome;
 pub mod rules;
 pub mod snapshot;
+pub mod summary;
 
 use std::collections::BTreeSet;
 
@@ -171,5 +172,6 @@ fn report(mut outcome: Outcome, history: &History, submitters: &[Submitter]) -> 
     statistics.pies = outcome.pies.iter().filter(|pie| pie.spin == 1).count() as u32;
     statistics.pie_spins = outcome.pies.len();
     statistics.submitters_share_limit = limited.into_iter().collect();
+    outcome.submitters = summary::summarise(&outcome, submitters);
     outcome
 }

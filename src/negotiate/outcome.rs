@@ -5,11 +5,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::negotiate::candidate::Tier;
+use crate::negotiate::summary::Summary;
 use crate::priority::{End, Passed};
 
 /// What a cycle decided.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
+    /// What the cycle meant for each submitter.
+    pub submitters: Vec<Summary>,
     /// Matches in the order in which they were made.
     pub matches: Vec<Match>,
     /// Refusals in the order in which they were given.
