@@ -110,6 +110,8 @@ pub struct Tally {
     pub refused_by_slot: usize,
     /// In use.
     pub in_use: usize,
+    /// In use by nobody, when the submitter is beyond its limit and may only take slots from others.
+    pub idle: usize,
     /// Too heavy for what the submitter may still take.
     pub over_limit: usize,
     /// Would have done.
