@@ -32,7 +32,7 @@ fn jobs(user: &str, cluster: u32, count: u32, more: &str) -> Vec<ClassAd> {
     (0..count).map(job).collect()
 }
 
-fn run(config: &str, slots: Vec<ClassAd>, jobs: Vec<Vec<ClassAd>>) -> Outcome {
+fn run(config: &str, slots: Vec<ClassAd>, jobs: &[Vec<ClassAd>]) -> Outcome {
     let config = Config::parse("config", config.as_bytes()).unwrap();
     negotiate(&Snapshot { config, slots, jobs: jobs.concat(), ..Snapshot::default() }).unwrap()
 }
@@ -44,7 +44,7 @@ fn pairs(outcome: &Outcome) -> Vec<(&str, &str)> {
 
 #[test]
 fn ties_go_to_the_slot_that_comes_first() {
-    let outcome = run("", vec![slot("b", ""), slot("a", ""), slot("c", "")], vec![jobs("u", 1, 2, "")]);
+    let outcome = run("", vec![slot("b", ""), slot("a", ""), slot("c", "")], &[jobs("u", 1, 2, "")]);
     assert_eq!(pairs(&outcome), [("1.0", "b"), ("1.1", "a")]);
     assert_eq!(outcome.statistics.largest_tie, 3);
 }
@@ -54,7 +54,7 @@ fn the_order_of_jobs_is_kept_when_like_jobs_are_apart() {
     // Like jobs 1.x and 3.0 are apart because of the priority of 2.0.
     let queue =
         vec![jobs("u", 1, 1, "JobPrio = 9"), jobs("u", 2, 1, "JobPrio = 5; RequestMemory = 200"), jobs("u", 3, 1, "")];
-    let outcome = run("", vec![slot("a", ""), slot("b", ""), slot("c", "")], queue);
+    let outcome = run("", vec![slot("a", ""), slot("b", ""), slot("c", "")], &queue);
     assert_eq!(pairs(&outcome), [("1.0", "a"), ("2.0", "b"), ("3.0", "c")]);
 }
 
@@ -66,7 +66,7 @@ fn an_autocluster_without_a_match_is_not_offered_again_in_the_turn() {
         jobs("u", 2, 1, "JobPrio = 5"),
         jobs("u", 3, 2, &format!("JobPrio = 1; {big}")),
     ];
-    let outcome = run("", vec![slot("a", ""), slot("b", "")], queue);
+    let outcome = run("", vec![slot("a", ""), slot("b", "")], &queue);
     assert_eq!(pairs(&outcome), [("2.0", "a")]);
     assert_eq!(outcome.rejections.len(), 1);
     let refused = &outcome.rejections[0];
@@ -77,7 +77,7 @@ fn an_autocluster_without_a_match_is_not_offered_again_in_the_turn() {
 #[test]
 fn a_slot_too_heavy_for_the_rest_of_a_share_is_a_limit() {
     let slots = vec![slot("a", "SlotWeight = 3"), slot("b", "SlotWeight = 3"), slot("c", "SlotWeight = 3")];
-    let outcome = run("", slots, vec![jobs("u", 1, 3, ""), jobs("v", 2, 3, "")]);
+    let outcome = run("", slots, &[jobs("u", 1, 3, ""), jobs("v", 2, 3, "")]);
     // 9 to deal, 4.5 each: one slot each; 1.5 is less than a slot in the second spin.
     assert_eq!(outcome.matches.len(), 2);
     assert_eq!(outcome.rejections[0].rejection, Rejection::SubmitterLimit);
@@ -91,7 +91,7 @@ fn a_claimed_partitionable_slot_is_for_its_access_point() {
         slot(schedd, &format!("State = \"Claimed\"; PartitionableSlot = true; RemoteScheddName = \"{schedd}\""))
     };
     let config = "NEGOTIATOR_CONSIDER_PREEMPTION = false";
-    let outcome = run(config, vec![claimed("other@x"), claimed("schedd@x")], vec![jobs("u", 1, 3, "")]);
+    let outcome = run(config, vec![claimed("other@x"), claimed("schedd@x")], &[jobs("u", 1, 3, "")]);
     assert_eq!(pairs(&outcome), [("1.0", "schedd@x")]);
     assert_eq!(outcome.rejections[0].slots.unreachable, 1);
 }
@@ -99,7 +99,7 @@ fn a_claimed_partitionable_slot_is_for_its_access_point() {
 #[test]
 fn slots_in_use_are_charged_but_not_matched() {
     let busy = slot("a", "State = \"Claimed\"; RemoteUser = \"v@x\"; CurrentRank = 0");
-    let outcome = run("", vec![busy, slot("b", "")], vec![jobs("u", 1, 2, ""), jobs("v", 2, 2, "")]);
+    let outcome = run("", vec![busy, slot("b", "")], &[jobs("u", 1, 2, ""), jobs("v", 2, 2, "")]);
     assert_eq!(pairs(&outcome), [("1.0", "b")]);
     let v = outcome.negotiations.iter().find(|n| n.submitter == "v@x").unwrap();
     assert_eq!(v.limit, 0.0);
@@ -140,9 +140,9 @@ fn depth_first_packs_a_slot() {
     let big = || slot("p", "Cpus = 4; Memory = 300; PartitionableSlot = true");
     let config = "NEGOTIATOR_DEPTH_FIRST = true";
     // Memory is enough for 3 jobs of 100: one match, two jobs ride along.
-    let outcome = run(config, vec![big(), slot("b", "")], vec![jobs("u", 1, 4, "")]);
+    let outcome = run(config, vec![big(), slot("b", "")], &[jobs("u", 1, 4, "")]);
     assert_eq!(pairs(&outcome), [("1.0", "b"), ("1.1", "p")]);
-    let outcome = run(config, vec![big()], vec![jobs("u", 1, 3, "")]);
+    let outcome = run(config, vec![big()], &[jobs("u", 1, 3, "")]);
     assert_eq!((pairs(&outcome), outcome.rejections.len()), (vec![("1.0", "p")], 0));
 }
 
@@ -150,7 +150,7 @@ fn depth_first_packs_a_slot() {
 fn a_slot_with_a_consumption_policy_serves_many_jobs() {
     let policy = "Cpus = 4; SlotWeight = Cpus; PartitionableSlot = true; MachineResources = \"Cpus Memory\"; \
                   ConsumptionCpus = TARGET.RequestCpus; ConsumptionMemory = TARGET.RequestMemory";
-    let outcome = run("", vec![slot("p", policy)], vec![jobs("u", 1, 3, ""), jobs("v", 2, 3, "RequestCpus = 2")]);
+    let outcome = run("", vec![slot("p", policy)], &[jobs("u", 1, 3, ""), jobs("v", 2, 3, "RequestCpus = 2")]);
     // 4 to deal, 2 each. u: two of weight 1; v: one of weight 2.
     let taken: Vec<_> = outcome.matches.iter().map(|m| (m.cluster, m.weight)).collect();
     assert_eq!(taken.iter().filter(|(cluster, weight)| (*cluster, *weight) == (1, 1.0)).count(), 2);
@@ -163,7 +163,7 @@ fn a_slot_that_wants_another_look_is_matched_again_after_the_others() {
     let outcome = run(
         "",
         vec![slot("a", "WantAdRevaluate = true"), slot("b", "")],
-        vec![jobs("u", 1, 1, ""), jobs("u", 2, 1, "RequestMemory = 200")],
+        &[jobs("u", 1, 1, ""), jobs("u", 2, 1, "RequestMemory = 200")],
     );
     assert_eq!(pairs(&outcome), [("1.0", "a"), ("2.0", "b")]);
 }
@@ -171,11 +171,8 @@ fn a_slot_that_wants_another_look_is_matched_again_after_the_others() {
 #[test]
 fn a_job_constraint_holds_back_what_does_not_satisfy_it() {
     let config = "NEGOTIATOR_JOB_CONSTRAINT = RequestMemory < 150";
-    let outcome = run(
-        config,
-        vec![slot("a", ""), slot("b", "")],
-        vec![jobs("u", 1, 1, "RequestMemory = 200"), jobs("u", 2, 1, "")],
-    );
+    let outcome =
+        run(config, vec![slot("a", ""), slot("b", "")], &[jobs("u", 1, 1, "RequestMemory = 200"), jobs("u", 2, 1, "")]);
     assert_eq!(pairs(&outcome), [("2.0", "a")]);
 }
 
@@ -187,7 +184,7 @@ fn the_request_shows_how_its_submitter_stands() {
     let outcome = run(
         "NEGOTIATOR_MATCHLIST_CACHING = false",
         vec![modest("a"), modest("b"), modest("c")],
-        vec![jobs("u", 1, 3, "")],
+        &[jobs("u", 1, 3, "")],
     );
     assert_eq!(pairs(&outcome), [("1.0", "a"), ("1.1", "b")]);
 }
@@ -213,7 +210,7 @@ fn random_pool(slots: &[(u32, u32, u32)], clusters: &[(u32, u32, u32, u32)], con
         let more = format!("JobPrio = {priority}; RequestMemory = {memory}; Rank = TARGET.Site == {user}");
         jobs(&format!("u{user}"), at as u32 + 1, *count, &more)
     });
-    run(config, slots.collect(), clusters.collect())
+    run(config, slots.collect(), &clusters.collect::<Vec<_>>())
 }
 
 proptest! {
