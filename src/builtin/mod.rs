@@ -3,12 +3,17 @@
 //! Functions evaluate their own arguments, so that some can leave them alone (`ifThenElse`, `unparse`); most take
 //! them in order with [`Call::argument`].
 
+pub mod arguments;
 pub mod context;
 pub mod control;
 pub mod convert;
+pub mod environment;
 pub mod list;
 pub mod math;
+pub mod pattern;
 pub mod string;
+pub mod substitute;
+pub mod tokens;
 pub mod version;
 
 use std::collections::HashMap;

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use crate::builtin::{Call, Function};
 use crate::eval::Failed;
 use crate::text::Text;
-use crate::value::compare::folded_order;
 use crate::value::Value;
+use crate::value::compare::folded_order;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[

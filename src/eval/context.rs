@@ -24,7 +24,12 @@ pub(crate) struct Located<'a> {
 
 impl<'a> Machine<'a> {
     /// Follows a reference without evaluating what it leads to; `None` for nodes that are no reference.
-    pub(crate) fn locate(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Option<Located<'a>>, Failed> {
+    pub(crate) fn locate(
+        &mut self,
+        tree: &Arc<Tree>,
+        id: NodeId,
+        frame: FrameId,
+    ) -> Result<Option<Located<'a>>, Failed> {
         let (found, last) = match tree.node(id) {
             Node::Attr(name) => (self.resolve_reference(*name, frame), self.root_of(frame)),
             Node::Absolute(name) => {

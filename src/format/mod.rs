@@ -1,0 +1,8 @@
+//! Whole ads as text: the long format, new syntax, JSON and XML.
+
+pub mod long;
+pub mod report;
+
+mod literal;
+mod source;
+mod vocabulary;
