@@ -124,6 +124,9 @@ pub enum SyntaxErrorKind {
     /// A `;` between arguments in strict mode.
     #[error("expected `,` or `)`, found `;`")]
     SemicolonInArguments,
+    /// A `\\u` of JSON without four hexadecimal digits.
+    #[error("`{0}` is not `\\u` and four hexadecimal digits")]
+    BadUnicodeEscape(String),
     /// A text of 4 GiB or more.
     #[error("the text is longer than 4 GiB")]
     TooLong,
