@@ -57,8 +57,15 @@ impl Function {
     }
 }
 
-const FAMILIES: &[&[Function]] =
-    &[convert::FUNCTIONS, string::FUNCTIONS, list::FUNCTIONS, math::FUNCTIONS, control::FUNCTIONS, context::FUNCTIONS];
+const FAMILIES: &[&[Function]] = &[
+    convert::FUNCTIONS,
+    string::FUNCTIONS,
+    list::FUNCTIONS,
+    math::FUNCTIONS,
+    version::FUNCTIONS,
+    control::FUNCTIONS,
+    context::FUNCTIONS,
+];
 
 static BY_NAME: LazyLock<HashMap<Key, &'static Function>> =
     LazyLock::new(|| all().map(|function| (Name::new(function.name).key(), function)).collect());
