@@ -7,6 +7,9 @@ pub mod arguments;
 pub mod convert;
 pub mod environment;
 pub mod pattern;
+pub mod regex;
+pub mod split;
+pub mod string_list;
 pub mod substitute;
 pub mod tokens;
 pub mod version;
@@ -50,7 +53,7 @@ impl Function {
     }
 }
 
-const FAMILIES: &[&[Function]] = &[convert::FUNCTIONS];
+const FAMILIES: &[&[Function]] = &[convert::FUNCTIONS, string_list::FUNCTIONS, split::FUNCTIONS, regex::FUNCTIONS];
 
 static BY_NAME: LazyLock<HashMap<Key, &'static Function>> =
     LazyLock::new(|| all().map(|function| (Name::new(function.name).key(), function)).collect());
