@@ -382,7 +382,7 @@ impl<'a> Machine<'a> {
         match key {
             known::SELF => Some(Found::Frame(frame)),
             known::MY if self.settings.mode == Mode::HTCondor => Some(Found::Frame(frame)),
-            known::PARENT => Some(self.frame(frame).parent.map_or(Found::Value(Value::Undefined), Found::Frame)),
+            known::PARENT => self.frame(frame).parent.map(Found::Frame),
             known::ROOT | known::TOPLEVEL => Some(Found::Frame(self.root_of(frame))),
             known::CURRENT_TIME if self.settings.mode == Mode::HTCondor => Some(Found::Clock),
             _ => None,
