@@ -2,9 +2,13 @@
 //!
 //! The only module that draws. Errors come in as values with a place; what would have been right is said here.
 
+pub mod outcome;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::error::SyntaxError;
+use crate::format::report::Fault;
+use crate::span::Position;
 
 /// Whether output is coloured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -19,25 +23,27 @@ pub enum Color {
 /// How much of a long line is shown around a place.
 const CONTEXT: usize = 160;
 
-/// Renders an error in a source text that begins on a line of a file.
+/// Renders an error in a source text.
 ///
-/// `origin` names the source (`job.ad`, or what the text is called), `first_line` is the number of the source's
-/// first line in it. `help` says what to do.
-pub fn render(
-    error: &SyntaxError,
-    source: &[u8],
-    origin: &str,
-    first_line: usize,
-    help: Option<&str>,
-    color: Color,
-) -> String {
+/// `origin` names the source (`job.ad`, or what the text is called) and the position in it at which the source
+/// text begins. `help` says what to do.
+pub fn render(error: &SyntaxError, source: &[u8], origin: &Origin<'_>, help: Option<&str>, color: Color) -> String {
     let window = Window::around(source, error.span.range());
+    let within = Position::of(source, error.span.start as usize);
+    let line = origin.line + within.line - 1;
+    let column = if within.line == 1 { origin.column + within.column - 1 } else { within.column };
     let snippet = Snippet::source(window.text.as_str())
-        .line_start(first_line + window.lines_before)
-        .path(origin)
+        .line_start(line as usize)
         .annotation(AnnotationKind::Primary.span(window.span.clone()));
     let message = error.to_string();
-    let mut report = Level::ERROR.primary_title(message.as_str()).element(snippet);
+    let title = Level::ERROR.primary_title(message.as_str());
+    // The renderer counts columns in what it shows, which is right unless the line begins elsewhere or is cut.
+    let mut report = if window.cut || column != within.column {
+        let place = annotate_snippets::Origin::path(origin.name).line(line as usize).char_column(column as usize);
+        title.element(place).element(snippet)
+    } else {
+        title.element(snippet.path(origin.name))
+    };
     if let Some(help) = help {
         report = report.element(Level::HELP.message(help));
     }
@@ -49,11 +55,39 @@ pub fn render(
     renderer.render(&groups)
 }
 
+/// Renders what a reader of ads found wrong in a file.
+pub fn render_fault(fault: &Fault, file: &str, color: Color) -> String {
+    let within = Position::of(&fault.excerpt, fault.error.span.start as usize);
+    // The excerpt may begin inside the line.
+    let column = fault.position.column.saturating_sub(within.column) + 1;
+    let origin = Origin { name: file, line: fault.position.line, column };
+    render(&fault.error, &fault.excerpt, &origin, None, color)
+}
+
+/// Where a source text comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// The file, or what the text is called.
+    pub name: &'a str,
+    /// The line on which the text begins, from 1.
+    pub line: u64,
+    /// The column at which the text begins, from 1.
+    pub column: u64,
+}
+
+impl<'a> Origin<'a> {
+    /// A text that is the whole of what it is called.
+    pub fn whole(name: &'a str) -> Self {
+        Origin { name, line: 1, column: 1 }
+    }
+}
+
 /// The lines around a place, cut to a readable length and made valid text.
 struct Window {
     text: String,
     span: std::ops::Range<usize>,
-    lines_before: usize,
+    /// Whether the beginning of the line is left out.
+    cut: bool,
 }
 
 impl Window {
@@ -77,8 +111,7 @@ impl Window {
         if to < line_end {
             text.push('…');
         }
-        let lines_before = memchr::memchr_iter(b'\n', &source[..line_start]).count();
-        Window { text, span: marked, lines_before }
+        Window { text, span: marked, cut: from > line_start }
     }
 }
 
@@ -109,7 +142,13 @@ mod tests {
 
     fn rendered(source: &str) -> String {
         let error = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap_err();
-        render(&error, source.as_bytes(), "job.ad", 3, Some("`*` needs a value on both sides"), Color::Off)
+        render(
+            &error,
+            source.as_bytes(),
+            &Origin { name: "job.ad", line: 3, column: 1 },
+            Some("`*` needs a value on both sides"),
+            Color::Off,
+        )
     }
 
     #[test]
