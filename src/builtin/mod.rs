@@ -62,7 +62,6 @@ const FAMILIES: &[&[Function]] = &[
     string::FUNCTIONS,
     list::FUNCTIONS,
     math::FUNCTIONS,
-    version::FUNCTIONS,
     control::FUNCTIONS,
     context::FUNCTIONS,
 ];
