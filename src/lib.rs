@@ -1,5 +1,7 @@
 //! ClassAd interpreter and matchmaker: the answers of an HTCondor pool, with the reasons.
 
+#![doc = include_str!("../README.md")]
+
 pub mod accountant;
 pub mod ad;
 pub mod builtin;
@@ -10,6 +12,7 @@ pub mod error;
 pub mod eval;
 pub mod format;
 pub mod name;
+pub mod negotiate;
 pub mod pool;
 pub mod priority;
 pub mod queue;

@@ -236,6 +236,12 @@ impl ClassAd {
         self.entries.iter().map(|entry| (entry.name, entry.value.to_expr()))
     }
 
+    /// The attribute at a place in the order of insertion.
+    pub(crate) fn at(&self, place: usize) -> (Name, &Attribute) {
+        let entry = &self.entries[place];
+        (entry.name, &entry.value)
+    }
+
     pub(crate) fn attributes(&self) -> impl ExactSizeIterator<Item = (Name, &Attribute)> + '_ {
         self.entries.iter().map(|entry| (entry.name, &entry.value))
     }

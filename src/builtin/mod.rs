@@ -11,7 +11,10 @@ pub mod environment;
 pub mod list;
 pub mod math;
 pub mod pattern;
+pub mod regex;
+pub mod split;
 pub mod string;
+pub mod string_list;
 pub mod substitute;
 pub mod tokens;
 pub mod version;
@@ -65,6 +68,9 @@ const FAMILIES: &[&[Function]] = &[
     version::FUNCTIONS,
     control::FUNCTIONS,
     context::FUNCTIONS,
+    string_list::FUNCTIONS,
+    split::FUNCTIONS,
+    regex::FUNCTIONS,
 ];
 
 static BY_NAME: LazyLock<HashMap<Key, &'static Function>> =

@@ -83,7 +83,9 @@ mod tests {
 
     fn numbers(significant: &[&str], jobs: &[&str]) -> Vec<u32> {
         let mut set = Significant::default();
-        significant.iter().for_each(|name| set.insert(Name::new(name)));
+        for name in significant {
+            set.insert(Name::new(name));
+        }
         let mut clusters = Autoclusters::default();
         jobs.iter().map(|job| clusters.of(&ClassAd::parse(job.as_bytes()).unwrap(), &set)).collect()
     }

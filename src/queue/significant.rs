@@ -12,7 +12,7 @@ use crate::name::{Key, Name, known};
 use crate::syntax::expr::{Expr, Node, Tree};
 
 /// Names that never make two jobs differ: they change by themselves or mean the slot.
-const NEVER: [&str; 28] = [
+const NEVER: [&str; 24] = [
     "CurrentTime",
     "LastHeardFrom",
     "RemoteUser",
@@ -37,11 +37,6 @@ const NEVER: [&str; 28] = [
     "DynamicSlot",
     "Offline",
     "PelicanPluginVersion",
-    // Inserted by the negotiator itself, the same for all jobs of a submitter.
-    "SubmitterNegotiatingGroup",
-    "SubmitterAutoregroup",
-    "SubmitterGroup",
-    "SubmitterGroupQuota",
 ];
 
 /// What an access point always looks at.
@@ -88,7 +83,9 @@ impl Significant {
 
     /// Adds what the access point itself looks at.
     pub fn add_schedd_minimum(&mut self) {
-        SCHEDD_MINIMUM.into_iter().for_each(|name| self.insert(Name::new(name)));
+        for name in SCHEDD_MINIMUM {
+            self.insert(Name::new(name));
+        }
     }
 
     /// Adds a name.

@@ -2,9 +2,12 @@
 //!
 //! The only module that draws. Errors come in as values with a place; what would have been right is said here.
 
+pub mod outcome;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::error::SyntaxError;
+use crate::format::report::Fault;
 use crate::span::Position;
 
 /// Whether output is coloured.
@@ -29,12 +32,18 @@ pub fn render(error: &SyntaxError, source: &[u8], origin: &Origin<'_>, help: Opt
     let within = Position::of(source, error.span.start as usize);
     let line = origin.line + within.line - 1;
     let column = if within.line == 1 { origin.column + within.column - 1 } else { within.column };
-    let place = annotate_snippets::Origin::path(origin.name).line(line as usize).char_column(column as usize);
     let snippet = Snippet::source(window.text.as_str())
         .line_start(line as usize)
         .annotation(AnnotationKind::Primary.span(window.span.clone()));
     let message = error.to_string();
-    let mut report = Level::ERROR.primary_title(message.as_str()).element(place).element(snippet);
+    let title = Level::ERROR.primary_title(message.as_str());
+    // The renderer counts columns in what it shows, which is right unless the line begins elsewhere or is cut.
+    let mut report = if window.cut || column != within.column {
+        let place = annotate_snippets::Origin::path(origin.name).line(line as usize).char_column(column as usize);
+        title.element(place).element(snippet)
+    } else {
+        title.element(snippet.path(origin.name))
+    };
     if let Some(help) = help {
         report = report.element(Level::HELP.message(help));
     }
@@ -44,6 +53,15 @@ pub fn render(error: &SyntaxError, source: &[u8], origin: &Origin<'_>, help: Opt
     };
     let groups: [Group<'_>; 1] = [report];
     renderer.render(&groups)
+}
+
+/// Renders what a reader of ads found wrong in a file.
+pub fn render_fault(fault: &Fault, file: &str, color: Color) -> String {
+    let within = Position::of(&fault.excerpt, fault.error.span.start as usize);
+    // The excerpt may begin inside the line.
+    let column = fault.position.column.saturating_sub(within.column) + 1;
+    let origin = Origin { name: file, line: fault.position.line, column };
+    render(&fault.error, &fault.excerpt, &origin, None, color)
 }
 
 /// Where a source text comes from.
@@ -68,6 +86,8 @@ impl<'a> Origin<'a> {
 struct Window {
     text: String,
     span: std::ops::Range<usize>,
+    /// Whether the beginning of the line is left out.
+    cut: bool,
 }
 
 impl Window {
@@ -91,7 +111,7 @@ impl Window {
         if to < line_end {
             text.push('…');
         }
-        Window { text, span: marked }
+        Window { text, span: marked, cut: from > line_start }
     }
 }
 
