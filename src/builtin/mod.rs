@@ -156,7 +156,11 @@ impl<'m, 'a> Call<'m, 'a> {
     /// # Errors
     /// The text would be too long.
     pub fn text(&mut self, value: &Value) -> Result<Result<Text, Value>, Failed> {
-        match to_text_within(value, self.machine.bytes_left()) {
+        let own = match value {
+            Value::List(_) | Value::Ad(_) => Some(self.machine.released(value.clone())),
+            _ => None,
+        };
+        match to_text_within(own.as_ref().unwrap_or(value), self.machine.bytes_left()) {
             Ok(Some(text)) => {
                 if !matches!(value, Value::Str(_)) {
                     self.reserve(text.len())?;
