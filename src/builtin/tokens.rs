@@ -75,7 +75,10 @@ fn parts<'t>(text: &'t [u8], delimiters: &[u8]) -> impl Iterator<Item = &'t [u8]
 }
 
 /// Whether two lists have a part in common, by the rules of `stringListsIntersect`: case counts, white space too.
+///
+/// No delimiters at all stand for [`DELIMITERS`].
 pub fn intersect(a: &[u8], b: &[u8], delimiters: &[u8]) -> bool {
+    let delimiters = if delimiters.is_empty() { DELIMITERS } else { delimiters };
     let known: HashSet<&[u8]> = parts(a, delimiters).collect();
     parts(b, delimiters).any(|part| known.contains(part))
 }
@@ -263,6 +266,8 @@ mod tests {
         assert!(!intersect(b" a", b"a", b","));
         assert!(!intersect(b"a", b"A", DELIMITERS));
         assert!(!intersect(b",,", b",,", DELIMITERS));
+        assert!(intersect(b"a b", b"b", b""));
+        assert!(!intersect(b"a;b", b"b", b""));
     }
 
     #[test]

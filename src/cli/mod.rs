@@ -4,6 +4,7 @@ mod conform;
 mod eval;
 mod input;
 mod matching;
+mod negotiate;
 
 use std::process::ExitCode;
 
@@ -55,6 +56,7 @@ impl ColorChoice {
 enum Command {
     Eval(eval::Arguments),
     Match(matching::Arguments),
+    Negotiate(negotiate::Arguments),
     Conform(conform::Arguments),
 }
 
@@ -157,6 +159,7 @@ pub fn run() -> ExitCode {
     let result = match &cli.command {
         Command::Eval(arguments) => eval::run(arguments, streams),
         Command::Match(arguments) => matching::run(arguments, streams),
+        Command::Negotiate(arguments) => negotiate::run(arguments, streams),
         Command::Conform(arguments) => conform::run(arguments),
     };
     match result {

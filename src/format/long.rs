@@ -7,12 +7,16 @@ use std::io::{self, Read};
 use crate::ad::{Attribute, ClassAd};
 use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::format::literal::old_literal;
+use crate::format::order::Order;
 use crate::format::report::Report;
 use crate::format::source::Source;
 use crate::format::vocabulary::{Expressions, Names};
+use crate::name::Name;
 use crate::span::Span;
-use crate::syntax::expr::Expr;
+use crate::syntax::expr::{Expr, Node};
+use crate::syntax::literal::Literal;
 use crate::syntax::parse::{ParseOptions, parse_prefix};
+use crate::syntax::print::{Style, write_expr, write_literal, write_name};
 use crate::syntax::token::{Quoting, is_space};
 
 /// Reads ads of the long format one after another.
@@ -79,7 +83,7 @@ impl<R: Read> LongReader<R> {
             let line = &self.source.rest()[..end];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if ends_ad(line, self.delimiter.as_deref()) {
-                self.source.advance(next, u64::from(next > end));
+                self.source.next_line(next);
                 if state == State::Before {
                     continue;
                 }
@@ -92,13 +96,13 @@ impl<R: Read> LongReader<R> {
                 State::Before | State::Begun => {
                     state = State::Begun;
                     if let Err(error) = self.lines.attribute(&mut ad, line, significant.unwrap_or_default()) {
-                        self.lines.report.add(error, line, self.source.offset(), self.source.line_number());
+                        self.lines.report.add(error, line, self.source.offset(), self.source.position());
                         self.lines.report.skipped_attributes += 1;
                         state = State::Bad;
                     }
                 }
             }
-            self.source.advance(next, u64::from(next > end));
+            self.source.next_line(next);
         }
         Ok((state != State::Before).then(|| self.finish(ad)))
     }
@@ -216,6 +220,153 @@ fn at(error: SyntaxError, offset: usize, line: &[u8]) -> SyntaxError {
     SyntaxError { span: Span { start: span.start.min(length), end: span.end.min(length) }, ..error }
 }
 
+/// Why a value cannot be read back from the long format as it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loss {
+    /// A string holds a line end or NUL, which no escape can express.
+    LineEnd,
+    /// Inside an expression a string ends in a backslash, which then hides its closing quote.
+    Backslash,
+    /// The name is empty or holds `=`, a line end, or spaces at its ends, or it begins a comment.
+    Name,
+}
+
+/// An attribute that was written but cannot be read back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lost {
+    /// The attribute.
+    pub name: Name,
+    /// The reason.
+    pub loss: Loss,
+}
+
+/// Writes ads as `condor_status -long` does (§8.5): sorted by the bytes of the names, with what shows through of the
+/// chained parent, without private attributes.
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::format::long::LongWriter;
+/// let ad = ClassAd::parse(br#"[ b = 2.0; A = "x"; ClaimId = "secret"; c = "two\nlines" ]"#)?;
+/// let mut out = Vec::new();
+/// let lost = LongWriter::new().write(&mut out, &ad);
+/// assert_eq!(out, b"A = \"x\"\nb = 2.0\nc = \"two\nlines\"\n");
+/// assert_eq!(lost[0].name.as_bytes(), b"c");
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LongWriter {
+    order: Order,
+}
+
+impl Default for LongWriter {
+    fn default() -> Self {
+        LongWriter::new()
+    }
+}
+
+impl LongWriter {
+    /// A writer; one writer for many ads of the same kind sorts their names only once.
+    pub fn new() -> Self {
+        LongWriter { order: Order::bytes() }
+    }
+
+    /// Writes one ad, without the blank line that separates ads, and tells which attributes cannot be read back.
+    pub fn write(&mut self, out: &mut Vec<u8>, ad: &ClassAd) -> Vec<Lost> {
+        let mut lost = Vec::new();
+        if ad.chained().is_some() {
+            for (name, value) in self.order.of_merged(ad) {
+                write_line(out, name, value, &mut lost);
+            }
+        } else {
+            for (name, value) in self.order.of(ad) {
+                write_line(out, name, value, &mut lost);
+            }
+        }
+        lost
+    }
+}
+
+fn write_line(out: &mut Vec<u8>, name: Name, value: &Attribute, lost: &mut Vec<Lost>) {
+    if is_private(name) {
+        return;
+    }
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b" = ");
+    let start = out.len();
+    write_value(out, value);
+    if let Some(loss) = loss(name, value, &out[start..]) {
+        lost.push(Lost { name, loss });
+    }
+    out.push(b'\n');
+}
+
+fn write_value(out: &mut Vec<u8>, value: &Attribute) {
+    match value {
+        Attribute::Literal(literal) => write_literal(out, literal, Style::Old),
+        Attribute::Tree(tree) => write_expr(out, tree, tree.root(), Style::Old),
+    }
+}
+
+fn loss(name: Name, value: &Attribute, written: &[u8]) -> Option<Loss> {
+    if !name.is_plain() && !readable(name.as_bytes()) {
+        return Some(Loss::Name);
+    }
+    if let Attribute::Literal(Literal::Int(_) | Literal::Bool(_) | Literal::Real(_)) = value {
+        return None;
+    }
+    if memchr::memchr2(b'\n', 0, written).is_some() {
+        return Some(Loss::LineEnd);
+    }
+    let Attribute::Tree(tree) = value else { return None };
+    let hides = |text: &[u8]| text.last() == Some(&b'\\');
+    let suspect = tree.attributes.iter().any(|(name, _)| hides(name.as_bytes()))
+        || tree.nodes.iter().any(|node| match node {
+            Node::Literal(Literal::Str(text)) => hides(text),
+            Node::Attr(name) | Node::Absolute(name) => hides(name.as_bytes()),
+            _ => false,
+        });
+    if !suspect {
+        return None;
+    }
+    // At the very end of the line such a string is read as it was.
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let same = parse_prefix(written, &options).is_ok_and(|(read, _)| read.same_as(&value.to_expr()));
+    (!same).then_some(Loss::Backslash)
+}
+
+/// Whether a name can be read back from a line.
+fn readable(name: &[u8]) -> bool {
+    memchr::memchr3(b'=', b'\n', 0, name).is_none()
+        && name.first().is_some_and(|first| *first != b'#' && !is_space(*first))
+        && name.last() != Some(&b' ')
+}
+
+/// Whether HTCondor keeps an attribute to itself when it prints an ad for others: claim ids and transfer keys, which
+/// are secrets.
+pub fn is_private(name: Name) -> bool {
+    let folded = name.folded();
+    match folded.first() {
+        Some(b'c') => matches!(folded, b"capability" | b"childclaimids" | b"claimid" | b"claimidlist" | b"claimids"),
+        Some(b't') => folded == b"transferkey",
+        Some(b'_') => folded.starts_with(b"_condor_priv"),
+        _ => false,
+    }
+}
+
+/// Writes an ad as the library's old-syntax printer does: in listing order, names quoted where they need it, its own
+/// attributes only. An ad without attributes is one line end.
+pub fn write_old(out: &mut Vec<u8>, ad: &ClassAd) {
+    if ad.is_empty() {
+        out.push(b'\n');
+    }
+    for (name, value) in Order::listing().of(ad) {
+        write_name(out, name, Style::Old);
+        out.extend_from_slice(b" = ");
+        write_value(out, value);
+        out.push(b'\n');
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,5 +429,40 @@ mod tests {
         let mut reader = LongReader::new(b"a = x + 1\n\na = x + 1\n".as_slice(), &ParseOptions::default());
         let (a, b) = (reader.next().unwrap().unwrap(), reader.next().unwrap().unwrap());
         assert!(std::sync::Arc::ptr_eq(a.get("a").unwrap().tree(), b.get("a").unwrap().tree()));
+    }
+
+    #[test]
+    fn lines_are_sorted_by_bytes_and_names_are_raw() {
+        let ad = ClassAd::parse(
+            br#"[b=1; aa=x is y; Big=1e15; A=2; Zed=3; 'q r'=[z=1; Y={"c:\\d",2.0}]; transferKEY=1; _condor_privX=2]"#,
+        );
+        let mut out = Vec::new();
+        assert_eq!(LongWriter::new().write(&mut out, &ad.unwrap()), []);
+        let expected =
+            "A = 2\nBig = 1000000000000000.0\nZed = 3\naa = x =?= y\nb = 1\nq r = [ Y = { \"c:\\d\",2.0 }; z = 1 ]\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_cannot_be_read_back_is_told() {
+        let text =
+            br#"[a="x\ny"; b={"c:\\","d"}; c="c:\\"; d=x=="c:\\"; 'e=f'=1; ' g'=1; '#h'=1; 'i j'=1; k="a\\\"b"]"#;
+        let ad = ClassAd::parse(text).unwrap();
+        let mut out = Vec::new();
+        let lost = LongWriter::new().write(&mut out, &ad);
+        let lost: Vec<(&[u8], Loss)> = lost.iter().map(|lost| (lost.name.as_bytes(), lost.loss)).collect();
+        let expected: [(&[u8], Loss); 5] = [
+            (b" g", Loss::Name),
+            (b"#h", Loss::Name),
+            (b"a", Loss::LineEnd),
+            (b"b", Loss::Backslash),
+            (b"e=f", Loss::Name),
+        ];
+        assert_eq!(lost, expected);
+        let kept = ClassAd::parse(br#"[c="c:\\"; d=x=="c:\\"; 'i j'=1; k="a\\\"b"]"#).unwrap();
+        out.clear();
+        assert_eq!(LongWriter::new().write(&mut out, &kept), []);
+        let read = LongReader::new(out.as_slice(), &ParseOptions::default()).next().unwrap().unwrap();
+        assert!(read.same_as(&kept));
     }
 }

@@ -8,6 +8,7 @@ pub mod offer;
 pub mod outcome;
 pub mod rules;
 pub mod snapshot;
+pub mod summary;
 
 use std::collections::BTreeSet;
 
@@ -50,28 +51,28 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
     let rules = Rules::read(&snapshot.config, &settings)?;
     let slots = slots(snapshot, &rules, &settings);
     let (submitters, queue) = queue(snapshot, &slots, &rules, &settings);
+    let total_slots = slots.len();
     let mut policy = charge(snapshot, &slots, &rules);
     let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
 
     let deal = Deal { weight: size.weight, smallest_weight: size.smallest_weight, group: None, first_pie: 1 };
     let mut turns = policy.begin(&claimants(&submitters), &deal);
-    let offers = Offers::new(&slots, &rules, &settings);
     let mut dealing = Dealing {
-        slots: &slots,
         submitters: &submitters,
         rules: &rules,
         settings: &settings,
         queue,
-        offers,
+        offers: Offers::new(slots, &rules, &settings),
         policy: &mut policy,
         outcome: Outcome::default(),
     };
     let statistics = &mut dealing.outcome.statistics;
-    (statistics.total_slots, statistics.pool_weight) = (slots.len(), size.weight);
+    (statistics.total_slots, statistics.pool_weight) = (total_slots, size.weight);
     statistics.trimmed_slots = dealing.offers.left();
     statistics.candidate_slots = statistics.trimmed_slots;
     statistics.autoclusters = dealing.queue.autoclusters;
     dealing.run(&mut *turns);
+    dealing.outcome.statistics.largest_tie = dealing.offers.largest_tie();
     Ok(report(dealing.outcome, turns.history(), &submitters))
 }
 
@@ -171,5 +172,6 @@ fn report(mut outcome: Outcome, history: &History, submitters: &[Submitter]) -> 
     statistics.pies = outcome.pies.iter().filter(|pie| pie.spin == 1).count() as u32;
     statistics.pie_spins = outcome.pies.len();
     statistics.submitters_share_limit = limited.into_iter().collect();
+    outcome.submitters = summary::summarise(&outcome, submitters);
     outcome
 }

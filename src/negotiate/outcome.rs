@@ -5,11 +5,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::negotiate::candidate::Tier;
+use crate::negotiate::summary::Summary;
 use crate::priority::{End, Passed};
 
 /// What a cycle decided.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
+    /// What the cycle meant for each submitter.
+    pub submitters: Vec<Summary>,
     /// Matches in the order in which they were made.
     pub matches: Vec<Match>,
     /// Refusals in the order in which they were given.
@@ -107,6 +110,8 @@ pub struct Tally {
     pub refused_by_slot: usize,
     /// In use.
     pub in_use: usize,
+    /// In use by nobody, when the submitter is beyond its limit and may only take slots from others.
+    pub idle: usize,
     /// Too heavy for what the submitter may still take.
     pub over_limit: usize,
     /// Would have done.
@@ -191,6 +196,8 @@ pub struct Statistics {
     pub matches: usize,
     /// Rejections.
     pub rejections: usize,
+    /// Most slots that were equal on every key when one was chosen: ties go to the one that comes first.
+    pub largest_tie: usize,
     /// Pies dealt.
     pub pies: u32,
     /// Passes over the submitters, of all pies.

@@ -2,6 +2,8 @@
 //!
 //! The only module that draws. Errors come in as values with a place; what would have been right is said here.
 
+pub mod outcome;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::error::SyntaxError;
