@@ -12,6 +12,7 @@ use crate::ad::ClassAd;
 use crate::eval::scope::Settings;
 use crate::syntax::parse::{Mode, ParseOptions};
 use crate::syntax::print::Style;
+use crate::syntax::time::truncate_to_32;
 use crate::value::{Type, Value};
 
 /// What a case is about.
@@ -199,7 +200,8 @@ fn describe(value: Option<&Value>) -> Json {
     match value {
         // The records show whole seconds, and the exact number beside them.
         Value::RelTime(seconds) => {
-            shown.insert("text".to_owned(), text(&Value::RelTime(seconds.trunc()).to_text(Style::New)));
+            let whole = Value::RelTime(f64::from(truncate_to_32(*seconds)));
+            shown.insert("text".to_owned(), text(&whole.to_text(Style::New)));
             shown.insert("seconds".to_owned(), number(*seconds));
         }
         other => {
