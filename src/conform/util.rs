@@ -12,6 +12,7 @@ use crate::syntax::expr::Expr;
 use crate::syntax::parse::parse_expr;
 use crate::syntax::print::Style;
 use crate::syntax::quote::{quoted, unquoted};
+use crate::value::Value;
 
 type Answers = Map<String, Json>;
 
@@ -79,6 +80,8 @@ fn expr(case: &Json, key: &str, settings: &Settings) -> Result<Expr, String> {
 fn flattened(case: &Json, settings: &Settings) -> Result<Answers, String> {
     let (my, expr) = (ad_of(case, "my", settings)?, expr(case, "expr", settings)?);
     let (kind, result) = match flatten(&my, &expr, Inlining::Keep, settings) {
+        // The records show the constant that a value becomes, which for a duration is its seconds.
+        Ok(Flattened::Value(Value::RelTime(seconds))) => ("value", Value::Real(seconds).to_text(Style::New)),
         Ok(Flattened::Value(value)) => ("value", value.to_text(Style::New)),
         Ok(Flattened::Residue(expr)) => ("expr", expr.to_text(Style::New)),
         Err(failed) => return Err(format!("the partial evaluation was abandoned: {failed}")),
