@@ -380,7 +380,6 @@ impl Flattener<'_> {
     }
 
     /// `&&` or `||` of a value and something else: decided by the value, or simply the something else.
-    #[expect(clippy::type_complexity, reason = "both operands come back when nothing is decided")]
     fn decided(
         &mut self,
         op: BinaryOp,

@@ -58,16 +58,24 @@ pub fn ascii(answer: &Json) -> String {
         match u32::from(character) {
             0..0x7f => line.push(character),
             // Bytes that are not UTF-8 travel as characters of a private range, see `text`.
-            byte @ 0x0010_fe80..=0x0010_feff => line.push_str(&format!("\\udc{:02x}", byte & 0xff)),
+            byte @ 0x0010_fe80..=0x0010_feff => escape(&mut line, 0xdc00 | (byte & 0xff) as u16),
             _ => {
                 let mut units = [0; 2];
                 for unit in character.encode_utf16(&mut units) {
-                    line.push_str(&format!("\\u{unit:04x}"));
+                    escape(&mut line, *unit);
                 }
             }
         }
     }
     line
+}
+
+/// Writes `\uXXXX`.
+fn escape(line: &mut String, unit: u16) {
+    line.push_str("\\u");
+    for shift in [12, 8, 4, 0] {
+        line.extend(char::from_digit(u32::from(unit >> shift & 15), 16));
+    }
 }
 
 /// The records hold `Infinity` and `NaN`, which JSON does not know: as strings they are read.
