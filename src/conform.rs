@@ -3,9 +3,12 @@
 //! Answers come through the same code that users run. What a case looks like is described in
 //! `docs/conform.md`.
 
+use std::sync::{Arc, LazyLock};
+
 use serde_json::{Map, Value as Json, json};
 
 use crate::ad::ClassAd;
+use crate::builtin::user_map::{UserMap, UserMaps};
 use crate::eval::scope::{Scope, Settings};
 use crate::syntax::parse::{Mode, ParseOptions, parse_expr, parse_full, parse_prefix};
 use crate::syntax::print::Style;
@@ -175,11 +178,19 @@ fn settings(case: &Json) -> Result<Settings, String> {
         0 => Mode::HTCondor,
         _ => Mode::Strict,
     };
-    Ok(Settings { mode, now: NOW, ..Settings::default() })
+    Ok(Settings { mode, now: NOW, maps: Arc::clone(&MAPS), ..Settings::default() })
 }
 
 /// The clock of all cases: 2025-01-01T00:00:00Z.
 const NOW: i64 = 1_735_689_600;
+
+/// The maps of all cases.
+static MAPS: LazyLock<Arc<UserMaps>> = LazyLock::new(|| {
+    let mut maps = UserMaps::default();
+    maps.insert(b"groups", UserMap::parse(b"* alice physics,chem"));
+    maps.insert(b"re", UserMap::parse(b"* /^(.*)@cs[.]example$/i \\1"));
+    Arc::new(maps)
+});
 
 fn eval(case: &Json) -> Result<Map<String, Json>, String> {
     let settings = settings(case)?;
