@@ -3,12 +3,15 @@
 //! Answers come through the same code that users run. What a case looks like is described in
 //! `docs/conform.md`.
 
+use std::sync::{Arc, LazyLock};
+
 use serde_json::{Map, Value as Json, json};
 
 mod eval;
 mod util;
 
 use crate::ad::ClassAd;
+use crate::builtin::user_map::{UserMap, UserMaps};
 use crate::eval::scope::Settings;
 use crate::syntax::parse::{Mode, ParseOptions};
 use crate::syntax::print::Style;
@@ -188,11 +191,19 @@ fn settings(case: &Json) -> Result<Settings, String> {
         0 => Mode::HTCondor,
         _ => Mode::Strict,
     };
-    Ok(Settings { mode, now: NOW, ..Settings::default() })
+    Ok(Settings { mode, now: NOW, maps: Arc::clone(&MAPS), ..Settings::default() })
 }
 
 /// The clock of all cases: 2025-01-01T00:00:00Z.
 const NOW: i64 = 1_735_689_600;
+
+/// The maps of all cases.
+static MAPS: LazyLock<Arc<UserMaps>> = LazyLock::new(|| {
+    let mut maps = UserMaps::default();
+    maps.insert(b"groups", UserMap::parse(b"* alice physics,chem"));
+    maps.insert(b"re", UserMap::parse(b"* /^(.*)@cs[.]example$/i \\1"));
+    Arc::new(maps)
+});
 
 fn ad(source: &[u8], key: &str, options: &ParseOptions) -> Result<ClassAd, String> {
     ClassAd::parse_with(source, options).map_err(|error| format!("`{key}` is not an ad: {error}"))
