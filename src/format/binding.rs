@@ -103,7 +103,7 @@ fn reached(text: &[u8], error: &SyntaxError) -> usize {
     match text[..end].last() {
         Some(byte) if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'=' | b'<' | b'>') => end + 1,
         Some(b'"' | b'\'') => end + text[end..].iter().take_while(|byte| is_space(**byte)).count() + 1,
-        _ => end + usize::from(matches!(&error.kind, SyntaxErrorKind::EmptyName)),
+        _ => end,
     }
 }
 
@@ -148,17 +148,24 @@ fn xml(text: &[u8], options: &ParseOptions) -> Step {
 
 /// Reads an ad in the format that the text seems to be in, from here on.
 fn file(text: &[u8], options: &ParseOptions) -> Step {
+    let lone = lone_bracket(text);
     match detect_file(text, options) {
-        Format::Long => long(text, options),
+        Format::Long => match lone {
+            // The character that was looked at behind the bracket is lost, and the line end with it.
+            Some(end) => match long(&[&text[..end], text.get(end + 2..).unwrap_or_default()].concat(), options) {
+                Step::Ad(ad, length) => Step::Ad(ad, (length + 2).min(text.len())),
+                stop @ Step::Stop { .. } => stop,
+            },
+            None => long(text, options),
+        },
         Format::Xml => xml(text, options),
         format => {
             let start = significant(text);
             let rest = &text[start..];
-            let alone = memchr::memchr(b'\n', rest).is_some_and(|end| rest[..end].trim_ascii().len() == 1);
-            let step = match (format, alone) {
+            let step = match (format, lone) {
                 (Format::Json, _) => json(rest, options),
-                (Format::New, true) => new(rest, options),
-                (Format::New, false) => line(rest, parse_ad, options),
+                (Format::New, Some(_)) => new(rest, options),
+                (Format::New, None) => line(rest, parse_ad, options),
                 _ => line(rest, parse_json, options),
             };
             match step {
@@ -167,6 +174,13 @@ fn file(text: &[u8], options: &ParseOptions) -> Step {
             }
         }
     }
+}
+
+/// Where the first significant line ends, if it is a bracket alone.
+fn lone_bracket(text: &[u8]) -> Option<usize> {
+    let start = significant(text);
+    let end = start + memchr::memchr(b'\n', &text[start..])?;
+    matches!(text[start..end].trim_ascii(), b"[" | b"{").then_some(end)
 }
 
 /// Where the first line begins that is neither blank nor a `#` comment.

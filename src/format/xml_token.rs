@@ -22,8 +22,6 @@ pub(crate) struct Tag<'t> {
     pub(crate) name: &'t [u8],
     /// What stands behind the name.
     rest: &'t [u8],
-    /// Offset of the `<`.
-    pub(crate) start: usize,
     /// Offset behind the `>`.
     pub(crate) end: usize,
 }
@@ -42,7 +40,7 @@ impl<'t> Tag<'t> {
             (false, false) => Side::Start,
         };
         let (name, rest) = inner.split_at(length);
-        Tag { side, name, rest, start, end: (close + 1).min(text.len()) }
+        Tag { side, name, rest, end: (close + 1).min(text.len()) }
     }
 
     /// Whether this is the end tag of an element.
