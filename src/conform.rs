@@ -7,8 +7,10 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::ad::ClassAd;
 use crate::eval::scope::{Scope, Settings};
+use crate::syntax::expr::{Expr, Node};
 use crate::syntax::parse::{Mode, ParseOptions, parse_expr, parse_full, parse_prefix};
 use crate::syntax::print::Style;
+use crate::syntax::time::truncate_to_32;
 use crate::syntax::token::Quoting;
 use crate::value::{Type, Value};
 
@@ -198,7 +200,7 @@ fn eval(case: &Json) -> Result<Map<String, Json>, String> {
         let line = source[..end].strip_suffix(b"\r").unwrap_or(&source[..end]);
         parse_prefix(line, &options).map(|(expr, _)| expr)
     } else {
-        parse_expr(&source, &options)
+        parse_expr(&source, &options).or_else(|error| swallowed(&source, &options).ok_or(error))
     };
     let mut answers = Map::new();
     answers.insert("parse".to_owned(), Json::Bool(parsed.is_ok()));
@@ -215,6 +217,18 @@ fn eval(case: &Json) -> Result<Map<String, Json>, String> {
     Ok(answers)
 }
 
+/// The records took a text for an expression when it was the value of the only attribute of an ad written around
+/// it, and a full parse accepted it too. So `true ? 1 : 2;` is one: a full parse does not look behind a conditional.
+fn swallowed(source: &[u8], options: &ParseOptions) -> Option<Expr> {
+    parse_full(source, options).ok()?;
+    let (ad, _) = parse_prefix(&[b"[expression = ", source, b"\n]"].concat(), options).ok()?;
+    let Node::Ad(run) = ad.node() else { return None };
+    match ad.tree().ad(*run) {
+        [(name, value)] if name.as_bytes() == b"expression" => Some(ad.part(*value)),
+        _ => None,
+    }
+}
+
 fn ad(source: &[u8], key: &str, options: &ParseOptions) -> Result<ClassAd, String> {
     ClassAd::parse_with(source, options).map_err(|error| format!("`{key}` is not an ad: {error}"))
 }
@@ -229,7 +243,8 @@ fn describe(value: Option<&Value>) -> Json {
     match value {
         // The records show whole seconds, and the exact number beside them.
         Value::RelTime(seconds) => {
-            shown.insert("text".to_owned(), text(&Value::RelTime(seconds.trunc()).to_text(Style::New)));
+            let whole = f64::from(truncate_to_32(*seconds));
+            shown.insert("text".to_owned(), text(&Value::RelTime(whole).to_text(Style::New)));
             shown.insert("seconds".to_owned(), number(*seconds));
         }
         other => {
@@ -243,4 +258,18 @@ fn describe(value: Option<&Value>) -> Json {
 fn number(value: f64) -> Json {
     // JSON has no such numbers, the records do: a mark that `ascii` knows.
     serde_json::Number::from_f64(value).map_or_else(|| Json::String(format!("\u{10fd00}{value}")), Json::Number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_separator_behind_a_conditional_is_accepted_as_in_the_records() {
+        let parse = |text: &str| answer(Kind::Eval, json!({ "expr": text }).to_string().as_bytes())["parse"].clone();
+        assert_eq!(parse("true ? 1 : 2;"), Json::Bool(true));
+        assert_eq!(parse("true ? 1 : 2; b = 3"), Json::Bool(false));
+        assert_eq!(parse("true ? 1 : 2 junk"), Json::Bool(false));
+        assert_eq!(parse("1;"), Json::Bool(false));
+    }
 }
