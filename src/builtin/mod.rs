@@ -149,6 +149,7 @@ impl<'m, 'a> Call<'m, 'a> {
     /// # Errors
     /// The text would be too long.
     pub fn text(&mut self, value: &Value) -> Result<Result<Text, Value>, Failed> {
+        let value = &self.machine.released(value.clone());
         match to_text_within(value, self.machine.bytes_left()) {
             Ok(Some(text)) => {
                 if !matches!(value, Value::Str(_)) {

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use crate::builtin::{Call, Function};
 use crate::eval::Failed;
 use crate::text::Text;
-use crate::value::compare::folded_order;
 use crate::value::Value;
+use crate::value::compare::folded_order;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
@@ -168,6 +168,8 @@ fn join(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     if call.len() == 2 {
         let second = call.argument_deeper(1)?;
         return match second {
+            // Between no elements, all that could be defined is the separator.
+            Value::List(list) if list.is_empty() && first.is_undefined() => Ok(Value::Undefined),
             Value::List(list) => join_with(call, separator, list.len(), |call, at| call.element(&list, at)),
             other => join_with(call, separator, 1, |_, _| Ok(other.clone())),
         };
