@@ -1,5 +1,7 @@
 //! ClassAd interpreter and matchmaker: the answers of an HTCondor pool, with the reasons.
 
+#![doc = include_str!("../README.md")]
+
 pub mod accountant;
 pub mod ad;
 pub mod builtin;

@@ -224,8 +224,7 @@ impl<'m, 'a> Collector<'m, 'a> {
                 let parts = tree.parts(id);
                 self.machine.charge_work(parts.len() as u64)?;
                 let part = |id| Target::Node(Arc::clone(tree), id);
-                self.steps
-                    .extend(parts.into_iter().rev().map(|id| Step::Visit(Visit { target: part(id), ..*visit })));
+                self.steps.extend(parts.into_iter().rev().map(|id| Step::Visit(Visit { target: part(id), ..*visit })));
                 Ok(())
             }
         }

@@ -18,11 +18,7 @@ pub const FUNCTIONS: &[Function] = &[
         run: pow,
         about: "A power: an integer, computed as a real, if both are integers and the exponent is not negative; \
                 otherwise a real.",
-        examples: &[
-            ("pow(2, 10)", "1024"),
-            ("pow(2, -1)", "5.000000000000000E-01"),
-            ("pow(2, undefined)", "error"),
-        ],
+        examples: &[("pow(2, 10)", "1024"), ("pow(2, -1)", "5.000000000000000E-01"), ("pow(2, undefined)", "error")],
     },
     Function {
         name: "quantize",

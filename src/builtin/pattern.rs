@@ -75,7 +75,7 @@ const ANCHORED_STEPS: u32 = 10_000_000;
 const MEMORY: u32 = 65_536;
 
 /// Texts longer than this are not searched for patterns with parts whose steps the engine does not count.
-const UNCOUNTED_LENGTH: usize = TIERS[2].0;
+const UNCOUNTED_LENGTH: usize = 1 << 15;
 
 /// Anchored searches in one [`Search`].
 const ANCHORED_SEARCHES: u32 = 3;
@@ -164,9 +164,7 @@ impl Pattern {
 
     /// The pattern in parentheses after a text; `None` when it would mean something else there.
     fn enclosed(&self, before: &str) -> Option<String> {
-        // A comment at the end of an extended pattern must not swallow the parenthesis.
-        let end = if self.options.extended { "\n" } else { "" };
-        self.enclosable.then(|| format!("{before}(?:{}{end})", self.text))
+        self.enclosable.then(|| format!("{before}(?:{})", self.text))
     }
 
     /// The settings that begin a pattern. A pattern's own settings may only lower the limits.
@@ -205,8 +203,9 @@ impl Pattern {
 /// Parts of patterns in which steps are not counted.
 const UNCOUNTED: [&str; 8] = ["(?>", "(?=", "(?!", "(?<", "(*", "++", "*+", "}+"];
 
-/// Parts of patterns that mean something else, or nothing, when the pattern is enclosed: recursion, verbs, quoting.
-const NOT_ENCLOSED: [&str; 5] = ["(*", "(?R", "(?0", "\\g", "\\Q"];
+/// Parts of patterns that mean something else, or nothing, when the pattern is enclosed: recursion, verbs, quoting,
+/// and comments, which would swallow the closing parenthesis.
+const NOT_ENCLOSED: [&str; 6] = ["(*", "(?R", "(?0", "\\g", "\\Q", "#"];
 
 /// Searches in one text.
 pub(crate) struct Search<'p> {
@@ -404,7 +403,7 @@ mod tests {
 
     #[test]
     fn the_anchored_search_gives_the_same_answer() {
-        for text in ["b+", "(a)|(b)", "(?:x*)(c)?", "a b #c", "z", "\\bc", "^b", "a\\Kb", "(?i)B"] {
+        for text in ["b+", "(a)|(b)", "(?:x*)(c)?", "(?x)a b", "z", "\\bc", "^b", "a\\Kb", "(?i)B"] {
             for filled in [false, true] {
                 for start in 0..=4 {
                     let found = pattern(text);

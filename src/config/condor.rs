@@ -40,7 +40,7 @@ pub struct ConfigWarning {
 /// let config = Config::parse("pool.conf", b"HOURS = 2\nPRIORITY_HALFLIFE = $(HOURS)").unwrap();
 /// assert_eq!(config.get("priority_halflife").unwrap().unwrap().text, b"2");
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Config {
     entries: Vec<Entry>,
     index: HashMap<Box<[u8]>, usize>,
@@ -57,13 +57,21 @@ pub struct Found {
     pub place: Option<Place>,
 }
 
+impl Default for Config {
+    /// A negotiator's configuration in which nothing is set: the built-in defaults hold.
+    fn default() -> Self {
+        let subsystem = b"NEGOTIATOR".to_vec().into_boxed_slice();
+        Self { entries: Vec::new(), index: HashMap::new(), subsystem, warnings: Vec::new() }
+    }
+}
+
 impl Config {
     /// Reads one file as the negotiator would.
     ///
     /// # Errors
     /// The first line that is not understood, with its place.
     pub fn parse(file: &str, text: &[u8]) -> Result<Self, ConfigError> {
-        let mut config = Self::empty();
+        let mut config = Self::default();
         config.add(file, text)?;
         Ok(config)
     }
@@ -112,15 +120,11 @@ impl Config {
 
     /// A configuration from its [`Config::assignments`].
     pub fn from_assignments(assignments: impl IntoIterator<Item = (Vec<u8>, Vec<u8>, Place)>) -> Self {
-        let mut config = Self::empty();
+        let mut config = Self::default();
         for (name, raw, place) in assignments {
             config.set(&name, raw, place);
         }
         config
-    }
-
-    fn empty() -> Self {
-        Self { subsystem: b"NEGOTIATOR".to_vec().into_boxed_slice(), ..Self::default() }
     }
 
     fn raw(&self, name: &[u8]) -> Option<(&[u8], Option<&Place>)> {

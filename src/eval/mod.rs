@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::builtin::{self, Call};
+use crate::eval::context::Away;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::{Key, Name, known};
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
@@ -116,6 +117,8 @@ pub struct Machine<'a> {
     settings: &'a Settings,
     frames: Vec<Frame<'a>>,
     active: Vec<Active>,
+    /// Expressions that are being evaluated elsewhere than they are written.
+    away: Vec<Away>,
     /// The frame that the expression belongs to.
     start: FrameId,
     /// The outermost ad around the one where evaluation started: what `root` and `.x` mean, wherever they stand.
@@ -135,6 +138,7 @@ impl<'a> Machine<'a> {
             settings: scope.settings,
             frames: Vec::with_capacity(8),
             active: Vec::new(),
+            away: Vec::new(),
             start: ALONE,
             root: ALONE,
             depth: 0,
@@ -291,9 +295,13 @@ impl<'a> Machine<'a> {
                 self.deeper(|machine| machine.conditional(tree, [*condition, *yes, *no], frame))
             }
             Node::Call(call) => self.call(tree, tree.calls[*call as usize], frame),
-            Node::List(_) => Ok(Value::List(List::written(Expr::at(Arc::clone(tree), id), frame))),
+            Node::List(_) => {
+                let frame = self.home(tree, id, frame);
+                Ok(Value::List(List::written(Expr::at(Arc::clone(tree), id), frame)))
+            }
             Node::Ad(_) => {
                 let expr = Expr::at(Arc::clone(tree), id);
+                let frame = self.home(tree, id, frame);
                 Ok(Value::Ad(AdValue(AdSource::Written(Arc::new(WrittenAd { expr, frame })))))
             }
         }
@@ -533,13 +541,18 @@ impl<'a> Machine<'a> {
     fn attribute_of(&mut self, value: &Value, name: Name, frame: FrameId) -> Result<Value, Failed> {
         match value {
             Value::Undefined => Ok(Value::Undefined),
-            Value::Ad(ad) => self.forgetting(|machine| {
-                let id = machine.frame_of(ad)?;
-                machine.outward(name, id)
-            }),
+            Value::Ad(ad) => self.attribute_of_ad(ad, name),
             Value::List(list) => self.deeper(|machine| with_stack(|| machine.project(list, name, frame))),
             _ => Ok(Value::Error),
         }
+    }
+
+    /// An attribute of an ad or of the ads around it.
+    pub(crate) fn attribute_of_ad(&mut self, ad: &AdValue, name: Name) -> Result<Value, Failed> {
+        self.forgetting(|machine| {
+            let id = machine.frame_of(ad)?;
+            machine.outward(name, id)
+        })
     }
 
     /// `{ [a = 1], [a = 2] }.a`: the attribute of every element, now. The root meanwhile is that of the ad where
@@ -594,8 +607,10 @@ impl<'a> Machine<'a> {
             }
             Items::Written { expr, frame: home } => {
                 let id = elements(expr)[at];
-                let fixed = matches!(expr.tree().node(id), Node::List(_) | Node::Ad(_));
-                self.eval(expr.tree(), id, if fixed { *home } else { frame })
+                if *home == frame {
+                    return self.eval(expr.tree(), id, frame);
+                }
+                self.away_from(*home, &expr.part(id), frame)
             }
         }
     }

@@ -83,7 +83,7 @@ impl<R: Read> LongReader<R> {
             let line = &self.source.rest()[..end];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if ends_ad(line, self.delimiter.as_deref()) {
-                self.source.advance(next, u64::from(next > end));
+                self.source.next_line(next);
                 if state == State::Before {
                     continue;
                 }
@@ -96,13 +96,13 @@ impl<R: Read> LongReader<R> {
                 State::Before | State::Begun => {
                     state = State::Begun;
                     if let Err(error) = self.lines.attribute(&mut ad, line, significant.unwrap_or_default()) {
-                        self.lines.report.add(error, line, self.source.offset(), self.source.line_number());
+                        self.lines.report.add(error, line, self.source.offset(), self.source.position());
                         self.lines.report.skipped_attributes += 1;
                         state = State::Bad;
                     }
                 }
             }
-            self.source.advance(next, u64::from(next > end));
+            self.source.next_line(next);
         }
         Ok((state != State::Before).then(|| self.finish(ad)))
     }

@@ -51,8 +51,8 @@ impl Report {
         self.errors == 0
     }
 
-    /// Adds an error in `text`, which begins at `offset` of the input, in a line of this number.
-    pub(crate) fn add(&mut self, error: SyntaxError, text: &[u8], offset: u64, line: u64) {
+    /// Adds an error in `text`, which begins at `offset` of the input, in this position.
+    pub(crate) fn add(&mut self, error: SyntaxError, text: &[u8], offset: u64, start: Position) {
         self.errors += 1;
         if self.faults.len() >= KEPT {
             return;
@@ -67,7 +67,10 @@ impl Report {
         let error = SyntaxError { span: crate::span::Span::new(at - begin, end - begin), ..error };
         self.faults.push(Fault {
             error,
-            position: Position { line: line + within.line - 1, column: within.column },
+            position: Position {
+                line: start.line + within.line - 1,
+                column: within.column + if within.line == 1 { start.column - 1 } else { 0 },
+            },
             offset: offset + at as u64,
             ad: self.ads + self.skipped_ads + 1,
             excerpt,
@@ -85,7 +88,14 @@ mod tests {
     fn a_fault_names_line_and_column_and_keeps_the_line() {
         let mut report = Report::default();
         let error = SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(10, 13));
-        report.add(error, "aa\nb = é ***\ncc".as_bytes(), 100, 7);
+        report.add(error, "aa\nb = é ***\ncc".as_bytes(), 100, Position { line: 7, column: 5 });
+        report.add(
+            SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(1, 2)),
+            b"aa",
+            0,
+            Position { line: 7, column: 5 },
+        );
+        assert_eq!(report.faults[1].position, Position { line: 7, column: 6 });
         let fault = &report.faults[0];
         assert_eq!(fault.position, Position { line: 8, column: 7 });
         assert_eq!(fault.offset, 110);
@@ -99,7 +109,12 @@ mod tests {
         let mut report = Report::default();
         let text = vec![b'x'; 100_000];
         for _ in 0..1000 {
-            report.add(SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(50_000, 90_000)), &text, 0, 1);
+            report.add(
+                SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(50_000, 90_000)),
+                &text,
+                0,
+                Position { line: 1, column: 1 },
+            );
         }
         assert_eq!(report.errors, 1000);
         assert_eq!(report.faults.len(), KEPT);

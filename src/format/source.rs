@@ -2,6 +2,8 @@
 
 use std::io::{self, ErrorKind, Read};
 
+use crate::span::Position;
+
 /// How much is asked for at once, in bytes.
 const CHUNK: usize = 64 << 10;
 
@@ -14,12 +16,13 @@ pub(crate) struct Source<R> {
     end: usize,
     offset: u64,
     line: u64,
+    column: u64,
     ended: bool,
 }
 
 impl<R: Read> Source<R> {
     pub(crate) fn new(input: R) -> Self {
-        Source { input, buffer: Vec::new(), start: 0, end: 0, offset: 0, line: 1, ended: false }
+        Source { input, buffer: Vec::new(), start: 0, end: 0, offset: 0, line: 1, column: 1, ended: false }
     }
 
     /// The bytes that are in memory.
@@ -66,17 +69,25 @@ impl<R: Read> Source<R> {
         Ok(true)
     }
 
-    /// Drops bytes from the front that hold so many line ends.
-    pub(crate) fn advance(&mut self, bytes: usize, lines: u64) {
+    /// Drops the bytes of one line and its line end.
+    pub(crate) fn next_line(&mut self, bytes: usize) {
         self.start += bytes;
         self.offset += bytes as u64;
-        self.line += lines;
+        self.line += 1;
+        self.column = 1;
     }
 
     /// Drops bytes from the front.
     pub(crate) fn consume(&mut self, bytes: usize) {
-        let lines = memchr::memchr_iter(b'\n', &self.rest()[..bytes]).count() as u64;
-        self.advance(bytes, lines);
+        let dropped = &self.rest()[..bytes];
+        let lines = memchr::memchr_iter(b'\n', dropped).count() as u64;
+        let last = memchr::memrchr(b'\n', dropped).map_or(dropped, |newline| &dropped[newline + 1..]);
+        // Bytes 0x80 to 0xbf continue a character.
+        let characters = last.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
+        self.column = characters + if lines > 0 { 1 } else { self.column };
+        self.line += lines;
+        self.start += bytes;
+        self.offset += bytes as u64;
     }
 
     /// Whether all of the input was used up. Reads on if nothing is in memory.
@@ -104,9 +115,9 @@ impl<R: Read> Source<R> {
         self.offset
     }
 
-    /// The number of the line that [`Source::rest`] begins in, from 1.
-    pub(crate) fn line_number(&self) -> u64 {
-        self.line
+    /// Where [`Source::rest`] begins.
+    pub(crate) fn position(&self) -> Position {
+        Position { line: self.line, column: self.column }
     }
 }
 
@@ -131,7 +142,7 @@ mod tests {
         let mut source = Source::new(Trickle(b"ab\n\nlast"));
         let mut lines = Vec::new();
         while let Some((end, next)) = source.line().unwrap() {
-            lines.push((source.line_number(), source.offset(), source.rest()[..end].to_vec()));
+            lines.push((source.position().line, source.offset(), source.rest()[..end].to_vec()));
             source.consume(next);
         }
         assert_eq!(lines, [(1, 0, b"ab".to_vec()), (2, 3, vec![]), (3, 4, b"last".to_vec())]);
@@ -146,6 +157,8 @@ mod tests {
         assert!(source.buffer.len() <= 4 * CHUNK);
         source.consume(3 * CHUNK + 1);
         assert_eq!(source.line().unwrap(), Some((1, 1)));
-        assert_eq!(source.line_number(), 2);
+        assert_eq!(source.position(), Position { line: 2, column: 1 });
+        source.consume(1);
+        assert_eq!(source.position(), Position { line: 2, column: 2 });
     }
 }

@@ -5,6 +5,7 @@
 
 use hashbrown::HashSet;
 
+use crate::eval::scope::Settings;
 use crate::negotiate::offer::{Asking, Offer, Offers, Refusal};
 use crate::negotiate::outcome::{Match, Outcome, Rejected, Rejection};
 use crate::negotiate::rules::Rules;
@@ -16,15 +17,11 @@ use crate::priority::{PriorityPolicy, Session, Spent, Turn, Turns};
 use crate::queue::request::{Queue, Request};
 use crate::queue::submitter::Submitter;
 
-use crate::eval::scope::Settings;
-
 /// The name of the group negotiated for when there are no groups.
 const NO_GROUP: &str = "<none>";
 
 /// A deal while it lasts.
 pub struct Dealing<'c> {
-    /// Slots, as the pool lists them.
-    pub slots: &'c [Slot],
     /// Submitters, in order of arrival.
     pub submitters: &'c [Submitter],
     /// The configuration.
@@ -148,14 +145,15 @@ impl Dealing<'_> {
         session: &mut Session,
         progress: &mut Progress,
     ) {
-        let slot = &self.slots[offer.slot];
+        let slot = self.offers.slot(offer.slot);
         let submitter = &self.submitters[turn.who];
         let place = serving.request.first + serving.matched;
+        let (name, displaces) = (slot.name.to_string(), slot.user.is_some() && self.rules.trim.preemption);
         let packed = self.packed(&serving.request, slot).min(serving.request.count - serving.matched);
         progress.matched.extend(place..place + packed);
         serving.matched += packed;
-        self.offers.take(offer.slot);
-        session.matched(offer.cost, slot.user.is_some() && self.rules.trim.preemption);
+        self.offers.take(&offer, &serving.request);
+        session.matched(offer.cost, displaces);
         self.policy.matched(&submitter.name, offer.cost, self.settings.now);
         let list = &self.queue.lists[turn.who];
         let job = |place: usize| self.queue.jobs[list[place].job].id;
@@ -163,7 +161,7 @@ impl Dealing<'_> {
             job: job(place).to_string(),
             cluster: job(serving.request.first).cluster,
             submitter: submitter.name.to_string(),
-            slot: slot.name.to_string(),
+            slot: name,
             preempting: offer.tier,
             displaced: None,
             weight: offer.cost,

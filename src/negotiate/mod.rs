@@ -18,6 +18,7 @@ pub use snapshot::Snapshot;
 use crate::accountant::factor::FactorRules;
 use crate::accountant::usage::SlotInUse;
 use crate::accountant::{Accountant, Ungrouped};
+use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::{Scope, Settings};
 use crate::negotiate::deal::Dealing;
@@ -51,24 +52,23 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
     let rules = Rules::read(&snapshot.config, &settings)?;
     let slots = slots(snapshot, &rules, &settings);
     let (submitters, queue) = queue(snapshot, &slots, &rules, &settings);
+    let total_slots = slots.len();
     let mut policy = charge(snapshot, &slots, &rules);
     let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
 
     let deal = Deal { weight: size.weight, smallest_weight: size.smallest_weight, group: None, first_pie: 1 };
     let mut turns = policy.begin(&claimants(&submitters), &deal);
-    let offers = Offers::new(&slots, &rules, &settings);
     let mut dealing = Dealing {
-        slots: &slots,
         submitters: &submitters,
         rules: &rules,
         settings: &settings,
         queue,
-        offers,
+        offers: Offers::new(slots, &rules, &settings),
         policy: &mut policy,
         outcome: Outcome::default(),
     };
     let statistics = &mut dealing.outcome.statistics;
-    (statistics.total_slots, statistics.pool_weight) = (slots.len(), size.weight);
+    (statistics.total_slots, statistics.pool_weight) = (total_slots, size.weight);
     statistics.trimmed_slots = dealing.offers.left();
     statistics.candidate_slots = statistics.trimmed_slots;
     statistics.autoclusters = dealing.queue.autoclusters;
@@ -79,8 +79,15 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
 
 /// The slots that take part, as the negotiator sees them.
 fn slots(snapshot: &Snapshot, rules: &Rules, settings: &Settings) -> Vec<Slot> {
-    let views = snapshot.slots.iter().filter_map(|ad| Slot::new(ad.clone(), &rules.weighing, settings));
-    views.filter(|slot| rules.slots.as_ref().is_none_or(|constraint| slot.satisfies(constraint, settings))).collect()
+    let view = |ad: &ClassAd| {
+        let mut slot = Slot::new(ad.clone(), &rules.weighing, settings)?;
+        let takes_part = rules.slots.as_ref().is_none_or(|constraint| slot.satisfies(constraint, settings));
+        for (name, expr) in &rules.match_exprs {
+            slot.ad.insert_expr(*name, expr);
+        }
+        takes_part.then_some(slot)
+    };
+    snapshot.slots.iter().filter_map(view).collect()
 }
 
 /// The submitters, and their jobs by autocluster.

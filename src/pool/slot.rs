@@ -6,6 +6,7 @@ use crate::ad::ClassAd;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
 use crate::pool::address::Protocols;
+use crate::pool::consumption::{Consumption, Draw};
 use crate::pool::facts::Facts;
 use crate::syntax::expr::Expr;
 use crate::text::Text;
@@ -75,6 +76,8 @@ pub struct Slot {
     pub user: Option<Text>,
     /// Whom its use is charged to.
     pub charged: Option<Text>,
+    /// How much of it a match takes, if it says so.
+    pub consumption: Option<Consumption>,
     /// The access point a claimed partitionable slot belongs to.
     pub claimed_by: Option<Text>,
     /// By which protocols it can be reached.
@@ -118,6 +121,7 @@ impl Slot {
             partitionable: facts.truth("PartitionableSlot") == Some(true),
             user: preemptor.or(group).or(user),
             charged,
+            consumption: Consumption::of(&ad, settings),
             claimed_by: facts.string("RemoteScheddName"),
             protocols: {
                 let address = facts.string("MyAddress").or_else(|| facts.string("StartdIpAddr"));
@@ -132,6 +136,14 @@ impl Slot {
     /// Whether somebody claimed it and a match would displace them.
     pub fn is_in_use(&self) -> bool {
         matches!(self.state, State::Claimed | State::Preempting)
+    }
+
+    /// Takes what a match draws, and weighs the slot anew.
+    pub fn deduct(&mut self, draw: &Draw, weighing: &Weighing, settings: &Settings) {
+        if let Some(consumption) = &self.consumption {
+            consumption.deduct(&mut self.ad, draw, settings);
+            self.weight = weight(Facts::of(&self.ad, settings), weighing.weighted);
+        }
     }
 
     /// Whether a constraint holds in the slot's ad alone.

@@ -6,7 +6,7 @@
 use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::name::Name;
 use crate::span::Span;
-use crate::syntax::expr::{CallSite, Node, NodeId, Run, Tree};
+use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree, copy_into};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::parse::{Mode, ParseOptions};
@@ -48,6 +48,11 @@ impl<'o> Builder<'o> {
             self.tree.spans.push(Span::new(start, end));
         }
         (self.tree.nodes.len() - 1) as NodeId
+    }
+
+    /// Adds a copy of another expression.
+    pub fn graft(&mut self, expr: &Expr) -> NodeId {
+        copy_into(&mut self.tree, expr.tree(), expr.root())
     }
 
     fn push_around(&mut self, node: Node, first: NodeId, last: NodeId) -> NodeId {

@@ -50,14 +50,7 @@ pub fn write_indented(out: &mut Vec<u8>, tree: &Tree, root: NodeId, style: Style
 }
 
 /// Writes an expression unless `out` would become longer than about `limit` bytes; then it stops, returning false.
-fn write_within(
-    out: &mut Vec<u8>,
-    tree: &Tree,
-    root: NodeId,
-    style: Style,
-    mut indent: usize,
-    limit: usize,
-) -> bool {
+fn write_within(out: &mut Vec<u8>, tree: &Tree, root: NodeId, style: Style, mut indent: usize, limit: usize) -> bool {
     if let Node::Literal(literal) = tree.node(root) {
         write_literal(out, literal, style);
         return out.len() <= limit;
