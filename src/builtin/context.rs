@@ -96,7 +96,7 @@ fn eval_in_each_context(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     for at in 0..list.len() {
         let value = in_context(call, &subject, (&list, at, frame))?;
         call.reserve(size_of::<Value>())?;
-        values.push(value);
+        values.push(call.machine.detached(value)?);
     }
     call.list(values)
 }

@@ -235,3 +235,17 @@ fn number(value: f64) -> Json {
     // JSON has no such numbers, the records do: a mark that `ascii` knows.
     serde_json::Number::from_f64(value).map_or_else(|| Json::String(format!("\u{10fd00}{value}")), Json::Number)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_separator_behind_a_conditional_is_accepted_as_in_the_records() {
+        let parse = |text: &str| answer(Kind::Eval, json!({ "expr": text }).to_string().as_bytes())["parse"].clone();
+        assert_eq!(parse("true ? 1 : 2;"), Json::Bool(true));
+        assert_eq!(parse("true ? 1 : 2; b = 3"), Json::Bool(false));
+        assert_eq!(parse("true ? 1 : 2 junk"), Json::Bool(false));
+        assert_eq!(parse("1;"), Json::Bool(false));
+    }
+}
