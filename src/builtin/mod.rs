@@ -16,6 +16,7 @@ pub mod split;
 pub mod string;
 pub mod string_list;
 pub mod substitute;
+pub mod time;
 pub mod tokens;
 pub mod version;
 
@@ -28,7 +29,7 @@ use crate::name::{Key, Name};
 use crate::syntax::expr::{Node, NodeId, Tree};
 use crate::text::Text;
 use crate::value::text::to_text_within;
-use crate::value::{FrameId, List, Value};
+use crate::value::{AdValue, FrameId, List, Value};
 
 /// What is known of a builtin function.
 #[derive(Debug)]
@@ -71,6 +72,7 @@ const FAMILIES: &[&[Function]] = &[
     string_list::FUNCTIONS,
     split::FUNCTIONS,
     regex::FUNCTIONS,
+    time::FUNCTIONS,
 ];
 
 static BY_NAME: LazyLock<HashMap<Key, &'static Function>> =
@@ -148,6 +150,14 @@ impl<'m, 'a> Call<'m, 'a> {
     /// The evaluation was abandoned.
     pub fn element(&mut self, list: &List, at: usize) -> Result<Value, Failed> {
         self.machine.element_in(list, at, self.frame)
+    }
+
+    /// Evaluates an attribute of an ad, looked up there and in the ads around it: `ad.name`.
+    ///
+    /// # Errors
+    /// The evaluation was abandoned.
+    pub fn attribute(&mut self, ad: &AdValue, name: Name) -> Result<Value, Failed> {
+        self.machine.attribute_of_ad(ad, name)
     }
 
     /// The text of a value as [`to_text_within`] gives it: strings as they are, undefined and error as they are,

@@ -515,13 +515,18 @@ impl<'a> Machine<'a> {
     fn attribute_of(&mut self, value: &Value, name: Name, frame: FrameId) -> Result<Value, Failed> {
         match value {
             Value::Undefined => Ok(Value::Undefined),
-            Value::Ad(ad) => self.forgetting(|machine| {
-                let id = machine.frame_of(ad)?;
-                machine.outward(name, id)
-            }),
+            Value::Ad(ad) => self.attribute_of_ad(ad, name),
             Value::List(list) => self.deeper(|machine| with_stack(|| machine.project(list, name, frame))),
             _ => Ok(Value::Error),
         }
+    }
+
+    /// An attribute of an ad or of the ads around it.
+    pub(crate) fn attribute_of_ad(&mut self, ad: &AdValue, name: Name) -> Result<Value, Failed> {
+        self.forgetting(|machine| {
+            let id = machine.frame_of(ad)?;
+            machine.outward(name, id)
+        })
     }
 
     /// `{ [a = 1], [a = 2] }.a`: the attribute of every element, now.
