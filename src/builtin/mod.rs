@@ -66,17 +66,18 @@ impl Function {
 const FAMILIES: &[&[Function]] = &[
     convert::FUNCTIONS,
     string::FUNCTIONS,
-    split::FUNCTIONS,
-    string_list::FUNCTIONS,
-    regex::FUNCTIONS,
     list::FUNCTIONS,
     math::FUNCTIONS,
+    version::FUNCTIONS,
+    control::FUNCTIONS,
+    context::FUNCTIONS,
+    string_list::FUNCTIONS,
+    split::FUNCTIONS,
+    regex::FUNCTIONS,
     time::FUNCTIONS,
     arguments::FUNCTIONS,
     environment::FUNCTIONS,
     account::FUNCTIONS,
-    control::FUNCTIONS,
-    context::FUNCTIONS,
 ];
 
 static BY_NAME: LazyLock<HashMap<Key, &'static Function>> =
@@ -170,7 +171,11 @@ impl<'m, 'a> Call<'m, 'a> {
     /// # Errors
     /// The text would be too long.
     pub fn text(&mut self, value: &Value) -> Result<Result<Text, Value>, Failed> {
-        match to_text_within(value, self.machine.bytes_left()) {
+        let own = match value {
+            Value::List(_) | Value::Ad(_) => Some(self.machine.released(value.clone())),
+            _ => None,
+        };
+        match to_text_within(own.as_ref().unwrap_or(value), self.machine.bytes_left()) {
             Ok(Some(text)) => {
                 if !matches!(value, Value::Str(_)) {
                     self.reserve(text.len())?;

@@ -14,6 +14,16 @@ use crate::value::{AdSource, AdValue, FrameId, Items, List, Value};
 /// no limit and overflows its stack.
 const CONTEXTS: u32 = 32;
 
+/// An expression that is being evaluated elsewhere than it is written.
+pub(crate) struct Away {
+    /// The address of its tree, and its nodes there.
+    tree: usize,
+    first: NodeId,
+    last: NodeId,
+    /// The ad that it is written in.
+    home: FrameId,
+}
+
 /// A node that stands for a reference: what it leads to, and the ad in which the search ended.
 pub(crate) struct Located<'a> {
     /// What was found, not evaluated.
@@ -171,14 +181,47 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Evaluates what was found as if it stood in a frame.
-    pub(crate) fn found_in(&mut self, found: &Found<'a>, frame: FrameId) -> Result<Value, Failed> {
+    /// Evaluates an expression as if it stood in a frame; the lists and ads written in it stay part of the ad that
+    /// they are written in, `home`.
+    pub(crate) fn away_from(&mut self, home: FrameId, expr: &Expr, frame: FrameId) -> Result<Value, Failed> {
+        match expr.node() {
+            Node::Literal(_) | Node::Attr(_) | Node::Absolute(_) => {
+                return self.eval(expr.tree(), expr.root(), frame);
+            }
+            Node::List(_) | Node::Ad(_) => return self.eval(expr.tree(), expr.root(), home),
+            _ => {}
+        }
+        let mut first = expr.root();
+        loop {
+            let parts = expr.tree().parts(first);
+            self.charge_work(parts.len() as u64 / 8)?;
+            match parts.into_iter().min() {
+                Some(part) => first = part,
+                None => break,
+            }
+        }
+        let tree = Arc::as_ptr(expr.tree()) as usize;
+        self.away.push(Away { tree, first, last: expr.root(), home });
+        let value = self.eval(expr.tree(), expr.root(), frame);
+        self.away.pop();
+        value
+    }
+
+    /// The ad that a list or ad is written in, when names are looked up in `frame`.
+    pub(crate) fn home(&self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> FrameId {
+        let tree = Arc::as_ptr(tree) as usize;
+        let away = self.away.iter().rev().find(|away| away.tree == tree && (away.first..=away.last).contains(&id));
+        away.map_or(frame, |away| away.home)
+    }
+
+    /// Evaluates what was found in an ad as if it stood in a frame.
+    pub(crate) fn found_in(&mut self, found: &Found<'a>, home: FrameId, frame: FrameId) -> Result<Value, Failed> {
         match found {
             Found::Value(value) => Ok(value.clone()),
             Found::Frame(id) => Ok(Value::Ad(AdValue(AdSource::Frame(*id)))),
             Found::Clock => Ok(Value::Int(self.settings.now)),
-            Found::Borrowed(tree) => self.eval(tree, tree.root(), frame),
-            Found::Shared(tree, node) => self.eval(tree, *node, frame),
+            Found::Borrowed(tree) => self.away_from(home, &Expr::at(Arc::clone(tree), tree.root()), frame),
+            Found::Shared(tree, node) => self.away_from(home, &Expr::at(Arc::clone(tree), *node), frame),
         }
     }
 

@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::builtin::{self, Call};
+use crate::eval::context::Away;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::{Key, Name, known};
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
@@ -104,6 +105,8 @@ pub struct Machine<'a> {
     settings: &'a Settings,
     frames: Vec<Frame<'a>>,
     active: Vec<Active>,
+    /// Expressions that are being evaluated elsewhere than they are written.
+    away: Vec<Away>,
     /// The frame that the expression belongs to.
     start: FrameId,
     depth: u32,
@@ -121,6 +124,7 @@ impl<'a> Machine<'a> {
             settings: scope.settings,
             frames: Vec::with_capacity(8),
             active: Vec::new(),
+            away: Vec::new(),
             start: FrameId(0),
             depth: 0,
             contexts: 0,
@@ -266,9 +270,13 @@ impl<'a> Machine<'a> {
                 self.deeper(|machine| machine.conditional(tree, [*condition, *yes, *no], frame))
             }
             Node::Call(call) => self.call(tree, tree.calls[*call as usize], frame),
-            Node::List(_) => Ok(Value::List(List::written(Expr::at(Arc::clone(tree), id), frame))),
+            Node::List(_) => {
+                let frame = self.home(tree, id, frame);
+                Ok(Value::List(List::written(Expr::at(Arc::clone(tree), id), frame)))
+            }
             Node::Ad(_) => {
                 let expr = Expr::at(Arc::clone(tree), id);
+                let frame = self.home(tree, id, frame);
                 Ok(Value::Ad(AdValue(AdSource::Written(Arc::new(WrittenAd { expr, frame })))))
             }
         }
@@ -382,7 +390,7 @@ impl<'a> Machine<'a> {
         match key {
             known::SELF => Some(Found::Frame(frame)),
             known::MY if self.settings.mode == Mode::HTCondor => Some(Found::Frame(frame)),
-            known::PARENT => Some(self.frame(frame).parent.map_or(Found::Value(Value::Undefined), Found::Frame)),
+            known::PARENT => self.frame(frame).parent.map(Found::Frame),
             known::ROOT | known::TOPLEVEL => Some(Found::Frame(self.root_of(frame))),
             known::CURRENT_TIME if self.settings.mode == Mode::HTCondor => Some(Found::Clock),
             _ => None,
@@ -549,8 +557,10 @@ impl<'a> Machine<'a> {
             }
             Items::Written { expr, frame: home } => {
                 let id = elements(expr)[at];
-                let fixed = matches!(expr.tree().node(id), Node::List(_) | Node::Ad(_));
-                self.eval(expr.tree(), id, if fixed { *home } else { frame })
+                if *home == frame {
+                    return self.eval(expr.tree(), id, frame);
+                }
+                self.away_from(*home, &expr.part(id), frame)
             }
         }
     }

@@ -110,8 +110,8 @@ pub struct Tally {
     pub refused_by_slot: usize,
     /// In use.
     pub in_use: usize,
-    /// In use by nobody, when the submitter is beyond its limit and may only take slots from others.
-    pub idle: usize,
+    /// Used by nobody, when the submitter has its share and may only take slots that prefer its jobs to those they run.
+    pub beyond_share: usize,
     /// Too heavy for what the submitter may still take.
     pub over_limit: usize,
     /// Would have done.

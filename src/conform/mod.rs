@@ -7,13 +7,15 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value as Json, json};
 
+mod eval;
+mod util;
+
 use crate::ad::ClassAd;
 use crate::builtin::user_map::{UserMap, UserMaps};
-use crate::eval::scope::{Scope, Settings};
-use crate::syntax::parse::{Mode, ParseOptions, parse_expr, parse_full, parse_prefix};
+use crate::eval::scope::Settings;
+use crate::syntax::parse::{Mode, ParseOptions};
 use crate::syntax::print::Style;
 use crate::syntax::time::truncate_to_32;
-use crate::syntax::token::Quoting;
 use crate::value::{Type, Value};
 
 /// What a case is about.
@@ -21,6 +23,8 @@ use crate::value::{Type, Value};
 pub enum Kind {
     /// Parse, print and evaluate an expression.
     Eval,
+    /// Operations on ads and expressions.
+    Util,
 }
 
 /// Answers one case, given as a line of JSON; a line that is no case is answered with `malformed`.
@@ -34,7 +38,8 @@ pub fn answer(kind: Kind, line: &[u8]) -> Json {
     };
     let id = case.get("id").cloned().unwrap_or(Json::Null);
     let answers = match kind {
-        Kind::Eval => eval(&case),
+        Kind::Eval => eval::answers(&case),
+        Kind::Util => util::answers(&case),
     };
     let mut line = Map::new();
     line.insert("id".to_owned(), id);
@@ -191,41 +196,6 @@ static MAPS: LazyLock<Arc<UserMaps>> = LazyLock::new(|| {
     maps.insert(b"re", UserMap::parse(b"* /^(.*)@cs[.]example$/i \\1"));
     Arc::new(maps)
 });
-
-fn eval(case: &Json) -> Result<Map<String, Json>, String> {
-    let settings = settings(case)?;
-    let source = input(case, "expr")?;
-    let old = choice(case, "syntax", ["new", "old"])? == 1;
-    let options = settings.parse_options();
-    let my = match optional(case, "my")? {
-        Some(text) => ad(&text, "my", &options)?,
-        None => ClassAd::new(),
-    };
-    let target = optional(case, "target")?.map(|text| ad(&text, "target", &options)).transpose()?;
-
-    let parsed = if old {
-        let options = ParseOptions { quoting: Quoting::Old, ..options.clone() };
-        // One line of the long format: what follows the expression is ignored, and so is all behind the line.
-        let end = memchr::memchr(b'\n', &source).unwrap_or(source.len());
-        let line = source[..end].strip_suffix(b"\r").unwrap_or(&source[..end]);
-        parse_prefix(line, &options).map(|(expr, _)| expr)
-    } else {
-        parse_expr(&source, &options)
-    };
-    let mut answers = Map::new();
-    answers.insert("parse".to_owned(), Json::Bool(parsed.is_ok()));
-    let Ok(expr) = parsed else {
-        if !old && parse_full(&source, &options).is_ok() {
-            answers.insert("full_parse".to_owned(), Json::Bool(true));
-        }
-        return Ok(answers);
-    };
-    answers.insert("unparsed".to_owned(), text(&expr.to_text(Style::New)));
-    let scope = Scope::new(&my, &settings);
-    let scope = target.as_ref().map_or(scope, |target| scope.with_target(target));
-    answers.insert("value".to_owned(), describe(scope.eval(&expr).as_ref().ok()));
-    Ok(answers)
-}
 
 fn ad(source: &[u8], key: &str, options: &ParseOptions) -> Result<ClassAd, String> {
     ClassAd::parse_with(source, options).map_err(|error| format!("`{key}` is not an ad: {error}"))
