@@ -3,6 +3,7 @@
 //! Functions evaluate their own arguments, so that some can leave them alone (`ifThenElse`, `unparse`); most take
 //! them in order with [`Call::argument`].
 
+pub mod account;
 pub mod arguments;
 pub mod context;
 pub mod control;
@@ -18,6 +19,7 @@ pub mod string_list;
 pub mod substitute;
 pub mod time;
 pub mod tokens;
+pub mod user_map;
 pub mod version;
 
 use std::collections::HashMap;
@@ -73,6 +75,9 @@ const FAMILIES: &[&[Function]] = &[
     split::FUNCTIONS,
     regex::FUNCTIONS,
     time::FUNCTIONS,
+    arguments::FUNCTIONS,
+    environment::FUNCTIONS,
+    account::FUNCTIONS,
 ];
 
 static BY_NAME: LazyLock<HashMap<Key, &'static Function>> =

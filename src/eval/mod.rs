@@ -66,14 +66,18 @@ enum Holder<'a> {
     Match,
     LeftContext,
     RightContext,
+    /// No ad at all, where the parts of a copied list are: every name is undefined.
+    Nowhere,
 }
 
+/// The frame of an evaluation without a match.
+const ALONE: FrameId = FrameId(1);
 /// Frames of a match, in this order.
-const MATCH: FrameId = FrameId(0);
-const LEFT_CONTEXT: FrameId = FrameId(1);
-const LEFT: FrameId = FrameId(2);
-const RIGHT_CONTEXT: FrameId = FrameId(3);
-const RIGHT: FrameId = FrameId(4);
+const MATCH: FrameId = FrameId(1);
+const LEFT_CONTEXT: FrameId = FrameId(2);
+const LEFT: FrameId = FrameId(3);
+const RIGHT_CONTEXT: FrameId = FrameId(4);
+const RIGHT: FrameId = FrameId(5);
 
 /// What a name stands for.
 pub(crate) enum Found<'a> {
@@ -101,6 +105,14 @@ static MATCH_AD: LazyLock<ClassAd> = LazyLock::new(|| {
     .unwrap_or_default()
 });
 
+static LEFT_CONTEXT_AD: LazyLock<ClassAd> = LazyLock::new(|| {
+    ClassAd::parse(b"[ ad = .LEFT; my = .LEFT; other = .RIGHT; target = .RIGHT ]").unwrap_or_default()
+});
+
+static RIGHT_CONTEXT_AD: LazyLock<ClassAd> = LazyLock::new(|| {
+    ClassAd::parse(b"[ ad = .RIGHT; my = .RIGHT; other = .LEFT; target = .LEFT ]").unwrap_or_default()
+});
+
 /// One top-level evaluation.
 pub struct Machine<'a> {
     settings: &'a Settings,
@@ -110,6 +122,8 @@ pub struct Machine<'a> {
     away: Vec<Away>,
     /// The frame that the expression belongs to.
     start: FrameId,
+    /// The outermost ad around the one where evaluation started: what `root` and `.x` mean, wherever they stand.
+    root: FrameId,
     depth: u32,
     /// Evaluations begun afresh around this one.
     contexts: u32,
@@ -126,13 +140,15 @@ impl<'a> Machine<'a> {
             frames: Vec::with_capacity(8),
             active: Vec::new(),
             away: Vec::new(),
-            start: FrameId(0),
+            start: ALONE,
+            root: ALONE,
             depth: 0,
             contexts: 0,
             work: 0,
             bytes: 0,
             random: scope.settings.seed,
         };
+        machine.push(Holder::Nowhere, None);
         match scope.target {
             None => {
                 machine.push(Holder::Ad(scope.my), None);
@@ -245,8 +261,20 @@ impl<'a> Machine<'a> {
                 let expr = Expr::at(Arc::clone(tree), *root);
                 AdSource::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))
             }
-            Holder::Match | Holder::LeftContext | Holder::RightContext => AdSource::Made(Arc::new(MATCH_AD.clone())),
+            Holder::Match => AdSource::Made(Arc::new(self.match_ad())),
+            Holder::LeftContext => AdSource::Made(Arc::new(LEFT_CONTEXT_AD.clone())),
+            Holder::RightContext => AdSource::Made(Arc::new(RIGHT_CONTEXT_AD.clone())),
+            Holder::Nowhere => AdSource::Made(Arc::default()),
         })
+    }
+
+    /// The ad around a match as it would be written.
+    fn match_ad(&self) -> ClassAd {
+        let mut ad = MATCH_AD.clone();
+        for (name, frame) in [("LEFT", LEFT), ("RIGHT", RIGHT), ("lCtx", LEFT_CONTEXT), ("rCtx", RIGHT_CONTEXT)] {
+            ad.insert_expr(Name::new(name), &self.released_ad(frame).to_ad().to_expr());
+        }
+        ad
     }
 
     /// Evaluates a node in the scope of a frame.
@@ -255,10 +283,7 @@ impl<'a> Machine<'a> {
         match tree.node(id) {
             Node::Literal(literal) => Ok(Value::from(literal)),
             Node::Attr(name) => self.reference(*name, frame),
-            Node::Absolute(name) => {
-                let root = self.root_of(frame);
-                self.outward(*name, root)
-            }
+            Node::Absolute(name) => self.outward(*name, self.root),
             Node::Select(name) => self.select(tree, base_of(id), *name, frame),
             Node::Subscript { base, index } => self.subscript(tree, *base, *index, frame),
             Node::Paren(inner) => self.deeper(|machine| machine.eval(tree, *inner, frame)),
@@ -380,19 +405,20 @@ impl<'a> Machine<'a> {
             },
             Holder::LeftContext => side(key, LEFT, RIGHT).map(Found::Frame),
             Holder::RightContext => side(key, RIGHT, LEFT).map(Found::Frame),
+            Holder::Nowhere => None,
         }
     }
 
     /// What a special name means in an ad that does not define it (§6.5).
     fn special(&self, key: Key, frame: FrameId) -> Option<Found<'a>> {
-        if !known::is_special(key) {
+        if !known::is_special(key) || frame == FrameId::NONE {
             return None;
         }
         match key {
             known::SELF => Some(Found::Frame(frame)),
             known::MY if self.settings.mode == Mode::HTCondor => Some(Found::Frame(frame)),
             known::PARENT => self.frame(frame).parent.map(Found::Frame),
-            known::ROOT | known::TOPLEVEL => Some(Found::Frame(self.root_of(frame))),
+            known::ROOT | known::TOPLEVEL => Some(Found::Frame(self.root)),
             known::CURRENT_TIME if self.settings.mode == Mode::HTCondor => Some(Found::Clock),
             _ => None,
         }
@@ -529,4 +555,61 @@ pub(crate) fn operate(op: BinaryOp, left: &Value, right: &Value) -> Value {
 /// Runs on a stack that is long enough: function calls nest beyond the depth limit.
 pub(crate) fn with_stack<T>(inner: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(96 << 10, 1 << 20, inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse::parse_expr;
+
+    /// The canonical text of the value in a match of two ads.
+    fn text(expr: &str, my: &str, target: &str) -> String {
+        let settings = Settings::default();
+        let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
+        let expr = parse_expr(expr.as_bytes(), &settings.parse_options()).unwrap();
+        let (my, target) = (ad(my), ad(target));
+        Scope::new(&my, &settings).with_target(&target).eval(&expr).map_or("failed".to_owned(), |v| v.to_string())
+    }
+
+    // Expected values are answers of the reference.
+
+    #[test]
+    fn elements_of_a_projected_list_are_looked_up_where_the_projection_stands() {
+        assert_eq!(text("y.z", "[c = 1]", "[y = { TARGET.a }; A = c]"), "{ error }");
+        assert_eq!(text("y[0]", "[c = 1]", "[y = { TARGET.a }; A = c]"), "undefined");
+    }
+
+    #[test]
+    fn what_a_projection_finds_is_a_copy_without_surroundings() {
+        let my = "[y = { [b = [d = c]; c = 5] }; c = 1; l = { [b = { c, MY, .LEFT.c }] }]";
+        assert_eq!(text("y.b[0].d", my, "[]"), "undefined");
+        assert_eq!(text("y.b[0].parent", my, "[]"), "undefined");
+        assert_eq!(text("l.b[0][0]", my, "[]"), "undefined");
+        assert_eq!(text("l.b[0][1]", my, "[]"), "undefined");
+        assert_eq!(text("l.b[0][2]", my, "[]"), "1");
+    }
+
+    #[test]
+    fn a_reference_inside_its_own_projection_is_circular() {
+        assert_eq!(text("a", "[a = { a ?: [b = 3] }.b]", "[]"), "{ 3 }");
+    }
+
+    #[test]
+    fn a_projection_that_never_ends_fails() {
+        // The reference overflows its stack.
+        assert_eq!(text("x.y", "[x = { x }]", "[]"), "failed");
+    }
+
+    #[test]
+    fn the_ads_around_a_match_are_values_too() {
+        assert_eq!(text("rCtx", "[]", "[]"), "[ ad = .RIGHT; my = .RIGHT; other = .LEFT; target = .LEFT ]");
+        assert_eq!(
+            text("string(.self)", "[a = 1]", "[]"),
+            "\"[ lCtx = [ ad = .LEFT; my = .LEFT; other = .RIGHT; target = .RIGHT ]; LEFT = [ a = 1 ]; \
+             rCtx = [ ad = .RIGHT; my = .RIGHT; other = .LEFT; target = .LEFT ]; RIGHT = [  ]; \
+             leftRankValue = LEFT.rank; rightRankValue = RIGHT.rank; \
+             symmetricMatch = RIGHT.requirements && LEFT.requirements; \
+             leftMatchesRight = RIGHT.requirements; rightMatchesLeft = LEFT.requirements ]\""
+        );
+    }
 }

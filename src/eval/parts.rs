@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::eval::{Failed, Found, Frame, Holder, Machine, with_stack};
 use crate::name::Name;
 use crate::syntax::expr::{Node, NodeId, Tree};
-use crate::value::{AdSource, AdValue, FrameId, Items, List, Type, Value, elements};
+use crate::value::{AdSource, AdValue, FrameId, Items, List, Type, Value, WrittenAd, elements};
 
 impl<'a> Machine<'a> {
     /// The ad that a value is, as a frame to look names up in.
@@ -78,14 +78,38 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// `{ [a = 1], [a = 2] }.a`: the attribute of every element, now.
+    /// `{ [a = 1], [a = 2] }.a`: the attribute of every element, now. The root meanwhile is that of the ad where
+    /// the projection stands. Lists and ads are copied.
     pub(crate) fn project(&mut self, list: &List, name: Name, frame: FrameId) -> Result<Value, Failed> {
-        let mut values = Vec::new();
-        for at in 0..list.len() {
+        let outer = self.root;
+        self.root = self.root_of(frame);
+        let values = (0..list.len()).map(|at| {
             let element = self.element_in(list, at, frame)?;
-            values.push(self.attribute_of(&element, name, frame)?);
-        }
-        self.made_list(values)
+            let value = self.attribute_of(&element, name, frame)?;
+            self.detached(value)
+        });
+        let values = values.collect::<Result<Vec<Value>, Failed>>();
+        self.root = outer;
+        self.made_list(values?)
+    }
+
+    /// A copy of a list or ad: it has the same parts, but there is nothing around it any more.
+    pub(crate) fn detached(&mut self, value: Value) -> Result<Value, Failed> {
+        Ok(match value {
+            Value::Ad(AdValue(AdSource::Frame(id))) => {
+                let holder = self.frame(id).holder.clone();
+                Value::Ad(AdValue(AdSource::Frame(self.push_counted(holder, None)?)))
+            }
+            Value::Ad(AdValue(AdSource::Written(written))) => {
+                let expr = written.expr.clone();
+                Value::Ad(AdValue(AdSource::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))))
+            }
+            Value::List(list) => Value::List(match list.items() {
+                Items::Written { expr, .. } => List::written(expr.clone(), FrameId::NONE),
+                Items::Made(_) => list,
+            }),
+            other => other,
+        })
     }
 
     /// An element of a list, evaluated in the scope of the list, as a subscript does.
