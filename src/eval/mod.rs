@@ -187,7 +187,7 @@ impl<'a> Machine<'a> {
         self.settings
     }
 
-    /// The next number of the sequence that `random()` draws from (the generator `SplitMix64`).
+    /// The next number of the sequence that `random()` draws from (`SplitMix64`).
     pub(crate) fn next_random(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.random;
