@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::builtin::pattern::{MatchError, Options, Pattern};
-use crate::builtin::substitute::{Substitution, substitute};
+use crate::builtin::substitute::{SubstituteError, Substitution, substitute};
 use crate::builtin::{Call, Function};
 use crate::eval::Failed;
 use crate::value::Value;
@@ -180,26 +180,16 @@ fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
         Err(other) => return Ok(other),
     };
     let [Value::Str(pattern), Value::List(list), Value::Str(options)] = &values else { return Ok(Value::Error) };
-    let mut compiled_pattern = None;
+    // What is no pattern is found in no string.
+    let pattern = compiled(call, pattern, Options::from_letters(options))?;
     let mut found = Value::Bool(false);
     for at in 0..list.len() {
-        match call.element(list, at)? {
-            Value::Str(text) => {
-                let pattern = match &compiled_pattern {
-                    Some(pattern) => pattern,
-                    None => {
-                        let pattern = compiled(call, pattern, Options::from_letters(options))?;
-                        compiled_pattern.insert(pattern)
-                    }
-                };
-                // What cannot be searched for counts as not found.
-                if let Some(pattern) = pattern.clone()
-                    && is_match(call, &pattern, &text)? == Some(true)
-                {
-                    return Ok(Value::Bool(true));
-                }
+        match (call.element(list, at)?, &pattern) {
+            (Value::Str(text), Some(pattern)) if is_match(call, pattern, &text)? == Some(true) => {
+                return Ok(Value::Bool(true));
             }
-            Value::Undefined => found = Value::Undefined,
+            (Value::Str(_), _) => {}
+            (Value::Undefined, _) => found = Value::Undefined,
             _ => return Ok(Value::Error),
         }
     }
@@ -224,7 +214,7 @@ fn substituted(call: &mut Call<'_, '_>, added: Substitution) -> Result<Value, Fa
             call.string(result)
         }
         Err(error) => {
-            if let crate::builtin::substitute::SubstituteError::Match(error) = error {
+            if let SubstituteError::Match(error) = error {
                 given_up(call, error)?;
             }
             Ok(Value::Error)

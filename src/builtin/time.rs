@@ -39,7 +39,7 @@ pub const FUNCTIONS: &[Function] = &[
     Function {
         name: "time",
         signature: "time()",
-        run: time,
+        run: |call| Ok(time(call)),
         about: "The seconds since the beginning of 1970 (UTC), now.",
         examples: &[("time() - CurrentTime", "0"), ("isInteger(time())", "true")],
         ..CLOCK
@@ -47,7 +47,7 @@ pub const FUNCTIONS: &[Function] = &[
     Function {
         name: "currentTime",
         signature: "currentTime()",
-        run: current_time,
+        run: |call| Ok(current_time(call)),
         about: "The point in time that is now, with the offset of the local clock.",
         examples: &[("currentTime() == absTime()", "true")],
         ..CLOCK
@@ -55,7 +55,7 @@ pub const FUNCTIONS: &[Function] = &[
     Function {
         name: "timeZoneOffset",
         signature: "timeZoneOffset()",
-        run: time_zone_offset,
+        run: |call| Ok(time_zone_offset(call)),
         about: "How far the local clock is east of UTC now, a duration.",
         examples: &[("isRelTime(timeZoneOffset())", "true")],
         ..CLOCK
@@ -63,7 +63,7 @@ pub const FUNCTIONS: &[Function] = &[
     Function {
         name: "dayTime",
         signature: "dayTime()",
-        run: day_time,
+        run: |call| Ok(day_time(call)),
         about: "How long ago midnight was on the local clock, a duration.",
         examples: &[("dayTime() < relTime(86400)", "true")],
         ..CLOCK
@@ -200,7 +200,7 @@ fn local(call: &Call<'_, '_>, seconds: i64) -> AbsTime {
 
 fn abs_time(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     if call.is_empty() {
-        return current_time(call);
+        return Ok(current_time(call));
     }
     let time = call.argument(0)?;
     let offset = match call.len() {
@@ -235,22 +235,22 @@ fn rel_time(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     })
 }
 
-fn time(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    Ok(Value::Int(call.settings().now))
+fn time(call: &Call<'_, '_>) -> Value {
+    Value::Int(call.settings().now)
 }
 
-fn current_time(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    Ok(Value::AbsTime(local(call, call.settings().now)))
+fn current_time(call: &Call<'_, '_>) -> Value {
+    Value::AbsTime(local(call, call.settings().now))
 }
 
-fn time_zone_offset(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    Ok(Value::RelTime(f64::from(local(call, call.settings().now).offset)))
+fn time_zone_offset(call: &Call<'_, '_>) -> Value {
+    Value::RelTime(f64::from(local(call, call.settings().now).offset))
 }
 
-fn day_time(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn day_time(call: &Call<'_, '_>) -> Value {
     let now = local(call, call.settings().now);
     let clock = (now.seconds % DAY + i64::from(now.offset)).rem_euclid(DAY);
-    Ok(Value::RelTime(clock as f64))
+    Value::RelTime(clock as f64)
 }
 
 /// The fields of a point in time; `None` for years beyond 32 bits, where the fields of the reference are stale.

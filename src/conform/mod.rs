@@ -3,12 +3,15 @@
 //! Answers come through the same code that users run. What a case looks like is described in
 //! `docs/conform.md`.
 
+use std::sync::{Arc, LazyLock};
+
 use serde_json::{Map, Value as Json, json};
 
 mod eval;
 mod util;
 
 use crate::ad::ClassAd;
+use crate::builtin::user_map::{UserMap, UserMaps};
 use crate::eval::scope::Settings;
 use crate::syntax::parse::{Mode, ParseOptions};
 use crate::syntax::print::Style;
@@ -58,16 +61,24 @@ pub fn ascii(answer: &Json) -> String {
         match u32::from(character) {
             0..0x7f => line.push(character),
             // Bytes that are not UTF-8 travel as characters of a private range, see `text`.
-            byte @ 0x0010_fe80..=0x0010_feff => line.push_str(&format!("\\udc{:02x}", byte & 0xff)),
+            byte @ 0x0010_fe80..=0x0010_feff => escape(&mut line, 0xdc00 | (byte & 0xff) as u16),
             _ => {
                 let mut units = [0; 2];
                 for unit in character.encode_utf16(&mut units) {
-                    line.push_str(&format!("\\u{unit:04x}"));
+                    escape(&mut line, *unit);
                 }
             }
         }
     }
     line
+}
+
+/// Writes `\uXXXX`.
+fn escape(line: &mut String, unit: u16) {
+    line.push_str("\\u");
+    for shift in [12, 8, 4, 0] {
+        line.extend(char::from_digit(u32::from(unit >> shift & 15), 16));
+    }
 }
 
 /// The records hold `Infinity` and `NaN`, which JSON does not know: as strings they are read.
@@ -180,11 +191,19 @@ fn settings(case: &Json) -> Result<Settings, String> {
         0 => Mode::HTCondor,
         _ => Mode::Strict,
     };
-    Ok(Settings { mode, now: NOW, ..Settings::default() })
+    Ok(Settings { mode, now: NOW, maps: Arc::clone(&MAPS), ..Settings::default() })
 }
 
 /// The clock of all cases: 2025-01-01T00:00:00Z.
 const NOW: i64 = 1_735_689_600;
+
+/// The maps of all cases.
+static MAPS: LazyLock<Arc<UserMaps>> = LazyLock::new(|| {
+    let mut maps = UserMaps::default();
+    maps.insert(b"groups", UserMap::parse(b"* alice physics,chem"));
+    maps.insert(b"re", UserMap::parse(b"* /^(.*)@cs[.]example$/i \\1"));
+    Arc::new(maps)
+});
 
 fn ad(source: &[u8], key: &str, options: &ParseOptions) -> Result<ClassAd, String> {
     ClassAd::parse_with(source, options).map_err(|error| format!("`{key}` is not an ad: {error}"))
