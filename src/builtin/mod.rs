@@ -3,7 +3,9 @@
 //! Functions evaluate their own arguments, so that some can leave them alone (`ifThenElse`, `unparse`); most take
 //! them in order with [`Call::argument`].
 
+pub mod check;
 pub mod convert;
+pub mod near;
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
