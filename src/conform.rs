@@ -47,12 +47,12 @@ pub fn answer(kind: Kind, line: &[u8]) -> Json {
 pub fn ascii(answer: &Json) -> String {
     let mut line = String::new();
     let plain = answer.to_string();
-    let plain = plain.replace("\"\u{10fe00}inf\"", "Infinity").replace("\"\u{10fe00}-inf\"", "-Infinity");
-    for character in plain.replace("\"\u{10fe00}NaN\"", "NaN").chars() {
+    let plain = plain.replace("\"\u{10fd00}inf\"", "Infinity").replace("\"\u{10fd00}-inf\"", "-Infinity");
+    for character in plain.replace("\"\u{10fd00}NaN\"", "NaN").chars() {
         match u32::from(character) {
             0..0x7f => line.push(character),
             // Bytes that are not UTF-8 travel as characters of a private range, see `text`.
-            byte @ 0x0010_ff00..=0x0010_ffff => line.push_str(&format!("\\udc{:02x}", byte & 0xff)),
+            byte @ 0x0010_fe80..=0x0010_feff => line.push_str(&format!("\\udc{:02x}", byte & 0xff)),
             _ => {
                 let mut units = [0; 2];
                 for unit in character.encode_utf16(&mut units) {
@@ -84,21 +84,30 @@ fn stray_bytes(part: &str) -> String {
     let mut out = String::with_capacity(part.len());
     let mut rest = part;
     while let Some(at) = rest.find("\\udc") {
-        let high = at >= 6 && rest.is_char_boundary(at - 6) && rest[at - 6..at].starts_with("\\ud");
+        let paired = at >= 6 && rest.is_char_boundary(at - 6) && rest[at - 6..at].starts_with("\\ud");
+        let byte = rest.get(at + 4..at + 6).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        let stray = byte.filter(|byte| *byte >= 0x80 && !paired).and_then(|byte| char::from_u32(STRAY + byte));
+        let end = if stray.is_some() { at + 6 } else { at + 4 };
         out.push_str(&rest[..at]);
-        out.push_str(if high { "\\udc" } else { "\\udbff\\udf" });
-        rest = &rest[at + 5..];
+        match stray {
+            Some(character) => out.push(character),
+            None => out.push_str(&rest[at..end]),
+        }
+        rest = &rest[end..];
     }
     out.push_str(rest);
     out
 }
+
+/// Bytes that are not UTF-8 travel through JSON as characters of a private range: this, plus the byte.
+const STRAY: u32 = 0x0010_fe00;
 
 /// The bytes that a text of a case stands for.
 fn bytes(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for character in text.chars() {
         match u32::from(character) {
-            byte @ 0x0010_ff80..=0x0010_ffff => out.push(byte as u8),
+            byte @ 0x0010_fe80..=0x0010_feff => out.push(byte as u8),
             _ => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
@@ -131,7 +140,7 @@ fn text(bytes: &[u8]) -> Json {
     let mut out = String::new();
     for chunk in bytes.utf8_chunks() {
         out.push_str(chunk.valid());
-        out.extend(chunk.invalid().iter().filter_map(|byte| char::from_u32(0x0010_ff00 + u32::from(*byte))));
+        out.extend(chunk.invalid().iter().filter_map(|byte| char::from_u32(STRAY + u32::from(*byte))));
     }
     Json::String(out)
 }
@@ -233,5 +242,5 @@ fn describe(value: Option<&Value>) -> Json {
 
 fn number(value: f64) -> Json {
     // JSON has no such numbers, the records do: a mark that `ascii` knows.
-    serde_json::Number::from_f64(value).map_or_else(|| Json::String(format!("\u{10fe00}{value}")), Json::Number)
+    serde_json::Number::from_f64(value).map_or_else(|| Json::String(format!("\u{10fd00}{value}")), Json::Number)
 }

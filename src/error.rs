@@ -34,6 +34,20 @@ pub enum Expected {
     Colon,
     /// A name after a dot: `a.5`.
     Selector,
+    /// An ad of new syntax, `[ … ]`.
+    Ad,
+    /// A JSON object, `{ … }`.
+    Object,
+    /// A JSON value.
+    JsonValue,
+    /// The name of an attribute of a JSON object, a string.
+    JsonName,
+    /// `:` behind the name of an attribute of a JSON object.
+    JsonColon,
+    /// `,` or `}` of a JSON object.
+    CommaOrEndOfObject,
+    /// `,` or `]` of a JSON list.
+    CommaOrEndOfArray,
 }
 
 impl Expected {
@@ -52,6 +66,13 @@ impl Expected {
             Expected::Assign => "`=` after the attribute name",
             Expected::Colon => "`:` of the conditional",
             Expected::Selector => "an attribute name after `.`",
+            Expected::Ad => "an ad, `[ … ]`",
+            Expected::Object => "an ad, `{ … }`",
+            Expected::JsonValue => "a JSON value",
+            Expected::JsonName => "an attribute name in double quotes",
+            Expected::JsonColon => "`:` after the attribute name",
+            Expected::CommaOrEndOfObject => "`,` or `}`",
+            Expected::CommaOrEndOfArray => "`,` or `]`",
         }
     }
 }

@@ -57,6 +57,14 @@ impl Name {
         INTERNER.name(text.as_ref())
     }
 
+    /// The name, if any spelling of it was interned before: what was never seen is the name of nothing. The
+    /// spelling may be another one than `text`.
+    ///
+    /// For texts that are values, which are not to be kept for ever.
+    pub fn known(text: &[u8]) -> Option<Self> {
+        INTERNER.known(text)
+    }
+
     /// The spelling.
     pub fn as_bytes(self) -> &'static [u8] {
         self.0.text
@@ -198,6 +206,8 @@ struct Interner {
 struct Tables {
     spellings: HashTable<&'static Spelling>,
     folded: HashTable<(&'static [u8], Key)>,
+    /// The first spelling of each key.
+    first: Vec<&'static Spelling>,
 }
 
 impl Interner {
@@ -207,6 +217,14 @@ impl Interner {
             interner.name(text.as_bytes());
         }
         interner
+    }
+
+    fn known(&self, text: &[u8]) -> Option<Name> {
+        let folded = text.to_ascii_lowercase();
+        let hash = self.hasher.hash_one(folded.as_slice());
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        let (_, key) = tables.folded.find(hash, |(known, _)| *known == folded.as_slice())?;
+        tables.first.get(key.index()).map(|spelling| Name(spelling))
     }
 
     fn name(&self, text: &[u8]) -> Name {
@@ -237,6 +255,9 @@ impl Interner {
         let spelling: &'static Spelling =
             Box::leak(Box::new(Spelling { text, folded, key, plain: is_plain(text, folded) }));
         tables.spellings.insert_unique(hash, spelling, |spelling| self.hasher.hash_one(spelling.text));
+        if tables.first.len() == key.index() {
+            tables.first.push(spelling);
+        }
         Name(spelling)
     }
 }
@@ -260,6 +281,14 @@ mod tests {
         assert!(!a.same_spelling(b));
         assert_eq!(b.as_bytes(), b"TOTALSLOTS");
         assert_eq!(b.folded(), b"totalslots");
+    }
+
+    #[test]
+    fn only_names_seen_before_are_known() {
+        let name = Name::new("SeenOnceByThisTest");
+        assert_eq!(Name::known(b"seenONCEbythistest"), Some(name));
+        assert_eq!(Name::known(b"NeverSeenByAnyTest"), None);
+        assert_eq!(Name::known(b"My").map(|name| name.key()), Some(known::MY));
     }
 
     #[test]

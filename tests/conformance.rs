@@ -20,7 +20,7 @@ fn differences(file: &str, kind: Kind, columns: &[&str], areas: Option<&[&str]>)
     let mut ran = 0;
     for line in records(file).lines() {
         let case: Json = serde_json::from_str(
-            &line.replace(": Infinity}", ": \"\u{10fe00}inf\"}").replace(": NaN}", ": \"\u{10fe00}NaN\"}"),
+            &line.replace(": Infinity}", ": \"\u{10fd00}inf\"}").replace(": NaN}", ": \"\u{10fd00}NaN\"}"),
         )
         .unwrap();
         let area = case["area"].as_str().or(case["op"].as_str()).or(case["format"].as_str()).unwrap();

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use classmate::builtin::check::check;
 use classmate::error::Finding;
-use classmate::report::{Color, render_finding};
+use classmate::report::{Color, Origin, render_finding};
 use classmate::syntax::diagnose::diagnose;
 use classmate::syntax::parse::{Mode, ParseOptions, parse_expr};
 use classmate::syntax::token::Quoting;
@@ -64,7 +64,7 @@ impl Mistake {
         out.push_str(&self.written);
         out.push_str(REPORT);
         for finding in findings {
-            let report = render_finding(finding, &self.source, "example", 1, Color::Off);
+            let report = render_finding(finding, &self.source, &Origin::whole("example"), Color::Off);
             for line in report.lines() {
                 writeln!(out, "{}", line.trim_end()).unwrap();
             }

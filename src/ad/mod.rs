@@ -1,5 +1,9 @@
 //! Ads: tables of attributes.
 
+pub mod flatten;
+pub mod refs;
+mod update;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -230,6 +234,12 @@ impl ClassAd {
     /// The ad's own attributes, in the order of their insertion.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (Name, Expr)> + '_ {
         self.entries.iter().map(|entry| (entry.name, entry.value.to_expr()))
+    }
+
+    /// The attribute at a place in the order of insertion.
+    pub(crate) fn at(&self, place: usize) -> (Name, &Attribute) {
+        let entry = &self.entries[place];
+        (entry.name, &entry.value)
     }
 
     pub(crate) fn attributes(&self) -> impl ExactSizeIterator<Item = (Name, &Attribute)> + '_ {

@@ -362,8 +362,7 @@ fn comparison_chain(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     if !compares(inner) || checker.certain_type(right) == Some(Type::Bool) {
         return None;
     }
-    let finding =
-        Finding::warning("comparisons do not chain: the first one's result is compared", checker.span(id));
+    let finding = Finding::warning("comparisons do not chain: the first one's result is compared", checker.span(id));
     if ![first, middle, right].iter().all(|id| checker.fits(*id)) {
         return Some(finding.help("write `a < b && b < c`"));
     }
@@ -423,7 +422,8 @@ fn number_as_text(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     };
     let id = number(right).or_else(|| number(left))?;
     let written = checker.text(id).trim_matches('"').to_owned();
-    let finding = Finding::warning("a number in quotes is text: compared with a number it is an error", checker.span(id));
+    let finding =
+        Finding::warning("a number in quotes is text: compared with a number it is an error", checker.span(id));
     Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
 }
 
@@ -437,7 +437,8 @@ fn tight_default(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
         return Some(finding.help("write parentheses around the right side of `?:`"));
     }
     let (value, other, right) = (checker.text(value), checker.text(other), checker.text(right));
-    let help = format!("write `({value} ?: {other}) {op} {right}`, or `{value} ?: ({other} {op} {right})`", op = op.symbol());
+    let help =
+        format!("write `({value} ?: {other}) {op} {right}`, or `{value} ?: ({other} {op} {right})`", op = op.symbol());
     Some(finding.help(help).fix(checker.span(left), format!("({value} ?: {other})")))
 }
 

@@ -4,7 +4,10 @@ use crate::builtin::{Function, all};
 
 /// Functions of other languages and what to write here.
 const FOREIGN: &[(&[&str], &str)] = &[
-    (&["if", "iif", "cond", "case", "when"], "write `ifThenElse(condition, value, other)`, or `condition ? value : other`"),
+    (
+        &["if", "iif", "cond", "case", "when"],
+        "write `ifThenElse(condition, value, other)`, or `condition ? value : other`",
+    ),
     (&["not"], "write `!(condition)`"),
     (&["and", "all", "allof"], "write `&&` between conditions"),
     (&["or", "anyof"], "write `||` between conditions"),
@@ -12,7 +15,10 @@ const FOREIGN: &[(&[&str], &str)] = &[
     (&["concat", "concatenate", "cat", "append"], "write `strcat(a, b)`"),
     (&["upper", "uppercase", "ucase", "uc"], "write `toUpper(text)`"),
     (&["lower", "lowercase", "lcase", "lc"], "write `toLower(text)`"),
-    (&["contains", "includes", "in", "has", "isin"], "write `member(value, list)`, or `stringListMember(text, \"a,b\")`"),
+    (
+        &["contains", "includes", "in", "has", "isin"],
+        "write `member(value, list)`, or `stringListMember(text, \"a,b\")`",
+    ),
     (&["match", "matches", "regex", "regexmatch", "like", "rlike", "glob"], "write `regexp(\"pattern\", text)`"),
     (&["sub", "gsub", "regexreplace", "regexsub"], "write `replaceAll(\"pattern\", text, replacement)`"),
     (&["now", "unixtime", "timestamp", "gettime"], "write `time()`"),

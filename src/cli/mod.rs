@@ -1,6 +1,10 @@
 //! The command line: one file a subcommand.
 
 mod conform;
+mod eval;
+mod input;
+mod matching;
+mod negotiate;
 
 use std::process::ExitCode;
 
@@ -50,6 +54,9 @@ impl ColorChoice {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    Eval(eval::Arguments),
+    Match(matching::Arguments),
+    Negotiate(negotiate::Arguments),
     Conform(conform::Arguments),
 }
 
@@ -150,6 +157,9 @@ pub fn run() -> ExitCode {
         err: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stderr())),
     };
     let result = match &cli.command {
+        Command::Eval(arguments) => eval::run(arguments, streams),
+        Command::Match(arguments) => matching::run(arguments, streams),
+        Command::Negotiate(arguments) => negotiate::run(arguments, streams),
         Command::Conform(arguments) => conform::run(arguments),
     };
     match result {

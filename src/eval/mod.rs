@@ -3,9 +3,15 @@
 //! In: expressions, ads, settings. Out: values, or a failure. This is the authority on every answer; compiled
 //! forms are proven against it. The walk is native recursion within the depth limit, on a stack that grows.
 
+pub mod clause;
+mod context;
+pub mod explain;
 pub mod matching;
 pub mod scope;
+pub mod trace;
+pub mod walk;
 
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use thiserror::Error;
@@ -14,7 +20,7 @@ use crate::ad::{Attribute, ClassAd};
 use crate::builtin::{self, Call};
 use crate::eval::scope::{Scope, Settings};
 use crate::name::{Key, Name, known};
-use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree, base_of};
+use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::parse::Mode;
 use crate::value::logic::{Truth, not};
@@ -55,7 +61,8 @@ struct Frame<'a> {
 #[derive(Clone)]
 enum Holder<'a> {
     Ad(&'a ClassAd),
-    Written(Arc<Tree>, Run),
+    /// An ad written in an expression: the tree, and the node of the ad.
+    Written(Arc<Tree>, NodeId),
     Made(Arc<ClassAd>),
     /// The ad around both sides of a match.
     Match,
@@ -71,7 +78,7 @@ const RIGHT_CONTEXT: FrameId = FrameId(3);
 const RIGHT: FrameId = FrameId(4);
 
 /// What a name stands for.
-enum Found<'a> {
+pub(crate) enum Found<'a> {
     Value(Value),
     Frame(FrameId),
     Borrowed(&'a Arc<Tree>),
@@ -104,6 +111,8 @@ pub struct Machine<'a> {
     /// The frame that the expression belongs to.
     start: FrameId,
     depth: u32,
+    /// Evaluations begun afresh around this one.
+    contexts: u32,
     work: u64,
     bytes: u64,
     random: u64,
@@ -118,6 +127,7 @@ impl<'a> Machine<'a> {
             active: Vec::new(),
             start: FrameId(0),
             depth: 0,
+            contexts: 0,
             work: 0,
             bytes: 0,
             random: scope.settings.seed,
@@ -206,13 +216,20 @@ impl<'a> Machine<'a> {
     }
 
     /// A value that means the same outside this evaluation.
-    fn released(&self, value: Value) -> Value {
+    pub(crate) fn released(&self, value: Value) -> Value {
+        self.released_value(value, &mut HashMap::new())
+    }
+
+    /// Each ad is copied once, however many lists it is in.
+    fn released_value(&self, value: Value, known: &mut HashMap<u32, AdValue>) -> Value {
         match value {
-            Value::Ad(AdValue(AdSource::Frame(id))) => Value::Ad(self.released_ad(id)),
+            Value::Ad(AdValue(AdSource::Frame(id))) => {
+                Value::Ad(known.entry(id.0).or_insert_with(|| self.released_ad(id)).clone())
+            }
             Value::List(list) => match list.items() {
-                Items::Made(values) => {
-                    Value::List(List::of(values.iter().map(|value| self.released(value.clone())).collect()))
-                }
+                Items::Made(values) => Value::List(List::of(
+                    values.iter().map(|value| self.released_value(value.clone(), known)).collect(),
+                )),
                 Items::Written { .. } => Value::List(list),
             },
             other => other,
@@ -223,9 +240,8 @@ impl<'a> Machine<'a> {
         AdValue(match &self.frame(id).holder {
             Holder::Ad(ad) => AdSource::Made(Arc::new((*ad).clone())),
             Holder::Made(ad) => AdSource::Made(Arc::clone(ad)),
-            Holder::Written(tree, run) => {
-                let root = tree.nodes.iter().position(|node| matches!(node, Node::Ad(other) if other == run));
-                let expr = Expr::at(Arc::clone(tree), root.unwrap_or_default() as NodeId);
+            Holder::Written(tree, root) => {
+                let expr = Expr::at(Arc::clone(tree), *root);
                 AdSource::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))
             }
             Holder::Match | Holder::LeftContext | Holder::RightContext => AdSource::Made(Arc::new(MATCH_AD.clone())),
@@ -299,6 +315,9 @@ impl<'a> Machine<'a> {
             _ => {}
         }
         let second = self.eval(tree, right, frame)?;
+        if let (Value::Str(a), Value::Str(b)) = (&first, &second) {
+            self.charge_work((a.len().min(b.len()) / 64) as u64)?;
+        }
         Ok(match op {
             BinaryOp::Default => second,
             _ => operate(op, &first, &second),
@@ -327,7 +346,7 @@ impl<'a> Machine<'a> {
 
     // ---- names -------------------------------------------------------------------------------------------
 
-    fn root_of(&self, mut frame: FrameId) -> FrameId {
+    pub(crate) fn root_of(&self, mut frame: FrameId) -> FrameId {
         while let Some(parent) = self.frame(frame).parent {
             frame = parent;
         }
@@ -335,16 +354,17 @@ impl<'a> Machine<'a> {
     }
 
     /// The attribute of one ad, its chained parents included.
-    fn find(&self, name: Name, frame: FrameId) -> Option<Found<'a>> {
+    pub(crate) fn find(&self, name: Name, frame: FrameId) -> Option<Found<'a>> {
         let key = name.key();
         match &self.frame(frame).holder {
             Holder::Ad(ad) => ad.lookup(name).map(|attribute| match attribute {
                 Attribute::Literal(literal) => Found::Value(Value::from(literal)),
                 Attribute::Tree(tree) => Found::Borrowed(tree),
             }),
-            Holder::Written(tree, run) => {
-                tree.ad_attribute(*run, name).map(|value| Found::Shared(Arc::clone(tree), value))
-            }
+            Holder::Written(tree, root) => match tree.node(*root) {
+                Node::Ad(run) => tree.ad_attribute(*run, name).map(|value| Found::Shared(Arc::clone(tree), value)),
+                _ => None,
+            },
             Holder::Made(ad) => ad.lookup(name).map(found_attribute),
             Holder::Match => match key {
                 known::LEFT => Some(Found::Frame(LEFT)),
@@ -374,7 +394,7 @@ impl<'a> Machine<'a> {
     }
 
     /// What a name stands for, looked up in an ad and the ads around it, and the ad it was found in.
-    fn resolve(&self, name: Name, frame: FrameId) -> Option<(Found<'a>, FrameId)> {
+    pub(crate) fn resolve(&self, name: Name, frame: FrameId) -> Option<(Found<'a>, FrameId)> {
         let mut at = frame;
         loop {
             if let Some(found) = self.find(name, at) {
@@ -388,7 +408,7 @@ impl<'a> Machine<'a> {
     }
 
     /// As [`Machine::resolve`], then on the other side of the match.
-    fn resolve_reference(&self, name: Name, frame: FrameId) -> Option<(Found<'a>, FrameId)> {
+    pub(crate) fn resolve_reference(&self, name: Name, frame: FrameId) -> Option<(Found<'a>, FrameId)> {
         self.resolve(name, frame).or_else(|| {
             let alternate = self.frame(frame).alternate?;
             self.resolve(name, alternate)
@@ -445,18 +465,24 @@ impl<'a> Machine<'a> {
     // ---- parts of lists and ads ---------------------------------------------------------------------------
 
     /// The ad that a value is, as a frame to look names up in.
-    pub(crate) fn frame_of(&mut self, ad: &AdValue) -> FrameId {
-        match &ad.0 {
-            AdSource::Frame(id) => *id,
-            AdSource::Made(made) => self.push(Holder::Made(Arc::clone(made)), None),
-            AdSource::Written(written) => match written.expr.node() {
-                Node::Ad(run) => {
-                    let parent = (written.frame != FrameId::NONE).then_some(written.frame);
-                    self.push(Holder::Written(Arc::clone(written.expr.tree()), *run), parent)
-                }
-                _ => self.push(Holder::Made(Arc::default()), None),
-            },
+    pub(crate) fn frame_of(&mut self, ad: &AdValue) -> Result<FrameId, Failed> {
+        let (holder, parent) = match &ad.0 {
+            AdSource::Frame(id) => return Ok(*id),
+            AdSource::Made(made) => (Holder::Made(Arc::clone(made)), None),
+            AdSource::Written(written) => {
+                let parent = (written.frame != FrameId::NONE).then_some(written.frame);
+                (Holder::Written(Arc::clone(written.expr.tree()), written.expr.root()), parent)
+            }
+        };
+        self.push_counted(holder, parent)
+    }
+
+    fn push_counted(&mut self, holder: Holder<'a>, parent: Option<FrameId>) -> Result<FrameId, Failed> {
+        let limit = self.settings.limits.bytes;
+        if (self.frames.len() * size_of::<Frame<'_>>()) as u64 > limit {
+            return Err(Failed::Memory(limit));
         }
+        Ok(self.push(holder, parent))
     }
 
     /// Runs something that may look at new ads, and forgets those again unless the result may be in them.
@@ -478,43 +504,52 @@ impl<'a> Machine<'a> {
             return self.outward(name, id);
         }
         let from = self.deeper(|machine| machine.eval(tree, base, frame))?;
-        self.attribute_of(&from, name)
+        self.attribute_of(&from, name, frame)
     }
 
     /// `value.name`
-    fn attribute_of(&mut self, value: &Value, name: Name) -> Result<Value, Failed> {
+    fn attribute_of(&mut self, value: &Value, name: Name, frame: FrameId) -> Result<Value, Failed> {
         match value {
             Value::Undefined => Ok(Value::Undefined),
             Value::Ad(ad) => self.forgetting(|machine| {
-                let id = machine.frame_of(ad);
+                let id = machine.frame_of(ad)?;
                 machine.outward(name, id)
             }),
-            Value::List(list) => self.project(list, name),
+            Value::List(list) => self.deeper(|machine| with_stack(|| machine.project(list, name, frame))),
             _ => Ok(Value::Error),
         }
     }
 
     /// `{ [a = 1], [a = 2] }.a`: the attribute of every element, now.
-    fn project(&mut self, list: &List, name: Name) -> Result<Value, Failed> {
-        self.charge_bytes(list.len() * size_of::<Value>())?;
-        let mut values = Vec::with_capacity(list.len());
+    pub(crate) fn project(&mut self, list: &List, name: Name, frame: FrameId) -> Result<Value, Failed> {
+        let mut values = Vec::new();
         for at in 0..list.len() {
-            let element = self.element(list, at)?;
-            values.push(self.attribute_of(&element, name)?);
+            let element = self.element_in(list, at, frame)?;
+            values.push(self.attribute_of(&element, name, frame)?);
         }
-        Ok(Value::List(List::of(values)))
+        self.made_list(values)
     }
 
-    /// An element of a list, evaluated in the scope of the list.
-    pub(crate) fn element(&mut self, list: &List, at: usize) -> Result<Value, Failed> {
+    /// An element of a list, evaluated in the scope of the list, as a subscript does.
+    fn element(&mut self, list: &List, at: usize) -> Result<Value, Failed> {
+        match list.items() {
+            Items::Made(_) => self.element_in(list, at, FrameId::NONE),
+            Items::Written { frame, .. } => self.element_in(list, at, *frame),
+        }
+    }
+
+    /// An element of a list, evaluated in the scope where the list is used, as functions and projections do. Only
+    /// the lists and ads that are elements stay in the scope they were written in.
+    pub(crate) fn element_in(&mut self, list: &List, at: usize, frame: FrameId) -> Result<Value, Failed> {
         match list.items() {
             Items::Made(values) => {
                 self.charge_work(1)?;
                 Ok(values[at].clone())
             }
-            Items::Written { expr, frame } => {
+            Items::Written { expr, frame: home } => {
                 let id = elements(expr)[at];
-                self.eval(expr.tree(), id, *frame)
+                let fixed = matches!(expr.tree().node(id), Node::List(_) | Node::Ad(_));
+                self.eval(expr.tree(), id, if fixed { *home } else { frame })
             }
         }
     }
@@ -522,7 +557,12 @@ impl<'a> Machine<'a> {
     fn subscript(&mut self, tree: &Arc<Tree>, base: NodeId, index: NodeId, frame: FrameId) -> Result<Value, Failed> {
         let base = self.deeper(|machine| machine.eval(tree, base, frame))?;
         let index = self.deeper(|machine| machine.eval(tree, index, frame))?;
-        match (&base, &index) {
+        self.subscript_of(&base, &index)
+    }
+
+    /// `base[index]`
+    pub(crate) fn subscript_of(&mut self, base: &Value, index: &Value) -> Result<Value, Failed> {
+        match (base, index) {
             (Value::Error, _) | (_, Value::Error) => Ok(Value::Error),
             (Value::Undefined, _) | (_, Value::Undefined) => Ok(Value::Undefined),
             (Value::List(list), Value::Int(at)) => {
@@ -533,9 +573,11 @@ impl<'a> Machine<'a> {
                 }
             }
             (Value::Ad(ad), Value::Str(text)) => {
-                let name = Name::new(text.as_bytes());
+                let Some(name) = Name::known(text) else {
+                    return Ok(Value::Undefined); // no ad has an attribute of a name never seen
+                };
                 self.forgetting(|machine| {
-                    let id = machine.frame_of(ad);
+                    let id = machine.frame_of(ad)?;
                     match machine.find(name, id) {
                         Some(found) => machine.follow(found, name, id),
                         None => Ok(Value::Undefined),
@@ -546,7 +588,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn call(&mut self, tree: &Arc<Tree>, site: CallSite, frame: FrameId) -> Result<Value, Failed> {
+    pub(crate) fn call(&mut self, tree: &Arc<Tree>, site: CallSite, frame: FrameId) -> Result<Value, Failed> {
         let Some(function) = builtin::find(site.name) else {
             return Ok(Value::Error);
         };
@@ -606,6 +648,6 @@ pub(crate) fn operate(op: BinaryOp, left: &Value, right: &Value) -> Value {
 }
 
 /// Runs on a stack that is long enough: function calls nest beyond the depth limit.
-fn with_stack<T>(inner: impl FnOnce() -> T) -> T {
+pub(crate) fn with_stack<T>(inner: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(96 << 10, 1 << 20, inner)
 }

@@ -217,6 +217,11 @@ impl Expr {
         self.tree.node(self.root)
     }
 
+    /// The nodes of the expression, in post-order: they are contiguous.
+    pub fn nodes(&self) -> &[Node] {
+        &self.tree.nodes[self.tree.first_of(self.root) as usize..=self.root as usize]
+    }
+
     /// The constant, if the expression is one.
     pub fn as_literal(&self) -> Option<&Literal> {
         match self.node() {

@@ -190,7 +190,7 @@ fn quoted(lexer: &mut Lexer<'_, Raw>, quote: u8) -> Result<(), ScanError> {
 }
 
 /// The length of a new-syntax string behind its opening quote, with all that join it.
-fn joined_strings(rest: &[u8], quote: u8) -> Option<usize> {
+pub(crate) fn joined_strings(rest: &[u8], quote: u8) -> Option<usize> {
     let mut end = new_string(rest, quote)?;
     loop {
         let gap = rest[end..].iter().take_while(|byte| is_space(**byte)).count();

@@ -13,7 +13,15 @@ use crate::value::Value;
 /// # Errors
 /// The value itself, when it is undefined or error.
 pub fn to_text(value: &Value) -> Result<Text, Value> {
-    Ok(match value {
+    to_text_within(value, usize::MAX).map(|text| text.unwrap_or_else(|| Text::new("")))
+}
+
+/// As [`to_text`]; `None` when the text of a list or ad is longer than `limit` bytes.
+///
+/// # Errors
+/// As [`to_text`].
+pub fn to_text_within(value: &Value, limit: usize) -> Result<Option<Text>, Value> {
+    Ok(Some(match value {
         Value::Undefined | Value::Error => return Err(value.clone()),
         Value::Str(text) => text.clone(),
         Value::AbsTime(time) => {
@@ -26,8 +34,8 @@ pub fn to_text(value: &Value) -> Result<Text, Value> {
             write_rel_whole(&mut out, *seconds);
             Text::from(out)
         }
-        other => Text::from(other.to_text(Style::New)),
-    })
+        other => return Ok(other.to_expr().to_text_within(Style::New, limit).map(Text::from)),
+    }))
 }
 
 /// The value as a real: the longest numeric prefix of a string, seconds of a time.

@@ -42,9 +42,31 @@ pub(super) fn never_closed(place: &Place<'_>) -> Option<Finding> {
     Some(finding.help(format!("write `{missing}` at the end")).fix(end, missing))
 }
 
+/// `[a = (1; b = 2]`, `[a = f(1; b = 2]`
+pub(super) fn closed_too_late(place: &Place<'_>) -> Option<Finding> {
+    let found = place.after(0)?;
+    let (bracket, opened) = place.inside().filter(|(bracket, _)| *bracket != Bracket::Ad)?;
+    let in_ad = place.open.iter().any(|(outer, _)| *outer == Bracket::Ad);
+    let separator = if found.is(";") {
+        found
+    } else {
+        // Inside a call, `;` separates arguments, and only the `=` behind it shows that it was not meant to.
+        place.before(0).filter(|name| found.is("=") && name.kind == Kind::Word)?;
+        place.before(1).filter(|separator| separator.is(";"))?
+    };
+    if !in_ad || place.wants_value() {
+        return None;
+    }
+    let message = format!("{} is not closed: expected `{}` before `;`", bracket.of(), bracket.close());
+    let at = separator.span.range().start;
+    let finding = Finding::error(message, separator.span).related(opened, "opened here");
+    let help = format!("write `{}` where {} ends", bracket.close(), bracket.of());
+    Some(finding.help(help).fix(Span::new(at, at), bracket.close()))
+}
+
 /// `1 + 2)`
 pub(super) fn never_opened(place: &Place<'_>) -> Option<Finding> {
-    let found = place.after(0).filter(|found| is_close(found) && place.open.is_empty())?;
+    let found = place.after(0).filter(|found| is_close(found) && place.open.is_empty() && place.whole)?;
     let message = format!("nothing is open that `{}` could close", found.shown());
     Some(Finding::error(message, found.span).help("remove it, or open its bracket").fix(found.span, ""))
 }
@@ -85,7 +107,7 @@ pub(super) fn stray_separator(place: &Place<'_>) -> Option<Finding> {
 
 /// `1 + 2;`
 pub(super) fn trailing_semicolon(place: &Place<'_>) -> Option<Finding> {
-    let found = place.after(0).filter(|found| found.is(";") && place.open.is_empty())?;
+    let found = place.after(0).filter(|found| found.is(";") && place.open.is_empty() && place.whole)?;
     if place.after(1).is_none() {
         let finding = Finding::error("an expression does not end with `;`", found.span);
         return Some(finding.help("remove it").fix(found.span, ""));
@@ -130,7 +152,7 @@ pub(super) fn json(place: &Place<'_>) -> Option<Finding> {
     let next_is = |symbol: &str| place.after(1).is_some_and(|next| next.is(symbol));
     let in_ad = bracket == Bracket::Ad && place.expected() == Some(Expected::AttributeName);
     if bracket == Bracket::List && found.is(":") && key(before) || in_ad && key(found) && next_is(":") {
-        let finding = Finding::error("this is JSON, not an ad of ClassAd syntax", opened);
+        let finding = Finding::error("this is JSON, not an ad of ClassAd syntax", opened.to(found.span));
         return Some(finding.help("write `[ a = 1; b = 2 ]`, or read the text as JSON"));
     }
     let element = matches!(found.kind, Kind::Number | Kind::String) && (next_is(",") || next_is("]"));
@@ -176,7 +198,8 @@ pub(super) fn attribute_without_assign(place: &Place<'_>) -> Option<Finding> {
         return Some(finding.help(format!("write `{} = value`", name.shown())));
     };
     if found.is(":") || found.is("==") {
-        let finding = Finding::error(format!("expected `=` after the attribute name, found `{}`", found.shown()), found.span);
+        let finding =
+            Finding::error(format!("expected `=` after the attribute name, found `{}`", found.shown()), found.span);
         return Some(finding.help("write `=`").fix(found.span, "="));
     }
     if found.is("]") || found.is(";") || found.is(",") {
@@ -189,5 +212,9 @@ pub(super) fn attribute_without_assign(place: &Place<'_>) -> Option<Finding> {
     let span = name.span.to(last.span);
     let quoted = quoted_name(place.text(span).as_bytes());
     let finding = Finding::error(format!("`{}` is not a plain name", place.text(span)), span);
-    Some(finding.help(format!("write `{quoted}`: other names than letters, digits and `_` are quoted")).fix(span, quoted))
+    Some(
+        finding
+            .help(format!("write `{quoted}`: other names than letters, digits and `_` are quoted"))
+            .fix(span, quoted),
+    )
 }

@@ -7,8 +7,18 @@ use crate::syntax::diagnose::place::Place;
 use crate::syntax::lexer::leading_character;
 
 /// For characters that the lexer refuses.
-pub(super) const RULES: &[Rule] =
-    &[half_identity, macro_call, hash, at_sign, backslash, backquote, typographic_quote, typographic, letter, stray_byte];
+pub(super) const RULES: &[Rule] = &[
+    half_identity,
+    macro_call,
+    hash,
+    at_sign,
+    backslash,
+    backquote,
+    typographic_quote,
+    typographic,
+    letter,
+    stray_byte,
+];
 
 /// `a =? b`
 fn half_identity(place: &Place<'_>) -> Option<Finding> {
@@ -177,7 +187,8 @@ fn letter(place: &Place<'_>) -> Option<Finding> {
     let before = before.take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     let behind = &place.rest()[..place.rest().len().min(256)];
     let text = String::from_utf8_lossy(behind);
-    let word = text.chars().take_while(|other| other.is_alphanumeric() || *other == '_').map(char::len_utf8).sum::<usize>();
+    let word =
+        text.chars().take_while(|other| other.is_alphanumeric() || *other == '_').map(char::len_utf8).sum::<usize>();
     let span = Span::new(place.start() - before, place.start() + word);
     let written = place.text(span);
     let finding = Finding::error(format!("a name has only ASCII letters: found `{character}`"), span);
@@ -189,7 +200,9 @@ fn letter(place: &Place<'_>) -> Option<Finding> {
 fn stray_byte(place: &Place<'_>) -> Option<Finding> {
     let byte = place.rest().first()?;
     if byte.is_ascii_control() {
-        return Some(place.plain().help("remove the control character"));
+        let finding = Finding::error(format!("unexpected byte 0x{byte:02x}"), place.error.span);
+        return Some(finding.help("remove the control character"));
     }
-    (!byte.is_ascii()).then(|| place.plain().help("save the text as UTF-8; only strings may hold other bytes"))
+    let finding = || Finding::error(format!("unexpected byte 0x{byte:02x}"), place.error.span);
+    (!byte.is_ascii()).then(|| finding().help("save the text as UTF-8; only strings may hold other bytes"))
 }

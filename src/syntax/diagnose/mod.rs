@@ -32,7 +32,16 @@ type Rule = fn(&Place<'_>) -> Option<Finding>;
 /// assert_eq!(finding.fix.unwrap().apply(source), b"Memory > 1024 && Cpus > 1");
 /// ```
 pub fn diagnose(source: &[u8], error: &SyntaxError, options: &ParseOptions) -> Finding {
-    let place = Place::new(source, error, options);
+    explain(&Place::new(source, error, options, true))
+}
+
+/// As [`diagnose`], for a line of a text: brackets may have been opened before it, and may be closed behind it.
+pub fn diagnose_part(line: &[u8], error: &SyntaxError, options: &ParseOptions) -> Finding {
+    explain(&Place::new(line, error, options, false))
+}
+
+fn explain(place: &Place<'_>) -> Finding {
+    let error = place.error;
     let rules: &[Rule] = match &error.kind {
         SyntaxErrorKind::Unexpected { .. } => UNEXPECTED,
         SyntaxErrorKind::BadCharacter(_) => characters::RULES,
@@ -44,7 +53,7 @@ pub fn diagnose(source: &[u8], error: &SyntaxError, options: &ParseOptions) -> F
         SyntaxErrorKind::SemicolonInArguments => &[brackets::semicolon_in_arguments],
         _ => &[],
     };
-    rules.iter().find_map(|rule| rule(&place)).unwrap_or_else(|| plain(error))
+    rules.iter().find_map(|rule| rule(place)).unwrap_or_else(|| plain(error))
 }
 
 /// The most telling rules first: a foreign operator explains more than a missing operand.
@@ -55,6 +64,7 @@ const UNEXPECTED: &[Rule] = &[
     operators::foreign_word,
     operators::is_not,
     operators::leading_word,
+    brackets::closed_too_late,
     brackets::json,
     brackets::comma_in_ad,
     brackets::missing_semicolon,
@@ -71,6 +81,7 @@ const UNEXPECTED: &[Rule] = &[
     values::scope_comma,
     values::selector,
     values::unquoted_words,
+    values::windows_path,
     values::template,
     operators::unfinished_conditional,
     brackets::stray_separator,

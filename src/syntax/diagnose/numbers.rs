@@ -55,12 +55,8 @@ fn incomplete(place: &Place<'_>) -> Option<Finding> {
 }
 
 /// Factors of units: a thousand and its powers, in the binary sense that memory and disk are counted in.
-const SIZES: &[(&str, &str)] = &[
-    ("k", "1024"),
-    ("m", "1024 * 1024"),
-    ("g", "1024 * 1024 * 1024"),
-    ("t", "1024 * 1024 * 1024 * 1024"),
-];
+const SIZES: &[(&str, &str)] =
+    &[("k", "1024"), ("m", "1024 * 1024"), ("g", "1024 * 1024 * 1024"), ("t", "1024 * 1024 * 1024 * 1024")];
 
 const TIMES: &[(&[&str], &str)] = &[
     (&["s", "sec", "secs", "second", "seconds"], "1"),
@@ -120,18 +116,17 @@ pub(super) fn thousands_separator(place: &Place<'_>) -> Option<Finding> {
     if !(comma.is(",") && group(number) && number.text.len() <= 3 && touch(number, comma)) {
         return None;
     }
-    let mut end = None;
-    let mut last = comma;
-    for pair in (0..4).map(|at| (place.after(2 * at), place.after(2 * at + 1))) {
-        let (Some(comma), Some(digits)) = pair else { break };
-        let grouped = comma.is(",") && group(digits) && digits.text.len() == 3;
-        if !grouped || !touch(comma, digits) || (last.span != comma.span && !touch(last, comma)) {
-            break;
-        }
-        last = digits;
-        end = Some(digits.span);
+    // The lexer stops at a group such as `000`.
+    let rest = place.rest();
+    let grouped = |at: usize| {
+        let digits = rest.get(at + 1..at + 4).is_some_and(|group| group.iter().all(u8::is_ascii_digit));
+        rest.get(at) == Some(&b',') && digits && !rest.get(at + 4).is_some_and(u8::is_ascii_alphanumeric)
+    };
+    let groups = (0..).take_while(|group| grouped(4 * group)).count();
+    if groups == 0 {
+        return None;
     }
-    let span = number.span.to(end?);
+    let span = Span::new(number.span.range().start, place.start() + 4 * groups);
     Some(without_separators(span, &place.text(span), ','))
 }
 

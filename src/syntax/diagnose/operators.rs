@@ -66,7 +66,8 @@ pub(super) fn split_operator(place: &Place<'_>) -> Option<Finding> {
         (split && known.contains(&operator.as_slice()))
             .then(|| (left.span.to(right.span), String::from_utf8_lossy(&operator).into_owned()))
     };
-    let (span, operator) = joined(place.before(0), place.after(0)).or_else(|| joined(place.after(0), place.after(1)))?;
+    let (span, operator) =
+        joined(place.before(0), place.after(0)).or_else(|| joined(place.after(0), place.after(1)))?;
     let finding = Finding::error(format!("the operator `{operator}` is split in two"), span);
     Some(finding.help(format!("write `{operator}` without a space")).fix(span, operator))
 }

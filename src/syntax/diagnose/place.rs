@@ -142,12 +142,14 @@ pub(super) struct Place<'s> {
     after: Vec<Lexeme<'s>>,
     /// The brackets that are open at the place, innermost last, with the tokens that opened them.
     pub(super) open: Vec<(Bracket, Span)>,
+    /// Whether nothing stands before and behind the text.
+    pub(super) whole: bool,
 }
 
 impl<'s> Place<'s> {
-    pub(super) fn new(source: &'s [u8], error: &'s SyntaxError, options: &ParseOptions) -> Self {
+    pub(super) fn new(source: &'s [u8], error: &'s SyntaxError, options: &ParseOptions, whole: bool) -> Self {
         let at = error.span.range().start.min(source.len());
-        let mut place = Place { source, error, before: Vec::new(), after: Vec::new(), open: Vec::new() };
+        let mut place = Place { source, error, before: Vec::new(), after: Vec::new(), open: Vec::new(), whole };
         for (start, token, end) in Lexer::new(source, options.mode, options.quoting).map_while(Result::ok) {
             if start >= at {
                 break;
@@ -211,7 +213,7 @@ impl<'s> Place<'s> {
 
     /// Whether the text ended.
     pub(super) fn at_end(&self) -> bool {
-        self.after.is_empty()
+        self.after.is_empty() && self.whole
     }
 
     pub(super) fn start(&self) -> usize {

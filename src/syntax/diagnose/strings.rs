@@ -53,10 +53,13 @@ fn backslash_before_quote(place: &Place<'_>) -> Option<Finding> {
 }
 
 fn never_closed(place: &Place<'_>) -> Option<Finding> {
-    let before = place.before(0).filter(|before| before.kind == Kind::String && before.span.end == place.error.span.start);
+    let before =
+        place.before(0).filter(|before| before.kind == Kind::String && before.span.end == place.error.span.start);
     let finding = place.plain();
     Some(match before {
-        Some(before) => finding.related(before.span, "this string ends here").help("a quote inside a string is written `\\\"`"),
+        Some(before) => {
+            finding.related(before.span, "this string ends here").help("a quote inside a string is written `\\\"`")
+        }
         None if memchr::memchr(b'\n', place.rest()).is_none() => {
             let end = place.source.trim_ascii_end().len();
             finding.help("write `\"` where the string ends").fix(Span::new(end, end), "\"")
@@ -80,9 +83,8 @@ pub(super) fn bad_time(place: &Place<'_>) -> Option<Finding> {
     let span = place.error.span;
     let call = place.source.get(span.range())?;
     let string = memchr::memchr(b'"', call).zip(memchr::memrchr(b'"', call)).filter(|(first, last)| first < last);
-    let span = string.map_or(span, |(first, last)| {
-        Span::new(span.range().start + first, span.range().start + last + 1)
-    });
+    let span =
+        string.map_or(span, |(first, last)| Span::new(span.range().start + first, span.range().start + last + 1));
     let finding = Finding::error(place.error.to_string(), span);
     Some(if call.first().is_some_and(|byte| byte.eq_ignore_ascii_case(&b'r')) {
         finding.help("write `relTime(\"1+02:03:04\")` for days, hours, minutes and seconds, or `relTime(\"90\")`")

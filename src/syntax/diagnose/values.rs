@@ -12,9 +12,10 @@ pub(super) fn method_call(place: &Place<'_>) -> Option<Finding> {
     let (dot, base) = (place.before(1).filter(|dot| dot.is("."))?, place.before(2));
     let span = dot.span.to(name.span);
     let function = name.shown();
+    let more = if place.after(1).is_some_and(|next| next.is(")")) { "" } else { ", …" };
     let help = match base {
-        Some(base) if base.kind == Kind::Word => format!("write `{function}({}, …)`", base.shown()),
-        _ => format!("write `{function}(value, …)`"),
+        Some(base) if base.kind == Kind::Word => format!("write `{function}({}{more})`", base.shown()),
+        _ => format!("write `{function}(value{more})`"),
     };
     Some(Finding::error(format!("`{function}` cannot be called on a value"), span).help(help))
 }
@@ -94,7 +95,8 @@ pub(super) fn selector(place: &Place<'_>) -> Option<Finding> {
 pub(super) fn unquoted_words(place: &Place<'_>) -> Option<Finding> {
     let (before, found) = (place.before(0)?, place.after(0)?);
     if place.wants_value() && found.is("/") && place.after(1).is_some_and(|next| touch(found, next)) {
-        let end = place.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"/._-+".contains(byte)).count();
+        let end =
+            place.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"/._-+".contains(byte)).count();
         let span = Span::new(place.start(), place.start() + end);
         return Some(text_needs_quotes(place, span));
     }
@@ -105,6 +107,18 @@ pub(super) fn unquoted_words(place: &Place<'_>) -> Option<Finding> {
     let words = (0..).map_while(|ahead| place.after(ahead)).take_while(|lexeme| lexeme.kind == Kind::Word);
     let last = words.last()?;
     Some(text_needs_quotes(place, before.span.to(last.span)))
+}
+
+/// `C:\Windows\notepad.exe`
+pub(super) fn windows_path(place: &Place<'_>) -> Option<Finding> {
+    let drive = place.before(0).filter(|drive| drive.kind == Kind::Word && drive.text.len() == 1)?;
+    let rest = place.rest();
+    rest.strip_prefix(b":\\")?;
+    let more = rest.iter().take_while(|byte| !byte.is_ascii_whitespace() && !b"()\"".contains(byte)).count();
+    let span = Span::new(drive.span.range().start, place.start() + more);
+    let written = format!("\"{}\"", place.text(span).replace('\\', "\\\\"));
+    let finding = Finding::error("text without quotes", span);
+    Some(finding.help(format!("write `{written}`")).fix(span, written))
 }
 
 fn text_needs_quotes(place: &Place<'_>, span: Span) -> Finding {

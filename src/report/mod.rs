@@ -2,14 +2,18 @@
 //!
 //! The only module that draws. Errors come in as values with a place; what would have been right is said here.
 
+pub mod outcome;
+
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet};
 
 use crate::error::{Finding, Severity, SyntaxError};
-use crate::span::Span;
-use crate::syntax::diagnose::diagnose;
+use crate::format::report::Fault;
+use crate::span::{Position, Span};
+use crate::syntax::diagnose::{diagnose, diagnose_part};
 use crate::syntax::parse::ParseOptions;
+use crate::syntax::token::Quoting;
 
 /// Whether output is coloured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,27 +28,34 @@ pub enum Color {
 /// How much of a long line is shown around a place.
 const CONTEXT: usize = 160;
 
-/// Renders an error in a source text that begins on a line of a file.
+/// Renders an error in a source text.
 ///
-/// `origin` names the source (`job.ad`, or what the text is called), `first_line` is the number of the source's
-/// first line in it. `help` says what to do; without it, what people usually mean by such a text is said.
-pub fn render(
-    error: &SyntaxError,
-    source: &[u8],
-    origin: &str,
-    first_line: usize,
-    help: Option<&str>,
-    color: Color,
-) -> String {
+/// `origin` names the source (`job.ad`, or what the text is called) and the position in it at which the source
+/// text begins. `help` says what to do; without it, what people usually mean by such a text is said.
+pub fn render(error: &SyntaxError, source: &[u8], origin: &Origin<'_>, help: Option<&str>, color: Color) -> String {
     let finding = match help {
         Some(help) => Finding::from(error).help(help),
         None => diagnose(source, error, &ParseOptions::default()),
     };
-    render_finding(&finding, source, origin, first_line, color)
+    render_finding(&finding, source, origin, color)
 }
 
-/// Renders a finding about a source text that begins on a line of a file; see [`render`].
-pub fn render_finding(finding: &Finding, source: &[u8], origin: &str, first_line: usize, color: Color) -> String {
+/// Renders what a reader of ads found wrong in a file.
+pub fn render_fault(fault: &Fault, file: &str, color: Color) -> String {
+    let within = Position::of(&fault.excerpt, fault.error.span.start as usize);
+    // The excerpt may begin inside the line.
+    let column = fault.position.column.saturating_sub(within.column) + 1;
+    let origin = Origin { name: file, line: fault.position.line, column };
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let finding = match column {
+        1 => diagnose_part(&fault.excerpt, &fault.error, &options),
+        _ => Finding::from(&fault.error),
+    };
+    render_finding(&finding, &fault.excerpt, &origin, color)
+}
+
+/// Renders a finding about a source text; see [`render`].
+pub fn render_finding(finding: &Finding, source: &[u8], origin: &Origin<'_>, color: Color) -> String {
     let primary = Mark { span: finding.span, kind: AnnotationKind::Primary, label: None };
     let related = finding.related.as_ref();
     let related = related.map(|(span, why)| Mark { span: *span, kind: AnnotationKind::Context, label: Some(why) });
@@ -59,7 +70,7 @@ pub fn render_finding(finding: &Finding, source: &[u8], origin: &str, first_line
     };
     let mut group = Group::with_title(level.primary_title(finding.message.as_str()));
     for marks in pictures {
-        group = group.elements(picture(source, origin, first_line, &marks));
+        group = group.elements(picture(source, origin, &marks));
     }
     let help = finding.help.as_deref();
     if let Some(help) = help {
@@ -87,10 +98,12 @@ fn fits_beside(source: &[u8], one: Span, other: Span) -> bool {
 }
 
 /// A line with its marks, the first of which gives the place.
-fn picture<'f>(source: &[u8], origin: &'f str, first_line: usize, marks: &[Mark<'f>]) -> Vec<Element<'f>> {
+fn picture<'f>(source: &[u8], origin: &Origin<'f>, marks: &[Mark<'f>]) -> Vec<Element<'f>> {
     let spans: Vec<_> = marks.iter().map(|mark| mark.span.range()).collect();
     let window = Window::around(source, &spans);
-    let place = Origin::path(origin).line(first_line + window.lines_before).char_column(window.column);
+    let within = Position::of(source, spans.first().map_or(0, |span| span.start));
+    let line = (origin.line + within.line - 1) as usize;
+    let column = if within.line == 1 { origin.column + within.column - 1 } else { within.column };
     let annotations = marks.iter().zip(window.marks).map(|(mark, span)| {
         let annotation = mark.kind.span(span);
         match mark.label {
@@ -98,9 +111,14 @@ fn picture<'f>(source: &[u8], origin: &'f str, first_line: usize, marks: &[Mark<
             None => annotation,
         }
     });
-    let snippet =
-        Snippet::source(window.text).line_start(first_line + window.lines_before).annotations(annotations);
-    vec![place.into(), snippet.into()]
+    let snippet = Snippet::source(window.text).line_start(line).annotations(annotations);
+    // The renderer counts columns in what it shows, which is right unless the line begins elsewhere or is cut.
+    if window.cut || column != within.column {
+        let place = annotate_snippets::Origin::path(origin.name).line(line).char_column(column as usize);
+        vec![place.into(), snippet.into()]
+    } else {
+        vec![snippet.path(origin.name).into()]
+    }
 }
 
 /// The line of a place, cut to a readable length and made valid text.
@@ -108,10 +126,8 @@ struct Window {
     text: String,
     /// The places in `text`, in the order asked for.
     marks: Vec<Range<usize>>,
-    /// Lines of the source before this one.
-    lines_before: usize,
-    /// Column of the first place in the source's line, in characters, from 1.
-    column: usize,
+    /// Whether the beginning of the line is left out.
+    cut: bool,
 }
 
 impl Window {
@@ -145,10 +161,25 @@ impl Window {
         }
         let at = |offset: usize| shown.iter().find(|(known, _)| *known == offset).map_or(0, |(_, place)| *place);
         let marks = clamped.iter().map(|span| at(span.start)..at(span.end)).collect();
-        let lines_before = memchr::memchr_iter(b'\n', &source[..line_start]).count();
-        let first = clamped.first().map_or(start, |span| span.start);
-        let column = String::from_utf8_lossy(&source[line_start..first]).chars().count() + 1;
-        Window { text, marks, lines_before, column }
+        Window { text, marks, cut: from > line_start }
+    }
+}
+
+/// Where a source text comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// The file, or what the text is called.
+    pub name: &'a str,
+    /// The line on which the text begins, from 1.
+    pub line: u64,
+    /// The column at which the text begins, from 1.
+    pub column: u64,
+}
+
+impl<'a> Origin<'a> {
+    /// A text that is the whole of what it is called.
+    pub fn whole(name: &'a str) -> Self {
+        Origin { name, line: 1, column: 1 }
     }
 }
 
@@ -179,7 +210,13 @@ mod tests {
 
     fn rendered(source: &str) -> String {
         let error = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap_err();
-        render(&error, source.as_bytes(), "job.ad", 3, Some("`*` needs a value on both sides"), Color::Off)
+        render(
+            &error,
+            source.as_bytes(),
+            &Origin { name: "job.ad", line: 3, column: 1 },
+            Some("`*` needs a value on both sides"),
+            Color::Off,
+        )
     }
 
     #[test]

@@ -1,0 +1,187 @@
+//! Choice, and expressions as data: `ifThenElse`, `eval`, `unparse`, `unresolved`, `debug`.
+
+use pcre2::bytes::{Regex, RegexBuilder};
+
+use crate::ad::refs::{self, Naming};
+use crate::builtin::{Call, Function};
+use crate::eval::Failed;
+use crate::name::Name;
+use crate::syntax::expr::{Expr, Node};
+use crate::syntax::parse::parse_full;
+use crate::syntax::print::Style;
+use crate::text::Text;
+use crate::value::Value;
+use crate::value::logic::Truth;
+
+/// The family's table.
+pub const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "ifThenElse",
+        signature: "ifThenElse(condition, yes, no)",
+        least: 3,
+        most: Some(3),
+        pure: true,
+        can_error: true,
+        run: if_then_else,
+        about: "The second value if the condition is true or a number other than zero, otherwise the third; only that \
+                one is evaluated. Undefined if the condition is.",
+        examples: &[
+            ("ifThenElse(2 > 1, \"yes\", \"no\")", "\"yes\""),
+            ("ifThenElse(undefined, 1, 2)", "undefined"),
+            ("ifThenElse(\"x\", 1, 2)", "error"),
+        ],
+    },
+    Function {
+        name: "eval",
+        signature: "eval(text)",
+        least: 1,
+        most: Some(1),
+        pure: false,
+        can_error: true,
+        run: eval,
+        about: "The value of the expression that a string holds, evaluated here.",
+        examples: &[("eval(\"1 + 1\")", "2"), ("eval(\"1 +\")", "error"), ("[ a = 2; b = eval(\"a * 3\") ].b", "6")],
+    },
+    Function {
+        name: "unparse",
+        signature: "unparse(attribute)",
+        least: 1,
+        most: Some(1),
+        pure: true,
+        can_error: true,
+        run: unparse,
+        about: "The expression of an attribute of this ad as a string, not evaluated; empty if there is none. The \
+                argument must be an attribute name.",
+        examples: &[
+            ("[ a = b + 1; text = unparse(a) ].text", "\"b + 1\""),
+            ("unparse(nosuch)", "\"\""),
+            ("unparse(1)", "error"),
+        ],
+    },
+    Function {
+        name: "unresolved",
+        signature: "unresolved(attribute [, pattern])",
+        least: 1,
+        most: Some(2),
+        pure: true,
+        can_error: true,
+        run: unresolved,
+        about: "The names that the expression of an attribute refers to and that this ad does not define, as a list in \
+                a string; with a pattern, whether the regular expression matches one of them. The argument must be an \
+                attribute name.",
+        examples: &[
+            ("[ a = b + TARGET.c + d; d = 1; names = unresolved(a) ].names", "\"b,c\""),
+            ("[ a = b + TARGET.c; any = unresolved(a, \"^c\") ].any", "true"),
+            ("unresolved(nosuch)", "undefined"),
+        ],
+    },
+    Function {
+        name: "debug",
+        signature: "debug(value)",
+        least: 1,
+        most: Some(1),
+        pure: true,
+        can_error: false,
+        run: debug,
+        about: "The value itself; HTCondor also writes how it was evaluated to its log.",
+        examples: &[("debug(1 + 1)", "2")],
+    },
+];
+
+fn if_then_else(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    match Truth::of(&call.argument(0)?) {
+        Truth::True => call.argument(1),
+        Truth::False => call.argument(2),
+        Truth::Undefined => Ok(Value::Undefined),
+        Truth::Error | Truth::Stranger => Ok(Value::Error),
+    }
+}
+
+/// Bytes of source text that are parsed in about the time of one node evaluation.
+const PARSED_PER_STEP: usize = 4;
+
+fn eval(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let value = call.argument(0)?;
+    let Ok(text) = call.text(&value)? else { return Ok(Value::Error) };
+    call.charge(text.len() / PARSED_PER_STEP)?;
+    let Ok(expr) = parse_full(&text, &call.settings().parse_options()) else { return Ok(Value::Error) };
+    call.reserve(expr.tree().nodes.len() * size_of::<Node>())?;
+    let frame = call.frame;
+    call.machine.deeper(|machine| machine.eval(expr.tree(), expr.root(), frame))
+}
+
+fn is_reference(node: &Node) -> bool {
+    matches!(node, Node::Attr(_) | Node::Absolute(_) | Node::Select(_))
+}
+
+fn unparse(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    if !is_reference(call.written(0)) {
+        return Ok(Value::Error);
+    }
+    // The text of the whole reference is taken for a name, so only plain names can be found.
+    let reference = Expr::at(call.tree.clone(), call.node(0));
+    let Some(text) = reference.to_text_within(Style::New, call.machine.bytes_left()) else {
+        return Err(call.machine.too_many_bytes());
+    };
+    call.charge(text.len() / 64)?;
+    let Some(expr) = Name::known(&text).and_then(|name| call.machine.expression(name, call.frame)) else {
+        return call.string("");
+    };
+    match expr.to_text_within(Style::Pretty, call.machine.bytes_left()) {
+        Some(text) => {
+            call.charge(text.len() / 64)?;
+            call.string(text)
+        }
+        None => Err(call.machine.too_many_bytes()),
+    }
+}
+
+fn unresolved(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let Some(located) = call.machine.locate(call.tree, call.node(0), call.frame)? else { return Ok(Value::Error) };
+    let Some(found) = located.found else { return Ok(Value::Undefined) };
+    let pattern = match (call.len() == 2).then(|| call.argument(1)).transpose()? {
+        None => None,
+        Some(Value::Str(pattern)) => Some(pattern),
+        Some(_) => return Err(Failed::Function("unresolved")),
+    };
+    let names = refs::of_found(call.machine, &found, located.at, Naming::Full)?;
+    let names = names.iter().map(|name| without_target(name));
+    let Some(pattern) = pattern else {
+        let mut joined = Vec::new();
+        for name in names {
+            call.reserve(name.len() + 1)?;
+            if !joined.is_empty() {
+                joined.push(b',');
+            }
+            joined.extend_from_slice(name);
+        }
+        return Ok(Value::text(joined));
+    };
+    let Some(regex) = caseless(&pattern) else { return Ok(Value::Error) };
+    for name in names {
+        call.charge(STEPS_PER_MATCH + name.len())?;
+        if regex.find(name).is_ok_and(|found| found.is_some_and(|found| !found.as_bytes().is_empty())) {
+            return Ok(Value::Bool(true));
+        }
+    }
+    Ok(Value::Bool(false))
+}
+
+/// A search for a pattern costs at least as much as so many node evaluations.
+const STEPS_PER_MATCH: usize = 16;
+
+fn caseless(pattern: &Text) -> Option<Regex> {
+    RegexBuilder::new().caseless(true).build(std::str::from_utf8(pattern).ok()?).ok()
+}
+
+/// The name without a leading `TARGET.`, in any case.
+fn without_target(name: &[u8]) -> &[u8] {
+    match name.split_at_checked(7) {
+        Some((scope, rest)) if scope.eq_ignore_ascii_case(b"target.") => rest,
+        _ => name,
+    }
+}
+
+fn debug(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    call.argument(0)
+}

@@ -1,0 +1,104 @@
+//! The natural comparison of version numbers.
+
+/// Compares two texts as versions: runs of digits compare as numbers, everything else byte by byte.
+///
+/// Less than, equal to or greater than 0. The size of the result means nothing, but programs see it, so it is the one of
+/// the reference: the difference of the first two bytes that differ (the end counts as 0), or of the number of leading
+/// zeros, or of the lengths of two numbers. A number with more leading zeros comes first: `000 < 00 < 01 < 09 < 0 < 1`.
+///
+/// ```
+/// # use classmate::builtin::version::natural_compare;
+/// assert!(natural_compare(b"8.9.1", b"8.10.0") < 0);
+/// assert_eq!(natural_compare(b"1", b"1.0"), -46);
+/// ```
+pub fn natural_compare(a: &[u8], b: &[u8]) -> i64 {
+    let common = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    if common == a.len() && common == b.len() {
+        return 0;
+    }
+    let (x, y) = (byte_at(a, common), byte_at(b, common));
+    // Bytes are signed in the reference, so those above 127 sort before the others.
+    let difference = i64::from(x as i8) - i64::from(y as i8);
+    // A number that began in the common part belongs to both texts.
+    let number = a[..common].iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |last| last + 1);
+    if number == common && !(x.is_ascii_digit() && y.is_ascii_digit()) {
+        return difference;
+    }
+    let (zeros_a, zeros_b) = (leading_zeros(&a[number..]), leading_zeros(&b[number..]));
+    if zeros_a != zeros_b {
+        return zeros_b as i64 - zeros_a as i64;
+    }
+    if zeros_a > 0 {
+        return difference;
+    }
+    let (digits_a, digits_b) = (digits(&a[number..]), digits(&b[number..]));
+    if digits_a == digits_b { difference } else { digits_a as i64 - digits_b as i64 }
+}
+
+/// The byte at an index, 0 after the end.
+fn byte_at(text: &[u8], index: usize) -> u8 {
+    text.get(index).copied().unwrap_or(0)
+}
+
+/// The zeros before a number; the last one is not leading when no other digit follows.
+fn leading_zeros(text: &[u8]) -> usize {
+    let zeros = text.iter().take_while(|byte| **byte == b'0').count();
+    if byte_at(text, zeros).is_ascii_digit() { zeros } else { zeros.saturating_sub(1) }
+}
+
+/// The number of digits at the start.
+fn digits(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_those_of_the_reference() {
+        for (a, b, expected) in CASES {
+            assert_eq!(natural_compare(a.as_bytes(), b.as_bytes()), *expected, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn leading_zeros_order_as_documented() {
+        let order = ["000", "00", "01", "010", "09", "0", "1", "9", "10"];
+        for (i, a) in order.iter().enumerate() {
+            for (j, b) in order.iter().enumerate() {
+                let sign = natural_compare(a.as_bytes(), b.as_bytes()).signum();
+                assert_eq!(sign, (i as i64 - j as i64).signum(), "{a} {b}");
+            }
+        }
+    }
+
+    const CASES: &[(&str, &str, i64)] = &[
+        ("8.9", "8.10", -1),
+        ("é", "a", -158),
+        ("a", "é", 158),
+        ("a", "", 97),
+        ("", "é", 61),
+        ("1é", "1a", -158),
+        ("1", "1é", 61),
+        ("1", "1.0", -46),
+        ("1.0", "1.", 48),
+        ("a1b", "a1", 98),
+        ("100", "10", 1),
+        ("00a", "000a", 1),
+        ("00", "000", 1),
+        ("0", "00", 1),
+        ("001", "002", -1),
+        ("10a", "1a", 1),
+        ("1.05", "1.5", -1),
+        ("1.0a", "1.0.", 51),
+        ("1x", "1", 120),
+        ("x9", "x10", -1),
+        ("9x", "x9", -63),
+        ("0a", "0", 97),
+        ("01", "0a", -1),
+        ("00", "0a", -1),
+        ("100000000000000000000", "99999999999999999999", 1),
+        ("1.0", "1.0", 0),
+    ];
+}

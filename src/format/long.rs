@@ -1,0 +1,468 @@
+//! The long format: one attribute a line, ads separated by blank lines (§9.2 of the language description).
+//!
+//! This is what `condor_status -long` and `condor_q -long` print and what most files of ads hold.
+
+use std::io::{self, Read};
+
+use crate::ad::{Attribute, ClassAd};
+use crate::error::{SyntaxError, SyntaxErrorKind};
+use crate::format::literal::old_literal;
+use crate::format::order::Order;
+use crate::format::report::Report;
+use crate::format::source::Source;
+use crate::format::vocabulary::{Expressions, Names};
+use crate::name::Name;
+use crate::span::Span;
+use crate::syntax::expr::{Expr, Node};
+use crate::syntax::literal::Literal;
+use crate::syntax::parse::{ParseOptions, parse_prefix};
+use crate::syntax::print::{Style, write_expr, write_literal, write_name};
+use crate::syntax::token::{Quoting, is_space};
+
+/// Reads ads of the long format one after another.
+///
+/// In memory are one ad and the window of the input; a file of any size can be read. A line that cannot be read is
+/// reported, and the rest of its ad is skipped, as the reference does; what was read of the ad before is kept.
+///
+/// ```
+/// use classmate::format::long::LongReader;
+/// use classmate::syntax::parse::ParseOptions;
+/// let text = "Name = \"slot1\"\nCpus = 4\n\nName = \"slot2\"\nCpus = (\n";
+/// let mut reader = LongReader::new(text.as_bytes(), &ParseOptions::default());
+/// let ads: Vec<_> = reader.by_ref().collect::<Result<_, _>>()?;
+/// assert_eq!((ads.len(), ads[0].len(), ads[1].len()), (2, 2, 1));
+/// let fault = &reader.report().faults[0];
+/// assert_eq!((fault.position.line, fault.position.column), (5, 9));
+/// assert_eq!(fault.to_string(), "expected an expression, found the end");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct LongReader<R> {
+    source: Source<R>,
+    lines: Lines,
+    delimiter: Option<Vec<u8>>,
+}
+
+impl<R: Read> LongReader<R> {
+    /// Reads an input; of the options, strings are always of old syntax.
+    pub fn new(input: R, options: &ParseOptions) -> Self {
+        LongReader::over(Source::new(input), options)
+    }
+
+    pub(crate) fn over(source: Source<R>, options: &ParseOptions) -> Self {
+        let options = ParseOptions { quoting: Quoting::Old, ..options.clone() };
+        let lines = Lines {
+            names: Names::default(),
+            expressions: Expressions::new(options, value_of),
+            report: Report::default(),
+        };
+        LongReader { source, lines, delimiter: None }
+    }
+
+    /// Ads end at lines that begin with this text, and no longer at blank lines. History files use `***`.
+    #[must_use]
+    pub fn delimited_by(mut self, delimiter: impl Into<Vec<u8>>) -> Self {
+        self.delimiter = Some(delimiter.into());
+        self
+    }
+
+    /// What was read and skipped so far.
+    pub fn report(&self) -> &Report {
+        &self.lines.report
+    }
+
+    /// Reads to the end of the next ad. The ad may be empty: then nothing stands before the delimiter that could be
+    /// read. `None` at the end of the input.
+    ///
+    /// # Errors
+    /// The input cannot be read.
+    pub(crate) fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
+        let mut ad = ClassAd::with_capacity(self.lines.names.len());
+        let mut state = State::Before;
+        while let Some((end, next)) = self.source.line()? {
+            let line = &self.source.rest()[..end];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            if ends_ad(line, self.delimiter.as_deref()) {
+                self.source.next_line(next);
+                if state == State::Before {
+                    continue;
+                }
+                return Ok(Some(self.finish(ad)));
+            }
+            let significant = significant(line);
+            match state {
+                _ if significant.is_none() => state = state.max(State::Begun),
+                State::Bad => self.lines.report.skipped_attributes += 1,
+                State::Before | State::Begun => {
+                    state = State::Begun;
+                    if let Err(error) = self.lines.attribute(&mut ad, line, significant.unwrap_or_default()) {
+                        self.lines.report.add(error, line, self.source.offset(), self.source.position());
+                        self.lines.report.skipped_attributes += 1;
+                        state = State::Bad;
+                    }
+                }
+            }
+            self.source.next_line(next);
+        }
+        Ok((state != State::Before).then(|| self.finish(ad)))
+    }
+
+    fn finish(&mut self, ad: ClassAd) -> ClassAd {
+        self.lines.names.restart(&ad);
+        ad
+    }
+
+    pub(crate) fn at_end(&mut self) -> io::Result<bool> {
+        self.source.at_end()
+    }
+}
+
+impl<R: Read> Iterator for LongReader<R> {
+    type Item = io::Result<ClassAd>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let errors = self.lines.report.errors;
+            match self.next_ad() {
+                Ok(Some(ad)) if !ad.is_empty() => {
+                    self.lines.report.ads += 1;
+                    return Some(Ok(ad));
+                }
+                Ok(Some(_)) => self.lines.report.skipped_ads += u64::from(self.lines.report.errors > errors),
+                Ok(None) => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    /// Nothing of the ad was seen.
+    Before,
+    /// Inside an ad.
+    Begun,
+    /// Behind a line that could not be read.
+    Bad,
+}
+
+fn ends_ad(line: &[u8], delimiter: Option<&[u8]>) -> bool {
+    match delimiter {
+        Some(delimiter) => line.starts_with(delimiter),
+        None => line.first().is_none_or(|first| is_space(*first) && line.iter().all(|byte| is_space(*byte))),
+    }
+}
+
+/// The line from its first character that is no white space; `None` for comments and blank lines.
+fn significant(line: &[u8]) -> Option<usize> {
+    let start = line.iter().position(|byte| !is_space(*byte))?;
+    // Only spaces and tabs may stand before the `#` of a comment.
+    let comment = line[start] == b'#' && line[..start].iter().all(|byte| matches!(byte, b' ' | b'\t'));
+    (!comment).then_some(start)
+}
+
+/// Reads the lines of ads.
+#[derive(Debug)]
+struct Lines {
+    names: Names,
+    expressions: Expressions,
+    report: Report,
+}
+
+impl Lines {
+    /// Reads `name = value`, which begins at `start` of the line, into an ad.
+    #[inline]
+    fn attribute(&mut self, ad: &mut ClassAd, line: &[u8], start: usize) -> Result<(), SyntaxError> {
+        let text = &line[start..];
+        let (name, rest) = match self.names.expected() {
+            Some(name) if assigned(text, name.as_bytes()) => {
+                self.names.confirm();
+                (name, start + name.as_bytes().len() + 3)
+            }
+            _ => {
+                let Some(assign) = memchr::memchr(b'=', text) else {
+                    let end = start + text.trim_ascii_end().len();
+                    return Err(SyntaxError::new(SyntaxErrorKind::NoAssign, Span::new(start, end)));
+                };
+                let length = text[..assign].iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
+                if length == 0 {
+                    return Err(SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(start, start + assign + 1)));
+                }
+                (self.names.name(&text[..length]), start + assign + 1)
+            }
+        };
+        let rest = line.len() - line[rest..].trim_ascii_start().len();
+        let value = &line[rest..];
+        let attribute = match old_literal(value.trim_ascii_end()) {
+            Some(literal) => Attribute::Literal(literal),
+            None => self.expressions.parse(value).map_err(|error| at(error, rest, line))?,
+        };
+        ad.set(name, attribute);
+        Ok(())
+    }
+}
+
+/// Whether a text begins with `name = `, in exactly these bytes.
+#[inline]
+fn assigned(text: &[u8], name: &[u8]) -> bool {
+    text.get(name.len()..name.len() + 3).is_some_and(|next| next == b" = ") && &text[..name.len()] == name
+}
+
+/// The value of a line; what follows the expression is ignored.
+fn value_of(text: &[u8], options: &ParseOptions) -> Result<Expr, SyntaxError> {
+    parse_prefix(text, options).map(|(expr, _)| expr)
+}
+
+/// An error in the value of a line, in terms of the line.
+fn at(error: SyntaxError, offset: usize, line: &[u8]) -> SyntaxError {
+    let span = error.span.shifted(offset);
+    let length = line.trim_ascii_end().len() as u32;
+    SyntaxError { span: Span { start: span.start.min(length), end: span.end.min(length) }, ..error }
+}
+
+/// Why a value cannot be read back from the long format as it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loss {
+    /// A string holds a line end or NUL, which no escape can express.
+    LineEnd,
+    /// Inside an expression a string ends in a backslash, which then hides its closing quote.
+    Backslash,
+    /// The name is empty or holds `=`, a line end, or spaces at its ends, or it begins a comment.
+    Name,
+}
+
+/// An attribute that was written but cannot be read back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lost {
+    /// The attribute.
+    pub name: Name,
+    /// The reason.
+    pub loss: Loss,
+}
+
+/// Writes ads as `condor_status -long` does (§8.5): sorted by the bytes of the names, with what shows through of the
+/// chained parent, without private attributes.
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::format::long::LongWriter;
+/// let ad = ClassAd::parse(br#"[ b = 2.0; A = "x"; ClaimId = "secret"; c = "two\nlines" ]"#)?;
+/// let mut out = Vec::new();
+/// let lost = LongWriter::new().write(&mut out, &ad);
+/// assert_eq!(out, b"A = \"x\"\nb = 2.0\nc = \"two\nlines\"\n");
+/// assert_eq!(lost[0].name.as_bytes(), b"c");
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LongWriter {
+    order: Order,
+}
+
+impl Default for LongWriter {
+    fn default() -> Self {
+        LongWriter::new()
+    }
+}
+
+impl LongWriter {
+    /// A writer; one writer for many ads of the same kind sorts their names only once.
+    pub fn new() -> Self {
+        LongWriter { order: Order::bytes() }
+    }
+
+    /// Writes one ad, without the blank line that separates ads, and tells which attributes cannot be read back.
+    pub fn write(&mut self, out: &mut Vec<u8>, ad: &ClassAd) -> Vec<Lost> {
+        let mut lost = Vec::new();
+        if ad.chained().is_some() {
+            for (name, value) in self.order.of_merged(ad) {
+                write_line(out, name, value, &mut lost);
+            }
+        } else {
+            for (name, value) in self.order.of(ad) {
+                write_line(out, name, value, &mut lost);
+            }
+        }
+        lost
+    }
+}
+
+fn write_line(out: &mut Vec<u8>, name: Name, value: &Attribute, lost: &mut Vec<Lost>) {
+    if is_private(name) {
+        return;
+    }
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b" = ");
+    let start = out.len();
+    write_value(out, value);
+    if let Some(loss) = loss(name, value, &out[start..]) {
+        lost.push(Lost { name, loss });
+    }
+    out.push(b'\n');
+}
+
+fn write_value(out: &mut Vec<u8>, value: &Attribute) {
+    match value {
+        Attribute::Literal(literal) => write_literal(out, literal, Style::Old),
+        Attribute::Tree(tree) => write_expr(out, tree, tree.root(), Style::Old),
+    }
+}
+
+fn loss(name: Name, value: &Attribute, written: &[u8]) -> Option<Loss> {
+    if !name.is_plain() && !readable(name.as_bytes()) {
+        return Some(Loss::Name);
+    }
+    if let Attribute::Literal(Literal::Int(_) | Literal::Bool(_) | Literal::Real(_)) = value {
+        return None;
+    }
+    if memchr::memchr2(b'\n', 0, written).is_some() {
+        return Some(Loss::LineEnd);
+    }
+    let Attribute::Tree(tree) = value else { return None };
+    let hides = |text: &[u8]| text.last() == Some(&b'\\');
+    let suspect = tree.attributes.iter().any(|(name, _)| hides(name.as_bytes()))
+        || tree.nodes.iter().any(|node| match node {
+            Node::Literal(Literal::Str(text)) => hides(text),
+            Node::Attr(name) | Node::Absolute(name) => hides(name.as_bytes()),
+            _ => false,
+        });
+    if !suspect {
+        return None;
+    }
+    // At the very end of the line such a string is read as it was.
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let same = parse_prefix(written, &options).is_ok_and(|(read, _)| read.same_as(&value.to_expr()));
+    (!same).then_some(Loss::Backslash)
+}
+
+/// Whether a name can be read back from a line.
+fn readable(name: &[u8]) -> bool {
+    memchr::memchr3(b'=', b'\n', 0, name).is_none()
+        && name.first().is_some_and(|first| *first != b'#' && !is_space(*first))
+        && name.last() != Some(&b' ')
+}
+
+/// Whether HTCondor keeps an attribute to itself when it prints an ad for others: claim ids and transfer keys, which
+/// are secrets.
+pub fn is_private(name: Name) -> bool {
+    let folded = name.folded();
+    match folded.first() {
+        Some(b'c') => matches!(folded, b"capability" | b"childclaimids" | b"claimid" | b"claimidlist" | b"claimids"),
+        Some(b't') => folded == b"transferkey",
+        Some(b'_') => folded.starts_with(b"_condor_priv"),
+        _ => false,
+    }
+}
+
+/// Writes an ad as the library's old-syntax printer does: in listing order, names quoted where they need it, its own
+/// attributes only. An ad without attributes is one line end.
+pub fn write_old(out: &mut Vec<u8>, ad: &ClassAd) {
+    if ad.is_empty() {
+        out.push(b'\n');
+    }
+    for (name, value) in Order::listing().of(ad) {
+        write_name(out, name, Style::Old);
+        out.extend_from_slice(b" = ");
+        write_value(out, value);
+        out.push(b'\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8]) -> (Vec<String>, Report) {
+        let mut reader = LongReader::new(text, &ParseOptions::default());
+        let ads = reader.by_ref().map(|ad| ad.unwrap().to_string()).collect();
+        (ads, reader.report().clone())
+    }
+
+    #[test]
+    fn the_rest_of_an_ad_is_skipped_behind_a_line_that_cannot_be_read() {
+        let (ads, report) = read(b"a = 1\nb = (\nc = 3\n# d\ne = 5\n\nd = 4\n\nno\n\nz = 1");
+        assert_eq!(ads, ["[ a = 1 ]", "[ d = 4 ]", "[ z = 1 ]"]);
+        assert_eq!((report.ads, report.skipped_ads, report.skipped_attributes, report.errors), (3, 1, 4, 2));
+        assert_eq!(report.faults[0].position, crate::span::Position { line: 2, column: 6 });
+        assert_eq!(report.faults[0].excerpt, b"b = (");
+        assert_eq!(report.faults[1].to_string(), "expected `name = value`, found no `=`");
+        assert_eq!((report.faults[1].position.line, report.faults[1].ad, report.faults[1].offset), (9, 3, 36));
+    }
+
+    #[test]
+    fn line_ends_of_both_kinds_and_missing_ones_are_understood() {
+        let (ads, _) = read(b"\r\n\na = 1\r\nb = \"c:\\dir\\\"\r\n \t\r\n\r\na = 2");
+        assert_eq!(ads, [r#"[ a = 1; b = "c:\\dir\\" ]"#, "[ a = 2 ]"]);
+        assert_eq!(read(b"").0.len(), 0);
+        assert_eq!(read(b"\n\r\n# only a comment").0.len(), 0);
+    }
+
+    #[test]
+    fn other_names_than_expected_are_read_as_well() {
+        let (ads, _) =
+            read(b"a = 1\nb = 2\nc = 3\n\nA = 1\nbb = 2\nc=3\n\na = 1\nb== 2\n\na = 1\nc  = 2\nb = 1\nx = 1\n");
+        assert_eq!(
+            ads,
+            ["[ a = 1; b = 2; c = 3 ]", "[ A = 1; c = 3; bb = 2 ]", "[ a = 1 ]", "[ a = 1; b = 1; c = 2; x = 1 ]"]
+        );
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_kept_and_nul_ends_a_value() {
+        let (ads, report) = read(b"a\xff = \"\xfe\x80\"\nb = 1\0 junk\nc = \"x\0y\"\n");
+        assert_eq!(ads, [r#"[ b = 1; 'a\377' = "\376\200" ]"#]);
+        assert_eq!(report.errors, 1);
+        assert_eq!(report.faults[0].to_string(), "the string is not closed: expected `\"` before the end");
+    }
+
+    #[test]
+    fn a_delimiter_replaces_blank_lines() {
+        let text = b"a = 1\n\nb = 2\n*** Offset = 0\nc = 3\n***\n";
+        let ads: Vec<ClassAd> = LongReader::new(text.as_slice(), &ParseOptions::default())
+            .delimited_by("***")
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert_eq!(ads.iter().map(ClassAd::len).collect::<Vec<_>>(), [2, 1]);
+    }
+
+    #[test]
+    fn expressions_of_equal_text_share_a_tree() {
+        let mut reader = LongReader::new(b"a = x + 1\n\na = x + 1\n".as_slice(), &ParseOptions::default());
+        let (a, b) = (reader.next().unwrap().unwrap(), reader.next().unwrap().unwrap());
+        assert!(std::sync::Arc::ptr_eq(a.get("a").unwrap().tree(), b.get("a").unwrap().tree()));
+    }
+
+    #[test]
+    fn lines_are_sorted_by_bytes_and_names_are_raw() {
+        let ad = ClassAd::parse(
+            br#"[b=1; aa=x is y; Big=1e15; A=2; Zed=3; 'q r'=[z=1; Y={"c:\\d",2.0}]; transferKEY=1; _condor_privX=2]"#,
+        );
+        let mut out = Vec::new();
+        assert_eq!(LongWriter::new().write(&mut out, &ad.unwrap()), []);
+        let expected =
+            "A = 2\nBig = 1000000000000000.0\nZed = 3\naa = x =?= y\nb = 1\nq r = [ Y = { \"c:\\d\",2.0 }; z = 1 ]\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_cannot_be_read_back_is_told() {
+        let text =
+            br#"[a="x\ny"; b={"c:\\","d"}; c="c:\\"; d=x=="c:\\"; 'e=f'=1; ' g'=1; '#h'=1; 'i j'=1; k="a\\\"b"]"#;
+        let ad = ClassAd::parse(text).unwrap();
+        let mut out = Vec::new();
+        let lost = LongWriter::new().write(&mut out, &ad);
+        let lost: Vec<(&[u8], Loss)> = lost.iter().map(|lost| (lost.name.as_bytes(), lost.loss)).collect();
+        let expected: [(&[u8], Loss); 5] = [
+            (b" g", Loss::Name),
+            (b"#h", Loss::Name),
+            (b"a", Loss::LineEnd),
+            (b"b", Loss::Backslash),
+            (b"e=f", Loss::Name),
+        ];
+        assert_eq!(lost, expected);
+        let kept = ClassAd::parse(br#"[c="c:\\"; d=x=="c:\\"; 'i j'=1; k="a\\\"b"]"#).unwrap();
+        out.clear();
+        assert_eq!(LongWriter::new().write(&mut out, &kept), []);
+        let read = LongReader::new(out.as_slice(), &ParseOptions::default()).next().unwrap().unwrap();
+        assert!(read.same_as(&kept));
+    }
+}

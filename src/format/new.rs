@@ -1,0 +1,453 @@
+//! Ads of new syntax, `[ a = 1; b = a + 1 ]`, alone and in streams (§9.1 of the language description).
+
+use std::io::{self, Read};
+
+use crate::ad::{Attribute, ClassAd};
+use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
+use crate::format::extent::{Brackets, Extent, skip_blank, value_end};
+use crate::format::literal::new_literal;
+use crate::format::order::Order;
+use crate::format::report::Report;
+use crate::format::source::Source;
+use crate::format::vocabulary::{Expressions, Names};
+use crate::name::Name;
+use crate::span::Span;
+use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::print::{Style, write_indented, write_line, write_literal, write_name};
+use crate::syntax::quote::unquote;
+use crate::syntax::token::{Quoting, is_space, joined_strings};
+
+/// Reads the ad that a text begins with; what follows it is ignored. Also returns how many bytes the ad takes, what
+/// stands before it included.
+///
+/// # Errors
+/// The text does not begin with an ad.
+///
+/// ```
+/// use classmate::format::new::parse_ad;
+/// use classmate::syntax::parse::ParseOptions;
+/// let (ad, length) = parse_ad(b"[ a = 1; b = a + 1 ] and more", &ParseOptions::default())?;
+/// assert_eq!((ad.len(), length), (2, 20));
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+pub fn parse_ad(text: &[u8], options: &ParseOptions) -> Result<(ClassAd, usize), SyntaxError> {
+    AdParser::new(options).parse(text)
+}
+
+/// Reads ads of new syntax one after another: separated by white space or comments, or in the list form `{`, ads
+/// separated by `,`, `}`.
+///
+/// In memory are one ad and the window of the input. An ad that cannot be read is reported and skipped.
+///
+/// ```
+/// use classmate::format::new::NewReader;
+/// use classmate::syntax::parse::ParseOptions;
+/// let text = "{\n[ a = 1 ]\n,\n[ a = ; ]\n,\n[ a = 3 ]\n}\n";
+/// let mut reader = NewReader::new(text.as_bytes(), &ParseOptions::default());
+/// let ads: Vec<String> = reader.by_ref().map(|ad| ad.map(|ad| ad.to_string())).collect::<Result<_, _>>()?;
+/// assert_eq!(ads, ["[ a = 1 ]", "[ a = 3 ]"]);
+/// assert_eq!(reader.report().faults[0].position.line, 4);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct NewReader<R> {
+    source: Source<R>,
+    parser: AdParser,
+    report: Report,
+    place: Place,
+}
+
+/// Where in a list the reader stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    /// Outside lists.
+    Outside,
+    /// Behind a `{` or a comma.
+    BeforeElement,
+    /// Behind an ad of a list.
+    BehindElement,
+}
+
+impl<R: Read> NewReader<R> {
+    /// Reads an input.
+    pub fn new(input: R, options: &ParseOptions) -> Self {
+        NewReader::over(Source::new(input), options)
+    }
+
+    pub(crate) fn over(source: Source<R>, options: &ParseOptions) -> Self {
+        NewReader { source, parser: AdParser::new(options), report: Report::default(), place: Place::Outside }
+    }
+
+    /// What was read and skipped so far.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
+        loop {
+            let Some(first) = self.source.significant()? else { return Ok(None) };
+            match first {
+                b'[' => {
+                    self.place = if self.place == Place::Outside { Place::Outside } else { Place::BehindElement };
+                    if let Some(ad) = self.ad()? {
+                        return Ok(Some(ad));
+                    }
+                }
+                b'{' if self.place == Place::Outside => self.punctuation(Place::BeforeElement),
+                b',' if self.place == Place::BehindElement => self.punctuation(Place::BeforeElement),
+                b'}' if self.place != Place::Outside => self.punctuation(Place::Outside),
+                _ => self.source.stray(&mut self.report, b'[', Expected::Ad)?,
+            }
+        }
+    }
+
+    fn punctuation(&mut self, place: Place) {
+        self.source.consume(1);
+        self.place = place;
+    }
+
+    /// Reads the ad that stands next; `None` if it had to be skipped.
+    fn ad(&mut self) -> io::Result<Option<ClassAd>> {
+        let end = self.source.extent(Extent::new(Brackets::Square))?;
+        let text = &self.source.rest()[..end];
+        let ad = match self.parser.parse(text) {
+            Ok((ad, _)) => {
+                self.report.ads += 1;
+                Some(ad)
+            }
+            Err(error) => {
+                self.report.add(error, text, self.source.offset(), self.source.position());
+                self.report.skipped_ads += 1;
+                None
+            }
+        };
+        self.source.consume(end);
+        Ok(ad)
+    }
+}
+
+impl<R: Read> Iterator for NewReader<R> {
+    type Item = io::Result<ClassAd>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_ad().transpose()
+    }
+}
+
+/// Parses ads of new syntax attribute by attribute, constants without the expression parser.
+#[derive(Debug)]
+pub(crate) struct AdParser {
+    names: Names,
+    expressions: Expressions,
+}
+
+impl AdParser {
+    pub(crate) fn new(options: &ParseOptions) -> Self {
+        let options = ParseOptions { quoting: Quoting::New, ..options.clone() };
+        AdParser { names: Names::default(), expressions: Expressions::new(options, parse_expr) }
+    }
+
+    /// As [`parse_ad`].
+    pub(crate) fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
+        let text = memchr::memchr(0, text).map_or(text, |nul| &text[..nul]);
+        let mut at = skip_blank(text, 0)?;
+        if text.get(at) != Some(&b'[') {
+            return Err(unexpected(text, at, Expected::Ad));
+        }
+        let mut ad = ClassAd::with_capacity(self.names.len());
+        at = skip_blank(text, at + 1)?;
+        let first = at;
+        loop {
+            while text.get(at) == Some(&b';') {
+                at = skip_blank(text, at + 1)?;
+            }
+            // Behind leading semicolons an attribute must come.
+            if text.get(at) == Some(&b']') && (at == first || !ad.is_empty()) {
+                break;
+            }
+            at = self.attribute(&mut ad, text, at)?;
+            match text.get(at) {
+                Some(b';') => {}
+                Some(b']') => break,
+                _ => return Err(unexpected(text, at, Expected::SemicolonOrCloseBracket)),
+            }
+        }
+        self.names.restart(&ad);
+        Ok((ad, at + 1))
+    }
+
+    /// Reads `name = value` and returns where the `;` or `]` behind it stands, if there is one.
+    fn attribute(&mut self, ad: &mut ClassAd, text: &[u8], start: usize) -> Result<usize, SyntaxError> {
+        let (name, mut at) = match self.names.expected() {
+            Some(name) if name.is_plain() && assigned(&text[start..], name.as_bytes()) => {
+                self.names.confirm();
+                (name, start + name.as_bytes().len() + 2)
+            }
+            _ => {
+                let (name, end) = self.name(text, start)?;
+                (name, skip_blank(text, end)?)
+            }
+        };
+        if text.get(at) != Some(&b'=') || matches!(text.get(at + 1), Some(b'=' | b'?')) || is_isnt(&text[at..]) {
+            return Err(unexpected(text, at, Expected::Assign));
+        }
+        at = skip_blank(text, at + 1)?;
+        let (value, end) = match constant(text, at) {
+            Some(found) => found,
+            None => self.expression(text, at)?,
+        };
+        if name.as_bytes().is_empty() {
+            // The reference notices only behind the value.
+            return Err(SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(start, (end + 1).min(text.len()))));
+        }
+        ad.set(name, value);
+        Ok(end)
+    }
+
+    fn name(&mut self, text: &[u8], start: usize) -> Result<(Name, usize), SyntaxError> {
+        let rest = &text[start..];
+        let length = word_length(rest);
+        if length > 0 && !rest[0].is_ascii_digit() {
+            let name = self.names.name(&rest[..length]);
+            // `parent` is printed in quotes but may be written without.
+            if name.is_plain() || name.folded() == b"parent" {
+                return Ok((name, start + length));
+            }
+        }
+        if rest.first() == Some(&b'\'') {
+            let Some(length) = joined_strings(&rest[1..], b'\'') else {
+                let kind = SyntaxErrorKind::UnterminatedString { quote: '\'' };
+                return Err(SyntaxError::new(kind, Span::new(start, start + 1)));
+            };
+            let end = start + 1 + length;
+            let bytes = unquote(&text[start..end], Quoting::New)
+                .map_err(|_| SyntaxError::new(SyntaxErrorKind::NulInString, Span::new(start, end)))?;
+            return Ok((self.names.name(&bytes), end));
+        }
+        Err(unexpected(text, start, Expected::AttributeName))
+    }
+
+    /// Reads an expression with the parser; returns where the `;` or `]` behind it stands.
+    fn expression(&mut self, text: &[u8], start: usize) -> Result<(Attribute, usize), SyntaxError> {
+        let end = value_end(text, start);
+        let value = text[start..end].trim_ascii_end();
+        match self.expressions.parse(value) {
+            Ok(attribute) => Ok((attribute, end)),
+            Err(error) => Err(in_ad(error, text, start, end)),
+        }
+    }
+}
+
+/// An error in the value at `start..end`, in terms of the ad.
+fn in_ad(error: SyntaxError, text: &[u8], start: usize, end: usize) -> SyntaxError {
+    let span = error.span.shifted(start);
+    let SyntaxErrorKind::Unexpected { expected, found } = error.kind else {
+        return SyntaxError { span, ..error };
+    };
+    if found.is_empty() {
+        // The value is at its end, the ad is not.
+        return unexpected(text, end, expected);
+    }
+    let expected = match expected {
+        Expected::Operator | Expected::End => Expected::SemicolonOrCloseBracket,
+        other => other,
+    };
+    SyntaxError { kind: SyntaxErrorKind::Unexpected { expected, found }, span }
+}
+
+/// Whether a text begins with `name =`, in exactly these bytes; the caller looks at the `=`.
+#[inline]
+fn assigned(text: &[u8], name: &[u8]) -> bool {
+    text.get(name.len()..name.len() + 2).is_some_and(|next| next == b" =") && &text[..name.len()] == name
+}
+
+fn is_isnt(text: &[u8]) -> bool {
+    text.starts_with(b"=!=")
+}
+
+fn word_length(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count()
+}
+
+/// Reads a value that is a single constant, with only spaces between it and the `;` or `]` behind it.
+#[inline]
+fn constant(text: &[u8], start: usize) -> Option<(Attribute, usize)> {
+    let rest = &text[start..];
+    let length = if rest.first() == Some(&b'"') {
+        string_length(rest)?
+    } else {
+        rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(**byte, b'.' | b'+' | b'-')).count()
+    };
+    let blank = rest[length..].iter().take_while(|byte| is_space(**byte)).count();
+    matches!(rest.get(length + blank), Some(b';' | b']')).then_some(())?;
+    Some((Attribute::Literal(new_literal(&rest[..length])?), start + length + blank))
+}
+
+/// The length of a string with its quotes; adjacent strings are not looked at.
+pub(crate) fn string_length(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+/// What stands at `at` is not what was expected.
+pub(crate) fn unexpected(text: &[u8], at: usize, expected: Expected) -> SyntaxError {
+    let rest = &text[at.min(text.len())..];
+    let length = match rest.first() {
+        None => 0,
+        Some(byte) if byte.is_ascii_alphanumeric() || *byte == b'_' => word_length(rest).min(40),
+        Some(_) => crate::syntax::lexer::leading_character(rest),
+    };
+    let found = String::from_utf8_lossy(&rest[..length]).into_owned();
+    SyntaxError::new(SyntaxErrorKind::Unexpected { expected, found }, Span::new(at, at + length))
+}
+
+/// Writes ads of new syntax, in listing order, their own attributes only (§8.1–8.6).
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::format::new::NewWriter;
+/// let ad = ClassAd::parse(b"[ZZ=x is 1; b=2.5]")?;
+/// let mut out = Vec::new();
+/// NewWriter::new().write(&mut out, &ad);
+/// assert_eq!(out, b"[ b = 2.500000000000000E+00; ZZ = x is 1 ]");
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct NewWriter {
+    order: Order,
+}
+
+impl Default for NewWriter {
+    fn default() -> Self {
+        NewWriter::new()
+    }
+}
+
+impl NewWriter {
+    /// A writer; one writer for many ads of the same kind sorts their names only once.
+    pub fn new() -> Self {
+        NewWriter { order: Order::listing() }
+    }
+
+    /// Writes an ad on one line, without a line end.
+    pub fn write(&mut self, out: &mut Vec<u8>, ad: &ClassAd) {
+        out.extend_from_slice(b"[ ");
+        for (at, (name, value)) in self.order.of(ad).enumerate() {
+            if at > 0 {
+                out.extend_from_slice(b"; ");
+            }
+            write_attribute(out, name, value, Style::New, 0);
+        }
+        out.extend_from_slice(b" ]");
+    }
+
+    /// Writes an ad over several lines, the first of them empty, without a last line end (§8.6).
+    pub fn write_pretty(&mut self, out: &mut Vec<u8>, ad: &ClassAd) {
+        write_line(out, 4);
+        out.push(b'[');
+        for (at, (name, value)) in self.order.of(ad).enumerate() {
+            if at > 0 {
+                out.extend_from_slice(b"; ");
+            }
+            write_line(out, 8);
+            write_attribute(out, name, value, Style::Pretty, 8);
+        }
+        write_line(out, 4);
+        out.push(b']');
+    }
+}
+
+fn write_attribute(out: &mut Vec<u8>, name: Name, value: &Attribute, style: Style, indent: usize) {
+    write_name(out, name, style);
+    out.extend_from_slice(b" = ");
+    match value {
+        Attribute::Literal(literal) => write_literal(out, literal, style),
+        Attribute::Tree(tree) => write_indented(out, tree, tree.root(), style, indent),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8]) -> (Vec<String>, Report) {
+        let mut reader = NewReader::new(text, &ParseOptions::default());
+        let ads = reader.by_ref().map(|ad| ad.unwrap().to_string()).collect();
+        (ads, reader.report().clone())
+    }
+
+    fn message(text: &str) -> String {
+        let error = parse_ad(text.as_bytes(), &ParseOptions::default()).unwrap_err();
+        format!("{}..{} {error}", error.span.start, error.span.end)
+    }
+
+    #[test]
+    fn streams_and_lists_are_read() {
+        for text in
+            ["[a=1][b=2]", "[a=1]\n// c\n\n[b=2]", "{\n[a=1]\n,\n[b=2]\n}\n", "{[a=1][b=2]}", "{}{[a=1]}/* x */[b=2]"]
+        {
+            let (ads, report) = read(text.as_bytes());
+            assert_eq!(ads, ["[ a = 1 ]", "[ b = 2 ]"], "{text}");
+            assert!(report.is_clean(), "{text}");
+        }
+    }
+
+    #[test]
+    fn reading_goes_on_behind_an_ad_that_cannot_be_read() {
+        let (ads, report) = read(b"[a=1] junk, [b=(] [c=3] } [;] [d = \"x] [e=1]");
+        assert_eq!(ads, ["[ a = 1 ]", "[ c = 3 ]"]);
+        let faults: Vec<(u64, String)> =
+            report.faults.iter().map(|fault| (fault.position.column, fault.to_string())).collect();
+        assert_eq!(
+            faults,
+            [
+                (7, "expected an ad, `[ … ]`, found `junk`".to_owned()),
+                (17, "expected an expression, found `]`".to_owned()),
+                (25, "expected an ad, `[ … ]`, found `}`".to_owned()),
+                (29, "expected an attribute name, found `]`".to_owned()),
+                (36, "the string is not closed: expected `\"` before the end".to_owned()),
+            ]
+        );
+        assert_eq!((report.ads, report.skipped_ads, report.errors), (2, 3, 5));
+    }
+
+    #[test]
+    fn errors_name_the_place_and_what_was_found() {
+        assert_eq!(message("[a = 1 b = 2]"), "7..8 expected `;` or `]`, found `b`");
+        assert_eq!(message("[a = 1, b = 2]"), "6..7 expected `;` or `]`, found `,`");
+        assert_eq!(message("[a == 1]"), "3..4 expected `=` after the attribute name, found `=`");
+        assert_eq!(message("[a]"), "2..3 expected `=` after the attribute name, found `]`");
+        assert_eq!(message("[a = ]"), "5..6 expected an expression, found `]`");
+        assert_eq!(message("[a = 1"), "6..6 expected `;` or `]`, found the end");
+        assert_eq!(message("[a = 1)]"), "6..7 expected `;` or `]`, found `)`");
+        assert_eq!(message("[true = 1]"), "1..5 expected an attribute name, found `true`");
+    }
+
+    #[test]
+    fn an_ad_of_several_megabytes_is_read_through_a_small_window() {
+        let mut text = b"[ s = \"".to_vec();
+        text.extend(std::iter::repeat_n(b'x', 3_000_000));
+        text.extend_from_slice(b"\"; t = 1 ] [ u = 2 ]");
+        let ads: Vec<ClassAd> =
+            NewReader::new(text.as_slice(), &ParseOptions::default()).collect::<Result<_, _>>().unwrap();
+        assert_eq!(ads[0].constant("s").unwrap().as_bytes().map(<[u8]>::len), Some(3_000_000));
+        assert_eq!(ads[1].to_string(), "[ u = 2 ]");
+    }
+
+    #[test]
+    fn the_pretty_form_is_that_of_the_expression_printer() {
+        let ad = ClassAd::parse(b"[a=1; b=[]; c={1,[x={}]}; d={f(1),x+1}; e=\"s\"]").unwrap();
+        let mut out = Vec::new();
+        NewWriter::new().write_pretty(&mut out, &ad);
+        assert_eq!(out, ad.to_expr().to_text(Style::Pretty));
+        out.clear();
+        NewWriter::new().write(&mut out, &ClassAd::new());
+        assert_eq!(out, b"[  ]");
+    }
+}

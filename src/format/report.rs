@@ -1,0 +1,125 @@
+//! What a reader could not read, and where it stood.
+
+use thiserror::Error;
+
+use crate::error::SyntaxError;
+use crate::span::Position;
+
+/// Errors that a [`Report`] keeps; the others are only counted.
+const KEPT: usize = 100;
+
+/// Bytes of a text that a [`Fault`] keeps on either side of the place.
+const EXCERPT: usize = 200;
+
+/// One thing that is wrong in an input, and its place.
+///
+/// `Display` is the message alone; [`Fault::excerpt`] is the text of the line around the place.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{error}")]
+pub struct Fault {
+    /// What is wrong. Its span counts within [`Fault::excerpt`].
+    pub error: SyntaxError,
+    /// Line and column in the input, both from 1, columns in characters.
+    pub position: Position,
+    /// Offset in the input of the first byte that is wrong.
+    pub offset: u64,
+    /// Which ad of the input it is in, from 1.
+    pub ad: u64,
+    /// The line, or the part of it around the place when it is long, without the line end.
+    pub excerpt: Vec<u8>,
+}
+
+/// What a reader has read so far and what it had to leave out.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// Ads read, those counted that lost attributes.
+    pub ads: u64,
+    /// Ads of which nothing was kept.
+    pub skipped_ads: u64,
+    /// Attributes left out of ads that were kept or skipped, as far as they can be counted: in the long format,
+    /// lines.
+    pub skipped_attributes: u64,
+    /// The first errors, at most 100.
+    pub faults: Vec<Fault>,
+    /// How many errors there were.
+    pub errors: u64,
+}
+
+impl Report {
+    /// Whether everything was read.
+    pub fn is_clean(&self) -> bool {
+        self.errors == 0
+    }
+
+    /// Adds an error in `text`, which begins at `offset` of the input, in this position.
+    pub(crate) fn add(&mut self, error: SyntaxError, text: &[u8], offset: u64, start: Position) {
+        self.errors += 1;
+        if self.faults.len() >= KEPT {
+            return;
+        }
+        let at = (error.span.start as usize).min(text.len());
+        let within = Position::of(text, at);
+        let first = memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1);
+        let last = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |newline| at + newline);
+        let begin = first.max(at.saturating_sub(EXCERPT));
+        let excerpt = text[begin..last.min(at + EXCERPT)].trim_ascii_end().to_vec();
+        let end = (error.span.end as usize).clamp(at, begin + excerpt.len().max(at - begin));
+        let error = SyntaxError { span: crate::span::Span::new(at - begin, end - begin), ..error };
+        self.faults.push(Fault {
+            error,
+            position: Position {
+                line: start.line + within.line - 1,
+                column: within.column + if within.line == 1 { start.column - 1 } else { 0 },
+            },
+            offset: offset + at as u64,
+            ad: self.ads + self.skipped_ads + 1,
+            excerpt,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::SyntaxErrorKind;
+    use crate::span::Span;
+
+    #[test]
+    fn a_fault_names_line_and_column_and_keeps_the_line() {
+        let mut report = Report::default();
+        let error = SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(10, 13));
+        report.add(error, "aa\nb = é ***\ncc".as_bytes(), 100, Position { line: 7, column: 5 });
+        report.add(
+            SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(1, 2)),
+            b"aa",
+            0,
+            Position { line: 7, column: 5 },
+        );
+        assert_eq!(report.faults[1].position, Position { line: 7, column: 6 });
+        let fault = &report.faults[0];
+        assert_eq!(fault.position, Position { line: 8, column: 7 });
+        assert_eq!(fault.offset, 110);
+        assert_eq!(fault.excerpt, "b = é ***".as_bytes());
+        assert_eq!(fault.error.span, Span::new(7, 10));
+        assert_eq!(fault.ad, 1);
+    }
+
+    #[test]
+    fn excerpts_of_long_lines_and_the_list_of_faults_are_bounded() {
+        let mut report = Report::default();
+        let text = vec![b'x'; 100_000];
+        for _ in 0..1000 {
+            report.add(
+                SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(50_000, 90_000)),
+                &text,
+                0,
+                Position { line: 1, column: 1 },
+            );
+        }
+        assert_eq!(report.errors, 1000);
+        assert_eq!(report.faults.len(), KEPT);
+        assert_eq!(report.faults[0].excerpt.len(), 2 * EXCERPT);
+        assert_eq!(report.faults[0].error.span, Span::new(EXCERPT, 2 * EXCERPT));
+        assert_eq!(report.faults[0].position.column, 50_001);
+    }
+}

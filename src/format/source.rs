@@ -1,0 +1,164 @@
+//! A window on a stream of bytes: what was read and not yet used up, in one piece.
+
+use std::io::{self, ErrorKind, Read};
+
+use crate::span::Position;
+
+/// How much is asked for at once, in bytes.
+const CHUNK: usize = 64 << 10;
+
+/// The part of an input that is in memory. It grows as far as one ad (one line, in the long format) needs.
+#[derive(Debug)]
+pub(crate) struct Source<R> {
+    input: R,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    offset: u64,
+    line: u64,
+    column: u64,
+    ended: bool,
+}
+
+impl<R: Read> Source<R> {
+    pub(crate) fn new(input: R) -> Self {
+        Source { input, buffer: Vec::new(), start: 0, end: 0, offset: 0, line: 1, column: 1, ended: false }
+    }
+
+    /// The bytes that are in memory.
+    pub(crate) fn rest(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Reads more behind [`Source::rest`]; false at the end of the input.
+    pub(crate) fn more(&mut self) -> io::Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.end == self.buffer.len() {
+            self.buffer.resize((self.buffer.len() * 2).max(CHUNK), 0);
+        }
+        loop {
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Ok(0) => {
+                    self.ended = true;
+                    return Ok(false);
+                }
+                Ok(count) => {
+                    self.end += count;
+                    return Ok(true);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Reads until so many bytes are in memory; false when the input ends before.
+    pub(crate) fn need(&mut self, count: usize) -> io::Result<bool> {
+        while self.end - self.start < count {
+            if !self.more()? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Drops the bytes of one line and its line end.
+    pub(crate) fn next_line(&mut self, bytes: usize) {
+        self.start += bytes;
+        self.offset += bytes as u64;
+        self.line += 1;
+        self.column = 1;
+    }
+
+    /// Drops bytes from the front.
+    pub(crate) fn consume(&mut self, bytes: usize) {
+        let dropped = &self.rest()[..bytes];
+        let lines = memchr::memchr_iter(b'\n', dropped).count() as u64;
+        let last = memchr::memrchr(b'\n', dropped).map_or(dropped, |newline| &dropped[newline + 1..]);
+        // Bytes 0x80 to 0xbf continue a character.
+        let characters = last.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
+        self.column = characters + if lines > 0 { 1 } else { self.column };
+        self.line += lines;
+        self.start += bytes;
+        self.offset += bytes as u64;
+    }
+
+    /// Whether all of the input was used up. Reads on if nothing is in memory.
+    pub(crate) fn at_end(&mut self) -> io::Result<bool> {
+        Ok(self.start == self.end && !self.more()?)
+    }
+
+    /// Where the next line ends in [`Source::rest`], its line end not counted, and where the next one begins.
+    /// `None` at the end of the input.
+    pub(crate) fn line(&mut self) -> io::Result<Option<(usize, usize)>> {
+        let mut searched = 0;
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.rest()[searched..]) {
+                return Ok(Some((searched + at, searched + at + 1)));
+            }
+            searched = self.rest().len();
+            if !self.more()? {
+                return Ok((searched > 0).then_some((searched, searched)));
+            }
+        }
+    }
+
+    /// Bytes used up so far.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Where [`Source::rest`] begins.
+    pub(crate) fn position(&self) -> Position {
+        Position { line: self.line, column: self.column }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An input that gives one byte at a time.
+    struct Trickle<'a>(&'a [u8]);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
+            buffer[0] = *first;
+            self.0 = rest;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn lines_are_found_whatever_the_input_gives_at_once() {
+        let mut source = Source::new(Trickle(b"ab\n\nlast"));
+        let mut lines = Vec::new();
+        while let Some((end, next)) = source.line().unwrap() {
+            lines.push((source.position().line, source.offset(), source.rest()[..end].to_vec()));
+            source.consume(next);
+        }
+        assert_eq!(lines, [(1, 0, b"ab".to_vec()), (2, 3, vec![]), (3, 4, b"last".to_vec())]);
+        assert!(source.at_end().unwrap());
+    }
+
+    #[test]
+    fn the_window_grows_over_a_line_longer_than_a_chunk() {
+        let text = [vec![b'x'; 3 * CHUNK], b"\ny".to_vec()].concat();
+        let mut source = Source::new(text.as_slice());
+        assert_eq!(source.line().unwrap(), Some((3 * CHUNK, 3 * CHUNK + 1)));
+        assert!(source.buffer.len() <= 4 * CHUNK);
+        source.consume(3 * CHUNK + 1);
+        assert_eq!(source.line().unwrap(), Some((1, 1)));
+        assert_eq!(source.position(), Position { line: 2, column: 1 });
+        source.consume(1);
+        assert_eq!(source.position(), Position { line: 2, column: 2 });
+    }
+}

@@ -1,0 +1,155 @@
+//! What the ads of one input have in common: the sequence of their names, and the texts of their expressions.
+//!
+//! The slots of a pool list the same few hundred names in the same order, and most of their expressions are the
+//! same few texts. Remembering both makes reading the next ad mostly a matter of comparing bytes.
+
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::ad::{Attribute, ClassAd};
+use crate::error::SyntaxError;
+use crate::name::Name;
+use crate::syntax::expr::{Expr, Node};
+use crate::syntax::parse::ParseOptions;
+
+/// How far ahead a name is looked for when it is not the one expected.
+const LOOK_AHEAD: usize = 8;
+
+/// The names of an ad, in their order, as a guess at those of the next one.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    sequence: Vec<Name>,
+    next: usize,
+}
+
+impl Names {
+    /// Expects the names of the first ad again.
+    pub(crate) fn restart(&mut self, ad: &ClassAd) {
+        self.next = 0;
+        if !ad.is_empty() && !self.sequence.iter().copied().eq(ad.names()) {
+            self.sequence.clear();
+            self.sequence.extend(ad.names());
+        }
+    }
+
+    /// How many attributes to expect.
+    pub(crate) fn len(&self) -> usize {
+        self.sequence.len()
+    }
+
+    /// The name that is expected next.
+    pub(crate) fn expected(&self) -> Option<Name> {
+        self.sequence.get(self.next).copied()
+    }
+
+    /// The expected name was there.
+    pub(crate) fn confirm(&mut self) {
+        self.next += 1;
+    }
+
+    /// The name of this spelling.
+    pub(crate) fn name(&mut self, text: &[u8]) -> Name {
+        let ahead = self.sequence.get(self.next..).unwrap_or_default().iter().take(LOOK_AHEAD);
+        match ahead.copied().enumerate().find(|(_, name)| name.as_bytes() == text) {
+            Some((skipped, name)) => {
+                self.next += skipped + 1;
+                name
+            }
+            None => Name::new(text),
+        }
+    }
+}
+
+/// Bytes of expression texts that are remembered; then all are forgotten.
+const REMEMBERED: usize = 1 << 20;
+
+/// Texts longer than this are parsed each time.
+const LONGEST: usize = 16 << 10;
+
+/// Parses expressions, each text once: equal texts share one tree.
+#[derive(Debug)]
+pub(crate) struct Expressions {
+    options: ParseOptions,
+    parse: fn(&[u8], &ParseOptions) -> Result<Expr, SyntaxError>,
+    hasher: DefaultHashBuilder,
+    known: HashTable<(Box<[u8]>, Attribute)>,
+    bytes: usize,
+}
+
+impl Expressions {
+    /// Reads expressions with these options in this way.
+    pub(crate) fn new(options: ParseOptions, parse: fn(&[u8], &ParseOptions) -> Result<Expr, SyntaxError>) -> Self {
+        Expressions { options, parse, hasher: DefaultHashBuilder::default(), known: HashTable::new(), bytes: 0 }
+    }
+
+    /// The options.
+    pub(crate) fn options(&self) -> &ParseOptions {
+        &self.options
+    }
+
+    /// Parses a text, or returns what it was parsed to before.
+    ///
+    /// # Errors
+    /// The text is no expression.
+    pub(crate) fn parse(&mut self, text: &[u8]) -> Result<Attribute, SyntaxError> {
+        let hash = self.hasher.hash_one(text);
+        if let Some((_, known)) = self.known.find(hash, |(known, _)| **known == *text) {
+            return Ok(known.clone());
+        }
+        let attribute = attribute_of(&(self.parse)(text, &self.options)?);
+        if text.len() <= LONGEST {
+            if self.bytes + text.len() > REMEMBERED {
+                self.known.clear();
+                self.bytes = 0;
+            }
+            self.bytes += text.len();
+            let hasher = &self.hasher;
+            self.known.insert_unique(hash, (text.into(), attribute.clone()), |(known, _)| hasher.hash_one(&**known));
+        }
+        Ok(attribute)
+    }
+}
+
+/// An expression as the value of an attribute.
+pub(crate) fn attribute_of(expr: &Expr) -> Attribute {
+    match expr.node() {
+        Node::Literal(literal) => Attribute::Literal(literal.clone()),
+        _ => Attribute::Tree(Arc::clone(&expr.to_tree())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse::parse_expr;
+
+    #[test]
+    fn names_are_predicted_and_omissions_are_skipped() {
+        let ad = ClassAd::parse(b"[A = 1; B = 2; C = 3; D = 4]").unwrap();
+        let mut names = Names::default();
+        names.restart(&ad);
+        assert_eq!(names.expected().map(Name::as_bytes), Some(b"A".as_slice()));
+        assert_eq!(names.name(b"C").as_bytes(), b"C");
+        assert_eq!(names.expected().map(Name::as_bytes), Some(b"D".as_slice()));
+        assert_eq!(names.name(b"d").as_bytes(), b"d");
+        assert_eq!(names.expected().map(Name::as_bytes), Some(b"D".as_slice()));
+    }
+
+    #[test]
+    fn equal_texts_share_a_tree_and_memory_stays_bounded() {
+        let mut expressions = Expressions::new(ParseOptions::default(), parse_expr);
+        let (Ok(Attribute::Tree(a)), Ok(Attribute::Tree(b))) =
+            (expressions.parse(b"x + 1"), expressions.parse(b"x + 1"))
+        else {
+            panic!("not trees");
+        };
+        assert!(Arc::ptr_eq(&a, &b));
+        for number in 0..5000 {
+            expressions.parse(format!("x + {number:>500}").as_bytes()).unwrap();
+            assert!(expressions.bytes <= REMEMBERED);
+        }
+        assert!(expressions.parse(b"x +").is_err());
+    }
+}
