@@ -240,6 +240,15 @@ impl Finding {
         self
     }
 
+    /// The same finding in a text that this one's begins `offset` bytes into.
+    #[must_use]
+    pub fn shifted(mut self, offset: usize) -> Self {
+        self.span = self.span.shifted(offset);
+        self.related = self.related.map(|(span, why)| (span.shifted(offset), why));
+        self.fix = self.fix.map(|fix| Fix { span: fix.span.shifted(offset), ..fix });
+        self
+    }
+
     /// With what to write instead.
     #[must_use]
     pub fn fix(mut self, span: Span, text: impl Into<String>) -> Self {

@@ -74,56 +74,70 @@ pub struct Cause {
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for via in &self.path {
-            write!(f, "in `{}` of {}: ", via.name, via.side.as_str())?;
-        }
-        let part = shortened(&self.part.to_string());
-        match &self.reason {
-            Reason::Missing { both: true } => write!(f, "neither MY nor TARGET has an attribute `{part}`"),
-            Reason::Missing { both: false } => write!(f, "MY has no attribute `{part}`"),
-            Reason::MissingIn(side) => write!(f, "{} has no attribute for `{part}`", side.as_str()),
-            Reason::NoTarget => write!(f, "`{part}` needs an ad on the other side"),
-            Reason::Written(kind) => write!(f, "`{part}` is written as {}", kind.as_str()),
-            Reason::Circular => write!(f, "`{part}` leads back to itself"),
-            Reason::NotAnAd(kind) => write!(f, "`{part}` takes an attribute of {}", with_article(*kind)),
-            Reason::Operands(op, kinds) => {
-                let kinds: Vec<String> = kinds.iter().map(|kind| with_article(*kind)).collect();
-                write!(f, "in `{part}`, `{op}` does not work on {}", kinds.join(" and "))
-            }
-            Reason::NotACondition(kind) => write!(f, "in `{part}`, {} is no condition", with_article(*kind)),
-            Reason::DivisionByZero => write!(f, "`{part}` divides by zero"),
-            Reason::OutOfRange(op) => write!(f, "in `{part}`, the result of `{op}` is out of range"),
-            Reason::Index(Some(index), len) => {
-                write!(f, "in `{part}`, the list has {len} elements, counted from 0, and no element {index}")
-            }
-            Reason::Index(None, _) => write!(f, "`{part}` takes an element with an index of the wrong type"),
-            Reason::UnknownFunction => write!(f, "there is no function for `{part}`"),
-            Reason::ArgumentCount(function, count) => {
-                write!(f, "in `{part}`, `{}` does not take {count} arguments", function.name)
-            }
-            Reason::Function(function, arguments, kind) => {
-                let arguments: Vec<String> = arguments.iter().map(|value| shortened(&value.to_string())).collect();
-                write!(f, "`{}({})` is {}", function.name, arguments.join(", "), kind.as_str())
-            }
-            Reason::Failed(failed) => write!(f, "in `{part}`, {failed}"),
-        }
+        f.write_str(&self.describe("MY", "TARGET"))
     }
 }
 
 impl Cause {
-    /// What to do, if that is known.
-    pub fn help(&self) -> Option<String> {
+    /// The cause for people, with names for the ad of the scope and for the one on the other side.
+    pub fn describe(&self, my: &str, target: &str) -> String {
+        let ad = |side: Side| called(side, my, target);
+        let path: String = self.path.iter().map(|via| format!("in `{}` of {}: ", via.name, ad(via.side))).collect();
+        let part = shortened(&self.part.to_string());
+        let why = match &self.reason {
+            Reason::Missing { both: true } => format!("neither {my} nor {target} has an attribute `{part}`"),
+            Reason::Missing { both: false } => format!("{my} has no attribute `{part}`"),
+            Reason::MissingIn(side) => format!("{} has no attribute for `{part}`", ad(*side)),
+            Reason::NoTarget => format!("`{part}` needs an ad on the other side"),
+            Reason::Written(kind) => format!("`{part}` is written as {}", kind.as_str()),
+            Reason::Circular => format!("`{part}` leads back to itself"),
+            Reason::NotAnAd(kind) => format!("`{part}` takes an attribute of {}", with_article(*kind)),
+            Reason::Operands(op, kinds) => {
+                let kinds: Vec<String> = kinds.iter().map(|kind| with_article(*kind)).collect();
+                format!("in `{part}`, `{op}` does not work on {}", kinds.join(" and "))
+            }
+            Reason::NotACondition(kind) => format!("in `{part}`, {} is no condition", with_article(*kind)),
+            Reason::DivisionByZero => format!("`{part}` divides by zero"),
+            Reason::OutOfRange(op) => format!("in `{part}`, the result of `{op}` is out of range"),
+            Reason::Index(Some(index), len) => {
+                let elements = if *len == 1 { "element" } else { "elements" };
+                format!("in `{part}`, the list has {len} {elements}, counted from 0, and none at {index}")
+            }
+            Reason::Index(None, _) => format!("`{part}` takes an element with an index of the wrong type"),
+            Reason::UnknownFunction => format!("there is no function for `{part}`"),
+            Reason::ArgumentCount(function, count) => {
+                let arguments = if *count == 1 { "argument" } else { "arguments" };
+                format!("in `{part}`, `{}` does not take {count} {arguments}", function.name)
+            }
+            Reason::Function(function, arguments, kind) => {
+                let arguments: Vec<String> = arguments.iter().map(|value| shortened(&value.to_string())).collect();
+                format!("`{}({})` is {}", function.name, arguments.join(", "), kind.as_str())
+            }
+            Reason::Failed(failed) => format!("in `{part}`, {failed}"),
+        };
+        path + &why
+    }
+
+    /// What to do, if that is known; names as in [`Cause::describe`].
+    pub fn help(&self, my: &str, target: &str) -> Option<String> {
         if let Some((name, side)) = self.similar {
-            return Some(format!("did you mean `{name}` of {}?", side.as_str()));
+            return Some(format!("did you mean `{name}` of {}?", called(side, my, target)));
         }
         match &self.reason {
             Reason::Operands("+", kinds) if kinds.contains(&Type::Str) => Some("`strcat(a, b)` joins texts".to_owned()),
             Reason::ArgumentCount(function, _) | Reason::Function(function, ..) => {
                 Some(format!("write `{}`", function.signature))
             }
-            Reason::NoTarget => Some("load one with `:load target FILE`, or with `--target FILE`".to_owned()),
             _ => None,
         }
+    }
+}
+
+fn called<'n>(side: Side, my: &'n str, target: &'n str) -> &'n str {
+    match side {
+        Side::My => my,
+        Side::Target => target,
+        Side::Inner => side.as_str(),
     }
 }
 
@@ -170,7 +184,7 @@ fn bad(outcome: &Result<Value, Failed>) -> Option<Bad> {
 /// let settings = Settings::default();
 /// let causes = explain(Scope::new(&ad, &settings), &ad.get("Big").unwrap());
 /// assert_eq!(causes[0].to_string(), "MY has no attribute `Memry`");
-/// assert_eq!(causes[0].help().unwrap(), "did you mean `Memory` of MY?");
+/// assert_eq!(causes[0].help("MY", "TARGET").unwrap(), "did you mean `Memory` of MY?");
 /// # Ok::<(), classmate::error::SyntaxError>(())
 /// ```
 pub fn explain(scope: Scope<'_>, expr: &Expr) -> Vec<Cause> {
@@ -469,7 +483,7 @@ mod tests {
         for (expr, reason) in [
             ("1 / 0", "`1 / 0` divides by zero"),
             ("\"a\" + 1", "in `\"a\" + 1`, `+` does not work on a string and an integer"),
-            ("{ 1 }[3]", "in `{ 1 }[3]`, the list has 1 elements, counted from 0, and no element 3"),
+            ("{ 1 }[3]", "in `{ 1 }[3]`, the list has 1 element, counted from 0, and none at 3"),
             ("\"a\" || true", "in `\"a\" || true`, a string is no condition"),
             ("nosuch(1)", "there is no function for `nosuch(1)`"),
             ("floor(1, 2)", "in `floor(1,2)`, `floor` does not take 2 arguments"),
