@@ -48,6 +48,12 @@ pub enum Expected {
     CommaOrEndOfObject,
     /// `,` or `]` of a JSON list.
     CommaOrEndOfArray,
+    /// `<a n="…">` or `</c>` in an ad of the XML form.
+    XmlAttribute,
+    /// An element that is a value.
+    XmlValue,
+    /// Text inside an element.
+    XmlText,
 }
 
 impl Expected {
@@ -73,6 +79,9 @@ impl Expected {
             Expected::JsonColon => "`:` after the attribute name",
             Expected::CommaOrEndOfObject => "`,` or `}`",
             Expected::CommaOrEndOfArray => "`,` or `]`",
+            Expected::XmlAttribute => "`<a n=\"…\">` or `</c>`",
+            Expected::XmlValue => "a value such as `<i>5</i>`",
+            Expected::XmlText => "the text of the value",
         }
     }
 }
@@ -124,6 +133,9 @@ pub enum SyntaxErrorKind {
     /// A `;` between arguments in strict mode.
     #[error("expected `,` or `)`, found `;`")]
     SemicolonInArguments,
+    /// A `\\u` of JSON without four hexadecimal digits.
+    #[error("`{0}` is not `\\u` and four hexadecimal digits")]
+    BadUnicodeEscape(String),
     /// A text of 4 GiB or more.
     #[error("the text is longer than 4 GiB")]
     TooLong,

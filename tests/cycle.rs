@@ -177,6 +177,15 @@ fn a_job_constraint_holds_back_what_does_not_satisfy_it() {
 }
 
 #[test]
+fn macros_may_be_copied_into_slots() {
+    let config =
+        "NEGOTIATOR_MATCH_EXPRS = Open, NegotiatorMatchExprLimit\nOpen = Memory > 500\nNegotiatorMatchExprLimit = 7";
+    let wants = "Requirements = TARGET.NegotiatorMatchExprOpen && TARGET.NegotiatorMatchExprLimit == 7";
+    let outcome = run(config, vec![slot("a", "Memory = 100"), slot("b", "")], &[jobs("u", 1, 2, wants)]);
+    assert_eq!(pairs(&outcome), [("1.0", "b")]);
+}
+
+#[test]
 fn the_request_shows_how_its_submitter_stands() {
     // The slot accepts those who use less than 2.
     let modest =

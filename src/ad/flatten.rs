@@ -346,8 +346,13 @@ impl Flattener<'_> {
             }
             (_, left, right) => (left, right),
         };
-        // A pair of another operator is a tree like any other here. (The reference drops its constant when the
-        // other side is a pair of this operator: `x + 1 + y * 2` becomes `1 + x + y`.)
+        let is_pair = |flat: &Flat, own: bool| matches!(flat, Flat::Pair(other, ..) if (*other == op) == own);
+        let foreign = is_pair(&left, false) || is_pair(&right, false);
+        if foreign && !is_pair(&left, true) && !is_pair(&right, true) {
+            return self.joined(op, left, right);
+        }
+        // A pair of another operator is a tree like any other here. (The reference drops its constant:
+        // `x + 1 + y * 2` becomes `1 + x + y`.)
         let (left, right) = (self.own(op, left)?, self.own(op, right)?);
         Ok(match (left, right) {
             (Flat::Value(a), Flat::Value(b)) => Flat::Value(operate(op, &a, &b)),
@@ -375,7 +380,6 @@ impl Flattener<'_> {
     }
 
     /// `&&` or `||` of a value and something else: decided by the value, or simply the something else.
-    #[expect(clippy::type_complexity, reason = "both operands come back when nothing is decided")]
     fn decided(
         &mut self,
         op: BinaryOp,

@@ -45,17 +45,11 @@ impl ClassAd {
     /// ```
     pub fn delete(&mut self, name: impl Into<Name>) -> bool {
         let name = name.into();
-        if let Some(defined) = self.chained().and_then(|parent| parent.spelling(name)) {
-            self.set(defined, Attribute::Literal(Literal::Undefined));
+        if self.chained().is_some_and(|parent| parent.contains(name)) {
+            self.set(name, Attribute::Literal(Literal::Undefined));
             return true;
         }
         self.remove(name).is_some()
-    }
-
-    /// The name as this ad or its chained parents spell it.
-    fn spelling(&self, name: Name) -> Option<Name> {
-        let own = self.names().find(|known| *known == name);
-        own.or_else(|| self.chained()?.spelling(name))
     }
 
     /// Removes the attributes that are the same in the chained parents, which show through then.

@@ -1,5 +1,44 @@
 //! Command lines in one string: the old syntax (V1, split at white space) and the quoting one (V2).
 
+use crate::builtin::{Call, Function};
+use crate::eval::Failed;
+use crate::text::Text;
+use crate::value::Value;
+
+/// The family's table: `argsToList`, `listToArgs`.
+pub const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "argsToList",
+        signature: "argsToList(arguments [, syntax])",
+        least: 1,
+        most: Some(2),
+        pure: true,
+        can_error: true,
+        run: args_to_list,
+        about: "The list of the arguments of a command line. Syntax 2, the usual one, quotes with single quotes; syntax 1 \
+                only knows white space.",
+        examples: &[
+            ("argsToList(\"-n 'two words' it''s\")", "{ \"-n\",\"two words\",\"its\" }"),
+            ("argsToList(\"-n 'two words'\", 1)", "{ \"-n\",\"'two\",\"words'\" }"),
+        ],
+    },
+    Function {
+        name: "listToArgs",
+        signature: "listToArgs(list [, syntax])",
+        least: 1,
+        most: Some(2),
+        pure: true,
+        can_error: true,
+        run: list_to_args,
+        about: "The command line of a list of arguments. Syntax 2, the usual one, quotes with single quotes; syntax 1 \
+                cannot write arguments with white space.",
+        examples: &[
+            ("listToArgs({\"-n\", \"two words\"})", "\"-n two' 'words\""),
+            ("listToArgs({\"-n\", \"two words\"}, 1)", "error"),
+        ],
+    },
+];
+
 /// A quote that opens and never closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a closing quote `'`, found the end of the text")]
@@ -127,6 +166,50 @@ pub fn join_v1<'a>(arguments: impl IntoIterator<Item = &'a [u8]>) -> Option<Vec<
         out.extend_from_slice(argument);
     }
     Some(out)
+}
+
+/// What an argument takes beside its bytes.
+const ARGUMENT_SIZE: usize = 64;
+
+/// Evaluates the argument that says which syntax is meant: true for V2, false for V1, `None` if it says neither.
+fn is_v2(call: &mut Call<'_, '_>) -> Result<Option<bool>, Failed> {
+    Ok(match call.len() {
+        1 => Some(true),
+        _ => match call.argument(1)? {
+            Value::Int(1) => Some(false),
+            Value::Int(2) => Some(true),
+            _ => None,
+        },
+    })
+}
+
+fn args_to_list(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let text = call.argument(0)?;
+    let (Some(text), Some(v2)) = (text.as_bytes(), is_v2(call)?) else { return Ok(Value::Error) };
+    let blanks = text.iter().filter(|byte| is_blank(**byte)).count();
+    call.charge(text.len() / 16 + blanks)?;
+    call.reserve(text.len() + (blanks + 1) * ARGUMENT_SIZE)?;
+    let arguments: Vec<Value> = if v2 {
+        let Ok(arguments) = split_v2(text) else { return Ok(Value::Error) };
+        arguments.into_iter().map(Value::text).collect()
+    } else {
+        split_v1(text).map(Value::text).collect()
+    };
+    call.list(arguments)
+}
+
+fn list_to_args(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let list = call.argument(0)?;
+    let (Value::List(list), Some(v2)) = (list, is_v2(call)?) else { return Ok(Value::Error) };
+    let mut arguments: Vec<Text> = Vec::new();
+    for at in 0..list.len() {
+        let Value::Str(argument) = call.element(&list, at)? else { return Ok(Value::Error) };
+        // The longest way to write a byte takes four.
+        call.reserve(argument.len() * 4 + 3)?;
+        arguments.push(argument);
+    }
+    let arguments = arguments.iter().map(Text::as_bytes);
+    Ok(if v2 { Some(join_v2(arguments)) } else { join_v1(arguments) }.map_or(Value::Error, Value::text))
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! Expressions in the context of each ad of a list: `evalInEachContext`, `countMatches`.
 
+use std::sync::Arc;
+
 use crate::builtin::{Call, Function};
 use crate::eval::{Failed, Found};
-use crate::syntax::expr::Node;
+use crate::syntax::expr::{Expr, Node};
 use crate::value::{FrameId, List, Value};
 
 /// The family's table.
@@ -77,10 +79,10 @@ fn in_context<'a>(
         Value::Undefined => return Ok(Value::Undefined),
         _ => return Ok(Value::Error),
     };
-    let (tree, node) = (call.tree, call.node(0));
+    let (argument, home) = (Expr::at(Arc::clone(call.tree), call.node(0)), call.frame);
     call.machine.afresh_in(&ad, |machine, inside| match subject {
-        Subject::Argument => machine.eval(tree, node, inside),
-        Subject::Found(found) => machine.found_in(found, inside),
+        Subject::Argument => machine.away_from(home, &argument, inside),
+        Subject::Found(found) => machine.found_in(found, frame, inside),
     })
 }
 
@@ -94,7 +96,7 @@ fn eval_in_each_context(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     for at in 0..list.len() {
         let value = in_context(call, &subject, (&list, at, frame))?;
         call.reserve(size_of::<Value>())?;
-        values.push(value);
+        values.push(call.machine.detached(value)?);
     }
     call.list(values)
 }

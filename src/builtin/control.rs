@@ -1,15 +1,13 @@
 //! Choice, and expressions as data: `ifThenElse`, `eval`, `unparse`, `unresolved`, `debug`.
 
-use pcre2::bytes::{Regex, RegexBuilder};
-
 use crate::ad::refs::{self, Naming};
+use crate::builtin::pattern::{Options, Pattern};
 use crate::builtin::{Call, Function};
 use crate::eval::Failed;
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node};
 use crate::syntax::parse::parse_full;
 use crate::syntax::print::Style;
-use crate::text::Text;
 use crate::value::Value;
 use crate::value::logic::Truth;
 
@@ -157,22 +155,22 @@ fn unresolved(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
         }
         return Ok(Value::text(joined));
     };
-    let Some(regex) = caseless(&pattern) else { return Ok(Value::Error) };
+    let options = Options { caseless: true, ..Options::default() };
+    let Ok(pattern) = Pattern::compile(&pattern, options) else { return Ok(Value::Error) };
     for name in names {
-        call.charge(STEPS_PER_MATCH + name.len())?;
-        if regex.find(name).is_ok_and(|found| found.is_some_and(|found| !found.as_bytes().is_empty())) {
+        call.charge(STEPS_PER_BYTE * name.len())?;
+        let Ok(groups) = pattern.captures(name) else { return Ok(Value::Error) };
+        if let Some([Some((start, end)), ..]) = groups.as_deref()
+            && start < end
+        {
             return Ok(Value::Bool(true));
         }
     }
     Ok(Value::Bool(false))
 }
 
-/// A search for a pattern costs at least as much as so many node evaluations.
-const STEPS_PER_MATCH: usize = 16;
-
-fn caseless(pattern: &Text) -> Option<Regex> {
-    RegexBuilder::new().caseless(true).build(std::str::from_utf8(pattern).ok()?).ok()
-}
+/// What a search may cost for each byte of a name, in node evaluations.
+const STEPS_PER_BYTE: usize = 1000;
 
 /// The name without a leading `TARGET.`, in any case.
 fn without_target(name: &[u8]) -> &[u8] {

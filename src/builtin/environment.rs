@@ -2,7 +2,38 @@
 
 use std::collections::BTreeMap;
 
-use super::arguments::{UnbalancedQuote, is_blank, push_v2, split_v2};
+use crate::builtin::arguments::{UnbalancedQuote, is_blank, push_v2, split_v2};
+use crate::builtin::{Call, Function};
+use crate::eval::Failed;
+use crate::value::Value;
+
+/// The family's table: `envV1ToV2`, `mergeEnvironment`.
+pub const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "envV1ToV2",
+        signature: "envV1ToV2(environment)",
+        least: 1,
+        most: Some(1),
+        pure: true,
+        can_error: true,
+        run: env_v1_to_v2,
+        about: "The environment, written in the old syntax with semicolons between its entries, in the new one, which has \
+                spaces and single quotes; sorted by name.",
+        examples: &[("envV1ToV2(\"B=x y;A=1\")", "\"A=1 B=x' 'y\""), ("envV1ToV2(\"A\")", "error")],
+    },
+    Function {
+        name: "mergeEnvironment",
+        signature: "mergeEnvironment([environment, …])",
+        least: 0,
+        most: None,
+        pure: true,
+        can_error: true,
+        run: merge_environment,
+        about: "One environment of several, all in the new syntax, sorted by name. Later values win; what is undefined is \
+                left out.",
+        examples: &[("mergeEnvironment(\"A=1 B=2\", undefined, \"A=3\")", "\"A=3 B=2\"")],
+    },
+];
 
 /// Why a text is no environment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -109,6 +140,45 @@ pub fn merge_v2<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>
         environment.merge_v2(text)?;
     }
     Ok(environment.to_v2())
+}
+
+/// What a variable takes beside its bytes.
+const VARIABLE_SIZE: usize = 128;
+
+/// Counts the work and memory of reading an environment. Entries have an equals sign or dollar signs; what becomes of
+/// one that has neither is found out only after the text was cut at its blanks.
+fn charge_for(call: &mut Call<'_, '_>, text: &[u8]) -> Result<(), Failed> {
+    let entries = text.iter().filter(|byte| is_blank(**byte) || matches!(byte, b'=' | b'$')).count();
+    call.charge(text.len() / 16 + entries * 4)?;
+    call.reserve(text.len() * 2 + entries * VARIABLE_SIZE)
+}
+
+fn env_v1_to_v2(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    match call.argument(0)? {
+        Value::Undefined => Ok(Value::Undefined),
+        Value::Str(text) => {
+            charge_for(call, &text)?;
+            v1_to_v2(&text).map_or(Ok(Value::Error), |text| call.string(text))
+        }
+        _ => Ok(Value::Error),
+    }
+}
+
+fn merge_environment(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let mut environment = Environment::default();
+    for at in 0..call.len() {
+        match call.argument(at)? {
+            Value::Undefined => {}
+            Value::Str(text) => {
+                charge_for(call, &text)?;
+                if environment.merge_v2(&text).is_err() {
+                    return Ok(Value::Error);
+                }
+            }
+            _ => return Ok(Value::Error),
+        }
+    }
+    call.string(environment.to_v2())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Functions evaluate their own arguments, so that some can leave them alone (`ifThenElse`, `unparse`); most take
 //! them in order with [`Call::argument`].
 
+pub mod account;
 pub mod arguments;
 pub mod check;
 pub mod context;
@@ -13,9 +14,14 @@ pub mod list;
 pub mod math;
 pub mod near;
 pub mod pattern;
+pub mod regex;
+pub mod split;
 pub mod string;
+pub mod string_list;
 pub mod substitute;
+pub mod time;
 pub mod tokens;
+pub mod user_map;
 pub mod version;
 
 use std::collections::HashMap;
@@ -27,7 +33,7 @@ use crate::name::{Key, Name};
 use crate::syntax::expr::{Node, NodeId, Tree};
 use crate::text::Text;
 use crate::value::text::to_text_within;
-use crate::value::{FrameId, List, Value};
+use crate::value::{AdValue, FrameId, List, Value};
 
 /// What is known of a builtin function.
 #[derive(Debug)]
@@ -59,8 +65,22 @@ impl Function {
     }
 }
 
-const FAMILIES: &[&[Function]] =
-    &[convert::FUNCTIONS, string::FUNCTIONS, list::FUNCTIONS, math::FUNCTIONS, control::FUNCTIONS, context::FUNCTIONS];
+const FAMILIES: &[&[Function]] = &[
+    convert::FUNCTIONS,
+    string::FUNCTIONS,
+    list::FUNCTIONS,
+    math::FUNCTIONS,
+    version::FUNCTIONS,
+    control::FUNCTIONS,
+    context::FUNCTIONS,
+    string_list::FUNCTIONS,
+    split::FUNCTIONS,
+    regex::FUNCTIONS,
+    time::FUNCTIONS,
+    arguments::FUNCTIONS,
+    environment::FUNCTIONS,
+    account::FUNCTIONS,
+];
 
 static BY_NAME: LazyLock<HashMap<Key, &'static Function>> =
     LazyLock::new(|| all().map(|function| (Name::new(function.name).key(), function)).collect());
@@ -139,13 +159,25 @@ impl<'m, 'a> Call<'m, 'a> {
         self.machine.element_in(list, at, self.frame)
     }
 
+    /// Evaluates an attribute of an ad, looked up there and in the ads around it: `ad.name`.
+    ///
+    /// # Errors
+    /// The evaluation was abandoned.
+    pub fn attribute(&mut self, ad: &AdValue, name: Name) -> Result<Value, Failed> {
+        self.machine.attribute_of_ad(ad, name)
+    }
+
     /// The text of a value as [`to_text_within`] gives it: strings as they are, undefined and error as they are,
     /// other values in canonical form, counted against the limit of bytes.
     ///
     /// # Errors
     /// The text would be too long.
     pub fn text(&mut self, value: &Value) -> Result<Result<Text, Value>, Failed> {
-        match to_text_within(value, self.machine.bytes_left()) {
+        let own = match value {
+            Value::List(_) | Value::Ad(_) => Some(self.machine.released(value.clone())),
+            _ => None,
+        };
+        match to_text_within(own.as_ref().unwrap_or(value), self.machine.bytes_left()) {
             Ok(Some(text)) => {
                 if !matches!(value, Value::Str(_)) {
                     self.reserve(text.len())?;

@@ -156,18 +156,20 @@ fn join(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     if call.len() == 1 {
         return match first {
             Value::Undefined | Value::Error => Ok(first),
-            Value::List(list) => join_with(call, Text::new(""), list.len(), |call, at| call.element(&list, at)),
+            Value::List(list) => join_with(call, Some(Text::new("")), list.len(), |call, at| call.element(&list, at)),
             _ => call.string(""),
         };
     }
     let separator = match call.text(&first)? {
-        Ok(text) => text,
-        Err(Value::Undefined) => Text::new(""),
+        Ok(text) => Some(text),
+        Err(Value::Undefined) => None,
         Err(error) => return Ok(error),
     };
     if call.len() == 2 {
         let second = call.argument_deeper(1)?;
         return match second {
+            // Between no elements, all that could be defined is the separator.
+            Value::List(list) if list.is_empty() && first.is_undefined() => Ok(Value::Undefined),
             Value::List(list) => join_with(call, separator, list.len(), |call, at| call.element(&list, at)),
             other => join_with(call, separator, 1, |_, _| Ok(other.clone())),
         };
@@ -176,14 +178,16 @@ fn join(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     join_with(call, separator, parts, |call, at| call.argument_deeper(at + 1))
 }
 
+/// Joins so many parts. Without a separator, no part at all is undefined, like parts that are all undefined.
 fn join_with<'m, 'a>(
     call: &mut Call<'m, 'a>,
-    separator: Text,
+    separator: Option<Text>,
     parts: usize,
     mut part: impl FnMut(&mut Call<'m, 'a>, usize) -> Result<Value, Failed>,
 ) -> Result<Value, Failed> {
-    let mut joined = Joined::new(separator);
-    let mut defined = parts == 0;
+    let none_is_empty = separator.is_some();
+    let mut joined = Joined::new(separator.unwrap_or_else(|| Text::new("")));
+    let mut defined = none_is_empty && parts == 0;
     for at in 0..parts {
         let value = part(call, at)?;
         match call.text(&value)? {

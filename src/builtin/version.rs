@@ -1,4 +1,106 @@
-//! The natural comparison of version numbers.
+//! Version numbers: `versioncmp`, `versionLT` … `versionGT`, `version_in_range`, and the natural comparison.
+
+use crate::builtin::string::two_texts;
+use crate::builtin::{Call, Function};
+use crate::eval::Failed;
+use crate::value::Value;
+
+/// The family's table.
+pub const FUNCTIONS: &[Function] = &[
+    of_two(
+        "versioncmp",
+        "versioncmp(a, b)",
+        versioncmp,
+        "Compares two versions: below, at or above 0. Runs of digits compare as numbers, the rest byte by byte.",
+        &[("versioncmp(\"8.9\", \"8.10\")", "-1"), ("versioncmp(\"1.0\", \"1.0\")", "0")],
+    ),
+    of_two(
+        "versionLT",
+        "versionLT(a, b)",
+        |call| decide(call, |order| order < 0),
+        "Whether version a comes before version b.",
+        &[("versionLT(\"8.9.1\", \"8.10.0\")", "true"), ("versionLT(undefined, \"1\")", "undefined")],
+    ),
+    of_two(
+        "versionLE",
+        "versionLE(a, b)",
+        |call| decide(call, |order| order <= 0),
+        "Whether version a comes before version b or is the same.",
+        &[("versionLE(\"8.9\", \"8.9\")", "true")],
+    ),
+    of_two(
+        "versionEQ",
+        "versionEQ(a, b)",
+        |call| decide(call, |order| order == 0),
+        "Whether two versions are the same text.",
+        &[("versionEQ(\"1.0\", \"1.0\")", "true"), ("versionEQ(\"1.0\", \"1.00\")", "false")],
+    ),
+    of_two(
+        "versionGE",
+        "versionGE(a, b)",
+        |call| decide(call, |order| order >= 0),
+        "Whether version a comes after version b or is the same.",
+        &[("versionGE(\"10.0\", \"9.11\")", "true")],
+    ),
+    of_two(
+        "versionGT",
+        "versionGT(a, b)",
+        |call| decide(call, |order| order > 0),
+        "Whether version a comes after version b.",
+        &[("versionGT(\"10.0\", \"10.0\")", "false")],
+    ),
+    Function {
+        least: 3,
+        most: Some(3),
+        can_error: true,
+        ..of_two(
+            "version_in_range",
+            "version_in_range(version, least, most)",
+            version_in_range,
+            "Whether a version is neither before one version nor after another.",
+            &[
+                ("version_in_range(\"9.5\", \"9.0\", \"9.12\")", "true"),
+                ("version_in_range(\"8.9\", \"9.0\", \"9.12\")", "false"),
+            ],
+        )
+    },
+];
+
+const fn of_two(
+    name: &'static str,
+    signature: &'static str,
+    run: fn(&mut Call<'_, '_>) -> Result<Value, Failed>,
+    about: &'static str,
+    examples: &'static [(&'static str, &'static str)],
+) -> Function {
+    Function { name, signature, least: 2, most: Some(2), pure: true, can_error: false, run, about, examples }
+}
+
+fn versioncmp(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    Ok(match two_texts(call)? {
+        Ok((a, b)) => Value::Int(natural_compare(&a, &b)),
+        Err(other) => other,
+    })
+}
+
+fn decide(call: &mut Call<'_, '_>, holds: fn(i64) -> bool) -> Result<Value, Failed> {
+    Ok(match two_texts(call)? {
+        Ok((a, b)) => Value::Bool(holds(natural_compare(&a, &b))),
+        Err(other) => other,
+    })
+}
+
+fn version_in_range(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let (version, least, most) = (call.argument(0)?, call.argument(1)?, call.argument(2)?);
+    if least.is_undefined() || most.is_undefined() {
+        return Ok(Value::Undefined);
+    }
+    let (Ok(version), Ok(least), Ok(most)) = (call.text(&version)?, call.text(&least)?, call.text(&most)?) else {
+        return Ok(Value::Error);
+    };
+    call.charge(version.len() / 32)?;
+    Ok(Value::Bool(natural_compare(&least, &version) <= 0 && natural_compare(&version, &most) <= 0))
+}
 
 /// Compares two texts as versions: runs of digits compare as numbers, everything else byte by byte.
 ///

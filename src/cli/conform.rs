@@ -23,11 +23,14 @@ pub(super) struct Arguments {
 enum KindName {
     /// Parse, print and evaluate expressions
     Eval,
+    /// Partial evaluation, references, equality, matching, changes of ads
+    Util,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let kind = match arguments.kind {
         KindName::Eval => Kind::Eval,
+        KindName::Util => Kind::Util,
     };
     let mut input = std::io::stdin().lock();
     let mut output = BufWriter::new(std::io::stdout().lock());

@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use crate::ad::{Attribute, ClassAd};
-use crate::eval::{Failed, Found, Frame, Holder, LEFT, MATCH_AD, Machine, RIGHT, found_attribute, with_stack};
+use crate::eval::{
+    Failed, Found, Frame, Holder, LEFT, LEFT_CONTEXT_AD, MATCH_AD, Machine, RIGHT, RIGHT_CONTEXT_AD, found_attribute,
+    with_stack,
+};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
@@ -13,6 +16,16 @@ use crate::value::{AdSource, AdValue, FrameId, Items, List, Value};
 /// Evaluations that begin afresh inside one another, each with the whole depth at its disposal. The reference has
 /// no limit and overflows its stack.
 const CONTEXTS: u32 = 32;
+
+/// An expression that is being evaluated elsewhere than it is written.
+pub(crate) struct Away {
+    /// The address of its tree, and its nodes there.
+    tree: usize,
+    first: NodeId,
+    last: NodeId,
+    /// The ad that it is written in.
+    home: FrameId,
+}
 
 /// A node that stands for a reference: what it leads to, and the ad in which the search ended.
 pub(crate) struct Located<'a> {
@@ -32,10 +45,7 @@ impl<'a> Machine<'a> {
     ) -> Result<Option<Located<'a>>, Failed> {
         let (found, last) = match tree.node(id) {
             Node::Attr(name) => (self.resolve_reference(*name, frame), self.root_of(frame)),
-            Node::Absolute(name) => {
-                let root = self.root_of(frame);
-                (self.resolve(*name, root), root)
-            }
+            Node::Absolute(name) => (self.resolve(*name, self.root), self.root),
             Node::Select(name) => match self.deeper(|machine| machine.eval(tree, base_of(id), frame))? {
                 Value::Ad(ad) => {
                     let from = self.frame_of(&ad)?;
@@ -65,7 +75,9 @@ impl<'a> Machine<'a> {
                 _ => None,
             },
             Holder::Match => MATCH_AD.get(name),
-            Holder::LeftContext | Holder::RightContext => None,
+            Holder::LeftContext => LEFT_CONTEXT_AD.get(name),
+            Holder::RightContext => RIGHT_CONTEXT_AD.get(name),
+            Holder::Nowhere => None,
         }
     }
 
@@ -79,18 +91,19 @@ impl<'a> Machine<'a> {
         if self.contexts >= CONTEXTS {
             return Err(Failed::Depth(self.settings.limits.depth));
         }
-        let outer = (std::mem::take(&mut self.active), std::mem::take(&mut self.depth));
+        let outer = (std::mem::take(&mut self.active), std::mem::take(&mut self.depth), self.root);
         self.contexts += 1;
         let value = self.forgetting(|machine| {
             let frame = machine.frame_of(ad)?;
             let alternate = machine.frame(frame).alternate;
             machine.frames[frame.0 as usize].alternate = machine.opposite_of(frame);
+            machine.root = machine.root_of(frame);
             let value = with_stack(|| inner(machine, frame));
             machine.frames[frame.0 as usize].alternate = alternate;
             value
         });
         self.contexts -= 1;
-        (self.active, self.depth) = outer;
+        (self.active, self.depth, self.root) = outer;
         value
     }
 
@@ -154,6 +167,7 @@ impl<'a> Machine<'a> {
                 parts
             }
             Holder::LeftContext | Holder::RightContext => vec![Found::Frame(RIGHT), Found::Frame(LEFT)],
+            Holder::Nowhere => Vec::new(),
         }
     }
 
@@ -168,17 +182,51 @@ impl<'a> Machine<'a> {
             },
             Holder::Match => MATCH_AD.len() + 4, // LEFT, RIGHT and the context around each
             Holder::LeftContext | Holder::RightContext => 4,
+            Holder::Nowhere => 0,
         }
     }
 
-    /// Evaluates what was found as if it stood in a frame.
-    pub(crate) fn found_in(&mut self, found: &Found<'a>, frame: FrameId) -> Result<Value, Failed> {
+    /// Evaluates an expression as if it stood in a frame; the lists and ads written in it stay part of the ad that
+    /// they are written in, `home`.
+    pub(crate) fn away_from(&mut self, home: FrameId, expr: &Expr, frame: FrameId) -> Result<Value, Failed> {
+        match expr.node() {
+            Node::Literal(_) | Node::Attr(_) | Node::Absolute(_) => {
+                return self.eval(expr.tree(), expr.root(), frame);
+            }
+            Node::List(_) | Node::Ad(_) => return self.eval(expr.tree(), expr.root(), home),
+            _ => {}
+        }
+        let mut first = expr.root();
+        loop {
+            let parts = expr.tree().parts(first);
+            self.charge_work(parts.len() as u64 / 8)?;
+            match parts.into_iter().min() {
+                Some(part) => first = part,
+                None => break,
+            }
+        }
+        let tree = Arc::as_ptr(expr.tree()) as usize;
+        self.away.push(Away { tree, first, last: expr.root(), home });
+        let value = self.eval(expr.tree(), expr.root(), frame);
+        self.away.pop();
+        value
+    }
+
+    /// The ad that a list or ad is written in, when names are looked up in `frame`.
+    pub(crate) fn home(&self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> FrameId {
+        let tree = Arc::as_ptr(tree) as usize;
+        let away = self.away.iter().rev().find(|away| away.tree == tree && (away.first..=away.last).contains(&id));
+        away.map_or(frame, |away| away.home)
+    }
+
+    /// Evaluates what was found in an ad as if it stood in a frame.
+    pub(crate) fn found_in(&mut self, found: &Found<'a>, home: FrameId, frame: FrameId) -> Result<Value, Failed> {
         match found {
             Found::Value(value) => Ok(value.clone()),
             Found::Frame(id) => Ok(Value::Ad(AdValue(AdSource::Frame(*id)))),
             Found::Clock => Ok(Value::Int(self.settings.now)),
-            Found::Borrowed(tree) => self.eval(tree, tree.root(), frame),
-            Found::Shared(tree, node) => self.eval(tree, *node, frame),
+            Found::Borrowed(tree) => self.away_from(home, &Expr::at(Arc::clone(tree), tree.root()), frame),
+            Found::Shared(tree, node) => self.away_from(home, &Expr::at(Arc::clone(tree), *node), frame),
         }
     }
 
@@ -206,7 +254,10 @@ impl<'a> Machine<'a> {
                     Holder::Ad(ad) => ad.attributes().try_for_each(|(_, value)| self.charge_attribute(value)),
                     Holder::Made(ad) => ad.attributes().try_for_each(|(_, value)| self.charge_attribute(value)),
                     Holder::Written(tree, root) => self.charge_expr(&Expr::at(tree, root)),
-                    Holder::Match | Holder::LeftContext | Holder::RightContext => Ok(()),
+                    Holder::Match => [LEFT, RIGHT]
+                        .into_iter()
+                        .try_for_each(|side| self.charge_value(&Value::Ad(AdValue(AdSource::Frame(side))))),
+                    Holder::LeftContext | Holder::RightContext | Holder::Nowhere => Ok(()),
                 },
             },
             _ => Ok(()),

@@ -18,6 +18,7 @@ use thiserror::Error;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::builtin::{self, Call};
+use crate::eval::context::Away;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::{Key, Name, known};
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
@@ -68,14 +69,18 @@ enum Holder<'a> {
     Match,
     LeftContext,
     RightContext,
+    /// No ad at all, where the parts of a copied list are: every name is undefined.
+    Nowhere,
 }
 
+/// The frame of an evaluation without a match.
+const ALONE: FrameId = FrameId(1);
 /// Frames of a match, in this order.
-const MATCH: FrameId = FrameId(0);
-const LEFT_CONTEXT: FrameId = FrameId(1);
-const LEFT: FrameId = FrameId(2);
-const RIGHT_CONTEXT: FrameId = FrameId(3);
-const RIGHT: FrameId = FrameId(4);
+const MATCH: FrameId = FrameId(1);
+const LEFT_CONTEXT: FrameId = FrameId(2);
+const LEFT: FrameId = FrameId(3);
+const RIGHT_CONTEXT: FrameId = FrameId(4);
+const RIGHT: FrameId = FrameId(5);
 
 /// What a name stands for.
 pub(crate) enum Found<'a> {
@@ -103,13 +108,25 @@ static MATCH_AD: LazyLock<ClassAd> = LazyLock::new(|| {
     .unwrap_or_default()
 });
 
+static LEFT_CONTEXT_AD: LazyLock<ClassAd> = LazyLock::new(|| {
+    ClassAd::parse(b"[ ad = .LEFT; my = .LEFT; other = .RIGHT; target = .RIGHT ]").unwrap_or_default()
+});
+
+static RIGHT_CONTEXT_AD: LazyLock<ClassAd> = LazyLock::new(|| {
+    ClassAd::parse(b"[ ad = .RIGHT; my = .RIGHT; other = .LEFT; target = .LEFT ]").unwrap_or_default()
+});
+
 /// One top-level evaluation.
 pub struct Machine<'a> {
     settings: &'a Settings,
     frames: Vec<Frame<'a>>,
     active: Vec<Active>,
+    /// Expressions that are being evaluated elsewhere than they are written.
+    away: Vec<Away>,
     /// The frame that the expression belongs to.
     start: FrameId,
+    /// The outermost ad around the one where evaluation started: what `root` and `.x` mean, wherever they stand.
+    root: FrameId,
     depth: u32,
     /// Evaluations begun afresh around this one.
     contexts: u32,
@@ -125,13 +142,16 @@ impl<'a> Machine<'a> {
             settings: scope.settings,
             frames: Vec::with_capacity(8),
             active: Vec::new(),
-            start: FrameId(0),
+            away: Vec::new(),
+            start: ALONE,
+            root: ALONE,
             depth: 0,
             contexts: 0,
             work: 0,
             bytes: 0,
             random: scope.settings.seed,
         };
+        machine.push(Holder::Nowhere, None);
         match scope.target {
             None => {
                 machine.push(Holder::Ad(scope.my), None);
@@ -170,7 +190,7 @@ impl<'a> Machine<'a> {
         self.settings
     }
 
-    /// The next number of the sequence that `random()` draws from (SplitMix64).
+    /// The next number of the sequence that `random()` draws from (the generator `SplitMix64`).
     pub(crate) fn next_random(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.random;
@@ -244,8 +264,20 @@ impl<'a> Machine<'a> {
                 let expr = Expr::at(Arc::clone(tree), *root);
                 AdSource::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))
             }
-            Holder::Match | Holder::LeftContext | Holder::RightContext => AdSource::Made(Arc::new(MATCH_AD.clone())),
+            Holder::Match => AdSource::Made(Arc::new(self.match_ad())),
+            Holder::LeftContext => AdSource::Made(Arc::new(LEFT_CONTEXT_AD.clone())),
+            Holder::RightContext => AdSource::Made(Arc::new(RIGHT_CONTEXT_AD.clone())),
+            Holder::Nowhere => AdSource::Made(Arc::default()),
         })
+    }
+
+    /// The ad around a match as it would be written.
+    fn match_ad(&self) -> ClassAd {
+        let mut ad = MATCH_AD.clone();
+        for (name, frame) in [("LEFT", LEFT), ("RIGHT", RIGHT), ("lCtx", LEFT_CONTEXT), ("rCtx", RIGHT_CONTEXT)] {
+            ad.insert_expr(Name::new(name), &self.released_ad(frame).to_ad().to_expr());
+        }
+        ad
     }
 
     /// Evaluates a node in the scope of a frame.
@@ -254,10 +286,7 @@ impl<'a> Machine<'a> {
         match tree.node(id) {
             Node::Literal(literal) => Ok(Value::from(literal)),
             Node::Attr(name) => self.reference(*name, frame),
-            Node::Absolute(name) => {
-                let root = self.root_of(frame);
-                self.outward(*name, root)
-            }
+            Node::Absolute(name) => self.outward(*name, self.root),
             Node::Select(name) => self.select(tree, base_of(id), *name, frame),
             Node::Subscript { base, index } => self.subscript(tree, *base, *index, frame),
             Node::Paren(inner) => self.deeper(|machine| machine.eval(tree, *inner, frame)),
@@ -270,9 +299,13 @@ impl<'a> Machine<'a> {
                 self.deeper(|machine| machine.conditional(tree, [*condition, *yes, *no], frame))
             }
             Node::Call(call) => self.call(tree, tree.calls[*call as usize], frame),
-            Node::List(_) => Ok(Value::List(List::written(Expr::at(Arc::clone(tree), id), frame))),
+            Node::List(_) => {
+                let frame = self.home(tree, id, frame);
+                Ok(Value::List(List::written(Expr::at(Arc::clone(tree), id), frame)))
+            }
             Node::Ad(_) => {
                 let expr = Expr::at(Arc::clone(tree), id);
+                let frame = self.home(tree, id, frame);
                 Ok(Value::Ad(AdValue(AdSource::Written(Arc::new(WrittenAd { expr, frame })))))
             }
         }
@@ -375,19 +408,20 @@ impl<'a> Machine<'a> {
             },
             Holder::LeftContext => side(key, LEFT, RIGHT).map(Found::Frame),
             Holder::RightContext => side(key, RIGHT, LEFT).map(Found::Frame),
+            Holder::Nowhere => None,
         }
     }
 
     /// What a special name means in an ad that does not define it (§6.5).
     fn special(&self, key: Key, frame: FrameId) -> Option<Found<'a>> {
-        if !known::is_special(key) {
+        if !known::is_special(key) || frame == FrameId::NONE {
             return None;
         }
         match key {
             known::SELF => Some(Found::Frame(frame)),
             known::MY if self.settings.mode == Mode::HTCondor => Some(Found::Frame(frame)),
-            known::PARENT => Some(self.frame(frame).parent.map_or(Found::Value(Value::Undefined), Found::Frame)),
-            known::ROOT | known::TOPLEVEL => Some(Found::Frame(self.root_of(frame))),
+            known::PARENT => self.frame(frame).parent.map(Found::Frame),
+            known::ROOT | known::TOPLEVEL => Some(Found::Frame(self.root)),
             known::CURRENT_TIME if self.settings.mode == Mode::HTCondor => Some(Found::Clock),
             _ => None,
         }
@@ -511,23 +545,52 @@ impl<'a> Machine<'a> {
     fn attribute_of(&mut self, value: &Value, name: Name, frame: FrameId) -> Result<Value, Failed> {
         match value {
             Value::Undefined => Ok(Value::Undefined),
-            Value::Ad(ad) => self.forgetting(|machine| {
-                let id = machine.frame_of(ad)?;
-                machine.outward(name, id)
-            }),
+            Value::Ad(ad) => self.attribute_of_ad(ad, name),
             Value::List(list) => self.deeper(|machine| with_stack(|| machine.project(list, name, frame))),
             _ => Ok(Value::Error),
         }
     }
 
-    /// `{ [a = 1], [a = 2] }.a`: the attribute of every element, now.
+    /// An attribute of an ad or of the ads around it.
+    pub(crate) fn attribute_of_ad(&mut self, ad: &AdValue, name: Name) -> Result<Value, Failed> {
+        self.forgetting(|machine| {
+            let id = machine.frame_of(ad)?;
+            machine.outward(name, id)
+        })
+    }
+
+    /// `{ [a = 1], [a = 2] }.a`: the attribute of every element, now. The root meanwhile is that of the ad where
+    /// the projection stands. Lists and ads are copied.
     pub(crate) fn project(&mut self, list: &List, name: Name, frame: FrameId) -> Result<Value, Failed> {
-        let mut values = Vec::new();
-        for at in 0..list.len() {
+        let outer = self.root;
+        self.root = self.root_of(frame);
+        let values = (0..list.len()).map(|at| {
             let element = self.element_in(list, at, frame)?;
-            values.push(self.attribute_of(&element, name, frame)?);
-        }
-        self.made_list(values)
+            let value = self.attribute_of(&element, name, frame)?;
+            self.detached(value)
+        });
+        let values = values.collect::<Result<Vec<Value>, Failed>>();
+        self.root = outer;
+        self.made_list(values?)
+    }
+
+    /// A copy of a list or ad: it has the same parts, but there is nothing around it any more.
+    pub(crate) fn detached(&mut self, value: Value) -> Result<Value, Failed> {
+        Ok(match value {
+            Value::Ad(AdValue(AdSource::Frame(id))) => {
+                let holder = self.frame(id).holder.clone();
+                Value::Ad(AdValue(AdSource::Frame(self.push_counted(holder, None)?)))
+            }
+            Value::Ad(AdValue(AdSource::Written(written))) => {
+                let expr = written.expr.clone();
+                Value::Ad(AdValue(AdSource::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))))
+            }
+            Value::List(list) => Value::List(match list.items() {
+                Items::Written { expr, .. } => List::written(expr.clone(), FrameId::NONE),
+                Items::Made(_) => list,
+            }),
+            other => other,
+        })
     }
 
     /// An element of a list, evaluated in the scope of the list, as a subscript does.
@@ -548,8 +611,10 @@ impl<'a> Machine<'a> {
             }
             Items::Written { expr, frame: home } => {
                 let id = elements(expr)[at];
-                let fixed = matches!(expr.tree().node(id), Node::List(_) | Node::Ad(_));
-                self.eval(expr.tree(), id, if fixed { *home } else { frame })
+                if *home == frame {
+                    return self.eval(expr.tree(), id, frame);
+                }
+                self.away_from(*home, &expr.part(id), frame)
             }
         }
     }
@@ -650,4 +715,61 @@ pub(crate) fn operate(op: BinaryOp, left: &Value, right: &Value) -> Value {
 /// Runs on a stack that is long enough: function calls nest beyond the depth limit.
 pub(crate) fn with_stack<T>(inner: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(96 << 10, 1 << 20, inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse::parse_expr;
+
+    /// The canonical text of the value in a match of two ads.
+    fn text(expr: &str, my: &str, target: &str) -> String {
+        let settings = Settings::default();
+        let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
+        let expr = parse_expr(expr.as_bytes(), &settings.parse_options()).unwrap();
+        let (my, target) = (ad(my), ad(target));
+        Scope::new(&my, &settings).with_target(&target).eval(&expr).map_or("failed".to_owned(), |v| v.to_string())
+    }
+
+    // Expected values are answers of the reference.
+
+    #[test]
+    fn elements_of_a_projected_list_are_looked_up_where_the_projection_stands() {
+        assert_eq!(text("y.z", "[c = 1]", "[y = { TARGET.a }; A = c]"), "{ error }");
+        assert_eq!(text("y[0]", "[c = 1]", "[y = { TARGET.a }; A = c]"), "undefined");
+    }
+
+    #[test]
+    fn what_a_projection_finds_is_a_copy_without_surroundings() {
+        let my = "[y = { [b = [d = c]; c = 5] }; c = 1; l = { [b = { c, MY, .LEFT.c }] }]";
+        assert_eq!(text("y.b[0].d", my, "[]"), "undefined");
+        assert_eq!(text("y.b[0].parent", my, "[]"), "undefined");
+        assert_eq!(text("l.b[0][0]", my, "[]"), "undefined");
+        assert_eq!(text("l.b[0][1]", my, "[]"), "undefined");
+        assert_eq!(text("l.b[0][2]", my, "[]"), "1");
+    }
+
+    #[test]
+    fn a_reference_inside_its_own_projection_is_circular() {
+        assert_eq!(text("a", "[a = { a ?: [b = 3] }.b]", "[]"), "{ 3 }");
+    }
+
+    #[test]
+    fn a_projection_that_never_ends_fails() {
+        // The reference overflows its stack.
+        assert_eq!(text("x.y", "[x = { x }]", "[]"), "failed");
+    }
+
+    #[test]
+    fn the_ads_around_a_match_are_values_too() {
+        assert_eq!(text("rCtx", "[]", "[]"), "[ ad = .RIGHT; my = .RIGHT; other = .LEFT; target = .LEFT ]");
+        assert_eq!(
+            text("string(.self)", "[a = 1]", "[]"),
+            "\"[ lCtx = [ ad = .LEFT; my = .LEFT; other = .RIGHT; target = .RIGHT ]; LEFT = [ a = 1 ]; \
+             rCtx = [ ad = .RIGHT; my = .RIGHT; other = .LEFT; target = .LEFT ]; RIGHT = [  ]; \
+             leftRankValue = LEFT.rank; rightRankValue = RIGHT.rank; \
+             symmetricMatch = RIGHT.requirements && LEFT.requirements; \
+             leftMatchesRight = RIGHT.requirements; rightMatchesLeft = LEFT.requirements ]\""
+        );
+    }
 }

@@ -83,7 +83,7 @@ fn new_string(text: &[u8]) -> Option<Literal> {
 }
 
 /// Reads a number with its sign, as the lexer does at the beginning of an expression.
-fn number(text: &[u8]) -> Option<Literal> {
+pub(crate) fn number(text: &[u8]) -> Option<Literal> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let whole = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if whole == digits.len() {

@@ -18,6 +18,7 @@ pub use snapshot::Snapshot;
 use crate::accountant::factor::FactorRules;
 use crate::accountant::usage::SlotInUse;
 use crate::accountant::{Accountant, Ungrouped};
+use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::{Scope, Settings};
 use crate::negotiate::deal::Dealing;
@@ -73,13 +74,29 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
     statistics.autoclusters = dealing.queue.autoclusters;
     dealing.run(&mut *turns);
     dealing.outcome.statistics.largest_tie = dealing.offers.largest_tie();
-    Ok(report(dealing.outcome, turns.history(), &submitters))
+    let mut outcome = report(dealing.outcome, turns.history(), &submitters);
+    outcome.quirks = left_out(snapshot);
+    Ok(outcome)
+}
+
+/// What of the snapshot a cycle does not take into account yet.
+fn left_out(snapshot: &Snapshot) -> Vec<String> {
+    let limited = snapshot.jobs.iter().filter(|job| job.contains("ConcurrencyLimits")).count();
+    let note = format!("concurrency limits are not supported yet: those of {limited} jobs are not enforced");
+    if limited > 0 { vec![note] } else { Vec::new() }
 }
 
 /// The slots that take part, as the negotiator sees them.
 fn slots(snapshot: &Snapshot, rules: &Rules, settings: &Settings) -> Vec<Slot> {
-    let views = snapshot.slots.iter().filter_map(|ad| Slot::new(ad.clone(), &rules.weighing, settings));
-    views.filter(|slot| rules.slots.as_ref().is_none_or(|constraint| slot.satisfies(constraint, settings))).collect()
+    let view = |ad: &ClassAd| {
+        let mut slot = Slot::new(ad.clone(), &rules.weighing, settings)?;
+        let takes_part = rules.slots.as_ref().is_none_or(|constraint| slot.satisfies(constraint, settings));
+        for (name, expr) in &rules.match_exprs {
+            slot.ad.insert_expr(*name, expr);
+        }
+        takes_part.then_some(slot)
+    };
+    snapshot.slots.iter().filter_map(view).collect()
 }
 
 /// The submitters, and their jobs by autocluster.

@@ -59,7 +59,8 @@ enum Verdict {
     RefusedByJob,
     RefusedBySlot,
     InUse,
-    Idle,
+    /// Nobody uses it, but the submitter has its share.
+    BeyondShare,
     OverLimit,
     Suitable(RankKey, Offer),
 }
@@ -178,7 +179,7 @@ impl<'c> Offers<'c> {
                 Verdict::RefusedByJob => tally.refused_by_job += 1,
                 Verdict::RefusedBySlot => tally.refused_by_slot += 1,
                 Verdict::InUse => tally.in_use += 1,
-                Verdict::Idle => tally.idle += 1,
+                Verdict::BeyondShare => tally.beyond_share += 1,
                 Verdict::OverLimit => tally.over_limit += 1,
                 Verdict::Suitable(key, offer) => candidates.push((key, offer)),
             }
@@ -215,7 +216,7 @@ impl<'c> Offers<'c> {
             return Verdict::InUse;
         }
         if asking.serve != Serve::Any {
-            return Verdict::Idle;
+            return Verdict::BeyondShare;
         }
         let cost = cost(slot, draw.as_ref(), self.settings);
         if !session.permits_unclaimed(cost) {

@@ -25,7 +25,7 @@ pub struct Outcome {
     pub groups: Vec<Group>,
     /// Counts over the whole cycle.
     pub statistics: Statistics,
-    /// Where the answer differs from the reference's on purpose.
+    /// Where the answer differs from the reference's, or may.
     pub quirks: Vec<String>,
 }
 
@@ -110,8 +110,8 @@ pub struct Tally {
     pub refused_by_slot: usize,
     /// In use.
     pub in_use: usize,
-    /// In use by nobody, when the submitter is beyond its limit and may only take slots from others.
-    pub idle: usize,
+    /// Used by nobody, when the submitter has its share and may only take slots that prefer its jobs to those they run.
+    pub beyond_share: usize,
     /// Too heavy for what the submitter may still take.
     pub over_limit: usize,
     /// Would have done.

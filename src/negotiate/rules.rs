@@ -39,6 +39,8 @@ pub struct Rules {
     pub pool_size: Option<Expr>,
     /// When somebody may be displaced.
     pub preemption: Option<Expr>,
+    /// `NEGOTIATOR_MATCH_EXPRS`: attributes that every slot ad gets.
+    pub match_exprs: Vec<(Name, Expr)>,
     removed: Option<Regex>,
 }
 
@@ -78,6 +80,7 @@ impl Rules {
             jobs: expression("NEGOTIATOR_JOB_CONSTRAINT", filter.jobs.as_ref())?,
             pool_size: expression("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT", filter.pool_size.as_ref())?,
             preemption: expression("PREEMPTION_REQUIREMENTS", matching.preemption_requirements.as_ref())?,
+            match_exprs: match_exprs(&matching.match_exprs)?,
             removed: pattern("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX", knobs.significant.removed_pattern.as_ref())?,
             knobs,
         })
@@ -136,6 +139,21 @@ fn expression(knob: &str, text: Option<&ExprText>) -> Result<Option<Expr>, Confi
             Err(ConfigError::new(format!("`{knob}` is `{shown}`: {error}"), place.clone()))
         }
     }
+}
+
+/// The macros that every slot ad gets as attributes, named with a prefix they may have already.
+fn match_exprs(macros: &[(Vec<u8>, Vec<u8>)]) -> Result<Vec<(Name, Expr)>, ConfigError> {
+    const PREFIX: &[u8] = b"NegotiatorMatchExpr";
+    let mut exprs = Vec::with_capacity(macros.len());
+    for (name, text) in macros {
+        let shown = String::from_utf8_lossy(name);
+        let text = ExprText { text: text.clone(), place: None };
+        if let Some(expr) = expression(&shown, Some(&text))? {
+            let prefix = if name.starts_with(PREFIX) { b"".as_slice() } else { PREFIX };
+            exprs.push((Name::new([prefix, name].concat()), expr));
+        }
+    }
+    Ok(exprs)
 }
 
 /// A number of seconds that may be an expression; what is no number is 0.

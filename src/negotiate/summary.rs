@@ -108,8 +108,8 @@ pub fn summarise(outcome: &Outcome, submitters: &[Submitter]) -> Vec<Summary> {
         line.stopped = match (visit.passed, visit.end) {
             _ if i64::try_from(line.matched).is_ok_and(|matched| matched >= line.idle) => Stopped::AllMatched,
             (Some(Passed::AtCeiling), _) => Stopped::AtCeiling,
-            _ if slots_left == 0 => Stopped::NoSlotsLeft,
             (Some(Passed::LessThanASlot), _) | (None, End::Resume) => Stopped::ShareUsed,
+            (None, End::Done) if slots_left == 0 => Stopped::NoSlotsLeft,
             (None, End::Done) => Stopped::NoSlotMatches,
         };
     }

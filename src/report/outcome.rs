@@ -151,6 +151,7 @@ fn considered(tally: &Tally) -> String {
         (tally.refused_by_slot, "refuse the job"),
         (tally.in_use, "in use"),
         (tally.unreachable, "out of reach"),
+        (tally.beyond_share, "beyond the share"),
         (tally.over_limit, "over the limit"),
     ];
     let parts: Vec<String> =

@@ -2,7 +2,7 @@
 
 use crate::syntax::number::{real_prefix, real_to_integer};
 use crate::syntax::print::Style;
-use crate::syntax::time::{write_abs, write_rel_whole};
+use crate::syntax::time::{truncate_to_32, write_abs, write_rel_whole};
 use crate::text::Text;
 use crate::value::Value;
 
@@ -50,7 +50,7 @@ pub fn to_real(value: &Value) -> Result<f64, Value> {
         Value::Int(value) => *value as f64,
         Value::Real(value) => *value,
         Value::AbsTime(time) => time.seconds as f64,
-        Value::RelTime(seconds) => seconds.trunc(),
+        Value::RelTime(seconds) => f64::from(truncate_to_32(*seconds)),
         Value::Str(text) => real_prefix(text).ok_or(Value::Error)?.0,
     })
 }

@@ -3,13 +3,19 @@
 //! Answers come through the same code that users run. What a case looks like is described in
 //! `docs/conform.md`.
 
+use std::sync::{Arc, LazyLock};
+
 use serde_json::{Map, Value as Json, json};
 
+mod eval;
+mod util;
+
 use crate::ad::ClassAd;
-use crate::eval::scope::{Scope, Settings};
-use crate::syntax::parse::{Mode, ParseOptions, parse_expr, parse_full, parse_prefix};
+use crate::builtin::user_map::{UserMap, UserMaps};
+use crate::eval::scope::Settings;
+use crate::syntax::parse::{Mode, ParseOptions};
 use crate::syntax::print::Style;
-use crate::syntax::token::Quoting;
+use crate::syntax::time::truncate_to_32;
 use crate::value::{Type, Value};
 
 /// What a case is about.
@@ -17,6 +23,8 @@ use crate::value::{Type, Value};
 pub enum Kind {
     /// Parse, print and evaluate an expression.
     Eval,
+    /// Operations on ads and expressions.
+    Util,
 }
 
 /// Answers one case, given as a line of JSON; a line that is no case is answered with `malformed`.
@@ -30,7 +38,8 @@ pub fn answer(kind: Kind, line: &[u8]) -> Json {
     };
     let id = case.get("id").cloned().unwrap_or(Json::Null);
     let answers = match kind {
-        Kind::Eval => eval(&case),
+        Kind::Eval => eval::answers(&case),
+        Kind::Util => util::answers(&case),
     };
     let mut line = Map::new();
     line.insert("id".to_owned(), id);
@@ -52,16 +61,24 @@ pub fn ascii(answer: &Json) -> String {
         match u32::from(character) {
             0..0x7f => line.push(character),
             // Bytes that are not UTF-8 travel as characters of a private range, see `text`.
-            byte @ 0x0010_fe80..=0x0010_feff => line.push_str(&format!("\\udc{:02x}", byte & 0xff)),
+            byte @ 0x0010_fe80..=0x0010_feff => escape(&mut line, 0xdc00 | (byte & 0xff) as u16),
             _ => {
                 let mut units = [0; 2];
                 for unit in character.encode_utf16(&mut units) {
-                    line.push_str(&format!("\\u{unit:04x}"));
+                    escape(&mut line, *unit);
                 }
             }
         }
     }
     line
+}
+
+/// Writes `\uXXXX`.
+fn escape(line: &mut String, unit: u16) {
+    line.push_str("\\u");
+    for shift in [12, 8, 4, 0] {
+        line.extend(char::from_digit(u32::from(unit >> shift & 15), 16));
+    }
 }
 
 /// The records hold `Infinity` and `NaN`, which JSON does not know: as strings they are read.
@@ -174,46 +191,19 @@ fn settings(case: &Json) -> Result<Settings, String> {
         0 => Mode::HTCondor,
         _ => Mode::Strict,
     };
-    Ok(Settings { mode, now: NOW, ..Settings::default() })
+    Ok(Settings { mode, now: NOW, maps: Arc::clone(&MAPS), ..Settings::default() })
 }
 
 /// The clock of all cases: 2025-01-01T00:00:00Z.
 const NOW: i64 = 1_735_689_600;
 
-fn eval(case: &Json) -> Result<Map<String, Json>, String> {
-    let settings = settings(case)?;
-    let source = input(case, "expr")?;
-    let old = choice(case, "syntax", ["new", "old"])? == 1;
-    let options = settings.parse_options();
-    let my = match optional(case, "my")? {
-        Some(text) => ad(&text, "my", &options)?,
-        None => ClassAd::new(),
-    };
-    let target = optional(case, "target")?.map(|text| ad(&text, "target", &options)).transpose()?;
-
-    let parsed = if old {
-        let options = ParseOptions { quoting: Quoting::Old, ..options.clone() };
-        // One line of the long format: what follows the expression is ignored, and so is all behind the line.
-        let end = memchr::memchr(b'\n', &source).unwrap_or(source.len());
-        let line = source[..end].strip_suffix(b"\r").unwrap_or(&source[..end]);
-        parse_prefix(line, &options).map(|(expr, _)| expr)
-    } else {
-        parse_expr(&source, &options)
-    };
-    let mut answers = Map::new();
-    answers.insert("parse".to_owned(), Json::Bool(parsed.is_ok()));
-    let Ok(expr) = parsed else {
-        if !old && parse_full(&source, &options).is_ok() {
-            answers.insert("full_parse".to_owned(), Json::Bool(true));
-        }
-        return Ok(answers);
-    };
-    answers.insert("unparsed".to_owned(), text(&expr.to_text(Style::New)));
-    let scope = Scope::new(&my, &settings);
-    let scope = target.as_ref().map_or(scope, |target| scope.with_target(target));
-    answers.insert("value".to_owned(), describe(scope.eval(&expr).as_ref().ok()));
-    Ok(answers)
-}
+/// The maps of all cases.
+static MAPS: LazyLock<Arc<UserMaps>> = LazyLock::new(|| {
+    let mut maps = UserMaps::default();
+    maps.insert(b"groups", UserMap::parse(b"* alice physics,chem"));
+    maps.insert(b"re", UserMap::parse(b"* /^(.*)@cs[.]example$/i \\1"));
+    Arc::new(maps)
+});
 
 fn ad(source: &[u8], key: &str, options: &ParseOptions) -> Result<ClassAd, String> {
     ClassAd::parse_with(source, options).map_err(|error| format!("`{key}` is not an ad: {error}"))
@@ -229,7 +219,8 @@ fn describe(value: Option<&Value>) -> Json {
     match value {
         // The records show whole seconds, and the exact number beside them.
         Value::RelTime(seconds) => {
-            shown.insert("text".to_owned(), text(&Value::RelTime(seconds.trunc()).to_text(Style::New)));
+            let whole = Value::RelTime(f64::from(truncate_to_32(*seconds)));
+            shown.insert("text".to_owned(), text(&whole.to_text(Style::New)));
             shown.insert("seconds".to_owned(), number(*seconds));
         }
         other => {
@@ -243,4 +234,18 @@ fn describe(value: Option<&Value>) -> Json {
 fn number(value: f64) -> Json {
     // JSON has no such numbers, the records do: a mark that `ascii` knows.
     serde_json::Number::from_f64(value).map_or_else(|| Json::String(format!("\u{10fd00}{value}")), Json::Number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_separator_behind_a_conditional_is_accepted_as_in_the_records() {
+        let parse = |text: &str| answer(Kind::Eval, json!({ "expr": text }).to_string().as_bytes())["parse"].clone();
+        assert_eq!(parse("true ? 1 : 2;"), Json::Bool(true));
+        assert_eq!(parse("true ? 1 : 2; b = 3"), Json::Bool(false));
+        assert_eq!(parse("true ? 1 : 2 junk"), Json::Bool(false));
+        assert_eq!(parse("1;"), Json::Bool(false));
+    }
 }

@@ -1,0 +1,555 @@
+//! Ads as JSON, in the dialect of the reference (§8.7 and §9.3 of the language description).
+//!
+//! It is laxer than RFC 8259 (comments, joined strings, extra commas in objects) and stricter (numbers are those of
+//! the language), and strings `"\/Expr(…)\/"` hold expressions, so general JSON readers do not fit.
+
+use std::io::{self, Read};
+
+use crate::ad::{Attribute, ClassAd};
+use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
+use crate::format::extent::{Brackets, Extent, skip_blank};
+use crate::format::json_string::{Decoded, decode, write_string};
+use crate::format::literal::number;
+use crate::format::new::unexpected;
+use crate::format::order::Order;
+use crate::format::report::Report;
+use crate::format::source::Source;
+use crate::format::vocabulary::{Expressions, Names};
+use crate::name::Name;
+use crate::span::Span;
+use crate::syntax::build::Builder;
+use crate::syntax::expr::{Node, NodeId, Tree};
+use crate::syntax::literal::Literal;
+use crate::syntax::number::write_real_short;
+use crate::syntax::parse::{ParseOptions, parse_expr, parse_full};
+use crate::syntax::print::{Style, write_expr, write_integer, write_line, write_literal};
+use crate::syntax::token::{Quoting, joined_strings};
+use crate::text::Text;
+
+/// Reads the JSON object that a text begins with as an ad; what follows it is ignored. Also returns how many bytes it
+/// takes, what stands before it included.
+///
+/// # Errors
+/// The text does not begin with an object, or a value in it cannot be read.
+///
+/// ```
+/// use classmate::format::json::parse_json;
+/// use classmate::syntax::parse::ParseOptions;
+/// let (ad, _) = parse_json(br#"{"a": 1, "b": "\/Expr(a + 1)\/", "c": ["é", null]}"#, &ParseOptions::default())?;
+/// assert_eq!(ad.to_string(), r#"[ a = 1; b = a + 1; c = { "\303\251",undefined } ]"#);
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+pub fn parse_json(text: &[u8], options: &ParseOptions) -> Result<(ClassAd, usize), SyntaxError> {
+    JsonParser::new(options).parse(text)
+}
+
+/// Reads ads in JSON one after another: objects separated by white space (one a line, or not), or a list of objects.
+///
+/// In memory are one ad and the window of the input. An object that cannot be read is reported and skipped.
+///
+/// ```
+/// use classmate::format::json::JsonReader;
+/// use classmate::syntax::parse::ParseOptions;
+/// let text = "[\n{\"a\": 1}\n,\n{\"a\": nan}\n,\n{\"a\": 3}\n]\n";
+/// let mut reader = JsonReader::new(text.as_bytes(), &ParseOptions::default());
+/// let ads: Vec<String> = reader.by_ref().map(|ad| ad.map(|ad| ad.to_string())).collect::<Result<_, _>>()?;
+/// assert_eq!(ads, ["[ a = 1 ]", "[ a = 3 ]"]);
+/// assert_eq!(reader.report().faults[0].to_string(), "expected a JSON value, found `nan`");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct JsonReader<R> {
+    source: Source<R>,
+    parser: JsonParser,
+    report: Report,
+    place: Place,
+}
+
+/// Where in a list the reader stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    /// Outside lists.
+    Outside,
+    /// Behind a `[` or a comma.
+    BeforeElement,
+    /// Behind an object of a list.
+    BehindElement,
+}
+
+impl<R: Read> JsonReader<R> {
+    /// Reads an input.
+    pub fn new(input: R, options: &ParseOptions) -> Self {
+        JsonReader::over(Source::new(input), options)
+    }
+
+    pub(crate) fn over(source: Source<R>, options: &ParseOptions) -> Self {
+        JsonReader { source, parser: JsonParser::new(options), report: Report::default(), place: Place::Outside }
+    }
+
+    /// What was read and skipped so far.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
+        loop {
+            let Some(first) = self.source.significant()? else { return Ok(None) };
+            match first {
+                b'{' => {
+                    self.place = if self.place == Place::Outside { Place::Outside } else { Place::BehindElement };
+                    if let Some(ad) = self.ad()? {
+                        return Ok(Some(ad));
+                    }
+                }
+                b'[' if self.place == Place::Outside => self.punctuation(Place::BeforeElement),
+                b',' if self.place == Place::BehindElement => self.punctuation(Place::BeforeElement),
+                b']' if self.place != Place::Outside => self.punctuation(Place::Outside),
+                _ => self.source.stray(&mut self.report, b'{', Expected::Object)?,
+            }
+        }
+    }
+
+    fn punctuation(&mut self, place: Place) {
+        self.source.consume(1);
+        self.place = place;
+    }
+
+    /// Reads the object that stands next; `None` if it had to be skipped.
+    fn ad(&mut self) -> io::Result<Option<ClassAd>> {
+        let end = self.source.extent(Extent::new(Brackets::Curly))?;
+        let text = &self.source.rest()[..end];
+        let ad = match self.parser.parse(text) {
+            Ok((ad, _)) => {
+                self.report.ads += 1;
+                Some(ad)
+            }
+            Err(error) => {
+                self.report.add(error, text, self.source.offset(), self.source.position());
+                self.report.skipped_ads += 1;
+                None
+            }
+        };
+        self.source.consume(end);
+        Ok(ad)
+    }
+}
+
+impl<R: Read> Iterator for JsonReader<R> {
+    type Item = io::Result<ClassAd>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_ad().transpose()
+    }
+}
+
+/// What a JSON value is.
+enum Value {
+    Constant(Literal),
+    Expression(Attribute),
+    /// `[`
+    List,
+    /// `{`
+    Object,
+}
+
+/// A list or object that is not closed yet.
+enum Open {
+    List { mark: usize },
+    Object { mark: usize, name: Name },
+}
+
+/// Parses JSON objects.
+#[derive(Debug)]
+pub(crate) struct JsonParser {
+    names: Names,
+    expressions: Expressions,
+}
+
+impl JsonParser {
+    pub(crate) fn new(options: &ParseOptions) -> Self {
+        let options = ParseOptions { quoting: Quoting::New, places: false, ..options.clone() };
+        JsonParser { names: Names::default(), expressions: Expressions::new(options, parse_full) }
+    }
+
+    /// As [`parse_json`].
+    pub(crate) fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
+        let text = memchr::memchr(0, text).map_or(text, |nul| &text[..nul]);
+        let start = skip_blank(text, 0)?;
+        if text.get(start) != Some(&b'{') {
+            return Err(unexpected(text, start, Expected::Object));
+        }
+        let mut ad = ClassAd::with_capacity(self.names.len());
+        let mut at = start + 1;
+        while let Some((name, name_start, value)) = self.member(text, &mut at)? {
+            let (value, end) = self.value(text, value)?;
+            let (value, end) = match value {
+                Value::Constant(literal) => (Attribute::Literal(literal), end),
+                Value::Expression(attribute) => (attribute, end),
+                Value::List | Value::Object => self.nested(text, value, end)?,
+            };
+            at = skip_blank(text, end)?;
+            if !matches!(text.get(at), Some(b',' | b'}')) {
+                return Err(unexpected(text, at, Expected::CommaOrEndOfObject));
+            }
+            if name.as_bytes().is_empty() {
+                // The reference notices only behind the value.
+                return Err(SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(name_start, at + 1)));
+            }
+            ad.set(name, value);
+        }
+        self.names.restart(&ad);
+        Ok((ad, at))
+    }
+
+    /// Reads commas and `"name":`, or the `}`. Returns the name, where it stands, and where its value stands.
+    fn member(&mut self, text: &[u8], at: &mut usize) -> Result<Option<(Name, usize, usize)>, SyntaxError> {
+        let mut start = skip_blank(text, *at)?;
+        while text.get(start) == Some(&b',') {
+            start = skip_blank(text, start + 1)?;
+        }
+        let (name, end) = match text.get(start) {
+            Some(b'}') => {
+                *at = start + 1;
+                return Ok(None);
+            }
+            Some(b'"') => match self.names.expected() {
+                Some(name) if name.is_plain() && quoted(&text[start + 1..], name.as_bytes()) => {
+                    self.names.confirm();
+                    (name, start + name.as_bytes().len() + 2)
+                }
+                _ => {
+                    let (token, end) = string(text, start)?;
+                    (self.names.name(&decoded(token, start)?.bytes), end)
+                }
+            },
+            _ => return Err(unexpected(text, start, Expected::JsonName)),
+        };
+        let colon = skip_blank(text, end)?;
+        if text.get(colon) != Some(&b':') {
+            return Err(unexpected(text, colon, Expected::JsonColon));
+        }
+        Ok(Some((name, start, skip_blank(text, colon + 1)?)))
+    }
+
+    /// Reads a constant, an expression or an opening bracket. Returns where it ends.
+    fn value(&mut self, text: &[u8], at: usize) -> Result<(Value, usize), SyntaxError> {
+        let rest = &text[at.min(text.len())..];
+        match rest.first() {
+            Some(b'"') => {
+                let (token, end) = string(text, at)?;
+                let decoded = decoded(token, at)?;
+                let value = match decoded.expression() {
+                    Some(expression) => Value::Expression(self.expressions.parse(expression).map_err(|error| {
+                        // Where in the unescaped text it is means nothing here.
+                        SyntaxError { span: Span::new(at, end), ..error }
+                    })?),
+                    None => Value::Constant(Literal::Str(Text::new(&decoded.bytes))),
+                };
+                Ok((value, end))
+            }
+            Some(b'[') => Ok((Value::List, at + 1)),
+            Some(b'{') => Ok((Value::Object, at + 1)),
+            _ => {
+                let length = constant_length(rest);
+                match self.constant(&rest[..length]) {
+                    Ok(Some(literal)) => Ok((Value::Constant(literal), at + length)),
+                    Ok(None) => Err(unexpected(text, at, Expected::JsonValue)),
+                    Err(error) => Err(SyntaxError { span: error.span.shifted(at), ..error }),
+                }
+            }
+        }
+    }
+
+    /// Reads a word or a number.
+    fn constant(&self, text: &[u8]) -> Result<Option<Literal>, SyntaxError> {
+        let literal = match text.len() {
+            4 if text.eq_ignore_ascii_case(b"true") => Some(Literal::Bool(true)),
+            5 if text.eq_ignore_ascii_case(b"false") => Some(Literal::Bool(false)),
+            4 if text.eq_ignore_ascii_case(b"null") => Some(Literal::Undefined),
+            _ => number(text),
+        };
+        let numeric = text.first().is_some_and(|first| first.is_ascii_digit() || matches!(first, b'-' | b'.'));
+        if literal.is_some() || !numeric {
+            return Ok(literal);
+        }
+        // The lexer knows which other numbers there are, and what is wrong with the rest.
+        match parse_expr(text, self.expressions.options()) {
+            Ok(expr) => Ok(expr.as_literal().cloned()),
+            Err(error) if matches!(error.kind, SyntaxErrorKind::Unexpected { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads a list or object of any depth; `at` stands behind its opening bracket.
+    fn nested(&mut self, text: &[u8], first: Value, at: usize) -> Result<(Attribute, usize), SyntaxError> {
+        let options = self.expressions.options().clone();
+        let mut builder = Builder::new(&options);
+        let mut stack: Vec<Open> = Vec::new();
+        let mut next = Some((first, at));
+        loop {
+            // A value, which may open a bracket, or a bracket that closes.
+            let (mut done, mut at) = match next.take() {
+                Some((Value::Constant(literal), end)) => (builder.push(0, Node::Literal(literal), 0), end),
+                Some((Value::Expression(attribute), end)) => (builder.graft(&attribute.to_expr()), end),
+                Some((Value::List, end)) => {
+                    let mark = builder.mark();
+                    let inside = skip_blank(text, end)?;
+                    if text.get(inside) == Some(&b']') {
+                        (builder.list(0, mark, 0), inside + 1)
+                    } else {
+                        stack.push(Open::List { mark });
+                        next = Some(self.value(text, inside)?);
+                        continue;
+                    }
+                }
+                Some((Value::Object, end)) => {
+                    let mark = builder.bindings();
+                    let mut at = end;
+                    match self.member(text, &mut at)? {
+                        None => (builder.ad(0, mark, 0), at),
+                        Some((name, _, value)) => {
+                            stack.push(Open::Object { mark, name });
+                            next = Some(self.value(text, value)?);
+                            continue;
+                        }
+                    }
+                }
+                None => return Err(unexpected(text, at, Expected::JsonValue)),
+            };
+            // What is complete may complete what is around it.
+            loop {
+                at = skip_blank(text, at)?;
+                match stack.pop() {
+                    None => {
+                        let tree = builder.finish();
+                        debug_assert_eq!(tree.root(), done);
+                        return Ok((Attribute::Tree(std::sync::Arc::new(tree)), at));
+                    }
+                    Some(Open::List { mark }) => {
+                        builder.element(done);
+                        match text.get(at) {
+                            Some(b',') => {
+                                stack.push(Open::List { mark });
+                                let value = skip_blank(text, at + 1)?;
+                                next = Some(self.value(text, value)?);
+                                break;
+                            }
+                            Some(b']') => (done, at) = (builder.list(0, mark, 0), at + 1),
+                            _ => return Err(unexpected(text, at, Expected::CommaOrEndOfArray)),
+                        }
+                    }
+                    Some(Open::Object { mark, name }) => {
+                        builder.bind(at, name, done, at)?;
+                        if !matches!(text.get(at), Some(b',' | b'}')) {
+                            return Err(unexpected(text, at, Expected::CommaOrEndOfObject));
+                        }
+                        match self.member(text, &mut at)? {
+                            None => done = builder.ad(0, mark, 0),
+                            Some((name, _, value)) => {
+                                stack.push(Open::Object { mark, name });
+                                next = Some(self.value(text, value)?);
+                                break;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How far a word or number reaches; signs belong to it in front and in the exponent.
+fn constant_length(text: &[u8]) -> usize {
+    let mut before = b'e';
+    let part = |byte: &&u8| {
+        let sign = matches!(byte, b'+' | b'-') && matches!(before, b'e' | b'E');
+        before = **byte;
+        sign || byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')
+    };
+    text.iter().take_while(part).count()
+}
+
+#[inline]
+fn quoted(text: &[u8], name: &[u8]) -> bool {
+    text.get(name.len()) == Some(&b'"') && &text[..name.len()] == name && text.get(name.len() + 1) == Some(&b':')
+}
+
+/// The string token that begins at `start`, with its quotes and what joins it, and where it ends.
+fn string(text: &[u8], start: usize) -> Result<(&[u8], usize), SyntaxError> {
+    match joined_strings(&text[start + 1..], b'"') {
+        Some(length) => Ok((&text[start..start + 1 + length], start + 1 + length)),
+        None => {
+            let kind = SyntaxErrorKind::UnterminatedString { quote: '"' };
+            Err(SyntaxError::new(kind, Span::new(start, start + 1)))
+        }
+    }
+}
+
+fn decoded(token: &[u8], start: usize) -> Result<Decoded<'_>, SyntaxError> {
+    decode(token).map_err(|kind| SyntaxError::new(kind, Span::new(start, start + token.len())))
+}
+
+/// Writes ads as JSON, in listing order, their own attributes only (§8.7).
+///
+/// Relative-time constants are written as numbers, as the reference does, and are reals when they are read back.
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::format::json::JsonWriter;
+/// let ad = ClassAd::parse(b"[ZZ=x is 1; b={2.5,undefined}]")?;
+/// let mut out = Vec::new();
+/// JsonWriter::new().write_line(&mut out, &ad);
+/// assert_eq!(out, br#"{"b": [2.5,null],"ZZ": "\/Expr(x is 1)\/"}"#);
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct JsonWriter {
+    order: Order,
+    text: Vec<u8>,
+}
+
+impl Default for JsonWriter {
+    fn default() -> Self {
+        JsonWriter::new()
+    }
+}
+
+/// How values are laid out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// Everything on one line.
+    Line,
+    /// One attribute or element a line, indented by two spaces a level.
+    Lines,
+}
+
+impl JsonWriter {
+    /// A writer; one writer for many ads of the same kind sorts their names only once.
+    pub fn new() -> Self {
+        JsonWriter { order: Order::listing(), text: Vec::new() }
+    }
+
+    /// Writes an ad over several lines, without a last line end.
+    pub fn write(&mut self, out: &mut Vec<u8>, ad: &ClassAd) {
+        self.write_as(out, ad, Layout::Lines);
+    }
+
+    /// Writes an ad on one line, without a line end.
+    pub fn write_line(&mut self, out: &mut Vec<u8>, ad: &ClassAd) {
+        self.write_as(out, ad, Layout::Line);
+    }
+
+    fn write_as(&mut self, out: &mut Vec<u8>, ad: &ClassAd, layout: Layout) {
+        out.push(b'{');
+        for (at, (name, value)) in self.order.of(ad).enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            if layout == Layout::Lines {
+                write_line(out, 2);
+            }
+            write_string(out, name.as_bytes());
+            out.extend_from_slice(b": ");
+            match value {
+                Attribute::Literal(literal) => write_constant(out, literal, &mut self.text),
+                Attribute::Tree(tree) => write_tree(out, tree, layout, &mut self.text),
+            }
+        }
+        if layout == Layout::Lines {
+            out.push(b'\n');
+        }
+        out.push(b'}');
+    }
+}
+
+enum Step {
+    Node(NodeId),
+    Name(Name),
+    Text(&'static str),
+    Line,
+    In,
+    Out,
+}
+
+/// Writes the value of an attribute of an ad. What is still to be written waits on a stack.
+fn write_tree(out: &mut Vec<u8>, tree: &Tree, layout: Layout, text: &mut Vec<u8>) {
+    let mut steps = vec![Step::Node(tree.root())];
+    let mut level = 1;
+    while let Some(step) = steps.pop() {
+        let id = match step {
+            Step::Node(id) => id,
+            Step::Name(name) => {
+                write_string(out, name.as_bytes());
+                continue;
+            }
+            Step::Text(text) => {
+                out.extend_from_slice(text.as_bytes());
+                continue;
+            }
+            Step::Line => {
+                if layout == Layout::Lines {
+                    write_line(out, 2 * level);
+                }
+                continue;
+            }
+            Step::In => {
+                level += 1;
+                continue;
+            }
+            Step::Out => {
+                level -= 1;
+                continue;
+            }
+        };
+        match tree.node(id) {
+            Node::Literal(literal) => write_constant(out, literal, text),
+            Node::List(run) => {
+                steps.extend([Step::Text("]"), Step::Line, Step::Out]);
+                for (at, element) in tree.run(*run).iter().enumerate().rev() {
+                    steps.extend([Step::Node(*element), Step::Line]);
+                    if at > 0 {
+                        steps.push(Step::Text(","));
+                    }
+                }
+                steps.extend([Step::In, Step::Text("[")]);
+            }
+            Node::Ad(run) => {
+                steps.extend([Step::Text("}"), Step::Line, Step::Out]);
+                for (at, (name, value)) in tree.ad(*run).iter().enumerate().rev() {
+                    steps.extend([Step::Node(*value), Step::Text(": "), Step::Name(*name), Step::Line]);
+                    if at > 0 {
+                        steps.push(Step::Text(","));
+                    }
+                }
+                steps.extend([Step::In, Step::Text("{")]);
+            }
+            _ => write_quoted_expr(out, text, |text| write_expr(text, tree, id, Style::New)),
+        }
+    }
+}
+
+fn write_constant(out: &mut Vec<u8>, literal: &Literal, text: &mut Vec<u8>) {
+    match literal {
+        Literal::Undefined => out.extend_from_slice(b"null"),
+        Literal::Bool(true) => out.extend_from_slice(b"true"),
+        Literal::Bool(false) => out.extend_from_slice(b"false"),
+        Literal::Int(value) => write_integer(out, *value),
+        Literal::Real(value) | Literal::RelTime(value) if value.is_finite() => write_real_short(out, *value),
+        Literal::RelTime(value) => {
+            write_quoted_expr(out, text, |text| write_literal(text, &Literal::Real(*value), Style::New));
+        }
+        Literal::Str(string) => write_string(out, string),
+        Literal::Error | Literal::Real(_) | Literal::AbsTime(_) => {
+            write_quoted_expr(out, text, |text| write_literal(text, literal, Style::New));
+        }
+    }
+}
+
+/// Writes `"\/Expr(…)\/"`.
+fn write_quoted_expr(out: &mut Vec<u8>, text: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    text.clear();
+    write(text);
+    out.extend_from_slice(br#""\/Expr("#);
+    crate::format::json_string::write_escaped(out, text);
+    out.extend_from_slice(br#")\/""#);
+}
