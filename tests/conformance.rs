@@ -107,3 +107,9 @@ fn every_recorded_operation_has_the_recorded_outcome() {
     let differences = differences("classad-util.jsonl.gz", Kind::Util, &columns, None);
     assert!(differences.is_empty(), "{differences:?}");
 }
+
+#[test]
+fn every_recorded_ad_reads_and_prints_as_recorded() {
+    let differences = differences("classad-ads.jsonl.gz", Kind::Ads, &["ads", "ok"], None);
+    assert!(differences.is_empty(), "{differences:?}");
+}

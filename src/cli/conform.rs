@@ -23,6 +23,8 @@ pub(super) struct Arguments {
 enum KindName {
     /// Parse, print and evaluate expressions
     Eval,
+    /// Read ads in a form and print them in all
+    Ads,
     /// Partial evaluation, references, equality, matching, changes of ads
     Util,
 }
@@ -30,6 +32,7 @@ enum KindName {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let kind = match arguments.kind {
         KindName::Eval => Kind::Eval,
+        KindName::Ads => Kind::Ads,
         KindName::Util => Kind::Util,
     };
     let mut input = std::io::stdin().lock();

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::ad::ClassAd;
 use crate::cli::Failure;
 use crate::eval::scope::Settings;
-use crate::format::long::LongReader;
+use crate::format::Reader;
 use crate::format::report::Report;
 use crate::report::{self, Color};
 
@@ -71,31 +71,36 @@ pub(crate) fn plain(error: &std::io::Error) -> String {
     characters.next().map(|first| first.to_lowercase().chain(characters).collect()).unwrap_or_default()
 }
 
+/// A file that could be opened but not read to its end.
+pub(crate) fn unreadable(name: &str, error: &std::io::Error) -> Failure {
+    Failure::new(format!("cannot read `{name}`: {}", plain(error)))
+}
+
 /// Reads all ads of a file.
 pub(crate) fn ads(path: &Path, settings: &Settings, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
     let input = open(path)?;
-    let mut reader = LongReader::new(input.reader, &settings.parse_options());
-    let ads = reader.by_ref().collect::<Result<Vec<_>, _>>();
-    let report = reader.report().clone();
-    let ads = ads.map_err(|error| Failure::new(format!("cannot read `{}`: {}", input.name, plain(&error))))?;
-    notes.files.push((input.name, report));
+    let cannot = |error| unreadable(&input.name, &error);
+    let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
+    let ads = reader.by_ref().collect::<Result<Vec<_>, _>>().map_err(cannot)?;
+    notes.add(&input.name, reader.report());
     Ok(ads)
 }
 
 /// Reads the ad of a file that stands at a place, counted from 1.
 pub(crate) fn ad(path: &Path, at: u64, settings: &Settings, notes: &mut Notes) -> Result<ClassAd, Failure> {
     let input = open(path)?;
-    let mut reader = LongReader::new(input.reader, &settings.parse_options());
+    let cannot = |error| unreadable(&input.name, &error);
+    let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
     let mut seen = 0;
     for ad in reader.by_ref() {
-        let ad = ad.map_err(|error| Failure::new(format!("cannot read `{}`: {}", input.name, plain(&error))))?;
+        let ad = ad.map_err(cannot)?;
         seen += 1;
         if seen == at {
-            notes.files.push((input.name, reader.report().clone()));
+            notes.add(&input.name, reader.report());
             return Ok(ad);
         }
     }
-    notes.files.push((input.name.clone(), reader.report().clone()));
+    notes.add(&input.name, reader.report());
     let ads = match seen {
         0 => "no ads".to_owned(),
         1 => "1 ad".to_owned(),
@@ -114,6 +119,11 @@ pub(crate) struct Notes {
 const SHOWN: usize = 10;
 
 impl Notes {
+    /// Remembers what the reader of a file has to say.
+    pub(crate) fn add(&mut self, name: &str, report: &Report) {
+        self.files.push((name.to_owned(), report.clone()));
+    }
+
     /// Says on standard error what could not be read, and how much was skipped.
     #[expect(clippy::print_stderr, reason = "this is where faults reach the user")]
     pub(crate) fn show(&self, color: Color) {

@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value as Json, json};
 
+mod ads;
 mod eval;
 mod util;
 
@@ -23,6 +24,8 @@ use crate::value::{Type, Value};
 pub enum Kind {
     /// Parse, print and evaluate an expression.
     Eval,
+    /// Read ads in a form and print them in all.
+    Ads,
     /// Operations on ads and expressions.
     Util,
 }
@@ -39,6 +42,7 @@ pub fn answer(kind: Kind, line: &[u8]) -> Json {
     let id = case.get("id").cloned().unwrap_or(Json::Null);
     let answers = match kind {
         Kind::Eval => eval::answers(&case),
+        Kind::Ads => ads::answers(&case),
         Kind::Util => util::answers(&case),
     };
     let mut line = Map::new();
