@@ -206,7 +206,7 @@ impl ClassAd {
         }
         let entries = &self.entries;
         let hash = |at: &u32| entries[*at as usize].name.key().hash64();
-        self.index.reserve(entries.len(), hash);
+        self.index.reserve(entries.capacity(), hash);
         for at in 0..entries.len() as u32 {
             self.index.insert_unique(hash(&at), at, hash);
         }

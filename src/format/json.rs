@@ -7,6 +7,7 @@ use std::io::{self, Read};
 
 use crate::ad::{Attribute, ClassAd};
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
+use crate::format::DEEPEST;
 use crate::format::extent::{Brackets, Extent, skip_blank};
 use crate::format::json_string::{Decoded, decode, write_string};
 use crate::format::literal::number;
@@ -287,6 +288,10 @@ impl JsonParser {
         let mut stack: Vec<Open> = Vec::new();
         let mut next = Some((first, at));
         loop {
+            if stack.len() >= DEEPEST {
+                let kind = SyntaxErrorKind::TooDeep(DEEPEST);
+                return Err(SyntaxError::new(kind, Span::new(at, at + 1)));
+            }
             // A value, which may open a bracket, or a bracket that closes.
             let (mut done, mut at) = match next.take() {
                 Some((Value::Constant(literal), end)) => (builder.push(0, Node::Literal(literal), 0), end),

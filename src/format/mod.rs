@@ -31,6 +31,9 @@ use report::Report;
 use source::Source;
 use xml::{XmlReader, XmlWriter};
 
+/// How deep lists and ads may nest in JSON and XML. In the other formats the expression parser has its own limit.
+const DEEPEST: usize = 1000;
+
 /// How ads are written down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Format {

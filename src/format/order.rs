@@ -8,21 +8,55 @@ use crate::name::Name;
 /// Sorts the attributes of ads; ads with the names of the one before are not sorted again.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
-    compare: fn(Name, Name) -> Ordering,
+    by: By,
     names: Vec<Name>,
-    places: Vec<usize>,
+    /// The head of each name, for the first comparison, and its place in the ad.
+    places: Vec<(u128, usize)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum By {
+    Listing,
+    Bytes,
+}
+
+impl By {
+    /// The first bytes of what is compared, as a number of the same order.
+    fn head(self, name: Name) -> u128 {
+        let mut head = [0; 16];
+        match self {
+            By::Listing => {
+                let folded = name.folded();
+                head[..4].copy_from_slice(&u32::try_from(folded.len()).unwrap_or(u32::MAX).to_be_bytes());
+                let count = folded.len().min(12);
+                head[4..4 + count].copy_from_slice(&folded[..count]);
+            }
+            By::Bytes => {
+                let text = name.as_bytes();
+                let count = text.len().min(16);
+                head[..count].copy_from_slice(&text[..count]);
+            }
+        }
+        u128::from_be_bytes(head)
+    }
+
+    fn compare(self, a: Name, b: Name) -> Ordering {
+        match self {
+            By::Listing => a.listing_order(b),
+            By::Bytes => a.as_bytes().cmp(b.as_bytes()),
+        }
+    }
 }
 
 impl Order {
     /// Shorter names first, then without case: the order of the library's printers (§8.4).
     pub(crate) fn listing() -> Self {
-        Order { compare: Name::listing_order, names: Vec::new(), places: Vec::new() }
+        Order { by: By::Listing, names: Vec::new(), places: Vec::new() }
     }
 
     /// By the bytes of the names: the order of `-long` (§8.5).
     pub(crate) fn bytes() -> Self {
-        let compare = |a: Name, b: Name| a.as_bytes().cmp(b.as_bytes());
-        Order { compare, names: Vec::new(), places: Vec::new() }
+        Order { by: By::Bytes, names: Vec::new(), places: Vec::new() }
     }
 
     /// The attributes of an ad in this order; those of a chained parent do not count.
@@ -32,12 +66,14 @@ impl Order {
         if !known {
             self.names.clear();
             self.names.extend(ad.names());
+            let (names, by) = (&self.names, self.by);
             self.places.clear();
-            self.places.extend(0..ad.len());
-            let (names, compare) = (&self.names, self.compare);
-            self.places.sort_by(|a, b| compare(names[*a], names[*b]));
+            self.places.extend(names.iter().enumerate().map(|(place, name)| (by.head(*name), place)));
+            self.places.sort_unstable_by(|(a, left), (b, right)| {
+                a.cmp(b).then_with(|| by.compare(names[*left], names[*right]))
+            });
         }
-        self.places.iter().map(|place| ad.at(*place))
+        self.places.iter().map(|(_, place)| ad.at(*place))
     }
 
     /// As [`Order::of`], with what shows through of chained parents.
@@ -53,7 +89,7 @@ impl Order {
             attributes.extend(shown);
             above = parent;
         }
-        attributes.sort_by(|(a, _), (b, _)| (self.compare)(*a, *b));
+        attributes.sort_by(|(a, _), (b, _)| self.by.compare(*a, *b));
         attributes
     }
 }
@@ -64,15 +100,15 @@ mod tests {
 
     use super::*;
 
-    fn names(attributes: impl IntoIterator<Item = (Name, impl Sized)>) -> Vec<String> {
+    fn listed_names(attributes: impl IntoIterator<Item = (Name, impl Sized)>) -> Vec<String> {
         attributes.into_iter().map(|(name, _)| name.to_string()).collect()
     }
 
     #[test]
     fn both_orders_are_those_of_the_description() {
         let ad = ClassAd::parse(b"[ZZZ=1; b=2; AA=3; a=4]").unwrap();
-        assert_eq!(names(Order::listing().of(&ad)), ["a", "b", "AA", "ZZZ"]);
-        assert_eq!(names(Order::bytes().of(&ad)), ["AA", "ZZZ", "a", "b"]);
+        assert_eq!(listed_names(Order::listing().of(&ad)), ["a", "b", "AA", "ZZZ"]);
+        assert_eq!(listed_names(Order::bytes().of(&ad)), ["AA", "ZZZ", "a", "b"]);
     }
 
     #[test]
@@ -82,14 +118,42 @@ mod tests {
             let ad = ClassAd::parse(text.as_bytes()).unwrap();
             let mut expected: Vec<String> = ad.names().map(|name| name.to_string()).collect();
             expected.sort();
-            assert_eq!(names(order.of(&ad)), expected);
+            assert_eq!(listed_names(order.of(&ad)), expected);
         }
+    }
+
+    #[test]
+    fn long_names_are_compared_to_their_end() {
+        let names = [
+            "CVMFS_oasis_opensciencegrid_B",
+            "CVMFS_oasis_opensciencegrid_a",
+            "CVMFS_oasis",
+            "CVMFS_oasis_openscience",
+        ];
+        let mut ad = ClassAd::new();
+        for name in names {
+            ad.insert(name, 1);
+        }
+        let listed = [
+            "CVMFS_oasis",
+            "CVMFS_oasis_openscience",
+            "CVMFS_oasis_opensciencegrid_a",
+            "CVMFS_oasis_opensciencegrid_B",
+        ];
+        let sorted = [
+            "CVMFS_oasis",
+            "CVMFS_oasis_openscience",
+            "CVMFS_oasis_opensciencegrid_B",
+            "CVMFS_oasis_opensciencegrid_a",
+        ];
+        assert_eq!(listed_names(Order::listing().of(&ad)), listed);
+        assert_eq!(listed_names(Order::bytes().of(&ad)), sorted);
     }
 
     #[test]
     fn chained_parents_are_merged_in() {
         let mut child = ClassAd::parse(b"[b = 1; z = 2]").unwrap();
         child.chain(Some(Arc::new(ClassAd::parse(b"[B = 100; y = 3; a = 4]").unwrap())));
-        assert_eq!(names(Order::bytes().of_merged(&child)), ["a", "b", "y", "z"]);
+        assert_eq!(listed_names(Order::bytes().of_merged(&child)), ["a", "b", "y", "z"]);
     }
 }

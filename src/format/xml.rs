@@ -7,6 +7,7 @@ use std::io::{self, Read};
 
 use crate::ad::{Attribute, ClassAd};
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
+use crate::format::DEEPEST;
 use crate::format::order::Order;
 use crate::format::report::Report;
 use crate::format::source::Source;
@@ -287,6 +288,10 @@ impl XmlParser {
         let mut stack: Vec<Open> = Vec::new();
         let mut next = (first, at);
         loop {
+            if stack.len() >= DEEPEST {
+                let kind = SyntaxErrorKind::TooDeep(DEEPEST);
+                return Err(SyntaxError::new(kind, Span::new(at, at + 1)));
+            }
             let (mut done, mut at) = match next {
                 (Value::Constant(literal), end) => (Some(builder.push(0, Node::Literal(literal), 0)), end),
                 (Value::Expression(attribute), end) => (Some(builder.graft(&attribute.to_expr())), end),

@@ -58,13 +58,26 @@ impl<'t> Tag<'t> {
             let name = rest[..assign].trim_ascii_end();
             let value = rest[assign + 1..].trim_ascii_start();
             let value = value.get(1..)?;
-            let end = memchr::memchr(b'"', value).unwrap_or(value.len());
+            let end = closing_quote(value);
             if name == wanted {
                 return Some(&value[..end]);
             }
             rest = value.get(end + 1..)?;
         }
     }
+}
+
+/// Where the first quote without a backslash stands, or the end.
+fn closing_quote(value: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(next) = value.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += next;
+        if value[at] == b'"' {
+            return at;
+        }
+        at += 2;
+    }
+    value.len()
 }
 
 /// Replaces `&amp;`, `&lt;` and `&gt;`; other entities stay as they are.
@@ -159,6 +172,8 @@ mod tests {
             ("<a m=\"y\" n=\"x\">", Some("x")),
             ("<a n=x>", Some("")),
             ("<a n=\"x>", Some("x")),
+            ("<a n=\"x\\\"y\">", Some("x\\\"y")),
+            ("<a n=\"x\\>", Some("x\\")),
             ("<a N=\"x\">", None),
             ("<a n>", None),
         ] {
