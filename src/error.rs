@@ -48,6 +48,12 @@ pub enum Expected {
     CommaOrEndOfObject,
     /// `,` or `]` of a JSON list.
     CommaOrEndOfArray,
+    /// `<a n="…">` or `</c>` in an ad of the XML form.
+    XmlAttribute,
+    /// An element that is a value.
+    XmlValue,
+    /// Text inside an element.
+    XmlText,
 }
 
 impl Expected {
@@ -73,6 +79,9 @@ impl Expected {
             Expected::JsonColon => "`:` after the attribute name",
             Expected::CommaOrEndOfObject => "`,` or `}`",
             Expected::CommaOrEndOfArray => "`,` or `]`",
+            Expected::XmlAttribute => "`<a n=\"…\">` or `</c>`",
+            Expected::XmlValue => "a value such as `<i>5</i>`",
+            Expected::XmlText => "the text of the value",
         }
     }
 }

@@ -242,15 +242,12 @@ impl Interner {
         }
         let folded = text.to_ascii_lowercase();
         let folded_hash = self.hasher.hash_one(folded.as_slice());
-        let (folded, key) = match tables.folded.find(folded_hash, |(known, _)| *known == folded.as_slice()) {
-            Some(&known) => known,
-            None => {
-                let known: (&'static [u8], Key) =
-                    (Box::leak(folded.into_boxed_slice()), Key(tables.folded.len() as u32));
-                tables.folded.insert_unique(folded_hash, known, |(text, _)| self.hasher.hash_one(*text));
-                known
-            }
-        };
+        let known = tables.folded.find(folded_hash, |(known, _)| *known == folded.as_slice()).copied();
+        let (folded, key) = known.unwrap_or_else(|| {
+            let known: (&'static [u8], Key) = (Box::leak(folded.into_boxed_slice()), Key(tables.folded.len() as u32));
+            tables.folded.insert_unique(folded_hash, known, |(text, _)| self.hasher.hash_one(*text));
+            known
+        });
         let text: &'static [u8] = if text == folded { folded } else { Box::leak(text.to_vec().into_boxed_slice()) };
         let spelling: &'static Spelling =
             Box::leak(Box::new(Spelling { text, folded, key, plain: is_plain(text, folded) }));
@@ -288,7 +285,7 @@ mod tests {
         let name = Name::new("SeenOnceByThisTest");
         assert_eq!(Name::known(b"seenONCEbythistest"), Some(name));
         assert_eq!(Name::known(b"NeverSeenByAnyTest"), None);
-        assert_eq!(Name::known(b"My").map(|name| name.key()), Some(known::MY));
+        assert_eq!(Name::known(b"My").map(Name::key), Some(known::MY));
     }
 
     #[test]
@@ -306,7 +303,7 @@ mod tests {
     fn listing_order_is_length_then_text() {
         let mut names: Vec<Name> = ["ZZZ", "b", "AA", "a"].into_iter().map(Name::from).collect();
         names.sort_by(|a, b| a.listing_order(*b));
-        assert_eq!(names.iter().map(|name| name.to_string()).collect::<Vec<_>>(), ["a", "b", "AA", "ZZZ"]);
+        assert_eq!(names.iter().map(ToString::to_string).collect::<Vec<_>>(), ["a", "b", "AA", "ZZZ"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The arrows between modules point down only.
 //!
 //! Reads every `crate::module` in the sources (tests, comments and documentation apart) and compares the layers.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use std::path::{Path, PathBuf};
 

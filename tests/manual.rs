@@ -4,7 +4,7 @@
 //! `[status 2]` is an exit status other than 0, and a line `…` stands for any lines. Commands run in a shell in the
 //! root of the repository. `UPDATE=1 cargo test --test manual` writes the answers; read the difference before you
 //! keep it.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::path::Path;
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! Ads of the shape that a large production pool has, made by rule: 475 attributes of about 45 bytes, 93 % of them
 //! literals, four texts of Requirements; or ads of a file that the environment names.
-#![allow(dead_code, reason = "every bench uses a part")]
+#![allow(dead_code, clippy::panic, reason = "every bench uses a part, and may panic")]
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -10,7 +10,7 @@ use classmate::format::long::LongReader;
 use classmate::syntax::parse::ParseOptions;
 
 /// The long text of one slot.
-pub fn slot_text(number: usize) -> String {
+pub(crate) fn slot_text(number: usize) -> String {
     let mut text = String::with_capacity(24_000);
     let cpus = 1 << (number % 5);
     let start = match number % 4 {
@@ -55,12 +55,12 @@ pub fn slot_text(number: usize) -> String {
 }
 
 /// So many slots in the long format.
-pub fn slots_text(count: usize) -> Vec<u8> {
+pub(crate) fn slots_text(count: usize) -> Vec<u8> {
     (0..count).map(|number| slot_text(number) + "\n").collect::<String>().into_bytes()
 }
 
 /// The text of jobs that such slots see.
-pub fn jobs_text(count: usize) -> Vec<u8> {
+pub(crate) fn jobs_text(count: usize) -> Vec<u8> {
     (0..count)
         .map(|number| {
             format!(
@@ -80,7 +80,7 @@ pub fn jobs_text(count: usize) -> Vec<u8> {
 }
 
 /// The bytes of the file that an environment variable names, if it names one; `.gz` files are unpacked.
-pub fn file(variable: &str) -> Option<Vec<u8>> {
+pub(crate) fn file(variable: &str) -> Option<Vec<u8>> {
     let path = std::env::var_os(variable)?;
     let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.to_string_lossy()));
     if !bytes.starts_with(&[0x1f, 0x8b]) {
@@ -94,18 +94,18 @@ pub fn file(variable: &str) -> Option<Vec<u8>> {
 }
 
 /// Reads ads of the long format.
-pub fn ads(text: &[u8]) -> Vec<ClassAd> {
+pub(crate) fn ads(text: &[u8]) -> Vec<ClassAd> {
     LongReader::new(text, &ParseOptions::default()).collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The slots of `CLASSMATE_SLOTS`, or 143 made ones.
-pub fn slots() -> Vec<ClassAd> {
+pub(crate) fn slots() -> Vec<ClassAd> {
     let ads = ads(&file("CLASSMATE_SLOTS").unwrap_or_else(|| slots_text(143)));
     let is_slot = |ad: &ClassAd| ad.constant("MyType").is_some_and(|value| value.to_string() == "\"Machine\"");
     ads.into_iter().filter(is_slot).collect()
 }
 
 /// The jobs of `CLASSMATE_JOBS`, or made ones.
-pub fn jobs() -> Vec<ClassAd> {
+pub(crate) fn jobs() -> Vec<ClassAd> {
     ads(&file("CLASSMATE_JOBS").unwrap_or_else(|| jobs_text(8)))
 }

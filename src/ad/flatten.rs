@@ -269,7 +269,6 @@ impl Flattener<'_> {
             Node::Attr(name) => self.machine.resolve_reference(name, context.frame),
             Node::Absolute(name) => self.machine.resolve(name, self.root),
             Node::Select(name) => match self.machine.eval(tree, base_of(id), context.frame)? {
-                Value::Undefined => None,
                 Value::Ad(ad) => {
                     let from = self.machine.frame_of(&ad)?;
                     self.machine.resolve(name, from)
@@ -278,7 +277,7 @@ impl Flattener<'_> {
                     let made = self.machine.project(&list, name, context.frame)?;
                     return self.tree(Flat::Value(made)).map(Flat::Tree);
                 }
-                Value::List(_) => None,
+                Value::Undefined | Value::List(_) => None,
                 _ => return Ok(Flat::Value(Value::Error)),
             },
             _ => None,
@@ -360,8 +359,9 @@ impl Flattener<'_> {
                 Flat::Pair(op, value, tree)
             }
             (Flat::Tree(a), Flat::Tree(b)) => Flat::Tree(self.part(Part::Binary(op, a, b))?),
-            (Flat::Pair(_, a, tree), Flat::Value(b)) => Flat::Pair(op, operate(op, &a, &b), tree),
-            (Flat::Value(a), Flat::Pair(_, b, tree)) => Flat::Pair(op, operate(op, &a, &b), tree),
+            (Flat::Pair(_, a, tree), Flat::Value(b)) | (Flat::Value(a), Flat::Pair(_, b, tree)) => {
+                Flat::Pair(op, operate(op, &a, &b), tree)
+            }
             (Flat::Pair(_, value, a), Flat::Tree(b)) | (Flat::Tree(a), Flat::Pair(_, value, b)) => {
                 Flat::Pair(op, value, self.part(Part::Binary(op, a, b))?)
             }
@@ -380,7 +380,6 @@ impl Flattener<'_> {
     }
 
     /// `&&` or `||` of a value and something else: decided by the value, or simply the something else.
-    #[expect(clippy::type_complexity, reason = "both operands come back when nothing is decided")]
     fn decided(
         &mut self,
         op: BinaryOp,

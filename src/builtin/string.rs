@@ -168,6 +168,8 @@ fn join(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     if call.len() == 2 {
         let second = call.argument_deeper(1)?;
         return match second {
+            // Between no elements, all that could be defined is the separator.
+            Value::List(list) if list.is_empty() && first.is_undefined() => Ok(Value::Undefined),
             Value::List(list) => join_with(call, separator, list.len(), |call, at| call.element(&list, at)),
             other => join_with(call, separator, 1, |_, _| Ok(other.clone())),
         };

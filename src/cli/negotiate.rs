@@ -16,8 +16,8 @@ use crate::report::outcome;
 
 /// Run one negotiation cycle over a pool and show who got what, and why the others did not.
 ///
-/// POOL is a directory with what the tools of a pool print: `slots.ads` (condor_status -long), `jobs.ads`
-/// (condor_q -allusers -long), and if there are any `submitters.ads` (condor_status -submitters -long),
+/// POOL is a directory with what the tools of a pool print: `slots.ads` (`condor_status -long`), `jobs.ads`
+/// (`condor_q -allusers -long`), and if there are any `submitters.ads` (`condor_status -submitters -long`),
 /// `Accountantnew.log` (from the negotiator's spool) and `config` (the negotiator's settings). Every file can be
 /// given by its own flag instead. Nothing is changed anywhere.
 #[derive(clap::Args, Debug)]

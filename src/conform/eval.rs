@@ -5,6 +5,7 @@ use serde_json::{Map, Value as Json};
 use super::{ad, choice, describe, input, optional, settings, text};
 use crate::ad::ClassAd;
 use crate::eval::scope::Scope;
+use crate::syntax::expr::{Expr, Node};
 use crate::syntax::parse::{ParseOptions, parse_expr, parse_full, parse_prefix};
 use crate::syntax::print::Style;
 use crate::syntax::token::Quoting;
@@ -27,7 +28,7 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
         let line = source[..end].strip_suffix(b"\r").unwrap_or(&source[..end]);
         parse_prefix(line, &options).map(|(expr, _)| expr)
     } else {
-        parse_expr(&source, &options)
+        parse_expr(&source, &options).or_else(|error| swallowed(&source, &options).ok_or(error))
     };
     let mut answers = Map::new();
     answers.insert("parse".to_owned(), Json::Bool(parsed.is_ok()));
@@ -42,4 +43,16 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
     let scope = target.as_ref().map_or(scope, |target| scope.with_target(target));
     answers.insert("value".to_owned(), describe(scope.eval(&expr).as_ref().ok()));
     Ok(answers)
+}
+
+/// The records took a text for an expression when it was the value of the only attribute of an ad written around
+/// it, and a full parse accepted it too. So `true ? 1 : 2;` is one: a full parse does not look behind a conditional.
+fn swallowed(source: &[u8], options: &ParseOptions) -> Option<Expr> {
+    parse_full(source, options).ok()?;
+    let (ad, _) = parse_prefix(&[b"[expression = ", source, b"\n]"].concat(), options).ok()?;
+    let Node::Ad(run) = ad.node() else { return None };
+    match ad.tree().ad(*run) {
+        [(name, value)] if name.as_bytes() == b"expression" => Some(ad.part(*value)),
+        _ => None,
+    }
 }

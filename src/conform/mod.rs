@@ -61,16 +61,24 @@ pub fn ascii(answer: &Json) -> String {
         match u32::from(character) {
             0..0x7f => line.push(character),
             // Bytes that are not UTF-8 travel as characters of a private range, see `text`.
-            byte @ 0x0010_fe80..=0x0010_feff => line.push_str(&format!("\\udc{:02x}", byte & 0xff)),
+            byte @ 0x0010_fe80..=0x0010_feff => escape(&mut line, 0xdc00 | (byte & 0xff) as u16),
             _ => {
                 let mut units = [0; 2];
                 for unit in character.encode_utf16(&mut units) {
-                    line.push_str(&format!("\\u{unit:04x}"));
+                    escape(&mut line, *unit);
                 }
             }
         }
     }
     line
+}
+
+/// Writes `\uXXXX`.
+fn escape(line: &mut String, unit: u16) {
+    line.push_str("\\u");
+    for shift in [12, 8, 4, 0] {
+        line.extend(char::from_digit(u32::from(unit >> shift & 15), 16));
+    }
 }
 
 /// The records hold `Infinity` and `NaN`, which JSON does not know: as strings they are read.
@@ -226,4 +234,18 @@ fn describe(value: Option<&Value>) -> Json {
 fn number(value: f64) -> Json {
     // JSON has no such numbers, the records do: a mark that `ascii` knows.
     serde_json::Number::from_f64(value).map_or_else(|| Json::String(format!("\u{10fd00}{value}")), Json::Number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_separator_behind_a_conditional_is_accepted_as_in_the_records() {
+        let parse = |text: &str| answer(Kind::Eval, json!({ "expr": text }).to_string().as_bytes())["parse"].clone();
+        assert_eq!(parse("true ? 1 : 2;"), Json::Bool(true));
+        assert_eq!(parse("true ? 1 : 2; b = 3"), Json::Bool(false));
+        assert_eq!(parse("true ? 1 : 2 junk"), Json::Bool(false));
+        assert_eq!(parse("1;"), Json::Bool(false));
+    }
 }

@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use crate::ad::{Attribute, ClassAd};
-use crate::eval::{Failed, Found, Frame, Holder, LEFT, MATCH_AD, Machine, RIGHT, found_attribute, with_stack};
+use crate::eval::{
+    Failed, Found, Frame, Holder, LEFT, LEFT_CONTEXT_AD, MATCH_AD, Machine, RIGHT, RIGHT_CONTEXT_AD, found_attribute,
+    with_stack,
+};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
@@ -42,10 +45,7 @@ impl<'a> Machine<'a> {
     ) -> Result<Option<Located<'a>>, Failed> {
         let (found, last) = match tree.node(id) {
             Node::Attr(name) => (self.resolve_reference(*name, frame), self.root_of(frame)),
-            Node::Absolute(name) => {
-                let root = self.root_of(frame);
-                (self.resolve(*name, root), root)
-            }
+            Node::Absolute(name) => (self.resolve(*name, self.root), self.root),
             Node::Select(name) => match self.deeper(|machine| machine.eval(tree, base_of(id), frame))? {
                 Value::Ad(ad) => {
                     let from = self.frame_of(&ad)?;
@@ -75,7 +75,9 @@ impl<'a> Machine<'a> {
                 _ => None,
             },
             Holder::Match => MATCH_AD.get(name),
-            Holder::LeftContext | Holder::RightContext => None,
+            Holder::LeftContext => LEFT_CONTEXT_AD.get(name),
+            Holder::RightContext => RIGHT_CONTEXT_AD.get(name),
+            Holder::Nowhere => None,
         }
     }
 
@@ -89,18 +91,19 @@ impl<'a> Machine<'a> {
         if self.contexts >= CONTEXTS {
             return Err(Failed::Depth(self.settings.limits.depth));
         }
-        let outer = (std::mem::take(&mut self.active), std::mem::take(&mut self.depth));
+        let outer = (std::mem::take(&mut self.active), std::mem::take(&mut self.depth), self.root);
         self.contexts += 1;
         let value = self.forgetting(|machine| {
             let frame = machine.frame_of(ad)?;
             let alternate = machine.frame(frame).alternate;
             machine.frames[frame.0 as usize].alternate = machine.opposite_of(frame);
+            machine.root = machine.root_of(frame);
             let value = with_stack(|| inner(machine, frame));
             machine.frames[frame.0 as usize].alternate = alternate;
             value
         });
         self.contexts -= 1;
-        (self.active, self.depth) = outer;
+        (self.active, self.depth, self.root) = outer;
         value
     }
 
@@ -164,6 +167,7 @@ impl<'a> Machine<'a> {
                 parts
             }
             Holder::LeftContext | Holder::RightContext => vec![Found::Frame(RIGHT), Found::Frame(LEFT)],
+            Holder::Nowhere => Vec::new(),
         }
     }
 
@@ -178,6 +182,7 @@ impl<'a> Machine<'a> {
             },
             Holder::Match => MATCH_AD.len() + 4, // LEFT, RIGHT and the context around each
             Holder::LeftContext | Holder::RightContext => 4,
+            Holder::Nowhere => 0,
         }
     }
 
@@ -249,7 +254,10 @@ impl<'a> Machine<'a> {
                     Holder::Ad(ad) => ad.attributes().try_for_each(|(_, value)| self.charge_attribute(value)),
                     Holder::Made(ad) => ad.attributes().try_for_each(|(_, value)| self.charge_attribute(value)),
                     Holder::Written(tree, root) => self.charge_expr(&Expr::at(tree, root)),
-                    Holder::Match | Holder::LeftContext | Holder::RightContext => Ok(()),
+                    Holder::Match => [LEFT, RIGHT]
+                        .into_iter()
+                        .try_for_each(|side| self.charge_value(&Value::Ad(AdValue(AdSource::Frame(side))))),
+                    Holder::LeftContext | Holder::RightContext | Holder::Nowhere => Ok(()),
                 },
             },
             _ => Ok(()),

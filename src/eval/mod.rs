@@ -5,6 +5,7 @@
 
 mod context;
 pub mod matching;
+mod parts;
 pub mod scope;
 
 use std::collections::HashMap;
@@ -21,7 +22,7 @@ use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::parse::Mode;
 use crate::value::logic::{Truth, not};
-use crate::value::{AdSource, AdValue, FrameId, Items, List, Type, Value, WrittenAd, arith, compare, elements};
+use crate::value::{AdSource, AdValue, FrameId, Items, List, Value, WrittenAd, arith, compare};
 
 /// Why an evaluation was abandoned. Callers treat it like an error value, but nothing inside an expression can
 /// catch it (§6.9).
@@ -65,14 +66,18 @@ enum Holder<'a> {
     Match,
     LeftContext,
     RightContext,
+    /// No ad at all, where the parts of a copied list are: every name is undefined.
+    Nowhere,
 }
 
+/// The frame of an evaluation without a match.
+const ALONE: FrameId = FrameId(1);
 /// Frames of a match, in this order.
-const MATCH: FrameId = FrameId(0);
-const LEFT_CONTEXT: FrameId = FrameId(1);
-const LEFT: FrameId = FrameId(2);
-const RIGHT_CONTEXT: FrameId = FrameId(3);
-const RIGHT: FrameId = FrameId(4);
+const MATCH: FrameId = FrameId(1);
+const LEFT_CONTEXT: FrameId = FrameId(2);
+const LEFT: FrameId = FrameId(3);
+const RIGHT_CONTEXT: FrameId = FrameId(4);
+const RIGHT: FrameId = FrameId(5);
 
 /// What a name stands for.
 pub(crate) enum Found<'a> {
@@ -100,6 +105,14 @@ static MATCH_AD: LazyLock<ClassAd> = LazyLock::new(|| {
     .unwrap_or_default()
 });
 
+static LEFT_CONTEXT_AD: LazyLock<ClassAd> = LazyLock::new(|| {
+    ClassAd::parse(b"[ ad = .LEFT; my = .LEFT; other = .RIGHT; target = .RIGHT ]").unwrap_or_default()
+});
+
+static RIGHT_CONTEXT_AD: LazyLock<ClassAd> = LazyLock::new(|| {
+    ClassAd::parse(b"[ ad = .RIGHT; my = .RIGHT; other = .LEFT; target = .LEFT ]").unwrap_or_default()
+});
+
 /// One top-level evaluation.
 pub struct Machine<'a> {
     settings: &'a Settings,
@@ -109,6 +122,8 @@ pub struct Machine<'a> {
     away: Vec<Away>,
     /// The frame that the expression belongs to.
     start: FrameId,
+    /// The outermost ad around the one where evaluation started: what `root` and `.x` mean, wherever they stand.
+    root: FrameId,
     depth: u32,
     /// Evaluations begun afresh around this one.
     contexts: u32,
@@ -125,13 +140,15 @@ impl<'a> Machine<'a> {
             frames: Vec::with_capacity(8),
             active: Vec::new(),
             away: Vec::new(),
-            start: FrameId(0),
+            start: ALONE,
+            root: ALONE,
             depth: 0,
             contexts: 0,
             work: 0,
             bytes: 0,
             random: scope.settings.seed,
         };
+        machine.push(Holder::Nowhere, None);
         match scope.target {
             None => {
                 machine.push(Holder::Ad(scope.my), None);
@@ -170,7 +187,7 @@ impl<'a> Machine<'a> {
         self.settings
     }
 
-    /// The next number of the sequence that `random()` draws from (SplitMix64).
+    /// The next number of the sequence that `random()` draws from (the generator `SplitMix64`).
     pub(crate) fn next_random(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.random;
@@ -244,8 +261,20 @@ impl<'a> Machine<'a> {
                 let expr = Expr::at(Arc::clone(tree), *root);
                 AdSource::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))
             }
-            Holder::Match | Holder::LeftContext | Holder::RightContext => AdSource::Made(Arc::new(MATCH_AD.clone())),
+            Holder::Match => AdSource::Made(Arc::new(self.match_ad())),
+            Holder::LeftContext => AdSource::Made(Arc::new(LEFT_CONTEXT_AD.clone())),
+            Holder::RightContext => AdSource::Made(Arc::new(RIGHT_CONTEXT_AD.clone())),
+            Holder::Nowhere => AdSource::Made(Arc::default()),
         })
+    }
+
+    /// The ad around a match as it would be written.
+    fn match_ad(&self) -> ClassAd {
+        let mut ad = MATCH_AD.clone();
+        for (name, frame) in [("LEFT", LEFT), ("RIGHT", RIGHT), ("lCtx", LEFT_CONTEXT), ("rCtx", RIGHT_CONTEXT)] {
+            ad.insert_expr(Name::new(name), &self.released_ad(frame).to_ad().to_expr());
+        }
+        ad
     }
 
     /// Evaluates a node in the scope of a frame.
@@ -254,10 +283,7 @@ impl<'a> Machine<'a> {
         match tree.node(id) {
             Node::Literal(literal) => Ok(Value::from(literal)),
             Node::Attr(name) => self.reference(*name, frame),
-            Node::Absolute(name) => {
-                let root = self.root_of(frame);
-                self.outward(*name, root)
-            }
+            Node::Absolute(name) => self.outward(*name, self.root),
             Node::Select(name) => self.select(tree, base_of(id), *name, frame),
             Node::Subscript { base, index } => self.subscript(tree, *base, *index, frame),
             Node::Paren(inner) => self.deeper(|machine| machine.eval(tree, *inner, frame)),
@@ -379,19 +405,20 @@ impl<'a> Machine<'a> {
             },
             Holder::LeftContext => side(key, LEFT, RIGHT).map(Found::Frame),
             Holder::RightContext => side(key, RIGHT, LEFT).map(Found::Frame),
+            Holder::Nowhere => None,
         }
     }
 
     /// What a special name means in an ad that does not define it (§6.5).
     fn special(&self, key: Key, frame: FrameId) -> Option<Found<'a>> {
-        if !known::is_special(key) {
+        if !known::is_special(key) || frame == FrameId::NONE {
             return None;
         }
         match key {
             known::SELF => Some(Found::Frame(frame)),
             known::MY if self.settings.mode == Mode::HTCondor => Some(Found::Frame(frame)),
             known::PARENT => self.frame(frame).parent.map(Found::Frame),
-            known::ROOT | known::TOPLEVEL => Some(Found::Frame(self.root_of(frame))),
+            known::ROOT | known::TOPLEVEL => Some(Found::Frame(self.root)),
             known::CURRENT_TIME if self.settings.mode == Mode::HTCondor => Some(Found::Clock),
             _ => None,
         }
@@ -466,139 +493,6 @@ impl<'a> Machine<'a> {
         value
     }
 
-    // ---- parts of lists and ads ---------------------------------------------------------------------------
-
-    /// The ad that a value is, as a frame to look names up in.
-    pub(crate) fn frame_of(&mut self, ad: &AdValue) -> Result<FrameId, Failed> {
-        let (holder, parent) = match &ad.0 {
-            AdSource::Frame(id) => return Ok(*id),
-            AdSource::Made(made) => (Holder::Made(Arc::clone(made)), None),
-            AdSource::Written(written) => {
-                let parent = (written.frame != FrameId::NONE).then_some(written.frame);
-                (Holder::Written(Arc::clone(written.expr.tree()), written.expr.root()), parent)
-            }
-        };
-        self.push_counted(holder, parent)
-    }
-
-    fn push_counted(&mut self, holder: Holder<'a>, parent: Option<FrameId>) -> Result<FrameId, Failed> {
-        let limit = self.settings.limits.bytes;
-        if (self.frames.len() * size_of::<Frame<'_>>()) as u64 > limit {
-            return Err(Failed::Memory(limit));
-        }
-        Ok(self.push(holder, parent))
-    }
-
-    /// Runs something that may look at new ads, and forgets those again unless the result may be in them.
-    fn forgetting(&mut self, inner: impl FnOnce(&mut Self) -> Result<Value, Failed>) -> Result<Value, Failed> {
-        let known = self.frames.len();
-        let value = inner(self)?;
-        if !matches!(value.type_of(), Type::List | Type::Ad) {
-            self.frames.truncate(known);
-        }
-        Ok(value)
-    }
-
-    fn select(&mut self, tree: &Arc<Tree>, base: NodeId, name: Name, frame: FrameId) -> Result<Value, Failed> {
-        // The usual case, `MY.x` and `TARGET.x`, without making a value of the ad.
-        if let Node::Attr(scope) = tree.node(base)
-            && let Some((Found::Frame(id), _)) = self.resolve_reference(*scope, frame)
-        {
-            self.charge_work(1)?;
-            return self.outward(name, id);
-        }
-        let from = self.deeper(|machine| machine.eval(tree, base, frame))?;
-        self.attribute_of(&from, name, frame)
-    }
-
-    /// `value.name`
-    fn attribute_of(&mut self, value: &Value, name: Name, frame: FrameId) -> Result<Value, Failed> {
-        match value {
-            Value::Undefined => Ok(Value::Undefined),
-            Value::Ad(ad) => self.attribute_of_ad(ad, name),
-            Value::List(list) => self.deeper(|machine| with_stack(|| machine.project(list, name, frame))),
-            _ => Ok(Value::Error),
-        }
-    }
-
-    /// An attribute of an ad or of the ads around it.
-    pub(crate) fn attribute_of_ad(&mut self, ad: &AdValue, name: Name) -> Result<Value, Failed> {
-        self.forgetting(|machine| {
-            let id = machine.frame_of(ad)?;
-            machine.outward(name, id)
-        })
-    }
-
-    /// `{ [a = 1], [a = 2] }.a`: the attribute of every element, now.
-    pub(crate) fn project(&mut self, list: &List, name: Name, frame: FrameId) -> Result<Value, Failed> {
-        let mut values = Vec::new();
-        for at in 0..list.len() {
-            let element = self.element_in(list, at, frame)?;
-            values.push(self.attribute_of(&element, name, frame)?);
-        }
-        self.made_list(values)
-    }
-
-    /// An element of a list, evaluated in the scope of the list, as a subscript does.
-    fn element(&mut self, list: &List, at: usize) -> Result<Value, Failed> {
-        match list.items() {
-            Items::Made(_) => self.element_in(list, at, FrameId::NONE),
-            Items::Written { frame, .. } => self.element_in(list, at, *frame),
-        }
-    }
-
-    /// An element of a list, evaluated in the scope where the list is used, as functions and projections do. Only
-    /// the lists and ads that are elements stay in the scope they were written in.
-    pub(crate) fn element_in(&mut self, list: &List, at: usize, frame: FrameId) -> Result<Value, Failed> {
-        match list.items() {
-            Items::Made(values) => {
-                self.charge_work(1)?;
-                Ok(values[at].clone())
-            }
-            Items::Written { expr, frame: home } => {
-                let id = elements(expr)[at];
-                if *home == frame {
-                    return self.eval(expr.tree(), id, frame);
-                }
-                self.away_from(*home, &expr.part(id), frame)
-            }
-        }
-    }
-
-    fn subscript(&mut self, tree: &Arc<Tree>, base: NodeId, index: NodeId, frame: FrameId) -> Result<Value, Failed> {
-        let base = self.deeper(|machine| machine.eval(tree, base, frame))?;
-        let index = self.deeper(|machine| machine.eval(tree, index, frame))?;
-        self.subscript_of(&base, &index)
-    }
-
-    /// `base[index]`
-    pub(crate) fn subscript_of(&mut self, base: &Value, index: &Value) -> Result<Value, Failed> {
-        match (base, index) {
-            (Value::Error, _) | (_, Value::Error) => Ok(Value::Error),
-            (Value::Undefined, _) | (_, Value::Undefined) => Ok(Value::Undefined),
-            (Value::List(list), Value::Int(at)) => {
-                // The reference keeps the low 32 bits of the index.
-                match usize::try_from(*at as i32) {
-                    Ok(at) if at < list.len() => self.deeper(|machine| machine.element(list, at)),
-                    _ => Ok(Value::Error),
-                }
-            }
-            (Value::Ad(ad), Value::Str(text)) => {
-                let Some(name) = Name::known(text) else {
-                    return Ok(Value::Undefined); // no ad has an attribute of a name never seen
-                };
-                self.forgetting(|machine| {
-                    let id = machine.frame_of(ad)?;
-                    match machine.find(name, id) {
-                        Some(found) => machine.follow(found, name, id),
-                        None => Ok(Value::Undefined),
-                    }
-                })
-            }
-            _ => Ok(Value::Error),
-        }
-    }
-
     pub(crate) fn call(&mut self, tree: &Arc<Tree>, site: CallSite, frame: FrameId) -> Result<Value, Failed> {
         let Some(function) = builtin::find(site.name) else {
             return Ok(Value::Error);
@@ -661,4 +555,61 @@ pub(crate) fn operate(op: BinaryOp, left: &Value, right: &Value) -> Value {
 /// Runs on a stack that is long enough: function calls nest beyond the depth limit.
 pub(crate) fn with_stack<T>(inner: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(96 << 10, 1 << 20, inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse::parse_expr;
+
+    /// The canonical text of the value in a match of two ads.
+    fn text(expr: &str, my: &str, target: &str) -> String {
+        let settings = Settings::default();
+        let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
+        let expr = parse_expr(expr.as_bytes(), &settings.parse_options()).unwrap();
+        let (my, target) = (ad(my), ad(target));
+        Scope::new(&my, &settings).with_target(&target).eval(&expr).map_or("failed".to_owned(), |v| v.to_string())
+    }
+
+    // Expected values are answers of the reference.
+
+    #[test]
+    fn elements_of_a_projected_list_are_looked_up_where_the_projection_stands() {
+        assert_eq!(text("y.z", "[c = 1]", "[y = { TARGET.a }; A = c]"), "{ error }");
+        assert_eq!(text("y[0]", "[c = 1]", "[y = { TARGET.a }; A = c]"), "undefined");
+    }
+
+    #[test]
+    fn what_a_projection_finds_is_a_copy_without_surroundings() {
+        let my = "[y = { [b = [d = c]; c = 5] }; c = 1; l = { [b = { c, MY, .LEFT.c }] }]";
+        assert_eq!(text("y.b[0].d", my, "[]"), "undefined");
+        assert_eq!(text("y.b[0].parent", my, "[]"), "undefined");
+        assert_eq!(text("l.b[0][0]", my, "[]"), "undefined");
+        assert_eq!(text("l.b[0][1]", my, "[]"), "undefined");
+        assert_eq!(text("l.b[0][2]", my, "[]"), "1");
+    }
+
+    #[test]
+    fn a_reference_inside_its_own_projection_is_circular() {
+        assert_eq!(text("a", "[a = { a ?: [b = 3] }.b]", "[]"), "{ 3 }");
+    }
+
+    #[test]
+    fn a_projection_that_never_ends_fails() {
+        // The reference overflows its stack.
+        assert_eq!(text("x.y", "[x = { x }]", "[]"), "failed");
+    }
+
+    #[test]
+    fn the_ads_around_a_match_are_values_too() {
+        assert_eq!(text("rCtx", "[]", "[]"), "[ ad = .RIGHT; my = .RIGHT; other = .LEFT; target = .LEFT ]");
+        assert_eq!(
+            text("string(.self)", "[a = 1]", "[]"),
+            "\"[ lCtx = [ ad = .LEFT; my = .LEFT; other = .RIGHT; target = .RIGHT ]; LEFT = [ a = 1 ]; \
+             rCtx = [ ad = .RIGHT; my = .RIGHT; other = .LEFT; target = .LEFT ]; RIGHT = [  ]; \
+             leftRankValue = LEFT.rank; rightRankValue = RIGHT.rank; \
+             symmetricMatch = RIGHT.requirements && LEFT.requirements; \
+             leftMatchesRight = RIGHT.requirements; rightMatchesLeft = LEFT.requirements ]\""
+        );
+    }
 }

@@ -217,7 +217,7 @@ impl<R: Read> Source<R> {
             }
             match self.rest()[1] {
                 b'/' => {
-                    while let None = memchr::memchr(b'\n', self.rest()) {
+                    while memchr::memchr(b'\n', self.rest()).is_none() {
                         self.consume(self.rest().len());
                         if !self.more()? {
                             return Ok(None);

@@ -180,25 +180,29 @@ impl JsonParser {
         }
         let mut ad = ClassAd::with_capacity(self.names.len());
         let mut at = start + 1;
-        while let Some((name, value)) = self.member(text, &mut at)? {
+        while let Some((name, name_start, value)) = self.member(text, &mut at)? {
             let (value, end) = self.value(text, value)?;
             let (value, end) = match value {
                 Value::Constant(literal) => (Attribute::Literal(literal), end),
                 Value::Expression(attribute) => (attribute, end),
                 Value::List | Value::Object => self.nested(text, value, end)?,
             };
-            ad.set(name, value);
             at = skip_blank(text, end)?;
             if !matches!(text.get(at), Some(b',' | b'}')) {
                 return Err(unexpected(text, at, Expected::CommaOrEndOfObject));
             }
+            if name.as_bytes().is_empty() {
+                // The reference notices only behind the value.
+                return Err(SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(name_start, at + 1)));
+            }
+            ad.set(name, value);
         }
         self.names.restart(&ad);
         Ok((ad, at))
     }
 
-    /// Reads commas and `"name":`, or the `}`. Returns the name and where its value stands.
-    fn member(&mut self, text: &[u8], at: &mut usize) -> Result<Option<(Name, usize)>, SyntaxError> {
+    /// Reads commas and `"name":`, or the `}`. Returns the name, where it stands, and where its value stands.
+    fn member(&mut self, text: &[u8], at: &mut usize) -> Result<Option<(Name, usize, usize)>, SyntaxError> {
         let mut start = skip_blank(text, *at)?;
         while text.get(start) == Some(&b',') {
             start = skip_blank(text, start + 1)?;
@@ -224,10 +228,7 @@ impl JsonParser {
         if text.get(colon) != Some(&b':') {
             return Err(unexpected(text, colon, Expected::JsonColon));
         }
-        if name.as_bytes().is_empty() {
-            return Err(SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(start, end)));
-        }
-        Ok(Some((name, skip_blank(text, colon + 1)?)))
+        Ok(Some((name, start, skip_blank(text, colon + 1)?)))
     }
 
     /// Reads a constant, an expression or an opening bracket. Returns where it ends.
@@ -249,26 +250,33 @@ impl JsonParser {
             Some(b'[') => Ok((Value::List, at + 1)),
             Some(b'{') => Ok((Value::Object, at + 1)),
             _ => {
-                let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'+' | b'-');
-                let length = rest.iter().take_while(|byte| part(byte)).count();
-                let constant = self.constant(&rest[..length]);
-                let value = constant.ok_or_else(|| unexpected(text, at, Expected::JsonValue))?;
-                Ok((Value::Constant(value), at + length))
+                let length = constant_length(rest);
+                match self.constant(&rest[..length]) {
+                    Ok(Some(literal)) => Ok((Value::Constant(literal), at + length)),
+                    Ok(None) => Err(unexpected(text, at, Expected::JsonValue)),
+                    Err(error) => Err(SyntaxError { span: error.span.shifted(at), ..error }),
+                }
             }
         }
     }
 
-    fn constant(&self, text: &[u8]) -> Option<Literal> {
-        match text.len() {
+    /// Reads a word or a number.
+    fn constant(&self, text: &[u8]) -> Result<Option<Literal>, SyntaxError> {
+        let literal = match text.len() {
             4 if text.eq_ignore_ascii_case(b"true") => Some(Literal::Bool(true)),
             5 if text.eq_ignore_ascii_case(b"false") => Some(Literal::Bool(false)),
             4 if text.eq_ignore_ascii_case(b"null") => Some(Literal::Undefined),
-            _ => number(text).or_else(|| {
-                // Numbers with zeros in front: the lexer knows what they are.
-                let numeric = text.iter().any(u8::is_ascii_digit) && !text[0].is_ascii_alphabetic() && text[0] != b'_';
-                let parsed = numeric.then(|| parse_expr(text, self.expressions.options()).ok()).flatten()?;
-                parsed.as_literal().cloned()
-            }),
+            _ => number(text),
+        };
+        let numeric = text.first().is_some_and(|first| first.is_ascii_digit() || matches!(first, b'-' | b'.'));
+        if literal.is_some() || !numeric {
+            return Ok(literal);
+        }
+        // The lexer knows which other numbers there are, and what is wrong with the rest.
+        match parse_expr(text, self.expressions.options()) {
+            Ok(expr) => Ok(expr.as_literal().cloned()),
+            Err(error) if matches!(error.kind, SyntaxErrorKind::Unexpected { .. }) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -299,7 +307,7 @@ impl JsonParser {
                     let mut at = end;
                     match self.member(text, &mut at)? {
                         None => (builder.ad(0, mark, 0), at),
-                        Some((name, value)) => {
+                        Some((name, _, value)) => {
                             stack.push(Open::Object { mark, name });
                             next = Some(self.value(text, value)?);
                             continue;
@@ -337,7 +345,7 @@ impl JsonParser {
                         }
                         match self.member(text, &mut at)? {
                             None => done = builder.ad(0, mark, 0),
-                            Some((name, value)) => {
+                            Some((name, _, value)) => {
                                 stack.push(Open::Object { mark, name });
                                 next = Some(self.value(text, value)?);
                                 break;
@@ -348,6 +356,17 @@ impl JsonParser {
             }
         }
     }
+}
+
+/// How far a word or number reaches; signs belong to it in front and in the exponent.
+fn constant_length(text: &[u8]) -> usize {
+    let mut before = b'e';
+    let part = |byte: &&u8| {
+        let sign = matches!(byte, b'+' | b'-') && matches!(before, b'e' | b'E');
+        before = **byte;
+        sign || byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')
+    };
+    text.iter().take_while(part).count()
 }
 
 #[inline]

@@ -10,10 +10,10 @@ use crate::format::literal::old_literal;
 use crate::format::order::Order;
 use crate::format::report::Report;
 use crate::format::source::Source;
-use crate::format::vocabulary::{Expressions, Names};
+use crate::format::vocabulary::{Expressions, Names, prefix_of};
 use crate::name::Name;
 use crate::span::Span;
-use crate::syntax::expr::{Expr, Node};
+use crate::syntax::expr::Node;
 use crate::syntax::literal::Literal;
 use crate::syntax::parse::{ParseOptions, parse_prefix};
 use crate::syntax::print::{Style, write_expr, write_literal, write_name};
@@ -53,7 +53,7 @@ impl<R: Read> LongReader<R> {
         let options = ParseOptions { quoting: Quoting::Old, ..options.clone() };
         let lines = Lines {
             names: Names::default(),
-            expressions: Expressions::new(options, value_of),
+            expressions: Expressions::new(options, prefix_of),
             report: Report::default(),
         };
         LongReader { source, lines, delimiter: None }
@@ -112,8 +112,9 @@ impl<R: Read> LongReader<R> {
         ad
     }
 
-    pub(crate) fn at_end(&mut self) -> io::Result<bool> {
-        self.source.at_end()
+    /// Bytes used up so far.
+    pub(crate) fn offset(&self) -> usize {
+        self.source.offset() as usize
     }
 }
 
@@ -206,11 +207,6 @@ impl Lines {
 #[inline]
 fn assigned(text: &[u8], name: &[u8]) -> bool {
     text.get(name.len()..name.len() + 3).is_some_and(|next| next == b" = ") && &text[..name.len()] == name
-}
-
-/// The value of a line; what follows the expression is ignored.
-fn value_of(text: &[u8], options: &ParseOptions) -> Result<Expr, SyntaxError> {
-    parse_prefix(text, options).map(|(expr, _)| expr)
 }
 
 /// An error in the value of a line, in terms of the line.

@@ -1,9 +1,20 @@
 //! Whole ads as text: the long format, new syntax, JSON and XML.
+//!
+//! [`Reader`] and [`Writer`] handle streams of ads in any of them. What a reader cannot read is a value in its
+//! [`report::Report`], with line and column, and reading goes on behind it.
 
+use std::io::{self, Read, Write};
+
+use crate::ad::ClassAd;
+use crate::syntax::parse::ParseOptions;
+
+pub mod binding;
+pub mod detect;
 pub mod json;
 pub mod long;
 pub mod new;
 pub mod report;
+pub mod xml;
 
 mod extent;
 mod json_string;
@@ -11,3 +22,200 @@ mod literal;
 mod order;
 mod source;
 mod vocabulary;
+mod xml_token;
+
+use json::{JsonReader, JsonWriter};
+use long::{LongReader, LongWriter, Lost};
+use new::{NewReader, NewWriter};
+use report::Report;
+use source::Source;
+use xml::{XmlReader, XmlWriter};
+
+/// How ads are written down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Format {
+    /// One attribute a line, a blank line behind every ad: `condor_status -long`.
+    Long,
+    /// New syntax; written as a list, `{`, ads separated by `,`, `}`: `condor_status -long:new`.
+    New,
+    /// JSON; written as a list: `condor_status -json`.
+    Json,
+    /// JSON, one ad a line.
+    JsonLines,
+    /// XML: `condor_status -xml`.
+    Xml,
+}
+
+/// Reads ads from any input, one after another, in a memory that one ad and a window of the input need.
+///
+/// ```
+/// use classmate::format::{Format, Reader};
+/// use classmate::syntax::parse::ParseOptions;
+/// let mut reader = Reader::detect("{\"a\": 1}\n{\"a\": 2}\n".as_bytes(), &ParseOptions::default())?;
+/// assert_eq!(reader.format(), Format::JsonLines);
+/// assert_eq!(reader.by_ref().count(), 2);
+/// assert!(reader.report().is_clean());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Reader<R> {
+    format: Format,
+    ads: Ads<R>,
+}
+
+#[derive(Debug)]
+enum Ads<R> {
+    Long(LongReader<R>),
+    New(NewReader<R>),
+    Json(JsonReader<R>),
+    Xml(XmlReader<R>),
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads an input in a known format.
+    pub fn new(input: R, format: Format, options: &ParseOptions) -> Self {
+        Reader::over(Source::new(input), format, options)
+    }
+
+    /// Reads an input in the format that its first lines show, by the rule of the tools for files.
+    ///
+    /// # Errors
+    /// The input cannot be read.
+    pub fn detect(input: R, options: &ParseOptions) -> io::Result<Self> {
+        let mut source = Source::new(input);
+        let format = source.detect(options)?;
+        Ok(Reader::over(source, format, options))
+    }
+
+    fn over(source: Source<R>, format: Format, options: &ParseOptions) -> Self {
+        let ads = match format {
+            Format::Long => Ads::Long(LongReader::over(source, options)),
+            Format::New => Ads::New(NewReader::over(source, options)),
+            Format::Json | Format::JsonLines => Ads::Json(JsonReader::over(source, options)),
+            Format::Xml => Ads::Xml(XmlReader::over(source, options)),
+        };
+        Reader { format, ads }
+    }
+
+    /// The format.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// What was read and skipped so far.
+    pub fn report(&self) -> &Report {
+        match &self.ads {
+            Ads::Long(reader) => reader.report(),
+            Ads::New(reader) => reader.report(),
+            Ads::Json(reader) => reader.report(),
+            Ads::Xml(reader) => reader.report(),
+        }
+    }
+}
+
+impl<R: Read> Iterator for Reader<R> {
+    type Item = io::Result<ClassAd>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.ads {
+            Ads::Long(reader) => reader.next(),
+            Ads::New(reader) => reader.next(),
+            Ads::Json(reader) => reader.next(),
+            Ads::Xml(reader) => reader.next(),
+        }
+    }
+}
+
+/// Bytes that are gathered before they are handed on.
+const GATHERED: usize = 64 << 10;
+
+/// Writes ads to any output, one after another, as the tools of a pool do.
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::format::{Format, Writer};
+/// let mut writer = Writer::new(Vec::new(), Format::New);
+/// writer.write(&ClassAd::parse(b"[a = 1]")?)?;
+/// writer.write(&ClassAd::parse(b"[b = 2]")?)?;
+/// assert_eq!(writer.finish()?, b"{\n[ a = 1 ]\n,\n[ b = 2 ]\n}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Writer<W> {
+    output: W,
+    text: Vec<u8>,
+    count: u64,
+    ads: Printer,
+}
+
+#[derive(Debug)]
+enum Printer {
+    Long(LongWriter),
+    New(NewWriter),
+    Json(JsonWriter),
+    JsonLines(JsonWriter),
+    Xml(XmlWriter),
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes to an output. Nothing is certain to be written before [`Writer::finish`].
+    pub fn new(output: W, format: Format) -> Self {
+        let ads = match format {
+            Format::Long => Printer::Long(LongWriter::new()),
+            Format::New => Printer::New(NewWriter::new()),
+            Format::Json => Printer::Json(JsonWriter::new()),
+            Format::JsonLines => Printer::JsonLines(JsonWriter::new()),
+            Format::Xml => Printer::Xml(XmlWriter::new()),
+        };
+        let mut text = Vec::new();
+        match ads {
+            Printer::New(_) => text.extend_from_slice(b"{\n"),
+            Printer::Json(_) => text.extend_from_slice(b"[\n"),
+            Printer::Xml(_) => text.extend_from_slice(XmlWriter::HEADER.as_bytes()),
+            Printer::Long(_) | Printer::JsonLines(_) => {}
+        }
+        Writer { output, text, count: 0, ads }
+    }
+
+    /// Writes an ad. Returns the attributes that cannot be read back as they were; only the long format has such.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn write(&mut self, ad: &ClassAd) -> io::Result<Vec<Lost>> {
+        let text = &mut self.text;
+        if self.count > 0 && matches!(self.ads, Printer::New(_) | Printer::Json(_)) {
+            text.extend_from_slice(b",\n");
+        }
+        self.count += 1;
+        let mut lost = Vec::new();
+        match &mut self.ads {
+            Printer::Long(writer) => lost = writer.write(text, ad),
+            Printer::New(writer) => writer.write(text, ad),
+            Printer::Json(writer) => writer.write(text, ad),
+            Printer::JsonLines(writer) => writer.write_line(text, ad),
+            Printer::Xml(writer) => writer.write_spaced(text, ad),
+        }
+        text.push(b'\n');
+        if text.len() >= GATHERED {
+            self.output.write_all(text)?;
+            text.clear();
+        }
+        Ok(lost)
+    }
+
+    /// Writes what closes the list, hands everything on and returns the output.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn finish(mut self) -> io::Result<W> {
+        match self.ads {
+            Printer::New(_) => self.text.extend_from_slice(b"}\n"),
+            Printer::Json(_) => self.text.extend_from_slice(b"]\n"),
+            Printer::Xml(_) => self.text.extend_from_slice(XmlWriter::FOOTER.as_bytes()),
+            Printer::Long(_) | Printer::JsonLines(_) => {}
+        }
+        self.output.write_all(&self.text)?;
+        self.output.flush()?;
+        Ok(self.output)
+    }
+}

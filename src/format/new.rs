@@ -301,6 +301,7 @@ pub(crate) fn unexpected(text: &[u8], at: usize, expected: Expected) -> SyntaxEr
     let length = match rest.first() {
         None => 0,
         Some(byte) if byte.is_ascii_alphanumeric() || *byte == b'_' => word_length(rest).min(40),
+        Some(b'"') => string_length(rest).filter(|length| *length <= 40).unwrap_or(1),
         Some(_) => crate::syntax::lexer::leading_character(rest),
     };
     let found = String::from_utf8_lossy(&rest[..length]).into_owned();

@@ -90,11 +90,6 @@ impl<R: Read> Source<R> {
         self.offset += bytes as u64;
     }
 
-    /// Whether all of the input was used up. Reads on if nothing is in memory.
-    pub(crate) fn at_end(&mut self) -> io::Result<bool> {
-        Ok(self.start == self.end && !self.more()?)
-    }
-
     /// Where the next line ends in [`Source::rest`], its line end not counted, and where the next one begins.
     /// `None` at the end of the input.
     pub(crate) fn line(&mut self) -> io::Result<Option<(usize, usize)>> {
@@ -146,7 +141,7 @@ mod tests {
             source.consume(next);
         }
         assert_eq!(lines, [(1, 0, b"ab".to_vec()), (2, 3, vec![]), (3, 4, b"last".to_vec())]);
-        assert!(source.at_end().unwrap());
+        assert!(source.line().unwrap().is_none());
     }
 
     #[test]

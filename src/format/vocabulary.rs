@@ -12,7 +12,7 @@ use crate::ad::{Attribute, ClassAd};
 use crate::error::SyntaxError;
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node};
-use crate::syntax::parse::ParseOptions;
+use crate::syntax::parse::{ParseOptions, parse_prefix};
 
 /// How far ahead a name is looked for when it is not the one expected.
 const LOOK_AHEAD: usize = 8;
@@ -110,6 +110,11 @@ impl Expressions {
         }
         Ok(attribute)
     }
+}
+
+/// The expression that a text begins with; what follows it is ignored.
+pub(crate) fn prefix_of(text: &[u8], options: &ParseOptions) -> Result<Expr, SyntaxError> {
+    parse_prefix(text, options).map(|(expr, _)| expr)
 }
 
 /// An expression as the value of an attribute.

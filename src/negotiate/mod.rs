@@ -74,7 +74,16 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
     statistics.autoclusters = dealing.queue.autoclusters;
     dealing.run(&mut *turns);
     dealing.outcome.statistics.largest_tie = dealing.offers.largest_tie();
-    Ok(report(dealing.outcome, turns.history(), &submitters))
+    let mut outcome = report(dealing.outcome, turns.history(), &submitters);
+    outcome.quirks = left_out(snapshot);
+    Ok(outcome)
+}
+
+/// What of the snapshot a cycle does not take into account yet.
+fn left_out(snapshot: &Snapshot) -> Vec<String> {
+    let limited = snapshot.jobs.iter().filter(|job| job.contains("ConcurrencyLimits")).count();
+    let note = format!("concurrency limits are not supported yet: those of {limited} jobs are not enforced");
+    if limited > 0 { vec![note] } else { Vec::new() }
 }
 
 /// The slots that take part, as the negotiator sees them.

@@ -25,7 +25,7 @@ pub struct Outcome {
     pub groups: Vec<Group>,
     /// Counts over the whole cycle.
     pub statistics: Statistics,
-    /// Where the answer differs from the reference's on purpose.
+    /// Where the answer differs from the reference's, or may.
     pub quirks: Vec<String>,
 }
 

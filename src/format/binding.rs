@@ -1,0 +1,196 @@
+//! What the Python binding of the reference makes of a text: the ads, and whether it saw an error behind them.
+//!
+//! The conformance records were made through that binding, which restarts its reader for every ad, stops at the
+//! first ad without attributes, and does not notice an error when nothing of the text is left behind it. The ads are
+//! those of the readers that everyone uses; only when to stop is decided here.
+
+use crate::ad::ClassAd;
+use crate::error::{SyntaxError, SyntaxErrorKind};
+use crate::format::Format;
+use crate::format::detect::{detect_file, detect_text};
+use crate::format::extent::skip_blank;
+use crate::format::json::parse_json;
+use crate::format::long::LongReader;
+use crate::format::new::parse_ad;
+use crate::format::xml::XmlParser;
+use crate::format::xml_token::{Side, Tag};
+use crate::syntax::parse::ParseOptions;
+use crate::syntax::token::is_space;
+
+/// The ads of a text, and whether the binding reports no error behind them.
+///
+/// `format` is `single` (one ad of new syntax, what follows is ignored) or a stream: `new`, `newl`, `old`, `json`,
+/// `jsonl`, `xml`, `auto` (the binding's detection), `fileauto` (that of the tools). `None` for other formats.
+pub fn read_as_binding(format: &str, text: &[u8], options: &ParseOptions) -> Option<(Vec<ClassAd>, bool)> {
+    let text = memchr::memchr(0, text).map_or(text, |nul| &text[..nul]);
+    if format == "single" {
+        return Some(match parse_ad(text, options) {
+            Ok((ad, _)) => (vec![ad], true),
+            Err(_) => (Vec::new(), false),
+        });
+    }
+    let mut ads = Vec::new();
+    let mut rest = text;
+    loop {
+        let step = match format {
+            "new" | "newl" => new(rest, options),
+            "old" => long(rest, options),
+            "json" => json(rest, options),
+            "jsonl" => line(rest, parse_json, options),
+            "xml" => xml(rest, options),
+            "auto" if detect_text(rest) == Format::New => new(rest, options),
+            "auto" => long(rest, options),
+            "fileauto" => file(rest, options),
+            _ => return None,
+        };
+        match step {
+            Step::Ad(ad, length) => {
+                ads.push(ad);
+                rest = &rest[length..];
+            }
+            Step::Stop { ok } => return Some((ads, ok)),
+        }
+    }
+}
+
+/// What one call of the binding's reader gives.
+enum Step {
+    /// An ad with attributes, and how much of the text was used up.
+    Ad(ClassAd, usize),
+    /// Nothing more, with or without an error.
+    Stop { ok: bool },
+}
+
+fn found(ad: ClassAd, length: usize) -> Step {
+    if ad.is_empty() { Step::Stop { ok: true } } else { Step::Ad(ad, length) }
+}
+
+fn new(text: &[u8], options: &ParseOptions) -> Step {
+    bracketed(text, b'{', parse_ad, options)
+}
+
+fn json(text: &[u8], options: &ParseOptions) -> Step {
+    bracketed(text, b'[', parse_json, options)
+}
+
+type Parse = fn(&[u8], &ParseOptions) -> Result<(ClassAd, usize), SyntaxError>;
+
+/// Reads an ad, or a bracket that opens a list and an ad.
+fn bracketed(text: &[u8], list: u8, parse: Parse, options: &ParseOptions) -> Step {
+    let start = match skip_blank(text, 0) {
+        Ok(start) if text.get(start) == Some(&list) => start + 1,
+        _ => 0,
+    };
+    match parse(&text[start..], options) {
+        Ok((ad, length)) => found(ad, start + length),
+        Err(error) => Step::Stop { ok: start + reached(&text[start..], &error) >= text.len() },
+    }
+}
+
+/// How far the reference's lexer has read when an error is noticed: to the end of the bad token, and one character
+/// more if the token could go on.
+fn reached(text: &[u8], error: &SyntaxError) -> usize {
+    let end = (error.span.end as usize).min(text.len());
+    match error.kind {
+        SyntaxErrorKind::UnterminatedString { .. } | SyntaxErrorKind::UnterminatedComment => return text.len(),
+        SyntaxErrorKind::LeadingZero(_)
+        | SyntaxErrorKind::Hexadecimal(_)
+        | SyntaxErrorKind::IncompleteNumber(_)
+        | SyntaxErrorKind::NulInString
+        | SyntaxErrorKind::BadUnicodeEscape(_) => return end + 1,
+        _ => {}
+    }
+    match text[..end].last() {
+        Some(byte) if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'=' | b'<' | b'>') => end + 1,
+        Some(b'"' | b'\'') => end + text[end..].iter().take_while(|byte| is_space(**byte)).count() + 1,
+        _ => end,
+    }
+}
+
+/// Reads an ad that must stand on one line; what follows it on that line is ignored.
+fn line(text: &[u8], parse: Parse, options: &ParseOptions) -> Step {
+    let blank = text.iter().take_while(|byte| is_space(**byte)).count();
+    let end = memchr::memchr(b'\n', &text[blank..]).map_or(text.len(), |length| blank + length + 1);
+    if blank == text.len() {
+        return Step::Stop { ok: true };
+    }
+    match parse(&text[blank..end], options) {
+        Ok((ad, _)) => found(ad, end),
+        Err(_) => Step::Stop { ok: end == text.len() },
+    }
+}
+
+fn long(text: &[u8], options: &ParseOptions) -> Step {
+    let mut reader = LongReader::new(text, options);
+    // Reading from memory does not fail.
+    match reader.next_ad() {
+        Ok(Some(ad)) if !ad.is_empty() => Step::Ad(ad, reader.offset()),
+        Ok(Some(_)) => Step::Stop { ok: reader.offset() == text.len() },
+        _ => Step::Stop { ok: true },
+    }
+}
+
+fn xml(text: &[u8], options: &ParseOptions) -> Step {
+    let mut at = 0;
+    while let Some(start) = memchr::memchr(b'<', &text[at..]).map(|length| at + length) {
+        let tag = Tag::at(text, start);
+        if tag.name == b"c" && tag.side == Side::Start {
+            let ad = &text[start..];
+            return match XmlParser::new(options).parse(ad) {
+                Ok(read) => found(read.ad, start + read.length),
+                Err(error) => Step::Stop { ok: error.span.end as usize >= ad.len() },
+            };
+        }
+        at = tag.end;
+    }
+    Step::Stop { ok: true }
+}
+
+/// Reads an ad in the format that the text seems to be in, from here on.
+fn file(text: &[u8], options: &ParseOptions) -> Step {
+    let lone = lone_bracket(text);
+    match detect_file(text, options) {
+        Format::Long => match lone {
+            // The character that was looked at behind the bracket is lost, and the line end with it.
+            Some(end) => match long(&[&text[..end], text.get(end + 2..).unwrap_or_default()].concat(), options) {
+                Step::Ad(ad, length) => Step::Ad(ad, (length + 2).min(text.len())),
+                stop @ Step::Stop { .. } => stop,
+            },
+            None => long(text, options),
+        },
+        Format::Xml => xml(text, options),
+        format => {
+            let start = significant(text);
+            let rest = &text[start..];
+            let step = match (format, lone) {
+                (Format::Json, _) => json(rest, options),
+                (Format::New, Some(_)) => new(rest, options),
+                (Format::New, None) => line(rest, parse_ad, options),
+                _ => line(rest, parse_json, options),
+            };
+            match step {
+                Step::Ad(ad, length) => Step::Ad(ad, start + length),
+                stop @ Step::Stop { .. } => stop,
+            }
+        }
+    }
+}
+
+/// Where the first significant line ends, if it is a bracket alone.
+fn lone_bracket(text: &[u8]) -> Option<usize> {
+    let start = significant(text);
+    let end = start + memchr::memchr(b'\n', &text[start..])?;
+    matches!(text[start..end].trim_ascii(), b"[" | b"{").then_some(end)
+}
+
+/// Where the first line begins that is neither blank nor a `#` comment.
+fn significant(text: &[u8]) -> usize {
+    let mut start = 0;
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        if line.iter().find(|byte| !is_space(**byte)).is_some_and(|first| *first != b'#') {
+            break;
+        }
+        start += line.len();
+    }
+    start
+}

@@ -1,0 +1,135 @@
+//! Which format a text is in, by the two rules of the reference (§9.5 of the language description).
+
+use std::io::{self, Read};
+
+use crate::format::Format;
+use crate::format::json::parse_json;
+use crate::format::new::parse_ad;
+use crate::format::source::Source;
+use crate::syntax::parse::ParseOptions;
+use crate::syntax::token::is_space;
+
+/// The format of a file, as tools guess it from the first line that is neither blank nor a `#` comment.
+///
+/// New syntax and JSON are only recognised when that line is a whole ad, or a bracket alone that opens a list; anything
+/// else is the long format.
+///
+/// ```
+/// use classmate::format::Format;
+/// use classmate::format::detect::detect_file;
+/// use classmate::syntax::parse::ParseOptions;
+/// let options = ParseOptions::default();
+/// assert_eq!(detect_file(b"# slots\n\n[ a = 1 ]\n", &options), Format::New);
+/// assert_eq!(detect_file(b"[\n{\n", &options), Format::Json);
+/// assert_eq!(detect_file(b"a = [ b = 1 ]\n", &options), Format::Long);
+/// ```
+pub fn detect_file(text: &[u8], options: &ParseOptions) -> Format {
+    // Reading from memory does not fail.
+    Source::new(text).detect(options).unwrap_or(Format::Long)
+}
+
+/// The format of a text as the Python bindings guess it: new syntax if it begins with `[` or `/`, otherwise the long
+/// format.
+pub fn detect_text(text: &[u8]) -> Format {
+    match text.iter().find(|byte| !is_space(**byte)) {
+        Some(b'[' | b'/') => Format::New,
+        _ => Format::Long,
+    }
+}
+
+impl<R: Read> Source<R> {
+    /// As [`detect_file`]. Drops the blank lines and comments in front when the format would not skip them itself.
+    pub(crate) fn detect(&mut self, options: &ParseOptions) -> io::Result<Format> {
+        let mut start = 0;
+        loop {
+            let (end, next) = self.line_from(start)?;
+            if end == next && start == end {
+                return Ok(Format::Long);
+            }
+            let line = trim(&self.rest()[start..end]);
+            if !line.is_empty() && line[0] != b'#' {
+                self.need(next + 1)?;
+                let rest = &self.rest()[start..];
+                let format = classify(trim(&rest[..end - start]), rest.get(next - start).copied(), options);
+                if format != Format::Long {
+                    self.consume(start);
+                }
+                return Ok(format);
+            }
+            start = next;
+        }
+    }
+
+    /// As [`Source::line`], of the line that begins at `start` of [`Source::rest`].
+    fn line_from(&mut self, start: usize) -> io::Result<(usize, usize)> {
+        let mut searched = start;
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.rest()[searched..]) {
+                return Ok((searched + at, searched + at + 1));
+            }
+            searched = self.rest().len();
+            if !self.more()? {
+                return Ok((searched, searched));
+            }
+        }
+    }
+}
+
+fn trim(line: &[u8]) -> &[u8] {
+    let start = line.iter().position(|byte| !is_space(*byte)).unwrap_or(line.len());
+    let end = line.iter().rposition(|byte| !is_space(*byte)).map_or(start, |last| last + 1);
+    &line[start..end]
+}
+
+/// The format that the first significant line and the byte behind its line end point to.
+fn classify(line: &[u8], next: Option<u8>, options: &ParseOptions) -> Format {
+    match line {
+        b"<?xml version=\"1.0\"?>" => Format::Xml,
+        b"[" if next == Some(b'{') => Format::Json,
+        b"{" if next == Some(b'[') => Format::New,
+        [b'{', _, .., b'}'] if parse_json(line, options).is_ok() => Format::JsonLines,
+        [b'[', _, .., b']'] if parse_ad(line, options).is_ok() => Format::New,
+        _ => Format::Long,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> Format {
+        detect_file(text.as_bytes(), &ParseOptions::default())
+    }
+
+    #[test]
+    fn files_are_classified_by_their_first_significant_line() {
+        assert_eq!(file("\n# c\n<?xml version=\"1.0\"?>\n"), Format::Xml);
+        assert_eq!(file("<c></c>"), Format::Long);
+        assert_eq!(file("[\r\n{\"a\": 1}\n]"), Format::Json);
+        assert_eq!(file("{\n[a = 1]\n}"), Format::New);
+        assert_eq!(file("{\n\"a\": 1\n}"), Format::Long);
+        assert_eq!(file("[\na = 1\n]"), Format::Long);
+        assert_eq!(file(" {\"a\": 1} \n{\"b\": 2}"), Format::JsonLines);
+        assert_eq!(file("[a = 1] [b = 2]\n"), Format::New);
+        assert_eq!(file(""), Format::Long);
+        assert_eq!(file("\n\n# only\n"), Format::Long);
+        assert_eq!(file("# only"), Format::Long);
+    }
+
+    #[test]
+    fn lines_that_only_look_like_ads_are_of_the_long_format() {
+        // The reference aborts the process on these.
+        assert_eq!(file("{not json}"), Format::Long);
+        assert_eq!(file("[not an ad]"), Format::Long);
+        assert_eq!(file("{}"), Format::Long);
+        assert_eq!(file("[]"), Format::Long);
+    }
+
+    #[test]
+    fn texts_are_classified_by_their_first_character() {
+        assert_eq!(detect_text(b" \n[a = 1]"), Format::New);
+        assert_eq!(detect_text(b"// c\na = 1"), Format::New);
+        assert_eq!(detect_text(b"{\"a\": 1}"), Format::Long);
+        assert_eq!(detect_text(b""), Format::Long);
+    }
+}

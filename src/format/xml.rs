@@ -1,0 +1,558 @@
+//! Ads as XML, in the form of the reference (§8.8 and §9.4 of the language description).
+//!
+//! The reference's reader knows its own tags and little else of XML: text before the first ad is skipped, names may
+//! hold anything, end tags may be missing. General XML readers refuse such files, so this is its own.
+
+use std::io::{self, Read};
+
+use crate::ad::{Attribute, ClassAd};
+use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
+use crate::format::order::Order;
+use crate::format::report::Report;
+use crate::format::source::Source;
+use crate::format::vocabulary::{Expressions, Names, prefix_of};
+use crate::format::xml_token::{Elements, Side, Tag, decode_entities, encode_entities};
+use crate::name::Name;
+use crate::span::Span;
+use crate::syntax::build::Builder;
+use crate::syntax::expr::{Node, NodeId, Tree};
+use crate::syntax::literal::Literal;
+use crate::syntax::number::{real_prefix, write_real};
+use crate::syntax::parse::ParseOptions;
+use crate::syntax::print::{Style, write_expr, write_integer, write_line};
+use crate::syntax::quote::{unescape, write_escaped};
+use crate::syntax::time::{parse_abs, parse_rel, write_abs};
+use crate::syntax::token::{Quoting, is_space};
+use crate::text::Text;
+
+/// Reads ads of the XML form one after another.
+///
+/// In memory are one ad and the window of the input. An ad that cannot be read is reported and skipped; an unknown
+/// tag ends an ad, which keeps what was read of it, and is reported.
+///
+/// ```
+/// use classmate::format::xml::XmlReader;
+/// use classmate::syntax::parse::ParseOptions;
+/// let text = "<classads>\n<c>\n    <a n=\"x\"><i>1</i></a>\n    <a n=\"y\"><e>x &lt; 2</e></a>\n</c>\n</classads>\n";
+/// let mut reader = XmlReader::new(text.as_bytes(), &ParseOptions::default());
+/// assert_eq!(reader.next().unwrap()?.to_string(), "[ x = 1; y = x < 2 ]");
+/// assert!(reader.next().is_none());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct XmlReader<R> {
+    source: Source<R>,
+    parser: XmlParser,
+    report: Report,
+}
+
+impl<R: Read> XmlReader<R> {
+    /// Reads an input.
+    pub fn new(input: R, options: &ParseOptions) -> Self {
+        XmlReader::over(Source::new(input), options)
+    }
+
+    pub(crate) fn over(source: Source<R>, options: &ParseOptions) -> Self {
+        XmlReader { source, parser: XmlParser::new(options), report: Report::default() }
+    }
+
+    /// What was read and skipped so far.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
+        while self.seek()? {
+            let mut elements = Elements::default();
+            let end = loop {
+                match elements.find(self.source.rest()) {
+                    Some(end) => break end,
+                    None if self.source.more()? => {}
+                    None => break self.source.rest().len(),
+                }
+            };
+            let text = &self.source.rest()[..end];
+            let (offset, position) = (self.source.offset(), self.source.position());
+            let read = self.parser.parse(text).map_err(|error| {
+                self.report.add(error, text, offset, position);
+                self.report.skipped_ads += 1;
+            });
+            let read = read.ok().map(|read| {
+                if let Some(error) = read.stop {
+                    self.report.add(error, text, offset, position);
+                    self.report.skipped_attributes += 1;
+                }
+                self.report.ads += 1;
+                read.ad
+            });
+            self.source.consume(end);
+            if read.is_some() {
+                return Ok(read);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Skips to the next `<c>`; false at the end of the input.
+    fn seek(&mut self) -> io::Result<bool> {
+        let mut searched = 0;
+        loop {
+            let rest = self.source.rest();
+            let start = memchr::memchr(b'<', rest).unwrap_or(rest.len());
+            if start > 0 {
+                self.source.consume(start);
+                searched = 0;
+                continue;
+            }
+            if memchr::memchr(b'>', &rest[searched..]).is_none() {
+                searched = rest.len();
+                if self.source.more()? {
+                    continue;
+                }
+                self.source.consume(searched);
+                return Ok(false);
+            }
+            let tag = Tag::at(rest, 0);
+            if tag.name == b"c" && tag.side == Side::Start {
+                return Ok(true);
+            }
+            self.source.consume(tag.end);
+            searched = 0;
+        }
+    }
+}
+
+impl<R: Read> Iterator for XmlReader<R> {
+    type Item = io::Result<ClassAd>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_ad().transpose()
+    }
+}
+
+/// What an element is.
+enum Value {
+    Constant(Literal),
+    Expression(Attribute),
+    /// `<l>`
+    List,
+    /// `<c>`
+    Ad,
+}
+
+/// A list or ad that is not closed yet.
+enum Open {
+    List { mark: usize },
+    Ad { mark: usize, name: Name },
+}
+
+/// An ad that was read.
+pub(crate) struct ReadAd {
+    pub(crate) ad: ClassAd,
+    /// Bytes that it takes.
+    pub(crate) length: usize,
+    /// The unknown tag that ended it before its `</c>`.
+    stop: Option<SyntaxError>,
+}
+
+/// Parses ads of the XML form.
+#[derive(Debug)]
+pub(crate) struct XmlParser {
+    names: Names,
+    expressions: Expressions,
+    /// The unknown tag that ended the ad.
+    stop: Option<SyntaxError>,
+}
+
+impl XmlParser {
+    pub(crate) fn new(options: &ParseOptions) -> Self {
+        let options = ParseOptions { quoting: Quoting::New, places: false, ..options.clone() };
+        XmlParser { names: Names::default(), expressions: Expressions::new(options, prefix_of), stop: None }
+    }
+
+    /// Reads the ad whose `<c>` a text begins with.
+    ///
+    /// # Errors
+    /// An attribute without a name, or a value that cannot be read.
+    pub(crate) fn parse(&mut self, text: &[u8]) -> Result<ReadAd, SyntaxError> {
+        self.stop = None;
+        let mut ad = ClassAd::with_capacity(self.names.len());
+        let mut at = Tag::at(text, 0).end;
+        while let Some(name) = self.member(text, &mut at)? {
+            let (value, end) = self.value(text, at)?;
+            let (value, end) = match value {
+                Value::Constant(literal) => (Attribute::Literal(literal), end),
+                Value::Expression(attribute) => (attribute, end),
+                Value::List | Value::Ad => self.nested(text, value, end)?,
+            };
+            ad.set(name, value);
+            at = swallow(text, end, b"a");
+        }
+        self.names.restart(&ad);
+        Ok(ReadAd { ad, length: at, stop: self.stop.take() })
+    }
+
+    /// Reads `<a n="name">`, or what ends the ad.
+    fn member(&mut self, text: &[u8], at: &mut usize) -> Result<Option<Name>, SyntaxError> {
+        while let Some(start) = memchr::memchr(b'<', &text[*at..]).map(|length| *at + length) {
+            let tag = Tag::at(text, start);
+            match (tag.name, tag.side) {
+                (b"a", Side::Start) => {
+                    *at = tag.end;
+                    let missing = || SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(start, tag.end));
+                    let name = decode_entities(tag.attribute(b"n").ok_or_else(missing)?);
+                    let name = unescape(&name).map_err(|_| nul(start, tag.end))?;
+                    if name.is_empty() {
+                        return Err(missing());
+                    }
+                    return Ok(Some(self.names.name(&name)));
+                }
+                (b"c", Side::End) => {
+                    *at = tag.end;
+                    return Ok(None);
+                }
+                (b"a" | b"c", _) => *at = tag.end,
+                _ => {
+                    if self.stop.is_none() {
+                        self.stop = Some(unexpected(text, start, Expected::XmlAttribute));
+                    }
+                    *at = start;
+                    return Ok(None);
+                }
+            }
+        }
+        *at = text.len();
+        Ok(None)
+    }
+
+    /// Reads an element; of lists and ads only the start tag.
+    fn value(&mut self, text: &[u8], at: usize) -> Result<(Value, usize), SyntaxError> {
+        let start = at + text[at..].iter().take_while(|byte| is_space(**byte)).count();
+        if text.get(start) != Some(&b'<') {
+            return Err(unexpected(text, start, Expected::XmlValue));
+        }
+        let tag = Tag::at(text, start);
+        match (tag.name, tag.side) {
+            (b"l", Side::Start) => return Ok((Value::List, tag.end)),
+            (b"c", Side::Start) => return Ok((Value::Ad, tag.end)),
+            (_, Side::End) => return Err(unexpected(text, start, Expected::XmlValue)),
+            _ => {}
+        }
+        let literal = match tag.name {
+            b"b" => Literal::Bool(matches!(tag.attribute(b"v"), Some(b"t" | b"T"))),
+            b"un" => Literal::Undefined,
+            b"er" => Literal::Error,
+            b"s" | b"i" | b"r" | b"at" | b"rt" | b"e" => return self.content(text, tag),
+            _ => return Err(unexpected(text, start, Expected::XmlValue)),
+        };
+        let close = content_end(text, tag);
+        Ok((Value::Constant(literal), swallow(text, close, tag.name)))
+    }
+
+    /// Reads an element that is written as text.
+    fn content(&mut self, text: &[u8], tag: Tag<'_>) -> Result<(Value, usize), SyntaxError> {
+        let close = content_end(text, tag);
+        let raw = &text[tag.end..close];
+        let end = swallow(text, close, tag.name);
+        let content = decode_entities(raw);
+        if tag.name != b"s" && content.iter().all(|byte| is_space(*byte)) {
+            return Err(unexpected(text, close, Expected::XmlText));
+        }
+        let bad_time = || {
+            let kind = SyntaxErrorKind::BadTime(String::from_utf8_lossy(&content).into_owned());
+            SyntaxError::new(kind, Span::new(tag.end, close))
+        };
+        let literal = match tag.name {
+            b"s" if memchr::memchr(b'\\', &content).is_none() => Literal::Str(Text::new(&content)),
+            b"s" => Literal::Str(Text::from(unescape(&content).map_err(|_| nul(tag.end, close))?)),
+            b"i" => integer(&content).map_or(Literal::Error, Literal::Int),
+            b"r" => real_prefix(&content).map_or(Literal::Error, |(value, _)| Literal::Real(value)),
+            b"at" => {
+                let zone = &self.expressions.options().zone;
+                Literal::AbsTime(parse_abs(&content, zone).ok_or_else(bad_time)?)
+            }
+            b"rt" => Literal::RelTime(parse_rel(&content).ok_or_else(bad_time)?),
+            _ => {
+                let at = |error: SyntaxError| SyntaxError { span: Span::new(tag.end, close), ..error };
+                return Ok((Value::Expression(self.expressions.parse(&content).map_err(at)?), end));
+            }
+        };
+        Ok((Value::Constant(literal), end))
+    }
+
+    /// Reads a list or ad of any depth; `at` stands behind its start tag.
+    fn nested(&mut self, text: &[u8], first: Value, at: usize) -> Result<(Attribute, usize), SyntaxError> {
+        let options = self.expressions.options().clone();
+        let mut builder = Builder::new(&options);
+        let mut stack: Vec<Open> = Vec::new();
+        let mut next = (first, at);
+        loop {
+            let (mut done, mut at) = match next {
+                (Value::Constant(literal), end) => (Some(builder.push(0, Node::Literal(literal), 0)), end),
+                (Value::Expression(attribute), end) => (Some(builder.graft(&attribute.to_expr())), end),
+                (Value::List, end) => {
+                    stack.push(Open::List { mark: builder.mark() });
+                    (None, end)
+                }
+                (Value::Ad, end) => {
+                    let mut at = end;
+                    let mark = builder.bindings();
+                    match self.member(text, &mut at)? {
+                        None => (Some(builder.ad(0, mark, 0)), at),
+                        Some(name) => {
+                            stack.push(Open::Ad { mark, name });
+                            next = self.value(text, at)?;
+                            continue;
+                        }
+                    }
+                }
+            };
+            // What is complete may complete what is around it.
+            next = loop {
+                match (stack.pop(), done) {
+                    (None, _) => return Ok((Attribute::Tree(std::sync::Arc::new(builder.finish())), at)),
+                    (Some(Open::List { mark }), element) => {
+                        if let Some(element) = element {
+                            builder.element(element);
+                        }
+                        let end = list_end(text, at);
+                        if let Some(end) = end {
+                            (done, at) = (Some(builder.list(0, mark, 0)), end);
+                        } else {
+                            stack.push(Open::List { mark });
+                            break self.value(text, at)?;
+                        }
+                    }
+                    (Some(Open::Ad { mark, name }), value) => {
+                        if let Some(value) = value {
+                            builder.bind(at, name, value, at)?;
+                        }
+                        at = swallow(text, at, b"a");
+                        match self.member(text, &mut at)? {
+                            None => done = Some(builder.ad(0, mark, 0)),
+                            Some(name) => {
+                                stack.push(Open::Ad { mark, name });
+                                break self.value(text, at)?;
+                            }
+                        }
+                    }
+                }
+            };
+        }
+    }
+}
+
+fn nul(start: usize, end: usize) -> SyntaxError {
+    SyntaxError::new(SyntaxErrorKind::NulInString, Span::new(start, end))
+}
+
+/// Where the text of an element ends: at the next tag.
+fn content_end(text: &[u8], tag: Tag<'_>) -> usize {
+    match tag.side {
+        Side::Start => memchr::memchr(b'<', &text[tag.end..]).map_or(text.len(), |length| tag.end + length),
+        _ => tag.end,
+    }
+}
+
+/// Skips text up to the next tag, and that tag if it is the end tag expected; otherwise nothing.
+fn swallow(text: &[u8], at: usize, name: &[u8]) -> usize {
+    let Some(length) = memchr::memchr(b'<', &text[at..]) else { return at };
+    let tag = Tag::at(text, at + length);
+    if tag.closes(name) { tag.end } else { at }
+}
+
+/// Where a list ends, if it ends here: behind its `</l>`, or at the end of the text.
+fn list_end(text: &[u8], at: usize) -> Option<usize> {
+    let start = at + text[at..].iter().take_while(|byte| is_space(**byte)).count();
+    if start == text.len() {
+        return Some(start);
+    }
+    (text[start] == b'<').then(|| Tag::at(text, start)).filter(|tag| tag.closes(b"l")).map(|tag| tag.end)
+}
+
+/// The integer that a text begins with; what follows is ignored.
+fn integer(text: &[u8]) -> Option<i64> {
+    let text = text.trim_ascii_start();
+    let (negative, digits) = text.strip_prefix(b"-").map_or((false, text), |digits| (true, digits));
+    let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let value = digits[..count].iter().try_fold(0_i64, |sum, digit| {
+        // Counting downwards, because the most negative number has no positive counterpart.
+        sum.checked_mul(10)?.checked_sub(i64::from(digit - b'0'))
+    });
+    let value = value.filter(|_| count > 0)?;
+    if negative { Some(value) } else { value.checked_neg() }
+}
+
+fn unexpected(text: &[u8], at: usize, expected: Expected) -> SyntaxError {
+    let end = match text.get(at) {
+        Some(b'<') => Tag::at(text, at).end.min(at + 40),
+        Some(_) => at + memchr::memchr(b'<', &text[at..]).unwrap_or(text.len() - at).min(40),
+        None => at,
+    };
+    let found = String::from_utf8_lossy(&text[at..end]).into_owned();
+    SyntaxError::new(SyntaxErrorKind::Unexpected { expected, found }, Span::new(at, end))
+}
+
+/// Writes ads in the XML form, in listing order, their own attributes only (§8.8).
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::format::xml::XmlWriter;
+/// let ad = ClassAd::parse(b"[b = true; c = {1, a < 2}]")?;
+/// let mut out = Vec::new();
+/// XmlWriter::new().write_compact(&mut out, &ad);
+/// assert_eq!(out, br#"<c><a n="b"><b v="t"/></a><a n="c"><l><i>1</i><e>a &lt; 2</e></l></a></c>"#);
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct XmlWriter {
+    order: Order,
+}
+
+impl Default for XmlWriter {
+    fn default() -> Self {
+        XmlWriter::new()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Compact,
+    /// One attribute a line, indented by four spaces a level.
+    Spaced,
+}
+
+impl XmlWriter {
+    /// What tools write before the first ad.
+    pub const HEADER: &'static str =
+        "<?xml version=\"1.0\"?>\n<!DOCTYPE classads SYSTEM \"classads.dtd\">\n<classads>\n";
+    /// What tools write behind the last ad.
+    pub const FOOTER: &'static str = "</classads>\n";
+
+    /// A writer; one writer for many ads of the same kind sorts their names only once.
+    pub fn new() -> Self {
+        XmlWriter { order: Order::listing() }
+    }
+
+    /// Writes an ad on one line, without a line end.
+    pub fn write_compact(&mut self, out: &mut Vec<u8>, ad: &ClassAd) {
+        self.write_as(out, ad, Layout::Compact);
+    }
+
+    /// Writes an ad with one attribute a line, line end included.
+    pub fn write_spaced(&mut self, out: &mut Vec<u8>, ad: &ClassAd) {
+        self.write_as(out, ad, Layout::Spaced);
+        out.push(b'\n');
+    }
+
+    fn write_as(&mut self, out: &mut Vec<u8>, ad: &ClassAd, layout: Layout) {
+        out.extend_from_slice(b"<c>");
+        for (name, value) in self.order.of(ad) {
+            if layout == Layout::Spaced {
+                write_line(out, 4);
+            }
+            write_start(out, name);
+            match value {
+                Attribute::Literal(literal) => write_constant(out, literal),
+                Attribute::Tree(tree) => write_tree(out, tree, layout),
+            }
+            out.extend_from_slice(b"</a>");
+        }
+        if layout == Layout::Spaced {
+            out.push(b'\n');
+        }
+        out.extend_from_slice(b"</c>");
+    }
+}
+
+enum Step {
+    Node(NodeId),
+    Start(Name),
+    Text(&'static str),
+    Line,
+    In,
+    Out,
+}
+
+/// Writes the value of an attribute of an ad. What is still to be written waits on a stack.
+fn write_tree(out: &mut Vec<u8>, tree: &Tree, layout: Layout) {
+    let mut steps = vec![Step::Node(tree.root())];
+    let mut level = 1;
+    while let Some(step) = steps.pop() {
+        match step {
+            Step::Start(name) => write_start(out, name),
+            Step::Text(text) => out.extend_from_slice(text.as_bytes()),
+            Step::Line if layout == Layout::Spaced => write_line(out, 4 * level),
+            Step::Line => {}
+            Step::In => level += 1,
+            Step::Out => level -= 1,
+            Step::Node(id) => match tree.node(id) {
+                Node::Literal(literal) => write_constant(out, literal),
+                Node::List(run) => {
+                    steps.push(Step::Text("</l>"));
+                    steps.extend(tree.run(*run).iter().rev().map(|element| Step::Node(*element)));
+                    steps.push(Step::Text("<l>"));
+                }
+                Node::Ad(run) => {
+                    steps.extend([Step::Text("</c>"), Step::Line, Step::Out]);
+                    for (name, value) in tree.ad(*run).iter().rev() {
+                        steps.extend([Step::Text("</a>"), Step::Node(*value), Step::Start(*name), Step::Line]);
+                    }
+                    steps.extend([Step::In, Step::Text("<c>")]);
+                }
+                _ => {
+                    out.extend_from_slice(b"<e>");
+                    let start = out.len();
+                    write_expr(out, tree, id, Style::New);
+                    encode_entities(out, start);
+                    out.extend_from_slice(b"</e>");
+                }
+            },
+        }
+    }
+}
+
+fn write_start(out: &mut Vec<u8>, name: Name) {
+    out.extend_from_slice(b"<a n=\"");
+    let start = out.len();
+    write_escaped(out, name.as_bytes(), Some(b'"'));
+    encode_entities(out, start);
+    out.extend_from_slice(b"\">");
+}
+
+fn write_constant(out: &mut Vec<u8>, literal: &Literal) {
+    match literal {
+        Literal::Undefined => out.extend_from_slice(b"<un/>"),
+        Literal::Error => out.extend_from_slice(b"<er/>"),
+        Literal::Bool(true) => out.extend_from_slice(b"<b v=\"t\"/>"),
+        Literal::Bool(false) => out.extend_from_slice(b"<b v=\"f\"/>"),
+        Literal::Int(value) => {
+            out.extend_from_slice(b"<i>");
+            write_integer(out, *value);
+            out.extend_from_slice(b"</i>");
+        }
+        Literal::Real(value) | Literal::RelTime(value) => {
+            out.extend_from_slice(b"<r>");
+            match *value {
+                0.0 => out.extend_from_slice(b"0.0"), // -0.0 as well
+                value if value.is_nan() => out.extend_from_slice(b"NaN"),
+                f64::INFINITY => out.extend_from_slice(b"INF"),
+                f64::NEG_INFINITY => out.extend_from_slice(b"-INF"),
+                value => write_real(out, value),
+            }
+            out.extend_from_slice(b"</r>");
+        }
+        Literal::Str(text) => {
+            out.extend_from_slice(b"<s>");
+            let start = out.len();
+            write_escaped(out, text, None);
+            encode_entities(out, start);
+            out.extend_from_slice(b"</s>");
+        }
+        Literal::AbsTime(time) => {
+            out.extend_from_slice(b"<at>");
+            write_abs(out, *time);
+            out.extend_from_slice(b"</at>");
+        }
+    }
+}
