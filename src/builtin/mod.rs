@@ -5,12 +5,14 @@
 
 pub mod account;
 pub mod arguments;
+pub mod check;
 pub mod context;
 pub mod control;
 pub mod convert;
 pub mod environment;
 pub mod list;
 pub mod math;
+pub mod near;
 pub mod pattern;
 pub mod regex;
 pub mod split;
