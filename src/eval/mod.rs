@@ -3,10 +3,14 @@
 //! In: expressions, ads, settings. Out: values, or a failure. This is the authority on every answer; compiled
 //! forms are proven against it. The walk is native recursion within the depth limit, on a stack that grows.
 
+pub mod clause;
 mod context;
+pub mod explain;
 pub mod matching;
 mod parts;
 pub mod scope;
+pub mod trace;
+pub mod walk;
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
