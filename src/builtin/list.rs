@@ -186,7 +186,7 @@ fn list(value: Value) -> Result<List, Value> {
 /// Counts the comparison of two strings of that size.
 fn charge_comparison(call: &mut Call<'_, '_>, a: &Value, b: &Value) -> Result<(), Failed> {
     match (a, b) {
-        (Value::Str(a), Value::Str(b)) => call.charge(a.len().min(b.len()) / 64),
+        (Value::Str(a), Value::Str(b)) => call.charge(a.len().min(b.len()) / 32),
         _ => Ok(()),
     }
 }

@@ -180,6 +180,7 @@ impl<'m, 'a> Call<'m, 'a> {
         match to_text_within(own.as_ref().unwrap_or(value), self.machine.bytes_left()) {
             Ok(Some(text)) => {
                 if !matches!(value, Value::Str(_)) {
+                    self.charge(2 + text.len() / 64)?;
                     self.reserve(text.len())?;
                 }
                 Ok(Ok(text))

@@ -273,7 +273,7 @@ pub(crate) fn two_texts(call: &mut Call<'_, '_>) -> Result<Result<(Text, Text), 
     }
     match (call.text(&a)?, call.text(&b)?) {
         (Ok(a), Ok(b)) => {
-            call.charge(a.len().min(b.len()) / 64)?;
+            call.charge(a.len().min(b.len()) / 32)?;
             Ok(Ok((a, b)))
         }
         _ => Ok(Err(Value::Error)),

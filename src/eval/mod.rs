@@ -350,7 +350,7 @@ impl<'a> Machine<'a> {
         }
         let second = self.eval(tree, right, frame)?;
         if let (Value::Str(a), Value::Str(b)) = (&first, &second) {
-            self.charge_work((a.len().min(b.len()) / 64) as u64)?;
+            self.charge_work((a.len().min(b.len()) / 32) as u64)?;
         }
         Ok(match op {
             BinaryOp::Default => second,

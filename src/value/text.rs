@@ -1,7 +1,7 @@
 //! Conversions between values: to text, to real, to integer (§7.1).
 
 use crate::syntax::number::{real_prefix, real_to_integer};
-use crate::syntax::print::Style;
+use crate::syntax::print::{Style, write_integer};
 use crate::syntax::time::{truncate_to_32, write_abs, write_rel_whole};
 use crate::text::Text;
 use crate::value::Value;
@@ -32,6 +32,12 @@ pub fn to_text_within(value: &Value, limit: usize) -> Result<Option<Text>, Value
         Value::RelTime(seconds) => {
             let mut out = Vec::new();
             write_rel_whole(&mut out, *seconds);
+            Text::from(out)
+        }
+        Value::Bool(value) => Text::new(if *value { "true" } else { "false" }),
+        Value::Int(value) => {
+            let mut out = Vec::with_capacity(20);
+            write_integer(&mut out, *value);
             Text::from(out)
         }
         other => return Ok(other.to_expr().to_text_within(Style::New, limit).map(Text::from)),
