@@ -181,7 +181,7 @@ mod tests {
     /// 20,000 results that share one text of 300,000 bytes would print as 6 GB.
     #[test]
     fn results_count_as_if_they_shared_nothing() {
-        let my = format!("[s = \"{}\"; L = {{{}}}]", "x".repeat(300_000), ["[]"; 20_000].join(","));
+        let my = format!("[s = \"{}\"; L = {{{}}}]", "x".repeat(300_000), vec!["[]"; 20_000].join(","));
         assert!(matches!(eval(&my, None, "evalInEachContext(s, L)"), Err(Failed::Memory(_))));
         assert!(matches!(eval(&my, None, "L.s"), Err(Failed::Memory(_))));
         assert_eq!(eval(&my, None, "countMatches(size(s) == 300000, L)").unwrap().as_int(), Some(20_000));

@@ -223,7 +223,7 @@ mod tests {
     /// 160 ads inside one another, around a list: pretty, each of the 40,000 elements is indented by 1,286 bytes.
     #[test]
     fn pretty_texts_are_bounded() {
-        let list = format!("{{{}}}", ["1"; 40_000].join(","));
+        let list = format!("{{{}}}", vec!["1"; 40_000].join(","));
         let ad = format!("[u = unparse(a); a = {}{list}{}]", "[a=".repeat(160), "]".repeat(160));
         assert!(matches!(attribute(&ad, "u"), Err(Failed::Memory(_))));
     }

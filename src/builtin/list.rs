@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn comparing_long_strings_counts_as_work() {
         let element = format!("\"{}y\"", "x".repeat(100_000));
-        let my = format!("[s = {element}; t = \"{}z\"; L = {{{}}}]", "x".repeat(100_000), ["s"; 10_000].join(","));
+        let my = format!("[s = {element}; t = \"{}z\"; L = {{{}}}]", "x".repeat(100_000), vec!["s"; 10_000].join(","));
         assert!(matches!(eval(&my, "[]", "member(t, L)"), Err(Failed::Work(_))));
     }
 }

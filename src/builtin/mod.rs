@@ -5,12 +5,14 @@
 
 pub mod account;
 pub mod arguments;
+pub mod check;
 pub mod context;
 pub mod control;
 pub mod convert;
 pub mod environment;
 pub mod list;
 pub mod math;
+pub mod near;
 pub mod pattern;
 pub mod regex;
 pub mod split;
@@ -238,6 +240,13 @@ mod tests {
     use crate::ad::ClassAd;
     use crate::eval::scope::Scope;
     use crate::syntax::parse::parse_expr;
+
+    /// Evaluates a text without ads, and gives the value in canonical text.
+    pub(super) fn evaluate(text: &str, settings: &Settings) -> Result<String, Failed> {
+        let expr = parse_expr(text.as_bytes(), &settings.parse_options()).expect(text);
+        let ad = ClassAd::new();
+        Scope::new(&ad, settings).eval(&expr).map(|value| value.to_string())
+    }
 
     #[test]
     fn every_example_evaluates_to_what_it_says() {

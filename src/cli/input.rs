@@ -117,18 +117,27 @@ impl Notes {
     /// Says on standard error what could not be read, and how much was skipped.
     #[expect(clippy::print_stderr, reason = "this is where faults reach the user")]
     pub(crate) fn show(&self, color: Color) {
+        for line in self.lines(color) {
+            eprintln!("{line}");
+        }
+    }
+
+    /// What could not be read, and how much was skipped; each entry may have several lines.
+    pub(crate) fn lines(&self, color: Color) -> Vec<String> {
+        let mut lines = Vec::new();
         for (name, report) in self.files.iter().filter(|(_, report)| !report.is_clean()) {
             for fault in report.faults.iter().take(SHOWN) {
-                eprintln!("{}\n", report::render_fault(fault, name, color));
+                lines.push(format!("{}\n", report::render_fault(fault, name, color)));
             }
             let hidden = report.errors.saturating_sub(SHOWN as u64);
             if hidden > 0 {
-                eprintln!("note: {hidden} more errors in `{name}` are not shown");
+                lines.push(format!("note: {hidden} more errors in `{name}` are not shown"));
             }
-            eprintln!(
+            lines.push(format!(
                 "note: of `{name}`, {} ads were read, {} ads and {} lines were skipped",
                 report.ads, report.skipped_ads, report.skipped_attributes
-            );
+            ));
         }
+        lines
     }
 }

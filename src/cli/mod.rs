@@ -2,9 +2,11 @@
 
 mod conform;
 mod eval;
+mod functions;
 mod input;
 mod matching;
 mod negotiate;
+mod repl;
 
 use std::process::ExitCode;
 
@@ -56,6 +58,8 @@ impl ColorChoice {
 enum Command {
     Eval(eval::Arguments),
     Match(matching::Arguments),
+    Repl(repl::Arguments),
+    Functions(functions::Arguments),
     Negotiate(negotiate::Arguments),
     Conform(conform::Arguments),
 }
@@ -159,6 +163,8 @@ pub fn run() -> ExitCode {
     let result = match &cli.command {
         Command::Eval(arguments) => eval::run(arguments, streams),
         Command::Match(arguments) => matching::run(arguments, streams),
+        Command::Repl(arguments) => repl::run(arguments, streams),
+        Command::Functions(arguments) => functions::run(arguments),
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
         Command::Conform(arguments) => conform::run(arguments),
     };

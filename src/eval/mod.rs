@@ -3,10 +3,14 @@
 //! In: expressions, ads, settings. Out: values, or a failure. This is the authority on every answer; compiled
 //! forms are proven against it. The walk is native recursion within the depth limit, on a stack that grows.
 
+pub mod clause;
 mod context;
+pub mod explain;
 pub mod matching;
 mod parts;
 pub mod scope;
+pub mod trace;
+pub mod walk;
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -187,7 +191,7 @@ impl<'a> Machine<'a> {
         self.settings
     }
 
-    /// The next number of the sequence that `random()` draws from (the generator `SplitMix64`).
+    /// The next number of the sequence that `random()` draws from (`SplitMix64`).
     pub(crate) fn next_random(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.random;

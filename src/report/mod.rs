@@ -2,13 +2,19 @@
 //!
 //! The only module that draws. Errors come in as values with a place; what would have been right is said here.
 
+pub mod functions;
 pub mod outcome;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use std::ops::Range;
 
-use crate::error::SyntaxError;
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet};
+
+use crate::error::{Finding, Severity, SyntaxError};
 use crate::format::report::Fault;
-use crate::span::Position;
+use crate::span::{Position, Span};
+use crate::syntax::diagnose::{diagnose, diagnose_part};
+use crate::syntax::parse::ParseOptions;
+use crate::syntax::token::Quoting;
 
 /// Whether output is coloured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -26,33 +32,13 @@ const CONTEXT: usize = 160;
 /// Renders an error in a source text.
 ///
 /// `origin` names the source (`job.ad`, or what the text is called) and the position in it at which the source
-/// text begins. `help` says what to do.
+/// text begins. `help` says what to do; without it, what people usually mean by such a text is said.
 pub fn render(error: &SyntaxError, source: &[u8], origin: &Origin<'_>, help: Option<&str>, color: Color) -> String {
-    let window = Window::around(source, error.span.range());
-    let within = Position::of(source, error.span.start as usize);
-    let line = origin.line + within.line - 1;
-    let column = if within.line == 1 { origin.column + within.column - 1 } else { within.column };
-    let snippet = Snippet::source(window.text.as_str())
-        .line_start(line as usize)
-        .annotation(AnnotationKind::Primary.span(window.span.clone()));
-    let message = error.to_string();
-    let title = Level::ERROR.primary_title(message.as_str());
-    // The renderer counts columns in what it shows, which is right unless the line begins elsewhere or is cut.
-    let mut report = if window.cut || column != within.column {
-        let place = annotate_snippets::Origin::path(origin.name).line(line as usize).char_column(column as usize);
-        title.element(place).element(snippet)
-    } else {
-        title.element(snippet.path(origin.name))
+    let finding = match help {
+        Some(help) => Finding::from(error).help(help),
+        None => diagnose(source, error, &ParseOptions::default()),
     };
-    if let Some(help) = help {
-        report = report.element(Level::HELP.message(help));
-    }
-    let renderer = match color {
-        Color::On => Renderer::styled(),
-        Color::Off => Renderer::plain(),
-    };
-    let groups: [Group<'_>; 1] = [report];
-    renderer.render(&groups)
+    render_finding(&finding, source, origin, color)
 }
 
 /// Renders what a reader of ads found wrong in a file.
@@ -61,7 +47,123 @@ pub fn render_fault(fault: &Fault, file: &str, color: Color) -> String {
     // The excerpt may begin inside the line.
     let column = fault.position.column.saturating_sub(within.column) + 1;
     let origin = Origin { name: file, line: fault.position.line, column };
-    render(&fault.error, &fault.excerpt, &origin, None, color)
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let finding = match column {
+        1 => diagnose_part(&fault.excerpt, &fault.error, &options),
+        _ => Finding::from(&fault.error),
+    };
+    render_finding(&finding, &fault.excerpt, &origin, color)
+}
+
+/// Renders a finding about a source text; see [`render`].
+pub fn render_finding(finding: &Finding, source: &[u8], origin: &Origin<'_>, color: Color) -> String {
+    let primary = Mark { span: finding.span, kind: AnnotationKind::Primary, label: None };
+    let related = finding.related.as_ref();
+    let related = related.map(|(span, why)| Mark { span: *span, kind: AnnotationKind::Context, label: Some(why) });
+    let pictures = match related {
+        Some(related) if fits_beside(source, finding.span, related.span) => vec![vec![primary, related]],
+        Some(related) => vec![vec![primary], vec![related]],
+        None => vec![vec![primary]],
+    };
+    let level = match finding.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let mut group = Group::with_title(level.primary_title(finding.message.as_str()));
+    for marks in pictures {
+        group = group.elements(picture(source, origin, &marks));
+    }
+    let help = finding.help.as_deref();
+    if let Some(help) = help {
+        group = group.element(Level::HELP.message(help));
+    }
+    let renderer = match color {
+        Color::On => Renderer::styled(),
+        Color::Off => Renderer::plain(),
+    };
+    renderer.render(&[group])
+}
+
+/// A place that is underlined.
+struct Mark<'f> {
+    span: Span,
+    kind: AnnotationKind,
+    label: Option<&'f String>,
+}
+
+/// Whether two places are so near that one line shows both.
+fn fits_beside(source: &[u8], one: Span, other: Span) -> bool {
+    let both = one.to(other).range();
+    let text = &source[both.start.min(source.len())..both.end.min(source.len())];
+    text.len() <= CONTEXT && memchr::memchr(b'\n', text).is_none()
+}
+
+/// A line with its marks, the first of which gives the place.
+fn picture<'f>(source: &[u8], origin: &Origin<'f>, marks: &[Mark<'f>]) -> Vec<Element<'f>> {
+    let spans: Vec<_> = marks.iter().map(|mark| mark.span.range()).collect();
+    let window = Window::around(source, &spans);
+    let within = Position::of(source, spans.first().map_or(0, |span| span.start));
+    let line = (origin.line + within.line - 1) as usize;
+    let column = if within.line == 1 { origin.column + within.column - 1 } else { within.column };
+    let annotations = marks.iter().zip(window.marks).map(|(mark, span)| {
+        let annotation = mark.kind.span(span);
+        match mark.label {
+            Some(label) => annotation.label(label.as_str()),
+            None => annotation,
+        }
+    });
+    let snippet = Snippet::source(window.text).line_start(line).annotations(annotations);
+    // The renderer counts columns in what it shows, which is right unless the line begins elsewhere or is cut.
+    if window.cut || column != within.column {
+        let place = annotate_snippets::Origin::path(origin.name).line(line).char_column(column as usize);
+        vec![place.into(), snippet.into()]
+    } else {
+        vec![snippet.path(origin.name).into()]
+    }
+}
+
+/// The line of a place, cut to a readable length and made valid text.
+struct Window {
+    text: String,
+    /// The places in `text`, in the order asked for.
+    marks: Vec<Range<usize>>,
+    /// Whether the beginning of the line is left out.
+    cut: bool,
+}
+
+impl Window {
+    /// The line of the first of some places that stand on it.
+    fn around(source: &[u8], spans: &[Range<usize>]) -> Window {
+        let start = spans.iter().map(|span| span.start).min().unwrap_or_default().min(source.len());
+        let line_start = memchr::memrchr(b'\n', &source[..start]).map_or(0, |newline| newline + 1);
+        let line_end = memchr::memchr(b'\n', &source[start..]).map_or(source.len(), |newline| start + newline);
+        let from = cut_before(source, line_start, start.saturating_sub(CONTEXT));
+        let clamped: Vec<Range<usize>> = spans
+            .iter()
+            .map(|span| {
+                let first = span.start.clamp(start, line_end);
+                first..span.end.clamp(first, line_end).min(first + CONTEXT)
+            })
+            .collect();
+        let last = clamped.iter().map(|span| span.end).max().unwrap_or(start);
+        let to = line_end.min(last + CONTEXT);
+        // Cut at every mark, so that marks stand between characters however the bytes are shown.
+        let mut cuts: Vec<usize> = clamped.iter().flat_map(|span| [span.start, span.end]).chain([from, to]).collect();
+        cuts.sort_unstable();
+        cuts.dedup();
+        let mut text = String::from(if from > line_start { "…" } else { "" });
+        let mut shown = vec![(from, text.len())];
+        for pair in cuts.windows(2) {
+            text.push_str(&printable(&source[pair[0]..pair[1]]));
+            shown.push((pair[1], text.len()));
+        }
+        if to < line_end {
+            text.push('…');
+        }
+        let at = |offset: usize| shown.iter().find(|(known, _)| *known == offset).map_or(0, |(_, place)| *place);
+        let marks = clamped.iter().map(|span| at(span.start)..at(span.end)).collect();
+        Window { text, marks, cut: from > line_start }
+    }
 }
 
 /// Where a source text comes from.
@@ -79,39 +181,6 @@ impl<'a> Origin<'a> {
     /// A text that is the whole of what it is called.
     pub fn whole(name: &'a str) -> Self {
         Origin { name, line: 1, column: 1 }
-    }
-}
-
-/// The lines around a place, cut to a readable length and made valid text.
-struct Window {
-    text: String,
-    span: std::ops::Range<usize>,
-    /// Whether the beginning of the line is left out.
-    cut: bool,
-}
-
-impl Window {
-    fn around(source: &[u8], span: std::ops::Range<usize>) -> Window {
-        let start = span.start.min(source.len());
-        let end = span.end.clamp(start, source.len());
-        let line_start = memchr::memrchr(b'\n', &source[..start]).map_or(0, |newline| newline + 1);
-        let line_end = memchr::memchr(b'\n', &source[start..]).map_or(source.len(), |newline| start + newline);
-        let end = end.min(line_end).max(start);
-        let from = cut_before(source, line_start, start.saturating_sub(CONTEXT));
-        let to = line_end.min(end.min(start + CONTEXT) + CONTEXT);
-        let mut text = String::new();
-        if from > line_start {
-            text.push('…');
-        }
-        text.push_str(&printable(&source[from..start]));
-        let marked = text.len();
-        text.push_str(&printable(&source[start..end.min(start + CONTEXT)]));
-        let marked = marked..text.len();
-        text.push_str(&printable(&source[end.min(start + CONTEXT).min(to)..to]));
-        if to < line_end {
-            text.push('…');
-        }
-        Window { text, span: marked, cut: from > line_start }
     }
 }
 

@@ -151,8 +151,8 @@ impl Tree {
         }
     }
 
-    /// The first node of the contiguous range that ends in `id`.
-    fn first_of(&self, id: NodeId) -> NodeId {
+    /// The first node of the contiguous range that is the part ending in `id`.
+    pub fn first_of(&self, id: NodeId) -> NodeId {
         let mut first = id;
         // The leftmost leaf: in post-order the smallest index below a node.
         while let Some(child) = self.parts(first).into_iter().min() {

@@ -191,8 +191,19 @@ fn expected(allowed: &[String]) -> Expected {
         }
     } else if has("name") {
         if allowed.len() == 1 { Expected::Selector } else { Expected::AttributeName }
-    } else if has("]") || has(";") {
+    } else if has(";") {
         Expected::SemicolonOrCloseBracket
+    } else if has(":") {
+        // Where everything was reduced that the next token allowed to, only one token is left.
+        Expected::Colon
+    } else if has("}") {
+        Expected::CommaOrCloseBrace
+    } else if has(",") {
+        Expected::CommaOrCloseParen
+    } else if has(")") {
+        Expected::CloseParen
+    } else if has("]") {
+        Expected::CloseSubscript
     } else {
         Expected::End
     }
