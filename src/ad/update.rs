@@ -11,7 +11,7 @@ impl ClassAd {
     /// use classmate::ad::ClassAd;
     /// let mut ad = ClassAd::parse(b"[ Foo = 1; bar = 2 ]")?;
     /// ad.update(&ClassAd::parse(b"[ foo = x ]")?);
-    /// assert_eq!(ad.to_string(), "[ Foo = x; bar = 2 ]");
+    /// assert_eq!(ad.to_string(), "[ bar = 2; Foo = x ]");
     /// # Ok::<(), classmate::error::SyntaxError>(())
     /// ```
     pub fn update(&mut self, from: &ClassAd) {

@@ -74,3 +74,45 @@ fn user_home(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
         _ => default.unwrap_or(Value::Error),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::builtin::tests::evaluate;
+    use crate::builtin::user_map::{Homes, UserMap, UserMaps};
+    use crate::eval::scope::Settings;
+
+    fn settings() -> Settings {
+        let mut maps = UserMaps::default();
+        maps.insert(b"Groups", UserMap::parse(b"* alice physics,, chem\nnight alice bio\n* carol \" , \""));
+        let homes = Homes::parse(b"joe:x:1:1::/home/joe:/bin/sh\n");
+        Settings { maps: Arc::new(maps), homes: Arc::new(homes), ..Settings::default() }
+    }
+
+    #[test]
+    fn maps_say_one_item_or_everything() {
+        // Answers of the reference with these maps; the output of the first line ends at its space.
+        for (text, expected) in [
+            ("userMap(\"groups\", \"alice\")", "\"physics,,\""),
+            ("userMap(\"GROUPS\", \"alice\", \"Physics\")", "\"physics\""),
+            ("userMap(\"groups\", \"alice\", \"\")", "\"physics\""),
+            ("userMap(\"groups.night\", \"alice\")", "\"bio\""),
+            ("userMap(\"groups.\", \"alice\")", "undefined"),
+            ("userMap(\"groups\", \"carol\")", "\" , \""),
+            ("userMap(\"groups\", \"carol\", \"x\", \"D\")", "\"D\""),
+            ("userMap(1, \"x\", \"y\", error)", "error"),
+        ] {
+            assert_eq!(evaluate(text, &settings()).as_deref(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn homes_are_those_of_the_settings() {
+        assert_eq!(evaluate("userHome(\"joe\", \"/d\")", &settings()).as_deref(), Ok("\"/home/joe\""));
+        assert_eq!(evaluate("userHome(\"jim\", \"\")", &settings()).as_deref(), Ok("undefined"));
+        assert_eq!(evaluate("userHome()", &settings()), Err(Failed::Function("userHome")));
+        assert_eq!(evaluate("isError(userHome(1, 2, 3))", &settings()), Err(Failed::Function("userHome")));
+    }
+}

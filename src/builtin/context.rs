@@ -115,3 +115,83 @@ fn count_matches(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     }
     Ok(Value::Int(count))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ad::ClassAd;
+    use crate::eval::Failed;
+    use crate::eval::scope::{Scope, Settings};
+    use crate::syntax::parse::parse_expr;
+    use crate::value::Value;
+
+    fn eval(my: &str, target: Option<&str>, expr: &str) -> Result<Value, Failed> {
+        let settings = Settings::default();
+        let my = ClassAd::parse(my.as_bytes()).unwrap();
+        let target = target.map(|target| ClassAd::parse(target.as_bytes()).unwrap());
+        let expr = parse_expr(expr.as_bytes(), &settings.parse_options()).unwrap();
+        let scope = Scope::new(&my, &settings);
+        target.as_ref().map_or(scope, |target| scope.with_target(target)).eval(&expr)
+    }
+
+    /// Values observed in the reference.
+    #[test]
+    fn contexts_see_the_side_opposite_to_the_one_they_are_part_of() {
+        let my = "[w = \"job\"; G = [cap = 1]; L = {[w = \"jl\"]}; jo = 1]";
+        let target = "[w = \"slot\"; LL = {G}; G = [cap = 2]; L = {[w = \"sl\"]}; so = w]";
+        for (expr, expected) in [
+            ("evalInEachContext(strcat(MY.w, TARGET.w), L)", "{ \"jlslot\" }"),
+            ("evalInEachContext(strcat(MY.w, TARGET.w), TARGET.L)", "{ \"sljob\" }"),
+            ("evalInEachContext(strcat(MY.w, TARGET.w), {TARGET})", "{ \"slotjob\" }"),
+            ("evalInEachContext(strcat(so), {[a = 1]})", "{ \"slot\" }"),
+            ("evalInEachContext(strcat(jo), TARGET.L)", "{ \"1\" }"),
+            // What `so` refers to is in the target, so the list is looked up there.
+            ("evalInEachContext(so, L)", "{ \"sl\" }"),
+            ("evalInEachContext(so, TARGET.L)", "{ \"jl\" }"),
+            // Nothing is called `cap`: the search ended around both sides, where there is no TARGET.
+            ("evalInEachContext(cap, TARGET.LL)", "undefined"),
+            ("evalInEachContext(cap + 0, TARGET.LL)", "{ 1 }"),
+        ] {
+            assert_eq!(eval(my, Some(target), expr).unwrap().to_string(), expected, "{expr}");
+        }
+    }
+
+    /// Values observed in the reference: only names are looked up in the context.
+    #[test]
+    fn lists_and_ads_of_the_expression_stay_where_they_are_written() {
+        for (my, expr, expected) in [
+            ("[b = 5]", "evalInEachContext(0 + [z = b].z, {[b = 1]})", "{ 5 }"),
+            ("[b = 5]", "evalInEachContext(sum({b}), {[b = 1]})", "{ 1 }"),
+            ("[b = 5]", "evalInEachContext(0 + {b}[0], {[b = 1]})", "{ 5 }"),
+            (
+                "[a = 1; k = [a = 9]; d = [a = 7; g = evalInEachContext(a + q, {[q = 1]})]]",
+                "evalInEachContext(d.g, {k})",
+                "{ { 8 } }",
+            ),
+        ] {
+            assert_eq!(eval(my, None, expr).unwrap().to_string(), expected, "{expr}");
+        }
+    }
+
+    /// The reference overflows its stack.
+    #[test]
+    fn contexts_inside_contexts_are_bounded() {
+        assert_eq!(eval("[a = evalInEachContext(a, {[x = 1]})]", None, "a").unwrap_err(), Failed::Depth(400));
+    }
+
+    /// 20,000 results that share one text of 300,000 bytes would print as 6 GB.
+    #[test]
+    fn results_count_as_if_they_shared_nothing() {
+        let my = format!("[s = \"{}\"; L = {{{}}}]", "x".repeat(300_000), vec!["[]"; 20_000].join(","));
+        assert!(matches!(eval(&my, None, "evalInEachContext(s, L)"), Err(Failed::Memory(_))));
+        assert!(matches!(eval(&my, None, "L.s"), Err(Failed::Memory(_))));
+        assert_eq!(eval(&my, None, "countMatches(size(s) == 300000, L)").unwrap().as_int(), Some(20_000));
+    }
+
+    #[test]
+    fn the_texts_of_ads_of_the_evaluation_are_those_of_the_ads() {
+        assert_eq!(eval("[a = b + 1]", None, "string({MY})").unwrap().to_string(), "\"{ MY }\"");
+        assert_eq!(eval("[a = b + 1]", None, "string(MY)").unwrap().to_string(), "\"[ a = b + 1 ]\"");
+        let text = eval("[a = b + 1]", None, "string(evalInEachContext(MY, {[]}))").unwrap();
+        assert_eq!(text.to_string(), "\"{ [ a = b + 1 ] }\"");
+    }
+}

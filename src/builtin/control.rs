@@ -183,3 +183,48 @@ fn without_target(name: &[u8]) -> &[u8] {
 fn debug(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     call.argument(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ad::ClassAd;
+    use crate::eval::Failed;
+    use crate::eval::scope::{Scope, Settings};
+
+    fn attribute(ad: &str, name: &str) -> Result<String, Failed> {
+        let (ad, settings) = (ClassAd::parse(ad.as_bytes()).unwrap(), Settings::default());
+        Scope::new(&ad, &settings).eval_attr(name).map(|value| value.to_string())
+    }
+
+    /// Values observed in the reference.
+    #[test]
+    fn names_are_unresolved_until_the_trace_breaks_off() {
+        let unresolved = |ad: &str| attribute(&format!("[u = unresolved(a); {ad}]"), "u").unwrap();
+        assert_eq!(unresolved("a = Target.x + TARGET.X + target.y + TARGETx"), "\"x,y,TARGETx\"");
+        assert_eq!(unresolved("a = TARGET.Mem > 1 && OpSys == \"L\""), "\"OpSys,Mem\"");
+        assert_eq!(unresolved("a = x + a + y"), "\"x\"");
+        assert_eq!(unresolved("a = b.c; b = 5"), "\"\"");
+    }
+
+    #[test]
+    fn a_pattern_that_is_no_string_fails_and_one_that_is_no_pattern_is_an_error() {
+        assert_eq!(attribute("[u = unresolved(a, 1); a = x]", "u"), Err(Failed::Function("unresolved")));
+        assert_eq!(attribute("[u = unresolved(a, \"[\"); a = x]", "u").unwrap(), "error");
+        assert_eq!(attribute("[u = unresolved(b, 1); a = x]", "u").unwrap(), "undefined");
+    }
+
+    #[test]
+    fn expressions_are_unparsed_as_they_are_written() {
+        // The value of a relative-time constant is a real; its text is not.
+        assert_eq!(attribute("[u = unparse(p); p = relTime(\"1:00\")]", "u").unwrap(), "\"relTime(\\\"01:00\\\")\"");
+        assert_eq!(attribute("[u = unparse(MY.p); p = 1]", "u").unwrap(), "\"\"");
+        assert_eq!(attribute("[u = unparse(MY.p); 'MY.p' = 1]", "u").unwrap(), "\"1\"");
+    }
+
+    /// 160 ads inside one another, around a list: pretty, each of the 40,000 elements is indented by 1,286 bytes.
+    #[test]
+    fn pretty_texts_are_bounded() {
+        let list = format!("{{{}}}", vec!["1"; 40_000].join(","));
+        let ad = format!("[u = unparse(a); a = {}{list}{}]", "[a=".repeat(160), "]".repeat(160));
+        assert!(matches!(attribute(&ad, "u"), Err(Failed::Memory(_))));
+    }
+}

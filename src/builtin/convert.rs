@@ -172,11 +172,10 @@ fn string(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 
 fn bool(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     Ok(match call.argument(0)? {
-        Value::Undefined => Value::Undefined,
         Value::RelTime(seconds) => Value::Bool(seconds.trunc() != 0.0),
         Value::Str(text) if text.eq_ignore_ascii_case(b"true") => Value::Bool(true),
         Value::Str(text) if text.eq_ignore_ascii_case(b"false") => Value::Bool(false),
-        Value::Str(_) => Value::Undefined,
+        Value::Undefined | Value::Str(_) => Value::Undefined,
         other => other.as_condition().map_or(Value::Error, Value::Bool),
     })
 }

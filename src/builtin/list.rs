@@ -101,7 +101,7 @@ const fn of_list(
 /// stays undefined. `step` gets what was folded before and the next number.
 fn folded(
     call: &mut Call<'_, '_>,
-    mut step: impl FnMut(Value, Value) -> Value,
+    mut step: impl FnMut(&Value, &Value) -> Value,
 ) -> Result<Result<(Option<Value>, usize), Value>, Failed> {
     let list = match call.argument(0)? {
         Value::List(list) => list,
@@ -116,7 +116,7 @@ fn folded(
                 count += 1;
                 result = Some(match result {
                     None => number,
-                    Some(before) => step(before, number),
+                    Some(before) => step(&before, &number),
                 });
             }
             _ => return Ok(Err(Value::Error)),
@@ -125,9 +125,8 @@ fn folded(
     Ok(Ok((result, count)))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "one of the ways in which a list is folded")]
-fn plus(before: Value, number: Value) -> Value {
-    operate(BinaryOp::Add, &before, &number)
+fn plus(before: &Value, number: &Value) -> Value {
+    operate(BinaryOp::Add, before, number)
 }
 
 fn sum(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
@@ -165,13 +164,13 @@ fn extreme(call: &mut Call<'_, '_>, better: BinaryOp) -> Result<Value, Failed> {
     })
 }
 
-fn promoted(a: Value, b: Value) -> (Value, Value) {
-    if let Some((a, b)) = integers(&a, &b) {
+fn promoted(a: &Value, b: &Value) -> (Value, Value) {
+    if let Some((a, b)) = integers(a, b) {
         return (Value::Int(a), Value::Int(b));
     }
     match (a.as_number(), b.as_number()) {
         (Some(a), Some(b)) => (Value::Real(a), Value::Real(b)),
-        _ => (a, b),
+        _ => (a.clone(), b.clone()),
     }
 }
 
@@ -278,4 +277,51 @@ fn compare_each(call: &mut Call<'_, '_>, any: bool) -> Result<Value, Failed> {
         }
     }
     Ok(Value::Bool(!any))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ad::ClassAd;
+    use crate::eval::Failed;
+    use crate::eval::scope::{Scope, Settings};
+    use crate::syntax::parse::parse_expr;
+    use crate::value::Value;
+
+    fn eval(my: &str, target: &str, expr: &str) -> Result<Value, Failed> {
+        let settings = Settings::default();
+        let (my, target) = (ClassAd::parse(my.as_bytes()).unwrap(), ClassAd::parse(target.as_bytes()).unwrap());
+        let expr = parse_expr(expr.as_bytes(), &settings.parse_options()).unwrap();
+        Scope::new(&my, &settings).with_target(&target).eval(&expr)
+    }
+
+    /// Values observed in the reference: functions and projections look names up where they are used, a subscript
+    /// where the list is from.
+    #[test]
+    fn elements_are_evaluated_where_the_function_is_called() {
+        let (my, target) = ("[a = 1; G = [cap = 1]]", "[a = 2; L = {a}; LL = {G}; G = [cap = 2]]");
+        for (expr, expected) in [
+            ("sum(TARGET.L)", "1"),
+            ("member(2, TARGET.L)", "false"),
+            ("join(TARGET.L)", "\"1\""),
+            ("quantize(1.5, TARGET.L)", "2.000000000000000E+00"),
+            ("TARGET.LL.cap", "{ 1 }"),
+            ("TARGET.L[0]", "2"),
+        ] {
+            assert_eq!(eval(my, target, expr).unwrap().to_string(), expected, "{expr}");
+        }
+    }
+
+    /// An ad written in a list stays part of the ad around the list, wherever it is taken from: `b` is 6 in `d`.
+    #[test]
+    fn ads_in_lists_stay_where_they_are_written() {
+        let my = "[b = 5; d = [b = 6; q = {[z = b], true ? [z = b + 1] : 0}]]";
+        assert_eq!(eval(my, "[]", "sum(d.q.z)").unwrap().to_string(), "13");
+    }
+
+    #[test]
+    fn comparing_long_strings_counts_as_work() {
+        let element = format!("\"{}y\"", "x".repeat(100_000));
+        let my = format!("[s = {element}; t = \"{}z\"; L = {{{}}}]", "x".repeat(100_000), vec!["s"; 10_000].join(","));
+        assert!(matches!(eval(&my, "[]", "member(t, L)"), Err(Failed::Work(_))));
+    }
 }

@@ -68,6 +68,15 @@ pub type Groups = Vec<Option<(usize, usize)>>;
 /// steps too.
 const TIERS: [(usize, u32); 4] = [(1 << 10, 100_000), (1 << 13, 12_000), (1 << 16, 1_500), (1 << 20, 100)];
 
+/// Steps from each starting place of a search that is only to be quick, ten times what everyday patterns take.
+const QUICK_STEPS: u32 = 300;
+
+/// The place of the engine of quick searches, behind those of the tiers.
+const QUICK: usize = TIERS.len();
+
+/// Longest text that is searched quickly, in bytes.
+pub(crate) const QUICK_LENGTH: usize = TIERS[2].0;
+
 /// Steps of the anchored search that is tried when a tier's limit is exceeded; a tenth of a second.
 const ANCHORED_STEPS: u32 = 10_000_000;
 
@@ -80,6 +89,15 @@ const UNCOUNTED_LENGTH: usize = 1 << 15;
 /// Anchored searches in one [`Search`].
 const ANCHORED_SEARCHES: u32 = 3;
 
+/// How much a search may do before it is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// Some microseconds for every byte of the text at worst.
+    Quick,
+    /// Some tenths of a second.
+    Full,
+}
+
 /// A compiled regular expression.
 #[derive(Debug)]
 pub struct Pattern {
@@ -90,9 +108,9 @@ pub struct Pattern {
     /// Whether the pattern means the same in parentheses.
     enclosable: bool,
     /// By tier; compiled when a text first needs it.
-    engines: [OnceLock<Option<Regex>>; TIERS.len()],
+    engines: [OnceLock<Option<Regex>>; TIERS.len() + 1],
     /// The same, but matching only where the search starts, and there not the empty text.
-    filled_engines: [OnceLock<Option<Regex>>; TIERS.len()],
+    filled_engines: [OnceLock<Option<Regex>>; TIERS.len() + 1],
 }
 
 impl Pattern {
@@ -114,7 +132,7 @@ impl Pattern {
             engines: Default::default(),
             filled_engines: Default::default(),
         };
-        let prefix = Pattern::prefix(0, false);
+        let prefix = Pattern::prefix(QUICK, false);
         let first = compiled.build(&format!("{prefix}{}", compiled.text)).map_err(|error| {
             let message = error.to_string();
             // The engine counts its offset from the start of the prefix.
@@ -122,7 +140,7 @@ impl Pattern {
             let place = error.offset().map(|offset| offset.saturating_sub(prefix.len()));
             invalid(place.map_or_else(|| reason.to_owned(), |place| format!("{reason} at offset {place}")))
         })?;
-        let _ = compiled.engines[0].set(Some(first));
+        let _ = compiled.engines[QUICK].set(Some(first));
         Ok(compiled)
     }
 
@@ -139,17 +157,28 @@ impl Pattern {
             }
             return Ok(self.anchored(text, 0, false)?.is_some());
         }
-        Ok(self.search(text).find(0, false)?.is_some())
+        Ok(self.search(Effort::Full, text).find(0, false)?.is_some())
+    }
+
+    /// As [`Pattern::is_match`], with no more than some effort.
+    pub(crate) fn is_match_with(&self, effort: Effort, text: &[u8]) -> Result<bool, MatchError> {
+        match effort {
+            Effort::Full => self.is_match(text),
+            Effort::Quick => {
+                let engine = self.engine(QUICK, false).ok_or(MatchError::LimitExceeded)?;
+                engine.is_match(text).map_err(|error| failure(&error))
+            }
+        }
     }
 
     /// Where the first match in a text and its groups are.
     pub fn captures(&self, text: &[u8]) -> Result<Option<Groups>, MatchError> {
-        self.search(text).find(0, false)
+        self.search(Effort::Full, text).find(0, false)
     }
 
     /// Begins a series of searches in one text, which share a bound on their work.
-    pub(crate) fn search<'p>(&'p self, text: &'p [u8]) -> Search<'p> {
-        Search { pattern: self, text, anchored_left: ANCHORED_SEARCHES }
+    pub(crate) fn search<'p>(&'p self, effort: Effort, text: &'p [u8]) -> Search<'p> {
+        Search { pattern: self, text, effort, anchored_left: ANCHORED_SEARCHES }
     }
 
     /// The engine of a tier, or the one that refuses an empty match where the search starts.
@@ -169,7 +198,7 @@ impl Pattern {
 
     /// The settings that begin a pattern. A pattern's own settings may only lower the limits.
     fn prefix(tier: usize, filled: bool) -> String {
-        let limit = TIERS[tier].1;
+        let limit = TIERS.get(tier).map_or(QUICK_STEPS, |(_, steps)| *steps);
         // Loops that cannot give back what they took are not counted, so long texts do without them.
         let counted = if tier + 1 == TIERS.len() { "(*NO_AUTO_POSSESS)" } else { "" };
         let filled = if filled { "(*NOTEMPTY_ATSTART)" } else { "" };
@@ -211,6 +240,7 @@ const NOT_ENCLOSED: [&str; 6] = ["(*", "(?R", "(?0", "\\g", "\\Q", "#"];
 pub(crate) struct Search<'p> {
     pattern: &'p Pattern,
     text: &'p [u8],
+    effort: Effort,
     anchored_left: u32,
 }
 
@@ -220,7 +250,8 @@ impl Search<'_> {
         if self.pattern.uncounted && self.text.len() > UNCOUNTED_LENGTH {
             return Err(MatchError::LimitExceeded);
         }
-        if let Some(engine) = self.pattern.engine(tier_of(self.text.len()), filled) {
+        let tier = if self.effort == Effort::Quick { QUICK } else { tier_of(self.text.len()) };
+        if let Some(engine) = self.pattern.engine(tier, filled) {
             match groups(engine, self.text, start) {
                 Ok(found) if filled && !self.pattern.enclosable => {
                     return Ok(found.filter(|groups| matches!(groups[..], [Some((at, _)), ..] if at == start)));
@@ -229,6 +260,9 @@ impl Search<'_> {
                 Err(error) if failure(&error) == MatchError::LimitExceeded => {}
                 Err(error) => return Err(failure(&error)),
             }
+        }
+        if self.effort == Effort::Quick {
+            return Err(MatchError::LimitExceeded);
         }
         self.anchored_left = self.anchored_left.checked_sub(1).ok_or(MatchError::LimitExceeded)?;
         self.pattern.anchored(self.text, start, filled)
@@ -361,13 +395,13 @@ mod tests {
     #[test]
     fn a_search_may_refuse_the_empty_match() {
         let found = pattern("x*|a");
-        let mut search = found.search(b"ab");
+        let mut search = found.search(Effort::Full, b"ab");
         assert_eq!(search.find(0, false), Ok(Some(vec![Some((0, 0))])));
         assert_eq!(search.find(0, true), Ok(Some(vec![Some((0, 1))])));
         assert_eq!(search.find(1, true), Ok(None));
         // The match may be said to begin later than it was found.
         let found = pattern("|a\\Kb");
-        assert_eq!(found.search(b"ab").find(0, true), Ok(Some(vec![Some((1, 2))])));
+        assert_eq!(found.search(Effort::Full, b"ab").find(0, true), Ok(Some(vec![Some((1, 2))])));
     }
 
     #[test]
@@ -407,7 +441,7 @@ mod tests {
             for filled in [false, true] {
                 for start in 0..=4 {
                     let found = pattern(text);
-                    let mut search = found.search(b"abbc");
+                    let mut search = found.search(Effort::Full, b"abbc");
                     assert_eq!(found.anchored(b"abbc", start, filled), search.find(start, filled), "{text} {start}");
                 }
             }

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::builtin::pattern::{MatchError, Options, Pattern};
-use crate::builtin::substitute::{SubstituteError, Substitution, substitute};
+use crate::builtin::pattern::{Effort, MatchError, Options, Pattern, QUICK_LENGTH};
+use crate::builtin::substitute::{LONGEST_RESULT, SubstituteError, Substitution, substitute_with};
 use crate::builtin::{Call, Function};
 use crate::eval::Failed;
 use crate::value::Value;
@@ -91,11 +91,11 @@ const LONGEST_KEPT: usize = 4096;
 /// Steps that compiling a pattern counts for, beside one for every byte.
 const COMPILE_STEPS: usize = 100;
 
-/// Steps that a search counts for, beside one for every 64 bytes.
+/// Steps that a quick search counts for, beside one for every byte.
 const SEARCH_STEPS: usize = 4;
 
-/// Steps that a search counts for which had to be given up.
-const GIVEN_UP_STEPS: usize = 1_000_000;
+/// Steps that a search counts for that a quick one was not enough for: it may take half a second.
+const FULL_STEPS: usize = 500_000;
 
 /// A pattern and what came of compiling it; texts that are no patterns are worth remembering too.
 struct Kept {
@@ -131,21 +131,27 @@ pub(crate) fn compiled(call: &mut Call<'_, '_>, text: &[u8], options: Options) -
     Ok(pattern)
 }
 
-/// Whether a pattern matches anywhere in a text; `None` if the search was given up.
-pub(crate) fn is_match(call: &mut Call<'_, '_>, pattern: &Pattern, text: &[u8]) -> Result<Option<bool>, Failed> {
-    call.charge(SEARCH_STEPS + text.len() / 64)?;
-    match pattern.is_match(text) {
-        Ok(found) => Ok(Some(found)),
-        Err(error) => given_up(call, error).map(|()| None),
+/// Searches a text of some length, quickly if that is enough; the steps that the evaluation counts bound the time that
+/// all its searches take together.
+fn searched<T, E: From<MatchError> + PartialEq>(
+    call: &mut Call<'_, '_>,
+    length: usize,
+    search: impl Fn(Effort) -> Result<T, E>,
+) -> Result<Result<T, E>, Failed> {
+    call.charge(SEARCH_STEPS + length)?;
+    if length <= QUICK_LENGTH {
+        let found = search(Effort::Quick);
+        if !matches!(&found, Err(error) if *error == E::from(MatchError::LimitExceeded)) {
+            return Ok(found);
+        }
     }
+    call.charge(FULL_STEPS)?;
+    Ok(search(Effort::Full))
 }
 
-/// Counts a search that had no answer.
-fn given_up(call: &mut Call<'_, '_>, error: MatchError) -> Result<(), Failed> {
-    match error {
-        MatchError::LimitExceeded => call.charge(GIVEN_UP_STEPS),
-        MatchError::NotUtf8 => Ok(()),
-    }
+/// Whether a pattern matches anywhere in a text; `None` if the search was given up.
+pub(crate) fn is_match(call: &mut Call<'_, '_>, pattern: &Pattern, text: &[u8]) -> Result<Option<bool>, Failed> {
+    Ok(searched(call, text.len(), |effort| pattern.is_match_with(effort, text))?.ok())
 }
 
 /// All arguments, evaluated in order, with an empty string for options that are not given; or, instead, the error or
@@ -207,19 +213,14 @@ fn substituted(call: &mut Call<'_, '_>, added: Substitution) -> Result<Value, Fa
     let asked = Substitution::from_letters(options);
     let how = Substitution { every: asked.every || added.every, full: asked.full || added.full };
     let Some(pattern) = compiled(call, pattern, Options::from_letters(options))? else { return Ok(Value::Error) };
-    call.charge(SEARCH_STEPS + text.len() / 64)?;
-    match substitute(&pattern, text, replacement, how) {
-        Ok(result) => {
-            call.charge(result.len() / 64)?;
-            call.string(result)
-        }
-        Err(error) => {
-            if let SubstituteError::Match(error) = error {
-                given_up(call, error)?;
-            }
-            Ok(Value::Error)
-        }
-    }
+    let substituted = searched(call, text.len(), |effort| substitute_with(effort, &pattern, text, replacement, how))?;
+    let made = match &substituted {
+        Ok(result) => result.len(),
+        Err(SubstituteError::TooLong) => LONGEST_RESULT,
+        Err(_) => 0,
+    };
+    call.charge(made / 64)?;
+    substituted.map_or(Ok(Value::Error), |result| call.string(result))
 }
 
 fn regexps(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
@@ -232,4 +233,66 @@ fn replace(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 
 fn replace_all(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     substituted(call, Substitution { full: true, every: true })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::builtin::tests::evaluate;
+    use crate::eval::scope::Settings;
+
+    #[test]
+    fn a_thread_keeps_a_bounded_number_of_patterns() {
+        let settings = Settings::default();
+        for round in 0..2 {
+            for number in 0..KEPT + 10 {
+                let text = format!("regexp(\"^a{number}$\", \"a{}\")", KEPT + round);
+                assert_eq!(evaluate(&text, &settings), Ok((number == KEPT + round).to_string()), "{text}");
+            }
+        }
+        assert_eq!(COMPILED.with_borrow(Vec::len), KEPT);
+        assert_eq!(evaluate("regexp(\"[\", \"a\")", &settings).as_deref(), Ok("error"));
+        assert!(COMPILED.with_borrow(|kept| *kept[0].text == *b"[" && kept[0].pattern.is_none()));
+        // The same text with other options is another pattern.
+        assert_eq!(evaluate("regexp(\"^A9$\", \"a9\", \"i\")", &settings).as_deref(), Ok("true"));
+        assert_eq!(evaluate("regexp(\"^A9$\", \"a9\")", &settings).as_deref(), Ok("false"));
+        let long = "b".repeat(LONGEST_KEPT + 1);
+        assert_eq!(evaluate(&format!("regexp(\"{long}\", \"{long}\")"), &settings).as_deref(), Ok("true"));
+        assert!(COMPILED.with_borrow(|kept| kept.iter().all(|known| known.text.len() <= LONGEST_KEPT)));
+    }
+
+    #[test]
+    fn an_evaluation_cannot_search_for_long() {
+        let settings = Settings::default();
+        let hostile = format!("\"{}b\"", "a".repeat(19));
+        for text in [
+            format!("regexpMember(\"(a+)+$\", {{ {} }})", vec![hostile.as_str(); 1000].join(",")),
+            format!(
+                "stringList_regexpMember(\"(a+)+$\", {})",
+                hostile.replace('b', "b,").repeat(1000).replace("\"\"", "")
+            ),
+        ] {
+            let begin = Instant::now();
+            assert_eq!(evaluate(&text, &settings), Err(Failed::Work(settings.limits.work)));
+            assert!(begin.elapsed() < Duration::from_secs(30), "took {:?}", begin.elapsed());
+        }
+    }
+
+    #[test]
+    fn searches_that_a_quick_one_is_not_enough_for_are_done_in_full() {
+        let settings = Settings::default();
+        let text = format!("{}b", "a".repeat(16));
+        assert_eq!(evaluate(&format!("regexp(\"(a+)+$\", \"{text}\")"), &settings).as_deref(), Ok("false"));
+        let replaced = evaluate(&format!("replaceAll(\"(a+)+$|b\", \"{text}\", \"c\")"), &settings);
+        assert_eq!(replaced, Ok(format!("\"{}c\"", "a".repeat(16))));
+    }
+
+    #[test]
+    fn results_count_against_the_limit_of_bytes() {
+        let settings = Settings::default();
+        let text = format!("replaceAll(\"a\", \"{}\", \"{}\")", "a".repeat(10_000), "b".repeat(4000));
+        assert_eq!(evaluate(&text, &settings), Err(Failed::Memory(settings.limits.bytes)));
+    }
 }

@@ -102,3 +102,20 @@ fn split_slot_name(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
         None => Ok(Value::Error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::tests::evaluate;
+    use crate::eval::Failed;
+    use crate::eval::scope::{Limits, Settings};
+
+    #[test]
+    fn parts_count_against_the_limit_of_bytes() {
+        let limits = Limits { bytes: 100_000, ..Limits::default() };
+        let settings = Settings { limits, ..Settings::default() };
+        let text = format!("split(\"{}\")", ",".repeat(50_000));
+        assert_eq!(evaluate(&text, &settings), Err(Failed::Memory(100_000)));
+        let short = format!("size(split(\"{}\"))", "a ".repeat(1000));
+        assert_eq!(evaluate(&short, &settings).as_deref(), Ok("1000"));
+    }
+}

@@ -256,3 +256,45 @@ fn lists_intersect(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     charge_for(call, a.len() + b.len())?;
     Ok(Value::Bool(intersect(a, b, delimiters)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin::tests::evaluate;
+    use crate::eval::scope::{Limits, Settings};
+
+    #[test]
+    fn an_abandoned_argument_is_an_error_only_for_intersections() {
+        // As in the reference; an offset of -1 makes absTime give up.
+        let settings = Settings::default();
+        assert_eq!(evaluate("stringListsIntersect(absTime(0, -1), \"a\")", &settings).as_deref(), Ok("error"));
+        assert_eq!(evaluate("isError(stringListsIntersect(\"a\", absTime(0, -1)))", &settings).as_deref(), Ok("true"));
+        assert!(evaluate("isError(stringListMember(absTime(0, -1), \"a\"))", &settings).is_err());
+    }
+
+    #[test]
+    fn one_undefined_is_empty_and_two_are_undefined() {
+        for (text, expected) in [
+            ("stringListMember(undefined, undefined)", "undefined"),
+            ("stringListMember(undefined, \"a\")", "false"),
+            ("stringListMember(\"a\", undefined)", "false"),
+            ("stringListSubsetMatch(undefined, \"a\")", "true"),
+            ("stringListSubsetMatch(\"a\", undefined)", "false"),
+            ("stringListMember(\"a\", \"b\\ta\", undefined)", "true"),
+            ("stringListMember(\"a\", \"b;a\", 1)", "error"),
+        ] {
+            assert_eq!(evaluate(text, &Settings::default()).as_deref(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn reading_long_lists_is_work() {
+        let limits = Limits { work: 1000, ..Limits::default() };
+        let settings = Settings { limits, ..Settings::default() };
+        let long = "a,".repeat(40_000);
+        for function in ["stringListSize", "stringListMax", "split"] {
+            assert_eq!(evaluate(&format!("{function}(\"{long}\")"), &settings), Err(Failed::Work(1000)), "{function}");
+        }
+        assert_eq!(evaluate(&format!("stringListMember(\"b\", \"{long}\")"), &settings), Err(Failed::Work(1000)));
+    }
+}

@@ -1,6 +1,6 @@
 //! Substitution of what a regular expression matches.
 
-use super::pattern::{Groups, MatchError, Pattern};
+use super::pattern::{Effort, Groups, MatchError, Pattern};
 
 /// Longest text that a substitution makes, in bytes.
 pub const LONGEST_RESULT: usize = 64 << 20;
@@ -58,11 +58,22 @@ pub fn substitute(
     replacement: &[u8],
     how: Substitution,
 ) -> Result<Vec<u8>, SubstituteError> {
+    substitute_with(Effort::Full, pattern, text, replacement, how)
+}
+
+/// As [`substitute`], with no more than some effort for each search.
+pub(crate) fn substitute_with(
+    effort: Effort,
+    pattern: &Pattern,
+    text: &[u8],
+    replacement: &[u8],
+    how: Substitution,
+) -> Result<Vec<u8>, SubstituteError> {
     let mut out = Vec::new();
     let mut at = 0;
     // Set by an empty match, and kept until nothing more is found where the last match ended.
     let mut here = false;
-    let mut search = pattern.search(text);
+    let mut search = pattern.search(effort, text);
     loop {
         let Some(found) = search.find(at, here)? else {
             if !here {

@@ -76,18 +76,25 @@ const fn of_two(
     Function { name, signature, least: 2, most: Some(2), pure: true, can_error: false, run, about, examples }
 }
 
-fn versioncmp(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+/// Bytes of a version that are compared in about the time of one node evaluation.
+const COMPARED_PER_STEP: usize = 16;
+
+fn compared(call: &mut Call<'_, '_>) -> Result<Result<i64, Value>, Failed> {
     Ok(match two_texts(call)? {
-        Ok((a, b)) => Value::Int(natural_compare(&a, &b)),
-        Err(other) => other,
+        Ok((a, b)) => {
+            call.charge(a.len().min(b.len()) / COMPARED_PER_STEP)?;
+            Ok(natural_compare(&a, &b))
+        }
+        Err(other) => Err(other),
     })
 }
 
+fn versioncmp(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    Ok(compared(call)?.map_or_else(|other| other, Value::Int))
+}
+
 fn decide(call: &mut Call<'_, '_>, holds: fn(i64) -> bool) -> Result<Value, Failed> {
-    Ok(match two_texts(call)? {
-        Ok((a, b)) => Value::Bool(holds(natural_compare(&a, &b))),
-        Err(other) => other,
-    })
+    Ok(compared(call)?.map_or_else(|other| other, |order| Value::Bool(holds(order))))
 }
 
 fn version_in_range(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
@@ -98,7 +105,7 @@ fn version_in_range(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     let (Ok(version), Ok(least), Ok(most)) = (call.text(&version)?, call.text(&least)?, call.text(&most)?) else {
         return Ok(Value::Error);
     };
-    call.charge(version.len() / 32)?;
+    call.charge(2 * version.len() / COMPARED_PER_STEP)?;
     Ok(Value::Bool(natural_compare(&least, &version) <= 0 && natural_compare(&version, &most) <= 0))
 }
 

@@ -34,12 +34,11 @@ pub fn read_as_binding(format: &str, text: &[u8], options: &ParseOptions) -> Opt
     loop {
         let step = match format {
             "new" | "newl" => new(rest, options),
-            "old" => long(rest, options),
             "json" => json(rest, options),
             "jsonl" => line(rest, parse_json, options),
             "xml" => xml(rest, options),
             "auto" if detect_text(rest) == Format::New => new(rest, options),
-            "auto" => long(rest, options),
+            "old" | "auto" => long(rest, options),
             "fileauto" => file(rest, options),
             _ => return None,
         };

@@ -109,14 +109,14 @@ impl Extent {
                         self.enter(Inside::Code, 1);
                     }
                 }
-                Inside::BlockComment => match memchr::memmem::find(&text[self.at..], b"*/") {
-                    Some(end) => self.enter(Inside::Code, end + 2),
-                    // The star may be the last byte that is there.
-                    None => {
-                        self.at = text.len() - usize::from(text.last() == Some(&b'*') && self.at < text.len());
+                Inside::BlockComment => {
+                    let Some(end) = memchr::memmem::find(&text[self.at..], b"*/") else {
+                        // The star may be the last byte that is there.
+                        self.at = text.len() - usize::from(text.last() == Some(&b'*'));
                         return None;
-                    }
-                },
+                    };
+                    self.enter(Inside::Code, end + 2);
+                }
             }
         }
         None
@@ -135,8 +135,7 @@ pub(crate) fn value_end(text: &[u8], start: usize) -> usize {
     let mut depth = 0_usize;
     while let Some(&byte) = text.get(at) {
         match byte {
-            b';' if depth == 0 => return at,
-            b']' | b')' | b'}' if depth == 0 => return at,
+            b';' | b']' | b')' | b'}' if depth == 0 => return at,
             b'[' | b'(' | b'{' => depth += 1,
             b']' | b')' | b'}' => depth -= 1,
             b'"' | b'\'' => {

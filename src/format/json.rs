@@ -376,13 +376,12 @@ fn quoted(text: &[u8], name: &[u8]) -> bool {
 
 /// The string token that begins at `start`, with its quotes and what joins it, and where it ends.
 fn string(text: &[u8], start: usize) -> Result<(&[u8], usize), SyntaxError> {
-    match joined_strings(&text[start + 1..], b'"') {
-        Some(length) => Ok((&text[start..start + 1 + length], start + 1 + length)),
-        None => {
-            let kind = SyntaxErrorKind::UnterminatedString { quote: '"' };
-            Err(SyntaxError::new(kind, Span::new(start, start + 1)))
-        }
-    }
+    let Some(length) = joined_strings(&text[start + 1..], b'"') else {
+        let kind = SyntaxErrorKind::UnterminatedString { quote: '"' };
+        return Err(SyntaxError::new(kind, Span::new(start, start + 1)));
+    };
+    let end = start + 1 + length;
+    Ok((&text[start..end], end))
 }
 
 fn decoded(token: &[u8], start: usize) -> Result<Decoded<'_>, SyntaxError> {

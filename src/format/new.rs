@@ -181,7 +181,7 @@ impl AdParser {
         let (name, mut at) = match self.names.expected() {
             Some(name) if name.is_plain() && assigned(&text[start..], name.as_bytes()) => {
                 self.names.confirm();
-                (name, start + name.as_bytes().len() + 2)
+                (name, start + name.as_bytes().len() + 1)
             }
             _ => {
                 let (name, end) = self.name(text, start)?;
@@ -416,6 +416,15 @@ mod tests {
             ]
         );
         assert_eq!((report.ads, report.skipped_ads, report.errors), (2, 3, 5));
+    }
+
+    #[test]
+    fn ads_with_the_names_of_the_one_before_are_read_alike() {
+        let (ads, report) =
+            read(b"[a = 1; 'b c' = 2; dd = 3][ a = 1; 'b c' = 2; dd = 3][a = 1; 'b c' = 2; dd == 3][a=1;b=2;dd =?= 3]");
+        assert_eq!(ads, ["[ a = 1; dd = 3; 'b c' = 2 ]", "[ a = 1; dd = 3; 'b c' = 2 ]"]);
+        let messages: Vec<String> = report.faults.iter().map(ToString::to_string).collect();
+        assert_eq!(messages, ["expected `=` after the attribute name, found `=`"; 2]);
     }
 
     #[test]

@@ -75,15 +75,12 @@ pub(crate) fn decode_entities(text: &[u8]) -> Cow<'_, [u8]> {
     let mut rest = &text[first..];
     loop {
         let known: [(&[u8], u8); 3] = [(b"&amp;", b'&'), (b"&lt;", b'<'), (b"&gt;", b'>')];
-        match known.iter().find(|(entity, _)| rest.starts_with(entity)) {
-            Some((entity, byte)) => {
-                bytes.push(*byte);
-                rest = &rest[entity.len()..];
-            }
-            None => {
-                bytes.extend(rest.first());
-                rest = rest.get(1..).unwrap_or_default();
-            }
+        if let Some((entity, byte)) = known.iter().find(|(entity, _)| rest.starts_with(entity)) {
+            bytes.push(*byte);
+            rest = &rest[entity.len()..];
+        } else {
+            bytes.extend(rest.first());
+            rest = rest.get(1..).unwrap_or_default();
         }
         let Some(next) = memchr::memchr(b'&', rest) else {
             bytes.extend_from_slice(rest);
