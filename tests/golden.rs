@@ -7,7 +7,7 @@
 //! A first line `%% strict`, `%% old` or `%% escaped` says how the text is read; `escaped` stands for bytes written
 //! as `\xNN`.
 
-#![expect(clippy::unwrap_used, reason = "a test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -146,6 +146,35 @@ fn what_is_to_be_written_instead_is_right() {
             let parses = parse_expr(&fixed, &mistake.options);
             let further = parses.as_ref().err().is_none_or(|error| error.span.start > fix.span.start);
             assert!(further, "{}: {:?}: {parses:?}", file.display(), String::from_utf8_lossy(&fixed));
+        }
+    }
+}
+
+/// Every beginning of every mistake, and every mistake with a byte replaced, is read and reported without harm.
+#[test]
+fn no_text_breaks_the_reports() {
+    for file in files() {
+        let mistake = Mistake::read(&std::fs::read_to_string(&file).unwrap());
+        let source = mistake.source.clone();
+        let most = source.len().min(80);
+        let cut = (0..most).map(|end| source[..end].to_vec());
+        let changed = (0..most).flat_map(|at| {
+            [b'(', b'"', b'\\', b'=', b'.', 0x80, b'\n', b'\''].map(|byte| {
+                let mut text = source.clone();
+                text[at] = byte;
+                text
+            })
+        });
+        for text in cut.chain(changed) {
+            for finding in mistake.findings(&text) {
+                let report = render_finding(&finding, &text, &Origin::whole("example"), Color::On);
+                assert!(report.len() < 20_000, "{}", report.len());
+                assert!(finding.span.start <= finding.span.end, "{finding:?}");
+                assert!(finding.span.range().end <= text.len() + 1, "{finding:?}: {text:?}");
+                if let Some(fix) = &finding.fix {
+                    assert!(fix.span.range().end <= text.len(), "{finding:?}: {text:?}");
+                }
+            }
         }
     }
 }

@@ -378,9 +378,9 @@ impl Search<'_, '_> {
             }
             Node::Attr(_) => Reason::Missing { both: scope.target.is_some() },
             Node::Select(_) => match spot.tree.node(base_of(spot.id)) {
-                Node::Attr(name) if matches!(name.key(), known::MY) => Reason::MissingIn(self.my_side(spot)),
+                Node::Attr(name) if matches!(name.key(), known::MY) => Reason::MissingIn(my_side(spot)),
                 Node::Attr(name) if matches!(name.key(), known::TARGET | known::OTHER) => {
-                    Reason::MissingIn(match self.my_side(spot) {
+                    Reason::MissingIn(match my_side(spot) {
                         Side::Target => Side::My,
                         _ => Side::Target,
                     })
@@ -389,11 +389,6 @@ impl Search<'_, '_> {
             },
             _ => Reason::MissingIn(side),
         }
-    }
-
-    /// Which side `MY` is for a part.
-    fn my_side(&self, spot: &Spot) -> Side {
-        spot.path.last().map_or(Side::My, |via| via.side)
     }
 
     fn call(&mut self, spot: &Spot, class: Bad, name: Name) {
@@ -419,6 +414,11 @@ impl Search<'_, '_> {
         }
         self.blame(spot, Reason::Function(function, arguments, kind));
     }
+}
+
+/// Which side `MY` is for a part.
+fn my_side(spot: &Spot) -> Side {
+    spot.path.last().map_or(Side::My, |via| via.side)
 }
 
 fn all_numbers(kinds: &[Type]) -> bool {

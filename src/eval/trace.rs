@@ -52,8 +52,8 @@ pub fn trace(scope: Scope<'_>, expr: &Expr, most: usize) -> Vec<Step> {
     let mut walk = Walk::new(scope);
     let start = walk.start(expr);
     let mut steps = Vec::new();
-    let mut waiting: Vec<(usize, Child, Option<(Name, Side)>)> = vec![(0, Child::Evaluated(start), None)];
-    while let Some((level, child, attribute)) = waiting.pop() {
+    let mut waiting = vec![Waiting { level: 0, child: Child::Evaluated(start), attribute: None }];
+    while let Some(Waiting { level, child, attribute }) = waiting.pop() {
         if steps.len() >= most || walk.exhausted() {
             break;
         }
@@ -71,12 +71,14 @@ pub fn trace(scope: Scope<'_>, expr: &Expr, most: usize) -> Vec<Step> {
         };
         let mut found_in = None;
         if evaluated {
-            let mut below: Vec<_> = walk.children(&spot).into_iter().map(|child| (level + 1, child, None)).collect();
+            let level = level + 1;
+            let children = walk.children(&spot).into_iter();
+            let mut below: Vec<_> = children.map(|child| Waiting { level, child, attribute: None }).collect();
             if let Ok(Some((target, side))) = walk.target(&spot) {
                 found_in = (!matches!(target, Target::Missing)).then_some(side);
                 if let Target::Expr(spot) = target {
-                    let via = spot.path.last().map(|via| (via.name, via.side));
-                    below.push((level + 1, Child::Evaluated(spot), via));
+                    let attribute = spot.path.last().map(|via| (via.name, via.side));
+                    below.push(Waiting { level, child: Child::Evaluated(spot), attribute });
                 }
             }
             waiting.extend(below.into_iter().rev());
@@ -84,6 +86,13 @@ pub fn trace(scope: Scope<'_>, expr: &Expr, most: usize) -> Vec<Step> {
         steps.push(Step { level, expr: spot.expr(), outcome, attribute, found_in });
     }
     steps
+}
+
+/// A part that has not been looked at yet.
+struct Waiting {
+    level: usize,
+    child: Child,
+    attribute: Option<(Name, Side)>,
 }
 
 /// The part inside parentheses.

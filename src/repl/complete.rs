@@ -1,5 +1,6 @@
 //! What a line may go on with.
 
+use crate::ad::ClassAd;
 use crate::builtin::{all, find};
 use crate::eval::walk::Side;
 use crate::name::Name;
@@ -48,7 +49,7 @@ pub fn complete(session: &Session, line: &str, pos: usize) -> Completion {
         }
     }
     let names =
-        |side: Side| session.ad(side).into_iter().flat_map(|ad| ad.names()).map(|name| name.display().into_owned());
+        |side: Side| session.ad(side).into_iter().flat_map(ClassAd::names).map(|name| name.display().into_owned());
     let scope = before[..start].strip_suffix('.').map(|scope| {
         let from = scope.len() - scope.bytes().rev().take_while(word).count();
         scope[from..].to_ascii_lowercase()
@@ -103,7 +104,6 @@ pub fn signature(line: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ad::ClassAd;
     use crate::repl::Start;
     use crate::repl::tests::Still;
 

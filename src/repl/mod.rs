@@ -248,8 +248,13 @@ impl Session {
             Err(failed) => vec![Output::Problem(format!("error: the evaluation was abandoned: {failed}"))],
         };
         if !matches!(value, Ok(ref value) if !value.is_undefined() && !value.is_error()) {
-            let causes = explain(scope, &expr);
-            outputs.extend(causes.iter().map(|cause| Output::Text(because(cause, false))));
+            // What a warning says of the line itself need not be said twice.
+            let warned = |cause: &Cause| {
+                let said = matches!(cause.reason, Reason::UnknownFunction | Reason::ArgumentCount(..));
+                said && cause.path.is_empty() && !warnings.is_empty()
+            };
+            let causes = explain(scope, &expr).into_iter().filter(|cause| !warned(cause));
+            outputs.extend(causes.map(|cause| Output::Text(because(&cause, false))));
         }
         outputs.extend(warnings);
         outputs

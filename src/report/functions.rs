@@ -50,7 +50,8 @@ fn unknown(name: &str) -> String {
     // Names that contain what was asked for, before those that are spelled alike.
     let wanted = name.to_ascii_lowercase();
     let mut near: Vec<&str> = nearest(name.as_bytes()).iter().map(|function| function.name).collect();
-    if near.is_empty() && wanted.len() >= 3 {
+    let contained = all().any(|function| function.name.to_ascii_lowercase().contains(&wanted));
+    if wanted.len() >= 5 && contained || near.is_empty() && wanted.len() >= 3 {
         near =
             all().map(|function| function.name).filter(|known| known.to_ascii_lowercase().contains(&wanted)).collect();
         near.truncate(10);
@@ -91,7 +92,7 @@ mod tests {
     fn a_name_that_does_not_exist_is_answered_with_those_that_do() {
         assert!(describe("strct").unwrap_err().contains("did you mean `strcat`"));
         assert!(describe("len").unwrap_err().contains("write `size(value)`"));
-        assert!(describe("stringlist").unwrap_err().contains("`stringListSize`"));
+        assert!(describe("stringList").unwrap_err().contains("`stringListSize`"));
         assert!(describe("IFTHENELSE").is_ok());
     }
 

@@ -122,7 +122,7 @@ pub(super) fn thousands_separator(place: &Place<'_>) -> Option<Finding> {
         let digits = rest.get(at + 1..at + 4).is_some_and(|group| group.iter().all(u8::is_ascii_digit));
         rest.get(at) == Some(&b',') && digits && !rest.get(at + 4).is_some_and(u8::is_ascii_alphanumeric)
     };
-    let groups = (0..).take_while(|group| grouped(4 * group)).count();
+    let groups = (0..rest.len() / 4).take_while(|group| grouped(4 * group)).count();
     if groups == 0 {
         return None;
     }
