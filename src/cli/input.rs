@@ -124,6 +124,11 @@ impl Notes {
         self.files.push((name.to_owned(), report.clone()));
     }
 
+    /// Whether anything was wrong.
+    pub(crate) fn any(&self) -> bool {
+        self.files.iter().any(|(_, report)| !report.is_clean())
+    }
+
     /// Says on standard error what could not be read, and how much was skipped.
     #[expect(clippy::print_stderr, reason = "this is where faults reach the user")]
     pub(crate) fn show(&self, color: Color) {

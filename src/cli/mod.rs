@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand.
 
+mod ads;
 mod conform;
 mod eval;
 mod functions;
@@ -61,6 +62,7 @@ enum Command {
     Repl(repl::Arguments),
     Functions(functions::Arguments),
     Negotiate(negotiate::Arguments),
+    Ads(ads::Arguments),
     Conform(conform::Arguments),
 }
 
@@ -166,6 +168,7 @@ pub fn run() -> ExitCode {
         Command::Repl(arguments) => repl::run(arguments, streams),
         Command::Functions(arguments) => functions::run(arguments),
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
+        Command::Ads(arguments) => ads::run(arguments, streams),
         Command::Conform(arguments) => conform::run(arguments),
     };
     match result {

@@ -4,13 +4,16 @@
 
 pub mod functions;
 pub mod outcome;
+pub mod template;
 
+use std::io::{self, Write};
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet};
 
 use crate::error::{Finding, Severity, SyntaxError};
 use crate::format::report::Fault;
+use crate::name::Name;
 use crate::span::{Position, Span};
 use crate::syntax::diagnose::{diagnose, diagnose_part};
 use crate::syntax::parse::ParseOptions;
@@ -202,6 +205,32 @@ pub fn printable(bytes: &[u8]) -> String {
             other => other,
         })
         .collect()
+}
+
+/// Writes rows under the names of their columns, aligned; columns of numbers to the right.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn columns(out: &mut impl Write, names: &[Name], rows: &[Vec<String>]) -> io::Result<()> {
+    let width = |text: &str| text.chars().count();
+    let widths: Vec<usize> = (0..names.len())
+        .map(|at| rows.iter().map(|row| width(&row[at])).fold(width(&names[at].display()), usize::max))
+        .collect();
+    let right: Vec<bool> = (0..names.len())
+        .map(|at| !rows.is_empty() && rows.iter().all(|row| row[at].parse::<f64>().is_ok() || row[at] == "undefined"))
+        .collect();
+    let header: Vec<String> = names.iter().map(|name| name.display().into_owned()).collect();
+    for row in std::iter::once(&header).chain(rows) {
+        let mut line = String::new();
+        for (at, cell) in row.iter().enumerate() {
+            let blanks = " ".repeat(widths[at] - width(cell));
+            let (before, after) = if right[at] { (blanks.as_str(), "") } else { ("", blanks.as_str()) };
+            let gap = if at > 0 { "  " } else { "" };
+            line.extend([gap, before, cell, after]);
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
