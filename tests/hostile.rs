@@ -133,7 +133,7 @@ fn bytes_that_are_not_text_are_data_in_strings_and_errors_elsewhere() {
     let output = classmate(400_000, &["eval", "good", "--my", &path]);
     assert_eq!(text(&output.stdout), "1\n");
     let message = text(&output.stderr);
-    assert!(message.contains("unexpected character byte 0xff"), "{message}");
+    assert!(message.contains("unexpected byte 0xff"), "{message}");
     assert!(message.contains("bad.ads:2:7"), "{message}");
 }
 

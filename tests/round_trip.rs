@@ -1,4 +1,5 @@
 //! What a writer writes, a reader reads back as the same ad, in every format.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use classmate::ad::ClassAd;
 use classmate::format::long::{LongReader, LongWriter};
@@ -250,6 +251,9 @@ fn a_recorded_pool_is_written_as_it_was() {
     assert_eq!(bare(&write(&slots, Format::Json)), bare(json));
 }
 
+/// How deep the texts nest that must be refused.
+const DEPTH: usize = 100_000;
+
 #[test]
 fn nesting_is_read_up_to_a_limit_and_refused_beyond_it() {
     let around =
@@ -271,7 +275,6 @@ fn nesting_is_read_up_to_a_limit_and_refused_beyond_it() {
             assert!(same(&read(&write(&ads, format), format).0, &ads));
         }
     }
-    const DEPTH: usize = 100_000;
     let around = |open, inner, close| around(open, inner, close, DEPTH);
     // The expression parser has the limit of the reference.
     for text in [around("{", "1", "}"), around("[a=", "1", "]"), around("(", "1", ")")] {

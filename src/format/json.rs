@@ -36,7 +36,7 @@ use crate::text::Text;
 /// ```
 /// use classmate::format::json::parse_json;
 /// use classmate::syntax::parse::ParseOptions;
-/// let (ad, _) = parse_json(br#"{"a": 1, "b": "\/Expr(a + 1)\/", "c": ["é", null]}"#, &ParseOptions::default())?;
+/// let (ad, _) = parse_json(r#"{"a": 1, "b": "\/Expr(a + 1)\/", "c": ["é", null]}"#.as_bytes(), &ParseOptions::default())?;
 /// assert_eq!(ad.to_string(), r#"[ a = 1; b = a + 1; c = { "\303\251",undefined } ]"#);
 /// # Ok::<(), classmate::error::SyntaxError>(())
 /// ```
