@@ -24,8 +24,9 @@ pub mod tokens;
 pub mod user_map;
 pub mod version;
 
-use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
+
+use hashbrown::HashTable;
 
 use crate::eval::scope::Settings;
 use crate::eval::{Failed, Machine};
@@ -82,8 +83,14 @@ const FAMILIES: &[&[Function]] = &[
     account::FUNCTIONS,
 ];
 
-static BY_NAME: LazyLock<HashMap<Key, &'static Function>> =
-    LazyLock::new(|| all().map(|function| (Name::new(function.name).key(), function)).collect());
+static BY_NAME: LazyLock<HashTable<(Key, &'static Function)>> = LazyLock::new(|| {
+    let mut table = HashTable::new();
+    for function in all() {
+        let key = Name::new(function.name).key();
+        table.insert_unique(key.hash64(), (key, function), |(key, _)| key.hash64());
+    }
+    table
+});
 
 /// All functions, family by family.
 pub fn all() -> impl Iterator<Item = &'static Function> {
@@ -92,7 +99,8 @@ pub fn all() -> impl Iterator<Item = &'static Function> {
 
 /// The function of a name, in any case.
 pub fn find(name: Name) -> Option<&'static Function> {
-    BY_NAME.get(&name.key()).copied()
+    let key = name.key();
+    BY_NAME.find(key.hash64(), |(known, _)| *known == key).map(|(_, function)| *function)
 }
 
 /// One call that is being evaluated.

@@ -19,7 +19,10 @@ use crate::value::Value;
 /// # Ok::<(), classmate::error::SyntaxError>(())
 /// ```
 pub fn symmetric(left: &ClassAd, right: &ClassAd, settings: &Settings) -> bool {
-    accepts(right, left, settings) && accepts(left, right, settings)
+    if std::ptr::eq(left, right) {
+        return accepts(left, right, settings);
+    }
+    Machine::new(Scope::new(left, settings).with_target(right)).both_accept()
 }
 
 /// Whether the Requirements of one ad accept another.

@@ -15,6 +15,7 @@ pub mod walk;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
+use smallvec::SmallVec;
 use thiserror::Error;
 
 use crate::ad::{Attribute, ClassAd};
@@ -101,6 +102,8 @@ struct Active {
     owner: u32,
 }
 
+static REQUIREMENTS: LazyLock<Name> = LazyLock::new(|| Name::new("Requirements"));
+
 static MATCH_AD: LazyLock<ClassAd> = LazyLock::new(|| {
     ClassAd::parse(
         b"[ symmetricMatch = RIGHT.requirements && LEFT.requirements; leftMatchesRight = RIGHT.requirements; \
@@ -120,8 +123,8 @@ static RIGHT_CONTEXT_AD: LazyLock<ClassAd> = LazyLock::new(|| {
 /// One top-level evaluation.
 pub struct Machine<'a> {
     settings: &'a Settings,
-    frames: Vec<Frame<'a>>,
-    active: Vec<Active>,
+    frames: SmallVec<[Frame<'a>; 6]>,
+    active: SmallVec<[Active; 8]>,
     /// Expressions that are being evaluated elsewhere than they are written.
     away: Vec<Away>,
     /// The frame that the expression belongs to.
@@ -141,8 +144,8 @@ impl<'a> Machine<'a> {
     pub fn new(scope: Scope<'a>) -> Self {
         let mut machine = Machine {
             settings: scope.settings,
-            frames: Vec::with_capacity(8),
-            active: Vec::new(),
+            frames: SmallVec::new(),
+            active: SmallVec::new(),
             away: Vec::new(),
             start: ALONE,
             root: ALONE,
@@ -228,6 +231,17 @@ impl<'a> Machine<'a> {
     pub fn eval_attribute(mut self, name: Name) -> Result<Value, Failed> {
         let value = self.outward(name, self.start)?;
         Ok(self.released(value))
+    }
+
+    /// Whether the Requirements of both sides of a match accept, the right one first; each may take what one
+    /// evaluation may take.
+    pub(crate) fn both_accept(mut self) -> bool {
+        let requirements = *REQUIREMENTS;
+        [RIGHT, LEFT].into_iter().all(|side| {
+            (self.depth, self.work, self.bytes) = (0, 0, 0);
+            self.active.clear();
+            self.outward(requirements, side).is_ok_and(|value| value.as_condition() == Some(true))
+        })
     }
 
     /// Evaluates an attribute of the ad around both sides of the match, such as `symmetricMatch`.

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::ad::ClassAd;
 use crate::eval::scope::Scope;
 use crate::eval::{Active, Failed, Found, LEFT, Machine, RIGHT};
@@ -20,7 +22,7 @@ pub(crate) struct Spot {
     pub(crate) id: NodeId,
     frame: FrameId,
     /// The references being followed on the way here.
-    active: Vec<Active>,
+    active: SmallVec<[Active; 8]>,
     /// The attributes on the way here.
     pub(crate) path: Vec<Via>,
 }
@@ -108,7 +110,7 @@ impl<'a> Walk<'a> {
             tree: Arc::clone(expr.tree()),
             id: expr.root(),
             frame: self.machine.start,
-            active: Vec::new(),
+            active: SmallVec::new(),
             path: Vec::new(),
         }
     }
