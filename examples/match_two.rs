@@ -23,7 +23,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let settings = Settings::default();
     for slot in &slots {
         let verdict = if symmetric(&job, slot, &settings) { "matches" } else { "does not match" };
-        println!("{} {verdict}, rank {}", slot.get("Name").map_or_else(String::new, |name| name.to_string()), rank(&job, slot, &settings));
+        println!(
+            "{} {verdict}, rank {}",
+            slot.get("Name").map_or_else(String::new, |name| name.to_string()),
+            rank(&job, slot, &settings)
+        );
     }
     // What the large slot asks of a job, with everything it knows itself filled in.
     if let Some(requirements) = slots[1].get("Requirements") {

@@ -1,7 +1,7 @@
 //! Regular expressions: PCRE2 over bytes, with a bound on the work of every search.
 //!
 //! The engine counts backtracking steps, but from each starting place anew, so that a limit alone leaves a hostile
-//! pattern `length × limit` steps. Therefore the limit shrinks as texts grow ([`TIERS`]). A search that exceeds it is done
+//! pattern `length × limit` steps. Therefore the limit shrinks as texts grow (`TIERS`). A search that exceeds it is done
 //! once more as one anchored match that skips its way to the starting place, where one limit holds for the whole search.
 
 use std::sync::OnceLock;

@@ -36,7 +36,7 @@ pub enum ExpandError {
     /// A chain of values too long to follow.
     #[error("`{0}` refers to other names more than {DEEPEST} deep")]
     Depth(String),
-    /// The text grew beyond [`LONGEST`] bytes.
+    /// The text grew beyond `LONGEST` bytes.
     #[error("the expanded value is longer than {LONGEST} bytes")]
     Length,
     /// A function macro.
