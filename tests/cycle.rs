@@ -162,10 +162,15 @@ fn a_slot_with_a_consumption_policy_serves_many_jobs() {
 fn a_slot_that_wants_another_look_is_matched_again_after_the_others() {
     let outcome = run(
         "",
-        vec![slot("a", "WantAdRevaluate = true"), slot("b", "")],
-        &[jobs("u", 1, 1, ""), jobs("u", 2, 1, "RequestMemory = 200")],
+        // The slot in use makes the pie large enough for three.
+        vec![
+            slot("a", "WantAdRevaluate = true; Requirements = TARGET.RequestMemory > 0"),
+            slot("b", ""),
+            slot("c", "State = \"Claimed\"; RemoteUser = \"v@x\""),
+        ],
+        &[jobs("u", 1, 1, ""), jobs("u", 2, 1, "RequestMemory = 200"), jobs("u", 3, 1, "RequestMemory = 300")],
     );
-    assert_eq!(pairs(&outcome), [("1.0", "a"), ("2.0", "b")]);
+    assert_eq!(pairs(&outcome), [("1.0", "a"), ("2.0", "b"), ("3.0", "a")]);
 }
 
 #[test]
@@ -253,5 +258,80 @@ proptest! {
             let matched = outcome.matches.iter().filter(|m| m.job.starts_with(&prefix)).count();
             prop_assert!(matched == count as usize || largest_left < Some(memory));
         }
+    }
+}
+
+#[test]
+fn numbers_at_the_edge_do_not_overflow() {
+    // Without submitter ads, the demand of each submitter is summed from its jobs.
+    let heavy = "RequestCpus = 9223372036854775807";
+    let outcome = run("", vec![slot("a", "")], &[jobs("u", 1, 3, heavy)]);
+    assert_eq!((outcome.submitters[0].idle, outcome.matches.len()), (3, 1));
+    let mut snapshot = Snapshot { slots: vec![slot("a", "")], ..Snapshot::default() };
+    let submitter =
+        |name| format!("Name = \"{name}@x\"; ScheddName = \"s\"; ScheddIpAddr = \"<1>\"; IdleJobs = {}", i64::MAX);
+    snapshot.submitters = Some(vec![ad(&submitter("u")), ad(&submitter("v"))]);
+    assert_eq!(negotiate(&snapshot).unwrap().statistics.idle_jobs, i64::MAX);
+}
+
+#[test]
+fn what_is_left_out_is_said() {
+    let daemon = ad("MyType = \"DaemonMaster\"; Name = \"m\"");
+    let nameless = ad("MyType = \"Machine\"; Cpus = 1");
+    let used = slot("c", "RemoteUser = \"v@x\"");
+    let outcome = run("", vec![slot("a", ""), daemon, nameless, used], &[jobs("u", 1, 1, "ConcurrencyLimits = \"l\"")]);
+    assert_eq!(outcome.statistics.total_slots, 2);
+    let said = outcome.quirks.join("\n");
+    for part in
+        ["1 ads among the slots are none", "1 slots without a name", "1 slots in use", "1 jobs have concurrency limits"]
+    {
+        assert!(said.contains(part), "{said}");
+    }
+    // A queue whose submitters are not advertised.
+    let snapshot = Snapshot {
+        slots: vec![slot("a", "")],
+        jobs: jobs("u", 1, 2, ""),
+        submitters: Some(Vec::new()),
+        ..Snapshot::default()
+    };
+    let outcome = negotiate(&snapshot).unwrap();
+    assert_eq!(outcome.quirks, ["2 idle jobs belong to no submitter that is advertised and were not offered"]);
+}
+
+#[test]
+fn a_submitter_stops_for_the_reason_that_is_true() {
+    use classmate::negotiate::summary::Stopped;
+    let stopped = |outcome: &Outcome| outcome.submitters[0].stopped;
+    assert_eq!(stopped(&run("", Vec::new(), &[jobs("u", 1, 1, "")])), Stopped::NoSlotsLeft);
+    assert_eq!(stopped(&run("", vec![slot("a", "")], &[jobs("u", 1, 1, "")])), Stopped::AllMatched);
+    let picky = jobs("u", 1, 1, "Requirements = TARGET.Memory > 5000");
+    assert_eq!(stopped(&run("", vec![slot("a", "")], &[picky])), Stopped::NoSlotMatches);
+    // Two submitters, two slots: one each is a fair share, and neither gets what the other has.
+    let outcome = run("", vec![slot("a", ""), slot("b", "")], &[jobs("u", 1, 5, ""), jobs("v", 2, 5, "")]);
+    assert_eq!(outcome.submitters.iter().map(|line| line.stopped).collect::<Vec<_>>(), [Stopped::ShareUsed; 2]);
+    let submitter = ad("Name = \"w@x\"; ScheddName = \"s\"; ScheddIpAddr = \"<1>\"; IdleJobs = 3");
+    let snapshot = Snapshot { slots: vec![slot("a", "")], submitters: Some(vec![submitter]), ..Snapshot::default() };
+    assert_eq!(stopped(&negotiate(&snapshot).unwrap()), Stopped::NoJobsInQueue);
+}
+
+#[test]
+fn values_that_double_without_end_are_refused() {
+    let links: String = (0..40).map(|at| format!("A{at} = $(A{next})$(A{next})\n", next = at + 1)).collect();
+    let config =
+        Config::parse("config", format!("{links}A40 = $(NOPE)\nPRIORITY_HALFLIFE = $(A0:5)\n").as_bytes()).unwrap();
+    let error = negotiate(&Snapshot { config, ..Snapshot::default() }).unwrap_err();
+    assert!(error.message.contains("more than 1000000 references"), "{}", error.message);
+}
+
+#[test]
+fn switches_that_are_not_supported_are_refused_however_they_are_written() {
+    for config in [
+        "USE_GLOBAL_JOB_PRIOS = 1 == 1",
+        "ALLOW_PSLOT_PREEMPTION = True",
+        "NEGOTIATOR_CLASSAD_USER_MAP_NAMES = Group_Prefix",
+    ] {
+        let config = Config::parse("config", config.as_bytes()).unwrap();
+        let error = negotiate(&Snapshot { config, ..Snapshot::default() }).unwrap_err();
+        assert!(error.message.contains("is not supported yet"), "{}", error.message);
     }
 }

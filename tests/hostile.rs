@@ -189,3 +189,27 @@ fn a_parse_error_has_a_caret_under_the_place_and_status_2() {
     let source = lines.iter().position(|line| line.contains("Memory + * 2")).unwrap();
     assert_eq!(lines[source + 1].find('^'), lines[source].find('*'), "{message}");
 }
+
+#[test]
+fn nobody_listening_is_no_reason_to_crash() {
+    for redirection in ["2>&1 | true", "2>/dev/full", ">/dev/full"] {
+        let command =
+            format!("'{}' eval '1 +' {redirection}; '{0}' eval 1 {redirection}", env!("CARGO_BIN_EXE_classmate"));
+        let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+        assert!(!text(&output.stderr).contains("panicked"), "{}", text(&output.stderr));
+        assert_ne!(output.status.code(), Some(101), "{redirection}");
+    }
+}
+
+#[test]
+fn a_log_that_was_cut_is_read_with_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/pool");
+    let log = std::fs::read(pool.join("Accountantnew.log")).unwrap();
+    let path = file(&folder, "cut.log", &log[..log.len() - 10]);
+    let output = classmate(900_000, &["negotiate", pool.to_str().unwrap(), "--log", &path]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let message = text(&output.stderr);
+    assert!(message.contains("warning: ") && message.contains("cut.log:"), "{message}");
+    assert!(message.contains("the last line is not complete and was discarded"), "{message}");
+}

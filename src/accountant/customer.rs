@@ -60,7 +60,8 @@ impl Default for Customer {
 
 impl From<&Record> for Customer {
     fn from(record: &Record) -> Self {
-        let real = |name| record.real(name);
+        // The log writes plain decimals; anything else was damaged.
+        let real = |name| record.real(name).filter(|value| value.is_finite());
         let integer = |name| record.integer(name);
         Self {
             priority: real("Priority").unwrap_or(BEST_PRIORITY),

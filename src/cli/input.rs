@@ -9,7 +9,7 @@ use flate2::bufread::MultiGzDecoder;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::ad::ClassAd;
-use crate::cli::Failure;
+use crate::cli::{Failure, complain};
 use crate::eval::scope::Settings;
 use crate::format::Reader;
 use crate::format::report::Report;
@@ -34,7 +34,7 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
         let file = File::open(path).map_err(|error| cannot(plain(&error)))?;
         let facts = file.metadata().map_err(|error| cannot(plain(&error)))?;
         if facts.is_dir() {
-            return Err(cannot("it is a directory, expected a file of ads".to_owned()));
+            return Err(cannot("it is a directory, expected a file".to_owned()));
         }
         (Box::new(file), name, Some(facts.len()))
     };
@@ -113,6 +113,7 @@ pub(crate) fn ad(path: &Path, at: u64, settings: &Settings, notes: &mut Notes) -
 #[derive(Default)]
 pub(crate) struct Notes {
     files: Vec<(String, Report)>,
+    warnings: Vec<String>,
 }
 
 /// Faults of one file that are shown in full.
@@ -124,22 +125,26 @@ impl Notes {
         self.files.push((name.to_owned(), report.clone()));
     }
 
+    /// Remembers something odd that stops nothing, with its place.
+    pub(crate) fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
+    }
+
     /// Whether anything was wrong.
     pub(crate) fn any(&self) -> bool {
         self.files.iter().any(|(_, report)| !report.is_clean())
     }
 
     /// Says on standard error what could not be read, and how much was skipped.
-    #[expect(clippy::print_stderr, reason = "this is where faults reach the user")]
     pub(crate) fn show(&self, color: Color) {
         for line in self.lines(color) {
-            eprintln!("{line}");
+            complain(&line);
         }
     }
 
     /// What could not be read, and how much was skipped; each entry may have several lines.
     pub(crate) fn lines(&self, color: Color) -> Vec<String> {
-        let mut lines = Vec::new();
+        let mut lines: Vec<String> = self.warnings.iter().map(|warning| format!("warning: {warning}")).collect();
         for (name, report) in self.files.iter().filter(|(_, report)| !report.is_clean()) {
             for fault in report.faults.iter().take(SHOWN) {
                 lines.push(format!("{}\n", report::render_fault(fault, name, color)));

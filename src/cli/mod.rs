@@ -9,6 +9,7 @@ mod matching;
 mod negotiate;
 mod repl;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -155,7 +156,6 @@ impl World {
 }
 
 /// Runs the command line of this process.
-#[expect(clippy::print_stderr, reason = "this is where errors reach the user")]
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
     let streams = Streams {
@@ -174,7 +174,7 @@ pub fn run() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{}", failure.message);
+            complain(&failure.message);
             ExitCode::from(failure.status)
         }
     }
@@ -187,10 +187,15 @@ pub(crate) struct Streams {
     pub(crate) err: Color,
 }
 
+/// Writes a message to standard error; one that nobody can receive is dropped.
+pub(crate) fn complain(message: &str) {
+    let _ = writeln!(std::io::stderr(), "{message}");
+}
+
 /// Writing to a pipe that was closed, as by `head`, ends the command quietly.
 pub(crate) fn written(result: std::io::Result<()>) -> Result<(), Failure> {
     match result {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| Failure::new(format!("cannot write the output: {error}"))),
+        other => other.map_err(|error| Failure::new(format!("cannot write the output: {}", input::plain(&error)))),
     }
 }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use clap::ValueEnum;
 
 use crate::accountant::Log;
+use crate::accountant::log::LogWarning;
 use crate::cli::input::{self, Notes};
 use crate::cli::{Failure, Now, Streams, parse_now, written};
 use crate::config::{Config, ConfigError};
@@ -125,10 +126,13 @@ fn snapshot(arguments: &Arguments, notes: &mut Notes) -> Result<Snapshot, Failur
         Some(path) => input::ads(&path, &settings, notes),
         None => Ok(Vec::new()),
     };
+    let mut warnings = Vec::new();
     let config = match optional(&arguments.config, "config") {
         Some(path) => {
             let text = contents(&path)?;
-            Config::parse(&path.display().to_string(), &text).map_err(|error| refused(&error))?
+            let config = Config::parse(&path.display().to_string(), &text).map_err(|error| refused(&error))?;
+            warnings.extend(config.warnings().iter().map(|warning| format!("{}: {}", warning.place, warning.message)));
+            config
         }
         None => Config::default(),
     };
@@ -139,6 +143,8 @@ fn snapshot(arguments: &Arguments, notes: &mut Notes) -> Result<Snapshot, Failur
                 Failure::input(format!("`{}`: {error}", path.display()))
                     .help("expected the negotiator's Accountantnew.log, copied whole")
             })?;
+            let place = |warning: &LogWarning| format!("{}:{}: {}", path.display(), warning.line(), warning.as_str());
+            warnings.extend(log.warnings().iter().map(place));
             Some(log)
         }
         None => None,
@@ -152,6 +158,9 @@ fn snapshot(arguments: &Arguments, notes: &mut Notes) -> Result<Snapshot, Failur
         now: 0,
         seed: arguments.seed,
     };
+    for warning in warnings {
+        notes.warn(warning);
+    }
     snapshot.now = arguments.now.map_or_else(|| snapshot.newest_time(), Now::seconds);
     Ok(snapshot)
 }

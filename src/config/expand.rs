@@ -11,6 +11,9 @@ const NESTED: usize = 32;
 /// Longest text an expansion may give, in bytes.
 const LONGEST: usize = 4 << 20;
 
+/// References that one value may take.
+const MOST: usize = 1_000_000;
+
 /// Function macros of the configuration language; they need a clock, an environment or the evaluator.
 const FUNCTIONS: [&[u8]; 12] = [
     b"ENV",
@@ -39,6 +42,9 @@ pub enum ExpandError {
     /// The text grew beyond `LONGEST` bytes.
     #[error("the expanded value is longer than {LONGEST} bytes")]
     Length,
+    /// References that lead to ever more references.
+    #[error("the value takes more than {MOST} references to expand")]
+    References,
     /// A function macro.
     #[error("the function macro `${0}(…)` is not supported yet")]
     Function(String),
@@ -55,7 +61,7 @@ pub(crate) fn expand(owner: &[u8], value: &[u8], lookup: &Lookup<'_>) -> Result<
     if !owner.is_empty() {
         open.push(owner.to_ascii_uppercase());
     }
-    let mut expansion = Expansion { lookup, open, only: None, after_dollar: false };
+    let mut expansion = Expansion { lookup, open, only: None, after_dollar: false, references: 0 };
     let mut out = Vec::with_capacity(value.len());
     expansion.text(value, &mut out, 0)?;
     Ok(out)
@@ -66,7 +72,8 @@ pub(crate) fn expand(owner: &[u8], value: &[u8], lookup: &Lookup<'_>) -> Result<
 /// This is what an assignment does to references to the name being assigned.
 pub(crate) fn expand_self(names: &[&[u8]], old: Option<&[u8]>, value: &[u8]) -> Result<Vec<u8>, ExpandError> {
     let lookup = |_: &[u8]| None;
-    let mut expansion = Expansion { lookup: &lookup, open: Vec::new(), only: Some((names, old)), after_dollar: false };
+    let mut expansion =
+        Expansion { lookup: &lookup, open: Vec::new(), only: Some((names, old)), after_dollar: false, references: 0 };
     let mut out = Vec::with_capacity(value.len());
     expansion.text(value, &mut out, 0)?;
     Ok(out)
@@ -83,6 +90,8 @@ struct Expansion<'a, 'b> {
     only: Option<Own<'b>>,
     /// The last thing written is the `$` of a `$(DOLLAR)`.
     after_dollar: bool,
+    /// References followed so far.
+    references: usize,
 }
 
 /// A reference found in a text: its name part, its default part, and its length with `$(` and `)`.
@@ -133,6 +142,10 @@ impl Expansion<'_, '_> {
         out: &mut Vec<u8>,
         depth: usize,
     ) -> Result<(), ExpandError> {
+        self.references += 1;
+        if self.references > MOST {
+            return Err(ExpandError::References);
+        }
         let after_dollar = self.after_dollar;
         let mut name = Vec::new();
         self.text(reference.name, &mut name, depth + 1)?;
@@ -305,7 +318,7 @@ mod tests {
         let values: Vec<Vec<u8>> = (0..41).map(|i| format!("$(L{i})$(L{i})").into_bytes()).collect();
         let table = |name: &[u8]| -> Option<&[u8]> {
             let level: usize = std::str::from_utf8(&name[1..]).ok()?.parse().ok()?;
-            Some(if level == 0 { b"x" } else { &values[level - 1] })
+            Some(if level == 0 { b"twenty bytes of text" } else { &values[level - 1] })
         };
         assert_eq!(expand(b"", b"$(L40)", &table), Err(ExpandError::Length));
     }

@@ -89,7 +89,9 @@ impl Dealing<'_> {
                 }
                 Err(refusal) => {
                     self.rejected(turn, &current, &refusal);
-                    progress.rejected.insert(current.request.autocluster);
+                    if self.rules.knobs.significant.request_list_size > 1 {
+                        progress.rejected.insert(current.request.autocluster);
+                    }
                     if refusal.rejection == Rejection::SubmitterLimit {
                         session.refused_for_limit();
                         let knobs = &self.rules.knobs.pie;

@@ -29,6 +29,7 @@ use crate::pool::{PoolSize, Slot};
 use crate::priority::{Claimant, CondorPriority, Deal, End, History, PriorityPolicy};
 use crate::queue::request::Queue;
 use crate::queue::{Job, Submitter};
+use crate::value::Value;
 
 /// Runs one cycle.
 ///
@@ -50,13 +51,21 @@ use crate::queue::{Job, Submitter};
 pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
     let settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
-    let slots = slots(snapshot, &rules, &settings);
+    let mut slots = slots(snapshot, &rules, &settings);
     let (submitters, queue) = queue(snapshot, &slots, &rules, &settings);
     let total_slots = slots.len();
     let mut policy = charge(snapshot, &slots, &rules);
     let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
 
     let deal = Deal { weight: size.weight, smallest_weight: size.smallest_weight, group: None, first_pie: 1 };
+    let offered: Vec<usize> = queue.lists.iter().map(Vec::len).collect();
+    let left_out = left_out(snapshot, &slots, &queue, &rules);
+    // Only now: what is copied into the slots counts neither as significant nor in the size of the pool.
+    for slot in &mut slots {
+        for (name, expr) in &rules.match_exprs {
+            slot.ad.insert_expr(*name, expr);
+        }
+    }
     let mut turns = policy.begin(&claimants(&submitters), &deal);
     let mut dealing = Dealing {
         submitters: &submitters,
@@ -74,29 +83,45 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
     statistics.autoclusters = dealing.queue.autoclusters;
     dealing.run(&mut *turns);
     dealing.outcome.statistics.largest_tie = dealing.offers.largest_tie();
-    let mut outcome = report(dealing.outcome, turns.history(), &submitters);
-    outcome.quirks = left_out(snapshot);
+    let mut outcome = report(dealing.outcome, turns.history(), &submitters, &offered);
+    outcome.quirks = left_out;
     Ok(outcome)
 }
 
-/// What of the snapshot a cycle does not take into account yet.
-fn left_out(snapshot: &Snapshot) -> Vec<String> {
+/// What of the snapshot the cycle leaves out, in words.
+fn left_out(snapshot: &Snapshot, slots: &[Slot], queue: &Queue, rules: &Rules) -> Vec<String> {
+    let others = snapshot.slots.iter().filter(|ad| !is_slot(ad)).count();
+    let nameless = snapshot.slots.iter().filter(|ad| is_slot(ad) && !ad.contains("Name")).count();
+    let in_use = slots.iter().filter(|slot| rules.trim.preemption && slot.user.is_some()).count();
     let limited = snapshot.jobs.iter().filter(|job| job.contains("ConcurrencyLimits")).count();
-    let note = format!("concurrency limits are not supported yet: those of {limited} jobs are not enforced");
-    if limited > 0 { vec![note] } else { Vec::new() }
+    let notes = [
+        (others, "ads among the slots are none and were left out"),
+        (nameless, "slots without a name were left out"),
+        (snapshot.jobs.len() - queue.jobs.len(), "jobs without a ClusterId or a submitter were left out"),
+        (queue.strangers, "idle jobs belong to no submitter that is advertised and were not offered"),
+        (in_use, "slots in use count in the pie and are not matched: preemption is not supported yet"),
+        (limited, "jobs have concurrency limits, which are not enforced yet"),
+    ];
+    notes.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect()
+}
+
+/// Whether an ad is that of a slot, as far as it says what it is.
+fn is_slot(ad: &ClassAd) -> bool {
+    match ad.constant("MyType") {
+        Some(Value::Str(kind)) => [&b"Machine"[..], b"Slot"].iter().any(|known| kind.eq_ignore_ascii_case(known)),
+        _ => true,
+    }
 }
 
 /// The slots that take part, as the negotiator sees them.
 fn slots(snapshot: &Snapshot, rules: &Rules, settings: &Settings) -> Vec<Slot> {
-    let view = |ad: &ClassAd| {
-        let mut slot = Slot::new(ad.clone(), &rules.weighing, settings)?;
-        let takes_part = rules.slots.as_ref().is_none_or(|constraint| slot.satisfies(constraint, settings));
-        for (name, expr) in &rules.match_exprs {
-            slot.ad.insert_expr(*name, expr);
-        }
-        takes_part.then_some(slot)
+    let asked_for = |ad: &&ClassAd| {
+        let constraint = rules.slots.as_ref();
+        let holds = |constraint| Scope::new(ad, settings).eval(constraint);
+        is_slot(ad) && constraint.is_none_or(|c| holds(c).is_ok_and(|value| value.as_condition() == Some(true)))
     };
-    snapshot.slots.iter().filter_map(view).collect()
+    let view = |ad: &ClassAd| Slot::new(ad.clone(), &rules.weighing, settings);
+    snapshot.slots.iter().filter(asked_for).filter_map(view).collect()
 }
 
 /// The submitters, and their jobs by autocluster.
@@ -152,13 +177,13 @@ fn claimants(submitters: &[Submitter]) -> Vec<Claimant> {
 }
 
 /// Adds to an outcome what the turns have to tell, and counts.
-fn report(mut outcome: Outcome, history: &History, submitters: &[Submitter]) -> Outcome {
+fn report(mut outcome: Outcome, history: &History, submitters: &[Submitter], offered: &[usize]) -> Outcome {
     let mut seen = BTreeSet::new();
     let mut limited = BTreeSet::new();
     for visit in &history.visits {
         let submitter = &submitters[visit.who];
         if seen.insert(visit.who) {
-            outcome.statistics.idle_jobs += submitter.idle;
+            outcome.statistics.idle_jobs = outcome.statistics.idle_jobs.saturating_add(submitter.idle);
         }
         if visit.end == End::Resume {
             limited.insert(submitter.name.to_string());
@@ -189,6 +214,6 @@ fn report(mut outcome: Outcome, history: &History, submitters: &[Submitter]) -> 
     statistics.pies = outcome.pies.iter().filter(|pie| pie.spin == 1).count() as u32;
     statistics.pie_spins = outcome.pies.len();
     statistics.submitters_share_limit = limited.into_iter().collect();
-    outcome.submitters = summary::summarise(&outcome, submitters);
+    outcome.submitters = summary::summarise(&outcome, submitters, offered);
     outcome
 }

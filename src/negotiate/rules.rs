@@ -51,7 +51,7 @@ impl Rules {
     /// A knob whose value is not what it takes, or one that is not supported yet.
     pub fn read(config: &Config, settings: &Settings) -> Result<Self, ConfigError> {
         let knobs = NegotiatorKnobs::read(config)?;
-        refuse_unsupported(config)?;
+        refuse_unsupported(config, &knobs)?;
         let (pie, filter, matching) = (&knobs.pie, &knobs.filter, &knobs.matching);
         let trim = Trim {
             preemption: pie.consider_preemption,
@@ -116,14 +116,21 @@ impl Rules {
 }
 
 /// Settings that change who gets what, and that a cycle does not follow yet.
-fn refuse_unsupported(config: &Config) -> Result<(), ConfigError> {
-    let on = |text: &[u8]| text.eq_ignore_ascii_case(b"true") || text == b"1";
-    let switches = ["USE_GLOBAL_JOB_PRIOS", "NEGOTIATOR_IGNORE_JOB_RANKS", "ALLOW_PSLOT_PREEMPTION"];
-    for (name, any) in switches.map(|name| (name, false)).into_iter().chain([("GROUP_NAMES", true)]) {
-        let Some(found) = config.get(name)? else { continue };
-        let text = found.text.trim_ascii();
-        if on(text) || (any && !text.is_empty()) {
-            return Err(ConfigError::new(format!("`{name}` is not supported yet"), found.place));
+fn refuse_unsupported(config: &Config, knobs: &NegotiatorKnobs) -> Result<(), ConfigError> {
+    let text = |name| Ok(config.get(name)?.is_some_and(|found| !found.text.trim_ascii().is_empty()));
+    let maps = config.get("NEGOTIATOR_CLASSAD_USER_MAP_NAMES")?;
+    let prefixes =
+        maps.is_some_and(|found| found.text.to_ascii_uppercase().windows(12).any(|name| name == b"GROUP_PREFIX"));
+    for (name, wanted) in [
+        ("USE_GLOBAL_JOB_PRIOS", knobs.pie.use_global_job_prios),
+        ("NEGOTIATOR_IGNORE_JOB_RANKS", knobs.matching.ignore_job_ranks),
+        ("ALLOW_PSLOT_PREEMPTION", knobs.matching.allow_pslot_preemption),
+        ("NEGOTIATOR_CLASSAD_USER_MAP_NAMES", prefixes),
+        ("GROUP_NAMES", text("GROUP_NAMES")?),
+    ] {
+        if wanted {
+            let place = config.get(name)?.and_then(|found| found.place);
+            return Err(ConfigError::new(format!("`{name}` is not supported yet"), place));
         }
     }
     Ok(())

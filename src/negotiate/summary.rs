@@ -38,6 +38,8 @@ pub struct Summary {
 pub enum Stopped {
     /// It had no idle jobs to begin with.
     NoIdleJobs,
+    /// It says it has idle jobs, but the queue holds none of them.
+    NoJobsInQueue,
     /// Every idle job got a slot.
     AllMatched,
     /// No slot was left for anyone.
@@ -55,6 +57,7 @@ impl Stopped {
     pub fn as_str(self) -> &'static str {
         match self {
             Stopped::NoIdleJobs => "no idle jobs",
+            Stopped::NoJobsInQueue => "none of its idle jobs is in the queue",
             Stopped::AllMatched => "all idle jobs matched",
             Stopped::NoSlotsLeft => "no slots left",
             Stopped::NoSlotMatches => "no slot left that matches",
@@ -64,9 +67,9 @@ impl Stopped {
     }
 }
 
-/// A line per submitter: those that were served in the order of their first turn, then the others in the order
+/// A line per submitter, from what each had in the queue when the cycle began: those that were served in the order of their first turn, then the others in the order
 /// of arrival. Several access points of one submitter are one line.
-pub fn summarise(outcome: &Outcome, submitters: &[Submitter]) -> Vec<Summary> {
+pub fn summarise(outcome: &Outcome, submitters: &[Submitter], offered: &[usize]) -> Vec<Summary> {
     let mut lines: Vec<Summary> = Vec::new();
     let mut index: HashMap<String, usize> = HashMap::new();
     let visited = outcome.negotiations.iter().map(|visit| visit.submitter.clone());
@@ -86,10 +89,16 @@ pub fn summarise(outcome: &Outcome, submitters: &[Submitter]) -> Vec<Summary> {
             lines.len() - 1
         });
     }
+    let mut in_queue = vec![0; lines.len()];
+    for (submitter, offered) in submitters.iter().zip(offered) {
+        if let Some(&at) = index.get(&submitter.name.to_string()) {
+            in_queue[at] += offered;
+        }
+    }
     for submitter in submitters {
         if let Some(&at) = index.get(&submitter.name.to_string()) {
-            lines[at].running += submitter.running;
-            lines[at].idle += submitter.idle;
+            lines[at].running = lines[at].running.saturating_add(submitter.running);
+            lines[at].idle = lines[at].idle.saturating_add(submitter.idle);
         }
     }
     for made in &outcome.matches {
@@ -107,6 +116,8 @@ pub fn summarise(outcome: &Outcome, submitters: &[Submitter]) -> Vec<Summary> {
         line.limit = line.limit.or(Some(visit.limit));
         line.stopped = match (visit.passed, visit.end) {
             _ if i64::try_from(line.matched).is_ok_and(|matched| matched >= line.idle) => Stopped::AllMatched,
+            _ if in_queue[at] == 0 => Stopped::NoJobsInQueue,
+            _ if outcome.statistics.trimmed_slots == 0 => Stopped::NoSlotsLeft,
             (Some(Passed::AtCeiling), _) => Stopped::AtCeiling,
             (Some(Passed::LessThanASlot), _) | (None, End::Resume) => Stopped::ShareUsed,
             (None, End::Done) if slots_left == 0 => Stopped::NoSlotsLeft,

@@ -153,10 +153,10 @@ impl Slot {
     }
 }
 
-/// The weight of a slot: 1 if weights are off, or if it is missing, no number or negative.
+/// The weight of a slot: 1 if weights are off, or if it is missing, no number, negative or infinite.
 fn weight(facts: Facts<'_>, weighted: bool) -> f64 {
     let said = if weighted { facts.number(Name::new("SlotWeight")) } else { None };
-    said.filter(|weight| *weight >= 0.0).unwrap_or(1.0)
+    said.filter(|weight| *weight >= 0.0 && weight.is_finite()).unwrap_or(1.0)
 }
 
 #[cfg(test)]

@@ -149,7 +149,7 @@ impl Spins {
         }
         // The pie is computed without the clamp of a floor round.
         let open: Vec<f64> = self.list.iter().map(|&(who, share)| self.limits(who, share, false).limit).collect();
-        self.pie_left = open.iter().sum();
+        self.pie_left = open.iter().sum::<f64>().min(f64::MAX);
         if !self.terms.preemption && self.pie_left <= 0.0 {
             return self.end_pie();
         }

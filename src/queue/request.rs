@@ -36,6 +36,8 @@ pub struct Queue {
     significant: Significant,
     /// Number of autoclusters.
     pub autoclusters: usize,
+    /// Idle jobs that belong to none of the submitters.
+    pub strangers: usize,
 }
 
 /// Like jobs that stand next to each other.
@@ -72,14 +74,17 @@ impl Queue {
         order.sort_by_cached_key(|&at| jobs[at].order());
         let mut lists = vec![Vec::new(); submitters.len()];
         let mut clusters = Autoclusters::default();
+        let mut strangers = 0;
         for at in order {
             let job = &jobs[at];
             let place = (&*job.submitter, job.schedd.as_deref());
             if let Some(&place) = places.get(&place) {
                 lists[place].push(Queued { job: at, autocluster: clusters.of(&job.ad, &significant) });
+            } else {
+                strangers += 1;
             }
         }
-        let mut queue = Self { jobs, lists, significant, autoclusters: clusters.len() };
+        let mut queue = Self { jobs, lists, significant, autoclusters: clusters.len(), strangers };
         if let Some(constraint) = constraint {
             queue.constrain(constraint, settings);
         }

@@ -72,17 +72,17 @@ impl Submitter {
             let cores = Facts::of(&job.ad, settings).integer("RequestCpus").unwrap_or(1);
             match job.activity {
                 Activity::Idle => {
-                    submitter.idle += 1;
-                    submitter.weighted_idle += cores;
+                    submitter.idle = submitter.idle.saturating_add(1);
+                    submitter.weighted_idle = submitter.weighted_idle.saturating_add(cores);
                 }
                 Activity::Running => {
-                    submitter.running += 1;
-                    submitter.weighted_running += cores;
+                    submitter.running = submitter.running.saturating_add(1);
+                    submitter.weighted_running = submitter.weighted_running.saturating_add(cores);
                 }
                 Activity::Neither => {}
             }
         }
-        submitters.retain(|submitter| submitter.idle + submitter.running > 0);
+        submitters.retain(|submitter| submitter.idle.saturating_add(submitter.running) > 0);
         submitters
     }
 
