@@ -27,7 +27,7 @@ pub fn write(out: &mut impl Write, outcome: &Outcome, matches: usize, color: Col
     writeln!(out)?;
     statistics(out, outcome)?;
     for quirk in &outcome.quirks {
-        writeln!(out, "quirk: {quirk}")?;
+        writeln!(out, "note: {quirk}")?;
     }
     Ok(())
 }
