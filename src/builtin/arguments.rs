@@ -176,8 +176,9 @@ fn is_v2(call: &mut Call<'_, '_>) -> Result<Option<bool>, Failed> {
     Ok(match call.len() {
         1 => Some(true),
         _ => match call.argument(1)? {
-            Value::Int(1) => Some(false),
-            Value::Int(2) => Some(true),
+            // The reference keeps the low 32 bits.
+            Value::Int(version) if version as i32 == 1 => Some(false),
+            Value::Int(version) if version as i32 == 2 => Some(true),
             _ => None,
         },
     })

@@ -17,7 +17,7 @@ use crate::eval::scope::Settings;
 use crate::syntax::parse::{Mode, ParseOptions};
 use crate::syntax::print::Style;
 use crate::syntax::time::truncate_to_32;
-use crate::value::{Type, Value};
+use crate::value::{List, Value};
 
 /// What a case is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -223,16 +223,26 @@ fn describe(value: Option<&Value>) -> Json {
     match value {
         // The records show whole seconds, and the exact number beside them.
         Value::RelTime(seconds) => {
-            let whole = Value::RelTime(f64::from(truncate_to_32(*seconds)));
-            shown.insert("text".to_owned(), text(&whole.to_text(Style::New)));
+            shown.insert("text".to_owned(), text(&recorded(value).to_text(Style::New)));
             shown.insert("seconds".to_owned(), number(*seconds));
         }
         other => {
-            debug_assert_ne!(other.type_of(), Type::RelTime);
-            shown.insert("text".to_owned(), text(&other.to_text(Style::New)));
+            shown.insert("text".to_owned(), text(&recorded(other).to_text(Style::New)));
         }
     }
     Json::Object(shown)
+}
+
+/// A value as the records print it: durations are whole seconds there, in lists too.
+fn recorded(value: &Value) -> Value {
+    match value {
+        Value::RelTime(seconds) => Value::RelTime(f64::from(truncate_to_32(*seconds))),
+        Value::List(list) => match list.values() {
+            Some(values) => Value::List(List::of(values.iter().map(recorded).collect())),
+            None => value.clone(),
+        },
+        other => other.clone(),
+    }
 }
 
 fn number(value: f64) -> Json {

@@ -120,6 +120,14 @@ impl List {
         &self.0
     }
 
+    /// The elements, if they are values already; those of a list written in an expression are not evaluated.
+    pub fn values(&self) -> Option<&[Value]> {
+        match &*self.0 {
+            Items::Made(values) => Some(values),
+            Items::Written { .. } => None,
+        }
+    }
+
     /// Number of elements.
     pub fn len(&self) -> usize {
         match &*self.0 {
