@@ -50,7 +50,7 @@ fn reads_back(expr: &Expr) -> bool {
     tree.nodes.iter().all(|node| match node {
         Node::Select(name) => plain(*name),
         Node::Call(call) => plain(tree.calls[*call as usize].name),
-        Node::Literal(Literal::AbsTime(time)) => (-30_000_000_000..250_000_000_000).contains(&time.seconds) && time.seconds != -1,
+        Node::Literal(Literal::AbsTime(time)) => (-30_000_000_000..250_000_000_000).contains(&{ time.seconds }) && time.seconds != -1,
         Node::Literal(Literal::RelTime(seconds)) => seconds.abs() < 2_147_483_647.0,
         _ => true,
     })
