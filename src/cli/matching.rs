@@ -13,6 +13,7 @@ use crate::cli::{Failure, Streams, World, written};
 use crate::eval::Failed;
 use crate::eval::matching::{is_true, rank, requirements};
 use crate::eval::scope::Settings;
+use crate::pool::slot::is_slot;
 use crate::report::printable;
 use crate::value::Value;
 
@@ -92,7 +93,13 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let settings = arguments.world.settings();
     let mut notes = Notes::default();
     let jobs = input::ads(&arguments.job, &settings, &mut notes)?;
-    let slots = input::ads(&arguments.slots, &settings, &mut notes)?;
+    let mut slots = input::ads(&arguments.slots, &settings, &mut notes)?;
+    let all = slots.len();
+    slots.retain(is_slot);
+    if slots.len() < all {
+        let (others, file) = (all - slots.len(), arguments.slots.display());
+        notes.warn(format!("{others} ads of `{file}` are no slots (by their MyType) and were left out"));
+    }
     notes.show(streams.err);
     for (ads, what, path) in [(&jobs, "job", &arguments.job), (&slots, "slot", &arguments.slots)] {
         if ads.is_empty() {

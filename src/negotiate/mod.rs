@@ -25,11 +25,11 @@ use crate::negotiate::deal::Dealing;
 use crate::negotiate::offer::Offers;
 use crate::negotiate::outcome::{Negotiation, Pie};
 use crate::negotiate::rules::Rules;
+use crate::pool::slot::is_slot;
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Claimant, CondorPriority, Deal, End, History, PriorityPolicy};
 use crate::queue::request::Queue;
 use crate::queue::{Job, Submitter};
-use crate::value::Value;
 
 /// Runs one cycle.
 ///
@@ -103,14 +103,6 @@ fn left_out(snapshot: &Snapshot, slots: &[Slot], queue: &Queue, rules: &Rules) -
         (limited, "jobs have concurrency limits, which are not enforced yet"),
     ];
     notes.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect()
-}
-
-/// Whether an ad is that of a slot, as far as it says what it is.
-fn is_slot(ad: &ClassAd) -> bool {
-    match ad.constant("MyType") {
-        Some(Value::Str(kind)) => [&b"Machine"[..], b"Slot"].iter().any(|known| kind.eq_ignore_ascii_case(known)),
-        _ => true,
-    }
 }
 
 /// The slots that take part, as the negotiator sees them.

@@ -10,6 +10,7 @@ use crate::pool::consumption::{Consumption, Draw};
 use crate::pool::facts::Facts;
 use crate::syntax::expr::Expr;
 use crate::text::Text;
+use crate::value::Value;
 
 /// The state of a slot, as far as the negotiator tells states apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -150,6 +151,14 @@ impl Slot {
     pub fn satisfies(&self, constraint: &Expr, settings: &Settings) -> bool {
         let value = Scope::new(&self.ad, settings).eval(constraint);
         value.is_ok_and(|value| value.as_condition() == Some(true))
+    }
+}
+
+/// Whether an ad is that of a slot, as far as it says what it is.
+pub fn is_slot(ad: &ClassAd) -> bool {
+    match ad.constant("MyType") {
+        Some(Value::Str(kind)) => [&b"Machine"[..], b"Slot"].iter().any(|known| kind.eq_ignore_ascii_case(known)),
+        _ => true,
     }
 }
 
