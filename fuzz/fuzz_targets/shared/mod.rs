@@ -36,7 +36,7 @@ pub fn round_trip(text: &[u8], options: &ParseOptions) {
 }
 
 /// Whether the canonical text of an expression can be read: selectors and function names are printed without their
-/// quotes, times beyond four digits of a year or 32 bits of seconds have no readable form, and a text that nests as
+/// quotes, and one behind a number without the blank that it needs; reals near the largest are rounded up to infinity; times beyond four digits of a year or 32 bits of seconds have no readable form, and a text that nests as
 /// deeply as is allowed nests deeper when a negative number in it needs a sign of its own.
 fn reads_back(expr: &Expr) -> bool {
     let tree = expr.tree();
@@ -47,8 +47,10 @@ fn reads_back(expr: &Expr) -> bool {
         let keyword = [&b"true"[..], b"false", b"undefined", b"error", b"is", b"isnt"];
         word && !keyword.contains(&name.folded())
     };
-    tree.nodes.iter().all(|node| match node {
-        Node::Select(name) => plain(*name),
+    let number = |at: usize| matches!(tree.nodes[at], Node::Literal(Literal::Int(_) | Literal::Real(_)));
+    tree.nodes.iter().enumerate().all(|(at, node)| match node {
+        Node::Select(name) => plain(*name) && !number(at.saturating_sub(1)),
+        Node::Literal(Literal::Real(value)) => !value.is_finite() || value.abs() < 1.79e308,
         Node::Call(call) => plain(tree.calls[*call as usize].name),
         Node::Literal(Literal::AbsTime(time)) => (-30_000_000_000..250_000_000_000).contains(&{ time.seconds }) && time.seconds != -1,
         Node::Literal(Literal::RelTime(seconds)) => seconds.abs() < 2_147_483_647.0,
