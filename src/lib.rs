@@ -1,11 +1,23 @@
 //! ClassAd interpreter and matchmaker: the answers of an HTCondor pool, with the reasons.
 
+#![doc = include_str!("../README.md")]
+
+pub mod accountant;
 pub mod ad;
 pub mod builtin;
+pub mod cli;
+pub mod config;
+pub mod conform;
 pub mod error;
 pub mod eval;
 pub mod format;
 pub mod name;
+pub mod negotiate;
+pub mod pool;
+pub mod priority;
+pub mod queue;
+pub mod repl;
+pub mod report;
 pub mod span;
 pub mod syntax;
 pub mod text;

@@ -1,2 +1,5 @@
 //! The `classmate` command.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    classmate::cli::run()
+}

@@ -57,6 +57,14 @@ impl Name {
         INTERNER.name(text.as_ref())
     }
 
+    /// The name, if any spelling of it was interned before: what was never seen is the name of nothing. The
+    /// spelling may be another one than `text`.
+    ///
+    /// For texts that are values, which are not to be kept for ever.
+    pub fn known(text: &[u8]) -> Option<Self> {
+        INTERNER.known(text)
+    }
+
     /// The spelling.
     pub fn as_bytes(self) -> &'static [u8] {
         self.0.text
@@ -198,6 +206,8 @@ struct Interner {
 struct Tables {
     spellings: HashTable<&'static Spelling>,
     folded: HashTable<(&'static [u8], Key)>,
+    /// The first spelling of each key.
+    first: Vec<&'static Spelling>,
 }
 
 impl Interner {
@@ -207,6 +217,14 @@ impl Interner {
             interner.name(text.as_bytes());
         }
         interner
+    }
+
+    fn known(&self, text: &[u8]) -> Option<Name> {
+        let folded = text.to_ascii_lowercase();
+        let hash = self.hasher.hash_one(folded.as_slice());
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        let (_, key) = tables.folded.find(hash, |(known, _)| *known == folded.as_slice())?;
+        tables.first.get(key.index()).map(|spelling| Name(spelling))
     }
 
     fn name(&self, text: &[u8]) -> Name {
@@ -224,19 +242,19 @@ impl Interner {
         }
         let folded = text.to_ascii_lowercase();
         let folded_hash = self.hasher.hash_one(folded.as_slice());
-        let (folded, key) = match tables.folded.find(folded_hash, |(known, _)| *known == folded.as_slice()) {
-            Some(&known) => known,
-            None => {
-                let known: (&'static [u8], Key) =
-                    (Box::leak(folded.into_boxed_slice()), Key(tables.folded.len() as u32));
-                tables.folded.insert_unique(folded_hash, known, |(text, _)| self.hasher.hash_one(*text));
-                known
-            }
-        };
+        let known = tables.folded.find(folded_hash, |(known, _)| *known == folded.as_slice()).copied();
+        let (folded, key) = known.unwrap_or_else(|| {
+            let known: (&'static [u8], Key) = (Box::leak(folded.into_boxed_slice()), Key(tables.folded.len() as u32));
+            tables.folded.insert_unique(folded_hash, known, |(text, _)| self.hasher.hash_one(*text));
+            known
+        });
         let text: &'static [u8] = if text == folded { folded } else { Box::leak(text.to_vec().into_boxed_slice()) };
         let spelling: &'static Spelling =
             Box::leak(Box::new(Spelling { text, folded, key, plain: is_plain(text, folded) }));
         tables.spellings.insert_unique(hash, spelling, |spelling| self.hasher.hash_one(spelling.text));
+        if tables.first.len() == key.index() {
+            tables.first.push(spelling);
+        }
         Name(spelling)
     }
 }
@@ -263,6 +281,14 @@ mod tests {
     }
 
     #[test]
+    fn only_names_seen_before_are_known() {
+        let name = Name::new("SeenOnceByThisTest");
+        assert_eq!(Name::known(b"seenONCEbythistest"), Some(name));
+        assert_eq!(Name::known(b"NeverSeenByAnyTest"), None);
+        assert_eq!(Name::known(b"My").map(Name::key), Some(known::MY));
+    }
+
+    #[test]
     fn well_known_keys_are_the_names_they_stand_for() {
         for (index, text) in WELL_KNOWN.iter().enumerate() {
             assert_eq!(Name::new(text).key(), Key(index as u32), "{text}");
@@ -277,7 +303,7 @@ mod tests {
     fn listing_order_is_length_then_text() {
         let mut names: Vec<Name> = ["ZZZ", "b", "AA", "a"].into_iter().map(Name::from).collect();
         names.sort_by(|a, b| a.listing_order(*b));
-        assert_eq!(names.iter().map(|name| name.to_string()).collect::<Vec<_>>(), ["a", "b", "AA", "ZZZ"]);
+        assert_eq!(names.iter().map(ToString::to_string).collect::<Vec<_>>(), ["a", "b", "AA", "ZZZ"]);
     }
 
     #[test]

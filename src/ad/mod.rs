@@ -1,5 +1,9 @@
 //! Ads: tables of attributes.
 
+pub mod flatten;
+pub mod refs;
+mod update;
+
 use std::fmt;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use crate::builtin::{Call, Function};
 use crate::eval::Failed;
 use crate::syntax::number::real_to_integer;
-use crate::value::text::{to_int, to_real, to_text};
+use crate::value::text::{to_int, to_real};
 use crate::value::{Type, Value};
 
 /// The family's table.
@@ -166,22 +166,16 @@ fn real(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 }
 
 fn string(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    match to_text(&call.argument(0)?) {
-        Ok(text) => {
-            call.reserve(text.len())?;
-            Ok(Value::Str(text))
-        }
-        Err(other) => Ok(other),
-    }
+    let value = call.argument(0)?;
+    Ok(call.text(&value)?.map_or_else(|other| other, Value::Str))
 }
 
 fn bool(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     Ok(match call.argument(0)? {
-        Value::Undefined => Value::Undefined,
         Value::RelTime(seconds) => Value::Bool(seconds.trunc() != 0.0),
         Value::Str(text) if text.eq_ignore_ascii_case(b"true") => Value::Bool(true),
         Value::Str(text) if text.eq_ignore_ascii_case(b"false") => Value::Bool(false),
-        Value::Str(_) => Value::Undefined,
+        Value::Undefined | Value::Str(_) => Value::Undefined,
         other => other.as_condition().map_or(Value::Error, Value::Bool),
     })
 }

@@ -3,7 +3,26 @@
 //! Functions evaluate their own arguments, so that some can leave them alone (`ifThenElse`, `unparse`); most take
 //! them in order with [`Call::argument`].
 
+pub mod account;
+pub mod arguments;
+pub mod check;
+pub mod context;
+pub mod control;
 pub mod convert;
+pub mod environment;
+pub mod list;
+pub mod math;
+pub mod near;
+pub mod pattern;
+pub mod regex;
+pub mod split;
+pub mod string;
+pub mod string_list;
+pub mod substitute;
+pub mod time;
+pub mod tokens;
+pub mod user_map;
+pub mod version;
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -12,7 +31,9 @@ use crate::eval::scope::Settings;
 use crate::eval::{Failed, Machine};
 use crate::name::{Key, Name};
 use crate::syntax::expr::{Node, NodeId, Tree};
-use crate::value::{FrameId, List, Value};
+use crate::text::Text;
+use crate::value::text::to_text_within;
+use crate::value::{AdValue, FrameId, List, Value};
 
 /// What is known of a builtin function.
 #[derive(Debug)]
@@ -44,7 +65,22 @@ impl Function {
     }
 }
 
-const FAMILIES: &[&[Function]] = &[convert::FUNCTIONS];
+const FAMILIES: &[&[Function]] = &[
+    convert::FUNCTIONS,
+    string::FUNCTIONS,
+    list::FUNCTIONS,
+    math::FUNCTIONS,
+    version::FUNCTIONS,
+    control::FUNCTIONS,
+    context::FUNCTIONS,
+    string_list::FUNCTIONS,
+    split::FUNCTIONS,
+    regex::FUNCTIONS,
+    time::FUNCTIONS,
+    arguments::FUNCTIONS,
+    environment::FUNCTIONS,
+    account::FUNCTIONS,
+];
 
 static BY_NAME: LazyLock<HashMap<Key, &'static Function>> =
     LazyLock::new(|| all().map(|function| (Name::new(function.name).key(), function)).collect());
@@ -109,12 +145,49 @@ impl<'m, 'a> Call<'m, 'a> {
         self.tree.node(self.arguments[at])
     }
 
-    /// Evaluates an element of a list, counted from 0; `at` must be less than the list's length.
+    /// An argument as it is written, for the machine.
+    pub(crate) fn node(&self, at: usize) -> NodeId {
+        self.arguments[at]
+    }
+
+    /// Evaluates an element of a list, counted from 0; `at` must be less than the list's length. Its names are
+    /// looked up where the call is, not where the list is from.
     ///
     /// # Errors
     /// The evaluation was abandoned.
     pub fn element(&mut self, list: &List, at: usize) -> Result<Value, Failed> {
-        self.machine.element(list, at)
+        self.machine.element_in(list, at, self.frame)
+    }
+
+    /// Evaluates an attribute of an ad, looked up there and in the ads around it: `ad.name`.
+    ///
+    /// # Errors
+    /// The evaluation was abandoned.
+    pub fn attribute(&mut self, ad: &AdValue, name: Name) -> Result<Value, Failed> {
+        self.machine.attribute_of_ad(ad, name)
+    }
+
+    /// The text of a value as [`to_text_within`] gives it: strings as they are, undefined and error as they are,
+    /// other values in canonical form, counted against the limit of bytes.
+    ///
+    /// # Errors
+    /// The text would be too long.
+    pub fn text(&mut self, value: &Value) -> Result<Result<Text, Value>, Failed> {
+        let own = match value {
+            Value::List(_) | Value::Ad(_) => Some(self.machine.released(value.clone())),
+            _ => None,
+        };
+        match to_text_within(own.as_ref().unwrap_or(value), self.machine.bytes_left()) {
+            Ok(Some(text)) => {
+                if !matches!(value, Value::Str(_)) {
+                    self.charge(2 + text.len() / 64)?;
+                    self.reserve(text.len())?;
+                }
+                Ok(Ok(text))
+            }
+            Ok(None) => Err(self.machine.too_many_bytes()),
+            Err(other) => Ok(Err(other)),
+        }
     }
 
     /// The settings of the evaluation: mode, clock, zone.
@@ -158,7 +231,48 @@ impl<'m, 'a> Call<'m, 'a> {
     /// # Errors
     /// The evaluation makes too many bytes.
     pub fn list(&mut self, values: Vec<Value>) -> Result<Value, Failed> {
-        self.machine.charge_bytes(values.len() * size_of::<Value>())?;
-        Ok(Value::List(List::of(values)))
+        self.machine.made_list(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ad::ClassAd;
+    use crate::eval::scope::Scope;
+    use crate::syntax::parse::parse_expr;
+
+    /// Evaluates a text without ads, and gives the value in canonical text.
+    pub(super) fn evaluate(text: &str, settings: &Settings) -> Result<String, Failed> {
+        let expr = parse_expr(text.as_bytes(), &settings.parse_options()).expect(text);
+        let ad = ClassAd::new();
+        Scope::new(&ad, settings).eval(&expr).map(|value| value.to_string())
+    }
+
+    #[test]
+    fn every_example_evaluates_to_what_it_says() {
+        let (ad, settings) = (ClassAd::new(), Settings::default());
+        let mut wrong = Vec::new();
+        for function in all() {
+            assert!(!function.examples.is_empty(), "{} has no example", function.name);
+            for (call, expected) in function.examples {
+                let expr = parse_expr(call.as_bytes(), &settings.parse_options()).expect(call);
+                let value = Scope::new(&ad, &settings).eval(&expr).expect(call).to_string();
+                if value != *expected {
+                    wrong.push(format!("{call} is {value}, not {expected}"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn every_function_is_found_by_its_name_in_any_case() {
+        for function in all() {
+            let name = Name::new(function.name.to_ascii_uppercase());
+            assert_eq!(find(name).map(|found| found.name), Some(function.name));
+            assert!(function.signature.starts_with(function.name), "{}", function.signature);
+            assert!(function.most.is_none_or(|most| most >= function.least), "{}", function.name);
+        }
     }
 }

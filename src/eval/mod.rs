@@ -3,22 +3,30 @@
 //! In: expressions, ads, settings. Out: values, or a failure. This is the authority on every answer; compiled
 //! forms are proven against it. The walk is native recursion within the depth limit, on a stack that grows.
 
+pub mod clause;
+mod context;
+pub mod explain;
 pub mod matching;
+mod parts;
 pub mod scope;
+pub mod trace;
+pub mod walk;
 
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use thiserror::Error;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::builtin::{self, Call};
+use crate::eval::context::Away;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::{Key, Name, known};
-use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree};
+use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::parse::Mode;
 use crate::value::logic::{Truth, not};
-use crate::value::{AdSource, AdValue, FrameId, Items, List, Type, Value, WrittenAd, arith, compare, elements};
+use crate::value::{AdSource, AdValue, FrameId, Items, List, Value, WrittenAd, arith, compare};
 
 /// Why an evaluation was abandoned. Callers treat it like an error value, but nothing inside an expression can
 /// catch it (§6.9).
@@ -55,23 +63,28 @@ struct Frame<'a> {
 #[derive(Clone)]
 enum Holder<'a> {
     Ad(&'a ClassAd),
-    Written(Arc<Tree>, Run),
+    /// An ad written in an expression: the tree, and the node of the ad.
+    Written(Arc<Tree>, NodeId),
     Made(Arc<ClassAd>),
     /// The ad around both sides of a match.
     Match,
     LeftContext,
     RightContext,
+    /// No ad at all, where the parts of a copied list are: every name is undefined.
+    Nowhere,
 }
 
+/// The frame of an evaluation without a match.
+const ALONE: FrameId = FrameId(1);
 /// Frames of a match, in this order.
-const MATCH: FrameId = FrameId(0);
-const LEFT_CONTEXT: FrameId = FrameId(1);
-const LEFT: FrameId = FrameId(2);
-const RIGHT_CONTEXT: FrameId = FrameId(3);
-const RIGHT: FrameId = FrameId(4);
+const MATCH: FrameId = FrameId(1);
+const LEFT_CONTEXT: FrameId = FrameId(2);
+const LEFT: FrameId = FrameId(3);
+const RIGHT_CONTEXT: FrameId = FrameId(4);
+const RIGHT: FrameId = FrameId(5);
 
 /// What a name stands for.
-enum Found<'a> {
+pub(crate) enum Found<'a> {
     Value(Value),
     Frame(FrameId),
     Borrowed(&'a Arc<Tree>),
@@ -96,14 +109,28 @@ static MATCH_AD: LazyLock<ClassAd> = LazyLock::new(|| {
     .unwrap_or_default()
 });
 
+static LEFT_CONTEXT_AD: LazyLock<ClassAd> = LazyLock::new(|| {
+    ClassAd::parse(b"[ ad = .LEFT; my = .LEFT; other = .RIGHT; target = .RIGHT ]").unwrap_or_default()
+});
+
+static RIGHT_CONTEXT_AD: LazyLock<ClassAd> = LazyLock::new(|| {
+    ClassAd::parse(b"[ ad = .RIGHT; my = .RIGHT; other = .LEFT; target = .LEFT ]").unwrap_or_default()
+});
+
 /// One top-level evaluation.
 pub struct Machine<'a> {
     settings: &'a Settings,
     frames: Vec<Frame<'a>>,
     active: Vec<Active>,
+    /// Expressions that are being evaluated elsewhere than they are written.
+    away: Vec<Away>,
     /// The frame that the expression belongs to.
     start: FrameId,
+    /// The outermost ad around the one where evaluation started: what `root` and `.x` mean, wherever they stand.
+    root: FrameId,
     depth: u32,
+    /// Evaluations begun afresh around this one.
+    contexts: u32,
     work: u64,
     bytes: u64,
     random: u64,
@@ -116,12 +143,16 @@ impl<'a> Machine<'a> {
             settings: scope.settings,
             frames: Vec::with_capacity(8),
             active: Vec::new(),
-            start: FrameId(0),
+            away: Vec::new(),
+            start: ALONE,
+            root: ALONE,
             depth: 0,
+            contexts: 0,
             work: 0,
             bytes: 0,
             random: scope.settings.seed,
         };
+        machine.push(Holder::Nowhere, None);
         match scope.target {
             None => {
                 machine.push(Holder::Ad(scope.my), None);
@@ -160,7 +191,7 @@ impl<'a> Machine<'a> {
         self.settings
     }
 
-    /// The next number of the sequence that `random()` draws from (SplitMix64).
+    /// The next number of the sequence that `random()` draws from (`SplitMix64`).
     pub(crate) fn next_random(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.random;
@@ -206,13 +237,20 @@ impl<'a> Machine<'a> {
     }
 
     /// A value that means the same outside this evaluation.
-    fn released(&self, value: Value) -> Value {
+    pub(crate) fn released(&self, value: Value) -> Value {
+        self.released_value(value, &mut HashMap::new())
+    }
+
+    /// Each ad is copied once, however many lists it is in.
+    fn released_value(&self, value: Value, known: &mut HashMap<u32, AdValue>) -> Value {
         match value {
-            Value::Ad(AdValue(AdSource::Frame(id))) => Value::Ad(self.released_ad(id)),
+            Value::Ad(AdValue(AdSource::Frame(id))) => {
+                Value::Ad(known.entry(id.0).or_insert_with(|| self.released_ad(id)).clone())
+            }
             Value::List(list) => match list.items() {
-                Items::Made(values) => {
-                    Value::List(List::of(values.iter().map(|value| self.released(value.clone())).collect()))
-                }
+                Items::Made(values) => Value::List(List::of(
+                    values.iter().map(|value| self.released_value(value.clone(), known)).collect(),
+                )),
                 Items::Written { .. } => Value::List(list),
             },
             other => other,
@@ -223,13 +261,24 @@ impl<'a> Machine<'a> {
         AdValue(match &self.frame(id).holder {
             Holder::Ad(ad) => AdSource::Made(Arc::new((*ad).clone())),
             Holder::Made(ad) => AdSource::Made(Arc::clone(ad)),
-            Holder::Written(tree, run) => {
-                let root = tree.nodes.iter().position(|node| matches!(node, Node::Ad(other) if other == run));
-                let expr = Expr::at(Arc::clone(tree), root.unwrap_or_default() as NodeId);
+            Holder::Written(tree, root) => {
+                let expr = Expr::at(Arc::clone(tree), *root);
                 AdSource::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))
             }
-            Holder::Match | Holder::LeftContext | Holder::RightContext => AdSource::Made(Arc::new(MATCH_AD.clone())),
+            Holder::Match => AdSource::Made(Arc::new(self.match_ad())),
+            Holder::LeftContext => AdSource::Made(Arc::new(LEFT_CONTEXT_AD.clone())),
+            Holder::RightContext => AdSource::Made(Arc::new(RIGHT_CONTEXT_AD.clone())),
+            Holder::Nowhere => AdSource::Made(Arc::default()),
         })
+    }
+
+    /// The ad around a match as it would be written.
+    fn match_ad(&self) -> ClassAd {
+        let mut ad = MATCH_AD.clone();
+        for (name, frame) in [("LEFT", LEFT), ("RIGHT", RIGHT), ("lCtx", LEFT_CONTEXT), ("rCtx", RIGHT_CONTEXT)] {
+            ad.insert_expr(Name::new(name), &self.released_ad(frame).to_ad().to_expr());
+        }
+        ad
     }
 
     /// Evaluates a node in the scope of a frame.
@@ -238,11 +287,8 @@ impl<'a> Machine<'a> {
         match tree.node(id) {
             Node::Literal(literal) => Ok(Value::from(literal)),
             Node::Attr(name) => self.reference(*name, frame),
-            Node::Absolute(name) => {
-                let root = self.root_of(frame);
-                self.in_frame_or_special(*name, root)
-            }
-            Node::Select { base, name } => self.select(tree, *base, *name, frame),
+            Node::Absolute(name) => self.outward(*name, self.root),
+            Node::Select(name) => self.select(tree, base_of(id), *name, frame),
             Node::Subscript { base, index } => self.subscript(tree, *base, *index, frame),
             Node::Paren(inner) => self.deeper(|machine| machine.eval(tree, *inner, frame)),
             Node::Unary(op, operand) => {
@@ -254,9 +300,13 @@ impl<'a> Machine<'a> {
                 self.deeper(|machine| machine.conditional(tree, [*condition, *yes, *no], frame))
             }
             Node::Call(call) => self.call(tree, tree.calls[*call as usize], frame),
-            Node::List(_) => Ok(Value::List(List::written(Expr::at(Arc::clone(tree), id), frame))),
+            Node::List(_) => {
+                let frame = self.home(tree, id, frame);
+                Ok(Value::List(List::written(Expr::at(Arc::clone(tree), id), frame)))
+            }
             Node::Ad(_) => {
                 let expr = Expr::at(Arc::clone(tree), id);
+                let frame = self.home(tree, id, frame);
                 Ok(Value::Ad(AdValue(AdSource::Written(Arc::new(WrittenAd { expr, frame })))))
             }
         }
@@ -299,6 +349,9 @@ impl<'a> Machine<'a> {
             _ => {}
         }
         let second = self.eval(tree, right, frame)?;
+        if let (Value::Str(a), Value::Str(b)) = (&first, &second) {
+            self.charge_work((a.len().min(b.len()) / 32) as u64)?;
+        }
         Ok(match op {
             BinaryOp::Default => second,
             _ => operate(op, &first, &second),
@@ -327,7 +380,7 @@ impl<'a> Machine<'a> {
 
     // ---- names -------------------------------------------------------------------------------------------
 
-    fn root_of(&self, mut frame: FrameId) -> FrameId {
+    pub(crate) fn root_of(&self, mut frame: FrameId) -> FrameId {
         while let Some(parent) = self.frame(frame).parent {
             frame = parent;
         }
@@ -335,16 +388,17 @@ impl<'a> Machine<'a> {
     }
 
     /// The attribute of one ad, its chained parents included.
-    fn find(&self, name: Name, frame: FrameId) -> Option<Found<'a>> {
+    pub(crate) fn find(&self, name: Name, frame: FrameId) -> Option<Found<'a>> {
         let key = name.key();
         match &self.frame(frame).holder {
             Holder::Ad(ad) => ad.lookup(name).map(|attribute| match attribute {
                 Attribute::Literal(literal) => Found::Value(Value::from(literal)),
                 Attribute::Tree(tree) => Found::Borrowed(tree),
             }),
-            Holder::Written(tree, run) => {
-                tree.ad_attribute(*run, name).map(|value| Found::Shared(Arc::clone(tree), value))
-            }
+            Holder::Written(tree, root) => match tree.node(*root) {
+                Node::Ad(run) => tree.ad_attribute(*run, name).map(|value| Found::Shared(Arc::clone(tree), value)),
+                _ => None,
+            },
             Holder::Made(ad) => ad.lookup(name).map(found_attribute),
             Holder::Match => match key {
                 known::LEFT => Some(Found::Frame(LEFT)),
@@ -355,26 +409,27 @@ impl<'a> Machine<'a> {
             },
             Holder::LeftContext => side(key, LEFT, RIGHT).map(Found::Frame),
             Holder::RightContext => side(key, RIGHT, LEFT).map(Found::Frame),
+            Holder::Nowhere => None,
         }
     }
 
     /// What a special name means in an ad that does not define it (§6.5).
     fn special(&self, key: Key, frame: FrameId) -> Option<Found<'a>> {
-        if !known::is_special(key) {
+        if !known::is_special(key) || frame == FrameId::NONE {
             return None;
         }
         match key {
             known::SELF => Some(Found::Frame(frame)),
             known::MY if self.settings.mode == Mode::HTCondor => Some(Found::Frame(frame)),
-            known::PARENT => Some(self.frame(frame).parent.map_or(Found::Value(Value::Undefined), Found::Frame)),
-            known::ROOT | known::TOPLEVEL => Some(Found::Frame(self.root_of(frame))),
+            known::PARENT => self.frame(frame).parent.map(Found::Frame),
+            known::ROOT | known::TOPLEVEL => Some(Found::Frame(self.root)),
             known::CURRENT_TIME if self.settings.mode == Mode::HTCondor => Some(Found::Clock),
             _ => None,
         }
     }
 
     /// What a name stands for, looked up in an ad and the ads around it, and the ad it was found in.
-    fn resolve(&self, name: Name, frame: FrameId) -> Option<(Found<'a>, FrameId)> {
+    pub(crate) fn resolve(&self, name: Name, frame: FrameId) -> Option<(Found<'a>, FrameId)> {
         let mut at = frame;
         loop {
             if let Some(found) = self.find(name, at) {
@@ -388,7 +443,7 @@ impl<'a> Machine<'a> {
     }
 
     /// As [`Machine::resolve`], then on the other side of the match.
-    fn resolve_reference(&self, name: Name, frame: FrameId) -> Option<(Found<'a>, FrameId)> {
+    pub(crate) fn resolve_reference(&self, name: Name, frame: FrameId) -> Option<(Found<'a>, FrameId)> {
         self.resolve(name, frame).or_else(|| {
             let alternate = self.frame(frame).alternate?;
             self.resolve(name, alternate)
@@ -411,11 +466,11 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn in_frame_or_special(&mut self, name: Name, frame: FrameId) -> Result<Value, Failed> {
-        self.outward(name, frame)
-    }
-
     fn follow(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Value, Failed> {
+        // A reference counts as a level even when nothing is left to evaluate.
+        if self.depth >= self.settings.limits.depth {
+            return Err(Failed::Depth(self.settings.limits.depth));
+        }
         match found {
             Found::Value(value) => Ok(value),
             Found::Frame(id) => Ok(Value::Ad(AdValue(AdSource::Frame(id)))),
@@ -442,111 +497,7 @@ impl<'a> Machine<'a> {
         value
     }
 
-    // ---- parts of lists and ads ---------------------------------------------------------------------------
-
-    /// The ad that a value is, as a frame to look names up in.
-    pub(crate) fn frame_of(&mut self, ad: &AdValue) -> FrameId {
-        match &ad.0 {
-            AdSource::Frame(id) => *id,
-            AdSource::Made(made) => self.push(Holder::Made(Arc::clone(made)), None),
-            AdSource::Written(written) => match written.expr.node() {
-                Node::Ad(run) => {
-                    let parent = (written.frame != FrameId::NONE).then_some(written.frame);
-                    self.push(Holder::Written(Arc::clone(written.expr.tree()), *run), parent)
-                }
-                _ => self.push(Holder::Made(Arc::default()), None),
-            },
-        }
-    }
-
-    /// Runs something that may look at new ads, and forgets those again unless the result may be in them.
-    fn forgetting(&mut self, inner: impl FnOnce(&mut Self) -> Result<Value, Failed>) -> Result<Value, Failed> {
-        let known = self.frames.len();
-        let value = inner(self)?;
-        if !matches!(value.type_of(), Type::List | Type::Ad) {
-            self.frames.truncate(known);
-        }
-        Ok(value)
-    }
-
-    fn select(&mut self, tree: &Arc<Tree>, base: NodeId, name: Name, frame: FrameId) -> Result<Value, Failed> {
-        // The usual case, `MY.x` and `TARGET.x`, without making a value of the ad.
-        if let Node::Attr(scope) = tree.node(base)
-            && let Some((Found::Frame(id), _)) = self.resolve_reference(*scope, frame)
-        {
-            self.charge_work(1)?;
-            return self.outward(name, id);
-        }
-        let from = self.deeper(|machine| machine.eval(tree, base, frame))?;
-        self.attribute_of(&from, name)
-    }
-
-    /// `value.name`
-    fn attribute_of(&mut self, value: &Value, name: Name) -> Result<Value, Failed> {
-        match value {
-            Value::Undefined => Ok(Value::Undefined),
-            Value::Ad(ad) => self.forgetting(|machine| {
-                let id = machine.frame_of(ad);
-                machine.outward(name, id)
-            }),
-            Value::List(list) => self.project(list, name),
-            _ => Ok(Value::Error),
-        }
-    }
-
-    /// `{ [a = 1], [a = 2] }.a`: the attribute of every element, now.
-    fn project(&mut self, list: &List, name: Name) -> Result<Value, Failed> {
-        self.charge_bytes(list.len() * size_of::<Value>())?;
-        let mut values = Vec::with_capacity(list.len());
-        for at in 0..list.len() {
-            let element = self.element(list, at)?;
-            values.push(self.attribute_of(&element, name)?);
-        }
-        Ok(Value::List(List::of(values)))
-    }
-
-    /// An element of a list, evaluated in the scope of the list.
-    pub(crate) fn element(&mut self, list: &List, at: usize) -> Result<Value, Failed> {
-        match list.items() {
-            Items::Made(values) => {
-                self.charge_work(1)?;
-                Ok(values[at].clone())
-            }
-            Items::Written { expr, frame } => {
-                let id = elements(expr)[at];
-                self.eval(expr.tree(), id, *frame)
-            }
-        }
-    }
-
-    fn subscript(&mut self, tree: &Arc<Tree>, base: NodeId, index: NodeId, frame: FrameId) -> Result<Value, Failed> {
-        let base = self.deeper(|machine| machine.eval(tree, base, frame))?;
-        let index = self.deeper(|machine| machine.eval(tree, index, frame))?;
-        match (&base, &index) {
-            (Value::Error, _) | (_, Value::Error) => Ok(Value::Error),
-            (Value::Undefined, _) | (_, Value::Undefined) => Ok(Value::Undefined),
-            (Value::List(list), Value::Int(at)) => {
-                // The reference keeps the low 32 bits of the index.
-                match usize::try_from(*at as i32) {
-                    Ok(at) if at < list.len() => self.deeper(|machine| machine.element(list, at)),
-                    _ => Ok(Value::Error),
-                }
-            }
-            (Value::Ad(ad), Value::Str(text)) => {
-                let name = Name::new(text.as_bytes());
-                self.forgetting(|machine| {
-                    let id = machine.frame_of(ad);
-                    match machine.find(name, id) {
-                        Some(found) => machine.follow(found, name, id),
-                        None => Ok(Value::Undefined),
-                    }
-                })
-            }
-            _ => Ok(Value::Error),
-        }
-    }
-
-    fn call(&mut self, tree: &Arc<Tree>, site: CallSite, frame: FrameId) -> Result<Value, Failed> {
+    pub(crate) fn call(&mut self, tree: &Arc<Tree>, site: CallSite, frame: FrameId) -> Result<Value, Failed> {
         let Some(function) = builtin::find(site.name) else {
             return Ok(Value::Error);
         };
@@ -606,6 +557,63 @@ pub(crate) fn operate(op: BinaryOp, left: &Value, right: &Value) -> Value {
 }
 
 /// Runs on a stack that is long enough: function calls nest beyond the depth limit.
-fn with_stack<T>(inner: impl FnOnce() -> T) -> T {
+pub(crate) fn with_stack<T>(inner: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(96 << 10, 1 << 20, inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse::parse_expr;
+
+    /// The canonical text of the value in a match of two ads.
+    fn text(expr: &str, my: &str, target: &str) -> String {
+        let settings = Settings::default();
+        let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
+        let expr = parse_expr(expr.as_bytes(), &settings.parse_options()).unwrap();
+        let (my, target) = (ad(my), ad(target));
+        Scope::new(&my, &settings).with_target(&target).eval(&expr).map_or("failed".to_owned(), |v| v.to_string())
+    }
+
+    // Expected values are answers of the reference.
+
+    #[test]
+    fn elements_of_a_projected_list_are_looked_up_where_the_projection_stands() {
+        assert_eq!(text("y.z", "[c = 1]", "[y = { TARGET.a }; A = c]"), "{ error }");
+        assert_eq!(text("y[0]", "[c = 1]", "[y = { TARGET.a }; A = c]"), "undefined");
+    }
+
+    #[test]
+    fn what_a_projection_finds_is_a_copy_without_surroundings() {
+        let my = "[y = { [b = [d = c]; c = 5] }; c = 1; l = { [b = { c, MY, .LEFT.c }] }]";
+        assert_eq!(text("y.b[0].d", my, "[]"), "undefined");
+        assert_eq!(text("y.b[0].parent", my, "[]"), "undefined");
+        assert_eq!(text("l.b[0][0]", my, "[]"), "undefined");
+        assert_eq!(text("l.b[0][1]", my, "[]"), "undefined");
+        assert_eq!(text("l.b[0][2]", my, "[]"), "1");
+    }
+
+    #[test]
+    fn a_reference_inside_its_own_projection_is_circular() {
+        assert_eq!(text("a", "[a = { a ?: [b = 3] }.b]", "[]"), "{ 3 }");
+    }
+
+    #[test]
+    fn a_projection_that_never_ends_fails() {
+        // The reference overflows its stack.
+        assert_eq!(text("x.y", "[x = { x }]", "[]"), "failed");
+    }
+
+    #[test]
+    fn the_ads_around_a_match_are_values_too() {
+        assert_eq!(text("rCtx", "[]", "[]"), "[ ad = .RIGHT; my = .RIGHT; other = .LEFT; target = .LEFT ]");
+        assert_eq!(
+            text("string(.self)", "[a = 1]", "[]"),
+            "\"[ lCtx = [ ad = .LEFT; my = .LEFT; other = .RIGHT; target = .RIGHT ]; LEFT = [ a = 1 ]; \
+             rCtx = [ ad = .RIGHT; my = .RIGHT; other = .LEFT; target = .LEFT ]; RIGHT = [  ]; \
+             leftRankValue = LEFT.rank; rightRankValue = RIGHT.rank; \
+             symmetricMatch = RIGHT.requirements && LEFT.requirements; \
+             leftMatchesRight = RIGHT.requirements; rightMatchesLeft = LEFT.requirements ]\""
+        );
+    }
 }

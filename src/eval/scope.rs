@@ -1,6 +1,9 @@
 //! Where an expression is evaluated: its ad, the ad on the other side, and the settings of the world.
 
+use std::sync::Arc;
+
 use crate::ad::ClassAd;
+use crate::builtin::user_map::{Homes, UserMaps};
 use crate::eval::{Failed, Machine};
 use crate::name::Name;
 use crate::syntax::expr::Expr;
@@ -41,12 +44,24 @@ pub struct Settings {
     pub seed: u64,
     /// When an evaluation fails.
     pub limits: Limits,
+    /// The maps that `userMap` looks into.
+    pub maps: Arc<UserMaps>,
+    /// The home directories that `userHome` knows.
+    pub homes: Arc<Homes>,
 }
 
 impl Default for Settings {
     /// HTCondor mode at the beginning of 1970, UTC.
     fn default() -> Self {
-        Settings { mode: Mode::HTCondor, now: 0, zone: Zone::utc(), seed: 0, limits: Limits::default() }
+        Settings {
+            mode: Mode::HTCondor,
+            now: 0,
+            zone: Zone::utc(),
+            seed: 0,
+            limits: Limits::default(),
+            maps: Arc::default(),
+            homes: Arc::default(),
+        }
     }
 }
 

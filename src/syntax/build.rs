@@ -10,7 +10,7 @@ use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree, copy_into};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::parse::{Mode, ParseOptions};
-use crate::syntax::time::{parse_abs, parse_rel};
+use crate::syntax::time::{Zone, parse_abs, parse_rel};
 
 /// A run of operands and operators whose precedence is not settled yet.
 #[derive(Clone, Copy, Debug)]
@@ -143,9 +143,9 @@ impl<'o> Builder<'o> {
         if let [argument] = self.elements[mark..]
             && argument as usize + 1 == self.tree.nodes.len()
             && let Node::Literal(Literal::Str(text)) = self.tree.node(argument)
-            && let Some(time) = self.time_literal(name, text)
+            && let Some(read) = time_reader(name)
         {
-            let Some(literal) = time else {
+            let Some(literal) = read(text, &self.options.zone) else {
                 let shown = String::from_utf8_lossy(text).into_owned();
                 return Err(SyntaxError::new(SyntaxErrorKind::BadTime(shown), Span::new(start, end)));
             };
@@ -158,14 +158,6 @@ impl<'o> Builder<'o> {
         self.tree.calls.push(CallSite { name, arguments });
         let call = (self.tree.calls.len() - 1) as u32;
         Ok(self.push(start, Node::Call(call), end))
-    }
-
-    fn time_literal(&self, name: Name, text: &[u8]) -> Option<Option<Literal>> {
-        match name.folded() {
-            b"abstime" => Some(parse_abs(text, &self.options.zone).map(Literal::AbsTime)),
-            b"reltime" => Some(parse_rel(text).map(Literal::RelTime)),
-            _ => None,
-        }
     }
 
     /// A `;` between arguments, which only HTCondor mode accepts.
@@ -209,5 +201,17 @@ impl<'o> Builder<'o> {
         }
         let run = Run { first: first as u32, len: (self.tree.attributes.len() - first) as u32 };
         self.push(start, Node::Ad(run), end)
+    }
+}
+
+/// Reads the text of a time literal.
+type TimeReader = fn(&[u8], &Zone) -> Option<Literal>;
+
+/// How the text of a time literal is read, if the function makes one.
+fn time_reader(name: Name) -> Option<TimeReader> {
+    match name.folded() {
+        b"abstime" => Some(|text, zone| parse_abs(text, zone).map(Literal::AbsTime)),
+        b"reltime" => Some(|text, _| parse_rel(text).map(Literal::RelTime)),
+        _ => None,
     }
 }

@@ -13,6 +13,11 @@ use crate::syntax::operator::{BinaryOp, UnaryOp};
 /// The index of a node in its [`Tree`].
 pub type NodeId = u32;
 
+/// The node that a selection takes its attribute from: in post-order always the one just before.
+pub fn base_of(selection: NodeId) -> NodeId {
+    selection.saturating_sub(1)
+}
+
 /// A range in one of the side tables of a [`Tree`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {
@@ -38,13 +43,8 @@ pub enum Node {
     Attr(Name),
     /// A name at the root, `.a`.
     Absolute(Name),
-    /// A selection, `base.name`.
-    Select {
-        /// What the attribute is taken from.
-        base: NodeId,
-        /// The attribute.
-        name: Name,
-    },
+    /// A selection, `base.name`. The base is the node just before: [`base_of`].
+    Select(Name),
     /// A subscript, `base[index]`.
     Subscript {
         /// The list or ad.
@@ -140,9 +140,8 @@ impl Tree {
     pub fn parts(&self, id: NodeId) -> Parts {
         match *self.node(id) {
             Node::Literal(_) | Node::Attr(_) | Node::Absolute(_) => Parts::new(),
-            Node::Select { base: child, .. } | Node::Paren(child) | Node::Unary(_, child) => {
-                Parts::from_slice(&[child])
-            }
+            Node::Select(_) => Parts::from_slice(&[base_of(id)]),
+            Node::Paren(child) | Node::Unary(_, child) => Parts::from_slice(&[child]),
             Node::Subscript { base, index } => Parts::from_slice(&[base, index]),
             Node::Binary(_, left, right) => Parts::from_slice(&[left, right]),
             Node::Conditional { condition, yes, no } => Parts::from_slice(&[condition, yes, no]),
@@ -152,8 +151,8 @@ impl Tree {
         }
     }
 
-    /// The first node of the contiguous range that ends in `id`.
-    fn first_of(&self, id: NodeId) -> NodeId {
+    /// The first node of the contiguous range that is the part ending in `id`.
+    pub fn first_of(&self, id: NodeId) -> NodeId {
         let mut first = id;
         // The leftmost leaf: in post-order the smallest index below a node.
         while let Some(child) = self.parts(first).into_iter().min() {
@@ -218,6 +217,11 @@ impl Expr {
         self.tree.node(self.root)
     }
 
+    /// The nodes of the expression, in post-order: they are contiguous.
+    pub fn nodes(&self) -> &[Node] {
+        &self.tree.nodes[self.tree.first_of(self.root) as usize..=self.root as usize]
+    }
+
     /// The constant, if the expression is one.
     pub fn as_literal(&self) -> Option<&Literal> {
         match self.node() {
@@ -267,7 +271,7 @@ fn same_head(a: &Tree, left: NodeId, b: &Tree, right: NodeId) -> bool {
         (Node::Literal(x), Node::Literal(y)) => x.same_as(y),
         (Node::Attr(x), Node::Attr(y))
         | (Node::Absolute(x), Node::Absolute(y))
-        | (Node::Select { name: x, .. }, Node::Select { name: y, .. }) => x.same_spelling(*y),
+        | (Node::Select(x), Node::Select(y)) => x.same_spelling(*y),
         (Node::Subscript { .. }, Node::Subscript { .. })
         | (Node::Paren(_), Node::Paren(_))
         | (Node::Conditional { .. }, Node::Conditional { .. })
@@ -289,7 +293,6 @@ pub fn copy_into(target: &mut Tree, source: &Tree, root: NodeId) -> NodeId {
     let moved = |id: NodeId| id - first + base;
     for id in first..=root {
         let node = match source.node(id) {
-            Node::Select { base, name } => Node::Select { base: moved(*base), name: *name },
             Node::Subscript { base, index } => Node::Subscript { base: moved(*base), index: moved(*index) },
             Node::Paren(child) => Node::Paren(moved(*child)),
             Node::Unary(op, child) => Node::Unary(*op, moved(*child)),

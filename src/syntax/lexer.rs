@@ -220,6 +220,8 @@ impl<'s> Lexer<'s> {
             return Err(self.error(SyntaxErrorKind::IncompleteNumber(shown(end + 1 + sign)), start, end + 1 + sign));
         }
         let literal = match raw {
+            // `..5` is read as a number, which begins with no digit that the conversion understands.
+            Raw::Fraction | Raw::Exponent if text.starts_with(b"..") => Literal::Real(0.0),
             Raw::Fraction | Raw::Exponent => Literal::Real(number::parse_real(text)),
             // The reference looks at the first character, which may be the sign: `-010` is -10 everywhere.
             Raw::Hexadecimal if self.mode == Mode::HTCondor && text[0] == b'0' => {
@@ -299,6 +301,27 @@ impl Iterator for Lexer<'_> {
                 self.failed = true;
                 Some(Err(error))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::syntax::parse::{ParseOptions, parse_expr};
+
+    fn printed(text: &str) -> Option<String> {
+        parse_expr(text.as_bytes(), &ParseOptions::default()).ok().map(|expr| expr.to_string())
+    }
+
+    #[test]
+    fn two_points_before_digits_are_a_number_that_is_zero() {
+        // Answers of the reference.
+        assert_eq!(printed("..5").as_deref(), Some("0.0"));
+        assert_eq!(printed("..5e3 + 1").as_deref(), Some("0.0 + 1"));
+        assert_eq!(printed("..5..a").as_deref(), Some("0.0.a"));
+        assert_eq!(printed("..a").as_deref(), Some(".a"));
+        for refused in ["a..5", "..5e", "..5.5", "...5"] {
+            assert_eq!(printed(refused), None, "{refused}");
         }
     }
 }

@@ -26,7 +26,7 @@ pub enum Literal {
 
 impl Literal {
     /// Whether both are the same constant in the sense of structural equality (§10.4): same kind; reals within
-    /// 2.2e-16 of each other, NaN equal to NaN.
+    /// 2.2e-16 (the distance from 1 to the next double) of each other, NaN equal to NaN.
     pub fn same_as(&self, other: &Literal) -> bool {
         match (self, other) {
             (Literal::Undefined, Literal::Undefined) | (Literal::Error, Literal::Error) => true,
@@ -35,7 +35,7 @@ impl Literal {
             (Literal::Str(a), Literal::Str(b)) => a == b,
             (Literal::AbsTime(a), Literal::AbsTime(b)) => a == b,
             (Literal::Real(a), Literal::Real(b)) | (Literal::RelTime(a), Literal::RelTime(b)) => {
-                a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 2.2e-16
+                a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= f64::EPSILON
             }
             _ => false,
         }

@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod calendar;
+pub mod diagnose;
 pub mod expr;
 pub mod lexer;
 pub mod literal;

@@ -32,7 +32,13 @@ pub fn write_real(out: &mut Vec<u8>, value: f64) {
 /// assert_eq!(out, b"100.0");
 /// ```
 pub fn write_real_short(out: &mut Vec<u8>, value: f64) {
+    /// Whole numbers below have fewer than sixteen digits, so nothing is rounded and there is no exponent.
+    const SHORT: f64 = 1e15;
     if write_special(out, value) {
+        return;
+    }
+    if value.abs() < SHORT && value.trunc() == value {
+        let _ = write!(out, "{}.0", value as i64);
         return;
     }
     let start = out.len();

@@ -7,7 +7,7 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use crate::name::Name;
-use crate::syntax::expr::{Expr, Node, NodeId, Tree};
+use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
 use crate::syntax::number::{write_real, write_real_short};
 use crate::syntax::quote::{write_quoted, write_quoted_old};
@@ -45,13 +45,22 @@ pub fn write_expr(out: &mut Vec<u8>, tree: &Tree, root: NodeId, style: Style) {
 }
 
 /// Writes an expression whose surroundings are indented by `indent` in pretty form.
-pub fn write_indented(out: &mut Vec<u8>, tree: &Tree, root: NodeId, style: Style, mut indent: usize) {
+pub fn write_indented(out: &mut Vec<u8>, tree: &Tree, root: NodeId, style: Style, indent: usize) {
+    write_within(out, tree, root, style, indent, usize::MAX);
+}
+
+/// Writes an expression unless `out` would become longer than about `limit` bytes; then it stops, returning false.
+fn write_within(out: &mut Vec<u8>, tree: &Tree, root: NodeId, style: Style, mut indent: usize, limit: usize) -> bool {
     if let Node::Literal(literal) = tree.node(root) {
-        return write_literal(out, literal, style);
+        write_literal(out, literal, style);
+        return out.len() <= limit;
     }
     let mut steps: Steps = SmallVec::new();
     steps.push(Step::Node(root));
     while let Some(step) = steps.pop() {
+        if out.len() > limit {
+            return false;
+        }
         match step {
             Step::Text(text) => out.extend_from_slice(text.as_bytes()),
             Step::Raw(name) => out.extend_from_slice(name.as_bytes()),
@@ -61,6 +70,7 @@ pub fn write_indented(out: &mut Vec<u8>, tree: &Tree, root: NodeId, style: Style
             Step::Node(id) => node(out, tree, id, style, &mut indent, &mut steps),
         }
     }
+    out.len() <= limit
 }
 
 fn node(out: &mut Vec<u8>, tree: &Tree, id: NodeId, style: Style, indent: &mut usize, steps: &mut Steps) {
@@ -72,8 +82,8 @@ fn node(out: &mut Vec<u8>, tree: &Tree, id: NodeId, style: Style, indent: &mut u
             out.push(b'.');
             write_name(out, name, style);
         }
-        Node::Select { base, name } => {
-            later(&mut [Step::Node(base), Step::Text("."), Step::Raw(name)].into_iter());
+        Node::Select(name) => {
+            later(&mut [Step::Node(base_of(id)), Step::Text("."), Step::Raw(name)].into_iter());
         }
         Node::Subscript { base, index } => {
             later(&mut [Step::Node(base), Step::Text("["), Step::Node(index), Step::Text("]")].into_iter());
@@ -224,6 +234,13 @@ impl Expr {
         let mut out = Vec::new();
         write_expr(&mut out, self.tree(), self.root(), style);
         out
+    }
+
+    /// The text of the expression, if it is not longer than `limit` bytes. A short expression can have a long text:
+    /// the pretty form indents every line, and parts that are values may be shared.
+    pub fn to_text_within(&self, style: Style, limit: usize) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        write_within(&mut out, self.tree(), self.root(), style, 0, limit).then_some(out)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Escapes: the text between quotes and the bytes it stands for.
 
+use crate::syntax::literal::Literal;
+use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::token::{Quoting, is_space};
+use crate::text::Text;
 
 /// Why a quoted text stands for nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -142,6 +145,32 @@ pub fn write_escaped(out: &mut Vec<u8>, bytes: &[u8], quote: Option<u8>) {
         rest = &rest[at + 1..];
     }
     out.extend_from_slice(rest);
+}
+
+/// A string as it is written in new syntax.
+///
+/// ```
+/// use classmate::syntax::quote::quoted;
+/// assert_eq!(quoted(b"a\n"), br#""a\n""#);
+/// ```
+pub fn quoted(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len() + 2);
+    write_quoted(&mut out, bytes, b'"');
+    out
+}
+
+/// The string that a text of new syntax is, if it is one string and nothing else; adjacent strings are one.
+///
+/// ```
+/// use classmate::syntax::quote::unquoted;
+/// assert_eq!(unquoted(br#" "a\n" "b" "#).as_deref(), Some(&b"a\nb"[..]));
+/// assert!(unquoted(b"a").is_none());
+/// ```
+pub fn unquoted(text: &[u8]) -> Option<Text> {
+    match parse_expr(text, &ParseOptions::default()).ok()?.as_literal()? {
+        Literal::Str(bytes) => Some(bytes.clone()),
+        _ => None,
+    }
 }
 
 fn needs_escape(byte: u8, quote: Option<u8>) -> bool {

@@ -8,6 +8,7 @@ use super::number;
 
 /// An absolute time: an instant and the offset of the clock that shows it. Equality is the identity of the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(Rust, packed(4))] // twelve bytes, so that a value fits in sixteen
 pub struct AbsTime {
     /// Seconds since 1970-01-01T00:00:00Z.
     pub seconds: i64,
@@ -248,7 +249,7 @@ pub fn write_abs(out: &mut Vec<u8>, time: AbsTime) {
     let fields = Civil::from_seconds(time.seconds, time.offset);
     push(out, format_args!("{}-{:02}-{:02}", fields.year, fields.month, fields.day));
     push(out, format_args!("T{:02}:{:02}:{:02}", fields.hour, fields.minute, fields.second));
-    let (sign, offset) = if time.offset > 0 { ('+', time.offset) } else { ('-', time.offset.wrapping_neg()) };
+    let (sign, offset) = (if time.offset > 0 { '+' } else { '-' }, time.offset.unsigned_abs());
     push(out, format_args!("{sign}{:02}:{:02}", offset / 3600, offset / 60 % 60));
 }
 
@@ -337,6 +338,14 @@ mod tests {
         let mut out = Vec::new();
         write_rel_whole(&mut out, seconds);
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_smallest_offset_is_written_like_any_other() {
+        // absTime(1, -2147483648) of the reference.
+        let mut out = Vec::new();
+        write_abs(&mut out, AbsTime { seconds: 1, offset: i32::MIN });
+        assert_eq!(String::from_utf8(out).unwrap(), "1901-12-13T20:45:53-596523:14");
     }
 
     #[test]

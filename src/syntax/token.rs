@@ -45,13 +45,16 @@ pub enum Raw {
     /// `0x` and hexadecimal digits.
     #[regex("0[xX][0-9A-Fa-f]+")]
     Hexadecimal,
-    /// A number with a point, an exponent, or both.
+    /// A number with a point, an exponent, or both. Two points in front of digits are read like one, but the number is
+    /// zero.
     #[regex(r"[0-9]+\.[0-9]+")]
     #[regex(r"\.[0-9]+")]
+    #[regex(r"\.\.[0-9]+")]
     Fraction,
     /// A number with an exponent.
     #[regex(r"[0-9]+(\.[0-9]+)?[eE][+-]?[0-9]+")]
     #[regex(r"\.[0-9]+[eE][+-]?[0-9]+")]
+    #[regex(r"\.\.[0-9]+[eE][+-]?[0-9]+")]
     Exponent,
     /// A string with its quotes; in new syntax all that join it.
     #[token("\"", |lexer| quoted(lexer, b'"'))]

@@ -1,7 +1,7 @@
 //! `+ - * / %`, unary minus and plus, shifts and bits.
 
 use crate::syntax::operator::{BinaryOp, UnaryOp};
-use crate::syntax::time::AbsTime;
+use crate::syntax::time::{AbsTime, truncate_to_32};
 use crate::value::Value;
 use crate::value::compare::integers;
 
@@ -69,8 +69,9 @@ fn time(op: BinaryOp, left: &Value, right: &Value) -> Value {
     }
 }
 
+/// The reference keeps 32 bits of the seconds.
 fn shifted(at: AbsTime, by: f64, combine: fn(i64, i64) -> i64) -> Value {
-    Value::AbsTime(AbsTime { seconds: combine(at.seconds, by as i64), offset: at.offset })
+    Value::AbsTime(AbsTime { seconds: combine(at.seconds, i64::from(truncate_to_32(by))), offset: at.offset })
 }
 
 /// `left op right` for `& | ^ << >> >>>` (§5.5): integers only.
@@ -129,6 +130,18 @@ mod tests {
         assert!(divide(5.0, 0.0).is_error());
         assert!(matches!(divide(-5.0, 0.0), Value::Real(value) if value == f64::NEG_INFINITY));
         assert!(matches!(divide(0.0, 0.0), Value::Real(value) if value.is_nan()));
+    }
+
+    #[test]
+    fn a_time_moves_by_32_bits_of_seconds() {
+        // absTime(0) + relTime(1e10) and absTime(0) - relTime(1e10), as the reference answers them.
+        let (at, by) = (Value::AbsTime(AbsTime { seconds: 0, offset: 0 }), Value::RelTime(1e10));
+        let seconds = |op| match arithmetic(op, &at, &by) {
+            Value::AbsTime(time) => Some(time.seconds),
+            _ => None,
+        };
+        assert_eq!(seconds(BinaryOp::Add), Some(-2_147_483_648));
+        assert_eq!(seconds(BinaryOp::Subtract), Some(2_147_483_648));
     }
 
     #[test]

@@ -17,7 +17,10 @@ pub fn compare(op: BinaryOp, left: &Value, right: &Value) -> Value {
             BinaryOp::NotEqual => Value::Bool(!a.eq_ignore_ascii_case(b)),
             _ => decide(op, Some(folded_order(a, b))),
         },
-        (Value::AbsTime(a), Value::AbsTime(b)) => decide(op, Some(a.seconds.cmp(&b.seconds))),
+        (Value::AbsTime(a), Value::AbsTime(b)) => {
+            let (a, b) = (a.seconds, b.seconds);
+            decide(op, Some(a.cmp(&b)))
+        }
         (Value::RelTime(a), Value::RelTime(b)) => decide(op, a.partial_cmp(b)),
         _ => match integers(left, right) {
             Some((a, b)) => decide(op, Some(a.cmp(&b))),

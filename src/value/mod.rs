@@ -90,8 +90,8 @@ impl Type {
 pub(crate) struct FrameId(pub(crate) u32);
 
 impl FrameId {
-    /// For values made outside an evaluation.
-    pub(crate) const NONE: FrameId = FrameId(u32::MAX);
+    /// No ad at all: for values made outside an evaluation, and for copies. Every evaluation begins with this frame.
+    pub(crate) const NONE: FrameId = FrameId(0);
 }
 
 /// A list value.

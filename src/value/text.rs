@@ -1,8 +1,8 @@
 //! Conversions between values: to text, to real, to integer (§7.1).
 
 use crate::syntax::number::{real_prefix, real_to_integer};
-use crate::syntax::print::Style;
-use crate::syntax::time::{write_abs, write_rel_whole};
+use crate::syntax::print::{Style, write_integer};
+use crate::syntax::time::{truncate_to_32, write_abs, write_rel_whole};
 use crate::text::Text;
 use crate::value::Value;
 
@@ -13,7 +13,15 @@ use crate::value::Value;
 /// # Errors
 /// The value itself, when it is undefined or error.
 pub fn to_text(value: &Value) -> Result<Text, Value> {
-    Ok(match value {
+    to_text_within(value, usize::MAX).map(|text| text.unwrap_or_else(|| Text::new("")))
+}
+
+/// As [`to_text`]; `None` when the text of a list or ad is longer than `limit` bytes.
+///
+/// # Errors
+/// As [`to_text`].
+pub fn to_text_within(value: &Value, limit: usize) -> Result<Option<Text>, Value> {
+    Ok(Some(match value {
         Value::Undefined | Value::Error => return Err(value.clone()),
         Value::Str(text) => text.clone(),
         Value::AbsTime(time) => {
@@ -26,8 +34,14 @@ pub fn to_text(value: &Value) -> Result<Text, Value> {
             write_rel_whole(&mut out, *seconds);
             Text::from(out)
         }
-        other => Text::from(other.to_text(Style::New)),
-    })
+        Value::Bool(value) => Text::new(if *value { "true" } else { "false" }),
+        Value::Int(value) => {
+            let mut out = Vec::with_capacity(20);
+            write_integer(&mut out, *value);
+            Text::from(out)
+        }
+        other => return Ok(other.to_expr().to_text_within(Style::New, limit).map(Text::from)),
+    }))
 }
 
 /// The value as a real: the longest numeric prefix of a string, seconds of a time.
@@ -42,7 +56,7 @@ pub fn to_real(value: &Value) -> Result<f64, Value> {
         Value::Int(value) => *value as f64,
         Value::Real(value) => *value,
         Value::AbsTime(time) => time.seconds as f64,
-        Value::RelTime(seconds) => seconds.trunc(),
+        Value::RelTime(seconds) => f64::from(truncate_to_32(*seconds)),
         Value::Str(text) => real_prefix(text).ok_or(Value::Error)?.0,
     })
 }

@@ -173,6 +173,8 @@ impl Writer<'_> {
             Some(_) => NOT_AFTER_O.contains(&letter),
             None => false,
         });
+        // The library notes the change of case before it refuses these two.
+        shape.upper |= refused && shape.change && matches!(letter, Some(b'b' | b'h'));
         match letter {
             Some(letter) if !refused && self.known(letter, shape)? => {}
             _ => self.text(&text[..used], shape)?,
@@ -393,6 +395,7 @@ mod tests {
         assert_eq!(at(0, "%N %f %i %q %v %+ %L %J %K %E %O"), "%N %f %i %q %v %+ %L %J %K %E %O");
         assert_eq!(at(0, "%"), "%");
         assert_eq!(at(0, "%^q %E6y"), "%^Q %E6y");
+        assert_eq!(at(0, "%#Ea|%#EB|%#Eb|%#Eh|%#Ed|%#Ox|%^Ed"), "%#Ea|%#EB|%#EB|%#EH|%#Ed|%#Ox|%^ED");
     }
 
     #[test]

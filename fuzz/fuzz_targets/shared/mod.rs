@@ -1,0 +1,73 @@
+//! What several targets do.
+#![allow(dead_code)]
+
+use std::io::Read;
+
+use classmate::syntax::expr::{Expr, Node};
+use classmate::syntax::literal::Literal;
+use classmate::syntax::parse::{ParseOptions, parse_expr};
+use classmate::syntax::print::Style;
+
+/// Parses a text; what is printed of it must read back, and then print alike.
+///
+/// The first printing may lose what the language cannot write: `- 5` is printed ` -5`, which is a number.
+pub fn round_trip(text: &[u8], options: &ParseOptions) {
+    let expr = match parse_expr(text, options) {
+        Ok(expr) => expr,
+        Err(error) => {
+            let range = error.span.range();
+            assert!(range.start <= range.end && range.end <= text.len());
+            let _ = error.to_string();
+            return;
+        }
+    };
+    for style in [Style::Old, Style::Pretty] {
+        let _ = expr.to_text(style);
+    }
+    let first = expr.to_text(Style::New);
+    if !reads_back(&expr) {
+        return;
+    }
+    let second = parse_expr(&first, options).expect("printed text reads back");
+    let printed = second.to_text(Style::New);
+    let third = parse_expr(&printed, options).expect("printed text reads back again");
+    assert_eq!(String::from_utf8_lossy(&third.to_text(Style::New)), String::from_utf8_lossy(&printed));
+    assert!(second.same_as(&third));
+}
+
+/// Whether the canonical text of an expression can be read: selectors and function names are printed without their
+/// quotes, times beyond four digits of a year or 32 bits of seconds have no readable form, and a text that nests as
+/// deeply as is allowed nests deeper when a negative number in it needs a sign of its own.
+fn reads_back(expr: &Expr) -> bool {
+    let tree = expr.tree();
+    let plain = |name: classmate::name::Name| {
+        let text = name.as_bytes();
+        let word = text.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+            && text.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        let keyword = [&b"true"[..], b"false", b"undefined", b"error", b"is", b"isnt"];
+        word && !keyword.contains(&name.folded())
+    };
+    tree.nodes.iter().all(|node| match node {
+        Node::Select(name) => plain(*name),
+        Node::Call(call) => plain(tree.calls[*call as usize].name),
+        Node::Literal(Literal::AbsTime(time)) => (-30_000_000_000..250_000_000_000).contains(&time.seconds) && time.seconds != -1,
+        Node::Literal(Literal::RelTime(seconds)) => seconds.abs() < 2_147_483_647.0,
+        _ => true,
+    })
+}
+
+/// An input that arrives in pieces.
+pub struct Dripping<'a> {
+    pub rest: &'a [u8],
+    pub piece: usize,
+}
+
+impl Read for Dripping<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.piece.max(1).min(self.rest.len()).min(buffer.len());
+        let (now, later) = self.rest.split_at(length);
+        buffer[..length].copy_from_slice(now);
+        self.rest = later;
+        Ok(length)
+    }
+}

@@ -1,0 +1,35 @@
+//! Who used what, and what that does to priorities: records, decay, `HTCondor`'s transaction log.
+//!
+//! In: a log and the slots in use. Out: priorities and usage of submitters. Time is an argument.
+
+pub mod customer;
+pub mod factor;
+pub mod log;
+pub mod record;
+pub mod usage;
+
+pub use customer::Customer;
+pub use log::{Log, LogError, LogWarning};
+pub use usage::Accountant;
+
+/// The record of everybody who is in no group, and the name of the root group.
+pub const ROOT_GROUP: &[u8] = b"<none>";
+
+/// Which group a submitter (or a group's own name) belongs to.
+///
+/// One question with one answer: the group tree answers it when groups are configured, [`Ungrouped`]
+/// otherwise.
+pub trait GroupOf {
+    /// The full name of the group, as displayed; [`ROOT_GROUP`] for those in none.
+    fn group_of(&self, name: &[u8]) -> &[u8];
+}
+
+/// No groups are configured: everybody is in [`ROOT_GROUP`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ungrouped;
+
+impl GroupOf for Ungrouped {
+    fn group_of(&self, _name: &[u8]) -> &[u8] {
+        ROOT_GROUP
+    }
+}

@@ -1,0 +1,255 @@
+//! The accountant: all customers, what they use, what their priority is.
+//!
+//! In: a log's records, the slots in use, matches. Out: priorities and usage. The clock is an argument.
+//! Formula source: `accountant.md` §2 to §5.
+
+use hashbrown::HashMap;
+
+use super::customer::Customer;
+use super::factor::FactorRules;
+use super::log::Log;
+use super::{GroupOf, ROOT_GROUP};
+
+/// A slot in use, as the accountant sees it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SlotInUse<'a> {
+    /// The submitter it is charged to: the slot's `AccountingGroup`, else its `RemoteUser`.
+    pub submitter: &'a [u8],
+    /// Slot weight, not negative.
+    pub weight: f64,
+    /// Whether its activity is `Suspended`.
+    pub suspended: bool,
+}
+
+/// Customers by name, in the order in which they were first seen.
+#[derive(Debug, Clone)]
+pub struct Accountant {
+    names: Vec<Box<[u8]>>,
+    customers: Vec<Customer>,
+    index: HashMap<Box<[u8]>, usize>,
+    last_update: i64,
+    rules: FactorRules,
+}
+
+impl Accountant {
+    /// An accountant that knows nobody: every submitter has priority 0.5 × its default factor.
+    pub fn new(rules: FactorRules) -> Self {
+        let (names, customers, index) = (Vec::new(), Vec::new(), HashMap::new());
+        Self { names, customers, index, last_update: 0, rules }
+    }
+
+    /// The customers of a log.
+    pub fn from_log(log: &Log, rules: FactorRules) -> Self {
+        let mut accountant = Self::new(rules);
+        let clock = log.get(b"Accountant.").and_then(|record| record.integer("LastUpdateTime"));
+        accountant.last_update = clock.unwrap_or(0);
+        for (name, record) in log.table("Customer") {
+            let at = accountant.entry(name);
+            accountant.customers[at] = Customer::from(record);
+        }
+        accountant
+    }
+
+    /// When priorities were last updated, epoch seconds; 0 if never.
+    pub fn last_update(&self) -> i64 {
+        self.last_update
+    }
+
+    /// The record of a customer, if there is one.
+    pub fn get(&self, name: &[u8]) -> Option<&Customer> {
+        self.index.get(name).map(|&at| &self.customers[at])
+    }
+
+    /// Names and records in the order in which they were first seen.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &Customer)> {
+        self.names.iter().map(|name| &**name).zip(&self.customers)
+    }
+
+    /// The priority factor: the stored one, else the default of the name and its group.
+    pub fn factor(&self, name: &[u8], groups: &dyn GroupOf) -> f64 {
+        let stored = self.get(name).and_then(|customer| FactorRules::stored(customer.factor));
+        stored.unwrap_or_else(|| self.rules.default_factor(name, groups.group_of(name)))
+    }
+
+    /// Effective user priority: real priority × factor; lower is better.
+    pub fn effective_priority(&self, name: &[u8], groups: &dyn GroupOf) -> f64 {
+        let real = self.get(name).map_or(super::customer::BEST_PRIORITY, Customer::real_priority);
+        real * self.factor(name, groups)
+    }
+
+    /// Weighted slots in use by a submitter or group, matches of this cycle included.
+    pub fn usage(&self, name: &[u8]) -> f64 {
+        self.get(name).map_or(0.0, |customer| customer.weighted_resources)
+    }
+
+    /// Most weighted slots a submitter may have; negative: no limit.
+    pub fn ceiling(&self, name: &[u8]) -> i64 {
+        self.get(name).map_or(-1, |customer| customer.ceiling)
+    }
+
+    /// Weighted slots a submitter is served first; 0: none.
+    pub fn floor(&self, name: &[u8]) -> i64 {
+        self.get(name).map_or(0, |customer| customer.floor)
+    }
+
+    /// Decays priorities and charges usage up to `now` (`half_life` in seconds).
+    ///
+    /// Does nothing if no time has passed; a clock that stepped back only moves the last update.
+    pub fn update_priorities(&mut self, now: i64, half_life: f64) {
+        let dt = now.saturating_sub(self.last_update);
+        self.last_update = now;
+        if dt <= 0 {
+            return;
+        }
+        let beta = 0.5_f64.powf(dt as f64 / half_life);
+        for customer in &mut self.customers {
+            customer.update(now, dt as f64, beta);
+        }
+    }
+
+    /// Counts anew what everybody uses, from the slots claimed or being preempted.
+    ///
+    /// The reference resets the weighted counter only, so its other counters drift; here all are reset.
+    pub fn recount<'a>(
+        &mut self,
+        slots: impl IntoIterator<Item = SlotInUse<'a>>,
+        now: i64,
+        discount_suspended: bool,
+        groups: &dyn GroupOf,
+    ) {
+        self.customers.iter_mut().for_each(Customer::reset_use);
+        for slot in slots {
+            if !(slot.suspended && discount_suspended) {
+                self.add_match(slot.submitter, slot.weight, now, groups);
+            }
+        }
+    }
+
+    /// Charges a match of a slot of this weight to a submitter, its group, and the groups above.
+    pub fn add_match(&mut self, submitter: &[u8], weight: f64, now: i64, groups: &dyn GroupOf) {
+        let late = now.saturating_sub(self.last_update);
+        let group = groups.group_of(submitter);
+        for name in [submitter, group] {
+            let at = self.entry(name);
+            self.customers[at].add(weight, late);
+        }
+        if group == ROOT_GROUP {
+            let at = self.entry(group);
+            self.customers[at].add_hierarchical(weight);
+            return;
+        }
+        let dots = memchr::memrchr_iter(b'.', group);
+        for end in std::iter::once(group.len()).chain(dots) {
+            let at = self.entry(&group[..end]);
+            self.customers[at].add_hierarchical(weight);
+        }
+    }
+
+    fn entry(&mut self, name: &[u8]) -> usize {
+        if let Some(&at) = self.index.get(name) {
+            return at;
+        }
+        self.index.insert(name.into(), self.names.len());
+        self.names.push(name.into());
+        self.customers.push(Customer::default());
+        self.names.len() - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Ungrouped;
+    use super::*;
+    use crate::config::Config;
+    use crate::config::knobs::NegotiatorKnobs;
+
+    fn accountant(log: &str) -> Accountant {
+        let knobs = NegotiatorKnobs::read(&Config::parse("c", b"").unwrap()).unwrap();
+        Accountant::from_log(&Log::read(log.as_bytes()).unwrap(), FactorRules::new(&knobs.accountant))
+    }
+
+    /// Groups by the text before the last dot, without a tree.
+    struct Dotted;
+
+    impl GroupOf for Dotted {
+        fn group_of(&self, name: &[u8]) -> &[u8] {
+            match name {
+                b"a.b.eve@x" => b"a.b",
+                _ => ROOT_GROUP,
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_log_everybody_has_half_the_default_factor() {
+        let accountant = accountant("");
+        assert_eq!(accountant.effective_priority(b"alice@x", &Ungrouped), 500.0);
+        assert_eq!(accountant.effective_priority(b"nice-user.alice@x", &Ungrouped), 5e9);
+        assert_eq!((accountant.usage(b"alice@x"), accountant.ceiling(b"a"), accountant.floor(b"a")), (0.0, -1, 0));
+    }
+
+    #[test]
+    fn the_effective_priority_is_priority_times_factor() {
+        let accountant = accountant(
+            "101 Customer.a@x * *\n103 Customer.a@x Priority 10.000000\n103 Customer.a@x PriorityFactor 1000.000000\n\
+             101 Customer.b@x * *\n103 Customer.b@x PriorityFactor 0.5\n103 Customer.b@x Ceiling 4\n103 Customer.b@x Floor 2\n",
+        );
+        assert_eq!(accountant.effective_priority(b"a@x", &Ungrouped), 10_000.0);
+        assert_eq!(accountant.effective_priority(b"b@x", &Ungrouped), 500.0);
+        assert_eq!((accountant.ceiling(b"b@x"), accountant.floor(b"b@x")), (4, 2));
+    }
+
+    #[test]
+    fn matches_are_charged_to_the_submitter_and_every_group_above() {
+        let mut accountant = accountant("");
+        accountant.add_match(b"a.b.eve@x", 3.0, 0, &Dotted);
+        accountant.add_match(b"bob@x", 2.0, 0, &Dotted);
+        let hierarchical = |name: &[u8]| accountant.get(name).unwrap().hierarchical_resources;
+        assert_eq!((accountant.usage(b"a.b.eve@x"), accountant.usage(b"a.b"), accountant.usage(b"a")), (3.0, 3.0, 0.0));
+        assert_eq!((hierarchical(b"a.b"), hierarchical(b"a"), hierarchical(b"<none>")), (3.0, 3.0, 2.0));
+        assert_eq!((accountant.usage(b"<none>"), hierarchical(b"bob@x")), (2.0, 0.0));
+    }
+
+    #[test]
+    fn recounting_starts_from_nothing_for_every_counter() {
+        let mut accountant = accountant("");
+        let slots = [
+            SlotInUse { submitter: b"a.b.eve@x", weight: 2.0, suspended: false },
+            SlotInUse { submitter: b"a.b.eve@x", weight: 4.0, suspended: true },
+        ];
+        for _ in 0..3 {
+            accountant.recount(slots, 0, true, &Dotted);
+        }
+        let eve = accountant.get(b"a.b.eve@x").unwrap();
+        assert_eq!((eve.resources, eve.weighted_resources), (1, 2.0));
+        assert_eq!(accountant.get(b"a").unwrap().hierarchical_resources, 2.0);
+        accountant.recount(slots, 0, false, &Dotted);
+        assert_eq!(accountant.usage(b"a.b.eve@x"), 6.0);
+    }
+
+    #[test]
+    fn an_update_needs_time_to_pass() {
+        let log = "101 Accountant. * *\n103 Accountant. LastUpdateTime 1000\n\
+                   101 Customer.a@x * *\n103 Customer.a@x Priority 8.000000\n";
+        let mut accountant = accountant(log);
+        accountant.update_priorities(1000, 100.0);
+        assert_eq!(accountant.get(b"a@x").unwrap().priority, 8.0);
+        accountant.update_priorities(900, 100.0);
+        assert_eq!((accountant.get(b"a@x").unwrap().priority, accountant.last_update()), (8.0, 900));
+        accountant.update_priorities(1000, 100.0);
+        assert_eq!(accountant.get(b"a@x").unwrap().priority, 4.0);
+    }
+
+    /// From the recorded log of a pool with the default half-life: 7 seconds of decay between
+    /// `LastUpdateTime` 1795214099 and 1795214106 took 5.0 to 4.999719 and 20.0 to 19.998877.
+    #[test]
+    fn decay_agrees_with_a_recorded_pool() {
+        let log = "101 Accountant. * *\n103 Accountant. LastUpdateTime 1795214099\n\
+                   101 Customer.alice@pool.test * *\n103 Customer.alice@pool.test Priority 5.0\n\
+                   101 Customer.group_phys.bob@pool.test * *\n103 Customer.group_phys.bob@pool.test Priority 20.0\n";
+        let mut accountant = accountant(log);
+        accountant.update_priorities(1_795_214_106, 86400.0);
+        assert_eq!(accountant.get(b"alice@pool.test").unwrap().priority, 4.999_719);
+        assert_eq!(accountant.get(b"group_phys.bob@pool.test").unwrap().priority, 19.998_877);
+    }
+}

@@ -1,0 +1,537 @@
+//! Partial evaluation (§10.7): computes what an ad decides of an expression and leaves the rest.
+//!
+//! In: an expression and an ad. Out: a value, or a residual expression in which known attributes are constants and
+//! constants of one chain of operators are folded into one. The residue grows in a flat arena; chains of operators
+//! are walked in a loop, and other nesting is limited, so nothing overflows the stack.
+
+use std::sync::Arc;
+
+use crate::ad::ClassAd;
+use crate::eval::scope::{Scope, Settings};
+use crate::eval::{Failed, Found, Machine, operate};
+use crate::name::Name;
+use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree, base_of, copy_into};
+use crate::syntax::operator::{BinaryOp, UnaryOp};
+use crate::value::logic::not;
+use crate::value::{FrameId, Value, arith};
+
+/// What is left of an expression.
+#[derive(Clone, Debug)]
+pub enum Flattened {
+    /// The ad decides it.
+    Value(Value),
+    /// Something is missing.
+    Residue(Expr),
+}
+
+/// What becomes of a reference to an attribute whose expression does not flatten to a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Inlining {
+    /// The reference stays.
+    Keep,
+    /// What is left of the attribute's expression takes its place.
+    Inline,
+}
+
+/// Computes what an ad decides of an expression.
+///
+/// Functions count as pure: `time()` and `random()` are evaluated now.
+///
+/// # Errors
+/// The evaluation of a part was abandoned, references go in a circle, or the residue is too large.
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::ad::flatten::{Flattened, Inlining, flatten};
+/// use classmate::eval::scope::Settings;
+/// use classmate::syntax::parse::{ParseOptions, parse_expr};
+/// let ad = ClassAd::parse(b"[ a = 1 ]")?;
+/// let expr = parse_expr(b"x + a + 2", &ParseOptions::default())?;
+/// match flatten(&ad, &expr, Inlining::Keep, &Settings::default()) {
+///     Ok(Flattened::Residue(rest)) => assert_eq!(rest.to_string(), "3 + x"),
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+pub fn flatten(ad: &ClassAd, expr: &Expr, inlining: Inlining, settings: &Settings) -> Result<Flattened, Failed> {
+    let machine = Machine::new(Scope::new(ad, settings));
+    let start = machine.start();
+    let mut flattener = Flattener { root: machine.root_of(start), machine, inlining, parts: Vec::new(), nesting: 0 };
+    let flat = flattener.flat(expr.tree(), expr.root(), Context { frame: start, attached: false })?;
+    match flat {
+        Flat::Value(value) => Ok(Flattened::Value(flattener.machine.released(value))),
+        other => {
+            let root = flattener.tree(other)?;
+            flattener.expr(root).map(Flattened::Residue)
+        }
+    }
+}
+
+/// Parts inside one another, other than chains of operators. The reference has no limit and overflows its stack.
+const NESTING: u32 = 10_000;
+
+/// An index in the arena of residual parts.
+type PartId = u32;
+
+/// A residual part.
+enum Part {
+    /// A part of an expression as it is.
+    Kept(Arc<Tree>, NodeId),
+    Constant(Value),
+    Paren(PartId),
+    Unary(UnaryOp, PartId),
+    Binary(BinaryOp, PartId, PartId),
+    Subscript(PartId, PartId),
+    Conditional(PartId, PartId, PartId),
+    Call(Name, Vec<PartId>),
+    List(Vec<PartId>),
+    Ad(Vec<(Name, PartId)>),
+}
+
+/// A flattened operand.
+enum Flat {
+    Value(Value),
+    Tree(PartId),
+    /// `constant op tree`, from a chain of that operator; the constant can still take in others.
+    Pair(BinaryOp, Value, PartId),
+}
+
+/// Where names are looked up.
+#[derive(Clone, Copy)]
+struct Context {
+    frame: FrameId,
+    /// Whether ads written here are inside the ad of the frame. Those of a loose expression are not.
+    attached: bool,
+}
+
+struct Flattener<'a> {
+    machine: Machine<'a>,
+    root: FrameId,
+    inlining: Inlining,
+    parts: Vec<Part>,
+    nesting: u32,
+}
+
+fn is_associative(op: BinaryOp) -> bool {
+    matches!(
+        op,
+        BinaryOp::Add
+            | BinaryOp::Multiply
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::And
+            | BinaryOp::Or
+    )
+}
+
+impl Flattener<'_> {
+    fn part(&mut self, part: Part) -> Result<PartId, Failed> {
+        let children = match &part {
+            Part::Call(_, parts) | Part::List(parts) => parts.len() * size_of::<PartId>(),
+            Part::Ad(attributes) => attributes.len() * size_of::<(Name, PartId)>(),
+            _ => 0,
+        };
+        self.machine.charge_bytes(size_of::<Part>() + children)?;
+        self.parts.push(part);
+        Ok((self.parts.len() - 1) as PartId)
+    }
+
+    /// A flattened operand as a residual part.
+    fn tree(&mut self, flat: Flat) -> Result<PartId, Failed> {
+        match flat {
+            Flat::Value(value) => {
+                let value = self.machine.released(value);
+                self.part(Part::Constant(value))
+            }
+            Flat::Tree(part) => Ok(part),
+            Flat::Pair(op, value, right) => {
+                let left = self.part(Part::Constant(value))?;
+                self.part(Part::Binary(op, left, right))
+            }
+        }
+    }
+
+    fn kept(&mut self, tree: &Arc<Tree>, id: NodeId) -> Result<Flat, Failed> {
+        self.part(Part::Kept(Arc::clone(tree), id)).map(Flat::Tree)
+    }
+
+    /// Flattens a part; no pair leaves it.
+    fn whole(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, Failed> {
+        match self.flat(tree, id, context)? {
+            pair @ Flat::Pair(..) => self.tree(pair).map(Flat::Tree),
+            other => Ok(other),
+        }
+    }
+
+    fn flat(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, Failed> {
+        if self.nesting >= NESTING {
+            return Err(Failed::Depth(NESTING));
+        }
+        self.nesting += 1;
+        let flat = crate::eval::with_stack(|| self.node(tree, id, context));
+        self.nesting -= 1;
+        flat
+    }
+
+    fn node(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, Failed> {
+        self.machine.charge_work(1)?;
+        match *tree.node(id) {
+            Node::Literal(ref literal) => Ok(Flat::Value(Value::from(literal))),
+            Node::Attr(_) | Node::Absolute(_) | Node::Select(_) => self.reference(tree, id, context),
+            Node::Paren(inner) => match self.whole(tree, inner, context)? {
+                Flat::Tree(part) => self.part(Part::Paren(part)).map(Flat::Tree),
+                value => Ok(value),
+            },
+            Node::Unary(op, operand) => match self.whole(tree, operand, context)? {
+                Flat::Value(value) if op == UnaryOp::Not => Ok(Flat::Value(not(&value))),
+                Flat::Value(value) => Ok(Flat::Value(arith::unary(op, value))),
+                other => {
+                    let part = self.tree(other)?;
+                    self.part(Part::Unary(op, part)).map(Flat::Tree)
+                }
+            },
+            Node::Binary(..) => self.chain(tree, id, context),
+            Node::Subscript { base, index } => {
+                let (base, index) = (self.whole(tree, base, context)?, self.whole(tree, index, context)?);
+                if let (Flat::Value(base), Flat::Value(index)) = (&base, &index) {
+                    return self.machine.subscript_of(base, index).map(Flat::Value);
+                }
+                let (base, index) = (self.tree(base)?, self.tree(index)?);
+                self.part(Part::Subscript(base, index)).map(Flat::Tree)
+            }
+            Node::Conditional { condition, yes, no } => self.conditional(tree, [condition, yes, no], context),
+            Node::Call(call) => self.call(tree, tree.calls[call as usize], context),
+            Node::List(run) => {
+                let parts = self.each(tree, tree.run(run), context)?.0;
+                self.part(Part::List(parts)).map(Flat::Tree)
+            }
+            Node::Ad(run) => self.ad(tree, id, run, context),
+        }
+    }
+
+    /// Flattens several parts, and says whether all of them are values.
+    fn each(&mut self, tree: &Arc<Tree>, ids: &[NodeId], context: Context) -> Result<(Vec<PartId>, bool), Failed> {
+        let (mut parts, mut values) = (Vec::with_capacity(ids.len()), true);
+        for id in ids {
+            let flat = self.whole(tree, *id, context)?;
+            values &= matches!(flat, Flat::Value(_));
+            parts.push(self.tree(flat)?);
+        }
+        Ok((parts, values))
+    }
+
+    fn ad(&mut self, tree: &Arc<Tree>, id: NodeId, run: Run, context: Context) -> Result<Flat, Failed> {
+        let frame = self.machine.frame_of_written(tree, id, context.attached.then_some(context.frame))?;
+        let inside = Context { frame, attached: true };
+        let mut attributes = Vec::with_capacity(run.len as usize);
+        for (name, value) in tree.ad(run) {
+            let flat = self.whole(tree, *value, inside)?;
+            attributes.push((*name, self.tree(flat)?));
+        }
+        self.part(Part::Ad(attributes)).map(Flat::Tree)
+    }
+
+    fn call(&mut self, tree: &Arc<Tree>, site: CallSite, context: Context) -> Result<Flat, Failed> {
+        if crate::builtin::find(site.name).is_none() {
+            return Ok(Flat::Value(Value::Error));
+        }
+        let (arguments, values) = self.each(tree, tree.run(site.arguments), context)?;
+        if values {
+            return self.machine.call(tree, site, context.frame).map(Flat::Value);
+        }
+        self.part(Part::Call(site.name, arguments)).map(Flat::Tree)
+    }
+
+    fn conditional(
+        &mut self,
+        tree: &Arc<Tree>,
+        [condition, yes, no]: [NodeId; 3],
+        context: Context,
+    ) -> Result<Flat, Failed> {
+        let chosen = match self.whole(tree, condition, context)? {
+            Flat::Value(Value::Undefined) => self.part(Part::Kept(Arc::clone(tree), condition))?,
+            Flat::Value(value) => {
+                return match value.as_condition() {
+                    Some(true) => self.whole(tree, yes, context),
+                    Some(false) => self.whole(tree, no, context),
+                    None => Ok(Flat::Value(Value::Error)),
+                };
+            }
+            other => self.tree(other)?,
+        };
+        let branches = self.each(tree, &[yes, no], context)?.0;
+        self.part(Part::Conditional(chosen, branches[0], branches[1])).map(Flat::Tree)
+    }
+
+    fn reference(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, Failed> {
+        let found = match *tree.node(id) {
+            Node::Attr(name) => self.machine.resolve_reference(name, context.frame),
+            Node::Absolute(name) => self.machine.resolve(name, self.root),
+            Node::Select(name) => match self.machine.eval(tree, base_of(id), context.frame)? {
+                Value::Ad(ad) => {
+                    let from = self.machine.frame_of(&ad)?;
+                    self.machine.resolve(name, from)
+                }
+                Value::List(list) if self.inlining == Inlining::Inline => {
+                    let made = self.machine.project(&list, name, context.frame)?;
+                    return self.tree(Flat::Value(made)).map(Flat::Tree);
+                }
+                Value::Undefined | Value::List(_) => None,
+                _ => return Ok(Flat::Value(Value::Error)),
+            },
+            _ => None,
+        };
+        let Some((found, at)) = found else { return self.kept(tree, id) };
+        let (target, node) = match found {
+            Found::Value(value) => return Ok(Flat::Value(value)),
+            Found::Clock => return Ok(Flat::Value(Value::Int(self.machine.settings().now))),
+            Found::Frame(_) => return self.kept(tree, id),
+            Found::Borrowed(target) => (Arc::clone(target), target.root()),
+            Found::Shared(target, node) => (target, node),
+        };
+        if let Node::Ad(_) = target.node(node) {
+            return self.kept(tree, id);
+        }
+        self.machine.descend()?;
+        let flat = self.whole(&target, node, Context { frame: at, attached: true });
+        self.machine.ascend();
+        match flat? {
+            Flat::Tree(_) if self.inlining == Inlining::Keep => self.kept(tree, id),
+            other => Ok(other),
+        }
+    }
+
+    /// A chain of operators, from its leftmost operand to the right: `a + b * c` is `+` of `a` and `b * c`.
+    fn chain(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, Failed> {
+        let mut operators = Vec::new();
+        let mut leftmost = id;
+        while let Node::Binary(op, left, right) = *tree.node(leftmost) {
+            operators.push((op, right));
+            leftmost = left;
+        }
+        self.machine.charge_work(operators.len() as u64)?;
+        let mut left = self.flat(tree, leftmost, context)?;
+        for (op, right) in operators.into_iter().rev() {
+            let right = self.flat(tree, right, context)?;
+            left = if is_associative(op) { self.combined(op, left, right)? } else { self.joined(op, left, right)? };
+        }
+        Ok(left)
+    }
+
+    /// An operation whose operands stay where they are.
+    fn joined(&mut self, op: BinaryOp, left: Flat, right: Flat) -> Result<Flat, Failed> {
+        if let (Flat::Value(left), Flat::Value(right)) = (&left, &right) {
+            return Ok(Flat::Value(operate(op, left, right)));
+        }
+        let (left, right) = (self.tree(left)?, self.tree(right)?);
+        self.part(Part::Binary(op, left, right)).map(Flat::Tree)
+    }
+
+    /// An operation of an associative operator, whose constants are brought together in front.
+    fn combined(&mut self, op: BinaryOp, left: Flat, right: Flat) -> Result<Flat, Failed> {
+        let (left, right) = match (op, left, right) {
+            (BinaryOp::And | BinaryOp::Or, Flat::Value(value), tree @ (Flat::Tree(_) | Flat::Pair(..))) => {
+                match self.decided(op, value, tree, |value| operate(op, value, &Value::Undefined))? {
+                    Ok(flat) => return Ok(flat),
+                    Err((value, tree)) => (Flat::Value(value), tree),
+                }
+            }
+            (BinaryOp::And | BinaryOp::Or, tree @ (Flat::Tree(_) | Flat::Pair(..)), Flat::Value(value)) => {
+                match self.decided(op, value, tree, |value| operate(op, &Value::Undefined, value))? {
+                    Ok(flat) => return Ok(flat),
+                    Err((value, tree)) => (tree, Flat::Value(value)),
+                }
+            }
+            (_, left, right) => (left, right),
+        };
+        let is_pair = |flat: &Flat, own: bool| matches!(flat, Flat::Pair(other, ..) if (*other == op) == own);
+        let foreign = is_pair(&left, false) || is_pair(&right, false);
+        if foreign && !is_pair(&left, true) && !is_pair(&right, true) {
+            return self.joined(op, left, right);
+        }
+        // A pair of another operator is a tree like any other here. (The reference drops its constant:
+        // `x + 1 + y * 2` becomes `1 + x + y`.)
+        let (left, right) = (self.own(op, left)?, self.own(op, right)?);
+        Ok(match (left, right) {
+            (Flat::Value(a), Flat::Value(b)) => Flat::Value(operate(op, &a, &b)),
+            (Flat::Value(value), Flat::Tree(tree)) | (Flat::Tree(tree), Flat::Value(value)) => {
+                Flat::Pair(op, value, tree)
+            }
+            (Flat::Tree(a), Flat::Tree(b)) => Flat::Tree(self.part(Part::Binary(op, a, b))?),
+            (Flat::Pair(_, a, tree), Flat::Value(b)) | (Flat::Value(a), Flat::Pair(_, b, tree)) => {
+                Flat::Pair(op, operate(op, &a, &b), tree)
+            }
+            (Flat::Pair(_, value, a), Flat::Tree(b)) | (Flat::Tree(a), Flat::Pair(_, value, b)) => {
+                Flat::Pair(op, value, self.part(Part::Binary(op, a, b))?)
+            }
+            (Flat::Pair(_, a, left), Flat::Pair(_, b, right)) => {
+                Flat::Pair(op, operate(op, &a, &b), self.part(Part::Binary(op, left, right))?)
+            }
+        })
+    }
+
+    /// An operand in which only a pair of this operator is still a pair.
+    fn own(&mut self, op: BinaryOp, flat: Flat) -> Result<Flat, Failed> {
+        match flat {
+            Flat::Pair(other, ..) if other != op => self.tree(flat).map(Flat::Tree),
+            flat => Ok(flat),
+        }
+    }
+
+    /// `&&` or `||` of a value and something else: decided by the value, or simply the something else.
+    fn decided(
+        &mut self,
+        op: BinaryOp,
+        value: Value,
+        other: Flat,
+        with_undefined: impl Fn(&Value) -> Value,
+    ) -> Result<Result<Flat, (Value, Flat)>, Failed> {
+        let result = with_undefined(&value);
+        if let Value::Bool(_) = result {
+            return Ok(Ok(Flat::Value(result)));
+        }
+        let Some(condition) = value.as_condition() else { return Ok(Err((value, other))) };
+        if op == BinaryOp::And && condition {
+            // The reference drops the constant of a pair here: `true && x + 1` becomes `x`.
+            return self.own(op, other).map(Ok);
+        }
+        Ok(Err((Value::Bool(condition), other)))
+    }
+
+    /// The arena's parts below one of them as an expression.
+    fn expr(&mut self, root: PartId) -> Result<Expr, Failed> {
+        enum Step {
+            Part(PartId),
+            /// The children of the part have been written; these are their number and the part.
+            Close(PartId, usize),
+        }
+        let mut tree = Tree::default();
+        let mut written: Vec<NodeId> = Vec::new();
+        let mut steps = vec![Step::Part(root)];
+        let limit = self.machine.bytes_left() / size_of::<Node>();
+        while let Some(step) = steps.pop() {
+            if tree.nodes.len() > limit {
+                return Err(self.machine.too_many_bytes());
+            }
+            match step {
+                Step::Part(id) => match &self.parts[id as usize] {
+                    Part::Kept(source, node) => written.push(copy_into(&mut tree, source, *node)),
+                    Part::Constant(value) => {
+                        let constant = value.to_expr();
+                        written.push(copy_into(&mut tree, constant.tree(), constant.root()));
+                    }
+                    part => {
+                        let children = children(part);
+                        steps.push(Step::Close(id, children.len()));
+                        steps.extend(children.into_iter().rev().map(Step::Part));
+                    }
+                },
+                Step::Close(id, count) => {
+                    let children = written.split_off(written.len() - count);
+                    let node = node_of(&mut tree, &self.parts[id as usize], &children);
+                    tree.nodes.push(node);
+                    written.push(tree.root());
+                }
+            }
+        }
+        tree.spans.clear();
+        Ok(Expr::whole(Arc::new(tree)))
+    }
+}
+
+fn children(part: &Part) -> Vec<PartId> {
+    match part {
+        Part::Kept(..) | Part::Constant(_) => Vec::new(),
+        Part::Paren(inner) | Part::Unary(_, inner) => vec![*inner],
+        Part::Binary(_, a, b) | Part::Subscript(a, b) => vec![*a, *b],
+        Part::Conditional(a, b, c) => vec![*a, *b, *c],
+        Part::Call(_, parts) | Part::List(parts) => parts.clone(),
+        Part::Ad(attributes) => attributes.iter().map(|(_, value)| *value).collect(),
+    }
+}
+
+/// The node of a part whose children are already in the tree.
+fn node_of(tree: &mut Tree, part: &Part, ids: &[NodeId]) -> Node {
+    let mut run = || {
+        let run = Run { first: tree.children.len() as u32, len: ids.len() as u32 };
+        tree.children.extend(ids);
+        run
+    };
+    match part {
+        Part::Kept(..) | Part::Constant(_) | Part::List(_) => Node::List(run()),
+        Part::Paren(_) => Node::Paren(ids[0]),
+        Part::Unary(op, _) => Node::Unary(*op, ids[0]),
+        Part::Binary(op, ..) => Node::Binary(*op, ids[0], ids[1]),
+        Part::Subscript(..) => Node::Subscript { base: ids[0], index: ids[1] },
+        Part::Conditional(..) => Node::Conditional { condition: ids[0], yes: ids[1], no: ids[2] },
+        Part::Call(name, _) => {
+            let arguments = run();
+            tree.calls.push(CallSite { name: *name, arguments });
+            Node::Call((tree.calls.len() - 1) as u32)
+        }
+        Part::Ad(attributes) => {
+            let run = Run { first: tree.attributes.len() as u32, len: ids.len() as u32 };
+            tree.attributes.extend(attributes.iter().map(|(name, _)| *name).zip(ids.iter().copied()));
+            Node::Ad(run)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse::{ParseOptions, parse_expr};
+
+    fn flat(ad: &str, expr: &str, inlining: Inlining) -> String {
+        let ad = ClassAd::parse(ad.as_bytes()).unwrap();
+        let expr = parse_expr(expr.as_bytes(), &ParseOptions::default()).unwrap();
+        match flatten(&ad, &expr, inlining, &Settings::default()) {
+            Ok(Flattened::Value(value)) => format!("value {value}"),
+            Ok(Flattened::Residue(expr)) => expr.to_string(),
+            Err(failed) => failed.to_string(),
+        }
+    }
+
+    /// The reference drops `* 2`, `1 +` and `undefined &&` (its results are `1 + x + y`, `x` and `x`).
+    #[test]
+    fn no_operand_is_lost() {
+        let flat = |expr| flat("[]", expr, Inlining::Keep);
+        assert_eq!(flat("x + 1 + y * 2"), "1 + x + 2 * y");
+        assert_eq!(flat("x + 1 && true"), "1 + x");
+        assert_eq!(flat("true && x + 1 + 2"), "3 + x");
+        assert_eq!(flat("x && undefined && 5"), "undefined && x");
+        assert_eq!(flat("y * 2 + x + 1"), "1 + 2 * y + x");
+    }
+
+    #[test]
+    fn attributes_that_stay_open_are_kept_or_inlined() {
+        let ad = "[a = 2; g = x + a; n = l && y; l = true]";
+        assert_eq!(flat(ad, "g + a && n", Inlining::Keep), "2 + g && n");
+        assert_eq!(flat(ad, "(g) * a && n", Inlining::Inline), "2 * (2 + x) && y");
+        assert_eq!(flat(ad, "{ a, [ q = a ] }", Inlining::Keep), "{ 2,[ q = a ] }");
+    }
+
+    #[test]
+    fn circles_fail() {
+        assert_eq!(flat("[a = b + x; b = a]", "a", Inlining::Keep), Failed::Depth(400).to_string());
+    }
+
+    /// 2^60 copies of `x` would be inlined.
+    #[test]
+    fn a_residue_that_grows_without_end_fails() {
+        let ad: Vec<String> = (0..60).map(|link| format!("a{link} = a{0} + a{0}", link + 1)).collect();
+        let message = flat(&format!("[{}]", ad.join("; ")), "a0", Inlining::Inline);
+        assert!(message.starts_with("the evaluation "), "{message}");
+    }
+
+    #[test]
+    fn long_chains_and_deep_nesting_need_no_stack() {
+        let sum = vec!["x"; 50_000].join(" - ");
+        assert_eq!(flat("[]", &sum, Inlining::Keep), sum);
+        let ones = vec!["1"; 50_000].join(" + ");
+        assert_eq!(flat("[]", &ones, Inlining::Keep), "value 50000");
+        let subscripts = format!("x{}", "[0]".repeat(50_000));
+        assert_eq!(flat("[]", &subscripts, Inlining::Keep), Failed::Depth(NESTING).to_string());
+    }
+}

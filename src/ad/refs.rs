@@ -1,0 +1,377 @@
+//! The attributes that an expression refers to (§10.8): those outside an ad, and those of the ad itself.
+//!
+//! In: an expression and an ad. Out: names in alphabetical order, without case. The walk keeps its own stack and
+//! visits what a name stands for once for each ad it is looked at from, so neither depth nor repetition costs more
+//! than the size of the ads.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::ad::ClassAd;
+use crate::eval::scope::{Scope, Settings};
+use crate::eval::{Failed, Found, Machine};
+use crate::name::Name;
+use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
+use crate::syntax::print::Style;
+use crate::text::Text;
+use crate::value::{FrameId, Value};
+
+/// How external references such as `TARGET.Memory` are named.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Naming {
+    /// With their scope: `TARGET.Memory`.
+    Full,
+    /// By what is missing: `TARGET`.
+    Short,
+}
+
+/// Why the references of an expression cannot be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum Untraceable {
+    /// Something like `a.b` where `a` is a number.
+    #[error("an attribute is selected from a value that is no ad")]
+    NotAnAd,
+    /// The expression of an attribute leads back to the attribute.
+    #[error("the references go in a circle")]
+    Circular,
+    /// Evaluating the left side of a selection was abandoned.
+    #[error(transparent)]
+    Failed(#[from] Failed),
+}
+
+/// The names that an expression needs and that the ad does not define, directly or through its attributes.
+///
+/// # Errors
+/// References go in a circle, or an attribute is selected from something that is no ad.
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::ad::refs::{Naming, external};
+/// use classmate::eval::scope::Settings;
+/// let job = ClassAd::parse(b"[ RequestMemory = 2 * ImageSize; Requirements = TARGET.Memory >= RequestMemory ]")?;
+/// let names = external(&job, &job.get("Requirements").unwrap(), Naming::Full, &Settings::default()).unwrap();
+/// assert_eq!(names.iter().map(|name| name.to_string()).collect::<Vec<_>>(), ["ImageSize", "TARGET.Memory"]);
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+pub fn external(ad: &ClassAd, expr: &Expr, naming: Naming, settings: &Settings) -> Result<Vec<Text>, Untraceable> {
+    collect(ad, expr, Kind::External(naming), settings)
+}
+
+/// The attributes of the ad that an expression needs, directly or through other attributes.
+///
+/// # Errors
+/// As [`external`].
+pub fn internal(ad: &ClassAd, expr: &Expr, settings: &Settings) -> Result<Vec<Text>, Untraceable> {
+    collect(ad, expr, Kind::Internal, settings)
+}
+
+fn collect(ad: &ClassAd, expr: &Expr, kind: Kind, settings: &Settings) -> Result<Vec<Text>, Untraceable> {
+    let mut machine = Machine::new(Scope::new(ad, settings));
+    let root = machine.start();
+    let mut collector = Collector::new(&mut machine, kind, root);
+    collector.run(Target::Node(Arc::clone(expr.tree()), expr.root()), root)?;
+    Ok(collector.names())
+}
+
+/// The external references of what a name stands for, in the middle of an evaluation. What cannot be traced ends the
+/// search; what was found until then counts.
+pub(crate) fn of_found<'a>(
+    machine: &mut Machine<'a>,
+    found: &Found<'a>,
+    at: FrameId,
+    naming: Naming,
+) -> Result<Vec<Text>, Failed> {
+    let root = machine.root_of(at);
+    let mut collector = Collector::new(machine, Kind::External(naming), root);
+    if let Some(target) = Target::of(found)
+        && let Err(Untraceable::Failed(failed @ (Failed::Work(_) | Failed::Memory(_)))) = collector.run(target, at)
+    {
+        return Err(failed);
+    }
+    Ok(collector.names())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    External(Naming),
+    Internal,
+}
+
+/// What is looked at for references.
+#[derive(Clone)]
+enum Target {
+    Node(Arc<Tree>, NodeId),
+    /// All attributes of an ad.
+    Ad(FrameId),
+}
+
+impl Target {
+    /// What a name stands for, unless it is a constant.
+    fn of(found: &Found<'_>) -> Option<Target> {
+        match found {
+            Found::Value(_) | Found::Clock => None,
+            Found::Frame(id) => Some(Target::Ad(*id)),
+            Found::Borrowed(tree) => Some(Target::Node(Arc::clone(tree), tree.root())),
+            Found::Shared(tree, node) => Some(Target::Node(Arc::clone(tree), *node)),
+        }
+    }
+}
+
+/// A target, the ad in which its names are looked up, and whether it is only the left side of a selection.
+#[derive(Clone)]
+struct Visit {
+    target: Target,
+    at: FrameId,
+    scoping: bool,
+}
+
+enum Step {
+    Visit(Visit),
+    /// A selection whose left side has been looked at.
+    Select(Visit),
+    /// What a name stands for has been looked at.
+    Leave(Key),
+}
+
+/// Identifies a visit: the address of the tree and the node, or the ad; where; and how.
+type Key = (usize, u32, u32, bool);
+
+impl Visit {
+    fn key(&self) -> Key {
+        match &self.target {
+            Target::Node(tree, node) => (Arc::as_ptr(tree) as usize, *node, self.at.0, self.scoping),
+            Target::Ad(id) => (usize::MAX, id.0, self.at.0, self.scoping),
+        }
+    }
+}
+
+/// What is known of a followed reference.
+struct Seen {
+    /// References below it on the longest path; `None` while it is being looked at.
+    height: Option<u32>,
+    /// Keeps the tree alive, so that its address stays its own.
+    _target: Target,
+}
+
+struct Collector<'m, 'a> {
+    machine: &'m mut Machine<'a>,
+    kind: Kind,
+    root: FrameId,
+    /// By name in lower case.
+    names: BTreeMap<Vec<u8>, Text>,
+    seen: HashMap<Key, Seen>,
+    steps: Vec<Step>,
+    /// For each followed reference on the path, the height known so far.
+    path: Vec<u32>,
+}
+
+impl<'m, 'a> Collector<'m, 'a> {
+    fn new(machine: &'m mut Machine<'a>, kind: Kind, root: FrameId) -> Self {
+        Collector {
+            machine,
+            kind,
+            root,
+            names: BTreeMap::new(),
+            seen: HashMap::new(),
+            steps: Vec::new(),
+            path: Vec::new(),
+        }
+    }
+
+    fn names(self) -> Vec<Text> {
+        self.names.into_values().collect()
+    }
+
+    fn run(&mut self, target: Target, at: FrameId) -> Result<(), Untraceable> {
+        self.steps.push(Step::Visit(Visit { target, at, scoping: false }));
+        while let Some(step) = self.steps.pop() {
+            match step {
+                Step::Visit(visit) => self.visit(&visit)?,
+                Step::Select(visit) => self.select(&visit)?,
+                Step::Leave(key) => self.leave(key),
+            }
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, visit: &Visit) -> Result<(), Untraceable> {
+        self.machine.charge_work(1)?;
+        let (tree, id) = match &visit.target {
+            Target::Ad(_) if visit.scoping => return Ok(()),
+            Target::Ad(frame) => {
+                let parts = self.machine.parts(*frame);
+                let found = parts.iter().filter_map(Target::of);
+                self.steps.extend(found.map(|target| Step::Visit(Visit { target, ..*visit })));
+                return Ok(());
+            }
+            Target::Node(tree, id) => (tree, *id),
+        };
+        match tree.node(id) {
+            Node::Attr(name) => self.lookup(*name, visit.at, visit),
+            Node::Absolute(name) => self.lookup(*name, self.root, visit),
+            Node::Select(_) => {
+                self.steps.push(Step::Select(visit.clone()));
+                if self.kind == Kind::Internal {
+                    let target = Target::Node(Arc::clone(tree), base_of(id));
+                    self.steps.push(Step::Visit(Visit { target, scoping: true, ..*visit }));
+                }
+                Ok(())
+            }
+            Node::Ad(_) if visit.scoping => Ok(()),
+            _ => {
+                let parts = tree.parts(id);
+                self.machine.charge_work(parts.len() as u64)?;
+                let part = |id| Target::Node(Arc::clone(tree), id);
+                self.steps.extend(parts.into_iter().rev().map(|id| Step::Visit(Visit { target: part(id), ..*visit })));
+                Ok(())
+            }
+        }
+    }
+
+    fn select(&mut self, visit: &Visit) -> Result<(), Untraceable> {
+        let Target::Node(tree, id) = &visit.target else { return Ok(()) };
+        let Node::Select(name) = tree.node(*id) else { return Ok(()) };
+        match self.machine.eval(tree, base_of(*id), visit.at)? {
+            Value::Undefined => match self.kind {
+                Kind::External(Naming::Full) => {
+                    let whole = Expr::at(Arc::clone(tree), *id);
+                    let limit = self.machine.bytes_left();
+                    let text = whole.to_text_within(Style::New, limit).ok_or_else(|| self.machine.too_many_bytes())?;
+                    self.add(&text)?;
+                    Ok(())
+                }
+                Kind::External(Naming::Short) => {
+                    let target = Target::Node(Arc::clone(tree), base_of(*id));
+                    self.steps.push(Step::Visit(Visit { target, ..*visit }));
+                    Ok(())
+                }
+                Kind::Internal => Ok(()),
+            },
+            Value::Ad(ad) => {
+                let start = self.machine.frame_of(&ad)?;
+                self.lookup(*name, start, visit)
+            }
+            _ => Err(Untraceable::NotAnAd),
+        }
+    }
+
+    /// Looks a name up in an ad and the ads around it, and follows it if it is there.
+    fn lookup(&mut self, name: Name, start: FrameId, visit: &Visit) -> Result<(), Untraceable> {
+        let Some((found, at)) = self.machine.resolve(name, start) else {
+            if let Kind::External(_) = self.kind {
+                self.add(name.as_bytes())?;
+            }
+            return Ok(());
+        };
+        if self.kind == Kind::Internal && at == self.root && self.machine.find(name, at).is_some() {
+            self.add(name.as_bytes())?;
+        }
+        match Target::of(&found) {
+            Some(target) => self.follow(Visit { target, at, scoping: visit.scoping }),
+            None => self.reached(0),
+        }
+    }
+
+    fn follow(&mut self, visit: Visit) -> Result<(), Untraceable> {
+        let key = visit.key();
+        match self.seen.get(&key) {
+            Some(Seen { height: None, .. }) => return Err(Untraceable::Circular),
+            Some(Seen { height: Some(height), .. }) => return self.reached(*height),
+            None => {}
+        }
+        self.reached(0)?;
+        self.seen.insert(key, Seen { height: None, _target: visit.target.clone() });
+        self.path.push(0);
+        self.steps.push(Step::Leave(key));
+        self.steps.push(Step::Visit(visit));
+        Ok(())
+    }
+
+    /// Notes that one more reference is followed here, with so many below it.
+    fn reached(&mut self, height: u32) -> Result<(), Untraceable> {
+        let limit = self.machine.settings().limits.depth;
+        if self.path.len() as u32 + height >= limit {
+            return Err(Failed::Depth(limit).into());
+        }
+        if let Some(known) = self.path.last_mut() {
+            *known = (*known).max(height + 1);
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, key: Key) {
+        let height = self.path.pop().unwrap_or_default();
+        if let Some(seen) = self.seen.get_mut(&key) {
+            seen.height = Some(height);
+        }
+        if let Some(known) = self.path.last_mut() {
+            *known = (*known).max(height + 1);
+        }
+    }
+
+    fn add(&mut self, name: &[u8]) -> Result<(), Failed> {
+        let folded = name.to_ascii_lowercase();
+        if !self.names.contains_key(&folded) {
+            self.machine.charge_bytes(2 * name.len())?;
+            self.names.insert(folded, Text::new(name));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse::{ParseOptions, parse_expr};
+
+    fn names(ad: &str, expr: &str, naming: Option<Naming>) -> Result<Vec<String>, Untraceable> {
+        let ad = ClassAd::parse(ad.as_bytes()).unwrap();
+        let expr = parse_expr(expr.as_bytes(), &ParseOptions::default()).unwrap();
+        let settings = Settings::default();
+        let names = match naming {
+            Some(naming) => external(&ad, &expr, naming, &settings),
+            None => internal(&ad, &expr, &settings),
+        };
+        Ok(names?.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn missing_scopes_are_named_whole_or_by_what_is_missing() {
+        let ad = "[a = 1; c = TARGET.q && b > MY.a]";
+        assert_eq!(names(ad, "c", Some(Naming::Full)).unwrap(), ["b", "TARGET.q"]);
+        assert_eq!(names(ad, "c", Some(Naming::Short)).unwrap(), ["b", "TARGET"]);
+        assert_eq!(names(ad, "c", None).unwrap(), ["a", "c"]);
+    }
+
+    #[test]
+    fn circles_and_attributes_of_numbers_cannot_be_traced() {
+        assert_eq!(names("[n = n + a]", "n", Some(Naming::Full)), Err(Untraceable::Circular));
+        assert_eq!(names("[a = 1]", "a.b", None), Err(Untraceable::NotAnAd));
+    }
+
+    /// A chain of 400 references is followed, one of 401 is not, as in the reference.
+    #[test]
+    fn references_are_followed_to_the_depth_limit() {
+        let chain = |links: u32| {
+            let ad: Vec<String> = (0..links).map(|link| format!("a{link} = a{}", link + 1)).collect();
+            names(&format!("[{}; a{links} = x]", ad.join("; ")), "a0", Some(Naming::Full))
+        };
+        assert_eq!(chain(399).unwrap(), ["x"]);
+        assert_eq!(chain(400), Err(Untraceable::Failed(Failed::Depth(400))));
+    }
+
+    /// 2^60 paths, each name looked at once.
+    #[test]
+    fn what_was_looked_at_is_not_looked_at_again() {
+        let ad: Vec<String> = (0..60).map(|link| format!("a{link} = a{0} + a{0}", link + 1)).collect();
+        assert_eq!(names(&format!("[{}]", ad.join("; ")), "a0", Some(Naming::Short)).unwrap(), ["a60"]);
+    }
+
+    #[test]
+    fn a_long_chain_of_operators_needs_no_stack() {
+        let sum = vec!["x"; 100_000].join(" + ");
+        assert_eq!(names("[a = 1]", &sum, Some(Naming::Full)).unwrap(), ["x"]);
+    }
+}

@@ -1,0 +1,526 @@
+//! What parses but hardly means what its author wanted.
+//!
+//! In: a parsed expression with places, and its text. Out: warnings. Nothing here changes what an expression
+//! evaluates to; an unknown function, for example, is an error value when it is called.
+
+use crate::builtin::find;
+use crate::builtin::near::{foreign, nearest};
+use crate::error::Finding;
+use crate::span::Span;
+use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
+use crate::syntax::literal::Literal;
+use crate::syntax::operator::{BinaryOp, UnaryOp};
+use crate::value::Type;
+
+/// At most so many warnings about one expression.
+const MOST: usize = 20;
+
+/// Longest text that a fix repeats.
+const LONGEST_FIX: usize = 400;
+
+/// The warnings about an expression that was parsed from a text with places, in the order of the text.
+///
+/// ```
+/// use classmate::builtin::check::check;
+/// use classmate::syntax::parse::{ParseOptions, parse_expr};
+/// let options = ParseOptions { places: true, ..ParseOptions::default() };
+/// let source = b"isUndefind(Cpus)";
+/// let findings = check(&parse_expr(source, &options).unwrap(), source);
+/// assert_eq!(findings[0].message, "there is no function `isUndefind`");
+/// assert_eq!(findings[0].fix.as_ref().unwrap().apply(source), b"isUndefined(Cpus)");
+/// ```
+pub fn check(expr: &Expr, source: &[u8]) -> Vec<Finding> {
+    let tree = &**expr.tree();
+    if tree.spans.len() != tree.nodes.len() {
+        return Vec::new();
+    }
+    let checker = Checker { tree, source };
+    let inner = expr.root();
+    let mut findings: Vec<Finding> = Vec::new();
+    for id in tree.first_of(inner)..=inner {
+        findings.extend(RULES.iter().find_map(|rule| rule(&checker, id)));
+        if findings.len() > 10 * MOST {
+            break;
+        }
+    }
+    findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
+    findings.truncate(MOST);
+    findings
+}
+
+type Rule = fn(&Checker<'_>, NodeId) -> Option<Finding>;
+
+const RULES: &[Rule] = &[
+    unknown_function,
+    argument_count,
+    unset_constant,
+    added_text,
+    moved_time,
+    zero_divisor,
+    power,
+    bitwise_condition,
+    condition_type,
+    compared_with_unset,
+    foreign_null,
+    quoted_text,
+    comparison_chain,
+    negated_operand,
+    compared_list,
+    compared_types,
+    number_as_text,
+    tight_default,
+    two_dots,
+    backslash_path,
+    unwritten_call,
+];
+
+struct Checker<'t> {
+    tree: &'t Tree,
+    source: &'t [u8],
+}
+
+impl Checker<'_> {
+    fn span(&self, id: NodeId) -> Span {
+        self.tree.spans[id as usize]
+    }
+
+    fn text(&self, id: NodeId) -> String {
+        self.text_at(self.span(id))
+    }
+
+    fn text_at(&self, span: Span) -> String {
+        String::from_utf8_lossy(self.bytes(span)).into_owned()
+    }
+
+    fn bytes(&self, span: Span) -> &[u8] {
+        self.source.get(span.range()).unwrap_or_default()
+    }
+
+    /// The operands, for an operator between two.
+    fn binary(&self, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
+        match *self.tree.node(id) {
+            Node::Binary(op, left, right) => Some((op, left, right)),
+            _ => None,
+        }
+    }
+
+    fn literal(&self, id: NodeId) -> Option<&Literal> {
+        match self.tree.node(id) {
+            Node::Literal(literal) => Some(literal),
+            _ => None,
+        }
+    }
+
+    /// Where the operator between two operands stands, if nothing else does.
+    fn operator(&self, left: NodeId, right: NodeId) -> Option<Span> {
+        let (start, end) = (self.span(left).end, self.span(right).start);
+        let between = self.source.get(start as usize..end as usize)?;
+        let operator = between.trim_ascii();
+        let offset = start as usize + between.len() - between.trim_ascii_start().len();
+        (!operator.is_empty() && operator.len() <= 4).then(|| Span::new(offset, offset + operator.len()))
+    }
+
+    /// The operand without its parentheses.
+    fn bare(&self, mut id: NodeId) -> NodeId {
+        while let Node::Paren(inner) = *self.tree.node(id) {
+            id = inner;
+        }
+        id
+    }
+
+    /// The type of every defined value that a node can have, as far as that is plain to see.
+    fn certain_type(&self, id: NodeId) -> Option<Type> {
+        match self.tree.node(self.bare(id)) {
+            Node::Literal(literal) => match literal {
+                Literal::Undefined | Literal::Error => None,
+                Literal::Bool(_) => Some(Type::Bool),
+                Literal::Int(_) => Some(Type::Int),
+                Literal::Real(_) | Literal::RelTime(_) => Some(Type::Real),
+                Literal::Str(_) => Some(Type::Str),
+                Literal::AbsTime(_) => Some(Type::AbsTime),
+            },
+            Node::List(_) => Some(Type::List),
+            Node::Ad(_) => Some(Type::Ad),
+            Node::Unary(UnaryOp::Not, _) => Some(Type::Bool),
+            Node::Binary(op, ..) => (op.precedence() <= 2 || matches!(op.precedence(), 6 | 7)).then_some(Type::Bool),
+            _ => None,
+        }
+    }
+
+    fn fits(&self, id: NodeId) -> bool {
+        self.bytes(self.span(id)).len() <= LONGEST_FIX
+    }
+}
+
+fn compares(op: BinaryOp) -> bool {
+    matches!(op.precedence(), 6 | 7) && !matches!(op, BinaryOp::Is | BinaryOp::Isnt)
+}
+
+fn call(checker: &Checker<'_>, id: NodeId) -> Option<CallSite> {
+    match *checker.tree.node(id) {
+        Node::Call(call) => Some(checker.tree.calls[call as usize]),
+        _ => None,
+    }
+}
+
+/// The place of the name in a call.
+fn name_span(checker: &Checker<'_>, id: NodeId, site: CallSite) -> Span {
+    let start = checker.span(id).range().start;
+    let quotes = if checker.source.get(start) == Some(&b'\'') { 2 } else { 0 };
+    Span::new(start, start + site.name.as_bytes().len() + quotes)
+}
+
+/// `isUndefind(x)`
+fn unknown_function(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let site = call(checker, id).filter(|site| find(site.name).is_none())?;
+    let span = name_span(checker, id, site);
+    let finding = Finding::warning(format!("there is no function `{}`", site.name), span);
+    if let Some(help) = foreign(site.name.as_bytes()) {
+        return Some(finding.help(help));
+    }
+    Some(match nearest(site.name.as_bytes()).as_slice() {
+        [] => finding.help("the call is an error value; `classmate functions` lists all functions"),
+        [only] => finding.help(format!("did you mean `{}`?", only.name)).fix(span, only.name),
+        [first, others @ ..] => {
+            let others: Vec<String> = others.iter().map(|other| format!("`{}`", other.name)).collect();
+            let help = format!("did you mean `{}`, or {}?", first.name, others.join(" or "));
+            finding.help(help).fix(span, first.name)
+        }
+    })
+}
+
+/// `ifThenElse(x, 1)`
+fn argument_count(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let site = call(checker, id)?;
+    let count = site.arguments.len as usize;
+    let function = find(site.name).filter(|function| !function.accepts(count))?;
+    let plural = |number: u8| format!("{number} argument{}", if number == 1 { "" } else { "s" });
+    let wanted = match (function.least, function.most) {
+        (least, Some(most)) if least == most => plural(most),
+        (least, Some(most)) => format!("{least} to {}", plural(most)),
+        (least, None) => format!("at least {}", plural(least)),
+    };
+    let message = format!("`{}` takes {wanted}, found {count}", function.name);
+    Some(Finding::warning(message, checker.span(id)).help(format!("write `{}`", function.signature)))
+}
+
+/// An integer out of range, or with a sign before a zero: `99999999999999999999`, `-0x10`
+fn unset_constant(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let Literal::Int(value) = checker.literal(id)? else { return None };
+    let text = checker.bytes(checker.span(id));
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    if digits.len() > 1 && digits[0] == b'0' {
+        let message = format!("`{}` has the value {value}", checker.text(id));
+        return Some(Finding::warning(message, checker.span(id)).help("numbers are decimal and begin with no zero"));
+    }
+    if *value == 0 && digits.iter().any(|digit| (b'1'..=b'9').contains(digit)) {
+        let message = format!("`{}` is out of range and has the value 0", checker.text(id));
+        let help = "integers reach from -9223372036854775808 to 9223372036854775807; a real is written `1.0e20`";
+        return Some(Finding::warning(message, checker.span(id)).help(help));
+    }
+    None
+}
+
+/// `"a" + "b"`
+fn added_text(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let (BinaryOp::Add, left, right) = checker.binary(id)? else { return None };
+    let text = |id| matches!(checker.certain_type(id), Some(Type::Str));
+    if !(text(left) || text(right)) {
+        return None;
+    }
+    let finding = Finding::warning("`+` does not join texts: the result is an error", checker.span(id));
+    let finding = finding.help(format!("write `strcat({}, {})`", short(checker, left), short(checker, right)));
+    if !(checker.fits(left) && checker.fits(right)) {
+        return Some(finding);
+    }
+    let written = format!("strcat({}, {})", checker.text(left), checker.text(right));
+    Some(finding.fix(checker.span(id), written))
+}
+
+fn short(checker: &Checker<'_>, id: NodeId) -> String {
+    let text = checker.text(id);
+    match text.char_indices().nth(30) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text,
+    }
+}
+
+/// `absTime("…") + 60`
+fn moved_time(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let (op, left, right) = checker.binary(id).filter(|(op, ..)| matches!(op, BinaryOp::Add | BinaryOp::Subtract))?;
+    let point = |id| checker.certain_type(id) == Some(Type::AbsTime);
+    let number = |id| matches!(checker.certain_type(id), Some(Type::Int | Type::Real));
+    let moved = if point(left) && number(right) {
+        right
+    } else if op == BinaryOp::Add && number(left) && point(right) {
+        left
+    } else {
+        return None;
+    };
+    let message = format!("`{}` between a time and a number is an error", op.symbol());
+    let written = match checker.literal(moved) {
+        Some(Literal::Int(seconds)) => format!("relTime({seconds})"),
+        Some(Literal::Real(seconds) | Literal::RelTime(seconds)) => format!("relTime({seconds:?})"),
+        _ => return None,
+    };
+    let help = format!("write `{written}`: a call with a number is a duration, a text only a number of seconds");
+    Some(Finding::warning(message, checker.span(moved)).help(help).fix(checker.span(moved), written))
+}
+
+/// `x / 0`
+fn zero_divisor(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let (BinaryOp::Divide | BinaryOp::Modulo, _, right) = checker.binary(id)? else { return None };
+    matches!(checker.literal(checker.bare(right))?, Literal::Int(0)).then(|| {
+        let finding = Finding::warning("a division by zero is an error", checker.span(right));
+        finding.help("write `value ?: other` for what is undefined, or `x == 0 ? other : y / x`")
+    })
+}
+
+/// `2 ^ 10`
+fn power(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let (BinaryOp::BitXor, left, right) = checker.binary(id)? else { return None };
+    let number = |id| matches!(checker.literal(id), Some(Literal::Int(_) | Literal::Real(_)));
+    if !number(right) || !(number(left) || matches!(checker.tree.node(left), Node::Attr(_) | Node::Select(_))) {
+        return None;
+    }
+    let written = format!("pow({}, {})", checker.text(left), checker.text(right));
+    let finding = Finding::warning("`^` is the exclusive or of bits", checker.span(id));
+    Some(finding.help(format!("write `{written}` for a power")).fix(checker.span(id), written))
+}
+
+/// `a > 1 & b > 2`
+fn bitwise_condition(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let (op @ (BinaryOp::BitAnd | BinaryOp::BitOr), left, right) = checker.binary(id)? else { return None };
+    if ![left, right].iter().any(|id| checker.certain_type(*id) == Some(Type::Bool)) {
+        return None;
+    }
+    let span = checker.operator(left, right)?;
+    let meant = if op == BinaryOp::BitAnd { "&&" } else { "||" };
+    let message = format!("`{}` works on the bits of integers: on conditions it is an error", op.symbol());
+    Some(Finding::warning(message, span).help(format!("write `{meant}`")).fix(span, meant))
+}
+
+/// `x > 1 || "LINUX"`
+fn condition_type(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let (op @ (BinaryOp::And | BinaryOp::Or), left, right) = checker.binary(id)? else { return None };
+    let wrong = |id: &NodeId| {
+        let kind = checker.certain_type(*id)?;
+        matches!(kind, Type::Str | Type::List | Type::Ad | Type::AbsTime).then_some((*id, kind))
+    };
+    let (operand, kind) = [left, right].iter().find_map(wrong)?;
+    let message = format!("`{}` needs a condition, found a {}", op.symbol(), kind.as_str());
+    let help = "write a whole comparison on both sides, as in `x == 1 || x == 2`";
+    Some(Finding::warning(message, checker.span(operand)).help(help))
+}
+
+/// `x == undefined`
+fn compared_with_unset(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let (op, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op))?;
+    let unset = |id: NodeId| {
+        checker.literal(checker.bare(id)).filter(|literal| matches!(literal, Literal::Undefined | Literal::Error))
+    };
+    let literal = unset(right).or_else(|| unset(left))?;
+    let word = if matches!(literal, Literal::Error) { "error" } else { "undefined" };
+    let span = checker.operator(left, right)?;
+    let message = format!("a comparison with `{word}` is always {word}");
+    let finding = Finding::warning(message, span);
+    Some(match op {
+        BinaryOp::Equal => finding.help("write `=?=`").fix(span, "=?="),
+        BinaryOp::NotEqual => finding.help("write `=!=`").fix(span, "=!="),
+        _ => finding.help("write `=?=` or `=!=` to look for it"),
+    })
+}
+
+/// `x == null`
+fn foreign_null(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let Node::Attr(name) = checker.tree.node(id) else { return None };
+    if !matches!(name.folded(), b"null" | b"none" | b"nil" | b"undef") {
+        return None;
+    }
+    let span = checker.span(id);
+    let finding = Finding::warning(format!("`{name}` is the name of an attribute here"), span);
+    Some(finding.help("write `undefined`, and compare with `=?=` or `=!=`").fix(span, "undefined"))
+}
+
+/// `OpSys == 'LINUX'`
+fn quoted_text(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let (_, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op) || *op == BinaryOp::Is)?;
+    let quoted = |id: NodeId| match checker.tree.node(id) {
+        Node::Attr(name) if checker.source.get(checker.span(id).range().start) == Some(&b'\'') => Some((id, *name)),
+        _ => None,
+    };
+    let (id, name) = quoted(right).or_else(|| quoted(left))?;
+    let written = Expr::literal(Literal::Str(name.as_bytes().to_vec().into())).to_string();
+    let finding = Finding::warning("single quotes hold the name of an attribute, not text", checker.span(id));
+    Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
+}
+
+/// `1 < x < 4`
+fn comparison_chain(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let (op, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op))?;
+    let (inner, first, middle) = checker.binary(left).filter(|(inner, ..)| inner.precedence() == op.precedence())?;
+    if !compares(inner) || checker.certain_type(right) == Some(Type::Bool) {
+        return None;
+    }
+    let finding = Finding::warning("comparisons do not chain: the first one's result is compared", checker.span(id));
+    if ![first, middle, right].iter().all(|id| checker.fits(*id)) {
+        return Some(finding.help("write `a < b && b < c`"));
+    }
+    let (first, middle, right) = (checker.text(first), checker.text(middle), checker.text(right));
+    let written = format!("{first} {} {middle} && {middle} {} {right}", inner.symbol(), op.symbol());
+    Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
+}
+
+/// `!x == 2`
+fn negated_operand(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let (op, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op))?;
+    let Node::Unary(UnaryOp::Not, operand) = *checker.tree.node(left) else { return None };
+    let whole = matches!(checker.tree.node(operand), Node::Attr(_) | Node::Select(_) | Node::Call(_));
+    if !whole || !matches!(checker.certain_type(right), Some(Type::Int | Type::Real | Type::Str)) {
+        return None;
+    }
+    let finding = Finding::warning("`!` applies to the left side of the comparison only", checker.span(left));
+    if !(checker.fits(operand) && checker.fits(right)) {
+        return Some(finding.help("write `!(a == b)`"));
+    }
+    let written = format!("!({} {} {})", checker.text(operand), op.symbol(), checker.text(right));
+    Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
+}
+
+/// `{1, 2} == x`
+fn compared_list(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let (op, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op))?;
+    let whole = |id: NodeId| checker.certain_type(id).filter(|kind| matches!(kind, Type::List | Type::Ad));
+    let kind = whole(left).or_else(|| whole(right))?;
+    let (what, help) = match kind {
+        Type::List => ("lists", "write `member(value, list)`, or compare elements, `list[0] == 1`"),
+        _ => ("ads", "compare attributes, `ad.a == 1`"),
+    };
+    let message = format!("`{}` does not compare {what}: the result is an error", op.symbol());
+    Some(Finding::warning(message, checker.operator(left, right)?).help(help))
+}
+
+/// `1 == "1"`
+fn compared_types(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let (op, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op))?;
+    let (one, other) = (checker.certain_type(left)?, checker.certain_type(right)?);
+    let number = |kind| matches!(kind, Type::Bool | Type::Int | Type::Real);
+    if one == other || (number(one) && number(other)) {
+        return None;
+    }
+    let message = format!("`{}` between a {} and a {} is an error", op.symbol(), one.as_str(), other.as_str());
+    let help = "compare values of one type; `string(value)`, `int(text)` and `real(text)` convert";
+    Some(Finding::warning(message, checker.operator(left, right)?).help(help))
+}
+
+/// `Memory > "1024"`
+fn number_as_text(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let (_, left, right) = checker.binary(id).filter(|(op, ..)| op.precedence() == 7)?;
+    let number = |id: NodeId| match checker.literal(id) {
+        Some(Literal::Str(text)) if !text.is_empty() && text.iter().all(u8::is_ascii_digit) => Some(id),
+        _ => None,
+    };
+    let id = number(right).or_else(|| number(left))?;
+    let written = checker.text(id).trim_matches('"').to_owned();
+    let finding =
+        Finding::warning("a number in quotes is text: compared with a number it is an error", checker.span(id));
+    Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
+}
+
+/// `x ?: 1 + 2`
+fn tight_default(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let (op, left, right) = checker.binary(id).filter(|(op, ..)| matches!(op.precedence(), 9 | 10))?;
+    let (BinaryOp::Default, value, other) = checker.binary(left)? else { return None };
+    let message = format!("`?:` binds more tightly than `{}`", op.symbol());
+    let finding = Finding::warning(message, checker.span(left));
+    if ![value, other, right].iter().all(|id| checker.fits(*id)) {
+        return Some(finding.help("write parentheses around the right side of `?:`"));
+    }
+    let (value, other, right) = (checker.text(value), checker.text(other), checker.text(right));
+    let help =
+        format!("write `({value} ?: {other}) {op} {right}`, or `{value} ?: ({other} {op} {right})`", op = op.symbol());
+    Some(finding.help(help).fix(checker.span(left), format!("({value} ?: {other})")))
+}
+
+/// `TARGET..Memory`
+fn two_dots(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let start = match checker.tree.node(id) {
+        Node::Select(_) => checker.span(base_of(id)).range().end,
+        Node::Absolute(_) => checker.span(id).range().start,
+        _ => return None,
+    };
+    let behind = checker.source.get(start..).unwrap_or_default();
+    let at = start + behind.len() - behind.trim_ascii_start().len();
+    checker.source.get(at..)?.strip_prefix(b"..")?;
+    let span = Span::new(at, at + 2);
+    Some(Finding::warning("two dots count as one", span).help("write `.`").fix(span, "."))
+}
+
+/// `"C:\temp\new"`
+fn backslash_path(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let Literal::Str(value) = checker.literal(id)? else { return None };
+    let token = checker.bytes(checker.span(id));
+    let inner = token.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    let drive = inner.first().is_some_and(u8::is_ascii_alphabetic) && inner.get(1..3) == Some(b":\\");
+    if !drive || inner.get(3) == Some(&b'\\') || value.get(1..3) == Some(b":\\") || inner.len() > LONGEST_FIX {
+        return None;
+    }
+    let written = checker.text(id).replace('\\', "\\\\");
+    let finding = Finding::warning("`\\` in a string begins an escape", checker.span(id));
+    Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
+}
+
+/// `time - QDate`
+fn unwritten_call(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+    let Node::Attr(name) = checker.tree.node(id) else { return None };
+    let function = find(*name).filter(|function| function.most == Some(0) && name.folded() != b"currenttime")?;
+    let span = checker.span(id);
+    let finding = Finding::warning(format!("`{name}` is the name of an attribute here"), span);
+    let written = format!("{}()", function.name);
+    Some(finding.help(format!("write `{written}` for the function")).fix(span, written))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse::{ParseOptions, parse_expr};
+
+    fn messages(source: &str) -> Vec<String> {
+        let options = ParseOptions { places: true, ..ParseOptions::default() };
+        let expr = parse_expr(source.as_bytes(), &options).unwrap();
+        check(&expr, source.as_bytes()).into_iter().map(|finding| finding.message).collect()
+    }
+
+    #[test]
+    fn usual_requirements_are_not_warned_about() {
+        for source in [
+            "(TARGET.Arch == \"X86_64\") && (TARGET.OpSys == \"LINUX\") && TARGET.Disk >= RequestDisk",
+            "x =?= undefined || y isnt error",
+            "(Flags & 4) == 4",
+            "a < b == c < d",
+            "(a == b) == true",
+            "x ?: 0 > 5",
+            "!Busy == true",
+            "OpSysMajorVer == \"7\"",
+            "CurrentTime - QDate > 60",
+            "'a b' + 1",
+            "absTime(\"2020-01-01T00:00:00Z\") - absTime(\"2019-01-01T00:00:00Z\")",
+            "\"C:\\\\temp\"",
+            "x ? \"a\" : { 1 }",
+        ] {
+            assert_eq!(messages(source), Vec::<String>::new(), "{source}");
+        }
+    }
+
+    #[test]
+    fn many_mistakes_give_few_warnings() {
+        let source = vec!["nosuch()"; 1000].join(" + ");
+        assert_eq!(messages(&source).len(), MOST);
+    }
+
+    #[test]
+    fn an_expression_without_places_gives_no_warnings() {
+        let expr = parse_expr(b"nosuch()", &ParseOptions::default()).unwrap();
+        assert!(check(&expr, b"nosuch()").is_empty());
+    }
+}

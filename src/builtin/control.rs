@@ -1,0 +1,230 @@
+//! Choice, and expressions as data: `ifThenElse`, `eval`, `unparse`, `unresolved`, `debug`.
+
+use crate::ad::refs::{self, Naming};
+use crate::builtin::pattern::{Options, Pattern};
+use crate::builtin::{Call, Function};
+use crate::eval::Failed;
+use crate::name::Name;
+use crate::syntax::expr::{Expr, Node};
+use crate::syntax::parse::parse_full;
+use crate::syntax::print::Style;
+use crate::value::Value;
+use crate::value::logic::Truth;
+
+/// The family's table.
+pub const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "ifThenElse",
+        signature: "ifThenElse(condition, yes, no)",
+        least: 3,
+        most: Some(3),
+        pure: true,
+        can_error: true,
+        run: if_then_else,
+        about: "The second value if the condition is true or a number other than zero, otherwise the third; only that \
+                one is evaluated. Undefined if the condition is.",
+        examples: &[
+            ("ifThenElse(2 > 1, \"yes\", \"no\")", "\"yes\""),
+            ("ifThenElse(undefined, 1, 2)", "undefined"),
+            ("ifThenElse(\"x\", 1, 2)", "error"),
+        ],
+    },
+    Function {
+        name: "eval",
+        signature: "eval(text)",
+        least: 1,
+        most: Some(1),
+        pure: false,
+        can_error: true,
+        run: eval,
+        about: "The value of the expression that a string holds, evaluated here.",
+        examples: &[("eval(\"1 + 1\")", "2"), ("eval(\"1 +\")", "error"), ("[ a = 2; b = eval(\"a * 3\") ].b", "6")],
+    },
+    Function {
+        name: "unparse",
+        signature: "unparse(attribute)",
+        least: 1,
+        most: Some(1),
+        pure: true,
+        can_error: true,
+        run: unparse,
+        about: "The expression of an attribute of this ad as a string, not evaluated; empty if there is none. The \
+                argument must be an attribute name.",
+        examples: &[
+            ("[ a = b + 1; text = unparse(a) ].text", "\"b + 1\""),
+            ("unparse(nosuch)", "\"\""),
+            ("unparse(1)", "error"),
+        ],
+    },
+    Function {
+        name: "unresolved",
+        signature: "unresolved(attribute [, pattern])",
+        least: 1,
+        most: Some(2),
+        pure: true,
+        can_error: true,
+        run: unresolved,
+        about: "The names that the expression of an attribute refers to and that this ad does not define, as a list in \
+                a string; with a pattern, whether the regular expression matches one of them. The argument must be an \
+                attribute name.",
+        examples: &[
+            ("[ a = b + TARGET.c + d; d = 1; names = unresolved(a) ].names", "\"b,c\""),
+            ("[ a = b + TARGET.c; any = unresolved(a, \"^c\") ].any", "true"),
+            ("unresolved(nosuch)", "undefined"),
+        ],
+    },
+    Function {
+        name: "debug",
+        signature: "debug(value)",
+        least: 1,
+        most: Some(1),
+        pure: true,
+        can_error: false,
+        run: debug,
+        about: "The value itself; HTCondor also writes how it was evaluated to its log.",
+        examples: &[("debug(1 + 1)", "2")],
+    },
+];
+
+fn if_then_else(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    match Truth::of(&call.argument(0)?) {
+        Truth::True => call.argument(1),
+        Truth::False => call.argument(2),
+        Truth::Undefined => Ok(Value::Undefined),
+        Truth::Error | Truth::Stranger => Ok(Value::Error),
+    }
+}
+
+/// Bytes of source text that are parsed in about the time of one node evaluation.
+const PARSED_PER_STEP: usize = 4;
+
+fn eval(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let value = call.argument(0)?;
+    let Ok(text) = call.text(&value)? else { return Ok(Value::Error) };
+    call.charge(text.len() / PARSED_PER_STEP)?;
+    let Ok(expr) = parse_full(&text, &call.settings().parse_options()) else { return Ok(Value::Error) };
+    call.reserve(expr.tree().nodes.len() * size_of::<Node>())?;
+    let frame = call.frame;
+    call.machine.deeper(|machine| machine.eval(expr.tree(), expr.root(), frame))
+}
+
+fn is_reference(node: &Node) -> bool {
+    matches!(node, Node::Attr(_) | Node::Absolute(_) | Node::Select(_))
+}
+
+fn unparse(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    if !is_reference(call.written(0)) {
+        return Ok(Value::Error);
+    }
+    // The text of the whole reference is taken for a name, so only plain names can be found.
+    let reference = Expr::at(call.tree.clone(), call.node(0));
+    let Some(text) = reference.to_text_within(Style::New, call.machine.bytes_left()) else {
+        return Err(call.machine.too_many_bytes());
+    };
+    call.charge(text.len() / 64)?;
+    let Some(expr) = Name::known(&text).and_then(|name| call.machine.expression(name, call.frame)) else {
+        return call.string("");
+    };
+    match expr.to_text_within(Style::Pretty, call.machine.bytes_left()) {
+        Some(text) => {
+            call.charge(text.len() / 64)?;
+            call.string(text)
+        }
+        None => Err(call.machine.too_many_bytes()),
+    }
+}
+
+fn unresolved(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let Some(located) = call.machine.locate(call.tree, call.node(0), call.frame)? else { return Ok(Value::Error) };
+    let Some(found) = located.found else { return Ok(Value::Undefined) };
+    let pattern = match (call.len() == 2).then(|| call.argument(1)).transpose()? {
+        None => None,
+        Some(Value::Str(pattern)) => Some(pattern),
+        Some(_) => return Err(Failed::Function("unresolved")),
+    };
+    let names = refs::of_found(call.machine, &found, located.at, Naming::Full)?;
+    let names = names.iter().map(|name| without_target(name));
+    let Some(pattern) = pattern else {
+        let mut joined = Vec::new();
+        for name in names {
+            call.reserve(name.len() + 1)?;
+            if !joined.is_empty() {
+                joined.push(b',');
+            }
+            joined.extend_from_slice(name);
+        }
+        return Ok(Value::text(joined));
+    };
+    let options = Options { caseless: true, ..Options::default() };
+    let Ok(pattern) = Pattern::compile(&pattern, options) else { return Ok(Value::Error) };
+    for name in names {
+        call.charge(STEPS_PER_BYTE * name.len())?;
+        let Ok(groups) = pattern.captures(name) else { return Ok(Value::Error) };
+        if let Some([Some((start, end)), ..]) = groups.as_deref()
+            && start < end
+        {
+            return Ok(Value::Bool(true));
+        }
+    }
+    Ok(Value::Bool(false))
+}
+
+/// What a search may cost for each byte of a name, in node evaluations.
+const STEPS_PER_BYTE: usize = 1000;
+
+/// The name without a leading `TARGET.`, in any case.
+fn without_target(name: &[u8]) -> &[u8] {
+    match name.split_at_checked(7) {
+        Some((scope, rest)) if scope.eq_ignore_ascii_case(b"target.") => rest,
+        _ => name,
+    }
+}
+
+fn debug(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    call.argument(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ad::ClassAd;
+    use crate::eval::Failed;
+    use crate::eval::scope::{Scope, Settings};
+
+    fn attribute(ad: &str, name: &str) -> Result<String, Failed> {
+        let (ad, settings) = (ClassAd::parse(ad.as_bytes()).unwrap(), Settings::default());
+        Scope::new(&ad, &settings).eval_attr(name).map(|value| value.to_string())
+    }
+
+    /// Values observed in the reference.
+    #[test]
+    fn names_are_unresolved_until_the_trace_breaks_off() {
+        let unresolved = |ad: &str| attribute(&format!("[u = unresolved(a); {ad}]"), "u").unwrap();
+        assert_eq!(unresolved("a = Target.x + TARGET.X + target.y + TARGETx"), "\"x,y,TARGETx\"");
+        assert_eq!(unresolved("a = TARGET.Mem > 1 && OpSys == \"L\""), "\"OpSys,Mem\"");
+        assert_eq!(unresolved("a = x + a + y"), "\"x\"");
+        assert_eq!(unresolved("a = b.c; b = 5"), "\"\"");
+    }
+
+    #[test]
+    fn a_pattern_that_is_no_string_fails_and_one_that_is_no_pattern_is_an_error() {
+        assert_eq!(attribute("[u = unresolved(a, 1); a = x]", "u"), Err(Failed::Function("unresolved")));
+        assert_eq!(attribute("[u = unresolved(a, \"[\"); a = x]", "u").unwrap(), "error");
+        assert_eq!(attribute("[u = unresolved(b, 1); a = x]", "u").unwrap(), "undefined");
+    }
+
+    #[test]
+    fn expressions_are_unparsed_as_they_are_written() {
+        // The value of a relative-time constant is a real; its text is not.
+        assert_eq!(attribute("[u = unparse(p); p = relTime(\"1:00\")]", "u").unwrap(), "\"relTime(\\\"01:00\\\")\"");
+        assert_eq!(attribute("[u = unparse(MY.p); p = 1]", "u").unwrap(), "\"\"");
+        assert_eq!(attribute("[u = unparse(MY.p); 'MY.p' = 1]", "u").unwrap(), "\"1\"");
+    }
+
+    /// 160 ads inside one another, around a list: pretty, each of the 40,000 elements is indented by 1,286 bytes.
+    #[test]
+    fn pretty_texts_are_bounded() {
+        let list = format!("{{{}}}", vec!["1"; 40_000].join(","));
+        let ad = format!("[u = unparse(a); a = {}{list}{}]", "[a=".repeat(160), "]".repeat(160));
+        assert!(matches!(attribute(&ad, "u"), Err(Failed::Memory(_))));
+    }
+}

@@ -1,0 +1,254 @@
+//! Environments in one string: the old syntax (V1, one delimiter) and the quoting one (V2).
+
+use std::collections::BTreeMap;
+
+use crate::builtin::arguments::{UnbalancedQuote, is_blank, push_v2, split_v2};
+use crate::builtin::{Call, Function};
+use crate::eval::Failed;
+use crate::value::Value;
+
+/// The family's table: `envV1ToV2`, `mergeEnvironment`.
+pub const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "envV1ToV2",
+        signature: "envV1ToV2(environment)",
+        least: 1,
+        most: Some(1),
+        pure: true,
+        can_error: true,
+        run: env_v1_to_v2,
+        about: "The environment, written in the old syntax with semicolons between its entries, in the new one, which has \
+                spaces and single quotes; sorted by name.",
+        examples: &[("envV1ToV2(\"B=x y;A=1\")", "\"A=1 B=x' 'y\""), ("envV1ToV2(\"A\")", "error")],
+    },
+    Function {
+        name: "mergeEnvironment",
+        signature: "mergeEnvironment([environment, …])",
+        least: 0,
+        most: None,
+        pure: true,
+        can_error: true,
+        run: merge_environment,
+        about: "One environment of several, all in the new syntax, sorted by name. Later values win; what is undefined is \
+                left out.",
+        examples: &[("mergeEnvironment(\"A=1 B=2\", undefined, \"A=3\")", "\"A=3 B=2\"")],
+    },
+];
+
+/// Why a text is no environment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidEnvironment {
+    /// An entry has no equals sign.
+    #[error("expected `NAME=value` in an environment, found `{}`", String::from_utf8_lossy(.0))]
+    NoValue(Vec<u8>),
+    /// An entry has no name.
+    #[error("expected a name before `=` in an environment, found `{}`", String::from_utf8_lossy(.0))]
+    NoName(Vec<u8>),
+    /// A quote of the V2 syntax is not closed.
+    #[error(transparent)]
+    Quote(#[from] UnbalancedQuote),
+}
+
+/// The variables of an environment, in byte order of their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// A macro that is still to be replaced has no value: it stands for whole entries.
+    variables: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+}
+
+impl Environment {
+    /// Adds the entries of a text in V1 syntax; a variable that is named again takes the later value.
+    ///
+    /// The delimiter is `;`, or the first character if that is a punctuation mark that may delimit; a newline always is
+    /// one. White space before an entry is dropped, and so are empty entries.
+    pub fn merge_v1(&mut self, text: &[u8]) -> Result<(), InvalidEnvironment> {
+        let (delimiter, text) = match text.split_first() {
+            Some((&first, rest)) if may_delimit(first) => (first, rest),
+            _ => (b';', text),
+        };
+        let mut rest = text;
+        while !rest.is_empty() {
+            let start = rest.iter().position(|&b| !is_blank(b)).unwrap_or(rest.len());
+            let entry = &rest[start..];
+            let end = entry.iter().position(|&b| b == delimiter || b == b'\n').unwrap_or(entry.len());
+            rest = entry.get(end + 1..).unwrap_or_default();
+            if end > 0 {
+                self.insert(&entry[..end])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the entries of a text in raw V2 syntax; a variable that is named again takes the later value.
+    pub fn merge_v2(&mut self, text: &[u8]) -> Result<(), InvalidEnvironment> {
+        split_v2(text)?.iter().try_for_each(|entry| self.insert(entry))
+    }
+
+    /// Adds one entry, `NAME=value`, or a macro `$$(…)` that stands alone.
+    fn insert(&mut self, entry: &[u8]) -> Result<(), InvalidEnvironment> {
+        match memchr::memchr(b'=', entry) {
+            Some(0) => return Err(InvalidEnvironment::NoName(entry.to_vec())),
+            Some(at) => self.variables.insert(entry[..at].to_vec(), Some(entry[at + 1..].to_vec())),
+            None if memchr::memmem::find(entry, b"$$").is_some() => self.variables.insert(entry.to_vec(), None),
+            None => return Err(InvalidEnvironment::NoValue(entry.to_vec())),
+        };
+        Ok(())
+    }
+
+    /// The environment in raw V2 syntax, sorted by name.
+    pub fn to_v2(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        for (name, value) in &self.variables {
+            if !out.is_empty() {
+                out.push(b' ');
+            }
+            match value {
+                Some(value) => push_v2(&mut out, &[name, &b"="[..], value].concat()),
+                None => push_v2(&mut out, name),
+            }
+        }
+        out
+    }
+}
+
+/// Whether the first character of a V1 environment says what delimits the entries.
+fn may_delimit(byte: u8) -> bool {
+    b"!#$%&*+,-/:;<>?@^`|~\x1f".contains(&byte)
+}
+
+/// Rewrites a V1 environment in raw V2 syntax, sorted by name.
+///
+/// ```
+/// # use classmate::builtin::environment::v1_to_v2;
+/// assert_eq!(v1_to_v2(b"B=x y;A=1"), Ok(b"A=1 B=x' 'y".to_vec()));
+/// ```
+pub fn v1_to_v2(text: &[u8]) -> Result<Vec<u8>, InvalidEnvironment> {
+    let mut environment = Environment::default();
+    environment.merge_v1(text)?;
+    Ok(environment.to_v2())
+}
+
+/// Merges raw V2 environments, the later values winning, sorted by name.
+///
+/// ```
+/// # use classmate::builtin::environment::merge_v2;
+/// assert_eq!(merge_v2([&b"A=1 B=2"[..], b"A=3"]), Ok(b"A=3 B=2".to_vec()));
+/// ```
+pub fn merge_v2<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, InvalidEnvironment> {
+    let mut environment = Environment::default();
+    for text in texts {
+        environment.merge_v2(text)?;
+    }
+    Ok(environment.to_v2())
+}
+
+/// What a variable takes beside its bytes.
+const VARIABLE_SIZE: usize = 128;
+
+/// Counts the work and memory of reading an environment. Entries have an equals sign or dollar signs; what becomes of
+/// one that has neither is found out only after the text was cut at its blanks.
+fn charge_for(call: &mut Call<'_, '_>, text: &[u8]) -> Result<(), Failed> {
+    let entries = text.iter().filter(|byte| is_blank(**byte) || matches!(byte, b'=' | b'$')).count();
+    call.charge(text.len() / 16 + entries * 4)?;
+    call.reserve(text.len() * 2 + entries * VARIABLE_SIZE)
+}
+
+fn env_v1_to_v2(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    match call.argument(0)? {
+        Value::Undefined => Ok(Value::Undefined),
+        Value::Str(text) => {
+            charge_for(call, &text)?;
+            v1_to_v2(&text).map_or(Ok(Value::Error), |text| call.string(text))
+        }
+        _ => Ok(Value::Error),
+    }
+}
+
+fn merge_environment(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let mut environment = Environment::default();
+    for at in 0..call.len() {
+        match call.argument(at)? {
+            Value::Undefined => {}
+            Value::Str(text) => {
+                charge_for(call, &text)?;
+                if environment.merge_v2(&text).is_err() {
+                    return Ok(Value::Error);
+                }
+            }
+            _ => return Ok(Value::Error),
+        }
+    }
+    call.string(environment.to_v2())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn old(text: &str) -> Option<String> {
+        v1_to_v2(text.as_bytes()).ok().map(|out| String::from_utf8(out).unwrap())
+    }
+
+    fn merged(texts: &[&str]) -> Option<String> {
+        merge_v2(texts.iter().map(|t| t.as_bytes())).ok().map(|out| String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn v1_entries_follow_the_reference() {
+        // Answers of envV1ToV2 of the reference.
+        for (text, expected) in [
+            ("|A=1;B=2|C=3", Some("A=1;B=2 C=3")),
+            (" |A=1|B=2", Some("|A=1|B=2")),
+            ("\nA=1", Some("A=1")),
+            ("A=1;\x0bB=2", Some("\x0bB=2 A=1")),
+            ("A=1;\r\tB=2 ", Some("A=1 B=2' '")),
+            ("A=1\r\nB=2", Some("A=1'\r' B=2")),
+            ("=1", None),
+            ("A", None),
+            ("$$(X)", None),
+            ("A=1;$$(X);B=2", Some("$$(X) A=1 B=2")),
+            ("A=1;x$$;B=2", Some("A=1 B=2 x$$")),
+            ("A=1;$$(X);$$(X)=5", Some("$$(X)=5 A=1")),
+            ("A=1;$$(X)=5;$$(X)", Some("$$(X) A=1")),
+            ("A=it's a", Some("A=it''''s' 'a")),
+            ("A b=c d", Some("A' 'b=c' 'd")),
+            ("_A=1_B=2", Some("_A=1_B=2")),
+            (".A=1.B=2", Some(".A=1.B=2")),
+            ("\x1fA=1\x1fB=2", Some("A=1 B=2")),
+            ("~A=1~~B=2", Some("A=1 B=2")),
+            ("!A=1\n!B=2", Some("A=1 B=2")),
+            ("@=1", None),
+            ("$$(A)=1$B=2", Some("(A)=1 B=2")),
+            (";;;", Some("")),
+            ("|", Some("")),
+            (" ", Some("")),
+            ("", Some("")),
+        ] {
+            assert_eq!(old(text).as_deref(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn merging_keeps_the_last_value_and_sorts_bytes() {
+        // Answers of mergeEnvironment of the reference.
+        assert_eq!(merged(&["b=1 a=2 B=3 A=4 _=5 é=6"]).as_deref(), Some("A=4 B=3 _=5 a=2 b=1 é=6"));
+        assert_eq!(merged(&["$$(X)=1", "$$(X)"]).as_deref(), Some("$$(X)"));
+        assert_eq!(merged(&["'A B'='c d'"]).as_deref(), Some("A' 'B=c' 'd"));
+        assert_eq!(merged(&["A='\nx'"]).as_deref(), Some("A='\n'x"));
+        assert_eq!(merged(&["A=1 a$$b A=$$x"]).as_deref(), Some("A=$$x a$$b"));
+        assert_eq!(merged(&[]).as_deref(), Some(""));
+        assert_eq!(merged(&[" "]).as_deref(), Some(""));
+        assert_eq!(merged(&["A=1 ''"]), None);
+        assert_eq!(merged(&["A=1 =2"]), None);
+        assert_eq!(merged(&["A"]), None);
+        assert_eq!(merged(&["A='x"]), None);
+    }
+
+    #[test]
+    fn errors_name_the_entry() {
+        let error = v1_to_v2(b"A=1;B").unwrap_err();
+        assert_eq!(error, InvalidEnvironment::NoValue(b"B".to_vec()));
+        assert_eq!(error.to_string(), "expected `NAME=value` in an environment, found `B`");
+        assert_eq!(merge_v2([&b"'"[..]]).unwrap_err(), InvalidEnvironment::Quote(UnbalancedQuote));
+    }
+}

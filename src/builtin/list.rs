@@ -1,0 +1,327 @@
+//! Lists: `sum`, `avg`, `min`, `max`, `member`, `identicalMember`, `anyCompare`, `allCompare`.
+
+use crate::builtin::{Call, Function};
+use crate::eval::{Failed, operate};
+use crate::syntax::operator::BinaryOp;
+use crate::value::compare::{compare, identical, integers};
+use crate::value::{List, Value};
+
+/// The family's table.
+pub const FUNCTIONS: &[Function] = &[
+    of_list(
+        "sum",
+        "sum(list)",
+        sum,
+        "The sum of the numbers of a list; undefined elements are skipped. A single element stays as it is.",
+        &[("sum({1, 2.5, undefined})", "3.500000000000000E+00"), ("sum({})", "0"), ("sum({true})", "true")],
+    ),
+    of_list(
+        "avg",
+        "avg(list)",
+        avg,
+        "The mean of the numbers of a list as a real; undefined elements do not count. 0 if nothing is left.",
+        &[("avg({1, 2, undefined})", "1.500000000000000E+00"), ("avg({})", "0")],
+    ),
+    of_list(
+        "min",
+        "min(list)",
+        min,
+        "The smallest number of a list; undefined elements are skipped. A real anywhere before makes the result real.",
+        &[("min({3, 1, 2})", "1"), ("min({1, 1.5})", "1.000000000000000E+00"), ("min({})", "undefined")],
+    ),
+    of_list(
+        "max",
+        "max(list)",
+        max,
+        "The largest number of a list; undefined elements are skipped. A real anywhere before makes the result real.",
+        &[("max({3, 1, 2})", "3"), ("max({undefined})", "undefined"), ("max({\"a\"})", "error")],
+    ),
+    Function {
+        least: 2,
+        most: Some(2),
+        ..of_list(
+            "member",
+            "member(value, list)",
+            member,
+            "Whether the list has an element equal (==) to the value: strings without regard to case, numbers by value.",
+            &[("member(\"B\", {\"a\", \"b\"})", "true"), ("member(1, {1.0})", "true"), ("member(3, {1, 2})", "false")],
+        )
+    },
+    Function {
+        least: 2,
+        most: Some(2),
+        ..of_list(
+            "identicalMember",
+            "identicalMember(value, list)",
+            identical_member,
+            "Whether the list has an element identical (=?=) to the value, which may be undefined.",
+            &[
+                ("identicalMember(\"B\", {\"a\", \"b\"})", "false"),
+                ("identicalMember(undefined, {1, undefined})", "true"),
+            ],
+        )
+    },
+    Function {
+        least: 3,
+        most: Some(3),
+        ..of_list(
+            "anyCompare",
+            "anyCompare(operator, list, value)",
+            any_compare,
+            "Whether `element operator value` is true for an element of the list, in order; a comparison that is \
+             undefined ends the search. The operator is one of < <= != == > >= is isnt, as a string.",
+            &[("anyCompare(\"<\", {3, 1}, 2)", "true"), ("anyCompare(\"==\", {undefined, 3}, 3)", "false")],
+        )
+    },
+    Function {
+        least: 3,
+        most: Some(3),
+        ..of_list(
+            "allCompare",
+            "allCompare(operator, list, value)",
+            all_compare,
+            "Whether `element operator value` is true for every element of the list. The operator is one of \
+             < <= != == > >= is isnt, as a string.",
+            &[("allCompare(\">\", {3, 1}, 2)", "false"), ("allCompare(\">\", {}, 2)", "true")],
+        )
+    },
+];
+
+const fn of_list(
+    name: &'static str,
+    signature: &'static str,
+    run: fn(&mut Call<'_, '_>) -> Result<Value, Failed>,
+    about: &'static str,
+    examples: &'static [(&'static str, &'static str)],
+) -> Function {
+    Function { name, signature, least: 1, most: Some(1), pure: true, can_error: true, run, about, examples }
+}
+
+/// Folds the defined elements of the list that is the only argument; anything but a number is an error, undefined
+/// stays undefined. `step` gets what was folded before and the next number.
+fn folded(
+    call: &mut Call<'_, '_>,
+    mut step: impl FnMut(&Value, &Value) -> Value,
+) -> Result<Result<(Option<Value>, usize), Value>, Failed> {
+    let list = match call.argument(0)? {
+        Value::List(list) => list,
+        Value::Undefined => return Ok(Err(Value::Undefined)),
+        _ => return Ok(Err(Value::Error)),
+    };
+    let (mut result, mut count) = (None, 0);
+    for at in 0..list.len() {
+        match call.element(&list, at)? {
+            Value::Undefined => {}
+            number @ (Value::Bool(_) | Value::Int(_) | Value::Real(_)) => {
+                count += 1;
+                result = Some(match result {
+                    None => number,
+                    Some(before) => step(&before, &number),
+                });
+            }
+            _ => return Ok(Err(Value::Error)),
+        }
+    }
+    Ok(Ok((result, count)))
+}
+
+fn plus(before: &Value, number: &Value) -> Value {
+    operate(BinaryOp::Add, before, number)
+}
+
+fn sum(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    Ok(match folded(call, plus)? {
+        Ok((sum, _)) => sum.unwrap_or(Value::Int(0)),
+        Err(other) => other,
+    })
+}
+
+fn avg(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    Ok(match folded(call, plus)? {
+        Ok((None, _)) => Value::Int(0),
+        Ok((Some(sum), count)) => operate(BinaryOp::Divide, &sum, &Value::Real(count as f64)),
+        Err(other) => other,
+    })
+}
+
+fn min(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    extreme(call, BinaryOp::Less)
+}
+
+fn max(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    extreme(call, BinaryOp::Greater)
+}
+
+fn extreme(call: &mut Call<'_, '_>, better: BinaryOp) -> Result<Value, Failed> {
+    let found = folded(call, |before, number| {
+        // The comparison of the reference leaves both sides promoted to the same type.
+        let (before, number) = promoted(before, number);
+        if matches!(compare(better, &number, &before), Value::Bool(true)) { number } else { before }
+    })?;
+    Ok(match found {
+        Ok((value, _)) => value.unwrap_or(Value::Undefined),
+        Err(other) => other,
+    })
+}
+
+fn promoted(a: &Value, b: &Value) -> (Value, Value) {
+    if let Some((a, b)) = integers(a, b) {
+        return (Value::Int(a), Value::Int(b));
+    }
+    match (a.as_number(), b.as_number()) {
+        (Some(a), Some(b)) => (Value::Real(a), Value::Real(b)),
+        _ => (a.clone(), b.clone()),
+    }
+}
+
+/// A list argument; undefined for undefined, error for anything else that is no list.
+fn list(value: Value) -> Result<List, Value> {
+    match value {
+        Value::List(list) => Ok(list),
+        Value::Undefined => Err(Value::Undefined),
+        _ => Err(Value::Error),
+    }
+}
+
+/// Counts the comparison of two strings of that size.
+fn charge_comparison(call: &mut Call<'_, '_>, a: &Value, b: &Value) -> Result<(), Failed> {
+    match (a, b) {
+        (Value::Str(a), Value::Str(b)) => call.charge(a.len().min(b.len()) / 32),
+        _ => Ok(()),
+    }
+}
+
+fn member(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let value = call.argument(0)?;
+    let list = match list(call.argument(1)?) {
+        Ok(_) if matches!(value, Value::List(_) | Value::Ad(_) | Value::Error) => return Ok(Value::Error),
+        Ok(_) | Err(Value::Error) if value.is_undefined() => return Ok(Value::Undefined),
+        Ok(list) => list,
+        Err(other) => return Ok(other),
+    };
+    search(call, &list, |element| compare(BinaryOp::Equal, element, &value), &value)
+}
+
+fn identical_member(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let value = call.argument(0)?;
+    let list = match list(call.argument(1)?) {
+        Ok(_) if matches!(value, Value::List(_) | Value::Ad(_)) => return Ok(Value::Error),
+        Ok(list) => list,
+        Err(other) => return Ok(other),
+    };
+    search(call, &list, |element| identical(element, &value), &value)
+}
+
+fn search(
+    call: &mut Call<'_, '_>,
+    list: &List,
+    matches: impl Fn(&Value) -> Value,
+    value: &Value,
+) -> Result<Value, Failed> {
+    for at in 0..list.len() {
+        let element = call.element(list, at)?;
+        charge_comparison(call, &element, value)?;
+        if matches!(matches(&element), Value::Bool(true)) {
+            return Ok(Value::Bool(true));
+        }
+    }
+    Ok(Value::Bool(false))
+}
+
+fn operator(text: &[u8]) -> Option<BinaryOp> {
+    Some(match text {
+        b"<" => BinaryOp::Less,
+        b"<=" => BinaryOp::LessEqual,
+        b"!=" => BinaryOp::NotEqual,
+        b"==" => BinaryOp::Equal,
+        b">" => BinaryOp::Greater,
+        b">=" => BinaryOp::GreaterEqual,
+        b"is" => BinaryOp::Is,
+        b"isnt" => BinaryOp::Isnt,
+        _ => return None,
+    })
+}
+
+fn any_compare(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    compare_each(call, true)
+}
+
+fn all_compare(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    compare_each(call, false)
+}
+
+/// Compares element by element until one comparison decides: `any` is decided by true, all by false.
+fn compare_each(call: &mut Call<'_, '_>, any: bool) -> Result<Value, Failed> {
+    let op = match call.argument(0)? {
+        Value::Undefined => return Ok(Value::Undefined),
+        Value::Str(text) => match operator(&text) {
+            Some(op) => op,
+            None => return Ok(Value::Error),
+        },
+        _ => return Ok(Value::Error),
+    };
+    let list = match list(call.argument(1)?) {
+        Ok(list) => list,
+        Err(other) => return Ok(other),
+    };
+    let value = call.argument(2)?;
+    for at in 0..list.len() {
+        let element = call.element(&list, at)?;
+        charge_comparison(call, &element, &value)?;
+        match operate(op, &element, &value) {
+            // An undefined comparison ends the search of the reference like a false one that decides.
+            Value::Undefined => return Ok(Value::Bool(false)),
+            Value::Bool(result) if result == any => return Ok(Value::Bool(any)),
+            Value::Bool(_) => {}
+            _ => return Ok(Value::Error),
+        }
+    }
+    Ok(Value::Bool(!any))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ad::ClassAd;
+    use crate::eval::Failed;
+    use crate::eval::scope::{Scope, Settings};
+    use crate::syntax::parse::parse_expr;
+    use crate::value::Value;
+
+    fn eval(my: &str, target: &str, expr: &str) -> Result<Value, Failed> {
+        let settings = Settings::default();
+        let (my, target) = (ClassAd::parse(my.as_bytes()).unwrap(), ClassAd::parse(target.as_bytes()).unwrap());
+        let expr = parse_expr(expr.as_bytes(), &settings.parse_options()).unwrap();
+        Scope::new(&my, &settings).with_target(&target).eval(&expr)
+    }
+
+    /// Values observed in the reference: functions and projections look names up where they are used, a subscript
+    /// where the list is from.
+    #[test]
+    fn elements_are_evaluated_where_the_function_is_called() {
+        let (my, target) = ("[a = 1; G = [cap = 1]]", "[a = 2; L = {a}; LL = {G}; G = [cap = 2]]");
+        for (expr, expected) in [
+            ("sum(TARGET.L)", "1"),
+            ("member(2, TARGET.L)", "false"),
+            ("join(TARGET.L)", "\"1\""),
+            ("quantize(1.5, TARGET.L)", "2.000000000000000E+00"),
+            ("TARGET.LL.cap", "{ 1 }"),
+            ("TARGET.L[0]", "2"),
+        ] {
+            assert_eq!(eval(my, target, expr).unwrap().to_string(), expected, "{expr}");
+        }
+    }
+
+    /// An ad written in a list stays part of the ad around the list, wherever it is taken from: `b` is 6 in `d`.
+    #[test]
+    fn ads_in_lists_stay_where_they_are_written() {
+        let my = "[b = 5; d = [b = 6; q = {[z = b], true ? [z = b + 1] : 0}]]";
+        assert_eq!(eval(my, "[]", "sum(d.q.z)").unwrap().to_string(), "13");
+    }
+
+    #[test]
+    fn comparing_long_strings_counts_as_work() {
+        let element = format!("\"{}y\"", "x".repeat(100_000));
+        let my = format!("[s = {element}; t = \"{}z\"; L = {{{}}}]", "x".repeat(100_000), vec!["s"; 10_000].join(","));
+        assert!(matches!(eval(&my, "[]", "member(t, L)"), Err(Failed::Work(_))));
+    }
+}

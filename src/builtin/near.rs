@@ -1,0 +1,130 @@
+//! What people mean by a function name that is not in the table.
+
+use crate::builtin::{Function, all};
+
+/// Functions of other languages and what to write here.
+const FOREIGN: &[(&[&str], &str)] = &[
+    (
+        &["if", "iif", "cond", "case", "when"],
+        "write `ifThenElse(condition, value, other)`, or `condition ? value : other`",
+    ),
+    (&["not"], "write `!(condition)`"),
+    (&["and", "all", "allof"], "write `&&` between conditions"),
+    (&["or", "anyof"], "write `||` between conditions"),
+    (&["len", "length", "strlen", "count", "sizeof"], "write `size(value)`"),
+    (&["concat", "concatenate", "cat", "append"], "write `strcat(a, b)`"),
+    (&["upper", "uppercase", "ucase", "uc"], "write `toUpper(text)`"),
+    (&["lower", "lowercase", "lcase", "lc"], "write `toLower(text)`"),
+    (
+        &["contains", "includes", "in", "has", "isin"],
+        "write `member(value, list)`, or `stringListMember(text, \"a,b\")`",
+    ),
+    (&["match", "matches", "regex", "regexmatch", "like", "rlike", "glob"], "write `regexp(\"pattern\", text)`"),
+    (&["sub", "gsub", "regexreplace", "regexsub"], "write `replaceAll(\"pattern\", text, replacement)`"),
+    (&["now", "unixtime", "timestamp", "gettime"], "write `time()`"),
+    (&["date", "strftime", "dateformat", "datetime"], "write `formatTime(time, \"%Y-%m-%d\")`"),
+    (&["isnull", "isnone", "isempty", "ismissing", "isundef"], "write `isUndefined(value)`"),
+    (&["defined", "isdefined", "exists", "isset"], "write `!isUndefined(value)`"),
+    (&["coalesce", "nvl", "ifnull", "default", "ifundefined"], "write `value ?: other`"),
+    (&["substring", "mid", "slice"], "write `substr(text, offset, length)`"),
+    (&["str", "tostring", "text"], "write `string(value)`"),
+    (&["integer", "toint", "parseint", "atoi"], "write `int(value)`"),
+    (&["float", "double", "number", "tonumber", "tofloat", "toreal", "parsefloat"], "write `real(value)`"),
+    (&["boolean", "tobool"], "write `bool(value)`"),
+    (&["trunc", "truncate"], "write `int(value)`"),
+    (&["abs"], "write `x < 0 ? -x : x`"),
+    (&["sqrt"], "write `pow(x, 0.5)`"),
+    (&["power", "exp"], "write `pow(base, exponent)`"),
+    (&["mod"], "write `a % b`"),
+    (&["rand", "randint"], "write `random(limit)`"),
+    (&["average", "mean"], "write `avg(list)`"),
+    (&["maximum", "greatest"], "write `max({ a, b })`"),
+    (&["minimum", "least"], "write `min({ a, b })`"),
+    (&["typeof", "type"], "write `isString(value)`, `isInteger(value)` and the like"),
+    (&["indexof", "find", "strpos", "instr"], "write `regexp(\"pattern\", text)` to look for a text"),
+    (&["startswith", "beginswith", "hasprefix"], "write `regexp(\"^prefix\", text)`"),
+    (&["endswith", "hassuffix"], "write `regexp(\"suffix$\", text)`"),
+];
+
+/// What to write for a function that other languages have.
+pub fn foreign(name: &[u8]) -> Option<&'static str> {
+    let known = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
+    FOREIGN.iter().find(|(names, _)| known(names)).map(|(_, help)| *help)
+}
+
+/// The functions whose names are nearest to a text, best first, at most three; none if all are far.
+///
+/// ```
+/// use classmate::builtin::near::nearest;
+/// assert_eq!(nearest(b"isUndefind")[0].name, "isUndefined");
+/// assert!(nearest(b"frobnicate").is_empty());
+/// ```
+pub fn nearest(name: &[u8]) -> Vec<&'static Function> {
+    let allowed = allowance(name);
+    let mut near: Vec<(usize, &'static Function)> = all()
+        .filter_map(|function| distance(name, function.name.as_bytes(), allowed).map(|edits| (edits, function)))
+        .collect();
+    near.sort_by_key(|(edits, function)| (*edits, function.name));
+    near.into_iter().take(3).map(|(_, function)| function).collect()
+}
+
+/// How many edits still look like a slip: one in three letters.
+pub fn allowance(name: &[u8]) -> usize {
+    (name.len() / 3).clamp(1, 3)
+}
+
+/// How many letters must be inserted, removed, replaced or swapped to turn one name into another, without regard to
+/// case; `None` if more than `allowed`.
+pub fn distance(one: &[u8], other: &[u8], allowed: usize) -> Option<usize> {
+    if one.len().abs_diff(other.len()) > allowed || one.len() > 64 {
+        return None;
+    }
+    let same = |i: usize, j: usize| one[i].eq_ignore_ascii_case(&other[j]);
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=other.len()).collect();
+    for i in 0..one.len() {
+        let mut row = vec![i + 1];
+        for j in 0..other.len() {
+            let mut edits = (above[j] + usize::from(!same(i, j))).min(above[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && same(i, j - 1) && same(i - 1, j) {
+                edits = edits.min(before[j - 1] + 1);
+            }
+            row.push(edits);
+        }
+        before = std::mem::replace(&mut above, row);
+    }
+    above.last().copied().filter(|edits| *edits <= allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin::find;
+    use crate::name::Name;
+
+    #[test]
+    fn swapped_and_missing_letters_are_one_edit() {
+        assert_eq!(distance(b"strcat", b"STRACT", 3), Some(1)); // ca swapped to ac
+        assert_eq!(distance(b"flor", b"floor", 3), Some(1));
+        assert_eq!(distance(b"foolr", b"floor", 3), Some(2));
+        assert_eq!(distance(b"abcdef", b"x", 3), None);
+    }
+
+    #[test]
+    fn no_foreign_name_is_a_function() {
+        for name in FOREIGN.iter().flat_map(|(names, _)| names.iter()) {
+            assert!(find(Name::new(name)).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_function_that_is_recommended_exists() {
+        for help in FOREIGN.iter().map(|(_, help)| *help) {
+            for call in help.split('`').skip(1).step_by(2) {
+                let Some((name, _)) = call.split_once('(') else { continue };
+                let name = name.trim_start_matches('!');
+                assert!(name.is_empty() || find(Name::new(name)).is_some(), "{help}");
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Splitting strings into lists: `split`, `splitUserName`, `splitSlotName`.
+
+use crate::builtin::tokens::{SPLIT_SEPARATORS, split as parts};
+use crate::builtin::{Call, Function};
+use crate::eval::Failed;
+use crate::value::Value;
+
+/// The family's table.
+pub const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "split",
+        signature: "split(text [, separators])",
+        least: 1,
+        most: Some(2),
+        pure: true,
+        can_error: true,
+        run: split,
+        about: "The list of the parts of a string between separators: comma, space and tab unless others are given. \
+                Repeated white space separates once; any other separator that is repeated makes an empty part.",
+        examples: &[("split(\"a, b c\")", "{ \"a\",\"b\",\"c\" }"), ("split(\"a::b\", \":\")", "{ \"a\",\"\",\"b\" }")],
+    },
+    Function {
+        name: "splitUserName",
+        signature: "splitUserName(name)",
+        least: 1,
+        most: Some(1),
+        pure: true,
+        can_error: true,
+        run: split_user_name,
+        about: "The parts of a user name before and behind the first @; without one, the second part is empty.",
+        examples: &[
+            ("splitUserName(\"joe@cs.wisc.edu\")", "{ \"joe\",\"cs.wisc.edu\" }"),
+            ("splitUserName(\"joe\")", "{ \"joe\",\"\" }"),
+        ],
+    },
+    Function {
+        name: "splitSlotName",
+        signature: "splitSlotName(name)",
+        least: 1,
+        most: Some(1),
+        pure: true,
+        can_error: true,
+        run: split_slot_name,
+        about: "The parts of a slot name before and behind the first @; without one, the first part is empty.",
+        examples: &[
+            ("splitSlotName(\"slot1@node7\")", "{ \"slot1\",\"node7\" }"),
+            ("splitSlotName(\"node7\")", "{ \"\",\"node7\" }"),
+        ],
+    },
+];
+
+fn split(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let text = call.argument(0)?;
+    let separators = if call.len() > 1 { Some(call.argument(1)?) } else { None };
+    let Some(text) = text.as_bytes() else { return Ok(Value::Error) };
+    let separators = match &separators {
+        None => SPLIT_SEPARATORS,
+        Some(Value::Str(separators)) => separators,
+        Some(_) => return Ok(Value::Error),
+    };
+    call.charge(text.len() / 64)?;
+    let mut found = Vec::new();
+    for part in parts(text, separators) {
+        call.charge(1)?;
+        call.reserve(STRING_SIZE)?;
+        found.push(call.string(part)?);
+    }
+    call.list(found)
+}
+
+/// What a string takes beside its bytes.
+const STRING_SIZE: usize = 16;
+
+/// The parts around the first `@`; `None` if there is none.
+fn around_at(call: &mut Call<'_, '_>) -> Result<Option<Parts>, Failed> {
+    let Value::Str(text) = call.argument(0)? else { return Ok(None) };
+    call.charge(text.len() / 64)?;
+    call.reserve(text.len())?;
+    Ok(Some(match memchr::memchr(b'@', &text) {
+        Some(at) => Parts::Two(Value::text(&text[..at]), Value::text(&text[at + 1..])),
+        None => Parts::One(Value::Str(text)),
+    }))
+}
+
+enum Parts {
+    One(Value),
+    Two(Value, Value),
+}
+
+fn split_user_name(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    match around_at(call)? {
+        Some(Parts::One(name)) => call.list(vec![name, Value::text(b"")]),
+        Some(Parts::Two(user, domain)) => call.list(vec![user, domain]),
+        None => Ok(Value::Error),
+    }
+}
+
+fn split_slot_name(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    match around_at(call)? {
+        Some(Parts::One(name)) => call.list(vec![Value::text(b""), name]),
+        Some(Parts::Two(slot, host)) => call.list(vec![slot, host]),
+        None => Ok(Value::Error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::tests::evaluate;
+    use crate::eval::Failed;
+    use crate::eval::scope::{Limits, Settings};
+
+    #[test]
+    fn parts_count_against_the_limit_of_bytes() {
+        let limits = Limits { bytes: 100_000, ..Limits::default() };
+        let settings = Settings { limits, ..Settings::default() };
+        let text = format!("split(\"{}\")", ",".repeat(50_000));
+        assert_eq!(evaluate(&text, &settings), Err(Failed::Memory(100_000)));
+        let short = format!("size(split(\"{}\"))", "a ".repeat(1000));
+        assert_eq!(evaluate(&short, &settings).as_deref(), Ok("1000"));
+    }
+}

@@ -1,0 +1,311 @@
+//! Strings: `strcat`, `join`, `toUpper`, `toLower`, `substr`, `strcmp`, `stricmp`, `size`.
+
+use std::cmp::Ordering;
+
+use crate::builtin::{Call, Function};
+use crate::eval::Failed;
+use crate::text::Text;
+use crate::value::Value;
+use crate::value::compare::folded_order;
+
+/// The family's table.
+pub const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "strcat",
+        signature: "strcat([value, …])",
+        least: 0,
+        most: None,
+        pure: true,
+        can_error: false,
+        run: strcat,
+        about: "The texts of the values one after another; undefined as soon as a value is undefined.",
+        examples: &[("strcat(\"a\", 1, true)", "\"a1true\""), ("strcat(\"a\", undefined)", "undefined")],
+    },
+    Function {
+        name: "join",
+        signature: "join(separator, value, …) or join(separator, list) or join(list)",
+        least: 0,
+        most: None,
+        pure: true,
+        can_error: true,
+        run: join,
+        about: "The texts of the values with the separator between them. Undefined values are left out; the separator \
+                is put only behind what is not empty.",
+        examples: &[
+            ("join(\",\", \"a\", undefined, 2)", "\"a,2\""),
+            ("join(\"-\", {1, 2, 3})", "\"1-2-3\""),
+            ("join({\"a\", \"b\"})", "\"ab\""),
+            ("join(\",\", \"\", \"a\")", "\"a\""),
+        ],
+    },
+    Function {
+        name: "toUpper",
+        signature: "toUpper(value)",
+        least: 1,
+        most: Some(1),
+        pure: true,
+        can_error: false,
+        run: to_upper,
+        about: "The text of the value with the letters a to z in upper case.",
+        examples: &[("toUpper(\"x86_64\")", "\"X86_64\""), ("toUpper(true)", "\"TRUE\"")],
+    },
+    Function {
+        name: "toLower",
+        signature: "toLower(value)",
+        least: 1,
+        most: Some(1),
+        pure: true,
+        can_error: false,
+        run: to_lower,
+        about: "The text of the value with the letters A to Z in lower case.",
+        examples: &[("toLower(\"LINUX\")", "\"linux\""), ("toLower(undefined)", "undefined")],
+    },
+    Function {
+        name: "substr",
+        signature: "substr(text, offset [, length])",
+        least: 2,
+        most: Some(3),
+        pure: true,
+        can_error: true,
+        run: substr,
+        about: "The part of a string that begins at an offset, counted in bytes from 0, or from the end if it is \
+                negative. A negative length leaves so many bytes out at the end.",
+        examples: &[
+            ("substr(\"abcdef\", 2)", "\"cdef\""),
+            ("substr(\"abcdef\", 1, 2)", "\"bc\""),
+            ("substr(\"abcdef\", -3, -1)", "\"de\""),
+        ],
+    },
+    Function {
+        name: "strcmp",
+        signature: "strcmp(a, b)",
+        least: 2,
+        most: Some(2),
+        pure: true,
+        can_error: false,
+        run: strcmp,
+        about: "The order of the texts of two values, byte by byte: -1, 0 or 1.",
+        examples: &[("strcmp(\"a\", \"b\")", "-1"), ("strcmp(\"a\", \"A\")", "1"), ("strcmp(10, \"10\")", "0")],
+    },
+    Function {
+        name: "stricmp",
+        signature: "stricmp(a, b)",
+        least: 2,
+        most: Some(2),
+        pure: true,
+        can_error: false,
+        run: stricmp,
+        about: "The order of the texts of two values without regard to case: -1, 0 or 1.",
+        examples: &[("stricmp(\"LINUX\", \"linux\")", "0"), ("stricmp(\"B\", \"a\")", "1")],
+    },
+    Function {
+        name: "size",
+        signature: "size(value)",
+        least: 1,
+        most: Some(1),
+        pure: true,
+        can_error: true,
+        run: size,
+        about: "The number of elements of a list, of attributes of an ad, or of bytes of a string.",
+        examples: &[
+            ("size({1, 2, 3})", "3"),
+            ("size([a = 1; b = 2])", "2"),
+            ("size(\"\\303\\251\")", "2"),
+            ("size(5)", "error"),
+        ],
+    },
+];
+
+fn strcat(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let mut joined = Joined::new(Text::new(""));
+    for at in 0..call.len() {
+        let value = call.argument_deeper(at)?;
+        match call.text(&value)? {
+            Ok(text) => joined.add(call, &text)?,
+            Err(other) => return Ok(other),
+        }
+    }
+    Ok(Value::text(joined.text))
+}
+
+/// A text that grows within the limit of bytes.
+struct Joined {
+    separator: Text,
+    text: Vec<u8>,
+}
+
+impl Joined {
+    fn new(separator: Text) -> Self {
+        Joined { separator, text: Vec::new() }
+    }
+
+    fn add(&mut self, call: &mut Call<'_, '_>, part: &[u8]) -> Result<(), Failed> {
+        let separator: &[u8] = if self.text.is_empty() { b"" } else { &self.separator };
+        call.reserve(separator.len() + part.len())?;
+        self.text.extend_from_slice(separator);
+        self.text.extend_from_slice(part);
+        Ok(())
+    }
+}
+
+fn join(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    if call.is_empty() {
+        return call.string("");
+    }
+    let first = call.argument_deeper(0)?;
+    if call.len() == 1 {
+        return match first {
+            Value::Undefined | Value::Error => Ok(first),
+            Value::List(list) => join_with(call, Some(Text::new("")), list.len(), |call, at| call.element(&list, at)),
+            _ => call.string(""),
+        };
+    }
+    let separator = match call.text(&first)? {
+        Ok(text) => Some(text),
+        Err(Value::Undefined) => None,
+        Err(error) => return Ok(error),
+    };
+    if call.len() == 2 {
+        let second = call.argument_deeper(1)?;
+        return match second {
+            // Between no elements, all that could be defined is the separator.
+            Value::List(list) if list.is_empty() && first.is_undefined() => Ok(Value::Undefined),
+            Value::List(list) => join_with(call, separator, list.len(), |call, at| call.element(&list, at)),
+            other => join_with(call, separator, 1, |_, _| Ok(other.clone())),
+        };
+    }
+    let parts = call.len() - 1;
+    join_with(call, separator, parts, |call, at| call.argument_deeper(at + 1))
+}
+
+/// Joins so many parts. Without a separator, no part at all is undefined, like parts that are all undefined.
+fn join_with<'m, 'a>(
+    call: &mut Call<'m, 'a>,
+    separator: Option<Text>,
+    parts: usize,
+    mut part: impl FnMut(&mut Call<'m, 'a>, usize) -> Result<Value, Failed>,
+) -> Result<Value, Failed> {
+    let none_is_empty = separator.is_some();
+    let mut joined = Joined::new(separator.unwrap_or_else(|| Text::new("")));
+    let mut defined = none_is_empty && parts == 0;
+    for at in 0..parts {
+        let value = part(call, at)?;
+        match call.text(&value)? {
+            Ok(text) => {
+                defined = true;
+                joined.add(call, &text)?;
+            }
+            Err(Value::Undefined) => {}
+            Err(error) => return Ok(error),
+        }
+    }
+    Ok(if defined { Value::text(joined.text) } else { Value::Undefined })
+}
+
+fn to_upper(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    cased(call, <[u8]>::to_ascii_uppercase)
+}
+
+fn to_lower(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    cased(call, <[u8]>::to_ascii_lowercase)
+}
+
+fn cased(call: &mut Call<'_, '_>, change: fn(&[u8]) -> Vec<u8>) -> Result<Value, Failed> {
+    let value = call.argument(0)?;
+    match call.text(&value)? {
+        Ok(text) => {
+            call.reserve(text.len())?;
+            Ok(Value::text(change(&text)))
+        }
+        Err(other) => Ok(other),
+    }
+}
+
+fn substr(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let text = call.argument(0)?;
+    let offset = call.argument(1)?;
+    let length = if call.len() == 3 { Some(call.argument(2)?) } else { None };
+    if text.is_undefined() || offset.is_undefined() || length.as_ref().is_some_and(Value::is_undefined) {
+        return Ok(Value::Undefined);
+    }
+    let (Value::Str(text), Value::Int(offset)) = (&text, &offset) else { return Ok(Value::Error) };
+    let length = match length {
+        None => None,
+        Some(Value::Int(length)) => Some(length),
+        Some(_) => return Ok(Value::Error),
+    };
+    let (from, to) = part(text.len() as i64, *offset, length);
+    call.string(&text[from..to])
+}
+
+/// The ends of a part of a string of `size` bytes. The reference keeps the low 32 bits of offset and length.
+fn part(size: i64, offset: i64, length: Option<i64>) -> (usize, usize) {
+    let offset = i64::from(offset as i32);
+    let from = if offset < 0 { (size + offset).max(0) } else { offset.min(size) };
+    let to = match length.map(|length| i64::from(length as i32)) {
+        None => size,
+        Some(length) if length < 0 => (size + length).max(from),
+        Some(length) => (from + length).min(size),
+    };
+    (from as usize, to as usize)
+}
+
+fn strcmp(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    ordered(call, Ord::cmp)
+}
+
+fn stricmp(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    ordered(call, folded_order)
+}
+
+fn ordered(call: &mut Call<'_, '_>, order: fn(&[u8], &[u8]) -> Ordering) -> Result<Value, Failed> {
+    Ok(match two_texts(call)? {
+        Ok((a, b)) => Value::Int(order(&a, &b) as i64),
+        Err(other) => other,
+    })
+}
+
+/// Two arguments as texts: undefined if one of them is undefined, else error if one of them is error.
+pub(crate) fn two_texts(call: &mut Call<'_, '_>) -> Result<Result<(Text, Text), Value>, Failed> {
+    let (a, b) = (call.argument(0)?, call.argument(1)?);
+    if a.is_undefined() || b.is_undefined() {
+        return Ok(Err(Value::Undefined));
+    }
+    match (call.text(&a)?, call.text(&b)?) {
+        (Ok(a), Ok(b)) => {
+            call.charge(a.len().min(b.len()) / 32)?;
+            Ok(Ok((a, b)))
+        }
+        _ => Ok(Err(Value::Error)),
+    }
+}
+
+fn size(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    Ok(match call.argument(0)? {
+        Value::Undefined => Value::Undefined,
+        Value::Str(text) => Value::Int(text.len() as i64),
+        Value::List(list) => Value::Int(list.len() as i64),
+        Value::Ad(ad) => {
+            let frame = call.machine.frame_of(&ad)?;
+            Value::Int(call.machine.size_of(frame) as i64)
+        }
+        _ => Value::Error,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::part;
+
+    #[test]
+    fn parts_of_strings_are_clamped_to_them() {
+        assert_eq!(part(6, 2, None), (2, 6));
+        assert_eq!(part(6, -9, None), (0, 6));
+        assert_eq!(part(6, 9, None), (6, 6));
+        assert_eq!(part(6, 4, Some(9)), (4, 6));
+        assert_eq!(part(6, 4, Some(-3)), (4, 4));
+        // 4294967297 is 1 in its low 32 bits.
+        assert_eq!(part(6, 4_294_967_297, Some(4_294_967_298)), (1, 3));
+        assert_eq!(part(6, i64::from(i32::MAX), Some(i64::from(i32::MAX))), (6, 6));
+    }
+}

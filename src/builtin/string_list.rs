@@ -1,0 +1,300 @@
+//! Lists in one string: `stringListSize` … `stringListsIntersect`.
+
+use crate::builtin::pattern::Options;
+use crate::builtin::tokens::{
+    DELIMITERS, MEMBER_DELIMITERS, Number, Reduction, intersect, member, reduce, subset, tokens,
+};
+use crate::builtin::{Call, Function, regex};
+use crate::eval::Failed;
+use crate::text::Text;
+use crate::value::Value;
+
+/// The family's table.
+pub const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "stringListSize",
+        signature: "stringListSize(list [, delimiters])",
+        least: 1,
+        most: Some(2),
+        pure: true,
+        can_error: true,
+        run: size,
+        about: "Number of tokens of a list. Tokens are separated by any of the delimiters, comma and space unless others \
+                are given; white space around them is dropped, and empty ones do not count.",
+        examples: &[("stringListSize(\"a, b,,c\")", "3"), ("stringListSize(\"a b:c\", \":\")", "2")],
+    },
+    reduction(
+        "stringListSum",
+        "stringListSum(list [, delimiters])",
+        sum,
+        "Sum of the numbers of a list; an integer if all are written as integers. The sum of nothing is 0.0.",
+        &[("stringListSum(\"1, 2, 3\")", "6"), ("stringListSum(\"1, 2.5\")", "3.500000000000000E+00")],
+    ),
+    reduction(
+        "stringListAvg",
+        "stringListAvg(list [, delimiters])",
+        average,
+        "Mean of the numbers of a list, truncated to an integer if all are written as integers.",
+        &[("stringListAvg(\"1, 2.0\")", "1.500000000000000E+00"), ("stringListAvg(\"1, 2\")", "1")],
+    ),
+    reduction(
+        "stringListMin",
+        "stringListMin(list [, delimiters])",
+        minimum,
+        "Smallest of the numbers of a list, undefined if there are none.",
+        &[("stringListMin(\"3, 1, 2\")", "1"), ("stringListMin(\"\")", "undefined")],
+    ),
+    reduction(
+        "stringListMax",
+        "stringListMax(list [, delimiters])",
+        maximum,
+        "Largest of the numbers of a list, undefined if there are none, and never less than about 1.2E-38.",
+        &[("stringListMax(\"3, 1, 2\")", "3"), ("stringListMax(\"-5, -3\")", "0")],
+    ),
+    membership(
+        "stringListMember",
+        "stringListMember(item, list [, delimiters])",
+        is_member::<false>,
+        "Whether a string is a token of a list, case included. Delimiters are comma and white space unless others are \
+         given.",
+        &[("stringListMember(\"b\", \"a, b, c\")", "true"), ("stringListMember(\"B\", \"a, b, c\")", "false")],
+    ),
+    membership(
+        "stringListIMember",
+        "stringListIMember(item, list [, delimiters])",
+        is_member::<true>,
+        "Whether a string is a token of a list, without regard to case.",
+        &[("stringListIMember(\"B\", \"a, b, c\")", "true"), ("stringListIMember(\"b\", \"a:b\", \":\")", "true")],
+    ),
+    membership(
+        "stringListSubsetMatch",
+        "stringListSubsetMatch(items, list [, delimiters])",
+        is_subset::<false>,
+        "Whether every token of the first list is a token of the second, case included. The empty string is a subset of \
+         any list.",
+        &[
+            ("stringListSubsetMatch(\"a, c\", \"a, b, c\")", "true"),
+            ("stringListSubsetMatch(\"a, d\", \"a, b, c\")", "false"),
+        ],
+    ),
+    membership(
+        "stringListISubsetMatch",
+        "stringListISubsetMatch(items, list [, delimiters])",
+        is_subset::<true>,
+        "Whether every token of the first list is a token of the second, without regard to case.",
+        &[("stringListISubsetMatch(\"A, c\", \"a, b, C\")", "true")],
+    ),
+    Function {
+        name: "stringList_regexpMember",
+        signature: "stringList_regexpMember(pattern, list [, delimiters [, options]])",
+        least: 2,
+        most: Some(4),
+        pure: true,
+        can_error: true,
+        run: regexp_member,
+        about: "Whether a regular expression matches some token of a list; undefined if the list has none. The options \
+                are those of regexp, in either case.",
+        examples: &[
+            ("stringList_regexpMember(\"^b\", \"abc, bcd\")", "true"),
+            ("stringList_regexpMember(\"^B\", \"abc, bcd\", \",\", \"i\")", "true"),
+        ],
+    },
+    Function {
+        name: "stringListsIntersect",
+        signature: "stringListsIntersect(list, list [, delimiters])",
+        least: 2,
+        most: Some(3),
+        pure: true,
+        can_error: true,
+        run: lists_intersect,
+        about: "Whether two lists have a token in common, case included. Only the delimiters separate, comma and space \
+                unless others are given; nothing is trimmed.",
+        examples: &[
+            ("stringListsIntersect(\"a, b\", \"b, c\")", "true"),
+            ("stringListsIntersect(\"a; b\", \"b; c\", \";\")", "false"),
+        ],
+    },
+];
+
+type Run = fn(&mut Call<'_, '_>) -> Result<Value, Failed>;
+type Examples = &'static [(&'static str, &'static str)];
+
+const fn reduction(
+    name: &'static str,
+    signature: &'static str,
+    run: Run,
+    about: &'static str,
+    examples: Examples,
+) -> Function {
+    Function { name, signature, least: 1, most: Some(2), pure: true, can_error: true, run, about, examples }
+}
+
+const fn membership(
+    name: &'static str,
+    signature: &'static str,
+    run: Run,
+    about: &'static str,
+    examples: Examples,
+) -> Function {
+    Function { name, signature, least: 2, most: Some(3), pure: true, can_error: true, run, about, examples }
+}
+
+/// All arguments, evaluated in order, when all are strings.
+fn strings<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<Option<[Option<Text>; MOST]>, Failed> {
+    let mut texts = [const { None }; MOST];
+    let mut all = true;
+    for at in 0..call.len() {
+        match (call.argument(at)?, texts.get_mut(at)) {
+            (Value::Str(text), Some(place)) => *place = Some(text),
+            _ => all = false,
+        }
+    }
+    Ok(all.then_some(texts))
+}
+
+/// The steps that reading so many bytes takes.
+fn charge_for(call: &mut Call<'_, '_>, bytes: usize) -> Result<(), Failed> {
+    call.charge(bytes / 64)
+}
+
+fn size(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let Some([Some(list), delimiters]) = strings::<2>(call)? else { return Ok(Value::Error) };
+    charge_for(call, list.len())?;
+    Ok(Value::Int(tokens(&list, delimiters.as_deref().unwrap_or(DELIMITERS)).count() as i64))
+}
+
+fn reduced(call: &mut Call<'_, '_>, reduction: Reduction) -> Result<Value, Failed> {
+    let Some([Some(list), delimiters]) = strings::<2>(call)? else { return Ok(Value::Error) };
+    charge_for(call, list.len())?;
+    Ok(match reduce(&list, delimiters.as_deref().unwrap_or(DELIMITERS), reduction) {
+        Ok(Some(Number::Integer(value))) => Value::Int(value),
+        Ok(Some(Number::Real(value))) => Value::Real(value),
+        Ok(None) => Value::Undefined,
+        Err(_) => Value::Error,
+    })
+}
+
+fn sum(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    reduced(call, Reduction::Sum)
+}
+
+fn average(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    reduced(call, Reduction::Average)
+}
+
+fn minimum(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    reduced(call, Reduction::Minimum)
+}
+
+fn maximum(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    reduced(call, Reduction::Maximum)
+}
+
+/// Asks about an item, or several, and a list. Undefined counts as empty, but not both.
+fn asked(call: &mut Call<'_, '_>, question: fn(&[u8], &[u8], &[u8]) -> bool) -> Result<Value, Failed> {
+    let (items, list) = (call.argument(0)?, call.argument(1)?);
+    let delimiters = if call.len() > 2 { call.argument(2)? } else { Value::Undefined };
+    let text = |value: &'_ Value| match value {
+        Value::Undefined => Some(None),
+        Value::Str(text) => Some(Some(text.clone())),
+        _ => None,
+    };
+    let (Some(items), Some(list), Some(delimiters)) = (text(&items), text(&list), text(&delimiters)) else {
+        return Ok(Value::Error);
+    };
+    if items.is_none() && list.is_none() {
+        return Ok(Value::Undefined);
+    }
+    let (items, list) = (items.as_deref().unwrap_or_default(), list.as_deref().unwrap_or_default());
+    charge_for(call, items.len() + list.len())?;
+    Ok(Value::Bool(question(items, list, delimiters.as_deref().unwrap_or(MEMBER_DELIMITERS))))
+}
+
+fn is_member<const CASELESS: bool>(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    asked(call, |item, list, delimiters| member(item, list, delimiters, CASELESS))
+}
+
+fn is_subset<const CASELESS: bool>(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    asked(call, |items, list, delimiters| subset(items, list, delimiters, CASELESS))
+}
+
+fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let Some([Some(pattern), Some(list), delimiters, options]) = strings::<4>(call)? else { return Ok(Value::Error) };
+    let options = options.as_deref().unwrap_or_default().to_ascii_lowercase();
+    let Some(pattern) = regex::compiled(call, &pattern, Options::from_letters(&options))? else {
+        return Ok(Value::Error);
+    };
+    let mut found = Value::Undefined;
+    for token in tokens(&list, delimiters.as_deref().unwrap_or(DELIMITERS)) {
+        match regex::is_match(call, &pattern, token)? {
+            Some(false) => found = Value::Bool(false),
+            Some(true) => return Ok(Value::Bool(true)),
+            None => return Ok(Value::Error),
+        }
+    }
+    Ok(found)
+}
+
+fn lists_intersect(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let mut values = [Value::Undefined, Value::Undefined, Value::text(DELIMITERS)];
+    let mut abandoned = false;
+    for (at, value) in values.iter_mut().enumerate().take(call.len()) {
+        match call.argument(at) {
+            Ok(argument) => *value = argument,
+            // The reference takes an abandoned argument for an error here; our own limits stay limits.
+            Err(Failed::Depth(_) | Failed::NoRoot | Failed::Function(_)) => abandoned = true,
+            Err(limit) => return Err(limit),
+        }
+    }
+    if abandoned || values.iter().any(Value::is_error) {
+        return Ok(Value::Error);
+    }
+    if values.iter().any(Value::is_undefined) {
+        return Ok(Value::Undefined);
+    }
+    let [Value::Str(a), Value::Str(b), Value::Str(delimiters)] = &values else { return Ok(Value::Error) };
+    charge_for(call, a.len() + b.len())?;
+    Ok(Value::Bool(intersect(a, b, delimiters)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin::tests::evaluate;
+    use crate::eval::scope::{Limits, Settings};
+
+    #[test]
+    fn an_abandoned_argument_is_an_error_only_for_intersections() {
+        // As in the reference; an offset of -1 makes absTime give up.
+        let settings = Settings::default();
+        assert_eq!(evaluate("stringListsIntersect(absTime(0, -1), \"a\")", &settings).as_deref(), Ok("error"));
+        assert_eq!(evaluate("isError(stringListsIntersect(\"a\", absTime(0, -1)))", &settings).as_deref(), Ok("true"));
+        assert!(evaluate("isError(stringListMember(absTime(0, -1), \"a\"))", &settings).is_err());
+    }
+
+    #[test]
+    fn one_undefined_is_empty_and_two_are_undefined() {
+        for (text, expected) in [
+            ("stringListMember(undefined, undefined)", "undefined"),
+            ("stringListMember(undefined, \"a\")", "false"),
+            ("stringListMember(\"a\", undefined)", "false"),
+            ("stringListSubsetMatch(undefined, \"a\")", "true"),
+            ("stringListSubsetMatch(\"a\", undefined)", "false"),
+            ("stringListMember(\"a\", \"b\\ta\", undefined)", "true"),
+            ("stringListMember(\"a\", \"b;a\", 1)", "error"),
+        ] {
+            assert_eq!(evaluate(text, &Settings::default()).as_deref(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn reading_long_lists_is_work() {
+        let limits = Limits { work: 1000, ..Limits::default() };
+        let settings = Settings { limits, ..Settings::default() };
+        let long = "a,".repeat(40_000);
+        for function in ["stringListSize", "stringListMax", "split"] {
+            assert_eq!(evaluate(&format!("{function}(\"{long}\")"), &settings), Err(Failed::Work(1000)), "{function}");
+        }
+        assert_eq!(evaluate(&format!("stringListMember(\"b\", \"{long}\")"), &settings), Err(Failed::Work(1000)));
+    }
+}

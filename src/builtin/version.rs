@@ -1,0 +1,213 @@
+//! Version numbers: `versioncmp`, `versionLT` … `versionGT`, `version_in_range`, and the natural comparison.
+
+use crate::builtin::string::two_texts;
+use crate::builtin::{Call, Function};
+use crate::eval::Failed;
+use crate::value::Value;
+
+/// The family's table.
+pub const FUNCTIONS: &[Function] = &[
+    of_two(
+        "versioncmp",
+        "versioncmp(a, b)",
+        versioncmp,
+        "Compares two versions: below, at or above 0. Runs of digits compare as numbers, the rest byte by byte.",
+        &[("versioncmp(\"8.9\", \"8.10\")", "-1"), ("versioncmp(\"1.0\", \"1.0\")", "0")],
+    ),
+    of_two(
+        "versionLT",
+        "versionLT(a, b)",
+        |call| decide(call, |order| order < 0),
+        "Whether version a comes before version b.",
+        &[("versionLT(\"8.9.1\", \"8.10.0\")", "true"), ("versionLT(undefined, \"1\")", "undefined")],
+    ),
+    of_two(
+        "versionLE",
+        "versionLE(a, b)",
+        |call| decide(call, |order| order <= 0),
+        "Whether version a comes before version b or is the same.",
+        &[("versionLE(\"8.9\", \"8.9\")", "true")],
+    ),
+    of_two(
+        "versionEQ",
+        "versionEQ(a, b)",
+        |call| decide(call, |order| order == 0),
+        "Whether two versions are the same text.",
+        &[("versionEQ(\"1.0\", \"1.0\")", "true"), ("versionEQ(\"1.0\", \"1.00\")", "false")],
+    ),
+    of_two(
+        "versionGE",
+        "versionGE(a, b)",
+        |call| decide(call, |order| order >= 0),
+        "Whether version a comes after version b or is the same.",
+        &[("versionGE(\"10.0\", \"9.11\")", "true")],
+    ),
+    of_two(
+        "versionGT",
+        "versionGT(a, b)",
+        |call| decide(call, |order| order > 0),
+        "Whether version a comes after version b.",
+        &[("versionGT(\"10.0\", \"10.0\")", "false")],
+    ),
+    Function {
+        least: 3,
+        most: Some(3),
+        can_error: true,
+        ..of_two(
+            "version_in_range",
+            "version_in_range(version, least, most)",
+            version_in_range,
+            "Whether a version is neither before one version nor after another.",
+            &[
+                ("version_in_range(\"9.5\", \"9.0\", \"9.12\")", "true"),
+                ("version_in_range(\"8.9\", \"9.0\", \"9.12\")", "false"),
+            ],
+        )
+    },
+];
+
+const fn of_two(
+    name: &'static str,
+    signature: &'static str,
+    run: fn(&mut Call<'_, '_>) -> Result<Value, Failed>,
+    about: &'static str,
+    examples: &'static [(&'static str, &'static str)],
+) -> Function {
+    Function { name, signature, least: 2, most: Some(2), pure: true, can_error: false, run, about, examples }
+}
+
+/// Bytes of a version that are compared in about the time of one node evaluation.
+const COMPARED_PER_STEP: usize = 16;
+
+fn compared(call: &mut Call<'_, '_>) -> Result<Result<i64, Value>, Failed> {
+    Ok(match two_texts(call)? {
+        Ok((a, b)) => {
+            call.charge(a.len().min(b.len()) / COMPARED_PER_STEP)?;
+            Ok(natural_compare(&a, &b))
+        }
+        Err(other) => Err(other),
+    })
+}
+
+fn versioncmp(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    Ok(compared(call)?.map_or_else(|other| other, Value::Int))
+}
+
+fn decide(call: &mut Call<'_, '_>, holds: fn(i64) -> bool) -> Result<Value, Failed> {
+    Ok(compared(call)?.map_or_else(|other| other, |order| Value::Bool(holds(order))))
+}
+
+fn version_in_range(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let (version, least, most) = (call.argument(0)?, call.argument(1)?, call.argument(2)?);
+    if least.is_undefined() || most.is_undefined() {
+        return Ok(Value::Undefined);
+    }
+    let (Ok(version), Ok(least), Ok(most)) = (call.text(&version)?, call.text(&least)?, call.text(&most)?) else {
+        return Ok(Value::Error);
+    };
+    call.charge(2 * version.len() / COMPARED_PER_STEP)?;
+    Ok(Value::Bool(natural_compare(&least, &version) <= 0 && natural_compare(&version, &most) <= 0))
+}
+
+/// Compares two texts as versions: runs of digits compare as numbers, everything else byte by byte.
+///
+/// Less than, equal to or greater than 0. The size of the result means nothing, but programs see it, so it is the one of
+/// the reference: the difference of the first two bytes that differ (the end counts as 0), or of the number of leading
+/// zeros, or of the lengths of two numbers. A number with more leading zeros comes first: `000 < 00 < 01 < 09 < 0 < 1`.
+///
+/// ```
+/// # use classmate::builtin::version::natural_compare;
+/// assert!(natural_compare(b"8.9.1", b"8.10.0") < 0);
+/// assert_eq!(natural_compare(b"1", b"1.0"), -46);
+/// ```
+pub fn natural_compare(a: &[u8], b: &[u8]) -> i64 {
+    let common = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    if common == a.len() && common == b.len() {
+        return 0;
+    }
+    let (x, y) = (byte_at(a, common), byte_at(b, common));
+    // Bytes are signed in the reference, so those above 127 sort before the others.
+    let difference = i64::from(x as i8) - i64::from(y as i8);
+    // A number that began in the common part belongs to both texts.
+    let number = a[..common].iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |last| last + 1);
+    if number == common && !(x.is_ascii_digit() && y.is_ascii_digit()) {
+        return difference;
+    }
+    let (zeros_a, zeros_b) = (leading_zeros(&a[number..]), leading_zeros(&b[number..]));
+    if zeros_a != zeros_b {
+        return zeros_b as i64 - zeros_a as i64;
+    }
+    if zeros_a > 0 {
+        return difference;
+    }
+    let (digits_a, digits_b) = (digits(&a[number..]), digits(&b[number..]));
+    if digits_a == digits_b { difference } else { digits_a as i64 - digits_b as i64 }
+}
+
+/// The byte at an index, 0 after the end.
+fn byte_at(text: &[u8], index: usize) -> u8 {
+    text.get(index).copied().unwrap_or(0)
+}
+
+/// The zeros before a number; the last one is not leading when no other digit follows.
+fn leading_zeros(text: &[u8]) -> usize {
+    let zeros = text.iter().take_while(|byte| **byte == b'0').count();
+    if byte_at(text, zeros).is_ascii_digit() { zeros } else { zeros.saturating_sub(1) }
+}
+
+/// The number of digits at the start.
+fn digits(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_those_of_the_reference() {
+        for (a, b, expected) in CASES {
+            assert_eq!(natural_compare(a.as_bytes(), b.as_bytes()), *expected, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn leading_zeros_order_as_documented() {
+        let order = ["000", "00", "01", "010", "09", "0", "1", "9", "10"];
+        for (i, a) in order.iter().enumerate() {
+            for (j, b) in order.iter().enumerate() {
+                let sign = natural_compare(a.as_bytes(), b.as_bytes()).signum();
+                assert_eq!(sign, (i as i64 - j as i64).signum(), "{a} {b}");
+            }
+        }
+    }
+
+    const CASES: &[(&str, &str, i64)] = &[
+        ("8.9", "8.10", -1),
+        ("é", "a", -158),
+        ("a", "é", 158),
+        ("a", "", 97),
+        ("", "é", 61),
+        ("1é", "1a", -158),
+        ("1", "1é", 61),
+        ("1", "1.0", -46),
+        ("1.0", "1.", 48),
+        ("a1b", "a1", 98),
+        ("100", "10", 1),
+        ("00a", "000a", 1),
+        ("00", "000", 1),
+        ("0", "00", 1),
+        ("001", "002", -1),
+        ("10a", "1a", 1),
+        ("1.05", "1.5", -1),
+        ("1.0a", "1.0.", 51),
+        ("1x", "1", 120),
+        ("x9", "x10", -1),
+        ("9x", "x9", -63),
+        ("0a", "0", 97),
+        ("01", "0a", -1),
+        ("00", "0a", -1),
+        ("100000000000000000000", "99999999999999999999", 1),
+        ("1.0", "1.0", 0),
+    ];
+}

@@ -1,0 +1,96 @@
+//! `classmate eval EXPR`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde_json::json;
+
+use crate::ad::ClassAd;
+use crate::cli::input::{self, Notes};
+use crate::cli::{Failure, Streams, World, written};
+use crate::eval::scope::Scope;
+use crate::report::{self, Origin};
+use crate::syntax::parse::parse_expr;
+use crate::syntax::print::Style;
+use crate::value::Value;
+
+/// Evaluate an expression and print its value.
+///
+/// The expression sees the attributes of MY, and those of TARGET as `TARGET.name`. Lists and ads are printed
+/// with their parts unevaluated.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate eval '2 + 3 * 4'
+  classmate eval 'RequestMemory > 1024 && isUndefined(RequestGPUs)' --my job.ads
+  classmate eval 'MY.Requirements' --my job.ads --target slots.ads --target-at 3
+  classmate eval --now 2026-07-05T12:00:00Z 'formatTime(time(), \"%A\")'
+
+Exit status: 0 with a value (undefined and error are values), 1 when the evaluation was abandoned at a limit,
+2 when the expression does not parse.")]
+pub(super) struct Arguments {
+    /// The expression, in new syntax; write `--` before one that begins with a minus sign
+    expression: String,
+    /// The ad that the expression belongs to: the first of this file, in any form (`-` for standard input)
+    #[arg(long, value_name = "FILE")]
+    my: Option<PathBuf>,
+    /// Which ad of the file MY is, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "my", value_parser = clap::value_parser!(u64).range(1..))]
+    my_at: u64,
+    /// The ad on the other side of the match: the first of this file
+    #[arg(long, value_name = "FILE")]
+    target: Option<PathBuf>,
+    /// Which ad of the file TARGET is, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "target", value_parser = clap::value_parser!(u64).range(1..))]
+    target_at: u64,
+    /// How the value is printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Form,
+    #[command(flatten)]
+    world: World,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Form {
+    /// Canonical text
+    Text,
+    /// An object with `type` and `text`
+    Json,
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+    let settings = arguments.world.settings();
+    let source = arguments.expression.as_bytes();
+    let expr = parse_expr(source, &settings.parse_options()).map_err(|error| {
+        Failure::rendered(report::render(&error, source, &Origin::whole("expression"), None, streams.err))
+    })?;
+    let mut notes = Notes::default();
+    let mut side = |path: &Option<PathBuf>, at: u64| {
+        path.as_ref().map(|path| input::ad(path, at, &settings, &mut notes)).transpose()
+    };
+    let my = side(&arguments.my, arguments.my_at)?.unwrap_or_else(ClassAd::new);
+    let target = side(&arguments.target, arguments.target_at)?;
+    notes.show(streams.err);
+    let scope = Scope::new(&my, &settings);
+    let scope = target.as_ref().map_or(scope, |target| scope.with_target(target));
+    match scope.eval(&expr) {
+        Ok(value) => print(&value, arguments.format),
+        Err(failed) => {
+            print(&Value::Error, arguments.format)?;
+            Err(Failure::new(format!("the evaluation was abandoned: {failed}")))
+        }
+    }
+}
+
+fn print(value: &Value, form: Form) -> Result<(), Failure> {
+    let mut line = match form {
+        Form::Text => value.to_text(Style::New),
+        Form::Json => {
+            let text = String::from_utf8_lossy(&value.to_text(Style::New)).into_owned();
+            json!({ "type": value.type_of().as_str(), "text": text }).to_string().into_bytes()
+        }
+    };
+    line.push(b'\n');
+    written(std::io::stdout().lock().write_all(&line))
+}

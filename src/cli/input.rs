@@ -1,0 +1,153 @@
+//! Files for the commands: ordinary, compressed, or standard input, with progress on a terminal.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, IsTerminal, Read};
+use std::path::Path;
+use std::time::Duration;
+
+use flate2::bufread::MultiGzDecoder;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::ad::ClassAd;
+use crate::cli::Failure;
+use crate::eval::scope::Settings;
+use crate::format::Reader;
+use crate::format::report::Report;
+use crate::report::{self, Color};
+
+/// Files smaller than this are read without a progress bar.
+const LARGE: u64 = 32 << 20;
+
+/// A source of bytes, and what to call it in messages.
+pub(crate) struct Input {
+    pub(crate) reader: Box<dyn BufRead>,
+    pub(crate) name: String,
+}
+
+/// Opens a file, or standard input for `-`; gzip is recognised by its first bytes.
+pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
+    let (raw, name, size): (Box<dyn Read>, String, Option<u64>) = if path.as_os_str() == "-" {
+        (Box::new(std::io::stdin()), "standard input".to_owned(), None)
+    } else {
+        let name = path.display().to_string();
+        let cannot = |why: String| Failure::new(format!("cannot read `{name}`: {why}"));
+        let file = File::open(path).map_err(|error| cannot(plain(&error)))?;
+        let facts = file.metadata().map_err(|error| cannot(plain(&error)))?;
+        if facts.is_dir() {
+            return Err(cannot("it is a directory, expected a file of ads".to_owned()));
+        }
+        (Box::new(file), name, Some(facts.len()))
+    };
+    let raw: Box<dyn Read> = match size {
+        Some(size) if size >= LARGE && std::io::stderr().is_terminal() => Box::new(bar(size, &name).wrap_read(raw)),
+        _ => raw,
+    };
+    let mut reader = BufReader::with_capacity(1 << 18, raw);
+    let start = reader.fill_buf().map_err(|error| Failure::new(format!("cannot read `{name}`: {}", plain(&error))))?;
+    let reader: Box<dyn BufRead> = if start.starts_with(&[0x1f, 0x8b]) {
+        Box::new(BufReader::with_capacity(1 << 18, MultiGzDecoder::new(reader)))
+    } else {
+        Box::new(reader)
+    };
+    Ok(Input { reader, name })
+}
+
+fn bar(size: u64, name: &str) -> ProgressBar {
+    let bar = ProgressBar::new(size);
+    let style = "{msg} {wide_bar} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}";
+    if let Ok(style) = ProgressStyle::with_template(style) {
+        bar.set_style(style);
+    }
+    bar.set_message(format!("reading {name}"));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// The reason of an error of the operating system, without its number.
+pub(crate) fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_lowercase().chain(characters).collect()).unwrap_or_default()
+}
+
+/// A file that could be opened but not read to its end.
+pub(crate) fn unreadable(name: &str, error: &std::io::Error) -> Failure {
+    Failure::new(format!("cannot read `{name}`: {}", plain(error)))
+}
+
+/// Reads all ads of a file.
+pub(crate) fn ads(path: &Path, settings: &Settings, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
+    let input = open(path)?;
+    let cannot = |error| unreadable(&input.name, &error);
+    let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
+    let ads = reader.by_ref().collect::<Result<Vec<_>, _>>().map_err(cannot)?;
+    notes.add(&input.name, reader.report());
+    Ok(ads)
+}
+
+/// Reads the ad of a file that stands at a place, counted from 1.
+pub(crate) fn ad(path: &Path, at: u64, settings: &Settings, notes: &mut Notes) -> Result<ClassAd, Failure> {
+    let input = open(path)?;
+    let cannot = |error| unreadable(&input.name, &error);
+    let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
+    let mut seen = 0;
+    for ad in reader.by_ref() {
+        let ad = ad.map_err(cannot)?;
+        seen += 1;
+        if seen == at {
+            notes.add(&input.name, reader.report());
+            return Ok(ad);
+        }
+    }
+    notes.add(&input.name, reader.report());
+    let ads = match seen {
+        0 => "no ads".to_owned(),
+        1 => "1 ad".to_owned(),
+        _ => format!("{seen} ads"),
+    };
+    Err(Failure::input(format!("`{}` holds {ads}: expected at least {at}", input.name)))
+}
+
+/// What was wrong with the files that were read.
+#[derive(Default)]
+pub(crate) struct Notes {
+    files: Vec<(String, Report)>,
+}
+
+/// Faults of one file that are shown in full.
+const SHOWN: usize = 10;
+
+impl Notes {
+    /// Remembers what the reader of a file has to say.
+    pub(crate) fn add(&mut self, name: &str, report: &Report) {
+        self.files.push((name.to_owned(), report.clone()));
+    }
+
+    /// Says on standard error what could not be read, and how much was skipped.
+    #[expect(clippy::print_stderr, reason = "this is where faults reach the user")]
+    pub(crate) fn show(&self, color: Color) {
+        for line in self.lines(color) {
+            eprintln!("{line}");
+        }
+    }
+
+    /// What could not be read, and how much was skipped; each entry may have several lines.
+    pub(crate) fn lines(&self, color: Color) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (name, report) in self.files.iter().filter(|(_, report)| !report.is_clean()) {
+            for fault in report.faults.iter().take(SHOWN) {
+                lines.push(format!("{}\n", report::render_fault(fault, name, color)));
+            }
+            let hidden = report.errors.saturating_sub(SHOWN as u64);
+            if hidden > 0 {
+                lines.push(format!("note: {hidden} more errors in `{name}` are not shown"));
+            }
+            lines.push(format!(
+                "note: of `{name}`, {} ads were read, {} ads and {} lines were skipped",
+                report.ads, report.skipped_ads, report.skipped_attributes
+            ));
+        }
+        lines
+    }
+}

@@ -1,0 +1,193 @@
+//! The command line: one file a subcommand.
+
+mod conform;
+mod eval;
+mod functions;
+mod input;
+mod matching;
+mod negotiate;
+mod repl;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::eval::scope::Settings;
+use crate::report::Color;
+use crate::syntax::parse::Mode;
+use crate::syntax::time::{Zone, parse_abs};
+
+/// ClassAd interpreter and matchmaker: the answers of an HTCondor pool, with the reasons.
+#[derive(Parser, Debug)]
+#[command(name = "classmate", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "\
+Examples:
+  classmate eval '1 + 2 * 3'
+  classmate eval 'TARGET.Memory >= MY.RequestMemory' --my job.ads --target slot.ads
+  classmate match --job jobs.ads --slots slots.ads
+  classmate negotiate examples/pool
+
+Exit status: 0 on success, 1 when something could not be done, 2 on wrong usage or text that does not parse.")]
+pub struct Cli {
+    /// When to colour the output; `auto` colours on a terminal unless NO_COLOR is set.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum ColorChoice {
+    Auto,
+    Always,
+    Never,
+}
+
+impl ColorChoice {
+    fn for_stream(self, terminal: bool) -> Color {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        match self {
+            ColorChoice::Always => Color::On,
+            ColorChoice::Auto if terminal && !plain => Color::On,
+            _ => Color::Off,
+        }
+    }
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Eval(eval::Arguments),
+    Match(matching::Arguments),
+    Repl(repl::Arguments),
+    Functions(functions::Arguments),
+    Negotiate(negotiate::Arguments),
+    Conform(conform::Arguments),
+}
+
+/// What went wrong, ready to be shown, and the exit status.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// The whole message, several lines if it shows a place.
+    message: String,
+    status: u8,
+}
+
+impl Failure {
+    /// Something could not be done.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Failure { message: format!("error: {}", message.into()), status: 1 }
+    }
+
+    /// The input was wrong: usage or text.
+    pub(crate) fn input(message: impl Into<String>) -> Self {
+        Failure { status: 2, ..Failure::new(message) }
+    }
+
+    /// A rendered report about wrong text.
+    pub(crate) fn rendered(report: String) -> Self {
+        Failure { message: report, status: 2 }
+    }
+
+    /// What to do about it, on a line of its own.
+    #[must_use]
+    pub(crate) fn help(mut self, help: &str) -> Self {
+        self.message.push_str("\n  = help: ");
+        self.message.push_str(help);
+        self
+    }
+}
+
+/// Clock and mode, for all commands that evaluate.
+#[derive(clap::Args, Debug)]
+pub(crate) struct World {
+    /// Evaluate as with STRICT_CLASSAD_EVALUATION
+    #[arg(long)]
+    strict: bool,
+    /// What `time()` answers: seconds since 1970, a date such as 2026-07-05T12:00:00Z, or `wall`
+    #[arg(long, value_name = "TIME", default_value = "wall", value_parser = parse_now)]
+    now: Now,
+    /// Where `random()` begins; the same seed gives the same numbers
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    seed: u64,
+}
+
+/// The clock of an evaluation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Now {
+    /// The wall clock.
+    Wall,
+    /// Seconds since 1970.
+    At(i64),
+}
+
+impl Now {
+    pub(crate) fn seconds(self) -> i64 {
+        match self {
+            Now::Wall => jiff::Timestamp::now().as_second(),
+            Now::At(seconds) => seconds,
+        }
+    }
+}
+
+fn parse_now(text: &str) -> Result<Now, String> {
+    if text == "wall" {
+        return Ok(Now::Wall);
+    }
+    text.parse()
+        .ok()
+        .or_else(|| parse_abs(text.as_bytes(), &Zone::local()).map(|time| time.seconds))
+        .map(Now::At)
+        .ok_or_else(|| "expected seconds since 1970, a date such as 2026-07-05T12:00:00Z, or `wall`".to_owned())
+}
+
+impl World {
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            mode: if self.strict { Mode::Strict } else { Mode::HTCondor },
+            now: self.now.seconds(),
+            zone: Zone::local(),
+            seed: self.seed,
+            ..Settings::default()
+        }
+    }
+}
+
+/// Runs the command line of this process.
+#[expect(clippy::print_stderr, reason = "this is where errors reach the user")]
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let streams = Streams {
+        out: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stdout())),
+        err: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stderr())),
+    };
+    let result = match &cli.command {
+        Command::Eval(arguments) => eval::run(arguments, streams),
+        Command::Match(arguments) => matching::run(arguments, streams),
+        Command::Repl(arguments) => repl::run(arguments, streams),
+        Command::Functions(arguments) => functions::run(arguments),
+        Command::Negotiate(arguments) => negotiate::run(arguments, streams),
+        Command::Conform(arguments) => conform::run(arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{}", failure.message);
+            ExitCode::from(failure.status)
+        }
+    }
+}
+
+/// Whether each of the output streams is coloured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Streams {
+    pub(crate) out: Color,
+    pub(crate) err: Color,
+}
+
+/// Writing to a pipe that was closed, as by `head`, ends the command quietly.
+pub(crate) fn written(result: std::io::Result<()>) -> Result<(), Failure> {
+    match result {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|error| Failure::new(format!("cannot write the output: {error}"))),
+    }
+}

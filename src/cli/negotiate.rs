@@ -1,0 +1,178 @@
+//! `classmate negotiate POOL`
+
+use std::io::{BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::ValueEnum;
+
+use crate::accountant::Log;
+use crate::cli::input::{self, Notes};
+use crate::cli::{Failure, Now, Streams, parse_now, written};
+use crate::config::{Config, ConfigError};
+use crate::eval::scope::Settings;
+use crate::negotiate::{Outcome, Snapshot, negotiate};
+use crate::report::outcome;
+
+/// Run one negotiation cycle over a pool and show who got what, and why the others did not.
+///
+/// POOL is a directory with what the tools of a pool print: `slots.ads` (`condor_status -long`), `jobs.ads`
+/// (`condor_q -allusers -long`), and if there are any `submitters.ads` (`condor_status -submitters -long`),
+/// `Accountantnew.log` (from the negotiator's spool) and `config` (the negotiator's settings). Every file can be
+/// given by its own flag instead. Nothing is changed anywhere.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate negotiate examples/pool
+  classmate negotiate examples/pool --matches none --format json
+  classmate negotiate --slots slots.ads.gz --jobs jobs.ads --log Accountantnew.log
+
+Exit status: 0 when the cycle was run, 1 when a file cannot be read, 2 when a file or a setting is wrong.")]
+pub(super) struct Arguments {
+    /// A directory with the files of a pool
+    #[arg(required_unless_present_all = ["slots", "jobs"])]
+    pool: Option<PathBuf>,
+    /// Slot ads, instead of POOL/slots.ads
+    #[arg(long, value_name = "FILE")]
+    slots: Option<PathBuf>,
+    /// Job ads, instead of POOL/jobs.ads
+    #[arg(long, value_name = "FILE")]
+    jobs: Option<PathBuf>,
+    /// Submitter ads, instead of POOL/submitters.ads; without any they are made from the jobs
+    #[arg(long, value_name = "FILE")]
+    submitters: Option<PathBuf>,
+    /// The accountant's log, instead of POOL/Accountantnew.log; without one everybody starts alike
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// The negotiator's settings, instead of POOL/config; without any the defaults hold
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The clock: seconds since 1970, a date, or `wall`; by default the newest time in the files
+    #[arg(long, value_name = "TIME", value_parser = parse_now)]
+    now: Option<Now>,
+    /// Where `random()` begins; the same seed gives the same numbers
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    seed: u64,
+    /// How the outcome is printed
+    #[arg(long, value_enum, default_value = "table")]
+    format: Form,
+    /// How many matches the table lists: `all`, `none` or a number
+    #[arg(long, value_name = "HOW MANY", default_value = "all")]
+    matches: Shown,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Form {
+    /// Tables for people
+    Table,
+    /// One object with everything
+    Json,
+}
+
+/// How many matches are listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Shown(usize);
+
+impl FromStr for Shown {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Shown(usize::MAX)),
+            "none" => Ok(Shown(0)),
+            number => number.parse().map(Shown).map_err(|_| "expected `all`, `none` or a number".to_owned()),
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+    let mut notes = Notes::default();
+    let snapshot = snapshot(arguments, &mut notes)?;
+    notes.show(streams.err);
+    let outcome = negotiate(&snapshot).map_err(|error| refused(&error))?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let printed = match arguments.format {
+        Form::Json => serde_json::to_writer_pretty(&mut out, &outcome).map_err(Into::into).and_then(|()| writeln!(out)),
+        Form::Table => print(&mut out, &outcome, arguments.matches.0, streams),
+    };
+    written(printed.and_then(|()| out.flush()))
+}
+
+fn print(out: &mut impl Write, result: &Outcome, matches: usize, streams: Streams) -> std::io::Result<()> {
+    outcome::write(out, result, matches, streams.out)
+}
+
+fn snapshot(arguments: &Arguments, notes: &mut Notes) -> Result<Snapshot, Failure> {
+    if let Some(pool) = &arguments.pool
+        && !pool.is_dir()
+    {
+        let what = if pool.exists() { "is not a directory" } else { "does not exist" };
+        return Err(Failure::new(format!(
+            "`{}` {what}: expected a directory with slots.ads and jobs.ads",
+            pool.display()
+        ))
+        .help("give single files with --slots FILE and --jobs FILE"));
+    }
+    let file = |given: &Option<PathBuf>, name: &str| {
+        given.clone().or_else(|| arguments.pool.as_ref().map(|pool| pool.join(name)))
+    };
+    // What was asked for must be there; what is only looked for may be missing.
+    let optional = |given: &Option<PathBuf>, name: &str| {
+        file(given, name).filter(|path| given.is_some() || path.exists() || path.as_os_str() == "-")
+    };
+    let settings = Settings::default();
+    let mut ads = |path: Option<PathBuf>| match path {
+        Some(path) => input::ads(&path, &settings, notes),
+        None => Ok(Vec::new()),
+    };
+    let config = match optional(&arguments.config, "config") {
+        Some(path) => {
+            let text = contents(&path)?;
+            Config::parse(&path.display().to_string(), &text).map_err(|error| refused(&error))?
+        }
+        None => Config::default(),
+    };
+    let log = match optional(&arguments.log, "Accountantnew.log") {
+        Some(path) => {
+            let text = contents(&path)?;
+            let log = Log::read(&text).map_err(|error| {
+                Failure::input(format!("`{}`: {error}", path.display()))
+                    .help("expected the negotiator's Accountantnew.log, copied whole")
+            })?;
+            Some(log)
+        }
+        None => None,
+    };
+    let mut snapshot = Snapshot {
+        config,
+        slots: ads(file(&arguments.slots, "slots.ads"))?,
+        jobs: ads(file(&arguments.jobs, "jobs.ads"))?,
+        submitters: optional(&arguments.submitters, "submitters.ads").map(|path| ads(Some(path))).transpose()?,
+        log,
+        now: 0,
+        seed: arguments.seed,
+    };
+    snapshot.now = arguments.now.map_or_else(|| snapshot.newest_time(), Now::seconds);
+    Ok(snapshot)
+}
+
+fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut input = input::open(path)?;
+    let mut text = Vec::new();
+    input
+        .reader
+        .read_to_end(&mut text)
+        .map_err(|error| Failure::new(format!("cannot read `{}`: {}", input.name, input::plain(&error))))?;
+    Ok(text)
+}
+
+fn refused(error: &ConfigError) -> Failure {
+    let failure = match &error.place {
+        Some(place) => Failure::input(format!("{place}: {error}")),
+        None => Failure::input(error.to_string()),
+    };
+    match &error.help {
+        Some(help) => failure.help(help),
+        None => failure,
+    }
+}

@@ -1,0 +1,303 @@
+//! What functions ask of an evaluation beyond the values of their arguments: where a reference leads, values in
+//! another ad, and the size of what they make.
+
+use std::sync::Arc;
+
+use crate::ad::{Attribute, ClassAd};
+use crate::eval::{
+    Failed, Found, Frame, Holder, LEFT, LEFT_CONTEXT_AD, MATCH_AD, Machine, RIGHT, RIGHT_CONTEXT_AD, found_attribute,
+    with_stack,
+};
+use crate::name::Name;
+use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
+use crate::syntax::literal::Literal;
+use crate::value::{AdSource, AdValue, FrameId, Items, List, Value};
+
+/// Evaluations that begin afresh inside one another, each with the whole depth at its disposal. The reference has
+/// no limit and overflows its stack.
+const CONTEXTS: u32 = 32;
+
+/// An expression that is being evaluated elsewhere than it is written.
+pub(crate) struct Away {
+    /// The address of its tree, and its nodes there.
+    tree: usize,
+    first: NodeId,
+    last: NodeId,
+    /// The ad that it is written in.
+    home: FrameId,
+}
+
+/// A node that stands for a reference: what it leads to, and the ad in which the search ended.
+pub(crate) struct Located<'a> {
+    /// What was found, not evaluated.
+    pub(crate) found: Option<Found<'a>>,
+    /// The ad that has it; if there is none, the last ad that was searched.
+    pub(crate) at: FrameId,
+}
+
+impl<'a> Machine<'a> {
+    /// Follows a reference without evaluating what it leads to; `None` for nodes that are no reference.
+    pub(crate) fn locate(
+        &mut self,
+        tree: &Arc<Tree>,
+        id: NodeId,
+        frame: FrameId,
+    ) -> Result<Option<Located<'a>>, Failed> {
+        let (found, last) = match tree.node(id) {
+            Node::Attr(name) => (self.resolve_reference(*name, frame), self.root_of(frame)),
+            Node::Absolute(name) => (self.resolve(*name, self.root), self.root),
+            Node::Select(name) => match self.deeper(|machine| machine.eval(tree, base_of(id), frame))? {
+                Value::Ad(ad) => {
+                    let from = self.frame_of(&ad)?;
+                    (self.resolve(*name, from), self.root_of(from))
+                }
+                Value::List(list) => {
+                    let made = self.project(&list, *name, frame)?;
+                    (Some((Found::Value(made), frame)), frame)
+                }
+                _ => (None, frame),
+            },
+            _ => return Ok(None),
+        };
+        Ok(Some(match found {
+            Some((found, at)) => Located { found: Some(found), at },
+            None => Located { found: None, at: last },
+        }))
+    }
+
+    /// The expression of an attribute of one ad and its chained parents, as it is written there.
+    pub(crate) fn expression(&self, name: Name, frame: FrameId) -> Option<Expr> {
+        match &self.frame(frame).holder {
+            Holder::Ad(ad) => ad.get(name),
+            Holder::Made(ad) => ad.get(name),
+            Holder::Written(tree, root) => match tree.node(*root) {
+                Node::Ad(run) => tree.ad_attribute(*run, name).map(|value| Expr::at(Arc::clone(tree), value)),
+                _ => None,
+            },
+            Holder::Match => MATCH_AD.get(name),
+            Holder::LeftContext => LEFT_CONTEXT_AD.get(name),
+            Holder::RightContext => RIGHT_CONTEXT_AD.get(name),
+            Holder::Nowhere => None,
+        }
+    }
+
+    /// Evaluates something in an ad as an evaluation of its own: nothing is circular yet, and all depth is left. In
+    /// a match the ad sees the side opposite to the one it is part of.
+    pub(crate) fn afresh_in(
+        &mut self,
+        ad: &AdValue,
+        inner: impl FnOnce(&mut Self, FrameId) -> Result<Value, Failed>,
+    ) -> Result<Value, Failed> {
+        if self.contexts >= CONTEXTS {
+            return Err(Failed::Depth(self.settings.limits.depth));
+        }
+        let outer = (std::mem::take(&mut self.active), std::mem::take(&mut self.depth), self.root);
+        self.contexts += 1;
+        let value = self.forgetting(|machine| {
+            let frame = machine.frame_of(ad)?;
+            let alternate = machine.frame(frame).alternate;
+            machine.frames[frame.0 as usize].alternate = machine.opposite_of(frame);
+            machine.root = machine.root_of(frame);
+            let value = with_stack(|| inner(machine, frame));
+            machine.frames[frame.0 as usize].alternate = alternate;
+            value
+        });
+        self.contexts -= 1;
+        (self.active, self.depth, self.root) = outer;
+        value
+    }
+
+    /// The alternate scope of the nearest ad around that has one.
+    fn opposite_of(&self, frame: FrameId) -> Option<FrameId> {
+        let mut at = frame;
+        loop {
+            let Frame { alternate, parent, .. } = self.frame(at);
+            if alternate.is_some() {
+                return *alternate;
+            }
+            at = (*parent)?;
+        }
+    }
+
+    /// An ad written in an expression, as a frame to look names up in.
+    pub(crate) fn frame_of_written(
+        &mut self,
+        tree: &Arc<Tree>,
+        root: NodeId,
+        parent: Option<FrameId>,
+    ) -> Result<FrameId, Failed> {
+        self.push_counted(Holder::Written(Arc::clone(tree), root), parent)
+    }
+
+    /// Goes one level deeper, for walks that evaluate only now and then; [`Machine::ascend`] comes back.
+    pub(crate) fn descend(&mut self) -> Result<(), Failed> {
+        if self.depth >= self.settings.limits.depth {
+            return Err(Failed::Depth(self.settings.limits.depth));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    pub(crate) fn ascend(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// The frame that evaluation begins in.
+    pub(crate) fn start(&self) -> FrameId {
+        self.start
+    }
+
+    /// What the attributes of an ad stand for, last first.
+    pub(crate) fn parts(&self, frame: FrameId) -> Vec<Found<'a>> {
+        let shared = |ad: &ClassAd| {
+            let mut attributes: Vec<(Name, &Attribute)> = ad.attributes().collect();
+            attributes.sort_by(|(a, _), (b, _)| b.listing_order(*a));
+            attributes.into_iter().map(|(_, value)| found_attribute(value)).collect()
+        };
+        match &self.frame(frame).holder {
+            Holder::Ad(ad) => shared(ad),
+            Holder::Made(ad) => shared(ad),
+            Holder::Written(tree, root) => {
+                let parts = tree.parts(*root);
+                parts.into_iter().rev().map(|part| Found::Shared(Arc::clone(tree), part)).collect()
+            }
+            Holder::Match => {
+                let mut parts = shared(&MATCH_AD);
+                parts.extend([RIGHT, LEFT].map(Found::Frame));
+                parts
+            }
+            Holder::LeftContext | Holder::RightContext => vec![Found::Frame(RIGHT), Found::Frame(LEFT)],
+            Holder::Nowhere => Vec::new(),
+        }
+    }
+
+    /// Number of attributes of an ad itself, chained parents not counted.
+    pub(crate) fn size_of(&self, frame: FrameId) -> usize {
+        match &self.frame(frame).holder {
+            Holder::Ad(ad) => ad.len(),
+            Holder::Made(ad) => ad.len(),
+            Holder::Written(tree, root) => match tree.node(*root) {
+                Node::Ad(run) => run.len as usize,
+                _ => 0,
+            },
+            Holder::Match => MATCH_AD.len() + 4, // LEFT, RIGHT and the context around each
+            Holder::LeftContext | Holder::RightContext => 4,
+            Holder::Nowhere => 0,
+        }
+    }
+
+    /// Evaluates an expression as if it stood in a frame; the lists and ads written in it stay part of the ad that
+    /// they are written in, `home`.
+    pub(crate) fn away_from(&mut self, home: FrameId, expr: &Expr, frame: FrameId) -> Result<Value, Failed> {
+        match expr.node() {
+            Node::Literal(_) | Node::Attr(_) | Node::Absolute(_) => {
+                return self.eval(expr.tree(), expr.root(), frame);
+            }
+            Node::List(_) | Node::Ad(_) => return self.eval(expr.tree(), expr.root(), home),
+            _ => {}
+        }
+        let mut first = expr.root();
+        loop {
+            let parts = expr.tree().parts(first);
+            self.charge_work(parts.len() as u64 / 8)?;
+            match parts.into_iter().min() {
+                Some(part) => first = part,
+                None => break,
+            }
+        }
+        let tree = Arc::as_ptr(expr.tree()) as usize;
+        self.away.push(Away { tree, first, last: expr.root(), home });
+        let value = self.eval(expr.tree(), expr.root(), frame);
+        self.away.pop();
+        value
+    }
+
+    /// The ad that a list or ad is written in, when names are looked up in `frame`.
+    pub(crate) fn home(&self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> FrameId {
+        let tree = Arc::as_ptr(tree) as usize;
+        let away = self.away.iter().rev().find(|away| away.tree == tree && (away.first..=away.last).contains(&id));
+        away.map_or(frame, |away| away.home)
+    }
+
+    /// Evaluates what was found in an ad as if it stood in a frame.
+    pub(crate) fn found_in(&mut self, found: &Found<'a>, home: FrameId, frame: FrameId) -> Result<Value, Failed> {
+        match found {
+            Found::Value(value) => Ok(value.clone()),
+            Found::Frame(id) => Ok(Value::Ad(AdValue(AdSource::Frame(*id)))),
+            Found::Clock => Ok(Value::Int(self.settings.now)),
+            Found::Borrowed(tree) => self.away_from(home, &Expr::at(Arc::clone(tree), tree.root()), frame),
+            Found::Shared(tree, node) => self.away_from(home, &Expr::at(Arc::clone(tree), *node), frame),
+        }
+    }
+
+    /// A list of values, counted against the limit of bytes as if its elements were shared with nothing: so whatever
+    /// is made of lists stays as small as the limit, even when it is written out.
+    pub(crate) fn made_list(&mut self, values: Vec<Value>) -> Result<Value, Failed> {
+        for value in &values {
+            self.charge_value(value)?;
+        }
+        Ok(Value::List(List::of(values)))
+    }
+
+    fn charge_value(&mut self, value: &Value) -> Result<(), Failed> {
+        self.charge_bytes(size_of::<Value>())?;
+        match value {
+            Value::Str(text) => self.charge_bytes(text.len()),
+            Value::List(list) => match list.items() {
+                Items::Made(values) => values.iter().try_for_each(|value| self.charge_value(value)),
+                Items::Written { expr, .. } => self.charge_expr(expr),
+            },
+            Value::Ad(ad) => match &ad.0 {
+                AdSource::Written(written) => self.charge_expr(&written.expr),
+                AdSource::Made(ad) => ad.attributes().try_for_each(|(_, value)| self.charge_attribute(value)),
+                AdSource::Frame(id) => match self.frame(*id).holder.clone() {
+                    Holder::Ad(ad) => ad.attributes().try_for_each(|(_, value)| self.charge_attribute(value)),
+                    Holder::Made(ad) => ad.attributes().try_for_each(|(_, value)| self.charge_attribute(value)),
+                    Holder::Written(tree, root) => self.charge_expr(&Expr::at(tree, root)),
+                    Holder::Match => [LEFT, RIGHT]
+                        .into_iter()
+                        .try_for_each(|side| self.charge_value(&Value::Ad(AdValue(AdSource::Frame(side))))),
+                    Holder::LeftContext | Holder::RightContext | Holder::Nowhere => Ok(()),
+                },
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn charge_attribute(&mut self, attribute: &Attribute) -> Result<(), Failed> {
+        match attribute {
+            Attribute::Literal(literal) => self.charge_bytes(literal_size(literal)),
+            Attribute::Tree(tree) => self.charge_nodes(&tree.nodes),
+        }
+    }
+
+    fn charge_expr(&mut self, expr: &Expr) -> Result<(), Failed> {
+        self.charge_nodes(expr.nodes())
+    }
+
+    pub(crate) fn charge_nodes(&mut self, nodes: &[Node]) -> Result<(), Failed> {
+        nodes.iter().try_for_each(|node| {
+            self.charge_bytes(match node {
+                Node::Literal(literal) => literal_size(literal),
+                _ => size_of::<Node>(),
+            })
+        })
+    }
+
+    /// Bytes that may still be made.
+    pub(crate) fn bytes_left(&self) -> usize {
+        usize::try_from(self.settings.limits.bytes.saturating_sub(self.bytes)).unwrap_or(usize::MAX)
+    }
+
+    /// The failure of making more bytes than that.
+    pub(crate) fn too_many_bytes(&self) -> Failed {
+        Failed::Memory(self.settings.limits.bytes)
+    }
+}
+
+fn literal_size(literal: &Literal) -> usize {
+    match literal {
+        Literal::Str(text) => size_of::<Node>() + text.len(),
+        _ => size_of::<Node>(),
+    }
+}

@@ -1,0 +1,180 @@
+//! Parts of lists and ads: selection, projection, subscripts, elements.
+
+use std::sync::Arc;
+
+use crate::eval::{Failed, Found, Frame, Holder, Machine, with_stack};
+use crate::name::Name;
+use crate::syntax::expr::{Node, NodeId, Tree};
+use crate::value::{AdSource, AdValue, FrameId, Items, List, Type, Value, WrittenAd, elements};
+
+impl<'a> Machine<'a> {
+    /// The ad that a value is, as a frame to look names up in.
+    pub(crate) fn frame_of(&mut self, ad: &AdValue) -> Result<FrameId, Failed> {
+        let (holder, parent) = match &ad.0 {
+            AdSource::Frame(id) => return Ok(*id),
+            AdSource::Made(made) => (Holder::Made(Arc::clone(made)), None),
+            AdSource::Written(written) => {
+                let parent = (written.frame != FrameId::NONE).then_some(written.frame);
+                (Holder::Written(Arc::clone(written.expr.tree()), written.expr.root()), parent)
+            }
+        };
+        self.push_counted(holder, parent)
+    }
+
+    pub(super) fn push_counted(&mut self, holder: Holder<'a>, parent: Option<FrameId>) -> Result<FrameId, Failed> {
+        let limit = self.settings.limits.bytes;
+        if (self.frames.len() * size_of::<Frame<'_>>()) as u64 > limit {
+            return Err(Failed::Memory(limit));
+        }
+        Ok(self.push(holder, parent))
+    }
+
+    /// Runs something that may look at new ads, and forgets those again unless the result may be in them.
+    pub(super) fn forgetting(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<Value, Failed>,
+    ) -> Result<Value, Failed> {
+        let known = self.frames.len();
+        let value = inner(self)?;
+        if !matches!(value.type_of(), Type::List | Type::Ad) {
+            self.frames.truncate(known);
+        }
+        Ok(value)
+    }
+
+    pub(super) fn select(
+        &mut self,
+        tree: &Arc<Tree>,
+        base: NodeId,
+        name: Name,
+        frame: FrameId,
+    ) -> Result<Value, Failed> {
+        // The usual case, `MY.x` and `TARGET.x`, without making a value of the ad.
+        if let Node::Attr(scope) = tree.node(base)
+            && let Some((Found::Frame(id), _)) = self.resolve_reference(*scope, frame)
+        {
+            self.charge_work(1)?;
+            return self.outward(name, id);
+        }
+        let from = self.deeper(|machine| machine.eval(tree, base, frame))?;
+        self.attribute_of(&from, name, frame)
+    }
+
+    /// `value.name`
+    fn attribute_of(&mut self, value: &Value, name: Name, frame: FrameId) -> Result<Value, Failed> {
+        match value {
+            Value::Undefined => Ok(Value::Undefined),
+            Value::Ad(ad) => self.attribute_of_ad(ad, name),
+            Value::List(list) => self.deeper(|machine| with_stack(|| machine.project(list, name, frame))),
+            _ => Ok(Value::Error),
+        }
+    }
+
+    /// An attribute of an ad or of the ads around it.
+    pub(crate) fn attribute_of_ad(&mut self, ad: &AdValue, name: Name) -> Result<Value, Failed> {
+        self.forgetting(|machine| {
+            let id = machine.frame_of(ad)?;
+            machine.outward(name, id)
+        })
+    }
+
+    /// `{ [a = 1], [a = 2] }.a`: the attribute of every element, now. The root meanwhile is that of the ad where
+    /// the projection stands. Lists and ads are copied.
+    pub(crate) fn project(&mut self, list: &List, name: Name, frame: FrameId) -> Result<Value, Failed> {
+        let outer = self.root;
+        self.root = self.root_of(frame);
+        let values = (0..list.len()).map(|at| {
+            let element = self.element_in(list, at, frame)?;
+            let value = self.attribute_of(&element, name, frame)?;
+            self.detached(value)
+        });
+        let values = values.collect::<Result<Vec<Value>, Failed>>();
+        self.root = outer;
+        self.made_list(values?)
+    }
+
+    /// A copy of a list or ad: it has the same parts, but there is nothing around it any more.
+    pub(crate) fn detached(&mut self, value: Value) -> Result<Value, Failed> {
+        Ok(match value {
+            Value::Ad(AdValue(AdSource::Frame(id))) => {
+                let holder = self.frame(id).holder.clone();
+                Value::Ad(AdValue(AdSource::Frame(self.push_counted(holder, None)?)))
+            }
+            Value::Ad(AdValue(AdSource::Written(written))) => {
+                let expr = written.expr.clone();
+                Value::Ad(AdValue(AdSource::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))))
+            }
+            Value::List(list) => Value::List(match list.items() {
+                Items::Written { expr, .. } => List::written(expr.clone(), FrameId::NONE),
+                Items::Made(_) => list,
+            }),
+            other => other,
+        })
+    }
+
+    /// An element of a list, evaluated in the scope of the list, as a subscript does.
+    fn element(&mut self, list: &List, at: usize) -> Result<Value, Failed> {
+        match list.items() {
+            Items::Made(_) => self.element_in(list, at, FrameId::NONE),
+            Items::Written { frame, .. } => self.element_in(list, at, *frame),
+        }
+    }
+
+    /// An element of a list, evaluated in the scope where the list is used, as functions and projections do. Only
+    /// the lists and ads that are elements stay in the scope they were written in.
+    pub(crate) fn element_in(&mut self, list: &List, at: usize, frame: FrameId) -> Result<Value, Failed> {
+        match list.items() {
+            Items::Made(values) => {
+                self.charge_work(1)?;
+                Ok(values[at].clone())
+            }
+            Items::Written { expr, frame: home } => {
+                let id = elements(expr)[at];
+                if *home == frame {
+                    return self.eval(expr.tree(), id, frame);
+                }
+                self.away_from(*home, &expr.part(id), frame)
+            }
+        }
+    }
+
+    pub(super) fn subscript(
+        &mut self,
+        tree: &Arc<Tree>,
+        base: NodeId,
+        index: NodeId,
+        frame: FrameId,
+    ) -> Result<Value, Failed> {
+        let base = self.deeper(|machine| machine.eval(tree, base, frame))?;
+        let index = self.deeper(|machine| machine.eval(tree, index, frame))?;
+        self.subscript_of(&base, &index)
+    }
+
+    /// `base[index]`
+    pub(crate) fn subscript_of(&mut self, base: &Value, index: &Value) -> Result<Value, Failed> {
+        match (base, index) {
+            (Value::Error, _) | (_, Value::Error) => Ok(Value::Error),
+            (Value::Undefined, _) | (_, Value::Undefined) => Ok(Value::Undefined),
+            (Value::List(list), Value::Int(at)) => {
+                // The reference keeps the low 32 bits of the index.
+                match usize::try_from(*at as i32) {
+                    Ok(at) if at < list.len() => self.deeper(|machine| machine.element(list, at)),
+                    _ => Ok(Value::Error),
+                }
+            }
+            (Value::Ad(ad), Value::Str(text)) => {
+                let Some(name) = Name::known(text) else {
+                    return Ok(Value::Undefined); // no ad has an attribute of a name never seen
+                };
+                self.forgetting(|machine| {
+                    let id = machine.frame_of(ad)?;
+                    match machine.find(name, id) {
+                        Some(found) => machine.follow(found, name, id),
+                        None => Ok(Value::Undefined),
+                    }
+                })
+            }
+            _ => Ok(Value::Error),
+        }
+    }
+}

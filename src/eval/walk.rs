@@ -1,0 +1,243 @@
+//! Looking at the parts of an evaluation one by one, long after it is over.
+//!
+//! In: a scope and an expression. Out: the value of any part, and what a reference leads to. Parts are evaluated
+//! again, within one budget for the whole walk.
+
+use std::sync::Arc;
+
+use crate::ad::ClassAd;
+use crate::eval::scope::Scope;
+use crate::eval::{Active, Failed, Found, LEFT, Machine, RIGHT};
+use crate::name::Name;
+use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
+use crate::value::logic::Truth;
+use crate::value::{FrameId, Value};
+
+/// A part of an expression, and where it is evaluated.
+#[derive(Clone)]
+pub(crate) struct Spot {
+    pub(crate) tree: Arc<Tree>,
+    pub(crate) id: NodeId,
+    frame: FrameId,
+    /// The references being followed on the way here.
+    active: Vec<Active>,
+    /// The attributes on the way here.
+    pub(crate) path: Vec<Via>,
+}
+
+impl Spot {
+    pub(crate) fn node(&self) -> &Node {
+        self.tree.node(self.id)
+    }
+
+    pub(crate) fn expr(&self) -> Expr {
+        Expr::at(Arc::clone(&self.tree), self.id)
+    }
+
+    /// Another part of the same expression.
+    pub(crate) fn part(&self, id: NodeId) -> Spot {
+        Spot { id, ..self.clone() }
+    }
+}
+
+/// The ad that an attribute was found in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// The ad of the scope.
+    My,
+    /// The ad on the other side.
+    Target,
+    /// An ad inside another, or one made by a function.
+    Inner,
+}
+
+impl Side {
+    /// The name for people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Side::My => "MY",
+            Side::Target => "TARGET",
+            Side::Inner => "an inner ad",
+        }
+    }
+}
+
+/// An attribute whose expression was followed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Via {
+    /// The attribute.
+    pub name: Name,
+    /// The ad that has it.
+    pub side: Side,
+}
+
+/// What a reference leads to.
+pub(crate) enum Target {
+    /// No ad has the attribute.
+    Missing,
+    /// A constant, an ad, or the clock.
+    Value,
+    /// An expression.
+    Expr(Spot),
+    /// An expression that is being followed already: the reference is undefined.
+    Circular,
+}
+
+/// A part that is evaluated for another, or was left out.
+pub(crate) enum Child {
+    Evaluated(Spot),
+    Skipped(Spot),
+}
+
+/// Evaluates parts within one budget.
+pub(crate) struct Walk<'a> {
+    machine: Machine<'a>,
+    scope: Scope<'a>,
+    /// Steps left of the budget.
+    left: u64,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(scope: Scope<'a>) -> Self {
+        Walk { machine: Machine::new(scope), scope, left: scope.settings.limits.work }
+    }
+
+    /// An expression in the ad of the scope.
+    pub(crate) fn start(&self, expr: &Expr) -> Spot {
+        Spot {
+            tree: Arc::clone(expr.tree()),
+            id: expr.root(),
+            frame: self.machine.start,
+            active: Vec::new(),
+            path: Vec::new(),
+        }
+    }
+
+    pub(crate) fn scope(&self) -> Scope<'a> {
+        self.scope
+    }
+
+    /// Whether the budget is used up.
+    pub(crate) fn exhausted(&self) -> bool {
+        self.left == 0
+    }
+
+    /// The value of a part. It may refer to ads of the walk: see [`Walk::released`].
+    pub(crate) fn value(&mut self, spot: &Spot) -> Result<Value, Failed> {
+        let limit = self.scope.settings.limits.work;
+        self.machine.work = limit - self.left;
+        self.machine.bytes = 0;
+        self.machine.active.clone_from(&spot.active);
+        let value = self.machine.eval(&spot.tree, spot.id, spot.frame);
+        self.left = limit.saturating_sub(self.machine.work);
+        self.machine.depth = 0;
+        self.machine.contexts = 0;
+        value
+    }
+
+    /// A value that means the same outside the walk.
+    pub(crate) fn released(&self, value: Value) -> Value {
+        self.machine.released(value)
+    }
+
+    fn side(&self, frame: FrameId) -> Side {
+        match (frame, self.scope.target) {
+            (LEFT, Some(_)) => Side::My,
+            (RIGHT, Some(_)) => Side::Target,
+            (frame, None) if frame == self.machine.start => Side::My,
+            _ => Side::Inner,
+        }
+    }
+
+    /// The ad of a side.
+    pub(crate) fn ad(&self, side: Side) -> Option<&'a ClassAd> {
+        match side {
+            Side::My => Some(self.scope.my),
+            Side::Target => self.scope.target,
+            Side::Inner => None,
+        }
+    }
+
+    /// What a reference leads to, and the ad that was searched last; `None` for parts that are no reference.
+    pub(crate) fn target(&mut self, spot: &Spot) -> Result<Option<(Target, Side)>, Failed> {
+        let name = match spot.node() {
+            Node::Attr(name) | Node::Absolute(name) | Node::Select(name) => *name,
+            _ => return Ok(None),
+        };
+        self.machine.work = self.scope.settings.limits.work - self.left;
+        self.machine.active.clone_from(&spot.active);
+        let located = self.machine.locate(&spot.tree, spot.id, spot.frame);
+        self.left = self.scope.settings.limits.work.saturating_sub(self.machine.work);
+        self.machine.depth = 0;
+        let Some(located) = located? else { return Ok(None) };
+        let side = self.side(located.at);
+        let owner = self.machine.frame(located.at).owner.0;
+        let (tree, id, active) = match located.found {
+            None => return Ok(Some((Target::Missing, side))),
+            Some(Found::Value(_) | Found::Frame(_) | Found::Clock) => return Ok(Some((Target::Value, side))),
+            Some(Found::Borrowed(tree)) => {
+                let active = Active { holder: 0, part: name.key().index() as u32, owner };
+                (Arc::clone(tree), tree.root(), active)
+            }
+            Some(Found::Shared(tree, id)) => {
+                let active = Active { holder: Arc::as_ptr(&tree) as usize, part: id, owner };
+                (tree, id, active)
+            }
+        };
+        if spot.active.contains(&active) {
+            return Ok(Some((Target::Circular, side)));
+        }
+        let mut spot = Spot { tree, id, frame: located.at, ..spot.clone() };
+        spot.active.push(active);
+        spot.path.push(Via { name, side });
+        Ok(Some((Target::Expr(spot), side)))
+    }
+
+    /// The parts of an expression in the order of the text, with what their values left out. References have
+    /// none here: see [`Walk::target`].
+    pub(crate) fn children(&mut self, spot: &Spot) -> Vec<Child> {
+        let evaluated = |id: NodeId| Child::Evaluated(spot.part(id));
+        let skipped = |id: NodeId| Child::Skipped(spot.part(id));
+        match *spot.node() {
+            Node::Literal(_) | Node::Attr(_) | Node::Absolute(_) | Node::List(_) | Node::Ad(_) => Vec::new(),
+            Node::Select(_) => match spot.tree.node(base_of(spot.id)) {
+                Node::Attr(_) | Node::Absolute(_) => Vec::new(),
+                _ => vec![evaluated(base_of(spot.id))],
+            },
+            Node::Binary(op, left, right) => {
+                use crate::syntax::operator::BinaryOp;
+                let first = self.value(&spot.part(left)).ok();
+                let decided = first.is_none_or(|first| match op {
+                    BinaryOp::And => Truth::of(&first).decides_and(),
+                    BinaryOp::Or => Truth::of(&first).decides_or(),
+                    BinaryOp::Default => !first.is_undefined(),
+                    _ => false,
+                });
+                vec![evaluated(left), if decided { skipped(right) } else { evaluated(right) }]
+            }
+            Node::Conditional { condition, yes, no } => self.chosen(spot, condition, yes, no),
+            Node::Call(call) => {
+                let site = spot.tree.calls[call as usize];
+                let arguments = spot.tree.run(site.arguments);
+                match (site.name.folded(), arguments) {
+                    (b"ifthenelse", &[condition, yes, no]) => self.chosen(spot, condition, yes, no),
+                    // The first argument is evaluated in other ads, or not at all.
+                    (b"evalineachcontext" | b"countmatches", &[first, second]) => {
+                        vec![skipped(first), evaluated(second)]
+                    }
+                    (b"unparse" | b"unresolved", _) => arguments.iter().map(|id| skipped(*id)).collect(),
+                    _ => arguments.iter().map(|id| evaluated(*id)).collect(),
+                }
+            }
+            _ => spot.tree.parts(spot.id).into_iter().map(evaluated).collect(),
+        }
+    }
+
+    fn chosen(&mut self, spot: &Spot, condition: NodeId, yes: NodeId, no: NodeId) -> Vec<Child> {
+        let truth = self.value(&spot.part(condition)).ok().and_then(|value| value.as_condition());
+        let branch = |id, taken| {
+            if truth == Some(taken) { Child::Evaluated(spot.part(id)) } else { Child::Skipped(spot.part(id)) }
+        };
+        vec![Child::Evaluated(spot.part(condition)), branch(yes, true), branch(no, false)]
+    }
+}

@@ -1,0 +1,138 @@
+//! How candidates for a job are compared.
+//!
+//! In: a slot and a request. Out: a key; the largest wins, ties go to the slot that comes first.
+//! Formula source: `negotiation.md` §10.5, §10.6.
+
+use std::cmp::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ad::ClassAd;
+use crate::eval::matching;
+use crate::eval::scope::{Scope, Settings};
+use crate::syntax::expr::Expr;
+
+/// Whom a match would displace, and why it may. Larger is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// Somebody with a worse priority.
+    Priority,
+    /// Somebody whose job the slot likes less.
+    Rank,
+    /// Nobody.
+    None,
+}
+
+/// The expressions of the configuration that rank slots.
+#[derive(Debug, Clone, Default)]
+pub struct Ranking {
+    /// `NEGOTIATOR_PRE_JOB_RANK`.
+    pub before_job: Option<Expr>,
+    /// `NEGOTIATOR_POST_JOB_RANK`.
+    pub after_job: Option<Expr>,
+    /// `PREEMPTION_RANK`.
+    pub preemption: Option<Expr>,
+}
+
+/// What candidates are compared by, most important first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankKey {
+    /// `NEGOTIATOR_PRE_JOB_RANK`; the lowest number if it is no number.
+    pub before_job: f64,
+    /// The job's `Rank`; 0 if it is no number.
+    pub job: f64,
+    /// `NEGOTIATOR_POST_JOB_RANK`; the lowest number if it is no number.
+    pub after_job: f64,
+    /// Whom the match would displace.
+    pub tier: Tier,
+    /// `PREEMPTION_RANK`, if somebody is displaced.
+    pub preemption: f64,
+}
+
+impl Ranking {
+    /// The key of a slot for a request.
+    pub fn key(&self, slot: &ClassAd, request: &ClassAd, tier: Tier, settings: &Settings) -> RankKey {
+        let of_slot = |expr: Option<&Expr>| {
+            let scope = Scope::new(slot, settings).with_target(request);
+            let value = expr.and_then(|expr| scope.eval(expr).ok()?.as_number());
+            // The reference keeps these in single precision.
+            value.map_or(f64::MIN, |number| f64::from(number as f32))
+        };
+        RankKey {
+            before_job: of_slot(self.before_job.as_ref()),
+            job: matching::rank(request, slot, settings),
+            after_job: of_slot(self.after_job.as_ref()),
+            tier,
+            preemption: if tier == Tier::None { f64::from(f32::MIN) } else { of_slot(self.preemption.as_ref()) },
+        }
+    }
+}
+
+impl RankKey {
+    /// `Greater` if this candidate is better. What is not a number is the worst there is.
+    pub fn compare(&self, other: &Self) -> Ordering {
+        by_value(self.before_job, other.before_job)
+            .then_with(|| by_value(self.job, other.job))
+            .then_with(|| by_value(self.after_job, other.after_job))
+            .then_with(|| self.tier.cmp(&other.tier))
+            .then_with(|| by_value(self.preemption, other.preemption))
+    }
+}
+
+fn by_value(a: f64, b: f64) -> Ordering {
+    // With NaN out of the way the order is total, and both zeros are equal.
+    let low = |x: f64| if x.is_nan() { f64::NEG_INFINITY } else { x };
+    low(a).partial_cmp(&low(b)).unwrap_or(Ordering::Equal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse::{ParseOptions, parse_expr};
+
+    const KEY: RankKey = RankKey { before_job: 0.0, job: 0.0, after_job: 0.0, tier: Tier::None, preemption: 0.0 };
+
+    /// The worked table of `negotiation.md` §10.6.
+    #[test]
+    fn keys_are_compared_from_the_first_to_the_last() {
+        let slots = [(100.0, 1.0, 10.0), (100.0, 2.0, 20.0), (100.0, 2.0, 30.0), (0.0, 1.0, 40.0), (200.0, 1.0, 50.0)];
+        let mut order: Vec<usize> = (1..=5).collect();
+        let key = |slot: usize| {
+            let (before_job, job, after_job) = slots[slot - 1];
+            RankKey { before_job, job, after_job, ..KEY }
+        };
+        order.sort_by(|a, b| key(*b).compare(&key(*a)));
+        assert_eq!(order, [5, 3, 2, 1, 4]);
+    }
+
+    #[test]
+    fn displacing_nobody_is_better_and_counts_after_the_ranks() {
+        let displacing = RankKey { tier: Tier::Rank, ..KEY };
+        assert_eq!(displacing.compare(&KEY), Ordering::Less);
+        assert_eq!(RankKey { tier: Tier::Priority, ..KEY }.compare(&displacing), Ordering::Less);
+        assert_eq!(RankKey { after_job: 1.0, ..displacing }.compare(&KEY), Ordering::Greater);
+    }
+
+    #[test]
+    fn what_is_not_a_number_never_wins() {
+        let nan = RankKey { job: f64::NAN, ..KEY };
+        assert_eq!(nan.compare(&KEY), Ordering::Less);
+        assert_eq!(KEY.compare(&nan), Ordering::Greater);
+        assert_eq!(nan.compare(&nan), Ordering::Equal);
+    }
+
+    #[test]
+    fn ranks_are_single_precision_and_missing_ones_are_lowest() {
+        let expr = |text: &str| Some(parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap());
+        let ranking = Ranking { before_job: expr("16777217 + TARGET.x"), after_job: expr("\"a\""), preemption: None };
+        let slot = ClassAd::parse(b"[Rank = 7]").unwrap();
+        let key =
+            ranking.key(&slot, &ClassAd::parse(b"[x = 0; Rank = 0.1]").unwrap(), Tier::None, &Settings::default());
+        assert_eq!((key.before_job, key.after_job, key.job), (16_777_216.0, f64::MIN, 0.1));
+        assert_eq!(key.preemption, f64::from(f32::MIN));
+        // A job without Rank is ranked by the slot's.
+        let key = ranking.key(&slot, &ClassAd::new(), Tier::Rank, &Settings::default());
+        assert_eq!((key.before_job, key.job, key.preemption), (f64::MIN, 7.0, f64::MIN));
+    }
+}

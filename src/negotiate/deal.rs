@@ -1,0 +1,199 @@
+//! The deal: serving one turn after another until nobody can be served.
+//!
+//! In: turns of a policy, requests, slots. Out: matches and rejections. Formula source: `negotiation.md` §7.5,
+//! §8.3, §9.1.
+
+use hashbrown::HashSet;
+
+use crate::eval::scope::Settings;
+use crate::negotiate::offer::{Asking, Offer, Offers, Refusal};
+use crate::negotiate::outcome::{Match, Outcome, Rejected, Rejection};
+use crate::negotiate::rules::Rules;
+use crate::pool::Slot;
+use crate::pool::address::Protocols;
+use crate::pool::facts::Facts;
+use crate::priority::session::Serve;
+use crate::priority::{PriorityPolicy, Session, Spent, Turn, Turns};
+use crate::queue::request::{Queue, Request};
+use crate::queue::submitter::Submitter;
+
+/// The name of the group negotiated for when there are no groups.
+const NO_GROUP: &str = "<none>";
+
+/// A deal while it lasts.
+pub struct Dealing<'c> {
+    /// Submitters, in order of arrival.
+    pub submitters: &'c [Submitter],
+    /// The configuration.
+    pub rules: &'c Rules,
+    /// Clock and seed.
+    pub settings: &'c Settings,
+    /// Jobs that are not matched yet.
+    pub queue: Queue,
+    /// Slots that are not taken yet.
+    pub offers: Offers<'c>,
+    /// Priorities and usage.
+    pub policy: &'c mut dyn PriorityPolicy,
+    /// What was decided so far.
+    pub outcome: Outcome,
+}
+
+/// The request being served.
+struct Serving {
+    request: Request,
+    /// Jobs of it that got a slot in this turn.
+    matched: usize,
+}
+
+/// What has happened in a turn.
+#[derive(Default)]
+struct Progress {
+    /// Where the next request is looked for in the submitter's list.
+    next: usize,
+    /// Autoclusters that got no slot; they are not offered again in this turn.
+    rejected: HashSet<u32>,
+    /// Places in the submitter's list of the jobs that got a slot.
+    matched: HashSet<usize>,
+}
+
+impl Dealing<'_> {
+    /// Serves turns until there are none left.
+    pub fn run(&mut self, turns: &mut dyn Turns) {
+        let mut spin = (0, 0);
+        while let Some(turn) = turns.next_turn() {
+            if std::mem::replace(&mut spin, (turn.why.pie, turn.why.spin)) != spin {
+                self.offers.forget();
+            }
+            let spent = self.serve(&turn);
+            turns.ended(spent);
+        }
+    }
+
+    /// Serves one turn.
+    fn serve(&mut self, turn: &Turn) -> Spent {
+        let mut session = Session::new(turn.allowance);
+        let mut progress = Progress::default();
+        let mut serving: Option<Serving> = None;
+        let out_of_jobs = loop {
+            let serve = session.serve();
+            if serve == Serve::Nothing {
+                break false;
+            }
+            let Some(mut current) = self.next(turn.who, serving.take(), &mut progress) else { break true };
+            self.outcome.statistics.jobs_considered += 1;
+            self.mark(turn, &mut current.request);
+            match self.find(turn, serve, &current.request, &session) {
+                Ok(offer) => {
+                    self.matched(turn, &mut current, offer, &mut session, &mut progress);
+                    serving = Some(current);
+                }
+                Err(refusal) => {
+                    self.rejected(turn, &current, &refusal);
+                    progress.rejected.insert(current.request.autocluster);
+                    if refusal.rejection == Rejection::SubmitterLimit {
+                        session.refused_for_limit();
+                        let knobs = &self.rules.knobs.pie;
+                        if !knobs.consider_preemption && !knobs.use_slot_weights {
+                            break false;
+                        }
+                    }
+                }
+            }
+        };
+        self.queue.remove(turn.who, &progress.matched);
+        session.spent(out_of_jobs, self.offers.left())
+    }
+
+    /// The request to serve next: the same again while it stands for more jobs, then the next one.
+    fn next(&self, who: usize, serving: Option<Serving>, progress: &mut Progress) -> Option<Serving> {
+        if let Some(serving) = serving
+            && serving.matched < serving.request.count
+        {
+            return Some(serving);
+        }
+        let request = self.queue.request(who, progress.next, &progress.rejected)?;
+        progress.next = request.first + request.count;
+        Some(Serving { request, matched: 0 })
+    }
+
+    /// Tells the request who asks and how they stand at this moment.
+    fn mark(&self, turn: &Turn, request: &mut Request) {
+        let standing = self.policy.standing(&self.submitters[turn.who].name);
+        request.ad.insert("SubmitterNegotiatingGroup", NO_GROUP);
+        request.ad.insert("SubmitterAutoregroup", false);
+        request.ad.insert("SubmittorPrio", standing.priority);
+        request.ad.insert("SubmitterUserPrio", standing.priority);
+        request.ad.insert("SubmitterUserResourcesInUse", standing.usage);
+    }
+
+    fn find(&mut self, turn: &Turn, serve: Serve, request: &Request, session: &Session) -> Result<Offer, Refusal> {
+        let submitter = &self.submitters[turn.who];
+        let asking = Asking {
+            submitter: turn.who,
+            schedd: &submitter.schedd,
+            protocols: Protocols::of(&submitter.address),
+            serve,
+        };
+        self.offers.best(request, &asking, session)
+    }
+
+    fn matched(
+        &mut self,
+        turn: &Turn,
+        serving: &mut Serving,
+        offer: Offer,
+        session: &mut Session,
+        progress: &mut Progress,
+    ) {
+        let slot = self.offers.slot(offer.slot);
+        let submitter = &self.submitters[turn.who];
+        let place = serving.request.first + serving.matched;
+        let (name, displaces) = (slot.name.to_string(), slot.user.is_some() && self.rules.trim.preemption);
+        let packed = self.packed(&serving.request, slot).min(serving.request.count - serving.matched);
+        progress.matched.extend(place..place + packed);
+        serving.matched += packed;
+        self.offers.take(&offer, &serving.request);
+        session.matched(offer.cost, displaces);
+        self.policy.matched(&submitter.name, offer.cost, self.settings.now);
+        let list = &self.queue.lists[turn.who];
+        let job = |place: usize| self.queue.jobs[list[place].job].id;
+        self.outcome.matches.push(Match {
+            job: job(place).to_string(),
+            cluster: job(serving.request.first).cluster,
+            submitter: submitter.name.to_string(),
+            slot: name,
+            preempting: offer.tier,
+            displaced: None,
+            weight: offer.cost,
+            pie: turn.why.pie,
+            spin: turn.why.spin,
+            group: None,
+        });
+    }
+
+    /// How many jobs of a request the access point is expected to pack into a slot.
+    fn packed(&self, request: &Request, slot: &Slot) -> usize {
+        if !self.rules.knobs.matching.depth_first {
+            return 1;
+        }
+        let amount = |ad, name: &str| Facts::of(ad, self.settings).integer(name).unwrap_or(1);
+        let fits = |has: &str, wants: &str| amount(&slot.ad, has) / amount(&request.ad, wants).max(1);
+        fits("Cpus", "RequestCpus").min(fits("Memory", "RequestMemory")).max(0) as usize
+    }
+
+    fn rejected(&mut self, turn: &Turn, serving: &Serving, refusal: &Refusal) {
+        let request = &serving.request;
+        let list = &self.queue.lists[turn.who];
+        self.outcome.rejections.push(Rejected {
+            job: self.queue.jobs[list[request.first].job].id.to_string(),
+            jobs: request.count - serving.matched,
+            submitter: self.submitters[turn.who].name.to_string(),
+            reason: refusal.rejection.as_str().to_owned(),
+            rejection: refusal.rejection,
+            slots: refusal.tally,
+            pie: turn.why.pie,
+            spin: turn.why.spin,
+            group: None,
+        });
+    }
+}

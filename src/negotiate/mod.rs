@@ -1,0 +1,194 @@
+//! One negotiation cycle: a snapshot of a pool in, what the negotiator decides out.
+//!
+//! A pure function: the same snapshot always gives the same outcome.
+
+pub mod candidate;
+pub mod deal;
+pub mod offer;
+pub mod outcome;
+pub mod rules;
+pub mod snapshot;
+pub mod summary;
+
+use std::collections::BTreeSet;
+
+pub use outcome::Outcome;
+pub use snapshot::Snapshot;
+
+use crate::accountant::factor::FactorRules;
+use crate::accountant::usage::SlotInUse;
+use crate::accountant::{Accountant, Ungrouped};
+use crate::ad::ClassAd;
+use crate::config::ConfigError;
+use crate::eval::scope::{Scope, Settings};
+use crate::negotiate::deal::Dealing;
+use crate::negotiate::offer::Offers;
+use crate::negotiate::outcome::{Negotiation, Pie};
+use crate::negotiate::rules::Rules;
+use crate::pool::{PoolSize, Slot};
+use crate::priority::{Claimant, CondorPriority, Deal, End, History, PriorityPolicy};
+use crate::queue::request::Queue;
+use crate::queue::{Job, Submitter};
+
+/// Runs one cycle.
+///
+/// # Errors
+/// A setting of the configuration that is wrong, or not supported yet.
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::negotiate::{Snapshot, negotiate};
+/// let snapshot = Snapshot {
+///     slots: vec![ClassAd::parse(b"[Name = \"slot1@m\"; State = \"Unclaimed\"; Cpus = 1; Requirements = true]")?],
+///     jobs: vec![ClassAd::parse(b"[ClusterId = 1; ProcId = 0; JobStatus = 1; User = \"a@x\"; Requirements = true]")?],
+///     ..Snapshot::default()
+/// };
+/// let outcome = negotiate(&snapshot).unwrap();
+/// assert_eq!((outcome.matches[0].job.as_str(), outcome.matches[0].slot.as_str()), ("1.0", "slot1@m"));
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
+    let settings = snapshot.settings();
+    let rules = Rules::read(&snapshot.config, &settings)?;
+    let slots = slots(snapshot, &rules, &settings);
+    let (submitters, queue) = queue(snapshot, &slots, &rules, &settings);
+    let total_slots = slots.len();
+    let mut policy = charge(snapshot, &slots, &rules);
+    let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
+
+    let deal = Deal { weight: size.weight, smallest_weight: size.smallest_weight, group: None, first_pie: 1 };
+    let mut turns = policy.begin(&claimants(&submitters), &deal);
+    let mut dealing = Dealing {
+        submitters: &submitters,
+        rules: &rules,
+        settings: &settings,
+        queue,
+        offers: Offers::new(slots, &rules, &settings),
+        policy: &mut policy,
+        outcome: Outcome::default(),
+    };
+    let statistics = &mut dealing.outcome.statistics;
+    (statistics.total_slots, statistics.pool_weight) = (total_slots, size.weight);
+    statistics.trimmed_slots = dealing.offers.left();
+    statistics.candidate_slots = statistics.trimmed_slots;
+    statistics.autoclusters = dealing.queue.autoclusters;
+    dealing.run(&mut *turns);
+    dealing.outcome.statistics.largest_tie = dealing.offers.largest_tie();
+    let mut outcome = report(dealing.outcome, turns.history(), &submitters);
+    outcome.quirks = left_out(snapshot);
+    Ok(outcome)
+}
+
+/// What of the snapshot a cycle does not take into account yet.
+fn left_out(snapshot: &Snapshot) -> Vec<String> {
+    let limited = snapshot.jobs.iter().filter(|job| job.contains("ConcurrencyLimits")).count();
+    let note = format!("concurrency limits are not supported yet: those of {limited} jobs are not enforced");
+    if limited > 0 { vec![note] } else { Vec::new() }
+}
+
+/// The slots that take part, as the negotiator sees them.
+fn slots(snapshot: &Snapshot, rules: &Rules, settings: &Settings) -> Vec<Slot> {
+    let view = |ad: &ClassAd| {
+        let mut slot = Slot::new(ad.clone(), &rules.weighing, settings)?;
+        let takes_part = rules.slots.as_ref().is_none_or(|constraint| slot.satisfies(constraint, settings));
+        for (name, expr) in &rules.match_exprs {
+            slot.ad.insert_expr(*name, expr);
+        }
+        takes_part.then_some(slot)
+    };
+    snapshot.slots.iter().filter_map(view).collect()
+}
+
+/// The submitters, and their jobs by autocluster.
+fn queue(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Queue) {
+    let domain = rules.knobs.accountant.domain.as_deref();
+    let jobs: Vec<Job> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad.clone(), domain, settings)).collect();
+    let mut submitters: Vec<Submitter> = match &snapshot.submitters {
+        Some(ads) => {
+            let takes_part = |ad: &&_| match &rules.submitters {
+                None => true,
+                Some(constraint) => {
+                    let value = Scope::new(ad, settings).eval(constraint);
+                    value.is_ok_and(|value| value.as_condition() == Some(true))
+                }
+            };
+            ads.iter().filter(takes_part).filter_map(|ad| Submitter::new(ad, settings)).collect()
+        }
+        None => Submitter::of_jobs(&jobs, settings),
+    };
+    Submitter::sort_as_collected(&mut submitters);
+    let significant = rules.significant(slots.iter().map(|slot| &slot.ad));
+    let queue = Queue::new(jobs, &submitters, significant, rules.jobs.as_ref(), settings);
+    (submitters, queue)
+}
+
+/// Priorities and usage, brought up to the moment of the snapshot.
+fn charge(snapshot: &Snapshot, slots: &[Slot], rules: &Rules) -> CondorPriority<'static> {
+    let factors = FactorRules::new(&rules.knobs.accountant);
+    let accountant = match &snapshot.log {
+        Some(log) => Accountant::from_log(log, factors),
+        None => Accountant::new(factors),
+    };
+    let mut policy = CondorPriority::new(accountant, &Ungrouped, &rules.knobs);
+    let in_use: Vec<SlotInUse<'_>> = slots
+        .iter()
+        .filter(|slot| slot.is_in_use())
+        .filter_map(|slot| {
+            let submitter = slot.charged.as_deref()?;
+            Some(SlotInUse { submitter, weight: slot.weight, suspended: slot.suspended })
+        })
+        .collect();
+    policy.charge(&in_use, snapshot.now);
+    policy
+}
+
+fn claimants(submitters: &[Submitter]) -> Vec<Claimant> {
+    let claimant = |submitter: &Submitter| Claimant {
+        submitter: submitter.name.to_vec(),
+        idle_jobs: submitter.idle,
+        last_heard: submitter.last_heard,
+    };
+    submitters.iter().map(claimant).collect()
+}
+
+/// Adds to an outcome what the turns have to tell, and counts.
+fn report(mut outcome: Outcome, history: &History, submitters: &[Submitter]) -> Outcome {
+    let mut seen = BTreeSet::new();
+    let mut limited = BTreeSet::new();
+    for visit in &history.visits {
+        let submitter = &submitters[visit.who];
+        if seen.insert(visit.who) {
+            outcome.statistics.idle_jobs += submitter.idle;
+        }
+        if visit.end == End::Resume {
+            limited.insert(submitter.name.to_string());
+        }
+        outcome.negotiations.push(Negotiation {
+            submitter: submitter.name.to_string(),
+            schedd: submitter.schedd.to_string(),
+            priority: visit.priority,
+            share: visit.share,
+            limit: visit.limit,
+            starved: visit.starved,
+            passed: visit.passed,
+            end: visit.end,
+            pie: visit.pie,
+            spin: visit.spin,
+            group: None,
+        });
+    }
+    let pie =
+        |spin: &crate::priority::Spin| Pie { pie: spin.pie, spin: spin.spin, pie_left: spin.pie_left, group: None };
+    outcome.pies = history.spins.iter().map(pie).collect();
+    let distinct =
+        |of: fn(&Submitter) -> &[u8]| seen.iter().map(|&who| of(&submitters[who])).collect::<BTreeSet<_>>().len();
+    let (schedulers, active_submitters) = (distinct(|s| &s.address), distinct(|s| &s.name));
+    let statistics = &mut outcome.statistics;
+    (statistics.schedulers, statistics.active_submitters) = (schedulers, active_submitters);
+    (statistics.matches, statistics.rejections) = (outcome.matches.len(), outcome.rejections.len());
+    statistics.pies = outcome.pies.iter().filter(|pie| pie.spin == 1).count() as u32;
+    statistics.pie_spins = outcome.pies.len();
+    statistics.submitters_share_limit = limited.into_iter().collect();
+    outcome.submitters = summary::summarise(&outcome, submitters);
+    outcome
+}

@@ -1,0 +1,207 @@
+//! What a cycle decided, and why.
+//!
+//! Plain data that serialises; the names of its fields are the names in `--format json`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::negotiate::candidate::Tier;
+use crate::negotiate::summary::Summary;
+use crate::priority::{End, Passed};
+
+/// What a cycle decided.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// What the cycle meant for each submitter.
+    pub submitters: Vec<Summary>,
+    /// Matches in the order in which they were made.
+    pub matches: Vec<Match>,
+    /// Refusals in the order in which they were given.
+    pub rejections: Vec<Rejected>,
+    /// Visits to submitters with idle jobs, in order.
+    pub negotiations: Vec<Negotiation>,
+    /// Passes over all submitters, in order.
+    pub pies: Vec<Pie>,
+    /// The groups; none without group quotas.
+    pub groups: Vec<Group>,
+    /// Counts over the whole cycle.
+    pub statistics: Statistics,
+    /// Where the answer differs from the reference's, or may.
+    pub quirks: Vec<String>,
+}
+
+/// A job and the slot it got.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Match {
+    /// The job, `cluster.process`.
+    pub job: String,
+    /// The cluster of the request: that of its first job, as the reference's log has it.
+    pub cluster: i64,
+    /// The submitter.
+    pub submitter: String,
+    /// The slot.
+    pub slot: String,
+    /// Why somebody may be displaced.
+    pub preempting: Tier,
+    /// Who is displaced.
+    pub displaced: Option<String>,
+    /// Slot weight charged.
+    pub weight: f64,
+    /// Which pie of the cycle, from 1.
+    pub pie: u32,
+    /// Which pass over all submitters, from 1.
+    pub spin: u32,
+    /// The group negotiated for; none without groups.
+    pub group: Option<String>,
+}
+
+/// A request and why it got nothing (more).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rejected {
+    /// The first job of the request that is not matched, `cluster.process`.
+    pub job: String,
+    /// Jobs of the request that are not matched.
+    pub jobs: usize,
+    /// The submitter.
+    pub submitter: String,
+    /// The reason in the words of the reference.
+    pub reason: String,
+    /// The reason as a value.
+    pub rejection: Rejection,
+    /// What became of the slots that were looked at.
+    pub slots: Tally,
+    /// Which pie of the cycle, from 1.
+    pub pie: u32,
+    /// Which pass over all submitters, from 1.
+    pub spin: u32,
+    /// The group negotiated for; none without groups.
+    pub group: Option<String>,
+}
+
+/// Why a request got no slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rejection {
+    /// A slot would do, but it weighs more than the submitter may still take.
+    SubmitterLimit,
+    /// No slot would do.
+    NoMatch,
+}
+
+impl Rejection {
+    /// The reason in the words of the reference.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SubmitterLimit => "submitter limit exceeded",
+            Self::NoMatch => "no match found",
+        }
+    }
+}
+
+/// What became of the slots that were looked at for a request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Tally {
+    /// Looked at: all that were left in the list.
+    pub considered: usize,
+    /// Cannot be reached from the access point, or belong to another one.
+    pub unreachable: usize,
+    /// Refused by the job's requirements.
+    pub refused_by_job: usize,
+    /// Accepted by the job, but their own requirements refuse it.
+    pub refused_by_slot: usize,
+    /// In use.
+    pub in_use: usize,
+    /// Used by nobody, when the submitter has its share and may only take slots that prefer its jobs to those they run.
+    pub beyond_share: usize,
+    /// Too heavy for what the submitter may still take.
+    pub over_limit: usize,
+    /// Would have done.
+    pub suitable: usize,
+}
+
+/// A visit to a submitter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Negotiation {
+    /// The submitter.
+    pub submitter: String,
+    /// Its access point.
+    pub schedd: String,
+    /// Its priority; lower is better.
+    pub priority: f64,
+    /// Its fraction of the pie.
+    pub share: f64,
+    /// Weighted slots it might take.
+    pub limit: f64,
+    /// Weighted slots by which the limit was cut because the pie is used up.
+    pub starved: f64,
+    /// Why it was not served, if it was not.
+    pub passed: Option<Passed>,
+    /// Whether it stays in the pie.
+    pub end: End,
+    /// Which pie of the cycle, from 1.
+    pub pie: u32,
+    /// Which pass over all submitters, from 1.
+    pub spin: u32,
+    /// The group negotiated for; none without groups.
+    pub group: Option<String>,
+}
+
+/// A pass over all submitters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pie {
+    /// Which pie of the cycle, from 1.
+    pub pie: u32,
+    /// Which pass, from 1.
+    pub spin: u32,
+    /// Weighted slots to deal at its beginning.
+    pub pie_left: f64,
+    /// The group negotiated for; none without groups.
+    pub group: Option<String>,
+}
+
+/// A group and its quota.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// Its full name.
+    pub name: String,
+    /// Its own quota, in weighted slots.
+    pub quota: f64,
+    /// What it was granted.
+    pub allocated: f64,
+    /// What it uses at the end of the cycle.
+    pub usage: f64,
+}
+
+/// Counts over a cycle, as the negotiator ad has them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Statistics {
+    /// Slots fetched.
+    pub total_slots: usize,
+    /// Slots that were looked at.
+    pub trimmed_slots: usize,
+    /// Slots that were candidates.
+    pub candidate_slots: usize,
+    /// Weighted slots of the pool.
+    pub pool_weight: f64,
+    /// Access points negotiated with.
+    pub schedulers: usize,
+    /// Submitters negotiated with.
+    pub active_submitters: usize,
+    /// Idle jobs of submitters when first negotiated with.
+    pub idle_jobs: i64,
+    /// Requests considered, each repetition of a counted one included.
+    pub jobs_considered: u64,
+    /// Autoclusters in the queue.
+    pub autoclusters: usize,
+    /// Matches.
+    pub matches: usize,
+    /// Rejections.
+    pub rejections: usize,
+    /// Most slots that were equal on every key when one was chosen: ties go to the one that comes first.
+    pub largest_tie: usize,
+    /// Pies dealt.
+    pub pies: u32,
+    /// Passes over the submitters, of all pies.
+    pub pie_spins: usize,
+    /// Submitters that could take more than their limit, alphabetically.
+    pub submitters_share_limit: Vec<String>,
+}

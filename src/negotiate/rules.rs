@@ -1,0 +1,223 @@
+//! The configuration of a cycle with its expressions parsed.
+//!
+//! In: a [`Config`]. Out: everything the phases ask of it, or the knob that is wrong and where.
+
+use pcre2::bytes::{Regex, RegexBuilder};
+
+use crate::ad::ClassAd;
+use crate::config::knobs::NegotiatorKnobs;
+use crate::config::setting::ExprText;
+use crate::config::{Config, ConfigError};
+use crate::eval::scope::{Scope, Settings};
+use crate::name::Name;
+use crate::negotiate::candidate::Ranking;
+use crate::pool::slot::Weighing;
+use crate::pool::trim::Trim;
+use crate::queue::significant::Significant;
+use crate::syntax::expr::Expr;
+use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::token::Quoting;
+
+/// The rules of a cycle.
+#[derive(Debug)]
+pub struct Rules {
+    /// The settings as read.
+    pub knobs: NegotiatorKnobs,
+    /// How slots are weighed.
+    pub weighing: Weighing,
+    /// Which slots are looked at.
+    pub trim: Trim,
+    /// How candidates are ranked.
+    pub ranking: Ranking,
+    /// Which slots there are.
+    pub slots: Option<Expr>,
+    /// Which submitters there are.
+    pub submitters: Option<Expr>,
+    /// Which jobs are offered.
+    pub jobs: Option<Expr>,
+    /// Which slots count for the size of the pool.
+    pub pool_size: Option<Expr>,
+    /// When somebody may be displaced.
+    pub preemption: Option<Expr>,
+    /// `NEGOTIATOR_MATCH_EXPRS`: attributes that every slot ad gets.
+    pub match_exprs: Vec<(Name, Expr)>,
+    removed: Option<Regex>,
+}
+
+impl Rules {
+    /// Reads the rules.
+    ///
+    /// # Errors
+    /// A knob whose value is not what it takes, or one that is not supported yet.
+    pub fn read(config: &Config, settings: &Settings) -> Result<Self, ConfigError> {
+        let knobs = NegotiatorKnobs::read(config)?;
+        refuse_unsupported(config)?;
+        let (pie, filter, matching) = (&knobs.pie, &knobs.filter, &knobs.matching);
+        let trim = Trim {
+            preemption: pie.consider_preemption,
+            early_preemption: pie.consider_early_preemption,
+            shutdown_within: seconds(
+                "NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD",
+                filter.shutdown_threshold.as_ref(),
+                settings,
+            )?,
+            working_cm_slots: filter.working_cm_slots,
+        };
+        Ok(Self {
+            weighing: Weighing {
+                weighted: pie.use_slot_weights,
+                default: expression("SLOT_WEIGHT", pie.slot_weight.as_ref())?,
+                forced: pie.force_slot_weight,
+            },
+            trim,
+            ranking: Ranking {
+                before_job: expression("NEGOTIATOR_PRE_JOB_RANK", matching.pre_job_rank.as_ref())?,
+                after_job: expression("NEGOTIATOR_POST_JOB_RANK", matching.post_job_rank.as_ref())?,
+                preemption: expression("PREEMPTION_RANK", matching.preemption_rank.as_ref())?,
+            },
+            slots: expression("NEGOTIATOR_SLOT_CONSTRAINT", filter.slots.as_ref())?,
+            submitters: expression("NEGOTIATOR_SUBMITTER_CONSTRAINT", filter.submitters.as_ref())?,
+            jobs: expression("NEGOTIATOR_JOB_CONSTRAINT", filter.jobs.as_ref())?,
+            pool_size: expression("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT", filter.pool_size.as_ref())?,
+            preemption: expression("PREEMPTION_REQUIREMENTS", matching.preemption_requirements.as_ref())?,
+            match_exprs: match_exprs(&matching.match_exprs)?,
+            removed: pattern("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX", knobs.significant.removed_pattern.as_ref())?,
+            knobs,
+        })
+    }
+
+    /// The attributes of jobs that can influence a match with these slots.
+    pub fn significant<'a>(&self, slots: impl IntoIterator<Item = &'a ClassAd>) -> Significant {
+        let knobs = &self.knobs.significant;
+        let names = |list: &[Vec<u8>]| list.iter().map(Name::new).collect::<Vec<_>>();
+        let mut set = Significant::default();
+        if knobs.replaced_by.is_empty() {
+            let Ranking { before_job, after_job, preemption } = &self.ranking;
+            let exprs = [before_job, after_job, preemption, &self.preemption, &self.jobs];
+            let exprs: Vec<&Expr> = exprs.into_iter().flatten().collect();
+            set = Significant::of_pool(slots, &exprs, &names(&knobs.slot_side));
+            if let Some(pattern) = &self.removed {
+                set.retain(|name| !pattern.is_match(name.as_bytes()).unwrap_or(false));
+            }
+            set.add_schedd_minimum();
+            for name in names(&knobs.added) {
+                set.insert(name);
+            }
+            for name in names(&knobs.removed) {
+                set.remove(name);
+            }
+        } else {
+            for name in names(&knobs.replaced_by) {
+                set.insert(name);
+            }
+        }
+        set
+    }
+}
+
+/// Settings that change who gets what, and that a cycle does not follow yet.
+fn refuse_unsupported(config: &Config) -> Result<(), ConfigError> {
+    let on = |text: &[u8]| text.eq_ignore_ascii_case(b"true") || text == b"1";
+    let switches = ["USE_GLOBAL_JOB_PRIOS", "NEGOTIATOR_IGNORE_JOB_RANKS", "ALLOW_PSLOT_PREEMPTION"];
+    for (name, any) in switches.map(|name| (name, false)).into_iter().chain([("GROUP_NAMES", true)]) {
+        let Some(found) = config.get(name)? else { continue };
+        let text = found.text.trim_ascii();
+        if on(text) || (any && !text.is_empty()) {
+            return Err(ConfigError::new(format!("`{name}` is not supported yet"), found.place));
+        }
+    }
+    Ok(())
+}
+
+fn expression(knob: &str, text: Option<&ExprText>) -> Result<Option<Expr>, ConfigError> {
+    let Some(ExprText { text, place }) = text else { return Ok(None) };
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    match parse_expr(text, &options) {
+        Ok(expr) => Ok(Some(expr)),
+        Err(error) => {
+            let shown = String::from_utf8_lossy(text);
+            Err(ConfigError::new(format!("`{knob}` is `{shown}`: {error}"), place.clone()))
+        }
+    }
+}
+
+/// The macros that every slot ad gets as attributes, named with a prefix they may have already.
+fn match_exprs(macros: &[(Vec<u8>, Vec<u8>)]) -> Result<Vec<(Name, Expr)>, ConfigError> {
+    const PREFIX: &[u8] = b"NegotiatorMatchExpr";
+    let mut exprs = Vec::with_capacity(macros.len());
+    for (name, text) in macros {
+        let shown = String::from_utf8_lossy(name);
+        let text = ExprText { text: text.clone(), place: None };
+        if let Some(expr) = expression(&shown, Some(&text))? {
+            let prefix = if name.starts_with(PREFIX) { b"".as_slice() } else { PREFIX };
+            exprs.push((Name::new([prefix, name].concat()), expr));
+        }
+    }
+    Ok(exprs)
+}
+
+/// A number of seconds that may be an expression; what is no number is 0.
+fn seconds(knob: &str, text: Option<&ExprText>, settings: &Settings) -> Result<i64, ConfigError> {
+    let Some(expr) = expression(knob, text)? else { return Ok(0) };
+    let value = Scope::new(&ClassAd::new(), settings).eval(&expr).ok();
+    Ok(value.and_then(|value| value.as_number()).unwrap_or(0.0) as i64)
+}
+
+fn pattern(knob: &str, text: Option<&ExprText>) -> Result<Option<Regex>, ConfigError> {
+    let Some(ExprText { text, place }) = text else { return Ok(None) };
+    let shown = String::from_utf8_lossy(text);
+    match RegexBuilder::new().caseless(true).build(&shown) {
+        Ok(regex) => Ok(Some(regex)),
+        Err(error) => Err(ConfigError::new(format!("`{knob}` is `{shown}`: {error}"), place.clone())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(config: &str) -> Result<Rules, ConfigError> {
+        Rules::read(&Config::parse("c", config.as_bytes()).unwrap(), &Settings::default())
+    }
+
+    fn significant(config: &str, slot: &str) -> Vec<String> {
+        let ad = ClassAd::parse(slot.as_bytes()).unwrap();
+        rules(config).unwrap().significant([&ad]).names().map(|name| name.display().into_owned()).collect()
+    }
+
+    #[test]
+    fn an_expression_that_does_not_parse_names_its_knob_and_place() {
+        let error = rules("\nPREEMPTION_REQUIREMENTS = (1 +").unwrap_err();
+        assert_eq!(error.message, "`PREEMPTION_REQUIREMENTS` is `(1 +`: expected an expression, found the end");
+        assert_eq!(error.place.unwrap().line, 2);
+    }
+
+    #[test]
+    fn what_a_cycle_does_not_follow_yet_is_refused() {
+        assert_eq!(rules("GROUP_NAMES = a").unwrap_err().message, "`GROUP_NAMES` is not supported yet");
+        assert!(rules("GROUP_NAMES =\nUSE_GLOBAL_JOB_PRIOS = false").is_ok());
+        assert!(rules("USE_GLOBAL_JOB_PRIOS = true").is_err());
+    }
+
+    #[test]
+    fn significant_attributes_follow_the_knobs() {
+        let slot = "[Cpus = 1; R = TARGET.RequestMemory > MemoryUsage && Slot1_x == WantGpus]";
+        let minimum = ["ConcurrencyLimits", "FlockTo", "Rank", "Requirements"];
+        let with = |more: &[&str]| {
+            let mut names: Vec<String> = minimum.iter().chain(more).map(|&name| name.to_owned()).collect();
+            names.sort();
+            names
+        };
+        // The default ranks ask for what this slot lacks: its Memory, which the job then may have.
+        assert_eq!(significant("", slot), with(&["Memory", "RequestMemory", "WantGpus"]));
+        let config = "ADD_SIGNIFICANT_ATTRIBUTES = Extra\nREMOVE_SIGNIFICANT_ATTRIBUTES = WantGpus, memory";
+        assert_eq!(significant(config, slot), with(&["Extra", "MemoryUsage", "RequestMemory"]));
+        assert_eq!(significant("SIGNIFICANT_ATTRIBUTES = b, a", slot), ["a", "b"]);
+    }
+
+    #[test]
+    fn the_shutdown_threshold_may_be_an_expression() {
+        assert_eq!(rules("NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD = 10 * 60").unwrap().trim.shutdown_within, 600);
+        assert_eq!(rules("").unwrap().trim.shutdown_within, 0);
+    }
+}

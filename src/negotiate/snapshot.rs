@@ -1,0 +1,160 @@
+//! The only input of a cycle: what a pool looked like at one moment.
+//!
+//! In: the files a pool exports, read. Serialises, so that every cycle can be replayed.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::accountant::Log;
+use crate::ad::ClassAd;
+use crate::config::{Config, Place};
+use crate::eval::scope::Settings;
+use crate::pool::facts::Facts;
+use crate::syntax::print::Style;
+
+/// A pool at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    /// The configuration.
+    pub config: Config,
+    /// Slot ads, in the order in which they are looked at.
+    pub slots: Vec<ClassAd>,
+    /// Job ads, in any order.
+    pub jobs: Vec<ClassAd>,
+    /// Submitter ads; none: they are made from the jobs.
+    pub submitters: Option<Vec<ClassAd>>,
+    /// The accountant's log; none: nobody has used anything.
+    pub log: Option<Log>,
+    /// The clock, epoch seconds.
+    pub now: i64,
+    /// Where `random()` begins.
+    pub seed: u64,
+}
+
+impl Snapshot {
+    /// The newest time any part of the snapshot speaks of, epoch seconds; 0 if none does.
+    ///
+    /// The clock of a cycle that is not given one: a recorded pool is looked at as of its recording.
+    pub fn newest_time(&self) -> i64 {
+        let settings = Settings::default();
+        let in_ads = |ads: &[ClassAd], names: &[&str]| {
+            let times = |ad| names.iter().filter_map(|&name| Facts::of(ad, &settings).integer(name)).max();
+            ads.iter().filter_map(times).max().unwrap_or(0)
+        };
+        let log = self.log.as_ref().and_then(|log| log.get(b"Accountant.")?.integer("LastUpdateTime"));
+        let heard = ["MyCurrentTime", "LastHeardFrom"];
+        in_ads(&self.slots, &heard)
+            .max(in_ads(&self.jobs, &["ServerTime"]))
+            .max(in_ads(self.submitters.as_deref().unwrap_or_default(), &heard))
+            .max(log.unwrap_or(0))
+    }
+
+    /// Clock and seed for evaluations.
+    pub fn settings(&self) -> Settings {
+        Settings { now: self.now, seed: self.seed, ..Settings::default() }
+    }
+}
+
+/// Bytes as a string if they are text, otherwise as numbers: nothing is lost.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Bytes {
+    Text(String),
+    Raw(Vec<u8>),
+}
+
+impl From<Vec<u8>> for Bytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        String::from_utf8(bytes).map_or_else(|error| Self::Raw(error.into_bytes()), Self::Text)
+    }
+}
+
+impl From<Bytes> for Vec<u8> {
+    fn from(bytes: Bytes) -> Self {
+        match bytes {
+            Bytes::Text(text) => text.into_bytes(),
+            Bytes::Raw(bytes) => bytes,
+        }
+    }
+}
+
+/// A snapshot as it is written down.
+#[derive(Serialize, Deserialize)]
+struct Recorded {
+    config: Vec<Assignment>,
+    slots: Vec<Bytes>,
+    jobs: Vec<Bytes>,
+    submitters: Option<Vec<Bytes>>,
+    log: Option<Bytes>,
+    now: i64,
+    seed: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Assignment {
+    name: Bytes,
+    value: Bytes,
+    file: String,
+    line: u32,
+    column: u32,
+}
+
+fn written(ads: &[ClassAd]) -> Vec<Bytes> {
+    ads.iter().map(|ad| ad.to_expr().to_text(Style::New).into()).collect()
+}
+
+fn read(ads: Vec<Bytes>) -> Result<Vec<ClassAd>, String> {
+    ads.into_iter().map(|ad| ClassAd::parse(&Vec::from(ad)).map_err(|error| error.to_string())).collect()
+}
+
+impl From<&Snapshot> for Recorded {
+    fn from(snapshot: &Snapshot) -> Self {
+        let assignment = |(name, value, place): (&[u8], &[u8], &Place)| Assignment {
+            name: name.to_vec().into(),
+            value: value.to_vec().into(),
+            file: place.file.to_string(),
+            line: place.line,
+            column: place.column,
+        };
+        Self {
+            config: snapshot.config.assignments().map(assignment).collect(),
+            slots: written(&snapshot.slots),
+            jobs: written(&snapshot.jobs),
+            submitters: snapshot.submitters.as_deref().map(written),
+            log: snapshot.log.as_ref().map(|log| log.to_text().into()),
+            now: snapshot.now,
+            seed: snapshot.seed,
+        }
+    }
+}
+
+impl TryFrom<Recorded> for Snapshot {
+    type Error = String;
+
+    fn try_from(recorded: Recorded) -> Result<Self, String> {
+        let assignment = |Assignment { name, value, file, line, column }: Assignment| {
+            (name.into(), value.into(), Place { file: file.into(), line, column })
+        };
+        let log = recorded.log.map(|text| Log::read(&Vec::from(text)).map_err(|error| error.to_string()));
+        Ok(Self {
+            config: Config::from_assignments(recorded.config.into_iter().map(assignment)),
+            slots: read(recorded.slots)?,
+            jobs: read(recorded.jobs)?,
+            submitters: recorded.submitters.map(read).transpose()?,
+            log: log.transpose()?,
+            now: recorded.now,
+            seed: recorded.seed,
+        })
+    }
+}
+
+impl Serialize for Snapshot {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Recorded::from(self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Snapshot {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::try_from(Recorded::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,13 @@
+//! The machines: slots, how much they weigh, which of them take part.
+//!
+//! In: slot ads. Out: views with what the negotiator asks of every slot, in the order of the ads.
+
+pub mod address;
+pub mod consumption;
+pub mod facts;
+pub mod size;
+pub mod slot;
+pub mod trim;
+
+pub use size::PoolSize;
+pub use slot::{Slot, State};

@@ -1,0 +1,208 @@
+//! A slot as the negotiator sees it: its ad and the facts asked of every slot.
+//!
+//! Formula source: `negotiation.md` §1, §4.2, §9.2.
+
+use crate::ad::ClassAd;
+use crate::eval::scope::{Scope, Settings};
+use crate::name::Name;
+use crate::pool::address::Protocols;
+use crate::pool::consumption::{Consumption, Draw};
+use crate::pool::facts::Facts;
+use crate::syntax::expr::Expr;
+use crate::text::Text;
+
+/// The state of a slot, as far as the negotiator tells states apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// Runs nothing and is offered.
+    Unclaimed,
+    /// Handed out, not yet claimed.
+    Matched,
+    /// Claimed by an access point.
+    Claimed,
+    /// Being vacated.
+    Preempting,
+    /// Anything else: used by its owner, drained, running backfill.
+    Other,
+}
+
+impl State {
+    /// The state with a name of the reference, in any case.
+    pub fn named(name: &[u8]) -> Self {
+        let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
+        if is("Unclaimed") {
+            Self::Unclaimed
+        } else if is("Matched") {
+            Self::Matched
+        } else if is("Claimed") {
+            Self::Claimed
+        } else if is("Preempting") {
+            Self::Preempting
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// How slots are weighed.
+#[derive(Debug, Clone)]
+pub struct Weighing {
+    /// Whether weights count; otherwise every slot weighs 1.
+    pub weighted: bool,
+    /// The weight of slots that do not say.
+    pub default: Option<Expr>,
+    /// Whether the default overrides what slots say.
+    pub forced: bool,
+}
+
+/// A slot.
+#[derive(Debug, Clone)]
+pub struct Slot {
+    /// The ad, with the requirements and weight that matchmaking uses.
+    pub ad: ClassAd,
+    /// `Name`.
+    pub name: Text,
+    /// `State`.
+    pub state: State,
+    /// Whether its activity is `Suspended`.
+    pub suspended: bool,
+    /// Slot weight, not negative.
+    pub weight: f64,
+    /// How often it counts in the sums of the pool.
+    pub ghosts: f64,
+    /// Whether dynamic slots are carved from it.
+    pub partitionable: bool,
+    /// Who uses it or is about to: whom a match would displace.
+    pub user: Option<Text>,
+    /// Whom its use is charged to.
+    pub charged: Option<Text>,
+    /// How much of it a match takes, if it says so.
+    pub consumption: Option<Consumption>,
+    /// The access point a claimed partitionable slot belongs to.
+    pub claimed_by: Option<Text>,
+    /// By which protocols it can be reached.
+    pub protocols: Protocols,
+    /// `WantAdRevaluate`: after a match the slot stays, at the end of the list.
+    pub stays: bool,
+}
+
+impl Slot {
+    /// The view of a slot ad; none if it has no name.
+    ///
+    /// `NegotiatorRequirements` replaces `Requirements`; a weight that is no number is replaced by the
+    /// negotiator's.
+    pub fn new(mut ad: ClassAd, weighing: &Weighing, settings: &Settings) -> Option<Self> {
+        let name = Facts::of(&ad, settings).string("Name")?;
+        if let Some(requirements) = ad.get("NegotiatorRequirements") {
+            if let Some(saved) = ad.get("Requirements") {
+                ad.insert_expr("SavedRequirements", &saved);
+            }
+            ad.insert_expr("Requirements", &requirements);
+        }
+        ad.insert("MachineMatchCount", 0i64);
+        ad.remove("OfflineMatches");
+        if let Some(default) = &weighing.default
+            && (weighing.forced || Facts::of(&ad, settings).number("SlotWeight").is_none())
+        {
+            ad.insert_expr("SlotWeight", default);
+        }
+        let facts = Facts::of(&ad, settings);
+        let state = facts.string("State").map_or(State::Other, |state| State::named(&state));
+        let suspended = facts.string("Activity").is_some_and(|a| a.eq_ignore_ascii_case(b"Suspended"));
+        let group = facts.string("AccountingGroup");
+        let user = facts.string("RemoteUser");
+        let charged = group.clone().or_else(|| user.clone());
+        let preemptor = facts.string("PreemptingAccountingGroup").or_else(|| facts.string("PreemptingUser"));
+        Some(Self {
+            state,
+            suspended,
+            weight: weight(facts, weighing.weighted),
+            ghosts: facts.integer("GhostMultiplier").unwrap_or(1) as f64,
+            partitionable: facts.truth("PartitionableSlot") == Some(true),
+            user: preemptor.or(group).or(user),
+            charged,
+            consumption: Consumption::of(&ad, settings),
+            claimed_by: facts.string("RemoteScheddName"),
+            protocols: {
+                let address = facts.string("MyAddress").or_else(|| facts.string("StartdIpAddr"));
+                Protocols::of(address.as_deref().unwrap_or_default())
+            },
+            stays: facts.truth("WantAdRevaluate") == Some(true),
+            name,
+            ad,
+        })
+    }
+
+    /// Whether somebody claimed it and a match would displace them.
+    pub fn is_in_use(&self) -> bool {
+        matches!(self.state, State::Claimed | State::Preempting)
+    }
+
+    /// Takes what a match draws, and weighs the slot anew.
+    pub fn deduct(&mut self, draw: &Draw, weighing: &Weighing, settings: &Settings) {
+        if let Some(consumption) = &self.consumption {
+            consumption.deduct(&mut self.ad, draw, settings);
+            self.weight = weight(Facts::of(&self.ad, settings), weighing.weighted);
+        }
+    }
+
+    /// Whether a constraint holds in the slot's ad alone.
+    pub fn satisfies(&self, constraint: &Expr, settings: &Settings) -> bool {
+        let value = Scope::new(&self.ad, settings).eval(constraint);
+        value.is_ok_and(|value| value.as_condition() == Some(true))
+    }
+}
+
+/// The weight of a slot: 1 if weights are off, or if it is missing, no number or negative.
+fn weight(facts: Facts<'_>, weighted: bool) -> f64 {
+    let said = if weighted { facts.number(Name::new("SlotWeight")) } else { None };
+    said.filter(|weight| *weight >= 0.0).unwrap_or(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse::{ParseOptions, parse_expr};
+
+    fn slot_weighed(ad: &str, weighted: bool, forced: bool) -> Slot {
+        let default = Some(parse_expr(b"Cpus", &ParseOptions::default()).unwrap());
+        let weighing = Weighing { weighted, default, forced };
+        Slot::new(ClassAd::parse(ad.as_bytes()).unwrap(), &weighing, &Settings::default()).unwrap()
+    }
+
+    fn slot(ad: &str) -> Slot {
+        slot_weighed(ad, true, false)
+    }
+
+    #[test]
+    fn weights_come_from_the_slot_then_from_the_negotiator() {
+        assert_eq!(slot("[Name = \"a\"; Cpus = 4; SlotWeight = Cpus * 2]").weight, 8.0);
+        assert_eq!(slot("[Name = \"a\"; Cpus = 4]").weight, 4.0);
+        assert_eq!(slot("[Name = \"a\"; Cpus = 4; SlotWeight = \"x\"]").weight, 4.0);
+        assert_eq!(slot("[Name = \"a\"; Cpus = 4; SlotWeight = -1]").weight, 1.0);
+        assert_eq!(slot("[Name = \"a\"]").weight, 1.0);
+        assert_eq!(slot_weighed("[Name = \"a\"; Cpus = 4; SlotWeight = 9]", false, false).weight, 1.0);
+        assert_eq!(slot_weighed("[Name = \"a\"; Cpus = 4; SlotWeight = 9]", true, true).weight, 4.0);
+    }
+
+    #[test]
+    fn negotiator_requirements_replace_the_slots_own() {
+        let slot = slot("[Name = \"a\"; Requirements = A; NegotiatorRequirements = B]");
+        assert_eq!(slot.ad.get("Requirements").unwrap().to_string(), "B");
+        assert_eq!(slot.ad.get("SavedRequirements").unwrap().to_string(), "A");
+    }
+
+    #[test]
+    fn the_preemptor_comes_before_the_user_but_the_user_is_charged() {
+        let slot = slot(
+            "[Name = \"a\"; State = \"Preempting\"; RemoteUser = \"u\"; AccountingGroup = \"g.u\"; PreemptingUser = \"p\"]",
+        );
+        assert_eq!((slot.user.unwrap(), slot.charged.unwrap()), (Text::from("p"), Text::from("g.u")));
+    }
+
+    #[test]
+    fn a_slot_without_a_name_is_none() {
+        let weighing = Weighing { weighted: true, default: None, forced: false };
+        assert!(Slot::new(ClassAd::new(), &weighing, &Settings::default()).is_none());
+    }
+}

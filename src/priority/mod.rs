@@ -1,0 +1,208 @@
+//! Who is served next: one question, one trait, one policy chosen by configuration.
+//!
+//! In: who asks, who uses what, how much there is to deal. Out: turns, each with who may take how much
+//! and why. A policy is told how each turn ended and decides on the next from that. Knows no ads.
+
+pub mod condor;
+pub mod pie;
+pub mod session;
+pub mod spins;
+
+pub use condor::CondorPriority;
+pub use session::Session;
+
+use serde::{Deserialize, Serialize};
+
+use crate::accountant::usage::SlotInUse;
+
+/// A policy: charges usage, and deals the pool in turns.
+///
+/// `HTCondor` deals shares of a pie in spins, Slurm serves jobs in a total order, DIRAC draws lots: what
+/// they have in common is a sequence of turns that depends on how the earlier ones ended.
+pub trait PriorityPolicy {
+    /// Brings priorities and usage up to `now` (epoch seconds), from the slots in use.
+    fn charge(&mut self, in_use: &[SlotInUse<'_>], now: i64);
+
+    /// Where a submitter stands at this moment, matches of this cycle included.
+    fn standing(&self, submitter: &[u8]) -> Standing;
+
+    /// What a group uses at this moment, in weighted slots, its own members only.
+    fn group_usage(&self, group: &[u8]) -> f64;
+
+    /// Charges a match of a slot of this weight.
+    fn matched(&mut self, submitter: &[u8], weight: f64, now: i64);
+
+    /// Starts dealing the pool to these claimants.
+    fn begin(&self, claimants: &[Claimant], deal: &Deal) -> Box<dyn Turns>;
+}
+
+/// A sequence of turns that depends on how each one ended.
+pub trait Turns {
+    /// Who is served next; none when the deal is over.
+    ///
+    /// After each turn, [`Turns::ended`] must be called before the next one is asked for.
+    fn next_turn(&mut self) -> Option<Turn>;
+
+    /// Tells how the last turn ended.
+    fn ended(&mut self, spent: Spent);
+
+    /// What has happened so far.
+    fn history(&self) -> &History;
+}
+
+/// One who asks for slots: a submitter at one access point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claimant {
+    /// The submitter's name, `user@domain` or `group.user@domain`.
+    pub submitter: Vec<u8>,
+    /// Idle jobs it says it has.
+    pub idle_jobs: i64,
+    /// When it last said so, epoch seconds; 0 if unknown.
+    pub last_heard: i64,
+}
+
+/// What is dealt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Deal {
+    /// Weighted slots of the whole pool, busy ones included.
+    pub weight: f64,
+    /// Weight of the lightest slot; `f64::MAX` if there is none.
+    pub smallest_weight: f64,
+    /// The group the deal is limited to, if any.
+    pub group: Option<GroupShare>,
+    /// The number of the first pie, from 1; pies are numbered through a cycle.
+    pub first_pie: u32,
+}
+
+/// A group and what it may use.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupShare {
+    /// Its full name.
+    pub name: Vec<u8>,
+    /// Weighted slots it may use in all, what it already uses included.
+    pub quota: f64,
+}
+
+/// Where a submitter stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standing {
+    /// Its priority; lower is better.
+    pub priority: f64,
+    /// Weighted slots it uses.
+    pub usage: f64,
+    /// Weighted slots it is served first.
+    pub floor: i64,
+}
+
+/// Somebody's turn: who, how much, why.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Turn {
+    /// Index of the claimant.
+    pub who: usize,
+    /// How much it may take.
+    pub allowance: Allowance,
+    /// How that came about.
+    pub why: Why,
+}
+
+/// How much may be taken in one turn, in weighted slots.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Allowance {
+    /// In all.
+    pub limit: f64,
+    /// Of slots nobody uses.
+    pub limit_unclaimed: f64,
+    /// Absolute bound, tested before each request.
+    pub ceiling: f64,
+    /// Beyond the limit, slots that strictly prefer the job to the one they run may still be taken.
+    pub preferring_is_free: bool,
+}
+
+/// How an allowance came about.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Why {
+    /// Which pie of the cycle, from 1.
+    pub pie: u32,
+    /// Which pass over all claimants, from 1.
+    pub spin: u32,
+    /// The claimant's priority; lower is better.
+    pub priority: f64,
+    /// Its fraction of what is dealt, 0 to 1.
+    pub share: f64,
+    /// Weighted slots by which the limit was cut because the pie is used up.
+    pub starved: f64,
+}
+
+/// How a turn ended, and what was taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spent {
+    /// How it ended.
+    pub end: End,
+    /// Weighted slots taken in all.
+    pub weight: f64,
+    /// Slots that can still be dealt, by anyone.
+    pub slots_left: usize,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// There is nothing more to serve; the claimant leaves the deal.
+    Done,
+    /// It could take more another time; the claimant stays.
+    Resume,
+}
+
+/// What happened in a deal.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct History {
+    /// Passes over the claimants, in order.
+    pub spins: Vec<Spin>,
+    /// Visits to claimants with idle jobs, in order.
+    pub visits: Vec<Visit>,
+}
+
+/// A pass over all claimants.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spin {
+    /// Which pie, from 1.
+    pub pie: u32,
+    /// Which pass, from 1.
+    pub spin: u32,
+    /// Weighted slots to deal at its beginning.
+    pub pie_left: f64,
+}
+
+/// A visit to a claimant.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Visit {
+    /// Index of the claimant.
+    pub who: usize,
+    /// Which pie, from 1.
+    pub pie: u32,
+    /// Which pass, from 1.
+    pub spin: u32,
+    /// Its priority; lower is better.
+    pub priority: f64,
+    /// Its fraction of the pie.
+    pub share: f64,
+    /// Weighted slots it might take.
+    pub limit: f64,
+    /// Weighted slots by which the limit was cut because the pie is used up.
+    pub starved: f64,
+    /// Why it was not served, if it was not.
+    pub passed: Option<Passed>,
+    /// How the visit ended.
+    pub end: End,
+}
+
+/// Why a claimant was visited but not served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Passed {
+    /// Its limit, or what is left of the pie, is less than the lightest slot.
+    LessThanASlot,
+    /// It is at its ceiling.
+    AtCeiling,
+}

@@ -1,0 +1,160 @@
+//! A job as the negotiator and its access point see it.
+//!
+//! Formula source: `negotiation.md` §8.3, `accountant.md` §10.
+
+use std::fmt;
+
+use crate::ad::ClassAd;
+use crate::eval::scope::Settings;
+use crate::pool::facts::Facts;
+use crate::text::Text;
+
+/// `JobStatus` of an idle job.
+const IDLE: i64 = 1;
+/// `JobStatus` of a running job, or of one that transfers output.
+const RUNNING: [i64; 2] = [2, 6];
+/// Job universes that are not matched to slots: scheduler, grid, local.
+const UNMATCHED_UNIVERSES: [i64; 3] = [7, 9, 12];
+
+/// The number of a job: cluster and process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobId {
+    /// `ClusterId`: one for all jobs of a submission.
+    pub cluster: i64,
+    /// `ProcId`: counts within the cluster.
+    pub process: i64,
+}
+
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.cluster, self.process)
+    }
+}
+
+/// Whether a job waits, runs, or neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Activity {
+    /// Waits for a slot.
+    Idle,
+    /// Has one.
+    Running,
+    /// Held, completed, removed, or of a kind that is not matched.
+    Neither,
+}
+
+/// A job.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// The whole ad.
+    pub ad: ClassAd,
+    /// Its number.
+    pub id: JobId,
+    /// The name its use is charged to.
+    pub submitter: Text,
+    /// The access point it was submitted to; none if the ad does not say.
+    pub schedd: Option<Text>,
+    /// Whether it waits or runs.
+    pub activity: Activity,
+    /// `PreJobPrio1`, `PreJobPrio2`, `JobPrio`, `PostJobPrio1`, `PostJobPrio2`; higher goes first.
+    pub priorities: [i64; 5],
+}
+
+impl Job {
+    /// The view of a job ad; none if it has no number.
+    ///
+    /// `domain` is the domain of submitter names; without it the one in the job's `User` is taken.
+    pub fn new(ad: ClassAd, domain: Option<&[u8]>, settings: &Settings) -> Option<Self> {
+        let facts = Facts::of(&ad, settings);
+        let id = JobId { cluster: facts.integer("ClusterId")?, process: facts.integer("ProcId").unwrap_or(0) };
+        let priorities = ["PreJobPrio1", "PreJobPrio2", "JobPrio", "PostJobPrio1", "PostJobPrio2"];
+        Some(Self {
+            id,
+            submitter: submitter(facts, domain),
+            schedd: facts.string("GlobalJobId").and_then(|id| {
+                let end = memchr::memchr(b'#', &id)?;
+                Some(Text::new(&id[..end]))
+            }),
+            activity: activity(facts),
+            priorities: priorities.map(|name| facts.integer(name).unwrap_or(0)),
+            ad,
+        })
+    }
+
+    /// The order in which an access point offers the jobs of a submitter: higher priorities first, then
+    /// older numbers.
+    pub fn order(&self) -> impl Ord + use<> {
+        (self.priorities.map(std::cmp::Reverse), self.id)
+    }
+}
+
+fn activity(facts: Facts<'_>) -> Activity {
+    if facts.integer("JobUniverse").is_some_and(|universe| UNMATCHED_UNIVERSES.contains(&universe)) {
+        return Activity::Neither;
+    }
+    match facts.integer("JobStatus") {
+        Some(IDLE) => Activity::Idle,
+        Some(status) if RUNNING.contains(&status) => Activity::Running,
+        _ => Activity::Neither,
+    }
+}
+
+/// `<AccountingGroup or owner>@<domain>`.
+fn submitter(facts: Facts<'_>, domain: Option<&[u8]>) -> Text {
+    let user = facts.string("User").or_else(|| facts.string("Owner"));
+    let user: &[u8] = user.as_deref().unwrap_or_default();
+    let (owner, own_domain) = match memchr::memrchr(b'@', user) {
+        Some(at) => (&user[..at], &user[at + 1..]),
+        None => (user, b"".as_slice()),
+    };
+    let account = facts.string("AccountingGroup").filter(|group| !group.is_empty());
+    Text::from([account.as_deref().unwrap_or(owner), b"@", domain.unwrap_or(own_domain)].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(ad: &str, domain: Option<&str>) -> Job {
+        let ad = ClassAd::parse(format!("[ClusterId = 7; ProcId = 2; {ad}]").as_bytes()).unwrap();
+        Job::new(ad, domain.map(str::as_bytes), &Settings::default()).unwrap()
+    }
+
+    #[test]
+    fn submitters_are_named_after_the_accounting_group_else_the_owner() {
+        let user = "User = \"alice@sub.x\"";
+        assert_eq!(&*job(user, Some("x")).submitter, b"alice@x");
+        assert_eq!(&*job(user, None).submitter, b"alice@sub.x");
+        let grouped = format!("{user}; AccountingGroup = \"group_a.alice\"");
+        assert_eq!(&*job(&grouped, Some("x")).submitter, b"group_a.alice@x");
+    }
+
+    #[test]
+    fn only_idle_jobs_that_are_matched_to_slots_wait() {
+        assert_eq!(job("JobStatus = 1; JobUniverse = 5", None).activity, Activity::Idle);
+        assert_eq!(job("JobStatus = 1; JobUniverse = 12", None).activity, Activity::Neither);
+        assert_eq!(job("JobStatus = 5", None).activity, Activity::Neither);
+        assert_eq!(job("JobStatus = 2", None).activity, Activity::Running);
+    }
+
+    #[test]
+    fn the_access_point_is_in_the_global_number() {
+        assert_eq!(&*job("GlobalJobId = \"s1@x#7.2#123\"", None).schedd.unwrap(), b"s1@x");
+        assert_eq!(job("A = 1", None).schedd, None);
+    }
+
+    #[test]
+    fn higher_priorities_go_first_then_older_jobs() {
+        let order = |a: &Job, b: &Job| a.order().cmp(&b.order());
+        let plain = job("A = 1", None);
+        assert!(order(&job("JobPrio = 5", None), &plain).is_lt());
+        assert!(order(&job("PreJobPrio2 = 1", None), &job("JobPrio = 5", None)).is_lt());
+        assert!(order(&job("PostJobPrio1 = 9", None), &job("JobPrio = 5", None)).is_gt());
+        let older = Job { id: JobId { cluster: 6, process: 9 }, ..plain.clone() };
+        assert!(order(&older, &plain).is_lt());
+    }
+
+    #[test]
+    fn a_job_without_a_number_is_none() {
+        assert!(Job::new(ClassAd::new(), None, &Settings::default()).is_none());
+    }
+}

@@ -1,0 +1,13 @@
+//! The jobs: in which order, which of them are alike, who asks for how much.
+//!
+//! In: job ads and submitter ads. Out: submitters with their requests (runs of like jobs).
+
+pub mod autocluster;
+pub mod job;
+pub mod request;
+pub mod significant;
+pub mod submitter;
+
+pub use job::{Job, JobId};
+pub use request::Queue;
+pub use submitter::Submitter;

@@ -1,0 +1,225 @@
+//! Requests: runs of like jobs, in the order in which an access point offers them.
+//!
+//! In: jobs and submitters. Out: for each submitter its idle jobs in order, and requests made of them.
+//! Formula source: `negotiation.md` §8.3.
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::ad::ClassAd;
+use crate::eval::scope::{Scope, Settings};
+use crate::name::Name;
+use crate::queue::autocluster::{Autoclusters, relevant};
+use crate::queue::job::{Activity, Job};
+use crate::queue::significant::Significant;
+use crate::queue::submitter::Submitter;
+use crate::syntax::expr::Expr;
+
+/// What a request says of its first job besides the attributes that matter.
+const CARRIED: [&str; 5] = ["Owner", "ClusterId", "ProcId", "GlobalJobId", "WantMatchDiagnostics"];
+
+/// An idle job in a submitter's list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Queued {
+    /// Index of the job.
+    pub job: usize,
+    /// Its autocluster, from 1.
+    pub autocluster: u32,
+}
+
+/// The idle jobs of every submitter, in the order in which they are offered.
+#[derive(Debug, Clone)]
+pub struct Queue {
+    /// All jobs.
+    pub jobs: Vec<Job>,
+    /// For each submitter its idle jobs that are not matched yet.
+    pub lists: Vec<Vec<Queued>>,
+    significant: Significant,
+    /// Number of autoclusters.
+    pub autoclusters: usize,
+}
+
+/// Like jobs that stand next to each other.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Where the first of them stands in the submitter's list.
+    pub first: usize,
+    /// How many there are, at least 1.
+    pub count: usize,
+    /// Their autocluster.
+    pub autocluster: u32,
+    /// The ad that stands for them: what matters of the first job.
+    pub ad: ClassAd,
+}
+
+impl Queue {
+    /// Sorts jobs to the submitters they belong to.
+    ///
+    /// A job goes to the submitter ad with its name and access point; one that names no access point goes
+    /// to the first ad with its name. Jobs for which `constraint` does not hold are not offered.
+    pub fn new(
+        jobs: Vec<Job>,
+        submitters: &[Submitter],
+        significant: Significant,
+        constraint: Option<&Expr>,
+        settings: &Settings,
+    ) -> Self {
+        let mut places: HashMap<(&[u8], Option<&[u8]>), usize> = HashMap::new();
+        for (at, submitter) in submitters.iter().enumerate() {
+            places.entry((&submitter.name, Some(&submitter.schedd))).or_insert(at);
+            places.entry((&submitter.name, None)).or_insert(at);
+        }
+        let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].activity == Activity::Idle).collect();
+        order.sort_by_cached_key(|&at| jobs[at].order());
+        let mut lists = vec![Vec::new(); submitters.len()];
+        let mut clusters = Autoclusters::default();
+        for at in order {
+            let job = &jobs[at];
+            let place = (&*job.submitter, job.schedd.as_deref());
+            if let Some(&place) = places.get(&place) {
+                lists[place].push(Queued { job: at, autocluster: clusters.of(&job.ad, &significant) });
+            }
+        }
+        let mut queue = Self { jobs, lists, significant, autoclusters: clusters.len() };
+        if let Some(constraint) = constraint {
+            queue.constrain(constraint, settings);
+        }
+        queue
+    }
+
+    /// Drops the runs whose first job does not satisfy the constraint.
+    fn constrain(&mut self, constraint: &Expr, settings: &Settings) {
+        for list in &mut self.lists {
+            let mut dropped = None;
+            let mut kept = None;
+            let jobs = &self.jobs;
+            list.retain(|queued| {
+                if dropped == Some(queued.autocluster) {
+                    return false;
+                }
+                if kept == Some(queued.autocluster) {
+                    return true;
+                }
+                let value = Scope::new(&jobs[queued.job].ad, settings).eval(constraint);
+                let holds = value.is_ok_and(|value| value.as_condition() == Some(true));
+                (kept, dropped) =
+                    if holds { (Some(queued.autocluster), None) } else { (None, Some(queued.autocluster)) };
+                holds
+            });
+        }
+    }
+
+    /// The next request of a submitter: the run that begins at or after `from` and is not of a rejected
+    /// autocluster.
+    pub fn request(&self, submitter: usize, from: usize, rejected: &HashSet<u32>) -> Option<Request> {
+        let list = &self.lists[submitter];
+        let skipped = list.get(from..)?.iter().position(|queued| !rejected.contains(&queued.autocluster))?;
+        let first = from + skipped;
+        let autocluster = list[first].autocluster;
+        let count = list[first..].iter().take_while(|queued| queued.autocluster == autocluster).count();
+        let ad = self.request_ad(&self.jobs[list[first].job], autocluster, count);
+        Some(Request { first, count, autocluster, ad })
+    }
+
+    fn request_ad(&self, job: &Job, autocluster: u32, count: usize) -> ClassAd {
+        let mut ad = ClassAd::with_capacity(self.significant.len() + 16);
+        let carried = CARRIED.into_iter().map(Name::new);
+        for name in relevant(&job.ad, &self.significant).into_iter().chain(carried) {
+            if let Some(attribute) = job.ad.lookup(name) {
+                ad.set(name, attribute.clone());
+            }
+        }
+        ad.insert("MyType", "Job");
+        ad.insert("AutoClusterId", i64::from(autocluster));
+        ad.insert("WantPslotPreemption", true);
+        ad.insert("_condor_RESOURCE_COUNT", count as i64);
+        ad
+    }
+
+    /// Takes matched jobs, given by their places in the submitter's list, out of it.
+    pub fn remove(&mut self, submitter: usize, places: &HashSet<usize>) {
+        if !places.is_empty() {
+            let mut at = 0;
+            self.lists[submitter].retain(|_| {
+                at += 1;
+                !places.contains(&(at - 1))
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse::{ParseOptions, parse_expr};
+
+    /// A queue of one submitter; each job is its `JobPrio` and its `RequestMemory`.
+    fn queue(jobs: &[(i64, i64)], constraint: Option<&str>) -> Queue {
+        let settings = Settings::default();
+        let views: Vec<Job> = jobs
+            .iter()
+            .enumerate()
+            .map(|(process, (prio, memory))| {
+                let text = format!(
+                    "[ClusterId = 1; ProcId = {process}; JobStatus = 1; User = \"a@x\"; JobPrio = {prio}; \
+                     RequestMemory = {memory}; Secret = 1]"
+                );
+                Job::new(ClassAd::parse(text.as_bytes()).unwrap(), None, &settings).unwrap()
+            })
+            .collect();
+        let submitters = Submitter::of_jobs(&views, &settings);
+        let mut significant = Significant::default();
+        significant.insert(Name::new("RequestMemory"));
+        let constraint = constraint.map(|text| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap());
+        Queue::new(views, &submitters, significant, constraint.as_ref(), &settings)
+    }
+
+    /// Number of the first job and count of every request, until none is left.
+    fn requests(queue: &Queue, rejected: &[u32]) -> Vec<(i64, usize)> {
+        let rejected = rejected.iter().copied().collect();
+        let mut found = Vec::new();
+        let mut from = 0;
+        while let Some(request) = queue.request(0, from, &rejected) {
+            found.push((queue.jobs[queue.lists[0][request.first].job].id.process, request.count));
+            from = request.first + request.count;
+        }
+        found
+    }
+
+    #[test]
+    fn adjacent_like_jobs_form_a_request_and_order_is_kept() {
+        let queue = queue(&[(0, 10), (0, 10), (0, 20), (0, 10), (5, 20)], None);
+        assert_eq!(requests(&queue, &[]), [(4, 1), (0, 2), (2, 1), (3, 1)]);
+        assert_eq!(queue.autoclusters, 2);
+    }
+
+    #[test]
+    fn rejected_autoclusters_are_skipped() {
+        // The first autocluster in order is that of memory 20.
+        let queue = queue(&[(0, 10), (0, 10), (0, 20), (0, 10), (5, 20)], None);
+        assert_eq!(requests(&queue, &[1]), [(0, 2), (3, 1)]);
+    }
+
+    #[test]
+    fn a_request_shows_what_matters_and_nothing_else() {
+        let queue = queue(&[(0, 10), (0, 10)], None);
+        let ad = queue.request(0, 0, &HashSet::new()).unwrap().ad;
+        assert_eq!(ad.get("RequestMemory").unwrap().to_string(), "10");
+        assert_eq!(ad.get("_condor_RESOURCE_COUNT").unwrap().to_string(), "2");
+        assert!(!ad.contains("Secret") && !ad.contains("JobPrio"));
+    }
+
+    #[test]
+    fn a_constraint_is_asked_of_the_first_job_of_a_run() {
+        let queue = queue(&[(0, 10), (0, 10), (0, 20)], Some("ProcId == 0 || RequestMemory > 15"));
+        assert_eq!(requests(&queue, &[]), [(0, 2), (2, 1)]);
+        let none = self::queue(&[(0, 10), (0, 10), (0, 20)], Some("ProcId == 1 || RequestMemory > 15"));
+        assert_eq!(requests(&none, &[]), [(2, 1)]);
+    }
+
+    #[test]
+    fn matched_jobs_leave_the_list() {
+        let mut queue = queue(&[(0, 10), (0, 10), (0, 20)], None);
+        queue.remove(0, &[0].into_iter().collect());
+        assert_eq!(requests(&queue, &[]), [(1, 1), (2, 1)]);
+    }
+}

@@ -1,0 +1,178 @@
+//! Submitters: who asks, at which access point, for how many slots.
+//!
+//! In: submitter ads, or the queue if there are none. Out: submitters in the order in which they reach the
+//! negotiator. Formula source: `negotiation.md` §4.3.
+
+use hashbrown::HashMap;
+
+use crate::ad::ClassAd;
+use crate::eval::scope::Settings;
+use crate::pool::facts::Facts;
+use crate::queue::job::{Activity, Job};
+use crate::text::Text;
+
+/// A submitter at one access point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Submitter {
+    /// `Name`, `user@domain` or `group.user@domain`.
+    pub name: Text,
+    /// `ScheddName`; empty if unknown.
+    pub schedd: Text,
+    /// `ScheddIpAddr`; empty if unknown.
+    pub address: Text,
+    /// `IdleJobs`.
+    pub idle: i64,
+    /// `RunningJobs`.
+    pub running: i64,
+    /// `WeightedIdleJobs`, else `IdleJobs`.
+    pub weighted_idle: i64,
+    /// `WeightedRunningJobs`, else `RunningJobs`.
+    pub weighted_running: i64,
+    /// `LastHeardFrom`, epoch seconds; 0 if unknown.
+    pub last_heard: i64,
+}
+
+impl Submitter {
+    /// The submitter of an ad; none if it has no name or address, a name with blanks, no jobs, or does not
+    /// take part.
+    pub fn new(ad: &ClassAd, settings: &Settings) -> Option<Self> {
+        let facts = Facts::of(ad, settings);
+        let name = facts.string("Name").filter(|name| !name.iter().any(u8::is_ascii_whitespace))?;
+        let address = facts.string("ScheddIpAddr")?;
+        let (idle, running) = (facts.integer("IdleJobs").unwrap_or(0), facts.integer("RunningJobs").unwrap_or(0));
+        let taking_part = facts.truth("SkipMatchmaking") != Some(true) && idle.saturating_add(running) > 0;
+        taking_part.then(|| Self {
+            name,
+            schedd: facts.string("ScheddName").unwrap_or_else(|| Text::from("")),
+            address,
+            idle,
+            running,
+            weighted_idle: facts.integer("WeightedIdleJobs").unwrap_or(idle),
+            weighted_running: facts.integer("WeightedRunningJobs").unwrap_or(running),
+            last_heard: facts.integer("LastHeardFrom").unwrap_or(0),
+        })
+    }
+
+    /// The submitters of a queue, as their access points would advertise them.
+    pub fn of_jobs(jobs: &[Job], settings: &Settings) -> Vec<Self> {
+        let mut index: HashMap<(&[u8], &[u8]), usize> = HashMap::new();
+        let mut submitters: Vec<Self> = Vec::new();
+        for job in jobs {
+            let schedd: &[u8] = job.schedd.as_deref().unwrap_or_default();
+            let at = *index.entry((&job.submitter, schedd)).or_insert_with(|| {
+                let (name, schedd) = (job.submitter.clone(), Text::new(schedd));
+                let address = schedd.clone();
+                let (idle, running, last_heard) = (0, 0, 0);
+                let (weighted_idle, weighted_running) = (0, 0);
+                let one = Self { name, schedd, address, idle, running, weighted_idle, weighted_running, last_heard };
+                submitters.push(one);
+                submitters.len() - 1
+            });
+            let submitter = &mut submitters[at];
+            let cores = Facts::of(&job.ad, settings).integer("RequestCpus").unwrap_or(1);
+            match job.activity {
+                Activity::Idle => {
+                    submitter.idle += 1;
+                    submitter.weighted_idle += cores;
+                }
+                Activity::Running => {
+                    submitter.running += 1;
+                    submitter.weighted_running += cores;
+                }
+                Activity::Neither => {}
+            }
+        }
+        submitters.retain(|submitter| submitter.idle + submitter.running > 0);
+        submitters
+    }
+
+    /// Puts submitters into the order in which a collector hands them out: that of its hash table.
+    ///
+    /// Exported ads are sorted by name, so their order says nothing; submitters that are equal in
+    /// everything else are served in this one.
+    pub fn sort_as_collected(submitters: &mut [Self]) {
+        let size = table_size(submitters.len());
+        submitters
+            .sort_by_cached_key(|submitter| hash(submitter.name.iter().chain(submitter.schedd.iter()).copied()) % size);
+    }
+}
+
+/// The size of the collector's table: from 7, doubled and one more whenever it is 80 % full.
+fn table_size(entries: usize) -> u64 {
+    let mut size = 7u64;
+    while entries as f64 / size as f64 >= 0.8 {
+        size = 2 * size + 1;
+    }
+    size
+}
+
+/// The collector's hash of a name.
+fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0, |hash: u64, byte| hash.wrapping_mul(33).wrapping_add(u64::from(byte)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn submitter(ad: &str) -> Option<Submitter> {
+        Submitter::new(&ClassAd::parse(ad.as_bytes()).unwrap(), &Settings::default())
+    }
+
+    #[test]
+    fn ads_without_name_address_or_jobs_are_dropped() {
+        assert!(submitter("[Name = \"a@x\"; ScheddIpAddr = \"<1>\"; IdleJobs = 1]").is_some());
+        assert!(submitter("[Name = \"a@x\"; ScheddIpAddr = \"<1>\"; RunningJobs = 1]").is_some());
+        for ad in [
+            "[ScheddIpAddr = \"<1>\"; IdleJobs = 1]",
+            "[Name = \"a@x\"; IdleJobs = 1]",
+            "[Name = \"a b@x\"; ScheddIpAddr = \"<1>\"; IdleJobs = 1]",
+            "[Name = \"a@x\"; ScheddIpAddr = \"<1>\"]",
+            "[Name = \"a@x\"; ScheddIpAddr = \"<1>\"; IdleJobs = 1; SkipMatchmaking = true]",
+        ] {
+            assert_eq!(submitter(ad), None, "{ad}");
+        }
+    }
+
+    #[test]
+    fn a_queue_makes_its_own_submitters() {
+        let job = |submitter: &str, status: i64| {
+            let text = format!(
+                "[ClusterId = 1; ProcId = 0; JobStatus = {status}; User = \"{submitter}\"; GlobalJobId = \"s#1.0#\"]"
+            );
+            Job::new(ClassAd::parse(text.as_bytes()).unwrap(), None, &Settings::default()).unwrap()
+        };
+        let jobs = [job("b@x", 1), job("a@x", 2), job("b@x", 2), job("c@x", 5)];
+        let found = Submitter::of_jobs(&jobs, &Settings::default());
+        let counts: Vec<_> = found.iter().map(|s| (s.name.to_string(), s.idle, s.running)).collect();
+        assert_eq!(counts, [("b@x".to_owned(), 1, 1), ("a@x".to_owned(), 0, 1)]);
+        assert_eq!(&*found[0].schedd, b"s");
+    }
+
+    /// The order in which a recorded collector handed out three submitters of one access point.
+    #[test]
+    fn equal_submitters_come_in_the_collectors_order() {
+        let ad = |user: &str| {
+            submitter(&format!(
+                "[Name = \"{user}@pool.test\"; ScheddName = \"schedd@pool.test\"; ScheddIpAddr = \"<1>\"; IdleJobs = 1]"
+            ))
+            .unwrap()
+        };
+        let mut submitters = vec![ad("alice"), ad("bob"), ad("carol")];
+        Submitter::sort_as_collected(&mut submitters);
+        let names: Vec<_> = submitters.iter().map(|s| s.name.to_string()).collect();
+        assert_eq!(names, ["bob@pool.test", "alice@pool.test", "carol@pool.test"]);
+    }
+
+    /// Slots are kept in such a table too: a recorded negotiator scanned ten in this order (collisions aside).
+    #[test]
+    fn the_collectors_table_explains_a_recorded_order_of_slots() {
+        let recorded = ["m09", "m04", "m06", "m01", "m10", "m08", "m03", "m05", "m07", "m02"];
+        let buckets: Vec<u64> = recorded
+            .iter()
+            .map(|machine| hash(format!("slot1@{machine}.pool.test").bytes()) % table_size(recorded.len()))
+            .collect();
+        assert!(buckets.is_sorted(), "{buckets:?}");
+        assert_eq!((table_size(5), table_size(6), table_size(12)), (7, 15, 31));
+    }
+}

@@ -1,0 +1,160 @@
+//! Mistakes with numbers: other bases, units, separators, versions.
+
+use crate::error::{Finding, SyntaxErrorKind};
+use crate::span::Span;
+use crate::syntax::diagnose::Rule;
+use crate::syntax::diagnose::place::{Kind, Lexeme, Place, touch};
+
+/// For numbers that the lexer refuses.
+pub(super) const RULES: &[Rule] = &[leading_zero, hexadecimal, incomplete];
+
+/// `010`
+fn leading_zero(place: &Place<'_>) -> Option<Finding> {
+    let SyntaxErrorKind::LeadingZero(text) = &place.error.kind else { return None };
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |digits| ("-", digits));
+    let plain = match digits.trim_start_matches('0') {
+        "" => "0",
+        other => other,
+    };
+    let written = format!("{sign}{plain}");
+    let help = format!("write `{written}`; there are no octal numbers");
+    Some(place.plain().help(help).fix(place.error.span, written))
+}
+
+/// `0x1F`
+fn hexadecimal(place: &Place<'_>) -> Option<Finding> {
+    let SyntaxErrorKind::Hexadecimal(text) = &place.error.kind else { return None };
+    let digits = text.get(2..)?;
+    Some(match i64::from_str_radix(digits, 16) {
+        Ok(value) => place.plain().help(format!("write `{value}`")).fix(place.error.span, value.to_string()),
+        Err(_) => place.plain().help("the number is larger than 9223372036854775807"),
+    })
+}
+
+/// `1.`, `1.e5`, `1e`, `0x`, `1..2`
+fn incomplete(place: &Place<'_>) -> Option<Finding> {
+    let SyntaxErrorKind::IncompleteNumber(text) = &place.error.kind else { return None };
+    let span = place.error.span;
+    let end = span.range().end;
+    let plain = place.plain();
+    if let Some(whole) = text.strip_suffix('.') {
+        let next = place.source.get(end).copied().unwrap_or_default();
+        if next == b'.' {
+            return Some(plain.help("there are no ranges: write `low <= x && x <= high`"));
+        }
+        if next.is_ascii_alphabetic() && !matches!(next, b'e' | b'E') {
+            return Some(plain.help("a number has no attributes; a real is written with digits on both sides, `1.0`"));
+        }
+        let number = format!("{whole}.0");
+        return Some(plain.help(format!("write `{number}`")).fix(span, number));
+    }
+    if text.ends_with(['x', 'X']) {
+        return Some(plain.help("hexadecimal numbers are not part of the language"));
+    }
+    Some(plain.help("write the exponent in digits, as in `1e6`; a name that begins with a digit is quoted, `'1e'`"))
+}
+
+/// Factors of units: a thousand and its powers, in the binary sense that memory and disk are counted in.
+const SIZES: &[(&str, &str)] =
+    &[("k", "1024"), ("m", "1024 * 1024"), ("g", "1024 * 1024 * 1024"), ("t", "1024 * 1024 * 1024 * 1024")];
+
+const TIMES: &[(&[&str], &str)] = &[
+    (&["s", "sec", "secs", "second", "seconds"], "1"),
+    (&["min", "mins", "minute", "minutes"], "60"),
+    (&["h", "hr", "hrs", "hour", "hours"], "3600"),
+    (&["d", "day", "days"], "86400"),
+    (&["w", "week", "weeks"], "604800"),
+];
+
+/// `10K`, `2 GB`, `3h`, `1L`, `1_000`
+pub(super) fn unit(place: &Place<'_>) -> Option<Finding> {
+    let (number, found) = (place.before(0)?, place.after(0)?);
+    if number.kind != Kind::Number || found.kind != Kind::Word {
+        return None;
+    }
+    let (digits, word) = (number.shown(), found.shown().to_ascii_lowercase());
+    let span = number.span.to(found.span);
+    let finding = Finding::error(format!("a number has no unit: found `{}`", place.text(span)), span);
+    let size = SIZES.iter().find(|(letter, _)| {
+        word.strip_prefix(letter).is_some_and(|rest| matches!(rest, "" | "b" | "ib" | "i" | "bytes"))
+    });
+    if let Some((_, factor)) = size {
+        let written = format!("({digits} * {factor})");
+        let help = format!("write `{written}`; `Memory` is counted in MiB, `Disk` in KiB");
+        return Some(finding.help(help).fix(span, written));
+    }
+    if let Some((_, factor)) = TIMES.iter().find(|(names, _)| names.contains(&word.as_str())) {
+        let written = if *factor == "1" { digits } else { format!("({digits} * {factor})") };
+        return Some(finding.help(format!("write `{written}`; times are counted in seconds")).fix(span, written));
+    }
+    if !touch(number, found) {
+        return None;
+    }
+    if word.starts_with('_') && word.bytes().all(|byte| byte == b'_' || byte.is_ascii_digit()) {
+        return Some(without_separators(span, &place.text(span), '_'));
+    }
+    if matches!(word.as_str(), "l" | "ll" | "u" | "ul" | "f" | "lf") {
+        let message = format!("a number has no suffix: found `{}`", place.text(span));
+        return Some(Finding::error(message, span).help(format!("write `{digits}`")).fix(span, digits));
+    }
+    let base = [("b", 2), ("o", 8)].iter().find(|(letter, _)| digits == "0" && word.starts_with(letter));
+    let value = base.and_then(|(letter, radix)| i64::from_str_radix(word.strip_prefix(letter)?, *radix).ok())?;
+    let message = format!("numbers are decimal: found `{}`", place.text(span));
+    Some(Finding::error(message, span).help(format!("write `{value}`")).fix(span, value.to_string()))
+}
+
+fn without_separators(span: Span, text: &str, separator: char) -> Finding {
+    let plain = text.replace(separator, "");
+    let finding = Finding::error(format!("the digits of a number are not grouped: found `{text}`"), span);
+    finding.help(format!("write `{plain}`")).fix(span, plain)
+}
+
+/// `1,000`
+pub(super) fn thousands_separator(place: &Place<'_>) -> Option<Finding> {
+    let (number, comma) = (place.before(0)?, place.after(0)?);
+    let group = |lexeme: &Lexeme<'_>| lexeme.kind == Kind::Number && lexeme.text.iter().all(u8::is_ascii_digit);
+    if !(comma.is(",") && group(number) && number.text.len() <= 3 && touch(number, comma)) {
+        return None;
+    }
+    // The lexer stops at a group such as `000`.
+    let rest = place.rest();
+    let grouped = |at: usize| {
+        let digits = rest.get(at + 1..at + 4).is_some_and(|group| group.iter().all(u8::is_ascii_digit));
+        rest.get(at) == Some(&b',') && digits && !rest.get(at + 4).is_some_and(u8::is_ascii_alphanumeric)
+    };
+    let groups = (0..rest.len() / 4).take_while(|group| grouped(4 * group)).count();
+    if groups == 0 {
+        return None;
+    }
+    let span = Span::new(number.span.range().start, place.start() + 4 * groups);
+    Some(without_separators(span, &place.text(span), ','))
+}
+
+/// `1.2.3`, `10.0.0.1`
+pub(super) fn version_number(place: &Place<'_>) -> Option<Finding> {
+    let (first, found) = (place.before(0)?, place.after(0)?);
+    let next = found.kind == Kind::Number && found.text.starts_with(b".");
+    if first.kind != Kind::Number || !next || !touch(first, found) {
+        return None;
+    }
+    let more = place.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'.').count();
+    let span = Span::new(first.span.range().start, place.start() + more);
+    let text = place.text(span);
+    let finding = Finding::error(format!("`{text}` is not a number"), span);
+    let help = format!("versions and addresses are text, `\"{text}\"`; `versioncmp` and `versionGE` compare versions");
+    Some(finding.help(help).fix(span, format!("\"{text}\"")))
+}
+
+/// `1abc`
+pub(super) fn digit_first(place: &Place<'_>) -> Option<Finding> {
+    let (number, found) = (place.before(0)?, place.after(0)?);
+    if number.kind != Kind::Number || found.kind != Kind::Word || !touch(number, found) || found.wants_operand() {
+        return None;
+    }
+    let span = number.span.to(found.span);
+    let text = place.text(span);
+    let finding = Finding::error(format!("a name cannot begin with a digit: found `{text}`"), span);
+    let text_meant = place.before(1).is_some_and(Lexeme::compares);
+    let (written, what) = if text_meant { (format!("\"{text}\""), "text") } else { (format!("'{text}'"), "a name") };
+    Some(finding.help(format!("write `{written}` for {what} that begins with a digit")).fix(span, written))
+}

@@ -1,0 +1,218 @@
+//! Mistakes with operators: those of other languages, split ones, and missing operands.
+
+use crate::error::{Expected, Finding};
+use crate::span::Span;
+use crate::syntax::diagnose::place::{Kind, Lexeme, Place, touch};
+
+/// Operators of other languages, what to do about them, and what to write if that is sure.
+const FOREIGN: &[(&str, &str, Option<&str>)] = &[
+    ("===", "write `==`, or `=?=` to tell types, case and undefined apart", Some("==")),
+    ("!==", "write `!=`, or `=!=` to tell types, case and undefined apart", Some("!=")),
+    ("<>", "write `!=`", Some("!=")),
+    ("><", "write `!=`", Some("!=")),
+    ("=<", "write `<=`", Some("<=")),
+    ("=>", "write `>=`", Some(">=")),
+    ("=!", "write `!=`, or `=!=` to also tell types and undefined apart", Some("!=")),
+    ("=~", "write `regexp(\"pattern\", text)` to match a regular expression", None),
+    ("!~", "write `!regexp(\"pattern\", text)` to match a regular expression", None),
+    ("~=", "write `!=` for not equal, or `regexp(\"pattern\", text)` to match a regular expression", None),
+    (":=", "write `==` to compare", Some("==")),
+    ("==>", "write `>=`, or `!a || b` for an implication", None),
+    ("<=>", "write `a < b ? -1 : a > b`", None),
+    ("&&&", "write `&&`", Some("&&")),
+    ("|||", "write `||`", Some("||")),
+    ("^^", "write `!=` between conditions", Some("!=")),
+    ("**", "write `pow(base, exponent)`", None),
+    ("??", "write `?:`, which takes its right side when the left is undefined", Some("?:")),
+    ("++", "values never change: write `x + 1`", None),
+    ("--", "values never change: write `x - 1`", None),
+    ("+=", "values never change: write `x + y`", None),
+    ("-=", "values never change: write `x - y`", None),
+    ("*=", "values never change: write `x * y`", None),
+    ("/=", "write `!=` for not equal, or `x / y`", None),
+    ("::", "write `.` to take an attribute", Some(".")),
+    ("|>", "write a call, `f(x)`", None),
+];
+
+/// `a <> b`, `a === b`, `a := b`
+pub(super) fn foreign_operator(place: &Place<'_>) -> Option<Finding> {
+    let span = operator_run(place);
+    let written = place.text(span);
+    let &(_, help, replacement) = FOREIGN.iter().find(|(foreign, ..)| *foreign == written)?;
+    let finding = Finding::error(format!("`{written}` is not an operator"), span);
+    Some(match (place.expected(), replacement) {
+        (Some(Expected::Assign), _) => finding.help("write `=` after the name of an attribute").fix(span, "="),
+        (_, Some(replacement)) => finding.help(help).fix(span, replacement),
+        _ => finding.help(help),
+    })
+}
+
+/// The operator characters that touch the place.
+fn operator_run(place: &Place<'_>) -> Span {
+    let symbol = |byte: &u8| b"=<>!&|?:~+-*/%^".contains(byte);
+    let at = place.start();
+    let before = place.source[..at].iter().rev().take(8).take_while(|byte| symbol(byte)).count();
+    let behind = place.source[at..].iter().take(8).take_while(|byte| symbol(byte)).count();
+    Span::new(at - before, at + behind)
+}
+
+/// `a = = b`, `a & & b`
+pub(super) fn split_operator(place: &Place<'_>) -> Option<Finding> {
+    let joined = |left: Option<&Lexeme<'_>>, right: Option<&Lexeme<'_>>| {
+        let (left, right) = (left?, right?);
+        let operator = [left.text, right.text].concat();
+        let known: [&[u8]; 8] = [b"==", b"!=", b"<=", b">=", b"&&", b"||", b"<<", b">>"];
+        let split = left.kind == Kind::Symbol && right.kind == Kind::Symbol && !touch(left, right);
+        (split && known.contains(&operator.as_slice()))
+            .then(|| (left.span.to(right.span), String::from_utf8_lossy(&operator).into_owned()))
+    };
+    let (span, operator) =
+        joined(place.before(0), place.after(0)).or_else(|| joined(place.after(0), place.after(1)))?;
+    let finding = Finding::error(format!("the operator `{operator}` is split in two"), span);
+    Some(finding.help(format!("write `{operator}` without a space")).fix(span, operator))
+}
+
+/// `MY->x`
+pub(super) fn arrow(place: &Place<'_>) -> Option<Finding> {
+    let (minus, greater) = (place.before(0)?, place.after(0)?);
+    if !(minus.is("-") && greater.is(">") && touch(minus, greater)) {
+        return None;
+    }
+    let span = minus.span.to(greater.span);
+    Some(Finding::error("`->` is not an operator", span).help("write `.` to take an attribute").fix(span, "."))
+}
+
+/// Words that are operators elsewhere.
+const WORDS: &[(&str, &str, Option<&str>)] = &[
+    ("and", "write `&&`", Some("&&")),
+    ("or", "write `||`", Some("||")),
+    ("xor", "write `!=` between conditions, `^` between integers", None),
+    ("mod", "write `%`", Some("%")),
+    ("div", "write `/`, which truncates between integers", Some("/")),
+    ("eq", "write `==`", Some("==")),
+    ("equals", "write `==`", Some("==")),
+    ("ne", "write `!=`", Some("!=")),
+    ("lt", "write `<`", Some("<")),
+    ("le", "write `<=`", Some("<=")),
+    ("gt", "write `>`", Some(">")),
+    ("ge", "write `>=`", Some(">=")),
+    ("in", "write `member(value, list)`, or `stringListMember(text, \"a,b\")`", None),
+    ("not", "write `!` in front of a condition, as in `!member(value, list)`", None),
+    ("like", "write `regexp(\"pattern\", text)`; `.*` stands for any text", None),
+    ("matches", "write `regexp(\"pattern\", text)`", None),
+    ("contains", "write `member(value, list)`, or `stringListMember(text, \"a,b\")`", None),
+    ("between", "write `low <= x && x <= high`", None),
+    ("then", "write `condition ? value : other`", None),
+    ("else", "write `condition ? value : other`", None),
+    ("if", "write `condition ? value : other`", None),
+    ("unless", "write `condition ? value : other`", None),
+    ("where", "write the conditions with `&&` between them", None),
+];
+
+/// `a and b`
+pub(super) fn foreign_word(place: &Place<'_>) -> Option<Finding> {
+    if place.wants_value() {
+        return None;
+    }
+    let found = place.after(0)?;
+    let &(_, help, replacement) = WORDS.iter().find(|(word, ..)| found.is_word(&[word]))?;
+    let finding = Finding::error(format!("`{}` is not an operator", found.shown()), found.span).help(help);
+    Some(match replacement {
+        Some(replacement) => finding.fix(found.span, replacement),
+        None => finding,
+    })
+}
+
+/// `a is not b`
+pub(super) fn is_not(place: &Place<'_>) -> Option<Finding> {
+    let (is, not) = (place.before(1)?, place.before(0)?);
+    if !(is.is_word(&["is"]) && not.is_word(&["not"]) && place.after(0)?.begins_operand()) {
+        return None;
+    }
+    let span = is.span.to(not.span);
+    Some(Finding::error("`is not` is not an operator", span).help("write `isnt` or `=!=`").fix(span, "isnt"))
+}
+
+/// `not a`, `if a then b`
+pub(super) fn leading_word(place: &Place<'_>) -> Option<Finding> {
+    let (word, found) = (place.before(0)?, place.after(0)?);
+    if !found.begins_operand() || place.before(1).is_some_and(Lexeme::ends_operand) {
+        return None;
+    }
+    if word.is_word(&["not"]) {
+        let span = Span { start: word.span.start, end: found.span.start };
+        let help = "write `!`, with parentheses around a comparison: `!(a == b)`";
+        return Some(Finding::error("`not` is not an operator", word.span).help(help).fix(span, "!"));
+    }
+    let help = if word.is_word(&["if", "when", "case"]) {
+        "write `condition ? value : other`"
+    } else if word.is_word(&["return", "let", "var", "set", "const", "select", "expr"]) {
+        "write only the expression"
+    } else {
+        return None;
+    };
+    let word_shown = word.shown();
+    Some(Finding::error(format!("`{word_shown}` is not part of the language"), word.span).help(help))
+}
+
+/// `a = b`
+pub(super) fn assignment(place: &Place<'_>) -> Option<Finding> {
+    let found = place.after(0)?;
+    if !found.is("=") || place.wants_value() {
+        return None;
+    }
+    let alone = place.before(1).is_none() && place.before(0)?.kind == Kind::Word;
+    let help = if alone {
+        "write `==` to compare; `Name = value` stands in ads and in files of attributes"
+    } else {
+        "write `==` to compare"
+    };
+    Some(Finding::error("`=` is not an operator", found.span).help(help).fix(found.span, "=="))
+}
+
+/// `a ? b`
+pub(super) fn unfinished_conditional(place: &Place<'_>) -> Option<Finding> {
+    let found = place.after(0);
+    if place.expected() != Some(Expected::Colon) || found.is_some_and(Lexeme::begins_operand) {
+        return None;
+    }
+    let question = (0..).map_while(|back| place.before(back)).find(|lexeme| lexeme.is("?"))?;
+    if place.source.get(question.span.end as usize) == Some(&b'.') {
+        let span = Span { start: question.span.start, end: question.span.end + 1 };
+        let help = "write `.`: an attribute of something undefined is undefined";
+        return Some(Finding::error("`?.` is not an operator", span).help(help).fix(span, "."));
+    }
+    let finding = Finding::error("the conditional has no `:`", place.error.span).related(question.span, "begins here");
+    Some(finding.help("write `condition ? value : other`, or `value ?: other` for a default"))
+}
+
+/// `a +`, `* b`, `a + * b`, `a ?: !b`
+pub(super) fn missing_operand(place: &Place<'_>) -> Option<Finding> {
+    if !place.wants_value() {
+        return None;
+    }
+    let found = place.after(0).filter(|found| found.wants_operand());
+    let before = place.before(0).filter(|before| before.wants_operand());
+    let finding = match (before, found) {
+        (Some(before), Some(found)) if before.is("?:") && ["!", "-", "+", "~"].iter().any(|op| found.is(op)) => {
+            let message = format!("the right side of `?:` cannot begin with `{}`", found.shown());
+            Finding::error(message, found.span).help("put it in parentheses: `a ?: (!b)`")
+        }
+        (Some(before), Some(found)) => {
+            let help = format!("a value is missing between `{}` and `{}`", before.shown(), found.shown());
+            place.plain().related(before.span, "needs a value on its right").help(help)
+        }
+        (Some(before), None) if before.is("%") && place.before(1).is_some_and(|value| value.kind == Kind::Number) => {
+            let number = place.before(1).map(Lexeme::shown).unwrap_or_default();
+            let help = format!("`%` is the remainder of a division; for a share write `{number} / 100.0`");
+            place.plain().related(before.span, "needs a value on its right").help(help)
+        }
+        (Some(before), None) => {
+            let help = format!("write what `{}` applies to, or remove it", before.shown());
+            place.plain().related(before.span, "needs a value on its right").help(help)
+        }
+        (None, Some(found)) => place.plain().help(format!("`{}` needs a value on both sides", found.shown())),
+        (None, None) => return None,
+    };
+    Some(finding)
+}

@@ -1,0 +1,257 @@
+//! Small cycles, each about one rule of the negotiator.
+
+#![expect(clippy::unwrap_used, reason = "a test whose data is wrong has failed")]
+
+use std::collections::BTreeSet;
+
+use classmate::ad::ClassAd;
+use classmate::config::Config;
+use classmate::negotiate::outcome::Rejection;
+use classmate::negotiate::{Outcome, Snapshot, negotiate};
+use proptest::prelude::*;
+
+fn ad(text: &str) -> ClassAd {
+    ClassAd::parse(format!("[{text}]").as_bytes()).unwrap()
+}
+
+/// An idle slot of one core.
+fn slot(name: &str, more: &str) -> ClassAd {
+    ad(&format!(
+        "Name = \"{name}\"; State = \"Unclaimed\"; Cpus = 1; Memory = 1000; Rank = 0; Requirements = true; {more}"
+    ))
+}
+
+/// `count` idle jobs of a cluster that fit every slot.
+fn jobs(user: &str, cluster: u32, count: u32, more: &str) -> Vec<ClassAd> {
+    let job = |process| {
+        ad(&format!(
+            "ClusterId = {cluster}; ProcId = {process}; JobStatus = 1; User = \"{user}@x\"; RequestCpus = 1; \
+             RequestMemory = 100; Requirements = true; GlobalJobId = \"schedd@x#{cluster}.{process}#1\"; {more}"
+        ))
+    };
+    (0..count).map(job).collect()
+}
+
+fn run(config: &str, slots: Vec<ClassAd>, jobs: &[Vec<ClassAd>]) -> Outcome {
+    let config = Config::parse("config", config.as_bytes()).unwrap();
+    negotiate(&Snapshot { config, slots, jobs: jobs.concat(), ..Snapshot::default() }).unwrap()
+}
+
+/// Job and slot of every match.
+fn pairs(outcome: &Outcome) -> Vec<(&str, &str)> {
+    outcome.matches.iter().map(|m| (m.job.as_str(), m.slot.as_str())).collect()
+}
+
+#[test]
+fn ties_go_to_the_slot_that_comes_first() {
+    let outcome = run("", vec![slot("b", ""), slot("a", ""), slot("c", "")], &[jobs("u", 1, 2, "")]);
+    assert_eq!(pairs(&outcome), [("1.0", "b"), ("1.1", "a")]);
+    assert_eq!(outcome.statistics.largest_tie, 3);
+}
+
+#[test]
+fn the_order_of_jobs_is_kept_when_like_jobs_are_apart() {
+    // Like jobs 1.x and 3.0 are apart because of the priority of 2.0.
+    let queue =
+        vec![jobs("u", 1, 1, "JobPrio = 9"), jobs("u", 2, 1, "JobPrio = 5; RequestMemory = 200"), jobs("u", 3, 1, "")];
+    let outcome = run("", vec![slot("a", ""), slot("b", ""), slot("c", "")], &queue);
+    assert_eq!(pairs(&outcome), [("1.0", "a"), ("2.0", "b"), ("3.0", "c")]);
+}
+
+#[test]
+fn an_autocluster_without_a_match_is_not_offered_again_in_the_turn() {
+    let big = "RequestMemory = 5000; Requirements = TARGET.Memory >= RequestMemory";
+    let queue = vec![
+        jobs("u", 1, 2, &format!("JobPrio = 9; {big}")),
+        jobs("u", 2, 1, "JobPrio = 5"),
+        jobs("u", 3, 2, &format!("JobPrio = 1; {big}")),
+    ];
+    let outcome = run("", vec![slot("a", ""), slot("b", "")], &queue);
+    assert_eq!(pairs(&outcome), [("2.0", "a")]);
+    assert_eq!(outcome.rejections.len(), 1);
+    let refused = &outcome.rejections[0];
+    assert_eq!((refused.job.as_str(), refused.jobs, refused.rejection), ("1.0", 2, Rejection::NoMatch));
+    assert_eq!((refused.slots.considered, refused.slots.refused_by_job), (2, 2));
+}
+
+#[test]
+fn a_slot_too_heavy_for_the_rest_of_a_share_is_a_limit() {
+    let slots = vec![slot("a", "SlotWeight = 3"), slot("b", "SlotWeight = 3"), slot("c", "SlotWeight = 3")];
+    let outcome = run("", slots, &[jobs("u", 1, 3, ""), jobs("v", 2, 3, "")]);
+    // 9 to deal, 4.5 each: one slot each; 1.5 is less than a slot in the second spin.
+    assert_eq!(outcome.matches.len(), 2);
+    assert_eq!(outcome.rejections[0].rejection, Rejection::SubmitterLimit);
+    assert_eq!(outcome.rejections[0].slots.over_limit, 2);
+    assert_eq!(outcome.statistics.submitters_share_limit, ["u@x", "v@x"]);
+}
+
+#[test]
+fn a_claimed_partitionable_slot_is_for_its_access_point() {
+    let claimed = |schedd: &str| {
+        slot(schedd, &format!("State = \"Claimed\"; PartitionableSlot = true; RemoteScheddName = \"{schedd}\""))
+    };
+    let config = "NEGOTIATOR_CONSIDER_PREEMPTION = false";
+    let outcome = run(config, vec![claimed("other@x"), claimed("schedd@x")], &[jobs("u", 1, 3, "")]);
+    assert_eq!(pairs(&outcome), [("1.0", "schedd@x")]);
+    assert_eq!(outcome.rejections[0].slots.unreachable, 1);
+}
+
+#[test]
+fn slots_in_use_are_charged_but_not_matched() {
+    let busy = slot("a", "State = \"Claimed\"; RemoteUser = \"v@x\"; CurrentRank = 0");
+    let outcome = run("", vec![busy, slot("b", "")], &[jobs("u", 1, 2, ""), jobs("v", 2, 2, "")]);
+    assert_eq!(pairs(&outcome), [("1.0", "b")]);
+    let v = outcome.negotiations.iter().find(|n| n.submitter == "v@x").unwrap();
+    assert_eq!(v.limit, 0.0);
+}
+
+#[test]
+fn protocols_must_meet() {
+    let six = slot("a", "MyAddress = \"<[fd00::1]:9618>\"");
+    let four = slot("b", "MyAddress = \"<10.0.0.1:9618>\"");
+    let submitter = ad(
+        "Name = \"u@x\"; ScheddName = \"schedd@x\"; ScheddIpAddr = \"<10.0.0.9:9618>\"; IdleJobs = 2; RunningJobs = 0",
+    );
+    let snapshot = Snapshot {
+        slots: vec![six, four],
+        jobs: jobs("u", 1, 2, ""),
+        submitters: Some(vec![submitter]),
+        ..Snapshot::default()
+    };
+    let outcome = negotiate(&snapshot).unwrap();
+    assert_eq!(pairs(&outcome), [("1.0", "b")]);
+    assert_eq!(outcome.rejections[0].slots.unreachable, 1);
+}
+
+#[test]
+fn only_advertised_submitters_are_served() {
+    let submitter = ad("Name = \"u@x\"; ScheddName = \"schedd@x\"; ScheddIpAddr = \"<1>\"; IdleJobs = 2");
+    let snapshot = Snapshot {
+        slots: vec![slot("a", ""), slot("b", "")],
+        jobs: [jobs("v", 1, 2, ""), jobs("u", 2, 1, "")].concat(),
+        submitters: Some(vec![submitter]),
+        ..Snapshot::default()
+    };
+    assert_eq!(pairs(&negotiate(&snapshot).unwrap()), [("2.0", "a")]);
+}
+
+#[test]
+fn depth_first_packs_a_slot() {
+    let big = || slot("p", "Cpus = 4; Memory = 300; PartitionableSlot = true");
+    let config = "NEGOTIATOR_DEPTH_FIRST = true";
+    // Memory is enough for 3 jobs of 100: one match, two jobs ride along.
+    let outcome = run(config, vec![big(), slot("b", "")], &[jobs("u", 1, 4, "")]);
+    assert_eq!(pairs(&outcome), [("1.0", "b"), ("1.1", "p")]);
+    let outcome = run(config, vec![big()], &[jobs("u", 1, 3, "")]);
+    assert_eq!((pairs(&outcome), outcome.rejections.len()), (vec![("1.0", "p")], 0));
+}
+
+#[test]
+fn a_slot_with_a_consumption_policy_serves_many_jobs() {
+    let policy = "Cpus = 4; SlotWeight = Cpus; PartitionableSlot = true; MachineResources = \"Cpus Memory\"; \
+                  ConsumptionCpus = TARGET.RequestCpus; ConsumptionMemory = TARGET.RequestMemory";
+    let outcome = run("", vec![slot("p", policy)], &[jobs("u", 1, 3, ""), jobs("v", 2, 3, "RequestCpus = 2")]);
+    // 4 to deal, 2 each. u: two of weight 1; v: one of weight 2.
+    let taken: Vec<_> = outcome.matches.iter().map(|m| (m.cluster, m.weight)).collect();
+    assert_eq!(taken.iter().filter(|(cluster, weight)| (*cluster, *weight) == (1, 1.0)).count(), 2);
+    assert_eq!(taken.iter().filter(|(cluster, weight)| (*cluster, *weight) == (2, 2.0)).count(), 1);
+    assert_eq!(taken.len(), 3);
+}
+
+#[test]
+fn a_slot_that_wants_another_look_is_matched_again_after_the_others() {
+    let outcome = run(
+        "",
+        vec![slot("a", "WantAdRevaluate = true"), slot("b", "")],
+        &[jobs("u", 1, 1, ""), jobs("u", 2, 1, "RequestMemory = 200")],
+    );
+    assert_eq!(pairs(&outcome), [("1.0", "a"), ("2.0", "b")]);
+}
+
+#[test]
+fn a_job_constraint_holds_back_what_does_not_satisfy_it() {
+    let config = "NEGOTIATOR_JOB_CONSTRAINT = RequestMemory < 150";
+    let outcome =
+        run(config, vec![slot("a", ""), slot("b", "")], &[jobs("u", 1, 1, "RequestMemory = 200"), jobs("u", 2, 1, "")]);
+    assert_eq!(pairs(&outcome), [("2.0", "a")]);
+}
+
+#[test]
+fn macros_may_be_copied_into_slots() {
+    let config =
+        "NEGOTIATOR_MATCH_EXPRS = Open, NegotiatorMatchExprLimit\nOpen = Memory > 500\nNegotiatorMatchExprLimit = 7";
+    let wants = "Requirements = TARGET.NegotiatorMatchExprOpen && TARGET.NegotiatorMatchExprLimit == 7";
+    let outcome = run(config, vec![slot("a", "Memory = 100"), slot("b", "")], &[jobs("u", 1, 2, wants)]);
+    assert_eq!(pairs(&outcome), [("1.0", "b")]);
+}
+
+#[test]
+fn the_request_shows_how_its_submitter_stands() {
+    // The slot accepts those who use less than 2.
+    let modest =
+        |name| slot(name, "Requirements = TARGET.SubmitterUserResourcesInUse < 2 && TARGET.SubmitterUserPrio == 500");
+    let outcome = run(
+        "NEGOTIATOR_MATCHLIST_CACHING = false",
+        vec![modest("a"), modest("b"), modest("c")],
+        &[jobs("u", 1, 3, "")],
+    );
+    assert_eq!(pairs(&outcome), [("1.0", "a"), ("1.1", "b")]);
+}
+
+/// A slot of a random pool: memory, weight, site.
+fn random_slots() -> impl Strategy<Value = Vec<(u32, u32, u32)>> {
+    prop::collection::vec((1u32..5, 1u32..4, 0u32..3), 0..25)
+}
+
+/// A cluster of a random queue: user, priority, memory, how many.
+fn random_jobs() -> impl Strategy<Value = Vec<(u32, u32, u32, u32)>> {
+    prop::collection::vec((0u32..4, 0u32..3, 1u32..5, 1u32..6), 0..10)
+}
+
+fn random_pool(slots: &[(u32, u32, u32)], clusters: &[(u32, u32, u32, u32)], config: &str) -> Outcome {
+    let slots = slots.iter().enumerate().map(|(at, (memory, weight, site))| {
+        let more = format!(
+            "Memory = {memory}; SlotWeight = {weight}; Site = {site}; Requirements = TARGET.RequestMemory <= MY.Memory"
+        );
+        slot(&format!("slot{at}"), &more)
+    });
+    let clusters = clusters.iter().enumerate().map(|(at, (user, priority, memory, count))| {
+        let more = format!("JobPrio = {priority}; RequestMemory = {memory}; Rank = TARGET.Site == {user}");
+        jobs(&format!("u{user}"), at as u32 + 1, *count, &more)
+    });
+    run(config, slots.collect(), &clusters.collect::<Vec<_>>())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn keeping_candidates_changes_nothing(slots in random_slots(), clusters in random_jobs()) {
+        let kept = random_pool(&slots, &clusters, "");
+        let fresh = random_pool(&slots, &clusters, "NEGOTIATOR_MATCHLIST_CACHING = false");
+        prop_assert_eq!(kept.matches, fresh.matches);
+        prop_assert_eq!(kept.pies, fresh.pies);
+    }
+
+    #[test]
+    fn nothing_is_matched_twice(slots in random_slots(), clusters in random_jobs()) {
+        let outcome = random_pool(&slots, &clusters, "");
+        let names: BTreeSet<_> = outcome.matches.iter().map(|m| &m.slot).collect();
+        let numbers: BTreeSet<_> = outcome.matches.iter().map(|m| &m.job).collect();
+        prop_assert_eq!((names.len(), numbers.len()), (outcome.matches.len(), outcome.matches.len()));
+    }
+
+    #[test]
+    fn the_only_submitter_gets_every_slot_that_fits(slots in random_slots(), clusters in random_jobs()) {
+        let clusters: Vec<_> = clusters.iter().map(|&(_, priority, memory, count)| (0, priority, memory, count)).collect();
+        let outcome = random_pool(&slots, &clusters, "");
+        let taken: BTreeSet<_> = outcome.matches.iter().map(|m| m.slot.clone()).collect();
+        let largest_left =
+            slots.iter().enumerate().filter(|(at, _)| !taken.contains(&format!("slot{at}"))).map(|(_, slot)| slot.0).max();
+        for (at, &(_, _, memory, count)) in clusters.iter().enumerate() {
+            let prefix = format!("{}.", at + 1);
+            let matched = outcome.matches.iter().filter(|m| m.job.starts_with(&prefix)).count();
+            prop_assert!(matched == count as usize || largest_left < Some(memory));
+        }
+    }
+}
