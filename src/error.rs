@@ -36,6 +36,8 @@ pub enum Expected {
     Selector,
     /// An ad of new syntax, `[ … ]`.
     Ad,
+    /// The end of the text: `[a = 1] x`.
+    EndOfAd,
     /// A JSON object, `{ … }`.
     Object,
     /// A JSON value.
@@ -73,6 +75,7 @@ impl Expected {
             Expected::Colon => "`:` of the conditional",
             Expected::Selector => "an attribute name after `.`",
             Expected::Ad => "an ad, `[ … ]`",
+            Expected::EndOfAd => "nothing behind the ad",
             Expected::Object => "an ad, `{ … }`",
             Expected::JsonValue => "a JSON value",
             Expected::JsonName => "an attribute name in double quotes",

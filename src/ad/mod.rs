@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use hashbrown::HashTable;
 
-use crate::error::{SyntaxError, SyntaxErrorKind};
+use crate::error::SyntaxError;
+use crate::format::new::parse_whole_ad;
 use crate::name::{Key, Name};
-use crate::span::Span;
 use crate::syntax::expr::{Expr, Node, NodeId, Run, Tree, copy_into};
 use crate::syntax::literal::Literal;
-use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::parse::ParseOptions;
 use crate::syntax::print::Style;
 use crate::value::Value;
 
@@ -77,12 +77,7 @@ impl ClassAd {
     /// # Errors
     /// The text is not one ad and nothing else.
     pub fn parse_with(text: &[u8], options: &ParseOptions) -> Result<Self, SyntaxError> {
-        let expr = parse_expr(text, options)?;
-        ClassAd::from_expr(&expr).ok_or_else(|| {
-            let expected = crate::error::Expected::SemicolonOrCloseBracket;
-            let kind = SyntaxErrorKind::Unexpected { expected, found: String::from_utf8_lossy(text).into_owned() };
-            SyntaxError::new(kind, Span::new(0, text.len()))
-        })
+        parse_whole_ad(text, options)
     }
 
     /// The ad that an expression writes down, if it is one.

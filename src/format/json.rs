@@ -240,7 +240,7 @@ impl JsonParser {
                 let (token, end) = string(text, at)?;
                 let decoded = decoded(token, at)?;
                 let value = match decoded.expression() {
-                    Some(expression) => Value::Expression(self.expressions.parse(expression).map_err(|error| {
+                    Some(expression) => Value::Expression(self.expressions.parse(expression, 0).map_err(|error| {
                         // Where in the unescaped text it is means nothing here.
                         SyntaxError { span: Span::new(at, end), ..error }
                     })?),
@@ -556,4 +556,91 @@ fn write_quoted_expr(out: &mut Vec<u8>, text: &mut Vec<u8>, write: impl FnOnce(&
     out.extend_from_slice(br#""\/Expr("#);
     crate::format::json_string::write_escaped(out, text);
     out.extend_from_slice(br#")\/""#);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Vec<String>, Report) {
+        let mut reader = JsonReader::new(text.as_bytes(), &ParseOptions::default());
+        let ads = reader.by_ref().map(|ad| ad.unwrap().to_string()).collect();
+        (ads, reader.report().clone())
+    }
+
+    fn message(text: &str) -> String {
+        let error = parse_json(text.as_bytes(), &ParseOptions::default()).unwrap_err();
+        format!("{}..{} {error}", error.span.start, error.span.end)
+    }
+
+    #[test]
+    fn objects_are_read_one_after_another_or_from_a_list() {
+        for text in [
+            "{\"a\":1}{\"a\":2}",
+            "{\"a\":1}\n{\"a\":2}\n",
+            "[{\"a\":1},{\"a\":2}]",
+            "[\n{\n\"a\": 1\n}\n,\n{\n\"a\": 2\n}\n]\n",
+            "// c\n[]{\"a\" : 1}[{,\"a\":2,,}]/* end */",
+        ] {
+            let (ads, report) = read(text);
+            assert_eq!(ads, ["[ a = 1 ]", "[ a = 2 ]"], "{text}");
+            assert!(report.is_clean(), "{text}");
+        }
+    }
+
+    #[test]
+    fn nested_values_become_lists_and_ads() {
+        let text = r#"{"a": [1, [], {}, {"b": "\/Expr(x + 1)\/", "B": [true]}], "c": {"d": {"zz": 1, "y": 2}}}"#;
+        assert_eq!(read(text).0, ["[ a = { 1,{  },[  ],[ b = { true } ] }; c = [ d = [ y = 2; zz = 1 ] ] ]"]);
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_language() {
+        assert_eq!(
+            read(r#"{"a": .5, "b": -010, "c": 9223372036854775808, "d": 1E-7, "e": -0.0, "f": TRUE, "g": Null}"#).0,
+            [
+                "[ a = 5.000000000000000E-01; b = -10; c = 0; d = 1.000000000000000E-07; e = -0.0; f = true; g = undefined ]"
+            ]
+        );
+        assert_eq!(message("{\"a\": 010}"), "6..9 the integer `010` starts with a zero");
+        assert_eq!(message("{\"a\": 5.}"), "6..8 the number `5.` is not complete: expected a digit");
+        assert_eq!(message("{\"a\": - 5}"), "6..7 expected a JSON value, found `-`");
+        assert_eq!(message("{\"a\": +1}"), "6..7 expected a JSON value, found `+`");
+        assert_eq!(message("{\"a\": 1+2}"), "7..8 expected `,` or `}`, found `+`");
+    }
+
+    #[test]
+    fn errors_name_the_place_and_reading_goes_on() {
+        let (ads, report) =
+            read("{\"a\": 1}\n{\"a\": [1,]}\n{\"a\" 1}\nx\n{\"a\": \"\\/Expr(1 +)\\/\"}\n{\"a\": 2}\n{\"\": 1}{\"a");
+        assert_eq!(ads, ["[ a = 1 ]", "[ a = 2 ]"]);
+        let faults: Vec<String> = report
+            .faults
+            .iter()
+            .map(|fault| format!("{}:{} {fault}", fault.position.line, fault.position.column))
+            .collect();
+        assert_eq!(
+            faults,
+            [
+                "2:10 expected a JSON value, found `]`",
+                "3:6 expected `:` after the attribute name, found `1`",
+                "4:1 expected an ad, `{ … }`, found `x`",
+                "5:7 expected an expression, found the end",
+                "7:2 an attribute name cannot be empty",
+                "7:9 the string is not closed: expected `\"` before the end",
+            ]
+        );
+        assert_eq!((report.ads, report.skipped_ads), (2, 5));
+    }
+
+    #[test]
+    fn what_json_cannot_say_is_an_expression() {
+        let ad = ClassAd::parse(br#"[a=error; b=real("INF"); c=absTime("2020-01-01T00:00:00Z"); d=-x; e=({1}); f=1e400; g=relTime("1:30")]"#);
+        let mut out = Vec::new();
+        JsonWriter::new().write_line(&mut out, &ad.unwrap());
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            r#"{"a": "\/Expr(error)\/","b": "\/Expr(real(\"INF\"))\/","c": "\/Expr(absTime(\"2020-01-01T00:00:00-00:00\"))\/","d": "\/Expr( -x)\/","e": "\/Expr(({ 1 }))\/","f": "\/Expr(real(\"INF\"))\/","g": 90.0}"#
+        );
+    }
 }

@@ -196,7 +196,7 @@ impl Lines {
         let value = &line[rest..];
         let attribute = match old_literal(value.trim_ascii_end()) {
             Some(literal) => Attribute::Literal(literal),
-            None => self.expressions.parse(value).map_err(|error| at(error, rest, line))?,
+            None => self.expressions.parse(value, rest).map_err(|error| at(error, rest, line))?,
         };
         ad.set(name, attribute);
         Ok(())

@@ -34,6 +34,19 @@ pub fn parse_ad(text: &[u8], options: &ParseOptions) -> Result<(ClassAd, usize),
     AdParser::new(options).parse(text)
 }
 
+/// Reads a text that is one ad and nothing else but white space and comments.
+///
+/// # Errors
+/// The text is anything else.
+pub fn parse_whole_ad(text: &[u8], options: &ParseOptions) -> Result<ClassAd, SyntaxError> {
+    let (ad, length) = parse_ad(text, options)?;
+    let text = memchr::memchr(0, text).map_or(text, |nul| &text[..nul]);
+    match skip_blank(text, length)? {
+        end if end == text.len() => Ok(ad),
+        end => Err(unexpected(text, end, Expected::EndOfAd)),
+    }
+}
+
 /// Reads ads of new syntax one after another: separated by white space or comments, or in the list form `{`, ads
 /// separated by `,`, `}`.
 ///
@@ -231,7 +244,7 @@ impl AdParser {
     fn expression(&mut self, text: &[u8], start: usize) -> Result<(Attribute, usize), SyntaxError> {
         let end = value_end(text, start);
         let value = text[start..end].trim_ascii_end();
-        match self.expressions.parse(value) {
+        match self.expressions.parse(value, start) {
             Ok(attribute) => Ok((attribute, end)),
             Err(error) => Err(in_ad(error, text, start, end)),
         }
@@ -437,6 +450,24 @@ mod tests {
         assert_eq!(message("[a = 1"), "6..6 expected `;` or `]`, found the end");
         assert_eq!(message("[a = 1)]"), "6..7 expected `;` or `]`, found `)`");
         assert_eq!(message("[true = 1]"), "1..5 expected an attribute name, found `true`");
+    }
+
+    #[test]
+    fn nesting_is_counted_from_the_value_of_an_attribute() {
+        let nested = |depth| format!("[a={}1{}]", "(".repeat(depth), ")".repeat(depth));
+        assert!(ClassAd::parse(nested(165).as_bytes()).is_ok());
+        assert_eq!(message(&nested(166)), "169..170 the expression is nested too deeply: more than 500 open levels");
+    }
+
+    #[test]
+    fn places_count_in_the_whole_text() {
+        let options = ParseOptions { places: true, ..ParseOptions::default() };
+        let (ad, _) = parse_ad(b"[ a = 1; b = x + 1; c = x + 1 ]", &options).unwrap();
+        let place = |name: &str| {
+            let expr = ad.get(name).unwrap();
+            expr.tree().span(expr.root()).unwrap().range()
+        };
+        assert_eq!((place("b"), place("c")), (13..18, 24..29));
     }
 
     #[test]

@@ -89,11 +89,21 @@ impl Expressions {
         &self.options
     }
 
-    /// Parses a text, or returns what it was parsed to before.
+    /// Parses a text, or returns what it was parsed to before. The text begins `offset` bytes into the one that places
+    /// count in, if nodes are to remember their places; then no trees are shared.
     ///
     /// # Errors
     /// The text is no expression.
-    pub(crate) fn parse(&mut self, text: &[u8]) -> Result<Attribute, SyntaxError> {
+    pub(crate) fn parse(&mut self, text: &[u8], offset: usize) -> Result<Attribute, SyntaxError> {
+        if self.options.places {
+            let mut attribute = attribute_of(&(self.parse)(text, &self.options)?);
+            if let Attribute::Tree(tree) = &mut attribute
+                && let Some(tree) = Arc::get_mut(tree)
+            {
+                tree.spans.iter_mut().for_each(|span| *span = span.shifted(offset));
+            }
+            return Ok(attribute);
+        }
         let hash = self.hasher.hash_one(text);
         if let Some((_, known)) = self.known.find(hash, |(known, _)| **known == *text) {
             return Ok(known.clone());
@@ -121,7 +131,7 @@ pub(crate) fn prefix_of(text: &[u8], options: &ParseOptions) -> Result<Expr, Syn
 pub(crate) fn attribute_of(expr: &Expr) -> Attribute {
     match expr.node() {
         Node::Literal(literal) => Attribute::Literal(literal.clone()),
-        _ => Attribute::Tree(Arc::clone(&expr.to_tree())),
+        _ => Attribute::Tree(expr.to_tree()),
     }
 }
 
@@ -146,15 +156,15 @@ mod tests {
     fn equal_texts_share_a_tree_and_memory_stays_bounded() {
         let mut expressions = Expressions::new(ParseOptions::default(), parse_expr);
         let (Ok(Attribute::Tree(a)), Ok(Attribute::Tree(b))) =
-            (expressions.parse(b"x + 1"), expressions.parse(b"x + 1"))
+            (expressions.parse(b"x + 1", 0), expressions.parse(b"x + 1", 0))
         else {
             panic!("not trees");
         };
         assert!(Arc::ptr_eq(&a, &b));
         for number in 0..5000 {
-            expressions.parse(format!("x + {number:>500}").as_bytes()).unwrap();
+            expressions.parse(format!("x + {number:>500}").as_bytes(), 0).unwrap();
             assert!(expressions.bytes <= REMEMBERED);
         }
-        assert!(expressions.parse(b"x +").is_err());
+        assert!(expressions.parse(b"x +", 0).is_err());
     }
 }

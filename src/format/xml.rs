@@ -275,7 +275,7 @@ impl XmlParser {
             b"rt" => Literal::RelTime(parse_rel(&content).ok_or_else(bad_time)?),
             _ => {
                 let at = |error: SyntaxError| SyntaxError { span: Span::new(tag.end, close), ..error };
-                return Ok((Value::Expression(self.expressions.parse(&content).map_err(at)?), end));
+                return Ok((Value::Expression(self.expressions.parse(&content, 0).map_err(at)?), end));
             }
         };
         Ok((Value::Constant(literal), end))
@@ -559,5 +559,96 @@ fn write_constant(out: &mut Vec<u8>, literal: &Literal) {
             write_abs(out, *time);
             out.extend_from_slice(b"</at>");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Vec<String>, Vec<String>) {
+        let mut reader = XmlReader::new(text.as_bytes(), &ParseOptions::default());
+        let ads = reader.by_ref().map(|ad| ad.unwrap().to_string()).collect();
+        let faults = reader.report().faults.iter();
+        let faults = faults.map(|fault| format!("{}:{} {fault}", fault.position.line, fault.position.column));
+        (ads, faults.collect())
+    }
+
+    fn value(element: &str) -> Option<String> {
+        let (ads, faults) = read(&format!("<c><a n=\"x\">{element}</a></c>"));
+        assert!(!ads.is_empty() || !faults.is_empty(), "{element}");
+        ads.first().map(|ad| ad["[ x = ".len()..ad.len() - " ]".len()].to_owned())
+    }
+
+    #[test]
+    fn elements_are_read_as_leniently_as_the_reference_does() {
+        // All seen with the reference library.
+        for (element, text) in [
+            ("<i> 1 2</i>", "1"),
+            ("<i>010</i>", "10"),
+            ("<i>-9223372036854775808</i>", "-9223372036854775808"),
+            ("<i>-9223372036854775809</i>", "error"),
+            ("<i>- 1</i>", "error"),
+            ("<r> 0x10z</r>", "1.600000000000000E+01"),
+            ("<s> </s>", "\" \""),
+            ("<s>a&b;c &amp;lt;</s>", "\"a&b;c &lt;\""),
+            ("<s>\\101\\x\\</s>", "\"Ax\\\\\""),
+            ("<s>a<i>b</i></s>", "\"a\""),
+            ("<b v=\"t\">x</b>", "true"),
+            ("<b v=t/>", "false"),
+            ("<un>5</un>", "undefined"),
+            ("<at> 2020-01-01T00:00:00Z</at>", "absTime(\"2020-01-01T00:00:00-00:00\")"),
+            ("<rt>5</rt>", "relTime(\"05\")"),
+            ("<e>true ? 1 : 2 x</e>", "true ? 1 : 2"),
+            ("< i >1</ i >", "1"),
+            ("<i>1", "1"),
+        ] {
+            assert_eq!(value(element).as_deref(), Some(text), "{element}");
+        }
+        for element in [
+            "",
+            "text",
+            "<i/>",
+            "<i> </i>",
+            "<r></r>",
+            "<e/>",
+            "<e> </e>",
+            "<e>)</e>",
+            "<at></at>",
+            "<s>\\0</s>",
+            "<zz/>",
+            "<l>x</l>",
+        ] {
+            assert_eq!(value(element), None, "{element}");
+        }
+    }
+
+    #[test]
+    fn missing_end_tags_are_tolerated() {
+        for text in [
+            "<c><a n=\"x\"><i>1</i></a>",
+            "<c><a n=\"x\"><i>1",
+            "junk <zz> <c> text <a n=\"x\"> <i>1</i> </a> </c>",
+            "<!-- <c --><c z=\"1\"><a n=\"x\"/><a n=\"x\"><i>1</i></c></classads>",
+        ] {
+            assert_eq!(read(text), (vec!["[ x = 1 ]".to_owned()], vec![]), "{text}");
+        }
+        assert_eq!(read("<c><a n=\"x\"><l><i>1</i>").0, ["[ x = { 1 } ]"]);
+        assert_eq!(read("<C></C><d></d>"), (vec![], vec![]));
+    }
+
+    #[test]
+    fn an_unknown_tag_ends_an_ad_and_a_bad_value_rejects_it() {
+        let text = "<c>\n<a n=\"x\"><i>1</i></a><zz/><a n=\"y\"><i>2</i></a></c>\n<c><a n=\"x\"><i></i></a></c><c><a><i>1</i></a></c>\n<c><a n=\"z\"><i>3</i></a></c>";
+        let (ads, faults) = read(text);
+        assert_eq!(ads, ["[ x = 1 ]", "[ z = 3 ]"]);
+        assert_eq!(
+            faults,
+            [
+                "2:22 expected `<a n=\"…\">` or `</c>`, found `<zz/>`",
+                "3:16 expected the text of the value, found `</i>`",
+                "3:31 an attribute name cannot be empty",
+            ]
+        );
     }
 }
