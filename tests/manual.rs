@@ -95,3 +95,16 @@ fn omitted_lines_match_any_lines() {
     assert!(!alike(&["a", "…", "y"], &["a", "b", "z"]));
     assert!(!alike(&["a"], &["a", "b"]));
 }
+
+#[test]
+fn no_document_is_unfinished() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    for document in docs.chain(["README.md", "DESIGN.md", "QUIRKS.md", "CHANGELOG.md"].map(|name| root.join(name))) {
+        let text = std::fs::read_to_string(&document).unwrap();
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        let unfinished =
+            words.filter(|word| ["TODO", "TBD", "FIXME"].contains(word) || word.ends_with("TABLE") && word.len() > 5);
+        assert_eq!(unfinished.collect::<Vec<_>>(), Vec::<&str>::new(), "{}", document.display());
+    }
+}
