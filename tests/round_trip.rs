@@ -315,3 +315,31 @@ fn unclosed_texts_take_time_in_proportion_to_their_length() {
         assert!(ads.len() <= 1, "{piece}");
     }
 }
+
+/// An input that arrives byte by byte.
+struct Dripping<'a>(&'a [u8]);
+
+impl std::io::Read for Dripping<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.0.len().min(buffer.len()).min(1);
+        buffer[..length].copy_from_slice(&self.0[..length]);
+        self.0 = &self.0[length..];
+        Ok(length)
+    }
+}
+
+#[test]
+fn an_ad_behind_garbage_is_found_wherever_the_input_is_cut() {
+    for (format, ad) in [(Format::Json, "{\"b\": 3}"), (Format::New, "[b = 3]")] {
+        for garbage in 190..260 {
+            let text = format!("{}{ad}", "@".repeat(garbage));
+            let count = |reader: &mut dyn Iterator<Item = std::io::Result<ClassAd>>| reader.count();
+            assert_eq!(count(&mut Reader::new(text.as_bytes(), format, &options())), 1, "{format:?} {garbage}");
+            assert_eq!(
+                count(&mut Reader::new(Dripping(text.as_bytes()), format, &options())),
+                1,
+                "{format:?} {garbage}"
+            );
+        }
+    }
+}

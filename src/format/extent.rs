@@ -259,10 +259,11 @@ impl<R: Read> Source<R> {
     pub(crate) fn stray(&mut self, report: &mut Report, open: u8, expected: Expected) -> io::Result<()> {
         self.need(200)?;
         report.add(unexpected(self.rest(), 0, expected), self.rest(), self.offset(), self.position());
+        // The first byte may be the bracket itself, where it does not belong.
+        self.consume(self.rest().len().min(1));
         loop {
-            let skipped = self.rest().len().min(1);
-            if let Some(next) = memchr::memchr(open, &self.rest()[skipped..]) {
-                self.consume(skipped + next);
+            if let Some(next) = memchr::memchr(open, self.rest()) {
+                self.consume(next);
                 return Ok(());
             }
             self.consume(self.rest().len());

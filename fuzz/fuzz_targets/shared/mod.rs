@@ -5,6 +5,7 @@ use std::io::Read;
 
 use classmate::syntax::expr::{Expr, Node};
 use classmate::syntax::literal::Literal;
+use classmate::syntax::operator::UnaryOp;
 use classmate::syntax::parse::{ParseOptions, parse_expr};
 use classmate::syntax::print::Style;
 
@@ -49,6 +50,8 @@ fn reads_back(expr: &Expr) -> bool {
     };
     let number = |at: usize| matches!(tree.nodes[at], Node::Literal(Literal::Int(_) | Literal::Real(_)));
     tree.nodes.iter().enumerate().all(|(at, node)| match node {
+        // ` -0` reads back as the number 0, whose sign is gone.
+        Node::Unary(UnaryOp::Minus, _) => !matches!(tree.nodes[at.saturating_sub(1)], Node::Literal(Literal::Int(0))),
         Node::Select(name) => plain(*name) && !number(at.saturating_sub(1)),
         Node::Literal(Literal::Real(value)) => !value.is_finite() || value.abs() < 1.79e308,
         Node::Call(call) => plain(tree.calls[*call as usize].name),
