@@ -4,6 +4,8 @@
 
 use hashbrown::HashMap;
 
+use crate::syntax::quote::unescape;
+
 /// Up to this many attributes a record is searched from the front; more get an index.
 const SEARCHED: usize = 24;
 
@@ -35,11 +37,11 @@ impl Record {
         number(std::str::from_utf8(self.get(name)?.trim_ascii()).ok()?)
     }
 
-    /// A string attribute, without its quotes and with its escapes resolved.
+    /// A string attribute, without its quotes and with its escapes resolved as in the language.
     pub fn string(&self, name: &str) -> Option<Vec<u8>> {
         let text = self.get(name)?.trim_ascii();
         let inner = text.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        Some(unescaped(inner))
+        unescape(inner).ok()
     }
 
     /// Names and values, in the order in which the names were first set.
@@ -107,38 +109,6 @@ fn number(text: &str) -> Option<f64> {
         "nan" => Some(f64::NAN),
         _ => None,
     }
-}
-
-/// Resolves the escapes of a string literal: `\"`, `\\`, `\n`, `\t`, octal and the like.
-fn unescaped(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((&byte, tail)) = rest.split_first() {
-        rest = tail;
-        let Some((&escaped, tail)) = tail.split_first().filter(|_| byte == b'\\') else {
-            out.push(byte);
-            continue;
-        };
-        rest = tail;
-        out.push(match escaped {
-            b'a' => 7,
-            b'b' => 8,
-            b'f' => 12,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'v' => 11,
-            b'0'..=b'7' => {
-                let longest = if escaped <= b'3' { 2 } else { 1 };
-                let more = rest.iter().take(longest).take_while(|b| (b'0'..=b'7').contains(b)).count();
-                let (digits, tail) = rest.split_at(more);
-                rest = tail;
-                digits.iter().fold(escaped - b'0', |n, digit| n.wrapping_mul(8) + (digit - b'0'))
-            }
-            other => other,
-        });
-    }
-    out
 }
 
 #[cfg(test)]
