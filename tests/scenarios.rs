@@ -101,7 +101,12 @@ fn replay(name: &str) {
     } else {
         assert_eq!(found, recorded, "{name}");
     }
-    assert!(outcome.matches.iter().all(|m| m.preempting == Tier::None), "{name}");
+    for (found, recorded) in outcome.matches.iter().zip(list(&expected, "matches")) {
+        // As the log has it: `eve@x (AccountingGroup=eve@x)`, or `none`.
+        let displaced = found.displaced.as_deref().unwrap_or("none");
+        assert_eq!(Some(displaced), text(recorded, "preempting").split(' ').next(), "{name}: {found:?}");
+        assert_eq!(found.preempting == Tier::None, found.displaced.is_none(), "{name}: {found:?}");
+    }
 
     let refusals: Vec<_> =
         outcome.rejections.iter().map(|r| (r.submitter.clone(), cluster(&r.job), r.reason.clone(), r.spin)).collect();
@@ -198,6 +203,21 @@ fn a_floor_is_served_in_a_pie_of_its_own() {
 #[test]
 fn a_partitionable_slot_is_matched_once_a_cycle() {
     replay("pslots");
+}
+
+#[test]
+fn concurrency_limits_hold_by_name_by_class_and_with_counts() {
+    replay("limits");
+}
+
+#[test]
+fn slots_of_a_worse_user_are_taken_after_those_nobody_uses() {
+    replay("preempt-prio");
+}
+
+#[test]
+fn slots_that_prefer_a_job_are_taken_whatever_the_priorities() {
+    replay("preempt-rank");
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub mod context;
 pub mod control;
 pub mod convert;
 pub mod environment;
+pub mod in_use;
 pub mod list;
 pub mod math;
 pub mod near;
@@ -81,6 +82,7 @@ const FAMILIES: &[&[Function]] = &[
     arguments::FUNCTIONS,
     environment::FUNCTIONS,
     account::FUNCTIONS,
+    in_use::FUNCTIONS,
 ];
 
 static BY_NAME: LazyLock<HashTable<(Key, &'static Function)>> = LazyLock::new(|| {

@@ -159,7 +159,7 @@ fn number(text: &[u8]) -> Option<f64> {
 }
 
 /// The number at the beginning of a text, as C's `atof` reads it.
-fn leading_number(text: &[u8]) -> f64 {
+pub fn leading_number(text: &[u8]) -> f64 {
     let text = text.trim_ascii();
     let numeric = text.iter().take_while(|b| b.is_ascii_digit() || b"+-.eE".contains(b)).count();
     (0..=numeric).rev().find_map(|end| literal(&text[..end])).unwrap_or(0.0)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::ad::ClassAd;
+use crate::builtin::in_use::Usage;
 use crate::builtin::user_map::{Homes, UserMaps};
 use crate::eval::{Failed, Machine};
 use crate::name::Name;
@@ -48,6 +49,8 @@ pub struct Settings {
     pub maps: Arc<UserMaps>,
     /// The home directories that `userHome` knows.
     pub homes: Arc<Homes>,
+    /// What a negotiator knows of usage; nothing anywhere else.
+    pub usage: Option<Arc<dyn Usage>>,
 }
 
 impl Default for Settings {
@@ -61,6 +64,7 @@ impl Default for Settings {
             limits: Limits::default(),
             maps: Arc::default(),
             homes: Arc::default(),
+            usage: None,
         }
     }
 }

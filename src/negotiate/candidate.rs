@@ -33,6 +33,8 @@ pub struct Ranking {
     pub after_job: Option<Expr>,
     /// `PREEMPTION_RANK`.
     pub preemption: Option<Expr>,
+    /// `NEGOTIATOR_IGNORE_JOB_RANKS`: slots are ranked without regard to the job.
+    pub ignore_jobs: bool,
 }
 
 /// What candidates are compared by, most important first.
@@ -53,20 +55,46 @@ pub struct RankKey {
 impl Ranking {
     /// The key of a slot for a request.
     pub fn key(&self, slot: &ClassAd, request: &ClassAd, tier: Tier, settings: &Settings) -> RankKey {
-        let of_slot = |expr: Option<&Expr>| {
-            let scope = Scope::new(slot, settings).with_target(request);
-            let value = expr.and_then(|expr| scope.eval(expr).ok()?.as_number());
-            // The reference keeps these in single precision.
-            value.map_or(f64::MIN, |number| f64::from(number as f32))
-        };
+        let preemption = self.preemption_of(slot, request, tier, settings);
+        if self.ignore_jobs {
+            return RankKey { tier, preemption, ..self.of_slot(slot, settings) };
+        }
         RankKey {
-            before_job: of_slot(self.before_job.as_ref()),
+            before_job: value(self.before_job.as_ref(), slot, request, settings),
             job: matching::rank(request, slot, settings),
-            after_job: of_slot(self.after_job.as_ref()),
+            after_job: value(self.after_job.as_ref(), slot, request, settings),
             tier,
-            preemption: if tier == Tier::None { f64::from(f32::MIN) } else { of_slot(self.preemption.as_ref()) },
+            preemption,
         }
     }
+
+    /// The key of a slot whatever the job: its ranks are asked of a job that says nothing (§10.8).
+    pub fn of_slot(&self, slot: &ClassAd, settings: &Settings) -> RankKey {
+        let nobody = ClassAd::new();
+        RankKey {
+            before_job: value(self.before_job.as_ref(), slot, &nobody, settings),
+            job: 1.0,
+            after_job: value(self.after_job.as_ref(), slot, &nobody, settings),
+            tier: Tier::None,
+            preemption: NOBODY,
+        }
+    }
+
+    /// The last key: `PREEMPTION_RANK` if somebody is displaced.
+    pub fn preemption_of(&self, slot: &ClassAd, request: &ClassAd, tier: Tier, settings: &Settings) -> f64 {
+        if tier == Tier::None { NOBODY } else { value(self.preemption.as_ref(), slot, request, settings) }
+    }
+}
+
+/// The last key of a slot nobody uses.
+const NOBODY: f64 = f32::MIN as f64;
+
+/// The value of a rank of the negotiator; the lowest number if it is none.
+fn value(expr: Option<&Expr>, slot: &ClassAd, request: &ClassAd, settings: &Settings) -> f64 {
+    let scope = Scope::new(slot, settings).with_target(request);
+    let value = expr.and_then(|expr| scope.eval(expr).ok()?.as_number());
+    // The reference keeps these in single precision.
+    value.map_or(f64::MIN, |number| f64::from(number as f32))
 }
 
 impl RankKey {
@@ -115,6 +143,16 @@ mod tests {
     }
 
     #[test]
+    fn without_jobs_a_slot_has_one_rank() {
+        let expr = |text: &str| Some(parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap());
+        let ranking =
+            Ranking { before_job: expr("5"), after_job: expr("TARGET.x"), ignore_jobs: true, ..Ranking::default() };
+        let (slot, job) = (ClassAd::parse(b"[Rank = 7]").unwrap(), ClassAd::parse(b"[x = 3; Rank = 9]").unwrap());
+        let key = ranking.key(&slot, &job, Tier::Rank, &Settings::default());
+        assert_eq!((key.before_job, key.job, key.after_job, key.tier), (5.0, 1.0, f64::MIN, Tier::Rank));
+    }
+
+    #[test]
     fn what_is_not_a_number_never_wins() {
         let nan = RankKey { job: f64::NAN, ..KEY };
         assert_eq!(nan.compare(&KEY), Ordering::Less);
@@ -125,7 +163,8 @@ mod tests {
     #[test]
     fn ranks_are_single_precision_and_missing_ones_are_lowest() {
         let expr = |text: &str| Some(parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap());
-        let ranking = Ranking { before_job: expr("16777217 + TARGET.x"), after_job: expr("\"a\""), preemption: None };
+        let ranking =
+            Ranking { before_job: expr("16777217 + TARGET.x"), after_job: expr("\"a\""), ..Ranking::default() };
         let slot = ClassAd::parse(b"[Rank = 7]").unwrap();
         let key =
             ranking.key(&slot, &ClassAd::parse(b"[x = 0; Rank = 0.1]").unwrap(), Tier::None, &Settings::default());

@@ -8,6 +8,7 @@ use hashbrown::HashSet;
 use crate::eval::scope::Settings;
 use crate::negotiate::offer::{Asking, Offer, Offers, Refusal};
 use crate::negotiate::outcome::{Match, Outcome, Rejected, Rejection};
+use crate::negotiate::preemption::LiveUsage;
 use crate::negotiate::rules::Rules;
 use crate::pool::Slot;
 use crate::pool::address::Protocols;
@@ -32,6 +33,8 @@ pub struct Dealing<'c> {
     pub queue: Queue,
     /// Slots that are not taken yet.
     pub offers: Offers<'c>,
+    /// What is in use, for expressions that ask.
+    pub live: &'c LiveUsage,
     /// Priorities and usage.
     pub policy: &'c mut dyn PriorityPolicy,
     /// What was decided so far.
@@ -132,6 +135,7 @@ impl Dealing<'_> {
         let submitter = &self.submitters[turn.who];
         let asking = Asking {
             submitter: turn.who,
+            name: &submitter.name,
             schedd: &submitter.schedd,
             protocols: Protocols::of(&submitter.address),
             serve,
@@ -150,13 +154,15 @@ impl Dealing<'_> {
         let slot = self.offers.slot(offer.slot);
         let submitter = &self.submitters[turn.who];
         let place = serving.request.first + serving.matched;
-        let (name, displaces) = (slot.name.to_string(), slot.user.is_some() && self.rules.trim.preemption);
+        let name = slot.name.to_string();
+        let displaced = slot.user.as_ref().filter(|_| self.rules.trim.preemption).map(ToString::to_string);
         let packed = self.packed(&serving.request, slot).min(serving.request.count - serving.matched);
         progress.matched.extend(place..place + packed);
         serving.matched += packed;
         self.offers.take(&offer, &serving.request);
-        session.matched(offer.cost, displaces);
+        session.matched(offer.cost, displaced.is_some());
         self.policy.matched(&submitter.name, offer.cost, self.settings.now);
+        self.live.set(&submitter.name, self.policy.standing(&submitter.name).usage);
         let list = &self.queue.lists[turn.who];
         let job = |place: usize| self.queue.jobs[list[place].job].id;
         self.outcome.matches.push(Match {
@@ -165,7 +171,7 @@ impl Dealing<'_> {
             submitter: submitter.name.to_string(),
             slot: name,
             preempting: offer.tier,
-            displaced: None,
+            displaced,
             weight: offer.cost,
             pie: turn.why.pie,
             spin: turn.why.spin,
@@ -190,7 +196,7 @@ impl Dealing<'_> {
             job: self.queue.jobs[list[request.first].job].id.to_string(),
             jobs: request.count - serving.matched,
             submitter: self.submitters[turn.who].name.to_string(),
-            reason: refusal.rejection.as_str().to_owned(),
+            reason: refusal.rejection.reason(&refusal.reached),
             rejection: refusal.rejection,
             slots: refusal.tally,
             pie: turn.why.pie,

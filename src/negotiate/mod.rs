@@ -3,14 +3,17 @@
 //! A pure function: the same snapshot always gives the same outcome.
 
 pub mod candidate;
+pub mod concurrency;
 pub mod deal;
 pub mod offer;
 pub mod outcome;
+pub mod preemption;
 pub mod rules;
 pub mod snapshot;
 pub mod summary;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 pub use outcome::Outcome;
 pub use snapshot::Snapshot;
@@ -24,6 +27,7 @@ use crate::eval::scope::{Scope, Settings};
 use crate::negotiate::deal::Dealing;
 use crate::negotiate::offer::Offers;
 use crate::negotiate::outcome::{Negotiation, Pie};
+use crate::negotiate::preemption::{Introduction, LiveUsage};
 use crate::negotiate::rules::Rules;
 use crate::pool::slot::is_slot;
 use crate::pool::{PoolSize, Slot};
@@ -49,7 +53,7 @@ use crate::queue::{Job, Submitter};
 /// # Ok::<(), classmate::error::SyntaxError>(())
 /// ```
 pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
-    let settings = snapshot.settings();
+    let mut settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
     let mut slots = slots(snapshot, &rules, &settings);
     let (submitters, queue) = queue(snapshot, &slots, &rules, &settings);
@@ -59,11 +63,23 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
 
     let deal = Deal { weight: size.weight, smallest_weight: size.smallest_weight, group: None, first_pie: 1 };
     let offered: Vec<usize> = queue.lists.iter().map(Vec::len).collect();
-    let left_out = left_out(snapshot, &slots, &queue, &rules);
+    let left_out = left_out(snapshot, &queue);
     // Only now: what is copied into the slots counts neither as significant nor in the size of the pool.
     for slot in &mut slots {
         for (name, expr) in &rules.match_exprs {
             slot.ad.insert_expr(*name, expr);
+        }
+    }
+    let live = Arc::new(LiveUsage::new(None));
+    for (name, customer) in policy.accountant().iter() {
+        live.set(name, customer.weighted_resources);
+    }
+    settings.usage = Some(live.clone());
+    if rules.trim.preemption {
+        let siblings = rules.knobs.matching.cross_slot_prios.then_some(&*rules.knobs.matching.resource_prefix);
+        let introduction = Introduction { policy: &policy, groups: None, siblings, settings: &settings };
+        for slot in &mut slots {
+            introduction.of(slot);
         }
     }
     let mut turns = policy.begin(&claimants(&submitters), &deal);
@@ -73,6 +89,7 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
         settings: &settings,
         queue,
         offers: Offers::new(slots, &rules, &settings),
+        live: &live,
         policy: &mut policy,
         outcome: Outcome::default(),
     };
@@ -89,18 +106,14 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
 }
 
 /// What of the snapshot the cycle leaves out, in words.
-fn left_out(snapshot: &Snapshot, slots: &[Slot], queue: &Queue, rules: &Rules) -> Vec<String> {
+fn left_out(snapshot: &Snapshot, queue: &Queue) -> Vec<String> {
     let others = snapshot.slots.iter().filter(|ad| !is_slot(ad)).count();
     let nameless = snapshot.slots.iter().filter(|ad| is_slot(ad) && !ad.contains("Name")).count();
-    let in_use = slots.iter().filter(|slot| rules.trim.preemption && slot.user.is_some()).count();
-    let limited = snapshot.jobs.iter().filter(|job| job.contains("ConcurrencyLimits")).count();
     let notes = [
         (others, "ads among the slots are none and were left out"),
         (nameless, "slots without a name were left out"),
         (snapshot.jobs.len() - queue.jobs.len(), "jobs without a ClusterId or a submitter were left out"),
         (queue.strangers, "idle jobs belong to no submitter that is advertised and were not offered"),
-        (in_use, "slots in use count in the pie and are not matched: preemption is not supported yet"),
-        (limited, "jobs have concurrency limits, which are not enforced yet"),
     ];
     notes.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect()
 }

@@ -1,21 +1,27 @@
 //! Choosing the slot for one request.
 //!
 //! In: a request and what its submitter may still take. Out: a slot, or why there is none.
-//! Formula source: `negotiation.md` §10, of which preemption is left out: slots in use are not offered.
+//! Formula source: `negotiation.md` §10.
+
+use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
 use crate::eval::matching;
-use crate::eval::scope::Settings;
+use crate::eval::scope::{Scope, Settings};
 use crate::negotiate::candidate::{RankKey, Tier};
+use crate::negotiate::concurrency::ConcurrencyLimits;
 use crate::negotiate::outcome::{Rejection, Tally};
+use crate::negotiate::preemption::Objection;
 use crate::negotiate::rules::Rules;
 use crate::pool::Slot;
 use crate::pool::address::Protocols;
 use crate::pool::consumption::Draw;
+use crate::pool::facts::Facts;
 use crate::priority::Session;
 use crate::priority::session::Serve;
 use crate::queue::request::Request;
+use crate::value::Value;
 
 /// Slots a thread looks at before another one helps.
 const GRAIN: usize = 256;
@@ -25,6 +31,8 @@ const GRAIN: usize = 256;
 pub struct Asking<'a> {
     /// Number of the submitter.
     pub submitter: usize,
+    /// Its name.
+    pub name: &'a [u8],
     /// Name of its access point; empty if unknown.
     pub schedd: &'a [u8],
     /// How that can be reached.
@@ -45,12 +53,14 @@ pub struct Offer {
 }
 
 /// Why there is none, and what became of the slots.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Refusal {
     /// The reason.
     pub rejection: Rejection,
     /// What became of the slots.
     pub tally: Tally,
+    /// Concurrency limits that are reached, alphabetically.
+    pub reached: Vec<String>,
 }
 
 /// What became of one slot.
@@ -58,10 +68,13 @@ enum Verdict {
     Unreachable,
     RefusedByJob,
     RefusedBySlot,
-    InUse,
+    /// Its user may not be displaced.
+    InUse(Objection),
     /// Nobody uses it, but the submitter has its share.
     BeyondShare,
     OverLimit,
+    /// A concurrency limit is reached.
+    Limited(Vec<u8>),
     Suitable(RankKey, Offer),
 }
 
@@ -77,6 +90,15 @@ pub struct Offers<'c> {
     left: usize,
     found: Option<Found>,
     largest_tie: usize,
+    concurrency: ConcurrencyLimits,
+}
+
+/// The concurrency limits a request falls under.
+enum Limited {
+    /// None, or the same whatever the slot: in lower case.
+    Everywhere(Option<Vec<u8>>),
+    /// Those its expression gives for a slot.
+    BySlot,
 }
 
 /// The sorted candidates of a full scan, kept for the next job of the same request.
@@ -88,17 +110,29 @@ struct Found {
     /// Best last.
     candidates: Vec<(RankKey, Offer)>,
     tally: Tally,
+    reached: BTreeSet<Vec<u8>>,
 }
 
 impl<'c> Offers<'c> {
     /// The slots that are looked at, in their order.
     pub fn new(slots: Vec<Slot>, rules: &'c Rules, settings: &'c Settings) -> Self {
-        let order: Vec<usize> = (0..slots.len()).filter(|&at| rules.trim.keeps(&slots[at], settings)).collect();
+        let mut order: Vec<usize> = (0..slots.len()).filter(|&at| rules.trim.keeps(&slots[at], settings)).collect();
+        if rules.ranking.ignore_jobs {
+            let keys: Vec<RankKey> = slots.iter().map(|slot| rules.ranking.of_slot(&slot.ad, settings)).collect();
+            order.sort_by(|&a, &b| keys[b].compare(&keys[a]));
+        }
+        let mut concurrency = rules.concurrency.clone();
+        for slot in &slots {
+            let facts = Facts::of(&slot.ad, settings);
+            for held in ["ConcurrencyLimits", "PreemptingConcurrencyLimits"].iter().filter_map(|&by| facts.string(by)) {
+                concurrency.hold(&held.to_ascii_lowercase());
+            }
+        }
         let mut free = vec![false; slots.len()];
         for &at in &order {
             free[at] = true;
         }
-        Self { slots, rules, settings, left: order.len(), order, free, found: None, largest_tie: 0 }
+        Self { slots, rules, settings, left: order.len(), order, free, found: None, largest_tie: 0, concurrency }
     }
 
     /// A slot as it is now.
@@ -128,20 +162,93 @@ impl<'c> Offers<'c> {
     /// # Errors
     /// Why no slot will do.
     pub fn best(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Refusal> {
+        let limited = self.limited(request);
+        if let Limited::Everywhere(Some(text)) = &limited
+            && let Some(name) = self.concurrency.reached(text)
+        {
+            let reached = vec![String::from_utf8_lossy(name).into_owned()];
+            return Err(Refusal { rejection: Rejection::ConcurrencyLimit, tally: Tally::default(), reached });
+        }
         let kept = self.found.take().filter(|found| {
             self.rules.knobs.matching.match_list_caching
                 && (found.autocluster, found.submitter, found.serve)
                     == (request.autocluster, asking.submitter, asking.serve)
+                && self.still_holds(found, request)
         });
-        let mut found = kept.unwrap_or_else(|| self.scan(request, asking, session));
-        let offer = self.pop(&mut found, session);
-        let refusal = Refusal { rejection: rejection(&found.tally), tally: found.tally };
+        let (mut found, offer) = if let Some(mut found) = kept {
+            let offer = self.pop(&mut found, request, &limited, session);
+            (found, offer)
+        } else {
+            let mut found = self.scan(request, &limited, asking, session);
+            let offer = found.candidates.pop().map(|(_, offer)| offer);
+            (found, offer)
+        };
+        let refusal = |found: &mut Found| Refusal {
+            rejection: rejection(&found.tally),
+            tally: found.tally,
+            reached: found.reached.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
+        };
+        let answer = offer.ok_or_else(|| refusal(&mut found));
         self.found = Some(found);
-        offer.ok_or(refusal)
+        answer
+    }
+
+    /// The concurrency limits of a request, as far as they are known without a slot.
+    fn limited(&self, request: &Request) -> Limited {
+        if !request.ad.contains("ConcurrencyLimits") {
+            return Limited::Everywhere(None);
+        }
+        match Facts::of(&request.ad, self.settings).string("ConcurrencyLimits") {
+            Some(text) => Limited::Everywhere(Some(text.to_ascii_lowercase())),
+            None => Limited::BySlot,
+        }
+    }
+
+    /// The concurrency limits of a request in a slot, in lower case.
+    fn limits_in(&self, at: usize, request: &Request) -> Option<Vec<u8>> {
+        let scope = Scope::new(&request.ad, self.settings).with_target(&self.slots[at].ad);
+        match scope.eval_attr("ConcurrencyLimits") {
+            Ok(Value::Str(text)) => Some(text.to_ascii_lowercase()),
+            _ => None,
+        }
+    }
+
+    /// The concurrency limit that keeps a request out of a slot, if it depends on the slot and one is reached.
+    fn reached_in(&self, at: usize, request: &Request, limited: &Limited) -> Option<Vec<u8>> {
+        let Limited::BySlot = limited else { return None };
+        let text = self.limits_in(at, request)?;
+        self.concurrency.reached(&text).map(<[u8]>::to_vec)
+    }
+
+    /// Whether the best of the candidates found last may still be relied on, where the configuration says that what
+    /// is asked about preemption changes with time.
+    fn still_holds(&self, found: &Found, request: &Request) -> bool {
+        let knobs = &self.rules.knobs.matching;
+        if knobs.preemption_requirements_stable && knobs.preemption_rank_stable {
+            return true;
+        }
+        let Some((key, offer)) = found.candidates.last() else { return false };
+        let slot = &self.slots[offer.slot].ad;
+        let required = knobs.preemption_requirements_stable
+            || offer.tier != Tier::Priority
+            || self.rules.preemption.is_required(slot, &request.ad, self.settings);
+        let ranked = knobs.preemption_rank_stable
+            || self
+                .rules
+                .ranking
+                .preemption_of(slot, &request.ad, offer.tier, self.settings)
+                .total_cmp(&key.preemption)
+                .is_eq();
+        required && ranked
     }
 
     /// Takes what a request was offered: the slot leaves the list, unless it stays to be had.
     pub fn take(&mut self, offer: &Offer, request: &Request) {
+        let held = match self.limited(request) {
+            Limited::Everywhere(text) => text,
+            Limited::BySlot => self.limits_in(offer.slot, request),
+        };
+        self.concurrency.hold(&held.unwrap_or_default());
         let slot = &mut self.slots[offer.slot];
         if let Some(draw) = draw(slot, request, self.settings) {
             slot.deduct(&draw, &self.rules.weighing, self.settings);
@@ -168,34 +275,35 @@ impl<'c> Offers<'c> {
     }
 
     /// Looks at every slot.
-    fn scan(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Found {
+    fn scan(&mut self, request: &Request, limited: &Limited, asking: &Asking<'_>, session: &Session) -> Found {
         let free = self.order.par_iter().with_min_len(GRAIN).filter(|&&at| self.free[at]);
-        let verdicts: Vec<Verdict> = free.map(|&at| self.test(at, request, asking, session)).collect();
-        let mut tally = Tally { considered: verdicts.len(), ..Tally::default() };
-        let mut candidates = Vec::new();
+        let verdicts: Vec<Verdict> = free.map(|&at| self.test(at, request, limited, asking, session)).collect();
+        let Asking { submitter, serve, .. } = *asking;
+        let (candidates, tally, reached) = (Vec::new(), Tally::default(), BTreeSet::new());
+        let mut found = Found { autocluster: request.autocluster, submitter, serve, candidates, tally, reached };
+        found.tally.considered = verdicts.len();
+        let mut weight = 0.0;
         for verdict in verdicts {
-            match verdict {
-                Verdict::Unreachable => tally.unreachable += 1,
-                Verdict::RefusedByJob => tally.refused_by_job += 1,
-                Verdict::RefusedBySlot => tally.refused_by_slot += 1,
-                Verdict::InUse => tally.in_use += 1,
-                Verdict::BeyondShare => tally.beyond_share += 1,
-                Verdict::OverLimit => tally.over_limit += 1,
-                Verdict::Suitable(key, offer) => candidates.push((key, offer)),
+            if let Verdict::Suitable(_, offer) = &verdict {
+                weight += offer.cost;
+            }
+            found.note(verdict);
+            // With ranks that do not depend on the job, the slots come best first, and enough is enough.
+            if self.rules.ranking.ignore_jobs && weight > session.limit() {
+                break;
             }
         }
-        tally.suitable = candidates.len();
+        found.tally.suitable = found.candidates.len();
         // Stable, so that ties go to the slot that comes first; then turned round to take from the end.
-        candidates.sort_by(|(a, _), (b, _)| b.compare(a));
-        candidates.reverse();
-        let ties = candidates.chunk_by(|(a, _), (b, _)| a.compare(b).is_eq()).map(<[_]>::len);
+        found.candidates.sort_by(|(a, _), (b, _)| b.compare(a));
+        found.candidates.reverse();
+        let ties = found.candidates.chunk_by(|(a, _), (b, _)| a.compare(b).is_eq()).map(<[_]>::len);
         self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0));
-        let Asking { submitter, serve, .. } = *asking;
-        Found { autocluster: request.autocluster, submitter, serve, candidates, tally }
+        found
     }
 
     /// Whether a slot will do, and how good it is.
-    fn test(&self, at: usize, request: &Request, asking: &Asking<'_>, session: &Session) -> Verdict {
+    fn test(&self, at: usize, request: &Request, limited: &Limited, asking: &Asking<'_>, session: &Session) -> Verdict {
         let slot = &self.slots[at];
         let elsewhere = slot.partitionable && slot.claimed_by.as_ref().is_some_and(|schedd| **schedd != *asking.schedd);
         if elsewhere || !slot.protocols.meet(asking.protocols) {
@@ -212,33 +320,80 @@ impl<'c> Offers<'c> {
         if !matching::accepts(&slot.ad, asked, self.settings) {
             return Verdict::RefusedBySlot;
         }
-        if self.rules.trim.preemption && slot.user.is_some() {
-            return Verdict::InUse;
-        }
-        if asking.serve != Serve::Any {
-            return Verdict::BeyondShare;
-        }
+        let tier = match self.displacing(slot, request, asking) {
+            Ok(tier) => tier,
+            Err(verdict) => return verdict,
+        };
         let cost = cost(slot, draw.as_ref(), self.settings);
-        if !session.permits_unclaimed(cost) {
+        let permitted = match tier {
+            Tier::None => session.permits_unclaimed(cost),
+            Tier::Priority => session.permits_preempting(cost),
+            Tier::Rank => true,
+        };
+        if !permitted {
             return Verdict::OverLimit;
         }
-        let tier = Tier::None;
+        if let Some(name) = self.reached_in(at, request, limited) {
+            return Verdict::Limited(name);
+        }
         let key = self.rules.ranking.key(&slot.ad, &request.ad, tier, self.settings);
         Verdict::Suitable(key, Offer { slot: at, tier, cost })
     }
 
+    /// Whom a match with a slot would displace; an objection, if it may not be had.
+    fn displacing(&self, slot: &Slot, request: &Request, asking: &Asking<'_>) -> Result<Tier, Verdict> {
+        let only_preferring = asking.serve != Serve::Any;
+        match slot.user.as_deref().filter(|_| self.rules.trim.preemption) {
+            Some(user) => {
+                let users = (user, asking.name);
+                let preemption = &self.rules.preemption;
+                let ground = preemption.ground(&slot.ad, &request.ad, users, only_preferring, self.settings);
+                ground.map_err(Verdict::InUse)
+            }
+            None if only_preferring => Err(Verdict::BeyondShare),
+            None => Ok(Tier::None),
+        }
+    }
+
     /// The best candidate that is still to be had and allowed; those passed over are gone.
-    fn pop(&self, found: &mut Found, session: &Session) -> Option<Offer> {
+    fn pop(&self, found: &mut Found, request: &Request, limited: &Limited, session: &Session) -> Option<Offer> {
         while let Some((_, offer)) = found.candidates.pop() {
             if !self.free[offer.slot] {
                 continue;
             }
-            if session.permits_unclaimed(offer.cost) {
+            if let Some(name) = self.reached_in(offer.slot, request, limited) {
+                found.note(Verdict::Limited(name));
+            } else if (offer.tier != Tier::None && session.permits_preempting(offer.cost))
+                || session.permits_unclaimed(offer.cost)
+            {
                 return Some(offer);
+            } else {
+                found.note(Verdict::OverLimit);
             }
-            found.tally.over_limit += 1;
         }
         None
+    }
+}
+
+impl Found {
+    /// Counts what became of a slot, and keeps it if it will do.
+    fn note(&mut self, verdict: Verdict) {
+        let tally = &mut self.tally;
+        match verdict {
+            Verdict::Unreachable => tally.unreachable += 1,
+            Verdict::RefusedByJob => tally.refused_by_job += 1,
+            Verdict::RefusedBySlot => tally.refused_by_slot += 1,
+            Verdict::InUse(Objection::SameSubmitter) => tally.used_by_submitter += 1,
+            Verdict::InUse(Objection::Requirements) => tally.preemption_not_required += 1,
+            Verdict::InUse(Objection::Rank) => tally.prefers_its_job += 1,
+            Verdict::InUse(Objection::NotPreferred) | Verdict::BeyondShare => tally.beyond_share += 1,
+            Verdict::OverLimit => tally.over_limit += 1,
+            Verdict::Limited(name) => {
+                tally.over_concurrency_limit += 1;
+                self.reached.insert(name);
+            }
+            Verdict::Suitable(key, offer) => self.candidates.push((key, offer)),
+        }
     }
 }
 
@@ -254,7 +409,15 @@ fn cost(slot: &Slot, draw: Option<&Draw>, settings: &Settings) -> f64 {
     }
 }
 
-/// The reason, the first that applies.
+/// The reason, the first that applies (§11.5).
 fn rejection(tally: &Tally) -> Rejection {
-    if tally.over_limit > 0 { Rejection::SubmitterLimit } else { Rejection::NoMatch }
+    if tally.over_concurrency_limit > 0 {
+        Rejection::ConcurrencyLimit
+    } else if tally.preemption_not_required > 0 {
+        Rejection::PreemptionRequirements
+    } else if tally.over_limit > 0 {
+        Rejection::SubmitterLimit
+    } else {
+        Rejection::NoMatch
+    }
 }

@@ -81,6 +81,10 @@ pub struct Rejected {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rejection {
+    /// A slot would do, but a concurrency limit is reached.
+    ConcurrencyLimit,
+    /// A slot in use would do, but `PREEMPTION_REQUIREMENTS` is not true.
+    PreemptionRequirements,
     /// A slot would do, but it weighs more than the submitter may still take.
     SubmitterLimit,
     /// No slot would do.
@@ -88,11 +92,13 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// The reason in the words of the reference.
-    pub fn as_str(self) -> &'static str {
+    /// The reason in the words of the reference, with the names of the concurrency limits that are reached.
+    pub fn reason(self, reached: &[String]) -> String {
         match self {
-            Self::SubmitterLimit => "submitter limit exceeded",
-            Self::NoMatch => "no match found",
+            Self::ConcurrencyLimit => format!("concurrency limit {} reached", reached.join(", ")),
+            Self::PreemptionRequirements => "PREEMPTION_REQUIREMENTS == False".to_owned(),
+            Self::SubmitterLimit => "submitter limit exceeded".to_owned(),
+            Self::NoMatch => "no match found".to_owned(),
         }
     }
 }
@@ -108,12 +114,18 @@ pub struct Tally {
     pub refused_by_job: usize,
     /// Accepted by the job, but their own requirements refuse it.
     pub refused_by_slot: usize,
-    /// In use.
-    pub in_use: usize,
-    /// Used by nobody, when the submitter has its share and may only take slots that prefer its jobs to those they run.
+    /// Run a job of the same submitter that they do not like less.
+    pub used_by_submitter: usize,
+    /// In use, and `PREEMPTION_REQUIREMENTS` is not true.
+    pub preemption_not_required: usize,
+    /// In use, and they like the job they run better.
+    pub prefers_its_job: usize,
+    /// Do not prefer the job to one they run, when the submitter has its share and may only take slots that do.
     pub beyond_share: usize,
     /// Too heavy for what the submitter may still take.
     pub over_limit: usize,
+    /// Would have done but for a concurrency limit that depends on the slot.
+    pub over_concurrency_limit: usize,
     /// Would have done.
     pub suitable: usize,
 }

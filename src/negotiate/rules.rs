@@ -11,6 +11,8 @@ use crate::config::{Config, ConfigError};
 use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
 use crate::negotiate::candidate::Ranking;
+use crate::negotiate::concurrency::ConcurrencyLimits;
+use crate::negotiate::preemption::Preemption;
 use crate::pool::slot::Weighing;
 use crate::pool::trim::Trim;
 use crate::queue::significant::Significant;
@@ -38,7 +40,9 @@ pub struct Rules {
     /// Which slots count for the size of the pool.
     pub pool_size: Option<Expr>,
     /// When somebody may be displaced.
-    pub preemption: Option<Expr>,
+    pub preemption: Preemption,
+    /// How many units of a named resource jobs may hold at once.
+    pub concurrency: ConcurrencyLimits,
     /// `NEGOTIATOR_MATCH_EXPRS`: attributes that every slot ad gets.
     pub match_exprs: Vec<(Name, Expr)>,
     removed: Option<Regex>,
@@ -74,12 +78,17 @@ impl Rules {
                 before_job: expression("NEGOTIATOR_PRE_JOB_RANK", matching.pre_job_rank.as_ref())?,
                 after_job: expression("NEGOTIATOR_POST_JOB_RANK", matching.post_job_rank.as_ref())?,
                 preemption: expression("PREEMPTION_RANK", matching.preemption_rank.as_ref())?,
+                ignore_jobs: matching.ignore_job_ranks,
             },
             slots: expression("NEGOTIATOR_SLOT_CONSTRAINT", filter.slots.as_ref())?,
             submitters: expression("NEGOTIATOR_SUBMITTER_CONSTRAINT", filter.submitters.as_ref())?,
             jobs: expression("NEGOTIATOR_JOB_CONSTRAINT", filter.jobs.as_ref())?,
             pool_size: expression("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT", filter.pool_size.as_ref())?,
-            preemption: expression("PREEMPTION_REQUIREMENTS", matching.preemption_requirements.as_ref())?,
+            preemption: Preemption::new(expression(
+                "PREEMPTION_REQUIREMENTS",
+                matching.preemption_requirements.as_ref(),
+            )?)?,
+            concurrency: ConcurrencyLimits::read(config)?,
             match_exprs: match_exprs(&matching.match_exprs)?,
             removed: pattern("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX", knobs.significant.removed_pattern.as_ref())?,
             knobs,
@@ -92,8 +101,8 @@ impl Rules {
         let names = |list: &[Vec<u8>]| list.iter().map(Name::new).collect::<Vec<_>>();
         let mut set = Significant::default();
         if knobs.replaced_by.is_empty() {
-            let Ranking { before_job, after_job, preemption } = &self.ranking;
-            let exprs = [before_job, after_job, preemption, &self.preemption, &self.jobs];
+            let Ranking { before_job, after_job, preemption, ignore_jobs: _ } = &self.ranking;
+            let exprs = [before_job, after_job, preemption, &self.preemption.requirements, &self.jobs];
             let exprs: Vec<&Expr> = exprs.into_iter().flatten().collect();
             set = Significant::of_pool(slots, &exprs, &names(&knobs.slot_side));
             if let Some(pattern) = &self.removed {
@@ -123,7 +132,6 @@ fn refuse_unsupported(config: &Config, knobs: &NegotiatorKnobs) -> Result<(), Co
         maps.is_some_and(|found| found.text.to_ascii_uppercase().windows(12).any(|name| name == b"GROUP_PREFIX"));
     for (name, wanted) in [
         ("USE_GLOBAL_JOB_PRIOS", knobs.pie.use_global_job_prios),
-        ("NEGOTIATOR_IGNORE_JOB_RANKS", knobs.matching.ignore_job_ranks),
         ("ALLOW_PSLOT_PREEMPTION", knobs.matching.allow_pslot_preemption),
         ("NEGOTIATOR_CLASSAD_USER_MAP_NAMES", prefixes),
         ("GROUP_NAMES", text("GROUP_NAMES")?),

@@ -52,6 +52,11 @@ impl Session {
         }
     }
 
+    /// Weighted slots that may be taken in all.
+    pub fn limit(&self) -> f64 {
+        self.allowance.limit
+    }
+
     /// Whether a slot nobody uses may be taken at this cost.
     pub fn permits_unclaimed(&self, cost: f64) -> bool {
         permits(cost, self.used_unclaimed, self.allowance.limit_unclaimed)

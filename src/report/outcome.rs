@@ -149,10 +149,13 @@ fn considered(tally: &Tally) -> String {
     let parts = [
         (tally.refused_by_job, "refused by the job"),
         (tally.refused_by_slot, "refuse the job"),
-        (tally.in_use, "in use"),
+        (tally.used_by_submitter, "run its own jobs"),
+        (tally.preemption_not_required, "not to be preempted"),
+        (tally.prefers_its_job, "prefer the job they run"),
         (tally.unreachable, "out of reach"),
         (tally.beyond_share, "beyond the share"),
         (tally.over_limit, "over the limit"),
+        (tally.over_concurrency_limit, "over a concurrency limit"),
     ];
     let parts: Vec<String> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();

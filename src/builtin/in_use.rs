@@ -1,0 +1,91 @@
+//! What is in use at this moment, as only a negotiator knows: `ResourcesInUseByUser`, `ResourcesInUseByUsersGroup`.
+//!
+//! Formula source: `negotiation.md` §9.2.
+
+use std::fmt;
+
+use crate::builtin::{Call, Function};
+use crate::eval::Failed;
+use crate::value::Value;
+
+/// The family's table.
+pub const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "ResourcesInUseByUser",
+        signature: "ResourcesInUseByUser(submitter)",
+        least: 1,
+        most: Some(1),
+        pure: false,
+        can_error: true,
+        run: by_user,
+        about: "The weighted slots a submitter uses at this moment, matches of this cycle included. Known to a negotiator \
+                only; elsewhere an error.",
+        examples: &[("ResourcesInUseByUser(\"alice@example.org\")", "error")],
+    },
+    Function {
+        name: "ResourcesInUseByUsersGroup",
+        signature: "ResourcesInUseByUsersGroup(submitter)",
+        least: 1,
+        most: Some(1),
+        pure: false,
+        can_error: true,
+        run: by_users_group,
+        about: "The weighted slots in use by the accounting group of a submitter at this moment. Known to a negotiator with \
+                groups only; elsewhere an error.",
+        examples: &[("ResourcesInUseByUsersGroup(\"alice@example.org\")", "error")],
+    },
+];
+
+/// Who uses how much at this moment.
+pub trait Usage: fmt::Debug + Send + Sync {
+    /// Weighted slots that a submitter uses.
+    fn of_submitter(&self, submitter: &[u8]) -> f64;
+
+    /// Weighted slots that the group of a submitter uses; none if there are no groups.
+    fn of_group(&self, submitter: &[u8]) -> Option<f64>;
+}
+
+fn by_user(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let submitter = call.argument(0)?;
+    let (Value::Str(submitter), Some(usage)) = (&submitter, &call.settings().usage) else { return Ok(Value::Error) };
+    Ok(Value::Real(usage.of_submitter(submitter)))
+}
+
+fn by_users_group(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let submitter = call.argument(0)?;
+    let (Value::Str(submitter), Some(usage)) = (&submitter, &call.settings().usage) else { return Ok(Value::Error) };
+    Ok(usage.of_group(submitter).map_or(Value::Error, Value::Real))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::builtin::tests::evaluate;
+    use crate::eval::scope::Settings;
+
+    #[derive(Debug)]
+    struct Known(Option<f64>);
+
+    impl Usage for Known {
+        fn of_submitter(&self, submitter: &[u8]) -> f64 {
+            if submitter == b"alice@x" { 2.5 } else { 0.0 }
+        }
+
+        fn of_group(&self, _: &[u8]) -> Option<f64> {
+            self.0
+        }
+    }
+
+    #[test]
+    fn a_negotiator_knows_who_uses_how_much() {
+        let settings = |group| Settings { usage: Some(Arc::new(Known(group))), ..Settings::default() };
+        let value = |text: &str, group| evaluate(text, &settings(group)).unwrap();
+        assert_eq!(value("ResourcesInUseByUser(\"alice@x\")", None), "2.500000000000000E+00");
+        assert_eq!(value("ResourcesInUseByUser(\"nobody@x\") + 1", None), "1.000000000000000E+00");
+        assert_eq!(value("ResourcesInUseByUser(5)", None), "error");
+        assert_eq!(value("ResourcesInUseByUsersGroup(\"alice@x\")", None), "error");
+        assert_eq!(value("ResourcesInUseByUsersGroup(\"alice@x\")", Some(7.0)), "7.000000000000000E+00");
+    }
+}
