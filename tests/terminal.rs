@@ -106,6 +106,15 @@ fn ctrl_c_drops_the_line_and_nothing_else() {
 }
 
 #[test]
+fn pasted_lines_are_carried_out_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = plain(&folder.path().join("history"));
+    type_in(&mut session, "\x1b[200~a = 1\nb = (a +\n 41)\nb\x1b[201~", " 41)");
+    enter(&mut session, "42");
+    leave(session);
+}
+
+#[test]
 fn the_history_is_kept_between_runs() {
     let folder = tempfile::tempdir().unwrap();
     let history = folder.path().join("new/folder/history");

@@ -38,7 +38,14 @@ pub fn check(expr: &Expr, source: &[u8]) -> Vec<Finding> {
     let inner = expr.root();
     let mut findings: Vec<Finding> = Vec::new();
     for id in tree.first_of(inner)..=inner {
-        findings.extend(RULES.iter().find_map(|rule| rule(&checker, id)));
+        if let Some(finding) = RULES.iter().find_map(|rule| rule(&checker, id)) {
+            // `a + b + c` says what `a + b` said.
+            let inside = |known: &Finding| known.message == finding.message && known.span.start == finding.span.start;
+            if findings.last().is_some_and(inside) {
+                findings.pop();
+            }
+            findings.push(finding);
+        }
         if findings.len() > 10 * MOST {
             break;
         }
@@ -223,26 +230,24 @@ fn unset_constant(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
 
 /// `"a" + "b"`
 fn added_text(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
-    let (BinaryOp::Add, left, right) = checker.binary(id)? else { return None };
-    let text = |id| matches!(checker.certain_type(id), Some(Type::Str));
-    if !(text(left) || text(right)) {
+    let (BinaryOp::Add, mut first, right) = checker.binary(id)? else { return None };
+    let mut operands = vec![right];
+    while let Some((BinaryOp::Add, left, right)) = checker.binary(first).filter(|_| operands.len() < 20) {
+        operands.push(right);
+        first = left;
+    }
+    operands.push(first);
+    operands.reverse();
+    if !operands.iter().any(|id| checker.certain_type(*id) == Some(Type::Str)) {
         return None;
     }
     let finding = Finding::warning("`+` does not join texts: the result is an error", checker.span(id));
-    let finding = finding.help(format!("write `strcat({}, {})`", short(checker, left), short(checker, right)));
-    if !(checker.fits(left) && checker.fits(right)) {
-        return Some(finding);
+    if !checker.fits(id) {
+        return Some(finding.help("write `strcat(a, b)`"));
     }
-    let written = format!("strcat({}, {})", checker.text(left), checker.text(right));
-    Some(finding.fix(checker.span(id), written))
-}
-
-fn short(checker: &Checker<'_>, id: NodeId) -> String {
-    let text = checker.text(id);
-    match text.char_indices().nth(30) {
-        Some((cut, _)) => format!("{}…", &text[..cut]),
-        None => text,
-    }
+    let operands: Vec<String> = operands.iter().map(|id| checker.text(*id)).collect();
+    let written = format!("strcat({})", operands.join(", "));
+    Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
 }
 
 /// `absTime("…") + 60`

@@ -7,11 +7,13 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use crate::ad::ClassAd;
+use crate::builtin::check::check;
 use crate::cli::input::{self, Notes};
 use crate::cli::{Failure, Streams, World, written};
+use crate::eval::explain::explain;
 use crate::eval::scope::Scope;
 use crate::report::{self, Origin};
-use crate::syntax::parse::parse_expr;
+use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::print::Style;
 use crate::value::Value;
 
@@ -25,6 +27,7 @@ Examples:
   classmate eval '2 + 3 * 4'
   classmate eval 'RequestMemory > 1024 && isUndefined(RequestGPUs)' --my job.ads
   classmate eval 'MY.Requirements' --my job.ads --target slots.ads --target-at 3
+  classmate eval --explain 'RequestMemry > 1024' --my job.ads
   classmate eval --now 2026-07-05T12:00:00Z 'formatTime(time(), \"%A\")'
 
 Exit status: 0 with a value (undefined and error are values), 1 when the evaluation was abandoned at a limit,
@@ -47,6 +50,9 @@ pub(super) struct Arguments {
     /// How the value is printed
     #[arg(long, value_enum, default_value = "text")]
     format: Form,
+    /// Say on standard error why the value is undefined or an error, and what looks like a slip
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     world: World,
 }
@@ -59,10 +65,12 @@ enum Form {
     Json,
 }
 
+#[expect(clippy::print_stderr, reason = "this is where explanations reach the user")]
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
     let source = arguments.expression.as_bytes();
-    let expr = parse_expr(source, &settings.parse_options()).map_err(|error| {
+    let options = ParseOptions { places: arguments.explain, ..settings.parse_options() };
+    let expr = parse_expr(source, &options).map_err(|error| {
         Failure::rendered(report::render(&error, source, &Origin::whole("expression"), None, streams.err))
     })?;
     let mut notes = Notes::default();
@@ -74,7 +82,18 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     notes.show(streams.err);
     let scope = Scope::new(&my, &settings);
     let scope = target.as_ref().map_or(scope, |target| scope.with_target(target));
-    match scope.eval(&expr) {
+    let value = scope.eval(&expr);
+    if arguments.explain {
+        let color = streams.err;
+        for cause in explain(scope, &expr) {
+            let help = cause.help("MY", "TARGET").map_or_else(String::new, |help| format!("\n  = help: {help}"));
+            eprintln!("note: {cause}{help}");
+        }
+        for finding in check(&expr, source) {
+            eprintln!("{}", report::render_finding(&finding, source, &Origin::whole("expression"), color));
+        }
+    }
+    match value {
         Ok(value) => print(&value, arguments.format),
         Err(failed) => {
             print(&Value::Error, arguments.format)?;

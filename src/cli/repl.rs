@@ -22,7 +22,7 @@ use crate::eval::scope::Settings;
 use crate::eval::walk::Side;
 use crate::repl::complete::{Completion, complete, signature};
 use crate::repl::highlight::{FAINT, paint};
-use crate::repl::input::goes_on;
+use crate::repl::input::{goes_on, split};
 use crate::repl::{Host, Output, Session, Start};
 use crate::report::Color;
 use crate::syntax::parse::Mode;
@@ -202,10 +202,12 @@ fn interactive(session: Session, mode: Mode, color: Color) -> Result<usize, Fail
                 if !line.trim().is_empty() && editor.add_history_entry(line.as_str()).unwrap_or(false) {
                     let _ = history.as_ref().map(|file| editor.append_history(file));
                 }
-                let outputs = session.borrow_mut().line(line.as_bytes());
-                match show(&outputs) {
-                    Ok(problem) => problems += usize::from(problem),
-                    Err(error) => return written(Err(error)).map(|()| problems),
+                for input in split(&line) {
+                    let outputs = session.borrow_mut().line(input.as_bytes());
+                    match show(&outputs) {
+                        Ok(problem) => problems += usize::from(problem),
+                        Err(error) => return written(Err(error)).map(|()| problems),
+                    }
                 }
             }
             // The line is dropped, as in a shell.

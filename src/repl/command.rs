@@ -1,33 +1,12 @@
 //! The commands of a session: lines that begin with a colon.
 
-use std::fmt::Write as _;
-use std::time::Duration;
-
-use crate::ad::ClassAd;
-use crate::ad::flatten::{Flattened, Inlining, flatten};
-use crate::ad::refs::{Naming, external, internal};
 use crate::builtin::near::{allowance, distance};
-use crate::eval::clause::{Clause, clauses};
-use crate::eval::matching::{is_true, rank, requirements};
-use crate::eval::scope::Settings;
-use crate::eval::trace::trace;
 use crate::eval::walk::Side;
-use crate::format::long::LongWriter;
-use crate::name::Name;
-use crate::repl::draw::{self, one_line, shortened};
-use crate::repl::{Output, Session, because};
+use crate::repl::draw::shortened;
+use crate::repl::{Output, Session, ads, expression};
 use crate::report::{functions, printable};
 use crate::syntax::parse::Mode;
-use crate::syntax::print::Style;
-use crate::syntax::time::{Zone, parse_abs, write_abs};
-use crate::text::Text;
-use crate::value::Value;
-
-/// Parts of an expression that `:trace` and `:ast` show at most.
-const PARTS: usize = 200;
-
-/// How long `:time` evaluates at most.
-const LONGEST: Duration = Duration::from_millis(300);
+use crate::syntax::time::{AbsTime, Zone, parse_abs, write_abs};
 
 type Run = fn(&mut Session, Input<'_>) -> Vec<Output>;
 
@@ -41,15 +20,15 @@ struct Command {
 
 /// What stands behind the name of a command.
 #[derive(Clone, Copy)]
-struct Input<'l> {
+pub(super) struct Input<'l> {
     /// The whole line.
-    line: &'l [u8],
+    pub(super) line: &'l [u8],
     /// Where the argument begins.
-    begins: usize,
+    pub(super) begins: usize,
 }
 
 impl Input<'_> {
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         String::from_utf8_lossy(&self.line[self.begins..]).trim().to_owned()
     }
 }
@@ -67,72 +46,84 @@ const COMMANDS: &[Command] = &[
         arguments: "my|target FILE [N]",
         about: "Read MY or TARGET from a file",
         more: "The first ad of the file is taken, or the Nth.",
-        run: load,
+        run: ads::load,
     },
     Command {
         name: "save",
         arguments: "[my|target] FILE",
         about: "Write MY or TARGET to a file, an attribute a line",
         more: "",
-        run: save,
+        run: ads::save,
     },
     Command {
         name: "my",
         arguments: "[TEXT]",
         about: "Show MY",
         more: "With TEXT, only the attributes whose names contain it. `NAME = expression` defines an attribute.",
-        run: |session, input| show(session, Side::My, input),
+        run: |session, input| ads::show(session, Side::My, input),
     },
     Command {
         name: "target",
         arguments: "[TEXT]",
         about: "Show TARGET, the ad on the other side",
         more: "With TEXT, only the attributes whose names contain it. `TARGET.NAME = expression` defines an attribute.",
-        run: |session, input| show(session, Side::Target, input),
+        run: |session, input| ads::show(session, Side::Target, input),
     },
     Command {
         name: "unset",
         arguments: "NAME",
         about: "Remove an attribute of MY, or of TARGET as TARGET.NAME",
         more: "",
-        run: unset,
+        run: ads::unset,
     },
     Command {
         name: "match",
         arguments: "",
         about: "Match MY with TARGET, and show which clauses refuse",
         more: "The clauses are what `&&` joins in Requirements and in the attributes that it consists of.",
-        run: match_ads,
+        run: ads::match_ads,
     },
     Command {
         name: "trace",
         arguments: "EXPRESSION",
         about: "Show the value of every part",
         more: "References are followed. What was not needed for the value is not evaluated.",
-        run: trace_expression,
+        run: expression::trace_expression,
     },
-    Command { name: "ast", arguments: "EXPRESSION", about: "Show how an expression is read", more: "", run: ast },
+    Command {
+        name: "ast",
+        arguments: "EXPRESSION",
+        about: "Show how an expression is read",
+        more: "",
+        run: expression::ast,
+    },
     Command {
         name: "refs",
         arguments: "EXPRESSION",
         about: "Show the attributes that an expression needs",
         more: "External references are those that MY does not define.",
-        run: refs,
+        run: expression::refs,
     },
     Command {
         name: "flatten",
         arguments: "EXPRESSION",
         about: "Show what is left when MY is known",
         more: "",
-        run: flatten_expression,
+        run: expression::flatten_expression,
     },
-    Command { name: "type", arguments: "EXPRESSION", about: "Show the type of a value", more: "", run: type_of },
+    Command {
+        name: "type",
+        arguments: "EXPRESSION",
+        about: "Show the type of a value",
+        more: "",
+        run: expression::type_of,
+    },
     Command {
         name: "time",
         arguments: "EXPRESSION",
         about: "Show how long an evaluation takes",
         more: "The expression is evaluated again and again for up to 0.3 seconds.",
-        run: time,
+        run: expression::time,
     },
     Command {
         name: "strict",
@@ -201,15 +192,15 @@ fn found(name: &str) -> Result<&'static Command, String> {
     Err(format!("there is no command `:{}`\n  = help: {help}", shortened(&printable(name.as_bytes()), 40)))
 }
 
-fn problem(message: impl Into<String>) -> Vec<Output> {
+pub(super) fn problem(message: impl Into<String>) -> Vec<Output> {
     vec![Output::Problem(format!("error: {}", message.into()))]
 }
 
-fn text(text: impl Into<String>) -> Vec<Output> {
+pub(super) fn text(text: impl Into<String>) -> Vec<Output> {
     vec![Output::Text(text.into())]
 }
 
-fn usage(name: &str) -> Vec<Output> {
+pub(super) fn usage(name: &str) -> Vec<Output> {
     let arguments = COMMANDS.iter().find(|command| command.name == name).map_or("", |command| command.arguments);
     problem(format!("expected `:{name} {arguments}`"))
 }
@@ -242,256 +233,8 @@ fn call(command: &Command) -> String {
     format!(":{} {}", command.name, command.arguments).trim_end().to_owned()
 }
 
-fn side_of(word: &str) -> Option<Side> {
-    match word.to_ascii_lowercase().as_str() {
-        "my" => Some(Side::My),
-        "target" => Some(Side::Target),
-        _ => None,
-    }
-}
-
-fn load(session: &mut Session, input: Input<'_>) -> Vec<Output> {
-    let argument = input.text();
-    let Some((side, file)) =
-        argument.split_once(char::is_whitespace).and_then(|(side, file)| Some((side_of(side)?, file.trim())))
-    else {
-        return usage("load");
-    };
-    let (file, at) = match file.rsplit_once(char::is_whitespace) {
-        Some((file, number)) => match number.parse::<u64>() {
-            Ok(0) => return problem("ads are counted from 1"),
-            Ok(number) => (file.trim(), number),
-            Err(_) => (argument_file(file, number, &argument), 1),
-        },
-        None => (file, 1),
-    };
-    let settings = session.settings();
-    match session.host.load(file, at, &settings) {
-        Ok((ad, notes)) => {
-            let mut outputs: Vec<Output> = notes.into_iter().map(Output::Warning).collect();
-            let named = name_of(&ad).map_or(String::new(), |name| format!(" `{name}`,"));
-            let attributes = counted(ad.len(), "attribute");
-            outputs.push(Output::Text(format!("{} is{named} with {attributes}", side.as_str())));
-            session.set(side, ad);
-            outputs
-        }
-        Err(message) => problem(message),
-    }
-}
-
-/// A file name that holds white space.
-fn argument_file<'a>(file: &str, number: &str, argument: &'a str) -> &'a str {
-    let start = argument.find(file).unwrap_or_default();
-    let end = argument.rfind(number).map_or(argument.len(), |at| at + number.len());
-    argument.get(start..end).unwrap_or(argument)
-}
-
-/// What an ad is called: its Name, or its job's number.
-fn name_of(ad: &ClassAd) -> Option<String> {
-    let number = |name: &str| ad.constant(name).and_then(|value| value.as_int());
-    match ad.constant("Name") {
-        Some(Value::Str(name)) => Some(printable(&name)),
-        _ => Some(format!("{}.{}", number("ClusterId")?, number("ProcId")?)),
-    }
-}
-
-fn counted(count: usize, what: &str) -> String {
+pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-fn save(session: &mut Session, input: Input<'_>) -> Vec<Output> {
-    let argument = input.text();
-    let (side, file) = match argument.split_once(char::is_whitespace) {
-        Some((word, file)) if side_of(word).is_some() => (side_of(word).unwrap_or(Side::My), file.trim()),
-        _ => (Side::My, argument.as_str()),
-    };
-    if file.is_empty() || side_of(file).is_some() {
-        return usage("save");
-    }
-    let Some(ad) = session.ad(side) else { return no_target() };
-    let mut out = Vec::new();
-    let lost = LongWriter::new().write(&mut out, ad);
-    let lines = counted(memchr::memchr_iter(b'\n', &out).count(), "attribute");
-    let mut outputs = match session.host.save(file, &out) {
-        Ok(()) => text(format!("wrote {lines} of {} to `{file}`", side.as_str())),
-        Err(message) => return problem(message),
-    };
-    for lost in lost {
-        outputs.push(Output::Warning(format!("warning: `{}` does not read back as it was", lost.name)));
-    }
-    outputs
-}
-
-fn no_target() -> Vec<Output> {
-    problem("there is no TARGET\n  = help: load one with `:load target FILE`, or define `TARGET.Name = value`")
-}
-
-fn show(session: &mut Session, side: Side, input: Input<'_>) -> Vec<Output> {
-    let wanted = input.text().to_ascii_lowercase();
-    let Some(ad) = session.ad(side) else { return no_target() };
-    let shown = ad.iter().filter(|(name, _)| name.display().to_ascii_lowercase().contains(&wanted));
-    let lines: Vec<String> = shown
-        .map(|(name, expr)| session.painted(&printable(&format!("{} = {}", name, one_line(&expr)).into_bytes())))
-        .collect();
-    match lines.as_slice() {
-        [] if wanted.is_empty() => text(format!("{} has no attributes", side.as_str())),
-        [] => text(format!("{} has no attribute with `{wanted}` in its name", side.as_str())),
-        lines => text(lines.join("\n")),
-    }
-}
-
-fn unset(session: &mut Session, input: Input<'_>) -> Vec<Output> {
-    let argument = input.text();
-    let (side, name) = match argument.split_once('.') {
-        Some((word, name)) if side_of(word).is_some() => (side_of(word).unwrap_or(Side::My), name.to_owned()),
-        _ => (Side::My, argument),
-    };
-    if name.is_empty() {
-        return usage("unset");
-    }
-    let ad = match side {
-        Side::Target => session.target.as_mut(),
-        _ => Some(&mut session.my),
-    };
-    match ad.and_then(|ad| ad.remove(Name::new(&name))) {
-        Some(_) => Vec::new(),
-        None => problem(format!("{} has no attribute `{name}`", side.as_str())),
-    }
-}
-
-fn match_ads(session: &mut Session, _: Input<'_>) -> Vec<Output> {
-    let Some(target) = session.target.as_ref() else { return no_target() };
-    let settings = session.settings();
-    let my = &session.my;
-    let mut report = String::new();
-    let mut both = true;
-    for (one, other, names, swapped) in [(my, target, ("MY", "TARGET"), false), (target, my, ("TARGET", "MY"), true)] {
-        let outcome = requirements(one, other, &settings);
-        let accepts = is_true(&outcome);
-        both &= accepts;
-        let verdict = match &outcome {
-            _ if !one.contains("Requirements") => "no: it has no Requirements".to_owned(),
-            Ok(_) if accepts => "yes".to_owned(),
-            Ok(value) => format!("no: its Requirements are {}", shortened(&value.to_string(), 40)),
-            Err(failed) => format!("no: {failed}"),
-        };
-        let _ = writeln!(report, "{} accepts {}: {verdict}", names.0, names.1);
-        if !accepts {
-            refusing(&mut report, one, other, &settings, swapped);
-        }
-    }
-    let verdict = if both { "yes" } else { "no" };
-    let _ = write!(report, "match: {verdict}; Rank of TARGET for MY: {}", rank(my, target, &settings));
-    text(report)
-}
-
-/// The clauses that do not accept, and why.
-fn refusing(report: &mut String, one: &ClassAd, other: &ClassAd, settings: &Settings, swapped: bool) {
-    let scope = crate::eval::scope::Scope::new(one, settings).with_target(other);
-    let all = clauses(scope, "Requirements");
-    let refusing: Vec<&Clause> = all.iter().filter(|clause| !clause.accepts()).collect();
-    for clause in &refusing {
-        let value = match &clause.value {
-            Ok(value) => shortened(&value.to_string(), 20),
-            Err(_) => "abandoned".to_owned(),
-        };
-        let from: String = clause.path.iter().map(|via| format!("{} → ", via.name)).collect();
-        let _ = writeln!(report, "  {value:9}  {from}{}", shortened(&one_line(&clause.expr), 100));
-        for cause in &clause.causes {
-            let why = because(cause, swapped);
-            let _ = writeln!(report, "             {}", why.trim_start().replace('\n', "\n           "));
-        }
-    }
-    let accepting = all.len() - refusing.len();
-    if accepting > 0 {
-        let _ = writeln!(report, "  {} of {} accept", accepting, counted(all.len(), "clause"));
-    }
-}
-
-fn with_expression(
-    session: &mut Session,
-    input: Input<'_>,
-    name: &str,
-    run: impl FnOnce(&Session, &crate::syntax::expr::Expr, &Settings) -> Vec<Output>,
-) -> Vec<Output> {
-    if input.text().is_empty() {
-        return usage(name);
-    }
-    match session.parse(input.line, input.begins) {
-        Ok((expr, warnings)) => {
-            let settings = session.settings();
-            let mut outputs = run(session, &expr, &settings);
-            outputs.extend(warnings);
-            outputs
-        }
-        Err(problem) => vec![problem],
-    }
-}
-
-fn trace_expression(session: &mut Session, input: Input<'_>) -> Vec<Output> {
-    with_expression(session, input, "trace", |session, expr, settings| {
-        let steps = trace(session.scope(settings), expr, PARTS);
-        let mut drawn = draw::trace(&steps);
-        if steps.len() == PARTS {
-            drawn.push_str("\n… more parts may be left out");
-        }
-        text(drawn)
-    })
-}
-
-fn ast(session: &mut Session, input: Input<'_>) -> Vec<Output> {
-    with_expression(session, input, "ast", |_, expr, _| text(draw::nodes(expr, PARTS)))
-}
-
-fn refs(session: &mut Session, input: Input<'_>) -> Vec<Output> {
-    with_expression(session, input, "refs", |session, expr, settings| {
-        let list = |names: Vec<Text>| match names.as_slice() {
-            [] => "none".to_owned(),
-            names => names.iter().map(|name| printable(name)).collect::<Vec<_>>().join(", "),
-        };
-        let (outside, inside) =
-            (external(&session.my, expr, Naming::Full, settings), internal(&session.my, expr, settings));
-        match (outside, inside) {
-            (Ok(outside), Ok(inside)) => text(format!("external: {}\ninternal: {}", list(outside), list(inside))),
-            (Err(why), _) | (_, Err(why)) => problem(why.to_string()),
-        }
-    })
-}
-
-fn flatten_expression(session: &mut Session, input: Input<'_>) -> Vec<Output> {
-    with_expression(session, input, "flatten", |session, expr, settings| {
-        match flatten(&session.my, expr, Inlining::Inline, settings) {
-            Ok(Flattened::Value(value)) => vec![Output::Value(session.shown(&value))],
-            Ok(Flattened::Residue(rest)) => {
-                vec![Output::Value(session.painted(&printable(&rest.to_text(Style::New))))]
-            }
-            Err(failed) => problem(format!("flattening was abandoned: {failed}")),
-        }
-    })
-}
-
-fn type_of(session: &mut Session, input: Input<'_>) -> Vec<Output> {
-    with_expression(session, input, "type", |session, expr, settings| match session.scope(settings).eval(expr) {
-        Ok(value) => text(value.type_of().as_str()),
-        Err(failed) => problem(format!("the evaluation was abandoned: {failed}")),
-    })
-}
-
-fn time(session: &mut Session, input: Input<'_>) -> Vec<Output> {
-    with_expression(session, input, "time", |session, expr, settings| {
-        let scope = session.scope(settings);
-        let begin = session.host.elapsed();
-        let mut runs: u32 = 0;
-        let spent = loop {
-            let _ = std::hint::black_box(scope.eval(expr));
-            runs += 1;
-            let spent = session.host.elapsed().saturating_sub(begin);
-            if spent >= LONGEST || runs >= 100_000 {
-                break spent;
-            }
-        };
-        text(format!("{:.3?} each, over {}", spent / runs, counted(runs as usize, "evaluation")))
-    })
 }
 
 fn strict(session: &mut Session, input: Input<'_>) -> Vec<Output> {
@@ -512,7 +255,7 @@ fn now(session: &mut Session, input: Input<'_>) -> Vec<Output> {
             let seconds = session.settings().now;
             let offset = zone.offset_at(seconds);
             let mut date = Vec::new();
-            write_abs(&mut date, crate::syntax::time::AbsTime { seconds, offset });
+            write_abs(&mut date, AbsTime { seconds, offset });
             let date = printable(&date);
             let utc = date.strip_suffix("-00:00").or_else(|| date.strip_suffix("+00:00"));
             text(format!("{seconds}, {}", utc.map_or_else(|| date.clone(), |date| format!("{date}Z"))))

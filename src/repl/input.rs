@@ -46,15 +46,43 @@ fn string_end(bytes: &[u8], mut at: usize, quote: u8) -> Option<usize> {
     }
 }
 
+/// Longest input that may go on on the next line, in bytes.
+const LONGEST: usize = 1 << 20;
+
+/// Most lines of an input.
+const MOST_LINES: usize = 5000;
+
 /// Whether an input goes on on the next line: something is open and its last line is not empty, so that an empty
 /// line always ends it.
 pub fn goes_on(text: &str) -> bool {
+    if text.len() > LONGEST || memchr::memchr_iter(b'\n', text.as_bytes()).count() > MOST_LINES {
+        return false;
+    }
     let command = text.trim_start().starts_with(':');
     let last = text.rsplit('\n').next().unwrap_or_default();
     let expression = if command { text.split_once(char::is_whitespace).map_or("", |(_, rest)| rest) } else { text };
     let files = ["load", "save", "help", "functions", "my", "target"];
     let takes_text = command && files.iter().any(|name| text.trim_start()[1..].starts_with(name));
     !(last.trim().is_empty() || takes_text) && unfinished(expression)
+}
+
+/// The inputs of a text that was pasted as a whole.
+///
+/// ```
+/// use classmate::repl::input::split;
+/// assert_eq!(split("a = 1\nf(2,\n3)\n4"), ["a = 1", "f(2,\n3)", "4"]);
+/// ```
+pub fn split(text: &str) -> Vec<&str> {
+    let mut inputs = Vec::new();
+    let mut start = 0;
+    for newline in memchr::memchr_iter(b'\n', text.as_bytes()) {
+        if !goes_on(&text[start..newline]) {
+            inputs.push(&text[start..newline]);
+            start = newline + 1;
+        }
+    }
+    inputs.push(&text[start..]);
+    inputs
 }
 
 #[cfg(test)]

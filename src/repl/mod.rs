@@ -2,9 +2,11 @@
 //!
 //! Nothing here touches the terminal, the file system or the clock: the shell passes a [`Host`].
 
+mod ads;
 pub mod command;
 pub mod complete;
 pub mod draw;
+mod expression;
 pub mod highlight;
 pub mod input;
 

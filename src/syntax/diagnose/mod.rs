@@ -112,6 +112,12 @@ fn plain(error: &SyntaxError) -> Finding {
         SyntaxErrorKind::Unexpected { expected: Expected::Expression, .. } => {
             finding.help("a number, a string in double quotes, an attribute, a call or `(` can stand here")
         }
+        SyntaxErrorKind::Unexpected { expected: Expected::End | Expected::Operator, found } if found == "," => {
+            finding.help("several values are a list, in braces: `{ a, b }`")
+        }
+        SyntaxErrorKind::Unexpected { expected: Expected::End | Expected::Operator, .. } => {
+            finding.help("an expression ends here; text stands in double quotes")
+        }
         _ => finding,
     }
 }

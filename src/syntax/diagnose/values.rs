@@ -93,13 +93,14 @@ pub(super) fn selector(place: &Place<'_>) -> Option<Finding> {
 
 /// `OpSys == LINUX Foo`, `Path == /usr/bin`
 pub(super) fn unquoted_words(place: &Place<'_>) -> Option<Finding> {
-    let (before, found) = (place.before(0)?, place.after(0)?);
+    let found = place.after(0)?;
     if place.wants_value() && found.is("/") && place.after(1).is_some_and(|next| touch(found, next)) {
         let end =
             place.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"/._-+".contains(byte)).count();
         let span = Span::new(place.start(), place.start() + end);
         return Some(text_needs_quotes(place, span));
     }
+    let before = place.before(0)?;
     let compared = place.before(1).is_some_and(Lexeme::compares);
     if !(compared && before.kind == Kind::Word && found.kind == Kind::Word) {
         return None;
