@@ -652,6 +652,17 @@ mod tests {
     }
 
     #[test]
+    fn a_duration_in_a_made_list_is_printed_as_one_but_is_a_number() {
+        assert_eq!(
+            text("string({[a = relTime(5)]}.a)", "[]", "[]"),
+            "\"{ relTime(\"05\") }\"".replace("\"05\"", "\\\"05\\\"")
+        );
+        assert_eq!(text("({[a = relTime(5)]}.a)[0]", "[]", "[]"), "5.000000000000000E+00");
+        assert_eq!(text("max({[a = relTime(5)]}.a)", "[]", "[]"), "5.000000000000000E+00");
+        assert_eq!(text("member(relTime(5), {[a = relTime(5)]}.a)", "[]", "[]"), "false");
+    }
+
+    #[test]
     fn a_reference_inside_its_own_projection_is_circular() {
         assert_eq!(text("a", "[a = { a ?: [b = 3] }.b]", "[]"), "{ 3 }");
     }

@@ -140,7 +140,11 @@ impl<'a> Machine<'a> {
         match list.items() {
             Items::Made(values) => {
                 self.charge_work(1)?;
-                Ok(values[at].clone())
+                Ok(match &values[at] {
+                    // Made elements are constants, and a duration as a constant evaluates to a number.
+                    Value::RelTime(seconds) => Value::Real(*seconds),
+                    other => other.clone(),
+                })
             }
             Items::Written { expr, frame: home } => {
                 let id = elements(expr)[at];
