@@ -1,14 +1,14 @@
 //! Ads: tables of attributes.
 
 pub mod flatten;
+mod index;
 pub mod refs;
 mod update;
 
 use std::fmt;
 use std::sync::Arc;
 
-use hashbrown::HashTable;
-
+use crate::ad::index::Index;
 use crate::error::SyntaxError;
 use crate::format::new::parse_whole_ad;
 use crate::name::{Key, Name};
@@ -50,7 +50,7 @@ const INDEXED: usize = 9;
 pub struct ClassAd {
     entries: Vec<Entry>,
     /// Where each name stands, once there are many.
-    index: HashTable<(Key, u32)>,
+    index: Index,
     /// Which of the names of the language itself the ad defines: they are asked for all the time and hardly ever there.
     marks: u32,
     chained: Option<Arc<ClassAd>>,
@@ -138,7 +138,7 @@ impl ClassAd {
         if self.index.is_empty() {
             return self.entries.iter().position(|entry| entry.name.key() == key);
         }
-        self.index.find(key.hash64(), |(known, _)| *known == key).map(|(_, at)| *at as usize)
+        self.index.find(key)
     }
 
     /// The attribute with a name, in this ad or in its chained parents.
@@ -194,8 +194,7 @@ impl ClassAd {
         if self.entries.len() == INDEXED {
             self.reindex();
         } else if self.entries.len() > INDEXED {
-            let last = (self.entries.len() - 1) as u32;
-            self.index.insert_unique(name.key().hash64(), (name.key(), last), |(key, _)| key.hash64());
+            self.index.insert(name.key(), self.entries.len() - 1);
         }
     }
 
@@ -206,10 +205,8 @@ impl ClassAd {
         if self.entries.len() < INDEXED {
             return;
         }
-        self.index.reserve(self.entries.capacity(), |(key, _)| key.hash64());
         for (at, entry) in self.entries.iter().enumerate() {
-            let key = entry.name.key();
-            self.index.insert_unique(key.hash64(), (key, at as u32), |(key, _)| key.hash64());
+            self.index.insert(entry.name.key(), at);
         }
     }
 

@@ -6,8 +6,9 @@
 
 use std::sync::Arc;
 
-use crate::eval::{Failed, Found, Machine, operate, with_stack};
-use crate::name::Name;
+use crate::ad::Attribute;
+use crate::eval::{Failed, Found, Holder, Machine, operate, with_stack};
+use crate::name::{Name, known};
 use crate::syntax::expr::{Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
@@ -38,6 +39,39 @@ impl Operand<'_> {
             Operand::Value(value) => value,
         }
     }
+}
+
+/// What a constant means as a condition.
+fn truth_of(literal: &Literal) -> Truth {
+    match literal {
+        Literal::Bool(true) => Truth::True,
+        Literal::Bool(false) => Truth::False,
+        Literal::Undefined => Truth::Undefined,
+        Literal::Str(_) => Truth::Stranger,
+        other => Truth::of(&Value::from(other)),
+    }
+}
+
+/// A comparison of two constants of the kinds that most are, as a condition; none for other operators and kinds.
+/// Integers are compared by their order, and what is undefined is identical to itself alone.
+#[inline]
+fn plain_truth(op: BinaryOp, first: &Operand<'_>, second: &Operand<'_>) -> Option<Truth> {
+    use Literal::{Bool, Int, Undefined};
+    let (Operand::Literal(first), Operand::Literal(second)) = (first, second) else { return None };
+    let truth = match (op, first, second) {
+        (BinaryOp::Less, Int(a), Int(b)) => a < b,
+        (BinaryOp::LessEqual, Int(a), Int(b)) => a <= b,
+        (BinaryOp::Greater, Int(a), Int(b)) => a > b,
+        (BinaryOp::GreaterEqual, Int(a), Int(b)) => a >= b,
+        (BinaryOp::Equal | BinaryOp::Is, Int(a), Int(b)) => a == b,
+        (BinaryOp::NotEqual | BinaryOp::Isnt, Int(a), Int(b)) => a != b,
+        (BinaryOp::Equal | BinaryOp::Is, Bool(a), Bool(b)) => a == b,
+        (BinaryOp::NotEqual | BinaryOp::Isnt, Bool(a), Bool(b)) => a != b,
+        (BinaryOp::Is, Undefined, other) | (BinaryOp::Is, other, Undefined) => matches!(other, Undefined),
+        (BinaryOp::Isnt, Undefined, other) | (BinaryOp::Isnt, other, Undefined) => !matches!(other, Undefined),
+        _ => return None,
+    };
+    Some(if truth { Truth::True } else { Truth::False })
 }
 
 impl<'a> Machine<'a> {
@@ -178,9 +212,14 @@ impl<'a> Machine<'a> {
     /// A node that is not logic, counted already.
     fn leaf(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Abandoned> {
         match tree.node(id) {
-            Node::Attr(name) => match self.resolve_reference(*name, frame) {
-                Some((found, at)) => self.follow_truth(found, *name, at),
-                None => Ok(Truth::Undefined),
+            Node::Attr(name) => match self.plain_reference(*name, frame) {
+                Some((Some(Attribute::Literal(literal)), _)) if self.depth < self.deepest => Ok(truth_of(literal)),
+                Some((Some(Attribute::Tree(tree)), at)) => self.tree_truth(tree, *name, at),
+                Some((None, _)) => Ok(Truth::Undefined),
+                _ => match self.resolve_reference(*name, frame) {
+                    Some((found, at)) => self.follow_truth(found, *name, at),
+                    None => Ok(Truth::Undefined),
+                },
             },
             Node::Select(name) => match self.side(tree, base_of(id), frame) {
                 Some(side) => {
@@ -191,7 +230,12 @@ impl<'a> Machine<'a> {
             },
             Node::Binary(op, left, right) if *op != BinaryOp::Default => {
                 self.enter()?;
-                self.strict(tree, *op, [*left, *right], frame).map(|value| Truth::of(&value))
+                let first = self.operand(tree, *left, frame)?;
+                let second = self.operand(tree, *right, frame)?;
+                if let Some(truth) = plain_truth(*op, &first, &second) {
+                    return Ok(truth);
+                }
+                self.strict_of(*op, first, second).map(|value| Truth::of(&value))
             }
             _ => self.value_truth(tree, id, frame),
         }
@@ -214,12 +258,18 @@ impl<'a> Machine<'a> {
 
     /// As [`Machine::follow`], as a condition.
     fn follow_truth(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Truth, Abandoned> {
-        let Found::Borrowed(tree) = found else {
-            return match self.follow(found, name, at) {
+        match found {
+            Found::Borrowed(tree) => self.tree_truth(tree, name, at),
+            Found::Literal(literal) if self.depth < self.deepest => Ok(truth_of(literal)),
+            found => match self.follow(found, name, at) {
                 Ok(value) => Ok(Truth::of(&value)),
                 Err(failed) => Err(self.abandon(failed)),
-            };
-        };
+            },
+        }
+    }
+
+    /// An expression of an attribute that was found in an ad, as a condition.
+    fn tree_truth(&mut self, tree: &'a Arc<Tree>, name: Name, at: FrameId) -> Result<Truth, Abandoned> {
         self.enter()?;
         let active = self.active_in(name, at);
         let truth = if self.active.contains(&active) {
@@ -234,6 +284,23 @@ impl<'a> Machine<'a> {
         truth
     }
 
+    /// As [`Machine::resolve_reference`] for the case that nearly all are: a name without a meaning of its own, in
+    /// one of the ads that an evaluation is given. The attribute, if there is one, and the ad that has it; none for
+    /// other cases.
+    #[inline]
+    fn plain_reference(&self, name: Name, frame: FrameId) -> Option<(Option<&'a Attribute>, FrameId)> {
+        let Holder::Ad(ad) = self.frame(frame).holder else { return None };
+        if known::is_known(name.key()) {
+            return None;
+        }
+        if let Some(attribute) = ad.lookup(name) {
+            return Some((Some(attribute), frame));
+        }
+        let Some(alternate) = self.frame(frame).alternate else { return Some((None, frame)) };
+        let Holder::Ad(ad) = self.frame(alternate).holder else { return None };
+        Some((ad.lookup(name), alternate))
+    }
+
     /// An operator that evaluates both operands, for a node that is counted already and whose level is entered.
     pub(super) fn strict(
         &mut self,
@@ -243,6 +310,11 @@ impl<'a> Machine<'a> {
         frame: FrameId,
     ) -> Result<Value, Abandoned> {
         let (first, second) = (self.operand(tree, left, frame)?, self.operand(tree, right, frame)?);
+        self.strict_of(op, first, second)
+    }
+
+    /// An operator applied to its operands.
+    fn strict_of(&mut self, op: BinaryOp, first: Operand<'_>, second: Operand<'_>) -> Result<Value, Abandoned> {
         if let (Some(a), Some(b)) = (first.text(), second.text()) {
             self.charge_work((a.len().min(b.len()) / 32) as u64).map_err(|failed| self.abandon(failed))?;
             if let Some(value) = compare::texts(op, a, b) {
@@ -260,9 +332,16 @@ impl<'a> Machine<'a> {
         self.step()?;
         let (found, name, at) = match tree.node(id) {
             Node::Literal(literal) => return Ok(Operand::Literal(literal)),
-            Node::Attr(name) => match self.resolve_reference(*name, frame) {
-                Some((found, at)) => (found, *name, at),
-                None => return Ok(Operand::Value(Value::Undefined)),
+            Node::Attr(name) => match self.plain_reference(*name, frame) {
+                Some((Some(Attribute::Literal(literal)), _)) if self.depth < self.deepest => {
+                    return Ok(Operand::Literal(literal));
+                }
+                Some((None, _)) => return Ok(Operand::Literal(&Literal::Undefined)),
+                Some((Some(Attribute::Tree(tree)), at)) => (Found::Borrowed(tree), *name, at),
+                _ => match self.resolve_reference(*name, frame) {
+                    Some((found, at)) => (found, *name, at),
+                    None => return Ok(Operand::Literal(&Literal::Undefined)),
+                },
             },
             Node::Select(name) => match self.side(tree, base_of(id), frame) {
                 Some(side) => {

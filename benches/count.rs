@@ -1,0 +1,28 @@
+//! One pass over all pairs of a job and a slot, for counting its instructions, which other load does not change.
+//!
+//!     cargo bench --bench count --no-run
+//!     valgrind --tool=callgrind --toggle-collect='count::pass' target/release/deps/count-…
+//!
+//! `CLASSMATE_SLOTS` and `CLASSMATE_JOBS` name files of real ads; without them ads are made.
+#![expect(clippy::print_stdout, reason = "the numbers are what it is for")]
+
+use classmate::ad::ClassAd;
+use classmate::eval::matching::symmetric;
+use classmate::eval::scope::Settings;
+
+mod shape;
+
+/// 2026-07-05T12:00:00Z, a day on which recorded slots have not expired.
+const NOW: i64 = 1_783_252_800;
+
+#[inline(never)]
+fn pass(jobs: &[ClassAd], slots: &[ClassAd], settings: &Settings) -> usize {
+    jobs.iter().map(|job| slots.iter().filter(|slot| symmetric(job, slot, settings)).count()).sum()
+}
+
+fn main() {
+    let (slots, jobs) = (shape::slots(), shape::jobs());
+    let settings = Settings { now: NOW, ..Settings::default() };
+    let matches = pass(&jobs, &slots, &settings);
+    println!("pairs {}, matches {matches}", slots.len() * jobs.len());
+}
