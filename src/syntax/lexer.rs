@@ -134,7 +134,7 @@ impl<'s> Lexer<'s> {
         match raw {
             Raw::Comment => Err(self.scan_error(ScanError::UnterminatedComment, self.scanner.span().start, 0)),
             Raw::Word => Ok(word(self.scanner.slice())),
-            Raw::Integer | Raw::Hexadecimal | Raw::Fraction | Raw::Exponent => {
+            Raw::Integer | Raw::Hexadecimal | Raw::HexadecimalFraction | Raw::Fraction | Raw::Exponent => {
                 self.number(raw, self.scanner.span().start)
             }
             Raw::String => Ok(Token::Literal(Literal::Str(Text::new(self.unquoted()?)))),
@@ -195,9 +195,9 @@ impl<'s> Lexer<'s> {
             return Ok(Token::Minus);
         }
         match self.scanner.next() {
-            Some(Ok(raw @ (Raw::Integer | Raw::Hexadecimal | Raw::Fraction | Raw::Exponent))) => {
-                self.number(raw, start)
-            }
+            Some(Ok(
+                raw @ (Raw::Integer | Raw::Hexadecimal | Raw::HexadecimalFraction | Raw::Fraction | Raw::Exponent),
+            )) => self.number(raw, start),
             _ => Ok(Token::Minus), // a digit always begins a number
         }
     }
@@ -212,7 +212,8 @@ impl<'s> Lexer<'s> {
             Raw::Integer => {
                 matches!(next, b'.' | b'e' | b'E') || (matches!(next, b'x' | b'X') && self.scanner.slice() == b"0")
             }
-            Raw::Fraction => matches!(next, b'e' | b'E'),
+            Raw::Fraction | Raw::HexadecimalFraction => matches!(next, b'e' | b'E'),
+            Raw::Hexadecimal => next == b'.',
             _ => false,
         };
         if incomplete {
@@ -223,6 +224,8 @@ impl<'s> Lexer<'s> {
             // `..5` is read as a number, which begins with no digit that the conversion understands.
             Raw::Fraction | Raw::Exponent if text.starts_with(b"..") => Literal::Real(0.0),
             Raw::Fraction | Raw::Exponent => Literal::Real(number::parse_real(text)),
+            // The token ends as a decimal number does, but C's strtod takes all digits as hexadecimal.
+            Raw::HexadecimalFraction => Literal::Real(number::real_prefix(text).map_or(0.0, |(value, _)| value)),
             // The reference looks at the first character, which may be the sign: `-010` is -10 everywhere.
             Raw::Hexadecimal if self.mode == Mode::HTCondor && text[0] == b'0' => {
                 return Err(self.error(SyntaxErrorKind::Hexadecimal(shown(end)), start, end));
@@ -311,6 +314,18 @@ mod tests {
 
     fn printed(text: &str) -> Option<String> {
         parse_expr(text.as_bytes(), &ParseOptions::default()).ok().map(|expr| expr.to_string())
+    }
+
+    #[test]
+    fn hexadecimal_with_a_point_is_read_as_c_reads_it() {
+        // Answers of the reference, in both modes: 16 + 8/16, 16 + 5e3/1000 in hexadecimal.
+        assert_eq!(printed("0x10.8").as_deref(), Some("1.650000000000000E+01"));
+        assert_eq!(printed("0x10.5e3").as_deref(), Some("1.636791992187500E+01"));
+        assert_eq!(printed("-0X1.8").as_deref(), Some("-1.500000000000000E+00"));
+        assert_eq!(printed("0x1.8e+2").as_deref(), Some("1.554687500000000E+00"));
+        for refused in ["0x10.b", "0x10.", "0x1.8e", "0x1.8p1"] {
+            assert_eq!(printed(refused), None, "{refused}");
+        }
     }
 
     #[test]

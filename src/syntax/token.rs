@@ -45,6 +45,9 @@ pub enum Raw {
     /// `0x` and hexadecimal digits.
     #[regex("0[xX][0-9A-Fa-f]+")]
     Hexadecimal,
+    /// A hexadecimal number with a point, as C reads it.
+    #[regex(r"0[xX][0-9A-Fa-f]+\.[0-9]+([eE][+-]?[0-9]+)?")]
+    HexadecimalFraction,
     /// A number with a point, an exponent, or both. Two points in front of digits are read like one, but the number is
     /// zero.
     #[regex(r"[0-9]+\.[0-9]+")]
