@@ -10,7 +10,7 @@ use crate::eval::walk::Side;
 use crate::format::long::LongWriter;
 use crate::name::Name;
 use crate::repl::command::{Input, counted, problem, text, usage};
-use crate::repl::draw::{one_line, shortened};
+use crate::repl::draw::{excerpt, one_line, shortened};
 use crate::repl::{Output, Session, because};
 use crate::report::printable;
 use crate::value::Value;
@@ -159,7 +159,7 @@ fn refusing(report: &mut String, one: &ClassAd, other: &ClassAd, settings: &Sett
             Err(_) => "abandoned".to_owned(),
         };
         let from: String = clause.path.iter().map(|via| format!("{} → ", via.name)).collect();
-        let _ = writeln!(report, "  {value:9}  {from}{}", shortened(&one_line(&clause.expr), 100));
+        let _ = writeln!(report, "  {value:9}  {from}{}", excerpt(&clause.expr, 100));
         for cause in &clause.causes {
             let why = because(cause, swapped);
             let _ = writeln!(report, "             {}", why.trim_start().replace('\n', "\n           "));
