@@ -18,11 +18,14 @@ pub mod xml;
 
 mod extent;
 mod json_string;
+mod json_writer;
+mod list;
 mod literal;
 mod order;
 mod source;
 mod vocabulary;
 mod xml_token;
+mod xml_writer;
 
 use json::{JsonReader, JsonWriter};
 use long::{LongReader, LongWriter, Lost};
