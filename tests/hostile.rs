@@ -162,7 +162,7 @@ fn a_truncated_file_gives_what_was_whole_and_says_what_was_not() {
     assert_eq!(text(&output.stdout), "1\n");
     let message = text(&output.stderr);
     assert!(message.contains("the string is not closed"), "{message}");
-    assert!(message.contains("1 lines were skipped"), "{message}");
+    assert!(message.contains("skipped: 0 ads, 1 line"), "{message}");
 }
 
 #[test]

@@ -89,6 +89,10 @@ impl ParseAd for JsonParser {
     const BRACKETS: Brackets = Brackets::Curly;
     const EXPECTED: Expected = Expected::Object;
 
+    fn report() -> Report {
+        Report::default()
+    }
+
     fn parse_ad(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
         self.parse(text)
     }

@@ -18,6 +18,9 @@ pub(crate) trait ParseAd {
     /// What is missing where something else stands between ads.
     const EXPECTED: Expected;
 
+    /// An empty report on an input of this form.
+    fn report() -> Report;
+
     /// Reads the ad that a text begins with, and how many bytes it takes.
     fn parse_ad(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError>;
 }
@@ -44,7 +47,7 @@ enum Place {
 
 impl<R: Read, P: ParseAd> ListReader<R, P> {
     pub(crate) fn new(source: Source<R>, parser: P) -> Self {
-        ListReader { source, parser, report: Report::default(), place: Place::Outside }
+        ListReader { source, parser, report: P::report(), place: Place::Outside }
     }
 
     /// What was read and skipped so far.

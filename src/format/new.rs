@@ -94,6 +94,10 @@ impl ParseAd for AdParser {
     const BRACKETS: Brackets = Brackets::Square;
     const EXPECTED: Expected = Expected::Ad;
 
+    fn report() -> Report {
+        Report::on(Quoting::New)
+    }
+
     fn parse_ad(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
         self.parse(text)
     }

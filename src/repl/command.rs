@@ -233,10 +233,6 @@ fn call(command: &Command) -> String {
     format!(":{} {}", command.name, command.arguments).trim_end().to_owned()
 }
 
-pub(super) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 fn strict(session: &mut Session, input: Input<'_>) -> Vec<Output> {
     session.start.mode = match input.text().to_ascii_lowercase().as_str() {
         "" => return text(if session.start.mode == Mode::Strict { "on" } else { "off" }),
