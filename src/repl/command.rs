@@ -154,6 +154,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().map(|command| command.name)
 }
 
+/// Whether a command does nothing without arguments.
+pub(super) fn needs_arguments(name: &str) -> bool {
+    COMMANDS.iter().any(|command| command.name == name && !matches!(command.arguments.as_bytes(), [] | [b'[', ..]))
+}
+
 /// Carries out a line that begins with a colon, after white space.
 pub(super) fn run(session: &mut Session, line: &[u8]) -> Vec<Output> {
     let colon = line.len() - line.trim_ascii_start().len() + 1;
