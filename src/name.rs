@@ -23,6 +23,11 @@ impl Key {
         self.0 as usize
     }
 
+    /// The bit of a name that the language itself knows, for sets of them; none for other names.
+    pub(crate) fn mark(self) -> Option<u32> {
+        known::is_known(self).then(|| 1 << self.0)
+    }
+
     /// A well mixed hash, so that tables of keys need no hasher of their own.
     pub fn hash64(self) -> u64 {
         u64::from(self.0).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
@@ -136,7 +141,7 @@ impl From<&str> for Name {
 }
 
 /// Names that the evaluator itself knows; interned first, in this order, so that their keys are constants.
-const WELL_KNOWN: [&str; 16] = [
+const WELL_KNOWN: [&str; 21] = [
     "self",
     "my",
     "parent",
@@ -150,6 +155,11 @@ const WELL_KNOWN: [&str; 16] = [
     "other",
     "target",
     "ad",
+    "symmetricmatch",
+    "leftmatchesright",
+    "rightmatchesleft",
+    "leftrankvalue",
+    "rightrankvalue",
     "requirements",
     "rank",
     "abstime",
@@ -184,14 +194,34 @@ pub mod known {
     pub const TARGET: Key = Key(11);
     /// `ad`
     pub const AD: Key = Key(12);
+    /// `symmetricMatch`, the first of the attributes of the ad around a match.
+    const SYMMETRIC_MATCH: Key = Key(13);
     /// `Requirements`
-    pub const REQUIREMENTS: Key = Key(13);
+    pub const REQUIREMENTS: Key = Key(18);
     /// `Rank`
-    pub const RANK: Key = Key(14);
+    pub const RANK: Key = Key(19);
+
+    /// `absTime`, the last of them.
+    const ABS_TIME: Key = Key(20);
 
     /// Whether the key is one of the special names of the language, resolved in any ad that does not define it.
     pub fn is_special(key: Key) -> bool {
         key.0 <= CURRENT_TIME.0
+    }
+
+    /// Whether the key is a name that the evaluator itself knows.
+    pub fn is_known(key: Key) -> bool {
+        key.0 <= ABS_TIME.0
+    }
+
+    /// Whether the key is a name that means something around a match: a side, a context, or a computed attribute.
+    pub fn is_of_match(key: Key) -> bool {
+        key == MY || (LEFT.0..REQUIREMENTS.0).contains(&key.0)
+    }
+
+    /// Whether the key is one of the attributes of the ad around a match, `symmetricMatch` to `rightRankValue`.
+    pub fn is_match_attribute(key: Key) -> bool {
+        (SYMMETRIC_MATCH.0..REQUIREMENTS.0).contains(&key.0)
     }
 }
 
@@ -297,6 +327,20 @@ mod tests {
         assert_eq!(Name::new("Rank").key(), known::RANK);
         assert!(known::is_special(Name::new("toplevel").key()));
         assert!(!known::is_special(Name::new("LEFT").key()));
+        assert!(known::is_known(Name::new(WELL_KNOWN[WELL_KNOWN.len() - 1]).key()));
+        assert!(!known::is_known(Name::new("a name of its own").key()));
+        for (name, of_match, attribute) in [
+            ("LEFT", true, false),
+            ("ad", true, false),
+            ("SymmetricMatch", true, true),
+            ("rightRankValue", true, true),
+            ("Requirements", false, false),
+            ("my", true, false),
+            ("parent", false, false),
+        ] {
+            let key = Name::new(name).key();
+            assert_eq!((known::is_of_match(key), known::is_match_attribute(key)), (of_match, attribute), "{name}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use classmate::accountant::Log;
 use classmate::ad::ClassAd;
 use classmate::config::Config;
 use classmate::format::long::LongReader;
+use classmate::negotiate::advertisement::advertisement;
 use classmate::negotiate::candidate::Tier;
 use classmate::negotiate::outcome::Match;
 use classmate::negotiate::{Outcome, Snapshot, negotiate};
@@ -106,6 +107,28 @@ fn replay(name: &str) {
         let displaced = found.displaced.as_deref().unwrap_or("none");
         assert_eq!(Some(displaced), text(recorded, "preempting").split(' ').next(), "{name}: {found:?}");
         assert_eq!(found.preempting == Tier::None, found.displaced.is_none(), "{name}: {found:?}");
+    }
+
+    let recorded = &ads(&folder(name), "negotiator.ads")[0];
+    let published = advertisement(&outcome, 0);
+    for counted in [
+        "TotalSlots",
+        "TrimmedSlots",
+        "CandidateSlots",
+        "NumSchedulers",
+        "ActiveSubmitterCount",
+        "NumIdleJobs",
+        "NumJobsConsidered",
+        "Matches",
+        "Rejections",
+        "Pies",
+        "PieSpins",
+        "SlotShareIter",
+        "SubmittersShareLimit",
+    ] {
+        let attribute = format!("LastNegotiationCycle{counted}0");
+        let text = |ad: &ClassAd| ad.get(attribute.as_str()).map(|expr| expr.to_string());
+        assert_eq!(text(&published), text(recorded), "{name}: {counted}");
     }
 
     let refusals: Vec<_> =

@@ -285,6 +285,7 @@ impl Flattener<'_> {
         let Some((found, at)) = found else { return self.kept(tree, id) };
         let (target, node) = match found {
             Found::Value(value) => return Ok(Flat::Value(value)),
+            Found::Literal(literal) => return Ok(Flat::Value(Value::from(literal))),
             Found::Clock => return Ok(Flat::Value(Value::Int(self.machine.settings().now))),
             Found::Frame(_) => return self.kept(tree, id),
             Found::Borrowed(target) => (Arc::clone(target), target.root()),

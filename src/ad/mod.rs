@@ -49,7 +49,10 @@ const INDEXED: usize = 9;
 #[derive(Clone, Default)]
 pub struct ClassAd {
     entries: Vec<Entry>,
-    index: HashTable<u32>,
+    /// Where each name stands, once there are many.
+    index: HashTable<(Key, u32)>,
+    /// Which of the names of the language itself the ad defines: they are asked for all the time and hardly ever there.
+    marks: u32,
     chained: Option<Arc<ClassAd>>,
 }
 
@@ -129,11 +132,13 @@ impl ClassAd {
     }
 
     fn position(&self, key: Key) -> Option<usize> {
+        if key.mark().is_some_and(|mark| self.marks & mark == 0) {
+            return None;
+        }
         if self.index.is_empty() {
             return self.entries.iter().position(|entry| entry.name.key() == key);
         }
-        let same = |at: &u32| self.entries[*at as usize].name.key() == key;
-        self.index.find(key.hash64(), same).map(|at| *at as usize)
+        self.index.find(key.hash64(), |(known, _)| *known == key).map(|(_, at)| *at as usize)
     }
 
     /// The attribute with a name, in this ad or in its chained parents.
@@ -185,25 +190,26 @@ impl ClassAd {
             return;
         }
         self.entries.push(Entry { name, value });
+        self.marks |= name.key().mark().unwrap_or(0);
         if self.entries.len() == INDEXED {
             self.reindex();
         } else if self.entries.len() > INDEXED {
-            let entries = &self.entries;
-            let last = (entries.len() - 1) as u32;
-            self.index.insert_unique(name.key().hash64(), last, |at| entries[*at as usize].name.key().hash64());
+            let last = (self.entries.len() - 1) as u32;
+            self.index.insert_unique(name.key().hash64(), (name.key(), last), |(key, _)| key.hash64());
         }
     }
 
     fn reindex(&mut self) {
         self.index.clear();
+        self.marks =
+            self.entries.iter().filter_map(|entry| entry.name.key().mark()).fold(0, |marks, mark| marks | mark);
         if self.entries.len() < INDEXED {
             return;
         }
-        let entries = &self.entries;
-        let hash = |at: &u32| entries[*at as usize].name.key().hash64();
-        self.index.reserve(entries.capacity(), hash);
-        for at in 0..entries.len() as u32 {
-            self.index.insert_unique(hash(&at), at, hash);
+        self.index.reserve(self.entries.capacity(), |(key, _)| key.hash64());
+        for (at, entry) in self.entries.iter().enumerate() {
+            let key = entry.name.key();
+            self.index.insert_unique(key.hash64(), (key, at as u32), |(key, _)| key.hash64());
         }
     }
 

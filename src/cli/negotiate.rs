@@ -12,6 +12,8 @@ use crate::cli::input::{self, Notes};
 use crate::cli::{Failure, Now, Streams, parse_now, written};
 use crate::config::{Config, ConfigError};
 use crate::eval::scope::Settings;
+use crate::format::long::LongWriter;
+use crate::negotiate::advertisement::advertisement;
 use crate::negotiate::{Outcome, Snapshot, negotiate};
 use crate::report::outcome;
 
@@ -26,6 +28,7 @@ use crate::report::outcome;
 Examples:
   classmate negotiate examples/pool
   classmate negotiate examples/pool --matches none --format json
+  classmate negotiate examples/pool --ad
   classmate negotiate --slots slots.ads.gz --jobs jobs.ads --log Accountantnew.log
 
 Exit status: 0 when the cycle was run, 1 when a file cannot be read, 2 when a file or a setting is wrong.")]
@@ -57,6 +60,9 @@ pub(super) struct Arguments {
     /// How the outcome is printed
     #[arg(long, value_enum, default_value = "table")]
     format: Form,
+    /// Print the statistics as the negotiator's own ad has them, in the long format, and nothing else
+    #[arg(long, conflicts_with_all = ["format", "matches"])]
+    ad: bool,
     /// How many matches the table lists: `all`, `none` or a number
     #[arg(long, value_name = "HOW MANY", default_value = "all")]
     matches: Shown,
@@ -93,6 +99,11 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let outcome = negotiate(&snapshot).map_err(|error| refused(&error))?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let printed = match arguments.format {
+        _ if arguments.ad => {
+            let mut text = Vec::new();
+            LongWriter::new().write(&mut text, &advertisement(&outcome, snapshot.now));
+            out.write_all(&text)
+        }
         Form::Json => serde_json::to_writer_pretty(&mut out, &outcome).map_err(Into::into).and_then(|()| writeln!(out)),
         Form::Table => print(&mut out, &outcome, arguments.matches.0, streams),
     };

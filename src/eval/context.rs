@@ -223,6 +223,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn found_in(&mut self, found: &Found<'a>, home: FrameId, frame: FrameId) -> Result<Value, Failed> {
         match found {
             Found::Value(value) => Ok(value.clone()),
+            Found::Literal(literal) => Ok(Value::from(*literal)),
             Found::Frame(id) => Ok(Value::Ad(AdValue(AdSource::Frame(*id)))),
             Found::Clock => Ok(Value::Int(self.settings.now)),
             Found::Borrowed(tree) => self.away_from(home, &Expr::at(Arc::clone(tree), tree.root()), frame),

@@ -5,6 +5,7 @@ use crate::eval::scope::{Scope, Settings};
 use crate::eval::{Failed, Machine};
 use crate::name::Name;
 use crate::value::Value;
+use crate::value::logic::Truth;
 
 /// Whether both ads accept each other: the Requirements of the right one, then of the left one, are true or a
 /// number other than zero. A missing or failing Requirements is no match.
@@ -25,9 +26,14 @@ pub fn symmetric(left: &ClassAd, right: &ClassAd, settings: &Settings) -> bool {
     Machine::new(Scope::new(left, settings).with_target(right)).both_accept()
 }
 
+thread_local! {
+    static REQUIREMENTS: Name = Name::new("Requirements");
+}
+
 /// Whether the Requirements of one ad accept another.
 pub fn accepts(my: &ClassAd, target: &ClassAd, settings: &Settings) -> bool {
-    is_true(&requirements(my, target, settings))
+    let scope = Scope::new(my, settings).with_target(target);
+    Machine::new(scope).attribute_truth(REQUIREMENTS.with(|name| *name)) == Ok(Truth::True)
 }
 
 /// What the Requirements of one ad say of another.
@@ -35,9 +41,6 @@ pub fn accepts(my: &ClassAd, target: &ClassAd, settings: &Settings) -> bool {
 /// # Errors
 /// The evaluation was abandoned.
 pub fn requirements(my: &ClassAd, target: &ClassAd, settings: &Settings) -> Result<Value, Failed> {
-    thread_local! {
-        static REQUIREMENTS: Name = Name::new("Requirements");
-    }
     Scope::new(my, settings).with_target(target).eval_attr(REQUIREMENTS.with(|name| *name))
 }
 

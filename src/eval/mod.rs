@@ -4,6 +4,7 @@
 //! forms are proven against it. The walk is native recursion within the depth limit, on a stack that grows.
 
 pub mod clause;
+mod condition;
 mod context;
 pub mod explain;
 pub mod matching;
@@ -24,9 +25,10 @@ use crate::eval::context::Away;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::{Key, Name, known};
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
+use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::parse::Mode;
-use crate::value::logic::{Truth, not};
+use crate::value::logic::Truth;
 use crate::value::{AdSource, AdValue, FrameId, Items, List, Value, WrittenAd, arith, compare};
 
 /// Why an evaluation was abandoned. Callers treat it like an error value, but nothing inside an expression can
@@ -87,6 +89,7 @@ const RIGHT: FrameId = FrameId(5);
 /// What a name stands for.
 pub(crate) enum Found<'a> {
     Value(Value),
+    Literal(&'a Literal),
     Frame(FrameId),
     Borrowed(&'a Arc<Tree>),
     Shared(Arc<Tree>, NodeId),
@@ -125,6 +128,8 @@ pub struct Machine<'a> {
     settings: &'a Settings,
     frames: SmallVec<[Frame<'a>; 6]>,
     active: SmallVec<[Active; 8]>,
+    /// Right operands of logic that wait for their left ones.
+    waiting: SmallVec<[(BinaryOp, NodeId); 24]>,
     /// Expressions that are being evaluated elsewhere than they are written.
     away: Vec<Away>,
     /// The frame that the expression belongs to.
@@ -132,9 +137,14 @@ pub struct Machine<'a> {
     /// The outermost ad around the one where evaluation started: what `root` and `.x` mean, wherever they stand.
     root: FrameId,
     depth: u32,
+    /// The limit of the depth.
+    deepest: u32,
+    /// Why the evaluation of a condition was abandoned.
+    failed: Option<Failed>,
     /// Evaluations begun afresh around this one.
     contexts: u32,
-    work: u64,
+    /// Steps that may still be taken.
+    left: u64,
     bytes: u64,
     random: u64,
 }
@@ -142,37 +152,39 @@ pub struct Machine<'a> {
 impl<'a> Machine<'a> {
     /// An evaluation in a scope.
     pub fn new(scope: Scope<'a>) -> Self {
-        let mut machine = Machine {
-            settings: scope.settings,
-            frames: SmallVec::new(),
-            active: SmallVec::new(),
-            away: Vec::new(),
-            start: ALONE,
-            root: ALONE,
-            depth: 0,
-            contexts: 0,
-            work: 0,
-            bytes: 0,
-            random: scope.settings.seed,
-        };
-        machine.push(Holder::Nowhere, None);
-        match scope.target {
-            None => {
-                machine.push(Holder::Ad(scope.my), None);
-            }
+        let frame = |id: FrameId, holder, parent, alternate| Frame { holder, parent, owner: id, alternate };
+        let nowhere = frame(FrameId::NONE, Holder::Nowhere, None, None);
+        let (frames, start) = match scope.target {
+            None => (SmallVec::from_iter([nowhere, frame(ALONE, Holder::Ad(scope.my), None, None)]), ALONE),
             Some(target) => {
                 let alternate = |side| (scope.settings.mode == Mode::HTCondor).then_some(side);
-                machine.push(Holder::Match, None);
-                machine.push(Holder::LeftContext, Some(MATCH));
-                machine.push(Holder::Ad(scope.my), Some(LEFT_CONTEXT));
-                machine.push(Holder::RightContext, Some(MATCH));
-                machine.push(Holder::Ad(target), Some(RIGHT_CONTEXT));
-                machine.frames[LEFT.0 as usize].alternate = alternate(RIGHT);
-                machine.frames[RIGHT.0 as usize].alternate = alternate(LEFT);
-                machine.start = LEFT;
+                let frames = [
+                    nowhere,
+                    frame(MATCH, Holder::Match, None, None),
+                    frame(LEFT_CONTEXT, Holder::LeftContext, Some(MATCH), None),
+                    frame(LEFT, Holder::Ad(scope.my), Some(LEFT_CONTEXT), alternate(RIGHT)),
+                    frame(RIGHT_CONTEXT, Holder::RightContext, Some(MATCH), None),
+                    frame(RIGHT, Holder::Ad(target), Some(RIGHT_CONTEXT), alternate(LEFT)),
+                ];
+                (SmallVec::from_buf(frames), LEFT)
             }
+        };
+        Machine {
+            settings: scope.settings,
+            frames,
+            active: SmallVec::new(),
+            waiting: SmallVec::new(),
+            away: Vec::new(),
+            start,
+            root: ALONE,
+            depth: 0,
+            deepest: scope.settings.limits.depth,
+            failed: None,
+            contexts: 0,
+            left: scope.settings.limits.work,
+            bytes: 0,
+            random: scope.settings.seed,
         }
-        machine
     }
 
     fn push(&mut self, holder: Holder<'a>, parent: Option<FrameId>) -> FrameId {
@@ -204,9 +216,22 @@ impl<'a> Machine<'a> {
     }
 
     /// Counts steps of a function that are not node evaluations.
+    #[inline]
     pub(crate) fn charge_work(&mut self, steps: u64) -> Result<(), Failed> {
-        self.work = self.work.saturating_add(steps);
-        if self.work > self.settings.limits.work { Err(Failed::Work(self.settings.limits.work)) } else { Ok(()) }
+        match self.left.checked_sub(steps) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(self.too_much_work()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn too_much_work(&mut self) -> Failed {
+        self.left = 0;
+        Failed::Work(self.settings.limits.work)
     }
 
     /// Counts bytes of a string or list that was made.
@@ -238,10 +263,18 @@ impl<'a> Machine<'a> {
     pub(crate) fn both_accept(mut self) -> bool {
         let requirements = *REQUIREMENTS;
         [RIGHT, LEFT].into_iter().all(|side| {
-            (self.depth, self.work, self.bytes) = (0, 0, 0);
+            (self.depth, self.left, self.bytes) = (0, self.settings.limits.work, 0);
             self.active.clear();
-            self.outward(requirements, side).is_ok_and(|value| value.as_condition() == Some(true))
+            self.truth_outward(requirements, side) == Ok(Truth::True)
         })
+    }
+
+    /// Evaluates an attribute of the ad of the scope as a condition.
+    ///
+    /// # Errors
+    /// The evaluation was abandoned.
+    pub(crate) fn attribute_truth(mut self, name: Name) -> Result<Truth, Failed> {
+        self.truth_outward(name, self.start).map_err(|abandoned| self.failure(abandoned))
     }
 
     /// Evaluates an attribute of the ad around both sides of the match, such as `symmetricMatch`.
@@ -298,6 +331,11 @@ impl<'a> Machine<'a> {
     /// Evaluates a node in the scope of a frame.
     pub(crate) fn eval(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Value, Failed> {
         self.charge_work(1)?;
+        self.node(tree, id, frame)
+    }
+
+    /// As [`Machine::eval`], for a node that is counted already.
+    fn node(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Value, Failed> {
         match tree.node(id) {
             Node::Literal(literal) => Ok(Value::from(literal)),
             Node::Attr(name) => self.reference(*name, frame),
@@ -305,9 +343,11 @@ impl<'a> Machine<'a> {
             Node::Select(name) => self.select(tree, base_of(id), *name, frame),
             Node::Subscript { base, index } => self.subscript(tree, *base, *index, frame),
             Node::Paren(inner) => self.deeper(|machine| machine.eval(tree, *inner, frame)),
+            Node::Unary(UnaryOp::Not, operand) => {
+                Ok(self.deeper(|machine| machine.condition(tree, *operand, frame))?.not().value())
+            }
             Node::Unary(op, operand) => {
-                let value = self.deeper(|machine| machine.eval(tree, *operand, frame))?;
-                Ok(if *op == UnaryOp::Not { not(&value) } else { arith::unary(*op, value) })
+                Ok(arith::unary(*op, self.deeper(|machine| machine.eval(tree, *operand, frame))?))
             }
             Node::Binary(op, left, right) => self.deeper(|machine| machine.binary(tree, *op, *left, *right, frame)),
             Node::Conditional { condition, yes, no } => {
@@ -328,8 +368,8 @@ impl<'a> Machine<'a> {
 
     /// Evaluates one level deeper.
     pub(crate) fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Failed>) -> Result<T, Failed> {
-        if self.depth >= self.settings.limits.depth {
-            return Err(Failed::Depth(self.settings.limits.depth));
+        if self.depth >= self.deepest {
+            return Err(Failed::Depth(self.deepest));
         }
         self.depth += 1;
         let result = inner(self);
@@ -345,31 +385,22 @@ impl<'a> Machine<'a> {
         right: NodeId,
         frame: FrameId,
     ) -> Result<Value, Failed> {
-        let first = self.eval(tree, left, frame)?;
         match op {
             BinaryOp::And | BinaryOp::Or => {
-                let truth = Truth::of(&first);
-                let (decided, combine): (bool, fn(Truth, Truth) -> Truth) = match op {
-                    BinaryOp::And => (truth.decides_and(), Truth::and),
-                    _ => (truth.decides_or(), Truth::or),
-                };
-                if decided {
-                    return Ok(truth.value());
-                }
-                let second = self.eval(tree, right, frame)?;
-                return Ok(combine(truth, Truth::of(&second)).value());
+                let truth = self.logic(tree, op, [left, right], frame).map_err(|abandoned| self.failure(abandoned))?;
+                Ok(truth.value())
             }
-            BinaryOp::Default if !first.is_undefined() => return Ok(first),
-            _ => {}
+            BinaryOp::Default => {
+                let first = self.eval(tree, left, frame)?;
+                if first.is_undefined() { self.eval(tree, right, frame) } else { Ok(first) }
+            }
+            _ => self.strict(tree, op, [left, right], frame).map_err(|abandoned| self.failure(abandoned)),
         }
-        let second = self.eval(tree, right, frame)?;
-        if let (Value::Str(a), Value::Str(b)) = (&first, &second) {
-            self.charge_work((a.len().min(b.len()) / 32) as u64)?;
-        }
-        Ok(match op {
-            BinaryOp::Default => second,
-            _ => operate(op, &first, &second),
-        })
+    }
+
+    /// The attribute of a borrowed ad, as an expression that is being evaluated.
+    fn active_in(&self, name: Name, at: FrameId) -> Active {
+        Active { holder: 0, part: name.key().index() as u32, owner: self.frame(at).owner.0 }
     }
 
     fn conditional(
@@ -378,7 +409,7 @@ impl<'a> Machine<'a> {
         [condition, yes, no]: [NodeId; 3],
         frame: FrameId,
     ) -> Result<Value, Failed> {
-        match Truth::of(&self.eval(tree, condition, frame)?) {
+        match self.condition(tree, condition, frame)? {
             Truth::True => self.eval(tree, yes, frame),
             Truth::False => self.eval(tree, no, frame),
             Truth::Undefined => Ok(Value::Undefined),
@@ -405,21 +436,20 @@ impl<'a> Machine<'a> {
     pub(crate) fn find(&self, name: Name, frame: FrameId) -> Option<Found<'a>> {
         let key = name.key();
         match &self.frame(frame).holder {
-            Holder::Ad(ad) => ad.lookup(name).map(|attribute| match attribute {
-                Attribute::Literal(literal) => Found::Value(Value::from(literal)),
-                Attribute::Tree(tree) => Found::Borrowed(tree),
-            }),
+            Holder::Ad(ad) => ad.lookup(name).map(borrowed_attribute),
             Holder::Written(tree, root) => match tree.node(*root) {
                 Node::Ad(run) => tree.ad_attribute(*run, name).map(|value| Found::Shared(Arc::clone(tree), value)),
                 _ => None,
             },
             Holder::Made(ad) => ad.lookup(name).map(found_attribute),
+            Holder::Match | Holder::LeftContext | Holder::RightContext if !known::is_of_match(key) => None,
             Holder::Match => match key {
                 known::LEFT => Some(Found::Frame(LEFT)),
                 known::RIGHT => Some(Found::Frame(RIGHT)),
                 known::LEFT_CONTEXT => Some(Found::Frame(LEFT_CONTEXT)),
                 known::RIGHT_CONTEXT => Some(Found::Frame(RIGHT_CONTEXT)),
-                _ => MATCH_AD.lookup(name).map(found_attribute),
+                _ if known::is_match_attribute(key) => MATCH_AD.lookup(name).map(found_attribute),
+                _ => None,
             },
             Holder::LeftContext => side(key, LEFT, RIGHT).map(Found::Frame),
             Holder::RightContext => side(key, RIGHT, LEFT).map(Found::Frame),
@@ -444,6 +474,12 @@ impl<'a> Machine<'a> {
 
     /// What a name stands for, looked up in an ad and the ads around it, and the ad it was found in.
     pub(crate) fn resolve(&self, name: Name, frame: FrameId) -> Option<(Found<'a>, FrameId)> {
+        if let Holder::Ad(ad) = &self.frame(frame).holder
+            && !known::is_known(name.key())
+        {
+            // Around such an ad are at most those of a match, which define only names that the evaluator knows.
+            return ad.lookup(name).map(|attribute| (borrowed_attribute(attribute), frame));
+        }
         let mut at = frame;
         loop {
             if let Some(found) = self.find(name, at) {
@@ -482,15 +518,16 @@ impl<'a> Machine<'a> {
 
     fn follow(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Value, Failed> {
         // A reference counts as a level even when nothing is left to evaluate.
-        if self.depth >= self.settings.limits.depth {
-            return Err(Failed::Depth(self.settings.limits.depth));
+        if self.depth >= self.deepest {
+            return Err(Failed::Depth(self.deepest));
         }
         match found {
             Found::Value(value) => Ok(value),
+            Found::Literal(literal) => Ok(Value::from(literal)),
             Found::Frame(id) => Ok(Value::Ad(AdValue(AdSource::Frame(id)))),
             Found::Clock => Ok(Value::Int(self.settings.now)),
             Found::Borrowed(tree) => {
-                let active = Active { holder: 0, part: name.key().index() as u32, owner: self.frame(at).owner.0 };
+                let active = self.active_in(name, at);
                 self.follow_tree(tree, tree.root(), at, active)
             }
             Found::Shared(tree, node) => {
@@ -520,6 +557,13 @@ impl<'a> Machine<'a> {
             return Ok(Value::Error);
         }
         with_stack(|| (function.run)(&mut Call::new(self, tree, arguments, frame)))
+    }
+}
+
+fn borrowed_attribute(attribute: &Attribute) -> Found<'_> {
+    match attribute {
+        Attribute::Literal(literal) => Found::Literal(literal),
+        Attribute::Tree(tree) => Found::Borrowed(tree),
     }
 }
 
@@ -605,6 +649,17 @@ mod tests {
         assert_eq!(text("l.b[0][0]", my, "[]"), "undefined");
         assert_eq!(text("l.b[0][1]", my, "[]"), "undefined");
         assert_eq!(text("l.b[0][2]", my, "[]"), "1");
+    }
+
+    #[test]
+    fn a_duration_in_a_made_list_is_printed_as_one_but_is_a_number() {
+        assert_eq!(
+            text("string({[a = relTime(5)]}.a)", "[]", "[]"),
+            "\"{ relTime(\"05\") }\"".replace("\"05\"", "\\\"05\\\"")
+        );
+        assert_eq!(text("({[a = relTime(5)]}.a)[0]", "[]", "[]"), "5.000000000000000E+00");
+        assert_eq!(text("max({[a = relTime(5)]}.a)", "[]", "[]"), "5.000000000000000E+00");
+        assert_eq!(text("member(relTime(5), {[a = relTime(5)]}.a)", "[]", "[]"), "false");
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::eval::{Failed, Found, Frame, Holder, Machine, with_stack};
-use crate::name::Name;
+use crate::eval::{Failed, Found, Frame, Holder, LEFT, Machine, RIGHT, with_stack};
+use crate::name::{Name, known};
 use crate::syntax::expr::{Node, NodeId, Tree};
 use crate::value::{AdSource, AdValue, FrameId, Items, List, Type, Value, WrittenAd, elements};
 
@@ -42,6 +42,23 @@ impl<'a> Machine<'a> {
         Ok(value)
     }
 
+    /// The ad that the base of a selection names, in the usual case, `MY.x` and `TARGET.x`, without making a value of it.
+    pub(super) fn side(&self, tree: &Tree, base: NodeId, frame: FrameId) -> Option<FrameId> {
+        let Node::Attr(scope) = tree.node(base) else { return None };
+        if let (LEFT | RIGHT, Holder::Ad(ad)) = (frame, &self.frame(frame).holder)
+            && self.frame(frame).parent.is_some()
+            && matches!(scope.key(), known::MY | known::TARGET)
+            && ad.lookup(*scope).is_none()
+        {
+            let other = if frame == LEFT { RIGHT } else { LEFT };
+            return Some(if scope.key() == known::MY { frame } else { other });
+        }
+        match self.resolve_reference(*scope, frame)? {
+            (Found::Frame(id), _) => Some(id),
+            _ => None,
+        }
+    }
+
     pub(super) fn select(
         &mut self,
         tree: &Arc<Tree>,
@@ -49,10 +66,7 @@ impl<'a> Machine<'a> {
         name: Name,
         frame: FrameId,
     ) -> Result<Value, Failed> {
-        // The usual case, `MY.x` and `TARGET.x`, without making a value of the ad.
-        if let Node::Attr(scope) = tree.node(base)
-            && let Some((Found::Frame(id), _)) = self.resolve_reference(*scope, frame)
-        {
+        if let Some(id) = self.side(tree, base, frame) {
             self.charge_work(1)?;
             return self.outward(name, id);
         }
@@ -126,7 +140,11 @@ impl<'a> Machine<'a> {
         match list.items() {
             Items::Made(values) => {
                 self.charge_work(1)?;
-                Ok(values[at].clone())
+                Ok(match &values[at] {
+                    // Made elements are constants, and a duration as a constant evaluates to a number.
+                    Value::RelTime(seconds) => Value::Real(*seconds),
+                    other => other.clone(),
+                })
             }
             Items::Written { expr, frame: home } => {
                 let id = elements(expr)[at];

@@ -126,12 +126,11 @@ impl<'a> Walk<'a> {
 
     /// The value of a part. It may refer to ads of the walk: see [`Walk::released`].
     pub(crate) fn value(&mut self, spot: &Spot) -> Result<Value, Failed> {
-        let limit = self.scope.settings.limits.work;
-        self.machine.work = limit - self.left;
+        self.machine.left = self.left;
         self.machine.bytes = 0;
         self.machine.active.clone_from(&spot.active);
         let value = self.machine.eval(&spot.tree, spot.id, spot.frame);
-        self.left = limit.saturating_sub(self.machine.work);
+        self.left = self.machine.left;
         self.machine.depth = 0;
         self.machine.contexts = 0;
         value
@@ -166,17 +165,19 @@ impl<'a> Walk<'a> {
             Node::Attr(name) | Node::Absolute(name) | Node::Select(name) => *name,
             _ => return Ok(None),
         };
-        self.machine.work = self.scope.settings.limits.work - self.left;
+        self.machine.left = self.left;
         self.machine.active.clone_from(&spot.active);
         let located = self.machine.locate(&spot.tree, spot.id, spot.frame);
-        self.left = self.scope.settings.limits.work.saturating_sub(self.machine.work);
+        self.left = self.machine.left;
         self.machine.depth = 0;
         let Some(located) = located? else { return Ok(None) };
         let side = self.side(located.at);
         let owner = self.machine.frame(located.at).owner.0;
         let (tree, id, active) = match located.found {
             None => return Ok(Some((Target::Missing, side))),
-            Some(Found::Value(_) | Found::Frame(_) | Found::Clock) => return Ok(Some((Target::Value, side))),
+            Some(Found::Value(_) | Found::Literal(_) | Found::Frame(_) | Found::Clock) => {
+                return Ok(Some((Target::Value, side)));
+            }
             Some(Found::Borrowed(tree)) => {
                 let active = Active { holder: 0, part: name.key().index() as u32, owner };
                 (Arc::clone(tree), tree.root(), active)

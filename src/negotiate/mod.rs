@@ -2,6 +2,7 @@
 //!
 //! A pure function: the same snapshot always gives the same outcome.
 
+pub mod advertisement;
 pub mod candidate;
 pub mod concurrency;
 pub mod deal;

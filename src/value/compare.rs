@@ -12,11 +12,7 @@ pub fn compare(op: BinaryOp, left: &Value, right: &Value) -> Value {
         (Value::Error, _) | (_, Value::Error) => Value::Error,
         (Value::Undefined, _) | (_, Value::Undefined) => Value::Undefined,
         (Value::Ad(_) | Value::List(_), _) | (_, Value::Ad(_) | Value::List(_)) => Value::Error,
-        (Value::Str(a), Value::Str(b)) => match op {
-            BinaryOp::Equal => Value::Bool(a.eq_ignore_ascii_case(b)),
-            BinaryOp::NotEqual => Value::Bool(!a.eq_ignore_ascii_case(b)),
-            _ => decide(op, Some(folded_order(a, b))),
-        },
+        (Value::Str(a), Value::Str(b)) => texts(op, a, b).unwrap_or_default(),
         (Value::AbsTime(a), Value::AbsTime(b)) => {
             let (a, b) = (a.seconds, b.seconds);
             decide(op, Some(a.cmp(&b)))
@@ -30,6 +26,20 @@ pub fn compare(op: BinaryOp, left: &Value, right: &Value) -> Value {
             },
         },
     }
+}
+
+/// The value of a comparison of two strings; none for other operators.
+pub(crate) fn texts(op: BinaryOp, a: &[u8], b: &[u8]) -> Option<Value> {
+    Some(match op {
+        BinaryOp::Equal => Value::Bool(a.eq_ignore_ascii_case(b)),
+        BinaryOp::NotEqual => Value::Bool(!a.eq_ignore_ascii_case(b)),
+        BinaryOp::Is => Value::Bool(a == b),
+        BinaryOp::Isnt => Value::Bool(a != b),
+        BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
+            decide(op, Some(folded_order(a, b)))
+        }
+        _ => return None,
+    })
 }
 
 fn decide(op: BinaryOp, order: Option<Ordering>) -> Value {

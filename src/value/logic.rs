@@ -56,6 +56,18 @@ impl Truth {
         OR[self as usize][right as usize]
     }
 
+    /// `!self`
+    #[must_use]
+    #[expect(clippy::should_implement_trait, reason = "an operator of the language, beside and and or")]
+    pub fn not(self) -> Truth {
+        match self {
+            T => F,
+            F => T,
+            U => U,
+            E | Truth::Stranger => E,
+        }
+    }
+
     /// Whether `self && …` is decided without the right operand. A stranger does not decide, though the result
     /// is error either way: the reference evaluates the right operand then.
     pub fn decides_and(self) -> bool {
@@ -80,11 +92,7 @@ impl Truth {
 
 /// `!value`
 pub fn not(value: &Value) -> Value {
-    match Truth::of(value) {
-        T => Value::Bool(false),
-        F => Value::Bool(true),
-        other => other.value(),
-    }
+    Truth::of(value).not().value()
 }
 
 #[cfg(test)]

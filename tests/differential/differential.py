@@ -39,10 +39,6 @@ def shown(answer, part="text"):
     return str((answer.get("value") or {}).get(part, ""))
 
 
-def shown(answer, part="text"):
-    return str((answer.get("value") or {}).get(part, ""))
-
-
 @known("Q1")
 def written_and_computed(case, reference, classmate):
     """`{1} =?= split("1")` is false in the reference; here identity of lists is always an error."""
@@ -56,47 +52,57 @@ def computed_duration(case, reference, classmate):
     return shown(classmate) == "error" and re.search(r"relTime\s*\((?!\s*\")", text_of(case), re.I) is not None
 
 
-@known("PCRE2 10.43 where the reference has 10.32")
+@known("Q16")
 def newer_patterns(case, reference, classmate):
     """Quantifiers such as `{,2}` and `{ 1 }`, lookbehind of varying length, names of assertions and of properties."""
-    return re.search(r"\{\s*,|\{ |\(\*|\(\?<[=!]|\{\w+:|\\K|VERSION", text_of(case)) is not None and re.search(r"reg|replace|unresolved", text_of(case), re.I) is not None
+    text = text_of(case)
+    return (re.search(r"\{\s*,\s*\d|\{ *\d+ *,? *\d* +\}|\{ +\d|\(\*[a-z]|\(\?<[=!]|\\[pP]\{\w+:|\\K|\(\*?VERSION", text) is not None
+            and re.search(r"regexp|replace|unresolved", text, re.I) is not None)
 
 
-@known("unterminated comment repeats the token before it")
+@known("Q17")
+def subscripted_ad(case, reference, classmate):
+    """`a["x"].y`: a selection from what a subscript with a name gave."""
+    return (shown(reference) in ("undefined", "error") or reference.get("died", False)) and re.search(r"\][\s)]*\.\s*\w", text_of(case)) is not None
+
+
+@known("Q18")
 def repeated_token(case, reference, classmate):
     """`{ {}/*` is a list for a full parse of the reference."""
     return "/*" in text_of(case) and (classmate.get("parse") is False or shown(classmate) == "error")
 
 
-@known("scope moved by countMatches, evalInEachContext and unresolved")
+@known("Q8")
 def moved_scope(case, reference, classmate):
     """These leave the reference in the ad where they found their first argument, so the names behind them are looked up there."""
     return (difference(reference, classmate) or "").startswith("value") and re.search(
-        r"(countMatches|evalInEachContext|unresolved)\s*\(.*\).*\w", text_of(case), re.I) is not None
+        r"(countMatches|evalInEachContext|unresolved)\s*\(.*(\w|[.\]])", text_of(case), re.I) is not None and (
+        case.get("target") or case.get("my")) is not None
 
 
-@known("endless projection")
+@known("Q19")
 def endless_projection(case, reference, classmate):
     """`[a = {a.d}].a[0]`: the reference gives something when it runs out of depth, or overflows its stack."""
     return shown(classmate, "failed") == "True" and re.search(r"\b(\w+)\s*=\s*[^;]*\{[^;]*\b\1\b", text_of(case), re.I) is not None
 
 
-@known("dates out of range")
+@known("Q11")
 def year_out_of_range(case, reference, classmate):
-    return re.search(r"splitTime|formatTime|get[A-Z]", text_of(case), re.I) is not None and re.search(r"\d{9}|[eE]\d", text_of(case)) is not None
+    """Years that do not fit in 32 bits."""
+    return shown(classmate) == "error" and re.search(r"splitTime|formatTime", text_of(case), re.I) is not None
 
 
-@known("depth leaked by strcat and join")
+@known("Q20")
 def leaked_depth(case, reference, classmate):
     return shown(reference, "failed") == "True" and re.search(r"strcat|join", text_of(case), re.I) is not None and len(text_of(case)) > 400
 
 
-@known("aborted file detection")
+@known("Q21")
 def aborted_detection(case, reference, classmate):
     return case.get("format") == "fileauto" and reference.get("died", False)
 
 
-@known("JSON escapes above \\u007f")
+@known("Q12")
 def json_escape(case, reference, classmate):
     return case.get("format") in ("json", "jsonl", "fileauto", "auto") and re.search(r"\\u(?!00[0-7])[0-9a-f]{4}", case.get("input", ""), re.I) is not None
 

@@ -1,0 +1,365 @@
+//! Expressions as conditions: what most of Requirements is made of, without making values of it.
+//!
+//! In: a node. Out: whether its value is true, false, undefined, error or no condition: [`Truth::of`] what
+//! [`Machine::eval`] gives, with the same steps and levels counted in the same order. Chains of `&&` and `||` are
+//! walked without recursion, and constants of expressions and ads are compared where they stand.
+
+use std::sync::Arc;
+
+use crate::eval::{Failed, Found, Machine, operate, with_stack};
+use crate::name::Name;
+use crate::syntax::expr::{Node, NodeId, Tree, base_of};
+use crate::syntax::literal::Literal;
+use crate::syntax::operator::{BinaryOp, UnaryOp};
+use crate::value::logic::Truth;
+use crate::value::{FrameId, Value, compare};
+
+/// The evaluation was abandoned; the machine knows why. It takes no room beside a result, which so fits a register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Abandoned;
+
+/// The value of an operand, or the constant that it is.
+enum Operand<'t> {
+    Literal(&'t Literal),
+    Value(Value),
+}
+
+impl Operand<'_> {
+    fn text(&self) -> Option<&[u8]> {
+        match self {
+            Operand::Literal(Literal::Str(text)) | Operand::Value(Value::Str(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn into_value(self) -> Value {
+        match self {
+            Operand::Literal(literal) => Value::from(literal),
+            Operand::Value(value) => value,
+        }
+    }
+}
+
+impl<'a> Machine<'a> {
+    /// As [`Machine::truth`], for those who want to know why it was abandoned.
+    pub(super) fn condition(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Failed> {
+        self.truth(tree, id, frame).map_err(|abandoned| self.failure(abandoned))
+    }
+
+    /// Why the evaluation was abandoned.
+    pub(super) fn failure(&mut self, _: Abandoned) -> Failed {
+        self.failed.take().unwrap_or(Failed::Work(self.settings.limits.work))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn abandon(&mut self, failed: Failed) -> Abandoned {
+        self.failed = Some(failed);
+        Abandoned
+    }
+
+    #[inline]
+    fn step(&mut self) -> Result<(), Abandoned> {
+        if self.left == 0 {
+            return Err(self.exhausted());
+        }
+        self.left -= 1;
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn exhausted(&mut self) -> Abandoned {
+        self.abandon(Failed::Work(self.settings.limits.work))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn too_deep(&mut self) -> Abandoned {
+        self.abandon(Failed::Depth(self.deepest))
+    }
+
+    /// Goes one level deeper; whoever calls it comes back.
+    #[inline]
+    fn enter(&mut self) -> Result<(), Abandoned> {
+        if self.depth >= self.deepest {
+            return Err(self.too_deep());
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// What the value of a node means as a condition.
+    pub(super) fn truth(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Abandoned> {
+        let depth = self.depth;
+        let truth = self.counted_truth(tree, id, frame);
+        self.depth = depth;
+        truth
+    }
+
+    /// As [`Machine::truth`], but the depth afterwards is any.
+    fn counted_truth(&mut self, tree: &Arc<Tree>, mut id: NodeId, frame: FrameId) -> Result<Truth, Abandoned> {
+        let mut negations = 0;
+        let truth = loop {
+            self.step()?;
+            match tree.node(id) {
+                Node::Paren(inner) => {
+                    self.enter()?;
+                    id = *inner;
+                }
+                Node::Unary(UnaryOp::Not, operand) => {
+                    self.enter()?;
+                    negations += 1;
+                    id = *operand;
+                }
+                Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
+                    self.enter()?;
+                    break self.logic(tree, *op, [*left, *right], frame)?;
+                }
+                _ => break self.leaf(tree, id, frame)?,
+            }
+        };
+        // Twice is not the same as not at all: what is no condition becomes an error.
+        Ok(if negations == 0 { truth } else { (0..negations).fold(truth, |truth, _| truth.not()) })
+    }
+
+    /// `left && right`, `left || right`, for a node that is counted already and whose level is entered.
+    pub(super) fn logic(
+        &mut self,
+        tree: &Arc<Tree>,
+        op: BinaryOp,
+        [left, right]: [NodeId; 2],
+        frame: FrameId,
+    ) -> Result<Truth, Abandoned> {
+        let (depth, below) = (self.depth, self.waiting.len());
+        let truth = self.counted_logic(tree, op, left, right, frame);
+        self.depth = depth;
+        self.waiting.truncate(below);
+        truth
+    }
+
+    /// As [`Machine::logic`], but the depth afterwards is any, and so is what waits.
+    fn counted_logic(
+        &mut self,
+        tree: &Arc<Tree>,
+        op: BinaryOp,
+        left: NodeId,
+        right: NodeId,
+        frame: FrameId,
+    ) -> Result<Truth, Abandoned> {
+        // `a && b && c` is `(a && b) && c`: down along the left side, then up again.
+        let (top, below, mut id) = (self.depth, self.waiting.len(), left);
+        self.waiting.push((op, right));
+        let mut truth = loop {
+            match tree.node(id) {
+                Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
+                    self.step()?;
+                    self.enter()?;
+                    self.waiting.push((*op, *right));
+                    id = *left;
+                }
+                _ => break self.truth(tree, id, frame)?,
+            }
+        };
+        while self.waiting.len() > below
+            && let Some((op, right)) = self.waiting.pop()
+        {
+            self.depth = top + (self.waiting.len() - below) as u32;
+            truth = match op {
+                BinaryOp::And if truth.decides_and() => truth,
+                BinaryOp::And => truth.and(self.truth(tree, right, frame)?),
+                _ if truth.decides_or() => truth,
+                _ => truth.or(self.truth(tree, right, frame)?),
+            };
+        }
+        Ok(truth)
+    }
+
+    /// A node that is not logic, counted already.
+    fn leaf(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Abandoned> {
+        match tree.node(id) {
+            Node::Attr(name) => match self.resolve_reference(*name, frame) {
+                Some((found, at)) => self.follow_truth(found, *name, at),
+                None => Ok(Truth::Undefined),
+            },
+            Node::Select(name) => match self.side(tree, base_of(id), frame) {
+                Some(side) => {
+                    self.step()?;
+                    self.truth_outward(*name, side)
+                }
+                None => self.value_truth(tree, id, frame),
+            },
+            Node::Binary(op, left, right) if *op != BinaryOp::Default => {
+                self.enter()?;
+                self.strict(tree, *op, [*left, *right], frame).map(|value| Truth::of(&value))
+            }
+            _ => self.value_truth(tree, id, frame),
+        }
+    }
+
+    fn value_truth(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Abandoned> {
+        match self.node(tree, id, frame) {
+            Ok(value) => Ok(Truth::of(&value)),
+            Err(failed) => Err(self.abandon(failed)),
+        }
+    }
+
+    /// As [`Machine::outward`], as a condition.
+    pub(super) fn truth_outward(&mut self, name: Name, frame: FrameId) -> Result<Truth, Abandoned> {
+        match self.resolve(name, frame) {
+            Some((found, at)) => self.follow_truth(found, name, at),
+            None => Ok(Truth::Undefined),
+        }
+    }
+
+    /// As [`Machine::follow`], as a condition.
+    fn follow_truth(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Truth, Abandoned> {
+        let Found::Borrowed(tree) = found else {
+            return match self.follow(found, name, at) {
+                Ok(value) => Ok(Truth::of(&value)),
+                Err(failed) => Err(self.abandon(failed)),
+            };
+        };
+        self.enter()?;
+        let active = self.active_in(name, at);
+        let truth = if self.active.contains(&active) {
+            Ok(Truth::Undefined)
+        } else {
+            self.active.push(active);
+            let truth = with_stack(|| self.truth(tree, tree.root(), at));
+            self.active.pop();
+            truth
+        };
+        self.depth -= 1;
+        truth
+    }
+
+    /// An operator that evaluates both operands, for a node that is counted already and whose level is entered.
+    pub(super) fn strict(
+        &mut self,
+        tree: &Arc<Tree>,
+        op: BinaryOp,
+        [left, right]: [NodeId; 2],
+        frame: FrameId,
+    ) -> Result<Value, Abandoned> {
+        let (first, second) = (self.operand(tree, left, frame)?, self.operand(tree, right, frame)?);
+        if let (Some(a), Some(b)) = (first.text(), second.text()) {
+            self.charge_work((a.len().min(b.len()) / 32) as u64).map_err(|failed| self.abandon(failed))?;
+            if let Some(value) = compare::texts(op, a, b) {
+                return Ok(value);
+            }
+        }
+        Ok(operate(op, &first.into_value(), &second.into_value()))
+    }
+
+    /// Evaluates an operand; constants of the expression and of the ads stay where they are.
+    fn operand<'t>(&mut self, tree: &'t Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Operand<'t>, Abandoned>
+    where
+        'a: 't,
+    {
+        self.step()?;
+        let (found, name, at) = match tree.node(id) {
+            Node::Literal(literal) => return Ok(Operand::Literal(literal)),
+            Node::Attr(name) => match self.resolve_reference(*name, frame) {
+                Some((found, at)) => (found, *name, at),
+                None => return Ok(Operand::Value(Value::Undefined)),
+            },
+            Node::Select(name) => match self.side(tree, base_of(id), frame) {
+                Some(side) => {
+                    self.step()?;
+                    match self.resolve(*name, side) {
+                        Some((found, at)) => (found, *name, at),
+                        None => return Ok(Operand::Value(Value::Undefined)),
+                    }
+                }
+                None => return self.operand_value(tree, id, frame),
+            },
+            _ => return self.operand_value(tree, id, frame),
+        };
+        match found {
+            Found::Literal(literal) if self.depth < self.deepest => Ok(Operand::Literal(literal)),
+            found => match self.follow(found, name, at) {
+                Ok(value) => Ok(Operand::Value(value)),
+                Err(failed) => Err(self.abandon(failed)),
+            },
+        }
+    }
+
+    fn operand_value<'t>(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Operand<'t>, Abandoned> {
+        match self.node(tree, id, frame) {
+            Ok(value) => Ok(Operand::Value(value)),
+            Err(failed) => Err(self.abandon(failed)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ad::ClassAd;
+    use crate::eval::scope::{Limits, Scope, Settings};
+    use crate::syntax::parse::Mode;
+
+    /// Expressions of every kind, evaluated in `MY` with `TARGET` opposite.
+    const EXPRESSIONS: [&str; 34] = [
+        "true",
+        "Missing",
+        "Cpus",
+        "MY.Cpus > 1 && TARGET.Cpus > 1 && Missing",
+        "(Missing || true) && (error || true)",
+        "true || error && \"text\"",
+        "\"text\" && true",
+        "\"text\" || true",
+        "!\"text\"",
+        "!!\"text\"",
+        "!!3",
+        "!(Cpus > 100) && !Missing",
+        "false && Loop",
+        "Loop",
+        "A",
+        "A || B || C || true",
+        "(((Cpus)))",
+        "(((!(((Cpus > 1))))))",
+        "Cpus > 1 ? A : B",
+        "Missing ? A : B",
+        "\"text\" ? A : B",
+        "Missing ?: A",
+        "isUndefined(Missing) && ifThenElse(Cpus > 1, B, C)",
+        "Name == \"SLOT1\" && TARGET.Name =!= \"job\"",
+        "Name =?= \"slot1\" || Name < \"a\"",
+        "[x = Cpus > 1].x && {true, false}[0]",
+        "{true} && true",
+        "MY && TARGET",
+        "TARGET.MY.Cpus == other.Cpus",
+        "parent.Cpus || root.Cpus",
+        "strcat(\"a\", Name) == \"aslot1\" && .Cpus",
+        "absTime(\"2020-01-01T00:00:00Z\") || relTime(5) && true",
+        "CurrentTime > 5 && 1 + 1 && 0.0 || -0.0",
+        "1 & 2 && 3 | 4 && Big == Big",
+    ];
+
+    #[test]
+    fn a_condition_is_what_the_value_means_within_every_limit() {
+        let target = ClassAd::parse(b"[Name = \"job\"; Cpus = 1; C = MY.Name]").unwrap();
+        let big = format!("\"{}\"", "x".repeat(320));
+        for text in EXPRESSIONS {
+            let my = format!(
+                "[Requirements = {text}; Name = \"slot1\"; Cpus = 4; Loop = Loop || true; A = B && Missing; B = Cpus > 2; Big = {big}]"
+            );
+            let my = ClassAd::parse(my.as_bytes()).unwrap();
+            let limits = (0..60).map(|work| Limits { work, ..Limits::default() });
+            let limits = limits.chain((0..20).map(|depth| Limits { depth, ..Limits::default() }));
+            for limits in limits.chain([Limits::default()]) {
+                for mode in [Mode::HTCondor, Mode::Strict] {
+                    let settings = Settings { mode, limits, ..Settings::default() };
+                    let requirements = Name::new("Requirements");
+                    for scope in [Scope::new(&my, &settings), Scope::new(&my, &settings).with_target(&target)] {
+                        let value = Machine::new(scope).eval_attribute(requirements);
+                        let truth = Machine::new(scope).attribute_truth(requirements);
+                        assert_eq!(truth, value.map(|value| Truth::of(&value)), "{text} within {limits:?}");
+                    }
+                }
+            }
+        }
+    }
+}
