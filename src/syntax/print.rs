@@ -143,14 +143,10 @@ fn separated(elements: &[NodeId], separator: &'static str, steps: &mut Steps) {
     }
 }
 
-/// Deepest indentation, in columns: without a bound, the text of brackets inside brackets grows with the square of
-/// their number.
-const DEEPEST_INDENT: usize = 128;
-
-/// A new line, its spaces; 128 at most.
+/// A new line, its spaces.
 pub fn write_line(out: &mut Vec<u8>, spaces: usize) {
     out.push(b'\n');
-    out.resize(out.len() + spaces.min(DEEPEST_INDENT), b' ');
+    out.resize(out.len() + spaces, b' ');
 }
 
 fn pretty_list(out: &mut Vec<u8>, elements: &[NodeId], indent: &mut usize, steps: &mut Steps) {
