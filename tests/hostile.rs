@@ -5,6 +5,7 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use classmate::ad::ClassAd;
 use classmate::error::SyntaxErrorKind;
@@ -161,7 +162,7 @@ fn a_truncated_file_gives_what_was_whole_and_says_what_was_not() {
     assert_eq!(text(&output.stdout), "1\n");
     let message = text(&output.stderr);
     assert!(message.contains("the string is not closed"), "{message}");
-    assert!(message.contains("1 lines were skipped"), "{message}");
+    assert!(message.contains("skipped: 0 ads, 1 line"), "{message}");
 }
 
 #[test]
@@ -212,4 +213,368 @@ fn a_log_that_was_cut_is_read_with_a_warning() {
     let message = text(&output.stderr);
     assert!(message.contains("warning: ") && message.contains("cut.log:"), "{message}");
     assert!(message.contains("the last line is not complete and was discarded"), "{message}");
+}
+
+/// Most seconds that a megabyte of input may take, ten times what was measured in a debug build on a slow machine.
+const PATIENCE: u64 = 30;
+
+/// A megabyte, nearly: what is repeated, again and again.
+fn megabyte(part: &str) -> String {
+    part.repeat(1_000_000 / part.len())
+}
+
+/// The limit of address space for inputs of a megabyte, in kilobytes: 256 MiB, and what a program maps anyway.
+const SPACE: u64 = (256 << 10) + (64 << 10);
+
+/// Evaluates an expression in an ad of new syntax within the limits; returns the value and what was complained of.
+fn within_limits(ad: &str, expr: &str) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "hostile.ads", format!("{ad}\n").as_bytes());
+    let begin = Instant::now();
+    let output = classmate(SPACE, &["eval", expr, "--my", &path]);
+    assert!(begin.elapsed() < Duration::from_secs(PATIENCE), "{expr}: {:?}", begin.elapsed());
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{expr}: {:?} {}", output.status, text(&output.stderr));
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// Asserts that an evaluation is given up: at a limit, with a message, or with the value error.
+fn is_refused(ad: &str, expr: &str) {
+    let (value, message) = within_limits(ad, expr);
+    assert_eq!(value, "error\n", "{expr}: {message}");
+}
+
+#[test]
+fn a_megabyte_of_comments_is_skipped() {
+    for comment in ["/**/", "//\n", "/* a */ // b\n"] {
+        let source = format!("1 + {}2", megabyte(comment));
+        let expr = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap();
+        assert_eq!(expr.to_string(), "1 + 2", "{comment}");
+        let ad = ClassAd::parse(format!("[{}a = {}7]", megabyte(comment), megabyte(comment)).as_bytes()).unwrap();
+        assert_eq!(ad.to_string(), "[ a = 7 ]", "{comment}");
+    }
+}
+
+#[test]
+fn chains_of_every_operator_are_read_printed_and_given_up() {
+    let operators = [
+        "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", ">>>", "<", "<=", ">", ">=", "==", "!=", "=?=", "=!=",
+        "&&", "||",
+    ];
+    for operator in operators {
+        let source = format!("x{}", megabyte(&format!(" {operator} x")));
+        let expr = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap();
+        assert_eq!(expr.to_text(classmate::syntax::print::Style::Old), source.as_bytes(), "{operator}");
+        let ad = ClassAd::parse(b"[x = 1]").unwrap();
+        let value = Scope::new(&ad, &Settings::default()).eval(&expr);
+        assert_eq!(value.unwrap_err(), Failed::Depth(400), "{operator}");
+    }
+}
+
+#[test]
+fn selections_and_subscripts_in_a_row_are_given_up() {
+    for (first, part) in [("x", ".a"), ("[a = 1]", ".a"), ("x", "[0]"), ("{1}", "[0]")] {
+        let source = format!("{first}{}", megabyte(part));
+        match parse_expr(source.as_bytes(), &ParseOptions::default()) {
+            Ok(expr) => {
+                let value = Scope::new(&ClassAd::new(), &Settings::default()).eval(&expr);
+                assert!(matches!(value, Err(Failed::Depth(_))), "{part}: {value:?}");
+            }
+            Err(error) => assert_eq!(error.kind, SyntaxErrorKind::TooDeep(500), "{part}"),
+        }
+    }
+}
+
+#[test]
+fn attributes_that_double_are_given_up() {
+    let chain = |first: &str, term: &str| {
+        let links: Vec<String> =
+            (1..60).map(|at| format!("a{at} = {}", term.replace('@', &format!("a{}", at - 1)))).collect();
+        format!("[a0 = {first}; {}]", links.join("; "))
+    };
+    let megabyte = format!("\"{}\"", megabyte("x"));
+    for (first, term) in [
+        ("\"x\"", "strcat(@, @)"),
+        (megabyte.as_str(), "strcat(@, @)"),
+        ("\"x\"", "join(\",\", @, @)"),
+        ("\"x\"", "join(\",\", split(@), split(@), @, @)"),
+        ("1", "@ + @"),
+        ("1", "size({ @, @ }) + @ + @"),
+        ("\"aa\"", "replaceAll(\"a\", @, \"aa\")"),
+        ("1", "eval(strcat(unparse(@), \" + \", unparse(@)))"),
+        ("1 + 1", "eval(\"@ + @\")"),
+        ("1", "@ ? @ + @ : @"),
+    ] {
+        is_refused(&chain(first, term), "a59");
+    }
+    // What is written, and not what it stands for, is the value of these.
+    for (first, term, value) in [
+        ("{1}", "{@, @}", "{ a58,a58 }\n"),
+        ("x", "unparse(@)", "\"unparse(a57)\"\n"),
+        ("{1}", "string({@, @})", "\"{ a58,a58 }\"\n"),
+    ] {
+        assert_eq!(within_limits(&chain(first, term), "a59").0, value, "{term}");
+    }
+    assert_eq!(within_limits(&chain("{1}", "{@, @}"), "a59 == a59").0, "error\n");
+}
+
+#[test]
+fn contexts_inside_contexts_are_given_up() {
+    let mut nested = "1".to_owned();
+    let mut counted = "true".to_owned();
+    for _ in 0..20 {
+        nested = format!("evalInEachContext({nested}, L)");
+        counted = format!("countMatches({counted} > 0, L)");
+    }
+    let ad = "[L = { [a = 1], [a = 2], [a = 3] }]";
+    is_refused(ad, &nested);
+    is_refused(ad, &counted);
+    is_refused("[a = evalInEachContext(a, { [x = 1], [x = 2] })]", "a");
+    let ads = format!("[L = {{ {} [a = 2] }}]", megabyte("[a = 1],"));
+    is_refused(&ads, "evalInEachContext(evalInEachContext(a, L), L)");
+    is_refused(&ads, "countMatches(countMatches(a > 0, L) > 1, L)");
+    assert_eq!(within_limits(&ads, "countMatches(a > 1, L)").0, "1\n");
+}
+
+#[test]
+fn lists_of_a_megabyte_are_searched_compared_and_printed() {
+    let numbers = format!("[L = {{ {} 2 }}; LL = {{ {} {{ 2 }} }}]", "1,".repeat(250_000), "{ 1 },".repeat(80_000));
+    for (expr, value) in [
+        ("member(3, L)", "false"),
+        ("anyCompare(\"==\", L, 2)", "true"),
+        ("allCompare(\"<\", L, 3)", "true"),
+        ("sum(L) + max(L) + min(L)", "250005"),
+        ("L == L", "error"),
+        ("member({ 2 }, LL)", "error"),
+        // 2 + 80,000 * 6 + 5 + 2
+        ("size(string(LL))", "480009"),
+        ("size(join(\",\", L))", "500001"),
+    ] {
+        assert_eq!(within_limits(&numbers, expr).0, format!("{value}\n"), "{expr}");
+    }
+    assert_eq!(within_limits(&numbers, "LL").0.len(), 480_009 + 1);
+}
+
+/// Work that grows with the square of the input is given up.
+#[test]
+fn a_megabyte_against_a_megabyte_is_done_at_once_or_given_up() {
+    let tokens = |letter: char| (0..60_000).map(|at| format!("{letter}{at}")).collect::<Vec<_>>().join(",");
+    let ad = format!("[a = \"{}\"; b = \"{}\"]", tokens('a'), tokens('b'));
+    for (expr, value) in [
+        ("stringListsIntersect(a, b)", "false"),
+        ("stringListSubsetMatch(a, strcat(b, \",\", a))", "true"),
+        ("stringListISubsetMatch(a, b)", "false"),
+        ("stringListMember(\"b\", a)", "false"),
+        ("size(split(a))", "60000"),
+    ] {
+        assert_eq!(within_limits(&ad, expr).0, format!("{value}\n"), "{expr}");
+    }
+    let every =
+        |call: &str, subject: &str| format!("[a = \"{subject}\"; L = {{ {} 1 }}]", format!("{call},").repeat(20_000));
+    let numbers = "1,".repeat(250_000);
+    let digits = "1".repeat(400_000);
+    for (call, subject) in [
+        ("stringListsIntersect(a, a)", tokens('a').as_str()),
+        ("stringListSubsetMatch(a, a)", tokens('a').as_str()),
+        ("stringListMember(\"x\", a)", tokens('a').as_str()),
+        ("stringListSum(a)", numbers.as_str()),
+        ("stringListSize(a)", numbers.as_str()),
+        ("int(a)", digits.as_str()),
+        ("real(a)", digits.as_str()),
+        ("round(a)", digits.as_str()),
+        ("versioncmp(a, a)", digits.as_str()),
+        ("a == strcat(a)", digits.as_str()),
+        ("strcmp(a, strcat(a))", digits.as_str()),
+        ("member(a, { strcat(a) })", digits.as_str()),
+        ("size(split(a, \"1\"))", digits.as_str()),
+        ("formatTime(0, a)", digits.as_str()),
+    ] {
+        is_refused(&every(call, subject), "join(L)");
+    }
+}
+
+#[test]
+fn patterns_that_backtrack_are_given_up() {
+    let patterns = [
+        "(a+)+$",
+        "(a|aa)+$",
+        "(a*)*b",
+        "(.*)(.*)(.*)(.*)x",
+        "^(([a-z])+.)+[A-Z]([a-z])+$",
+        "(?:a++)+b",
+        "(a(?1)?)b",
+        "a{1,1000}{1,60}b",
+        "((((a{1,9}){1,9}){1,9}){1,9})b",
+    ];
+    for pattern in patterns {
+        for (subject, count) in [(1_000_000, 1), (60_000, 1), (1000, 1), (100, 300_000)] {
+            let texts = vec!["s"; count].join(",");
+            let ad = format!("[s = \"{}b!\"; L = {{ {texts} }}]", "a".repeat(subject));
+            let expr = format!("regexpMember(\"{pattern}\", L) || replaceAll(\"{pattern}\", s, \"x\") == \"x\"");
+            let (value, _) = within_limits(&ad, &expr);
+            assert!(["true\n", "false\n", "error\n"].contains(&value.as_str()), "{pattern}: {value}");
+        }
+    }
+    // Each is another pattern, and takes long to compile.
+    let calls: Vec<String> = (0..20_000).map(|at| format!("regexp(\"((a{{1,255}}){{1,255}}{at})\", \"a\")")).collect();
+    is_refused(&format!("[L = {{ {} }}]", calls.join(",")), "join(L)");
+    is_refused(&format!("[s = \"{}\"]", "(".repeat(1_000_000)), "regexp(s, s)");
+}
+
+#[test]
+fn two_ads_that_ask_one_another_are_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let links: Vec<String> = (0..60).map(|at| format!("a{at} = TARGET.a{} + TARGET.a{0};", at + 1)).collect();
+    let ad = format!("[{} x = TARGET.x + TARGET.x; y = TARGET.z; z = TARGET.y; a60 = 1]\n", links.concat());
+    let (left, right) = (file(&folder, "left.ads", ad.as_bytes()), file(&folder, "right.ads", ad.as_bytes()));
+    for (expr, value) in [("a0", "error\n"), ("x", "undefined\n"), ("y", "undefined\n"), ("TARGET.a0", "error\n")] {
+        let begin = Instant::now();
+        let output = classmate(SPACE, &["eval", expr, "--my", &left, "--target", &right]);
+        assert!(begin.elapsed() < Duration::from_secs(PATIENCE), "{expr}: {:?}", begin.elapsed());
+        assert_eq!(text(&output.stdout), value, "{expr}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_hundred_thousand_references_are_listed() {
+    let source =
+        format!("{{ {} }}", (0..100_000).map(|at| format!("TARGET.a{at}, b{at}")).collect::<Vec<_>>().join(","));
+    let expr = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap();
+    let (ad, settings) = (ClassAd::new(), Settings::default());
+    let found = classmate::ad::refs::external(&ad, &expr, classmate::ad::refs::Naming::Full, &settings).unwrap();
+    assert_eq!(found.len(), 200_000);
+}
+
+#[test]
+fn flattening_what_doubles_is_bounded() {
+    use classmate::ad::flatten::{Inlining, flatten};
+    for term in ["@ + @", "strcat(@, @)", "{@, @}", "@ && @", "@ ? @ : @", "[b = @; c = @]"] {
+        let links: Vec<String> =
+            (1..60).map(|at| format!("a{at} = {}", term.replace('@', &format!("a{}", at - 1)))).collect();
+        let ad = ClassAd::parse(format!("[a0 = x; {}]", links.join("; ")).as_bytes()).unwrap();
+        let expr = parse_expr(b"a59", &ParseOptions::default()).unwrap();
+        let begin = Instant::now();
+        if let Ok(classmate::ad::flatten::Flattened::Residue(rest)) =
+            flatten(&ad, &expr, Inlining::Inline, &Settings::default())
+        {
+            let limit = usize::try_from(Settings::default().limits.bytes).unwrap();
+            assert!(rest.to_text_within(classmate::syntax::print::Style::New, 2 * limit).is_some(), "{term}");
+        }
+        assert!(begin.elapsed() < Duration::from_secs(PATIENCE), "{term}: {:?}", begin.elapsed());
+    }
+}
+
+/// A megabyte in each form, read and written in every form.
+#[test]
+fn a_megabyte_in_every_form_is_read_and_written() {
+    let json = |inside: &str| format!("{{\"a\": {inside}}}\n");
+    let xml = |inside: &str| format!("<c><a n=\"a\">{inside}</a></c>\n");
+    let inputs: Vec<(&str, String)> = vec![
+        ("json", json(&"[".repeat(1_000_000))),
+        ("json", json(&format!("{}{}", "[".repeat(500_000), "]".repeat(500_000)))),
+        ("json", "{\"a\":".repeat(160_000)),
+        ("json", (0..500).map(|_| format!("{{\"a\": {}{}}}", "[".repeat(900), "]".repeat(900))).collect()),
+        (
+            "json",
+            format!(
+                "[{{{}}}]",
+                (0..500)
+                    .map(|at| format!("\"a{at}\": {}{}", "[".repeat(900), "]".repeat(900)))
+                    .collect::<Vec<_>>()
+                    .join(",")
+            ),
+        ),
+        ("json", json(&format!("\"{}\"", megabyte("\\u00e9")))),
+        ("json", json(&format!("\"{}\"", megabyte("\\ud83d")))),
+        ("json", json(&format!("[{}1]", megabyte("1,")))),
+        ("json", json(&format!("[{}1]", megabyte("{},")))),
+        ("json", megabyte("{}")),
+        ("json", megabyte("x{}")),
+        ("json", megabyte("/**/")),
+        ("xml", xml(&megabyte("<l>"))),
+        ("xml", xml(&format!("{}{}", "<l>".repeat(140_000), "</l>".repeat(140_000)))),
+        ("xml", xml(&format!("<l>{}</l>", megabyte("<i>1</i>")))),
+        ("xml", xml(&format!("<s>{}</s>", megabyte("&lt;")))),
+        ("xml", megabyte("<c>")),
+        ("xml", megabyte("<")),
+        ("xml", megabyte("<c><a n=\"a\">")),
+        ("new", megabyte("[")),
+        ("new", megabyte("[a=")),
+        ("new", megabyte("[]")),
+        ("new", megabyte("x[]")),
+        ("new", format!("[a = 1{}]", megabyte(";"))),
+        ("new", format!("[{}]", (0..60_000).map(|at| format!("a{at} = x + {at};")).collect::<String>())),
+        ("new", megabyte("[a = \"")),
+        ("long", format!("a = {}", megabyte("x + "))),
+        ("long", format!("a = \"{}\"\n", megabyte("x"))),
+        ("long", format!("a = {{ {}1 }}\n", megabyte("1,"))),
+        ("long", megabyte("a = (\n\n")),
+        ("long", megabyte("=")),
+        ("long", format!("{} = 1\n", megabyte("x"))),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (form, input) in &inputs {
+        let path = file(&folder, "hostile.ads", input.as_bytes());
+        let shown: String = input.chars().take(40).collect();
+        for to in ["long", "new", "json", "jsonl", "xml"] {
+            let begin = Instant::now();
+            let output = classmate(SPACE, &["ads", &path, "--from", form, "--to", to]);
+            assert!(begin.elapsed() < Duration::from_secs(PATIENCE), "{shown} to {to}: {:?}", begin.elapsed());
+            let message = text(&output.stderr);
+            assert!(matches!(output.status.code(), Some(0 | 1)), "{shown} to {to}: {:?} {message}", output.status);
+            assert!(!message.contains("panicked"), "{shown} to {to}: {message}");
+        }
+    }
+}
+
+#[test]
+fn a_megabyte_is_answered_in_the_session() {
+    let inputs = [
+        format!("x{}", " + x".repeat(250_000)),
+        format!("\"a\"{}", "+b".repeat(500_000)),
+        format!("{{ {}x }}", "x == undefined,".repeat(60_000)),
+        megabyte("x x "),
+        megabyte("10K "),
+        megabyte("a & "),
+        megabyte("(]"),
+        megabyte("'"),
+        megabyte("\"a"),
+    ];
+    for input in &inputs {
+        let shown: String = input.chars().take(20).collect();
+        for command in ["", ":trace ", ":ast ", ":refs ", ":flatten ", ":type ", "y = "] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = file(&folder, "script", format!("{command}{input}\n1 + 1\n").as_bytes());
+            let run = format!("ulimit -v {SPACE}; exec '{}' repl < '{path}'", env!("CARGO_BIN_EXE_classmate"));
+            let begin = Instant::now();
+            let output = Command::new("sh").args(["-c", &run]).output().unwrap();
+            assert!(begin.elapsed() < Duration::from_secs(PATIENCE), "{command}{shown}: {:?}", begin.elapsed());
+            let printed = text(&output.stdout);
+            assert!(printed.ends_with("\n2\n") || printed == "2\n", "{command}{shown}: {}", text(&output.stderr));
+        }
+    }
+}
+
+/// However many ads there are, the command holds one of them.
+#[test]
+fn fifty_thousand_ads_stream_in_bounded_memory() {
+    let ad: String = (0..40).map(|at| format!("Attribute{at} = strcat(\"value\", {at})\n")).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("many.ads");
+    let mut out = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
+    for at in 0..50_000 {
+        writeln!(out, "Name = \"slot{at}\"\nMemory = {}\n{ad}", at % 1000).unwrap();
+    }
+    out.flush().unwrap();
+    drop(out);
+    let path = path.to_str().unwrap();
+    // The file is 76 MB long.
+    for (arguments, lines) in [
+        (vec!["ads", path, "--count"], 1),
+        (vec!["ads", path, "--constraint", "Memory >= 500", "--attributes", "Name", "--format", "values"], 25_000),
+        (vec!["ads", path, "--to", "jsonl"], 50_000),
+    ] {
+        let output = classmate(64 << 10, &arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
+        assert_eq!(output.stdout.iter().filter(|byte| **byte == b'\n').count(), lines, "{arguments:?}");
+    }
 }

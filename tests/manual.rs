@@ -89,6 +89,32 @@ fn the_documents_tell_the_truth() {
 }
 
 #[test]
+fn the_example_programs_print_what_they_promise() {
+    for (name, expected) in [
+        (
+            "hello",
+            "Memory is 8192\n\
+             strcat(Name,\"@\",Site,\" has \",Memory / 1024,\" GB\")\n  = \"slot1@Madison has 8 GB\"\n\
+             GPUs > 0 && Cpus > 2\n  = undefined\n\
+             [ Cpus = 4; Name = \"slot1\"; Site = \"Madison\"; Memory = Cpus * 2048 ]\n",
+        ),
+        (
+            "match_two",
+            "\"small\" does not match, rank 900\n\"large\" matches, rank 700\n\
+             asks for TARGET.RequestMemory > 1024 && TARGET.RequestCpus <= 8\n",
+        ),
+    ] {
+        let output = Command::new(env!("CARGO"))
+            .args(["run", "--quiet", "--offline", "--example", name])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{name}");
+    }
+}
+
+#[test]
 fn omitted_lines_match_any_lines() {
     assert!(alike(&["a", "…", "z"], &["a", "b", "c", "z"]));
     assert!(alike(&["a", "…"], &["a"]));

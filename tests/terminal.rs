@@ -72,8 +72,8 @@ fn the_tab_key_completes_functions_commands_and_attributes() {
     type_in(&mut session, "ifthen\t", "ifThenElse(");
     type_in(&mut session, "true, 11, 12)", "12)");
     enter(&mut session, "11");
-    type_in(&mut session, ":ty\t", ":type");
-    type_in(&mut session, " 1.5", "1.5");
+    type_in(&mut session, ":ty\t", ":type ");
+    type_in(&mut session, "1.5", "1.5");
     enter(&mut session, "real");
     leave(session);
 }
@@ -137,6 +137,51 @@ fn a_history_that_cannot_be_written_disturbs_nobody() {
     let mut session = plain(&file.join("history"));
     type_in(&mut session, "2 + 2", "2 + 2");
     enter(&mut session, "4");
+    leave(session);
+}
+
+#[test]
+fn commands_show_times_traces_and_what_refuses_a_match() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/data");
+    let (job, slots) = (data.join("job.ad"), data.join("slots.ad"));
+    let ads = ["--color", "never", "--my", job.to_str().unwrap(), "--target", slots.to_str().unwrap()];
+    let mut session = session(&folder.path().join("history"), &ads);
+    type_in(&mut session, ":time 1 + 1", "1 + 1");
+    enter(&mut session, "s each, over ");
+    type_in(&mut session, ":trace RequestCpus + 1", "+ 1");
+    enter(&mut session, "RequestCpus   2  from MY");
+    type_in(&mut session, ":match", ":match");
+    // The failing clause of either side.
+    session.send("\r").unwrap();
+    session.flush().unwrap();
+    session.exp_string("MY accepts TARGET: no").unwrap();
+    session.exp_string("TARGET.HasSingularity").unwrap();
+    session.exp_string("TARGET accepts MY: no").unwrap();
+    session.exp_string("Cpus >= TARGET.RequestCpus").unwrap();
+    session.exp_string("match: no").unwrap();
+    session.exp_string("> ").unwrap();
+    leave(session);
+}
+
+#[test]
+fn signatures_and_earlier_lines_are_hinted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(&folder.path().join("history"), &["--color", "always"]);
+    type_in(&mut session, "substr(", "substr(text, offset [, length])");
+    session.send_control('c').unwrap();
+    session.exp_string("> ").unwrap();
+    session.send("1234 + 1\r").unwrap();
+    session.flush().unwrap();
+    session.exp_string("1235").unwrap();
+    session.exp_string("> ").unwrap();
+    // The rest of the line before, faint; the right arrow takes it over.
+    type_in(&mut session, "12", "34 + 1");
+    type_in(&mut session, "\x1b[C", "1");
+    session.send("\r").unwrap();
+    session.flush().unwrap();
+    session.exp_string("1235").unwrap();
+    session.exp_string("> ").unwrap();
     leave(session);
 }
 

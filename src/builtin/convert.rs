@@ -157,12 +157,21 @@ fn is<const TYPE: u8>(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     Ok(Value::Bool(call.argument(0)?.type_of() as u8 == TYPE))
 }
 
+/// The argument, with the steps counted that reading a number from a long string takes.
+fn argument(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let value = call.argument(0)?;
+    call.charge(value.as_bytes().map_or(0, <[u8]>::len) / 64)?;
+    Ok(value)
+}
+
 fn int(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    Ok(to_int(&call.argument(0)?).map_or_else(|other| other, Value::Int))
+    let value = argument(call)?;
+    Ok(to_int(&value).map_or_else(|other| other, Value::Int))
 }
 
 fn real(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    Ok(to_real(&call.argument(0)?).map_or_else(|other| other, Value::Real))
+    let value = argument(call)?;
+    Ok(to_real(&value).map_or_else(|other| other, Value::Real))
 }
 
 fn string(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
@@ -181,7 +190,7 @@ fn bool(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 }
 
 fn rounded(call: &mut Call<'_, '_>, round: fn(f64) -> f64) -> Result<Value, Failed> {
-    Ok(match call.argument(0)? {
+    Ok(match argument(call)? {
         Value::Int(value) => Value::Int(value),
         other => to_real(&other).map_or(Value::Error, |value| Value::Int(real_to_integer(round(value)))),
     })

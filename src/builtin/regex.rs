@@ -91,11 +91,18 @@ const LONGEST_KEPT: usize = 4096;
 /// Steps that compiling a pattern counts for, beside one for every byte.
 const COMPILE_STEPS: usize = 100;
 
+/// Further steps for a pattern that repeats parts so many times, for each time is compiled: up to half a millisecond,
+/// beyond which the engine refuses a pattern as too long.
+const REPEAT_STEPS: usize = 10_000;
+
 /// Steps that a quick search counts for, beside one for every byte.
 const SEARCH_STEPS: usize = 4;
 
-/// Steps that a search counts for that a quick one was not enough for: it may take half a second.
-const FULL_STEPS: usize = 500_000;
+/// Steps that a search counts for that a quick one was not enough for: it may take a tenth of a second.
+const FULL_STEPS: usize = 600_000;
+
+/// Further steps for one that was given up, for it did take that long.
+const GIVEN_UP_STEPS: usize = 1_000_000;
 
 /// A pattern and what came of compiling it; texts that are no patterns are worth remembering too.
 struct Kept {
@@ -120,7 +127,8 @@ pub(crate) fn compiled(call: &mut Call<'_, '_>, text: &[u8], options: Options) -
     if let Some(pattern) = known {
         return Ok(pattern);
     }
-    call.charge(COMPILE_STEPS + text.len())?;
+    let repeats = text.windows(2).any(|pair| pair[0] == b'{' && pair[1].is_ascii_digit());
+    call.charge(COMPILE_STEPS + text.len() + if repeats { REPEAT_STEPS } else { 0 })?;
     let pattern = Pattern::compile(text, options).ok().map(Rc::new);
     if text.len() <= LONGEST_KEPT {
         COMPILED.with_borrow_mut(|kept| {
@@ -146,7 +154,11 @@ fn searched<T, E: From<MatchError> + PartialEq>(
         }
     }
     call.charge(FULL_STEPS)?;
-    Ok(search(Effort::Full))
+    let found = search(Effort::Full);
+    if matches!(&found, Err(error) if *error == E::from(MatchError::LimitExceeded)) {
+        call.charge(GIVEN_UP_STEPS)?;
+    }
+    Ok(found)
 }
 
 /// Whether a pattern matches anywhere in a text; `None` if the search was given up.

@@ -165,7 +165,8 @@ fn size(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 
 fn reduced(call: &mut Call<'_, '_>, reduction: Reduction) -> Result<Value, Failed> {
     let Some([Some(list), delimiters]) = strings::<2>(call)? else { return Ok(Value::Error) };
-    charge_for(call, list.len())?;
+    // Reading numbers takes longer than looking for delimiters.
+    charge_for(call, list.len().saturating_mul(16))?;
     Ok(match reduce(&list, delimiters.as_deref().unwrap_or(DELIMITERS), reduction) {
         Ok(Some(Number::Integer(value))) => Value::Int(value),
         Ok(Some(Number::Real(value))) => Value::Real(value),
@@ -191,7 +192,9 @@ fn maximum(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 }
 
 /// Asks about an item, or several, and a list. Undefined counts as empty, but not both.
-fn asked(call: &mut Call<'_, '_>, question: fn(&[u8], &[u8], &[u8]) -> bool) -> Result<Value, Failed> {
+///
+/// A byte takes `cost` times the time of looking for a delimiter.
+fn asked(call: &mut Call<'_, '_>, cost: usize, question: fn(&[u8], &[u8], &[u8]) -> bool) -> Result<Value, Failed> {
     let (items, list) = (call.argument(0)?, call.argument(1)?);
     let delimiters = if call.len() > 2 { call.argument(2)? } else { Value::Undefined };
     let text = |value: &'_ Value| match value {
@@ -206,16 +209,16 @@ fn asked(call: &mut Call<'_, '_>, question: fn(&[u8], &[u8], &[u8]) -> bool) -> 
         return Ok(Value::Undefined);
     }
     let (items, list) = (items.as_deref().unwrap_or_default(), list.as_deref().unwrap_or_default());
-    charge_for(call, items.len() + list.len())?;
+    charge_for(call, (items.len() + list.len()).saturating_mul(cost))?;
     Ok(Value::Bool(question(items, list, delimiters.as_deref().unwrap_or(MEMBER_DELIMITERS))))
 }
 
 fn is_member<const CASELESS: bool>(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    asked(call, |item, list, delimiters| member(item, list, delimiters, CASELESS))
+    asked(call, 1, |item, list, delimiters| member(item, list, delimiters, CASELESS))
 }
 
 fn is_subset<const CASELESS: bool>(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    asked(call, |items, list, delimiters| subset(items, list, delimiters, CASELESS))
+    asked(call, 16, |items, list, delimiters| subset(items, list, delimiters, CASELESS))
 }
 
 fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Failed> {

@@ -199,8 +199,11 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     written(sorted.iter().try_for_each(|(_, ad)| sink.ad(ad)).and_then(|()| sink.finish()))?;
     notes.show(streams.err);
     let complaints = (sink.lost > 0).then(|| {
-        Failure::new(format!("{} values hold a line break and cannot be read back from the long format", sink.lost))
-            .help("write another form with --to")
+        let values = report::counted(sink.lost, "value");
+        Failure::new(format!(
+            "{values} cannot be read back from the long format: a line break or a quote is in the way"
+        ))
+        .help("write another form with --to")
     });
     match complaints {
         Some(failure) => Err(failure),

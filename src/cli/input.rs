@@ -13,7 +13,7 @@ use crate::cli::{Failure, complain};
 use crate::eval::scope::Settings;
 use crate::format::Reader;
 use crate::format::report::Report;
-use crate::report::{self, Color};
+use crate::report::{self, Color, counted};
 
 /// Files smaller than this are read without a progress bar.
 const LARGE: u64 = 32 << 20;
@@ -101,11 +101,7 @@ pub(crate) fn ad(path: &Path, at: u64, settings: &Settings, notes: &mut Notes) -
         }
     }
     notes.add(&input.name, reader.report());
-    let ads = match seen {
-        0 => "no ads".to_owned(),
-        1 => "1 ad".to_owned(),
-        _ => format!("{seen} ads"),
-    };
+    let ads = if seen == 0 { "no ads".to_owned() } else { counted(seen, "ad") };
     Err(Failure::input(format!("`{}` holds {ads}: expected at least {at}", input.name)))
 }
 
@@ -151,11 +147,14 @@ impl Notes {
             }
             let hidden = report.errors.saturating_sub(SHOWN as u64);
             if hidden > 0 {
-                lines.push(format!("note: {hidden} more errors in `{name}` are not shown"));
+                lines.push(format!("note: {} in `{name}` not shown", counted(hidden, "more error")));
             }
             lines.push(format!(
-                "note: of `{name}`, {} ads were read, {} ads and {} lines were skipped",
-                report.ads, report.skipped_ads, report.skipped_attributes
+                "note: of `{name}`, {} {} read; skipped: {}, {}",
+                counted(report.ads, "ad"),
+                if report.ads == 1 { "was" } else { "were" },
+                counted(report.skipped_ads, "ad"),
+                counted(report.skipped_attributes, "line"),
             ));
         }
         lines

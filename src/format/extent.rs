@@ -18,6 +18,24 @@ pub(crate) enum Brackets {
     Curly,
 }
 
+impl Brackets {
+    /// The bracket that opens and the one that closes.
+    pub(crate) fn bytes(self) -> (u8, u8) {
+        match self {
+            Brackets::Square => (b'[', b']'),
+            Brackets::Curly => (b'{', b'}'),
+        }
+    }
+
+    /// The other kind.
+    pub(crate) fn other(self) -> Brackets {
+        match self {
+            Brackets::Square => Brackets::Curly,
+            Brackets::Curly => Brackets::Square,
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Inside {
     Code,
@@ -61,10 +79,7 @@ impl Extent {
 
     /// The length of the bracketed text; `None` if its end is not there yet.
     pub(crate) fn find(&mut self, text: &[u8]) -> Option<usize> {
-        let (open, close) = match self.brackets {
-            Brackets::Square => (b'[', b']'),
-            Brackets::Curly => (b'{', b'}'),
-        };
+        let (open, close) = self.brackets.bytes();
         while self.at < text.len() {
             match self.inside {
                 Inside::Code => {

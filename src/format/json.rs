@@ -8,24 +8,24 @@ use std::io::{self, Read};
 use crate::ad::{Attribute, ClassAd};
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
 use crate::format::DEEPEST;
-use crate::format::extent::{Brackets, Extent, skip_blank};
-use crate::format::json_string::{Decoded, decode, write_string};
+use crate::format::extent::{Brackets, skip_blank};
+use crate::format::json_string::{Decoded, decode};
+use crate::format::list::{ListReader, ParseAd};
 use crate::format::literal::number;
 use crate::format::new::unexpected;
-use crate::format::order::Order;
 use crate::format::report::Report;
 use crate::format::source::Source;
 use crate::format::vocabulary::{Expressions, Names};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::build::Builder;
-use crate::syntax::expr::{Node, NodeId, Tree};
+use crate::syntax::expr::Node;
 use crate::syntax::literal::Literal;
-use crate::syntax::number::write_real_short;
 use crate::syntax::parse::{ParseOptions, parse_expr, parse_full};
-use crate::syntax::print::{Style, write_expr, write_integer, write_line, write_literal};
 use crate::syntax::token::{Quoting, joined_strings};
 use crate::text::Text;
+
+pub use crate::format::json_writer::JsonWriter;
 
 /// Reads the JSON object that a text begins with as an ad; what follows it is ignored. Also returns how many bytes it
 /// takes, what stands before it included.
@@ -59,23 +59,7 @@ pub fn parse_json(text: &[u8], options: &ParseOptions) -> Result<(ClassAd, usize
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct JsonReader<R> {
-    source: Source<R>,
-    parser: JsonParser,
-    report: Report,
-    place: Place,
-}
-
-/// Where in a list the reader stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
-    /// Outside lists.
-    Outside,
-    /// Behind a `[` or a comma.
-    BeforeElement,
-    /// Behind an object of a list.
-    BehindElement,
-}
+pub struct JsonReader<R>(ListReader<R, JsonParser>);
 
 impl<R: Read> JsonReader<R> {
     /// Reads an input.
@@ -84,54 +68,12 @@ impl<R: Read> JsonReader<R> {
     }
 
     pub(crate) fn over(source: Source<R>, options: &ParseOptions) -> Self {
-        JsonReader { source, parser: JsonParser::new(options), report: Report::default(), place: Place::Outside }
+        JsonReader(ListReader::new(source, JsonParser::new(options)))
     }
 
     /// What was read and skipped so far.
     pub fn report(&self) -> &Report {
-        &self.report
-    }
-
-    fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
-        loop {
-            let Some(first) = self.source.significant()? else { return Ok(None) };
-            match first {
-                b'{' => {
-                    self.place = if self.place == Place::Outside { Place::Outside } else { Place::BehindElement };
-                    if let Some(ad) = self.ad()? {
-                        return Ok(Some(ad));
-                    }
-                }
-                b'[' if self.place == Place::Outside => self.punctuation(Place::BeforeElement),
-                b',' if self.place == Place::BehindElement => self.punctuation(Place::BeforeElement),
-                b']' if self.place != Place::Outside => self.punctuation(Place::Outside),
-                _ => self.source.stray(&mut self.report, b'{', Expected::Object)?,
-            }
-        }
-    }
-
-    fn punctuation(&mut self, place: Place) {
-        self.source.consume(1);
-        self.place = place;
-    }
-
-    /// Reads the object that stands next; `None` if it had to be skipped.
-    fn ad(&mut self) -> io::Result<Option<ClassAd>> {
-        let end = self.source.extent(Extent::new(Brackets::Curly))?;
-        let text = &self.source.rest()[..end];
-        let ad = match self.parser.parse(text) {
-            Ok((ad, _)) => {
-                self.report.ads += 1;
-                Some(ad)
-            }
-            Err(error) => {
-                self.report.add(error, text, self.source.offset(), self.source.position());
-                self.report.skipped_ads += 1;
-                None
-            }
-        };
-        self.source.consume(end);
-        Ok(ad)
+        self.0.report()
     }
 }
 
@@ -139,7 +81,20 @@ impl<R: Read> Iterator for JsonReader<R> {
     type Item = io::Result<ClassAd>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_ad().transpose()
+        self.0.next()
+    }
+}
+
+impl ParseAd for JsonParser {
+    const BRACKETS: Brackets = Brackets::Curly;
+    const EXPECTED: Expected = Expected::Object;
+
+    fn report() -> Report {
+        Report::default()
+    }
+
+    fn parse_ad(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
+        self.parse(text)
     }
 }
 
@@ -391,171 +346,6 @@ fn string(text: &[u8], start: usize) -> Result<(&[u8], usize), SyntaxError> {
 
 fn decoded(token: &[u8], start: usize) -> Result<Decoded<'_>, SyntaxError> {
     decode(token).map_err(|kind| SyntaxError::new(kind, Span::new(start, start + token.len())))
-}
-
-/// Writes ads as JSON, in listing order, their own attributes only (§8.7).
-///
-/// Relative-time constants are written as numbers, as the reference does, and are reals when they are read back.
-///
-/// ```
-/// use classmate::ad::ClassAd;
-/// use classmate::format::json::JsonWriter;
-/// let ad = ClassAd::parse(b"[ZZ=x is 1; b={2.5,undefined}]")?;
-/// let mut out = Vec::new();
-/// JsonWriter::new().write_line(&mut out, &ad);
-/// assert_eq!(out, br#"{"b": [2.5,null],"ZZ": "\/Expr(x is 1)\/"}"#);
-/// # Ok::<(), classmate::error::SyntaxError>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct JsonWriter {
-    order: Order,
-    text: Vec<u8>,
-}
-
-impl Default for JsonWriter {
-    fn default() -> Self {
-        JsonWriter::new()
-    }
-}
-
-/// How values are laid out.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Layout {
-    /// Everything on one line.
-    Line,
-    /// One attribute or element a line, indented by two spaces a level.
-    Lines,
-}
-
-impl JsonWriter {
-    /// A writer; one writer for many ads of the same kind sorts their names only once.
-    pub fn new() -> Self {
-        JsonWriter { order: Order::listing(), text: Vec::new() }
-    }
-
-    /// Writes an ad over several lines, without a last line end.
-    pub fn write(&mut self, out: &mut Vec<u8>, ad: &ClassAd) {
-        self.write_as(out, ad, Layout::Lines);
-    }
-
-    /// Writes an ad on one line, without a line end.
-    pub fn write_line(&mut self, out: &mut Vec<u8>, ad: &ClassAd) {
-        self.write_as(out, ad, Layout::Line);
-    }
-
-    fn write_as(&mut self, out: &mut Vec<u8>, ad: &ClassAd, layout: Layout) {
-        out.push(b'{');
-        for (at, (name, value)) in self.order.of(ad).enumerate() {
-            if at > 0 {
-                out.push(b',');
-            }
-            if layout == Layout::Lines {
-                write_line(out, 2);
-            }
-            write_string(out, name.as_bytes());
-            out.extend_from_slice(b": ");
-            match value {
-                Attribute::Literal(literal) => write_constant(out, literal, &mut self.text),
-                Attribute::Tree(tree) => write_tree(out, tree, layout, &mut self.text),
-            }
-        }
-        if layout == Layout::Lines {
-            out.push(b'\n');
-        }
-        out.push(b'}');
-    }
-}
-
-enum Step {
-    Node(NodeId),
-    Name(Name),
-    Text(&'static str),
-    Line,
-    In,
-    Out,
-}
-
-/// Writes the value of an attribute of an ad. What is still to be written waits on a stack.
-fn write_tree(out: &mut Vec<u8>, tree: &Tree, layout: Layout, text: &mut Vec<u8>) {
-    let mut steps = vec![Step::Node(tree.root())];
-    let mut level = 1;
-    while let Some(step) = steps.pop() {
-        let id = match step {
-            Step::Node(id) => id,
-            Step::Name(name) => {
-                write_string(out, name.as_bytes());
-                continue;
-            }
-            Step::Text(text) => {
-                out.extend_from_slice(text.as_bytes());
-                continue;
-            }
-            Step::Line => {
-                if layout == Layout::Lines {
-                    write_line(out, 2 * level);
-                }
-                continue;
-            }
-            Step::In => {
-                level += 1;
-                continue;
-            }
-            Step::Out => {
-                level -= 1;
-                continue;
-            }
-        };
-        match tree.node(id) {
-            Node::Literal(literal) => write_constant(out, literal, text),
-            Node::List(run) => {
-                steps.extend([Step::Text("]"), Step::Line, Step::Out]);
-                for (at, element) in tree.run(*run).iter().enumerate().rev() {
-                    steps.extend([Step::Node(*element), Step::Line]);
-                    if at > 0 {
-                        steps.push(Step::Text(","));
-                    }
-                }
-                steps.extend([Step::In, Step::Text("[")]);
-            }
-            Node::Ad(run) => {
-                steps.extend([Step::Text("}"), Step::Line, Step::Out]);
-                for (at, (name, value)) in tree.ad(*run).iter().enumerate().rev() {
-                    steps.extend([Step::Node(*value), Step::Text(": "), Step::Name(*name), Step::Line]);
-                    if at > 0 {
-                        steps.push(Step::Text(","));
-                    }
-                }
-                steps.extend([Step::In, Step::Text("{")]);
-            }
-            _ => write_quoted_expr(out, text, |text| write_expr(text, tree, id, Style::New)),
-        }
-    }
-}
-
-fn write_constant(out: &mut Vec<u8>, literal: &Literal, text: &mut Vec<u8>) {
-    match literal {
-        Literal::Undefined => out.extend_from_slice(b"null"),
-        Literal::Bool(true) => out.extend_from_slice(b"true"),
-        Literal::Bool(false) => out.extend_from_slice(b"false"),
-        Literal::Int(value) => write_integer(out, *value),
-        Literal::Real(value) | Literal::RelTime(value) if value.is_finite() => write_real_short(out, *value),
-        Literal::RelTime(value) => {
-            write_quoted_expr(out, text, |text| write_literal(text, &Literal::Real(*value), Style::New));
-        }
-        Literal::Str(string) => write_string(out, string),
-        Literal::Error | Literal::Real(_) | Literal::AbsTime(_) => {
-            write_quoted_expr(out, text, |text| write_literal(text, literal, Style::New));
-        }
-    }
-}
-
-/// Writes `"\/Expr(…)\/"`.
-fn write_quoted_expr(out: &mut Vec<u8>, text: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
-    text.clear();
-    write(text);
-    out.extend_from_slice(br#""\/Expr("#);
-    crate::format::json_string::write_escaped(out, text);
-    out.extend_from_slice(br#")\/""#);
 }
 
 #[cfg(test)]

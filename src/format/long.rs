@@ -54,7 +54,7 @@ impl<R: Read> LongReader<R> {
         let lines = Lines {
             names: Names::default(),
             expressions: Expressions::new(options, prefix_of),
-            report: Report::default(),
+            report: Report::on(Quoting::Old),
         };
         LongReader { source, lines, delimiter: None }
     }

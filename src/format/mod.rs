@@ -18,11 +18,14 @@ pub mod xml;
 
 mod extent;
 mod json_string;
+mod json_writer;
+mod list;
 mod literal;
 mod order;
 mod source;
 mod vocabulary;
 mod xml_token;
+mod xml_writer;
 
 use json::{JsonReader, JsonWriter};
 use long::{LongReader, LongWriter, Lost};
@@ -33,6 +36,10 @@ use xml::{XmlReader, XmlWriter};
 
 /// How deep lists and ads may nest in JSON and XML. In the other formats the expression parser has its own limit.
 const DEEPEST: usize = 1000;
+
+/// Deepest indentation of JSON and XML, in columns: without a bound, the text of brackets inside brackets grows with the
+/// square of their number.
+const DEEPEST_INDENT: usize = 128;
 
 /// How ads are written down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]

@@ -4,7 +4,8 @@ use std::io::{self, Read};
 
 use crate::ad::{Attribute, ClassAd};
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
-use crate::format::extent::{Brackets, Extent, skip_blank, value_end};
+use crate::format::extent::{Brackets, skip_blank, value_end};
+use crate::format::list::{ListReader, ParseAd};
 use crate::format::literal::new_literal;
 use crate::format::order::Order;
 use crate::format::report::Report;
@@ -63,23 +64,7 @@ pub fn parse_whole_ad(text: &[u8], options: &ParseOptions) -> Result<ClassAd, Sy
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct NewReader<R> {
-    source: Source<R>,
-    parser: AdParser,
-    report: Report,
-    place: Place,
-}
-
-/// Where in a list the reader stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
-    /// Outside lists.
-    Outside,
-    /// Behind a `{` or a comma.
-    BeforeElement,
-    /// Behind an ad of a list.
-    BehindElement,
-}
+pub struct NewReader<R>(ListReader<R, AdParser>);
 
 impl<R: Read> NewReader<R> {
     /// Reads an input.
@@ -88,54 +73,12 @@ impl<R: Read> NewReader<R> {
     }
 
     pub(crate) fn over(source: Source<R>, options: &ParseOptions) -> Self {
-        NewReader { source, parser: AdParser::new(options), report: Report::default(), place: Place::Outside }
+        NewReader(ListReader::new(source, AdParser::new(options)))
     }
 
     /// What was read and skipped so far.
     pub fn report(&self) -> &Report {
-        &self.report
-    }
-
-    fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
-        loop {
-            let Some(first) = self.source.significant()? else { return Ok(None) };
-            match first {
-                b'[' => {
-                    self.place = if self.place == Place::Outside { Place::Outside } else { Place::BehindElement };
-                    if let Some(ad) = self.ad()? {
-                        return Ok(Some(ad));
-                    }
-                }
-                b'{' if self.place == Place::Outside => self.punctuation(Place::BeforeElement),
-                b',' if self.place == Place::BehindElement => self.punctuation(Place::BeforeElement),
-                b'}' if self.place != Place::Outside => self.punctuation(Place::Outside),
-                _ => self.source.stray(&mut self.report, b'[', Expected::Ad)?,
-            }
-        }
-    }
-
-    fn punctuation(&mut self, place: Place) {
-        self.source.consume(1);
-        self.place = place;
-    }
-
-    /// Reads the ad that stands next; `None` if it had to be skipped.
-    fn ad(&mut self) -> io::Result<Option<ClassAd>> {
-        let end = self.source.extent(Extent::new(Brackets::Square))?;
-        let text = &self.source.rest()[..end];
-        let ad = match self.parser.parse(text) {
-            Ok((ad, _)) => {
-                self.report.ads += 1;
-                Some(ad)
-            }
-            Err(error) => {
-                self.report.add(error, text, self.source.offset(), self.source.position());
-                self.report.skipped_ads += 1;
-                None
-            }
-        };
-        self.source.consume(end);
-        Ok(ad)
+        self.0.report()
     }
 }
 
@@ -143,7 +86,20 @@ impl<R: Read> Iterator for NewReader<R> {
     type Item = io::Result<ClassAd>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_ad().transpose()
+        self.0.next()
+    }
+}
+
+impl ParseAd for AdParser {
+    const BRACKETS: Brackets = Brackets::Square;
+    const EXPECTED: Expected = Expected::Ad;
+
+    fn report() -> Report {
+        Report::on(Quoting::New)
+    }
+
+    fn parse_ad(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
+        self.parse(text)
     }
 }
 

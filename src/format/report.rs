@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::error::SyntaxError;
 use crate::span::Position;
+use crate::syntax::token::Quoting;
 
 /// Errors that a [`Report`] keeps; the others are only counted.
 const KEPT: usize = 100;
@@ -27,6 +28,8 @@ pub struct Fault {
     pub ad: u64,
     /// The line, or the part of it around the place when it is long, without the line end.
     pub excerpt: Vec<u8>,
+    /// How the excerpt is written if it is text of the ClassAd language; JSON and XML are not.
+    pub quoting: Option<Quoting>,
 }
 
 /// What a reader has read so far and what it had to leave out.
@@ -43,9 +46,16 @@ pub struct Report {
     pub faults: Vec<Fault>,
     /// How many errors there were.
     pub errors: u64,
+    /// How the input is written if it is text of the ClassAd language.
+    quoting: Option<Quoting>,
 }
 
 impl Report {
+    /// A report on an input of the ClassAd language.
+    pub(crate) fn on(quoting: Quoting) -> Self {
+        Report { quoting: Some(quoting), ..Report::default() }
+    }
+
     /// Whether everything was read.
     pub fn is_clean(&self) -> bool {
         self.errors == 0
@@ -74,6 +84,7 @@ impl Report {
             offset: offset + at as u64,
             ad: self.ads + self.skipped_ads + 1,
             excerpt,
+            quoting: self.quoting,
         });
     }
 }

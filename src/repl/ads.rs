@@ -9,10 +9,10 @@ use crate::eval::scope::{Scope, Settings};
 use crate::eval::walk::Side;
 use crate::format::long::LongWriter;
 use crate::name::Name;
-use crate::repl::command::{Input, counted, problem, text, usage};
-use crate::repl::draw::{one_line, shortened};
+use crate::repl::command::{Input, problem, text, usage};
+use crate::repl::draw::{excerpt, one_line, shortened};
 use crate::repl::{Output, Session, because};
-use crate::report::printable;
+use crate::report::{counted, printable};
 use crate::value::Value;
 
 fn side_of(word: &str) -> Option<Side> {
@@ -44,7 +44,7 @@ pub(super) fn load(session: &mut Session, input: Input<'_>) -> Vec<Output> {
         Ok((ad, notes)) => {
             let mut outputs: Vec<Output> = notes.into_iter().map(Output::Warning).collect();
             let named = name_of(&ad).map_or(String::new(), |name| format!(" `{name}`,"));
-            let attributes = counted(ad.len(), "attribute");
+            let attributes = counted(ad.len() as u64, "attribute");
             outputs.push(Output::Text(format!("{} is{named} with {attributes}", side.as_str())));
             session.set(side, ad);
             outputs
@@ -74,7 +74,7 @@ pub(super) fn save(session: &mut Session, input: Input<'_>) -> Vec<Output> {
     let Some(ad) = session.ad(side) else { return no_target() };
     let mut out = Vec::new();
     let lost = LongWriter::new().write(&mut out, ad);
-    let lines = counted(memchr::memchr_iter(b'\n', &out).count(), "attribute");
+    let lines = counted(memchr::memchr_iter(b'\n', &out).count() as u64, "attribute");
     let mut outputs = match session.host.save(file, &out) {
         Ok(()) => text(format!("wrote {lines} of {} to `{file}`", side.as_str())),
         Err(message) => return problem(message),
@@ -159,7 +159,7 @@ fn refusing(report: &mut String, one: &ClassAd, other: &ClassAd, settings: &Sett
             Err(_) => "abandoned".to_owned(),
         };
         let from: String = clause.path.iter().map(|via| format!("{} → ", via.name)).collect();
-        let _ = writeln!(report, "  {value:9}  {from}{}", shortened(&one_line(&clause.expr), 100));
+        let _ = writeln!(report, "  {value:9}  {from}{}", excerpt(&clause.expr, 100));
         for cause in &clause.causes {
             let why = because(cause, swapped);
             let _ = writeln!(report, "             {}", why.trim_start().replace('\n', "\n           "));
@@ -167,6 +167,6 @@ fn refusing(report: &mut String, one: &ClassAd, other: &ClassAd, settings: &Sett
     }
     let accepting = all.len() - refusing.len();
     if accepting > 0 {
-        let _ = writeln!(report, "  {} of {} accept", accepting, counted(all.len(), "clause"));
+        let _ = writeln!(report, "  {} of {} accept", accepting, counted(all.len() as u64, "clause"));
     }
 }

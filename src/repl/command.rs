@@ -154,6 +154,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().map(|command| command.name)
 }
 
+/// Whether a command does nothing without arguments.
+pub(super) fn needs_arguments(name: &str) -> bool {
+    COMMANDS.iter().any(|command| command.name == name && !matches!(command.arguments.as_bytes(), [] | [b'[', ..]))
+}
+
 /// Carries out a line that begins with a colon, after white space.
 pub(super) fn run(session: &mut Session, line: &[u8]) -> Vec<Output> {
     let colon = line.len() - line.trim_ascii_start().len() + 1;
@@ -231,10 +236,6 @@ fn help(_: &mut Session, input: Input<'_>) -> Vec<Output> {
 
 fn call(command: &Command) -> String {
     format!(":{} {}", command.name, command.arguments).trim_end().to_owned()
-}
-
-pub(super) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn strict(session: &mut Session, input: Input<'_>) -> Vec<Output> {

@@ -33,12 +33,15 @@ pub fn complete(session: &Session, line: &str, pos: usize) -> Completion {
     let words = |words: Vec<String>| Completion::Words { start, words };
     if let Some(rest) = before.trim_start().strip_prefix(':') {
         let Some((name, arguments)) = rest.split_once(char::is_whitespace) else {
-            return words(matching(command::names().map(str::to_owned), begun));
+            return words(spaced(matching(command::names().map(str::to_owned), begun), command::needs_arguments));
         };
         let fixed = |all: &[&str]| words(matching(all.iter().map(|word| (*word).to_owned()), begun));
         let first = !arguments.trim_start().contains(char::is_whitespace);
         match name {
-            "load" | "l" if first => return fixed(&["my", "target"]),
+            "load" | "l" if first => {
+                let sides = ["my", "target"].into_iter().map(str::to_owned);
+                return words(spaced(matching(sides, begun), |_| true));
+            }
             "load" | "l" | "save" => return Completion::File,
             "strict" => return fixed(&["on", "off"]),
             "help" => return words(matching(command::names().map(str::to_owned), begun)),
@@ -67,6 +70,16 @@ pub fn complete(session: &Session, line: &str, pos: usize) -> Completion {
     let keywords = ["true", "false", "undefined", "error", "isnt", "MY.", "TARGET."].map(str::to_owned);
     let everything = names(Side::My).chain(names(Side::Target)).chain(functions).chain(keywords);
     words(matching(everything, begun))
+}
+
+/// The only word with a space behind it, if more has to follow it.
+fn spaced(mut words: Vec<String>, goes_on: impl Fn(&str) -> bool) -> Vec<String> {
+    if let [word] = words.as_mut_slice()
+        && goes_on(word)
+    {
+        word.push(' ');
+    }
+    words
 }
 
 /// The words that go on from a beginning, without regard to case, in order.
@@ -123,8 +136,11 @@ mod tests {
         assert_eq!(proposed("TARGET.mem"), ["Memory", "MemoryUsed"]);
         assert_eq!(proposed("MY.mem"), Vec::<String>::new());
         assert_eq!(proposed("ifth"), ["ifThenElse("]);
-        assert_eq!(proposed(":fl"), ["flatten"]);
-        assert_eq!(proposed(":load t"), ["target"]);
+        assert_eq!(proposed(":fl"), ["flatten "]);
+        assert_eq!(proposed(":ma"), ["match"]);
+        assert_eq!(proposed(":strict o"), ["off", "on"]);
+        assert_eq!(proposed(":load t"), ["target "]);
+        assert_eq!(proposed(":load "), ["my", "target"]);
         assert_eq!(proposed(":load target /tm"), ["FILE"]);
         assert_eq!(proposed(":trace target.m"), ["Memory", "MemoryUsed"]);
     }

@@ -71,6 +71,21 @@ pub fn one_line(expr: &Expr) -> String {
     printable(&expr.to_text(Style::New)).trim_start().to_owned()
 }
 
+/// An expression with more parts is only counted, not written: finding where a chain of operators begins takes as many
+/// steps as it is long, and a tree has many lines.
+const LONGEST_WRITTEN: usize = 50_000;
+
+/// An expression on one line, cut to a number of characters.
+pub fn excerpt(expr: &Expr, most: usize) -> String {
+    let parts = expr.nodes().len();
+    if parts > LONGEST_WRITTEN {
+        return format!("(… {parts} parts …)");
+    }
+    // A character takes four bytes at most; spaces in front do not count.
+    let text = printable(&expr.beginning(most.saturating_add(1).saturating_mul(4) + 8));
+    shortened(text.trim_start(), most)
+}
+
 /// The steps of a trace as a tree, values beside.
 pub fn trace(steps: &[Step]) -> String {
     let rows: Vec<Row> = steps
@@ -79,7 +94,7 @@ pub fn trace(steps: &[Step]) -> String {
             let attribute =
                 step.attribute.map(|(name, side)| format!("{}{name} = ", scope_of(side))).unwrap_or_default();
             let taken = 3 * step.level + attribute.chars().count();
-            let expr = shortened(&one_line(&step.expr), WIDTH.saturating_sub(taken + 1).max(15));
+            let expr = excerpt(&step.expr, WIDTH.saturating_sub(taken + 1).max(15));
             let text = attribute + &expr;
             let mut beside = match &step.outcome {
                 Outcome::Value(value) => shortened(&printable(&value.to_text(Style::New)), VALUE),
@@ -133,7 +148,7 @@ pub fn nodes(expr: &Expr, most: usize) -> String {
 
 /// A node without its children, and its kind.
 fn described(expr: &Expr) -> (String, &'static str) {
-    let text = || shortened(&one_line(expr), WIDTH);
+    let text = || excerpt(expr, WIDTH);
     match expr.node() {
         Node::Literal(literal) => (
             text(),

@@ -6,10 +6,10 @@ use crate::ad::flatten::{Flattened, Inlining, flatten};
 use crate::ad::refs::{Naming, external, internal};
 use crate::eval::scope::Settings;
 use crate::eval::trace::trace;
-use crate::repl::command::{Input, counted, problem, text, usage};
+use crate::repl::command::{Input, problem, text, usage};
 use crate::repl::draw;
 use crate::repl::{Output, Session};
-use crate::report::printable;
+use crate::report::{counted, printable};
 use crate::syntax::expr::Expr;
 use crate::syntax::print::Style;
 use crate::text::Text;
@@ -102,6 +102,6 @@ pub(super) fn time(session: &mut Session, input: Input<'_>) -> Vec<Output> {
                 break spent;
             }
         };
-        text(format!("{:.3?} each, over {}", spent / runs, counted(runs as usize, "evaluation")))
+        text(format!("{:.3?} each, over {}", spent / runs, counted(u64::from(runs), "evaluation")))
     })
 }

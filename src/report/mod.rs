@@ -17,7 +17,6 @@ use crate::name::Name;
 use crate::span::{Position, Span};
 use crate::syntax::diagnose::{diagnose, diagnose_part};
 use crate::syntax::parse::ParseOptions;
-use crate::syntax::token::Quoting;
 
 /// Whether output is coloured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -50,9 +49,11 @@ pub fn render_fault(fault: &Fault, file: &str, color: Color) -> String {
     // The excerpt may begin inside the line.
     let column = fault.position.column.saturating_sub(within.column) + 1;
     let origin = Origin { name: file, line: fault.position.line, column };
-    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
-    let finding = match column {
-        1 => diagnose_part(&fault.excerpt, &fault.error, &options),
+    let finding = match fault.quoting {
+        Some(quoting) if column == 1 => {
+            let options = ParseOptions { quoting, ..ParseOptions::default() };
+            diagnose_part(&fault.excerpt, &fault.error, &options)
+        }
         _ => Finding::from(&fault.error),
     };
     render_finding(&finding, &fault.excerpt, &origin, color)
@@ -205,6 +206,16 @@ pub fn printable(bytes: &[u8]) -> String {
             other => other,
         })
         .collect()
+}
+
+/// A number of things, in words.
+///
+/// ```
+/// use classmate::report::counted;
+/// assert_eq!((counted(1, "ad"), counted(2, "ad")), ("1 ad".to_owned(), "2 ads".to_owned()));
+/// ```
+pub fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Writes rows under the names of their columns, aligned; columns of numbers to the right.

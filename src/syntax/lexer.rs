@@ -289,7 +289,12 @@ impl Iterator for Lexer<'_> {
         if self.failed {
             return None;
         }
-        let scanned = self.scanner.next()?;
+        let scanned = loop {
+            match self.scanner.next()? {
+                Ok(Raw::Comment) => {}
+                other => break other,
+            }
+        };
         let start = self.scanner.span().start;
         let token = match scanned {
             Ok(raw) => self.token(raw),

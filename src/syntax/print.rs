@@ -61,16 +61,20 @@ fn write_within(out: &mut Vec<u8>, tree: &Tree, root: NodeId, style: Style, mut 
         if out.len() > limit {
             return false;
         }
-        match step {
-            Step::Text(text) => out.extend_from_slice(text.as_bytes()),
-            Step::Raw(name) => out.extend_from_slice(name.as_bytes()),
-            Step::Name(name) => write_name(out, name, style),
-            Step::Line(spaces) => write_line(out, spaces),
-            Step::Indent(spaces) => indent = spaces,
-            Step::Node(id) => node(out, tree, id, style, &mut indent, &mut steps),
-        }
+        write_step(out, tree, step, style, &mut indent, &mut steps);
     }
     out.len() <= limit
+}
+
+fn write_step(out: &mut Vec<u8>, tree: &Tree, step: Step, style: Style, indent: &mut usize, steps: &mut Steps) {
+    match step {
+        Step::Text(text) => out.extend_from_slice(text.as_bytes()),
+        Step::Raw(name) => out.extend_from_slice(name.as_bytes()),
+        Step::Name(name) => write_name(out, name, style),
+        Step::Line(spaces) => write_line(out, spaces),
+        Step::Indent(spaces) => *indent = spaces,
+        Step::Node(id) => node(out, tree, id, style, indent, steps),
+    }
 }
 
 fn node(out: &mut Vec<u8>, tree: &Tree, id: NodeId, style: Style, indent: &mut usize, steps: &mut Steps) {
@@ -230,9 +234,35 @@ pub fn write_name(out: &mut Vec<u8>, name: Name, style: Style) {
 
 impl Expr {
     /// The text of the expression.
+    ///
+    /// ```
+    /// use classmate::syntax::parse::{ParseOptions, parse_expr};
+    /// use classmate::syntax::print::Style;
+    /// let expr = parse_expr(b"{1.5,-x}[0]=?=undefined", &ParseOptions::default())?;
+    /// assert_eq!(expr.to_text(Style::New), b"{ 1.500000000000000E+00, -x }[0] is undefined");
+    /// assert_eq!(expr.to_text(Style::Old), b"{ 1.5, -x }[0] =?= undefined");
+    /// # Ok::<(), classmate::error::SyntaxError>(())
+    /// ```
     pub fn to_text(&self, style: Style) -> Vec<u8> {
         let mut out = Vec::new();
         write_expr(&mut out, self.tree(), self.root(), style);
+        out
+    }
+
+    /// The beginning of the canonical text of the expression: all of it, if that is not longer than about `limit`
+    /// bytes. However long a chain of operators is, no more of it than that is held in memory.
+    pub fn beginning(&self, limit: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut steps: Steps = SmallVec::new();
+        steps.push(Step::Node(self.root()));
+        // At least every other step writes something, so what waits below so many of them lies behind the limit.
+        let needed = limit.saturating_add(16).saturating_mul(2);
+        while let Some(step) = steps.pop().filter(|_| out.len() <= limit) {
+            write_step(&mut out, self.tree(), step, Style::New, &mut 0, &mut steps);
+            if steps.len() > needed.saturating_mul(2) {
+                steps.drain(..steps.len() - needed);
+            }
+        }
         out
     }
 

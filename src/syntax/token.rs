@@ -3,7 +3,7 @@
 //! In: bytes. Out: raw tokens without payload. What depends on the neighbours (the minus sign, zeros in front of
 //! a number, keywords) is decided in `lexer`.
 
-use logos::{FilterResult, Lexer, Logos};
+use logos::{Lexer, Logos};
 
 /// How strings and quoted names are written (§2.5 and §2.8 of the language description).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -31,10 +31,11 @@ pub enum ScanError {
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
 #[logos(utf8 = false, extras = Quoting, error = ScanError)]
 #[logos(skip r"[ \t\n\x0B\x0C\r]+")]
-#[logos(skip(r"//[^\n]*", allow_greedy = true))]
 pub enum Raw {
-    /// `/* … */`, skipped.
+    /// `/* … */` or `// …`. The scanner would skip comments by calling itself, so a row of them would exhaust the
+    /// stack; the lexer passes over them instead.
     #[token("/*", block_comment)]
+    #[regex(r"//[^\n]*", allow_greedy = true)]
     Comment,
     /// A name or a keyword.
     #[regex("[A-Za-z_][A-Za-z0-9_]*")]
@@ -175,14 +176,10 @@ pub enum Raw {
     NotEqual,
 }
 
-fn block_comment(lexer: &mut Lexer<'_, Raw>) -> FilterResult<(), ScanError> {
-    match memchr::memmem::find(lexer.remainder(), b"*/") {
-        Some(end) => {
-            lexer.bump(end + 2);
-            FilterResult::Skip
-        }
-        None => FilterResult::Error(ScanError::UnterminatedComment),
-    }
+fn block_comment(lexer: &mut Lexer<'_, Raw>) -> Result<(), ScanError> {
+    let end = memchr::memmem::find(lexer.remainder(), b"*/").ok_or(ScanError::UnterminatedComment)?;
+    lexer.bump(end + 2);
+    Ok(())
 }
 
 fn quoted(lexer: &mut Lexer<'_, Raw>, quote: u8) -> Result<(), ScanError> {
