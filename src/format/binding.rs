@@ -14,6 +14,7 @@ use crate::format::long::LongReader;
 use crate::format::new::parse_ad;
 use crate::format::xml::XmlParser;
 use crate::format::xml_token::{Side, Tag};
+use crate::syntax::lexer::Lexer;
 use crate::syntax::parse::ParseOptions;
 use crate::syntax::token::is_space;
 
@@ -81,17 +82,22 @@ fn bracketed(text: &[u8], list: u8, parse: Parse, options: &ParseOptions) -> Ste
         _ => 0,
     };
     match parse(&text[start..], options) {
-        Ok((ad, length)) => found(ad, start + length),
-        Err(error) => Step::Stop { ok: start + reached(&text[start..], &error) >= text.len() },
+        // An ad without attributes ends the reading, and is an error if more than one character follows.
+        Ok((ad, length)) if ad.is_empty() => Step::Stop { ok: start + length + 1 >= text.len() },
+        Ok((ad, length)) => Step::Ad(ad, start + length),
+        Err(error) => Step::Stop { ok: start + reached(&text[start..], &error, options) >= text.len() },
     }
 }
 
 /// How far the reference's lexer has read when an error is noticed: to the end of the bad token, and one character
 /// more if the token could go on.
-fn reached(text: &[u8], error: &SyntaxError) -> usize {
+fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
     let end = (error.span.end as usize).min(text.len());
     match error.kind {
-        SyntaxErrorKind::UnterminatedString { .. } | SyntaxErrorKind::UnterminatedComment => return text.len(),
+        // An empty name is noticed when the whole ad is read.
+        SyntaxErrorKind::UnterminatedString { .. }
+        | SyntaxErrorKind::UnterminatedComment
+        | SyntaxErrorKind::EmptyName => return text.len(),
         SyntaxErrorKind::LeadingZero(_)
         | SyntaxErrorKind::Hexadecimal(_)
         | SyntaxErrorKind::IncompleteNumber(_)
@@ -99,9 +105,16 @@ fn reached(text: &[u8], error: &SyntaxError) -> usize {
         | SyntaxErrorKind::BadUnicodeEscape(_) => return end + 1,
         _ => {}
     }
-    match text[..end].last() {
-        Some(byte) if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'=' | b'<' | b'>') => end + 1,
-        Some(b'"' | b'\'') => end + text[end..].iter().take_while(|byte| is_space(**byte)).count() + 1,
+    // The error may be about the beginning of a token only.
+    let start = (error.span.start as usize).min(end);
+    let mut lexer = Lexer::new(&text[start..], options.mode, options.quoting);
+    let end = if matches!(lexer.next(), Some(Ok(_))) { start + lexer.offset() } else { end };
+    let blanks = || text[end..].iter().take_while(|byte| is_space(**byte)).count();
+    match &text[start..end] {
+        b"-" | b"/" | b"=" | b"<" | b">" | b">>" | b"!" | b"&" | b"|" | b"." | b".." => end + 1,
+        // Another string, or a colon, may follow after blanks.
+        [.., b'"' | b'\''] | b"?" => end + blanks() + 1,
+        [.., byte] if byte.is_ascii_alphanumeric() || *byte == b'_' => end + 1,
         _ => end,
     }
 }
@@ -139,6 +152,9 @@ fn xml(text: &[u8], options: &ParseOptions) -> Step {
                 Ok(read) => found(read.ad, start + read.length),
                 Err(error) => Step::Stop { ok: error.span.end as usize >= ad.len() },
             };
+        }
+        if tag.name == b"c" {
+            return Step::Stop { ok: tag.end >= text.len() };
         }
         at = tag.end;
     }
