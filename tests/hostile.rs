@@ -575,6 +575,6 @@ fn fifty_thousand_ads_stream_in_bounded_memory() {
     ] {
         let output = classmate(64 << 10, &arguments);
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
-        assert_eq!(output.stdout.iter().filter(|byte| **byte == b'\n').count(), lines, "{arguments:?}");
+        assert_eq!(text(&output.stdout).lines().count(), lines, "{arguments:?}");
     }
 }

@@ -65,9 +65,9 @@ impl<R: Read, P: ParseAd> ListReader<R, P> {
                 if let Some(ad) = self.ad()? {
                     return Ok(Some(ad));
                 }
-            } else if first == open_list && self.place == Place::Outside {
-                self.punctuation(Place::BeforeElement);
-            } else if first == b',' && self.place == Place::BehindElement {
+            } else if (first, self.place) == (open_list, Place::Outside)
+                || (first, self.place) == (b',', Place::BehindElement)
+            {
                 self.punctuation(Place::BeforeElement);
             } else if first == close_list && self.place != Place::Outside {
                 self.punctuation(Place::Outside);

@@ -61,13 +61,13 @@ fn write_within(out: &mut Vec<u8>, tree: &Tree, root: NodeId, style: Style, mut 
         if out.len() > limit {
             return false;
         }
-        write_step(out, tree, step, style, &mut indent, &mut steps);
+        write_step(out, tree, &step, style, &mut indent, &mut steps);
     }
     out.len() <= limit
 }
 
-fn write_step(out: &mut Vec<u8>, tree: &Tree, step: Step, style: Style, indent: &mut usize, steps: &mut Steps) {
-    match step {
+fn write_step(out: &mut Vec<u8>, tree: &Tree, step: &Step, style: Style, indent: &mut usize, steps: &mut Steps) {
+    match *step {
         Step::Text(text) => out.extend_from_slice(text.as_bytes()),
         Step::Raw(name) => out.extend_from_slice(name.as_bytes()),
         Step::Name(name) => write_name(out, name, style),
@@ -258,7 +258,7 @@ impl Expr {
         // At least every other step writes something, so what waits below so many of them lies behind the limit.
         let needed = limit.saturating_add(16).saturating_mul(2);
         while let Some(step) = steps.pop().filter(|_| out.len() <= limit) {
-            write_step(&mut out, self.tree(), step, Style::New, &mut 0, &mut steps);
+            write_step(&mut out, self.tree(), &step, Style::New, &mut 0, &mut steps);
             if steps.len() > needed.saturating_mul(2) {
                 steps.drain(..steps.len() - needed);
             }
