@@ -108,7 +108,11 @@ fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
     // The error may be about the beginning of a token only.
     let start = (error.span.start as usize).min(end);
     let mut lexer = Lexer::new(&text[start..], options.mode, options.quoting);
-    let end = if matches!(lexer.next(), Some(Ok(_))) { start + lexer.offset() } else { end };
+    let end = match lexer.next() {
+        Some(Ok(_)) => start + lexer.offset(),
+        Some(Err(SyntaxError { kind: SyntaxErrorKind::UnterminatedString { .. }, .. })) => return text.len(),
+        _ => end,
+    };
     let blanks = || text[end..].iter().take_while(|byte| is_space(**byte)).count();
     match &text[start..end] {
         b"-" | b"/" | b"=" | b"<" | b">" | b">>" | b"!" | b"&" | b"|" | b"." | b".." => end + 1,

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections import Counter
 from random import Random
+from xml.etree import ElementTree
 
 from ads import AdTexts
 from expressions import Generator
@@ -105,6 +106,34 @@ def aborted_detection(case, reference, classmate):
 @known("Q12")
 def json_escape(case, reference, classmate):
     return case.get("format") in ("json", "jsonl", "fileauto", "auto") and re.search(r"\\u(?!00[0-7])[0-9a-f]{4}", case.get("input", ""), re.I) is not None
+
+
+@known("Q28")
+def damaged_ad(case, reference, classmate):
+    """XML that is cut or damaged, and whether the end of damaged text of other forms counts as an error."""
+    if "input" not in case:
+        return False
+    if reference.get("ads") == classmate.get("ads"):
+        return damaged(case)
+    return case.get("format") in ("xml", "fileauto") and "<c>" in case["input"] and damaged(case)
+
+
+def damaged(case):
+    """Whether a text is not a row of ads as they are printed: then the reference's answer depends on its lexer."""
+    text, form = case["input"], case["format"]
+    if "<" in text and form in ("xml", "fileauto", "auto"):
+        try:
+            ElementTree.fromstring("<ads>%s</ads>" % re.sub(r"<[?!][^>]*>|</?classads>", "", text))
+            return re.search(r"<c>\s*</c>|<c/>", text) is not None
+        except ElementTree.ParseError:
+            return True
+    if form in ("json", "jsonl"):
+        try:
+            json.loads("[%s]" % re.sub(r"\}\s*\{", "},{", text))
+            return re.search(r"\{\s*\}", text) is not None
+        except ValueError:
+            return True
+    return re.fullmatch(r"(\s*\[[^\[\]]*\]\s*)*", text) is None or re.search(r"\[\s*\]", text) is not None
 
 
 def text_of(case):
