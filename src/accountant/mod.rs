@@ -3,12 +3,15 @@
 //! In: a log and the slots in use. Out: priorities and usage of submitters. Time is an argument.
 
 pub mod customer;
+pub mod entry;
 pub mod factor;
+pub mod journal;
 pub mod log;
 pub mod record;
 pub mod usage;
 
 pub use customer::Customer;
+pub use journal::{Durability, Journal, JournalError, Transaction};
 pub use log::{Log, LogError, LogWarning};
 pub use usage::Accountant;
 
