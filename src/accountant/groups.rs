@@ -4,7 +4,10 @@
 
 use hashbrown::HashMap;
 
+use super::report::GroupShare;
 use super::{GroupOf, ROOT_GROUP};
+use crate::config::setting::Settings;
+use crate::config::{Config, ConfigError};
 
 /// The names of the configured groups.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +48,14 @@ impl GroupNames {
         groups
     }
 
+    /// The groups that a configuration names: `GROUP_NAMES`.
+    ///
+    /// # Errors
+    /// A setting that cannot be expanded.
+    pub fn configured(config: &Config) -> Result<Self, ConfigError> {
+        Ok(Self::new(Settings::new(config).list("GROUP_NAMES")?))
+    }
+
     /// The names, breadth first.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().map(Vec::as_slice)
@@ -73,6 +84,38 @@ impl GroupOf for GroupNames {
     }
 }
 
+/// What the settings say of the quota of a group; nothing of it is computed.
+///
+/// # Errors
+/// A setting that is no number or no truth.
+pub fn configured_share(config: &Config, groups: &GroupNames, name: &[u8]) -> Result<GroupShare, ConfigError> {
+    let settings = Settings::new(config);
+    let accepts = settings.boolean("GROUP_ACCEPT_SURPLUS", false)?;
+    let regroups = settings.boolean("GROUP_AUTOREGROUP", false)?;
+    // Names of the configuration language are ASCII.
+    let of = |knob: &str, group: &[u8]| format!("{knob}_{}", String::from_utf8_lossy(group));
+    let blank =
+        GroupShare { effective: None, configured: 0.0, subtree: None, sort_key: None, surplus: "no", requested: None };
+    if name == ROOT_GROUP {
+        let mut regroup = regroups;
+        for group in groups.iter() {
+            regroup |= settings.boolean(&of("GROUP_AUTOREGROUP", group), regroups)?;
+        }
+        return Ok(GroupShare { surplus: if regroup { "regroup" } else { "byquota" }, ..blank });
+    }
+    let fixed = settings.real(&of("GROUP_QUOTA", name), -1.0, f64::MIN, f64::MAX)?;
+    let configured =
+        if fixed >= 0.0 { fixed } else { settings.real(&of("GROUP_QUOTA_DYNAMIC", name), 0.0, f64::MIN, f64::MAX)? };
+    let surplus = if settings.boolean(&of("GROUP_AUTOREGROUP", name), regroups)? {
+        "regroup"
+    } else if settings.boolean(&of("GROUP_ACCEPT_SURPLUS", name), accepts)? {
+        "byquota"
+    } else {
+        "no"
+    };
+    Ok(GroupShare { configured, surplus, ..blank })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +141,16 @@ mod tests {
         for (name, group) in cases {
             assert_eq!(groups.group_of(name), group, "{}", String::from_utf8_lossy(name));
         }
+    }
+
+    #[test]
+    fn the_settings_say_quota_and_surplus() {
+        let text =
+            b"GROUP_NAMES = a, b\nGROUP_QUOTA_a = 10\nGROUP_QUOTA_DYNAMIC_b = 0.25\nGROUP_ACCEPT_SURPLUS_b = true\n";
+        let config = Config::parse("c", text).unwrap();
+        let groups = GroupNames::configured(&config).unwrap();
+        let share = |name: &[u8]| configured_share(&config, &groups, name).map(|s| (s.configured, s.surplus)).unwrap();
+        assert_eq!((share(b"a"), share(b"b"), share(b"<none>")), ((10.0, "no"), (0.25, "byquota"), (0.0, "byquota")));
     }
 
     /// Example 19 of the quota description: `b` is a duplicate of `B`, `a.b` has no parent.

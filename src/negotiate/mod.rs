@@ -3,6 +3,7 @@
 //! A pure function: the same snapshot always gives the same outcome.
 
 pub mod candidate;
+pub mod commit;
 pub mod deal;
 pub mod offer;
 pub mod outcome;
@@ -12,6 +13,7 @@ pub mod summary;
 
 use std::collections::BTreeSet;
 
+pub use commit::commit;
 pub use outcome::Outcome;
 pub use snapshot::Snapshot;
 

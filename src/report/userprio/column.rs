@@ -52,11 +52,7 @@ impl Columns {
     pub const USAGE: Self = Self(Self::USED.0 | Self::BEGIN.0 | Self::LAST.0);
     /// `-quotas`.
     pub const QUOTAS: Self = Self(
-        Self::EFFECTIVE_QUOTA.0
-            | Self::CONFIG_QUOTA.0
-            | Self::SUBTREE_QUOTA.0
-            | Self::SURPLUS.0
-            | Self::REQUESTED.0,
+        Self::EFFECTIVE_QUOTA.0 | Self::CONFIG_QUOTA.0 | Self::SUBTREE_QUOTA.0 | Self::SURPLUS.0 | Self::REQUESTED.0,
     );
     /// `-most`, and what is shown when nothing is asked for.
     pub const MOST: Self = Self(
@@ -71,8 +67,7 @@ impl Columns {
             | Self::FLOOR.0,
     );
     /// `-all`.
-    pub const ALL: Self =
-        Self(Self::MOST.0 | Self::QUOTAS.0 | Self::PRIORITIES.0 | Self::BEGIN.0 | Self::LAST.0);
+    pub const ALL: Self = Self(Self::MOST.0 | Self::QUOTAS.0 | Self::PRIORITIES.0 | Self::BEGIN.0 | Self::LAST.0);
 
     /// Columns of either set.
     #[must_use]

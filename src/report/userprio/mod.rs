@@ -4,12 +4,14 @@
 
 pub mod column;
 mod draw;
+mod resources;
 mod row;
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
 pub use column::Columns;
+pub use resources::write_resources;
 
 use crate::ad::ClassAd;
 use crate::eval::scope::Settings;

@@ -240,11 +240,8 @@ pub(super) fn number_groups(rows: &mut [Row], columns: Columns, found: &mut Foun
     if groups > 0 {
         found.has = found.has.with(Columns::ORDER);
     }
-    let places: hashbrown::HashMap<Vec<u8>, (i64, f64, Columns)> = rows[..groups]
-        .iter()
-        .rev()
-        .map(|row| (row.name.clone(), (row.group_id, row.order, row.has)))
-        .collect();
+    let places: hashbrown::HashMap<Vec<u8>, (i64, f64, Columns)> =
+        rows[..groups].iter().rev().map(|row| (row.name.clone(), (row.group_id, row.order, row.has))).collect();
     let of_root = rows.get(root).map_or((0.0, Columns::NONE), |row| (row.order, row.has));
     for row in &mut rows[groups..] {
         let (order, has) = if row.group_id >= 0 {
