@@ -9,7 +9,8 @@ use std::time::Instant;
 use classmate::accountant::Journal;
 
 fn main() {
-    let records: usize = std::env::var("CLASSMATE_RECORDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
+    let records: usize =
+        std::env::var("CLASSMATE_RECORDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("Accountantnew.log");
     std::fs::write(&path, text(records)).unwrap();

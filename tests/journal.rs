@@ -29,7 +29,8 @@ fn numbered(number: i64) -> Transaction {
 
 /// The number that all records agree on.
 fn number(log: &Log) -> i64 {
-    let numbers: Vec<Option<i64>> = KEYS.iter().map(|key| log.get(key).and_then(|record| record.integer("N"))).collect();
+    let numbers: Vec<Option<i64>> =
+        KEYS.iter().map(|key| log.get(key).and_then(|record| record.integer("N"))).collect();
     assert!(numbers.iter().all(|number| *number == numbers[0]), "half a transaction: {numbers:?}");
     numbers[0].unwrap_or(0)
 }
