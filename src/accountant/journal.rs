@@ -533,6 +533,22 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
+    fn a_directory_that_cannot_be_written_is_told() {
+        use std::os::unix::fs::PermissionsExt;
+        let (folder, path) = folder();
+        let mode = |mode| std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+        mode(0o555);
+        // The super-user may write everywhere.
+        if File::create(folder.path().join("probe")).is_err() {
+            let error = Journal::open(&path, 7).unwrap_err();
+            assert!(error.help().contains("must be writable"), "{error}");
+        }
+        mode(0o755);
+        assert!(Journal::open(&path, 7).is_ok());
+    }
+
+    #[test]
     fn a_directory_that_is_not_there_is_told() {
         let (folder, _) = folder();
         let error = Journal::open(&folder.path().join("none/Accountantnew.log"), 7).unwrap_err();

@@ -349,7 +349,7 @@ fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure
         None if arguments.collector => collected(),
         None => collected().filter(|path| without_log && !arguments.negotiator && path.exists()),
     };
-    let mut ads = match saved {
+    let ads = match saved {
         Some(path) => {
             let ads = input::ads(&path, &settings, notes)?;
             ads.iter().flat_map(|ad| split_numbered(ad).unwrap_or_else(|| vec![ad.clone()])).collect()
@@ -357,13 +357,25 @@ fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure
         None => {
             let log = read_log(arguments, notes)?;
             let config = config_of(arguments)?;
-            let (rules, groups) = rules_of(&config)?;
+            let (rules, mut groups) = rules_of(&config)?;
+            if groups.iter().next().is_none() {
+                // Without settings the groups are those that have records.
+                let recorded = log.table("Customer").map(|(name, _)| name.to_vec());
+                groups = GroupNames::new(recorded.filter(|name| !name.contains(&b'@')));
+                return chosen(accounting_ads(&log, rules, &groups, &|_| None), arguments);
+            }
             // A setting that is wrong is told by whoever needs it; here it leaves a cell empty.
             let share =
                 |name: &[u8]| groups.contains(name).then(|| configured_share(&config, &groups, name).ok()).flatten();
             accounting_ads(&log, rules, &groups, &share)
         }
     };
+    chosen(ads, arguments)
+}
+
+/// The ads that are asked for.
+fn chosen(mut ads: Vec<ClassAd>, arguments: &Arguments) -> Result<Vec<ClassAd>, Failure> {
+    let settings = Settings::default();
     if arguments.grouprollup {
         roll_up(&mut ads);
     }
