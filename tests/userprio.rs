@@ -182,3 +182,26 @@ fn a_cycle_that_is_charged_lists_as_the_reference_did() {
         assert_eq!(sorted(&found), sorted(&recorded), "{name}:\n{found}\n{recorded}");
     }
 }
+
+/// The listings that are constructed in the description (`accountant.md` §11.4), cut-off a day before one second.
+#[test]
+fn the_listings_of_the_description_are_reproduced() {
+    let folder = folder("described");
+    let (flat, grouped) = (ads(&folder.join("flat.ads")), ads(&folder.join("groups.ads")));
+    let cases = [
+        ("default", &flat, Columns::NONE),
+        ("priority", &flat, Columns::PRIORITIES),
+        ("usage", &flat, Columns::USAGE),
+        ("all", &flat, Columns::ALL),
+        ("groups", &grouped, Columns::NONE),
+        ("quotas", &grouped, Columns::QUOTAS),
+        ("groups_all", &grouped, Columns::ALL),
+    ];
+    for (name, ads, columns) in cases {
+        let quotas = columns == Columns::QUOTAS;
+        let listing = Listing { active_since: 1_762_960_710 - 86_399, quotas, ..listing(columns) };
+        let expected = std::fs::read_to_string(folder.join(format!("{name}.txt"))).unwrap();
+        let trimmed = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n");
+        assert_eq!(trimmed(&listed(&listing, ads)), trimmed(&expected), "{name}");
+    }
+}

@@ -559,7 +559,6 @@ mod tests {
 
     #[test]
     fn a_log_read_in_pieces_is_the_log() {
-        let text = b"101 K * *\n105 \n103 K A 1\n106 \n103 K B 2\n10";
         struct Slow<'a>(&'a [u8]);
         impl Read for Slow<'_> {
             fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
@@ -569,6 +568,7 @@ mod tests {
                 Ok(taken)
             }
         }
+        let text = b"101 K * *\n105 \n103 K A 1\n106 \n103 K B 2\n10";
         let (log, length) = read_log(Slow(text)).unwrap();
         assert_eq!((values(&log), length), (values(&Log::read(text).unwrap()), text.len() as u64));
         assert_eq!(log.warnings(), [LogWarning::UnfinishedLine(6)]);

@@ -151,7 +151,9 @@ pub fn split_numbered(ad: &ClassAd) -> Option<Vec<ClassAd>> {
         }
     }
     if let Some(updated) = facts.integer("LastUpdate") {
-        ads.iter_mut().for_each(|ad| ad.insert("LastUpdate", updated));
+        for ad in &mut ads {
+            ad.insert("LastUpdate", updated);
+        }
     }
     Some(ads)
 }

@@ -30,6 +30,7 @@ use crate::syntax::time::Zone;
 /// POOL is a directory with the negotiator's `Accountantnew.log`, and if there are any its settings in `config`; or the
 /// log itself. Options are written `--usage` or `-usage`, and may be shortened as long as they are unambiguous. Without
 /// --allusers only those are listed who used anything in the day before the last update.
+#[expect(clippy::struct_excessive_bools, reason = "one field is one option of the command")]
 #[derive(clap::Args, Debug)]
 #[command(infer_long_args = true)]
 #[command(group = clap::ArgGroup::new("change").multiple(false))]

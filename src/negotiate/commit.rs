@@ -8,6 +8,7 @@ use crate::accountant::groups::GroupNames;
 use crate::accountant::usage::SlotInUse;
 use crate::accountant::{Journal, JournalError};
 use crate::config::ConfigError;
+use crate::config::setting::Settings;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{Outcome, Snapshot};
 use crate::pool::Slot;
@@ -32,6 +33,8 @@ pub enum CommitError {
 pub fn commit(snapshot: &Snapshot, outcome: &Outcome, journal: &mut Journal) -> Result<(), CommitError> {
     let settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
+    let size = Settings::new(&snapshot.config).integer("MAX_ACCOUNTANT_DATABASE_SIZE", 1_000_000, 0, i64::MAX)?;
+    journal.set_largest(size as u64);
     let groups = GroupNames::configured(&snapshot.config)?;
     let slots: Vec<(Slot, Vec<u8>)> = snapshot
         .slots

@@ -144,6 +144,7 @@ impl Listing {
 }
 
 /// What is shown in the end.
+#[expect(clippy::struct_excessive_bools, reason = "four independent decisions about what is shown")]
 #[derive(Debug)]
 struct View {
     columns: Columns,
