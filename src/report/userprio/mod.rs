@@ -114,7 +114,9 @@ impl Listing {
             (false, Layout::GroupsFirst) => By::GroupsFirst,
             (false, _) => By::Column,
         };
-        sort(rows, &Order { by, columns, root_last: found.surplus == Surplus::Regroup });
+        // By its sort key the root is last anyway; among numbered groups it has none.
+        let root_last = found.surplus == Surplus::Regroup || by == By::GroupNumber;
+        sort(rows, &Order { by, columns, root_last });
         View {
             columns,
             hierarchical,
