@@ -8,6 +8,7 @@ mod input;
 mod matching;
 mod negotiate;
 mod repl;
+mod userprio;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -63,6 +64,7 @@ enum Command {
     Repl(repl::Arguments),
     Functions(functions::Arguments),
     Negotiate(negotiate::Arguments),
+    Userprio(Box<userprio::Arguments>),
     Ads(ads::Arguments),
     Conform(conform::Arguments),
 }
@@ -157,7 +159,7 @@ impl World {
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(userprio::spelled(std::env::args_os()));
     let streams = Streams {
         out: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stdout())),
         err: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stderr())),
@@ -168,6 +170,7 @@ pub fn run() -> ExitCode {
         Command::Repl(arguments) => repl::run(arguments, streams),
         Command::Functions(arguments) => functions::run(arguments),
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
+        Command::Userprio(arguments) => userprio::run(arguments, streams),
         Command::Ads(arguments) => ads::run(arguments, streams),
         Command::Conform(arguments) => conform::run(arguments),
     };

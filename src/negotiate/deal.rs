@@ -159,7 +159,7 @@ impl Dealing<'_> {
         let packed = self.packed(&serving.request, slot).min(serving.request.count - serving.matched);
         progress.matched.extend(place..place + packed);
         serving.matched += packed;
-        self.offers.take(&offer, &serving.request);
+        let limits = self.offers.take(&offer, &serving.request);
         session.matched(offer.cost, displaced.is_some());
         self.policy.matched(&submitter.name, offer.cost, self.settings.now);
         self.live.set(&submitter.name, self.policy.standing(&submitter.name).usage);
@@ -172,6 +172,7 @@ impl Dealing<'_> {
             slot: name,
             preempting: offer.tier,
             displaced,
+            limits: limits.map(|limits| String::from_utf8_lossy(&limits).into_owned()),
             weight: offer.cost,
             pie: turn.why.pie,
             spin: turn.why.spin,

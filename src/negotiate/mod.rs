@@ -4,6 +4,7 @@
 
 pub mod advertisement;
 pub mod candidate;
+pub mod commit;
 pub mod concurrency;
 pub mod deal;
 pub mod offer;
@@ -16,6 +17,7 @@ pub mod summary;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub use commit::commit;
 pub use outcome::Outcome;
 pub use snapshot::Snapshot;
 

@@ -5,6 +5,7 @@
 pub mod functions;
 pub mod outcome;
 pub mod template;
+pub mod userprio;
 
 use std::io::{self, Write};
 use std::ops::Range;
