@@ -27,6 +27,8 @@ enum KindName {
     Ads,
     /// Partial evaluation, references, equality, matching, changes of ads
     Util,
+    /// Read configuration files and look names up
+    Config,
     /// Group quotas and limits, with matches that only count
     Quotas,
 }
@@ -36,6 +38,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         KindName::Eval => Kind::Eval,
         KindName::Ads => Kind::Ads,
         KindName::Util => Kind::Util,
+        KindName::Config => Kind::Config,
         KindName::Quotas => Kind::Quotas,
     };
     let mut input = std::io::stdin().lock();

@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand.
 
 mod ads;
+mod config;
 mod conform;
 mod eval;
 mod functions;
@@ -8,6 +9,7 @@ mod input;
 mod matching;
 mod negotiate;
 mod repl;
+mod settings;
 mod userprio;
 
 use std::io::Write;
@@ -29,6 +31,7 @@ Examples:
   classmate eval 'TARGET.Memory >= MY.RequestMemory' --my job.ads --target slot.ads
   classmate match --job jobs.ads --slots slots.ads
   classmate negotiate examples/pool
+  classmate config check condor_config
 
 Exit status: 0 on success, 1 when something could not be done, 2 on wrong usage or text that does not parse.")]
 pub struct Cli {
@@ -66,6 +69,7 @@ enum Command {
     Negotiate(negotiate::Arguments),
     Userprio(Box<userprio::Arguments>),
     Ads(ads::Arguments),
+    Config(config::Arguments),
     Conform(conform::Arguments),
 }
 
@@ -172,10 +176,16 @@ pub fn run() -> ExitCode {
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
         Command::Userprio(arguments) => userprio::run(arguments, streams),
         Command::Ads(arguments) => ads::run(arguments, streams),
+        Command::Config(arguments) => return ended(config::run(arguments, streams)),
         Command::Conform(arguments) => conform::run(arguments),
     };
+    ended(result.map(|()| ExitCode::SUCCESS))
+}
+
+/// The exit status of a command, its failure told.
+fn ended(result: Result<ExitCode, Failure>) -> ExitCode {
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status,
         Err(failure) => {
             complain(&failure.message);
             ExitCode::from(failure.status)

@@ -1,7 +1,7 @@
 //! `classmate negotiate POOL`
 
-use std::io::{BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::ValueEnum;
@@ -9,21 +9,23 @@ use clap::ValueEnum;
 use crate::accountant::log::LogWarning;
 use crate::accountant::{Journal, JournalError, Log};
 use crate::cli::input::{self, Notes};
+use crate::cli::settings::{self, contents};
 use crate::cli::{Failure, Now, Streams, parse_now, written};
-use crate::config::{Config, ConfigError};
-use crate::eval::scope::Settings;
+use crate::config::ConfigError;
+use crate::eval::scope::Settings as Evaluation;
 use crate::format::long::LongWriter;
 use crate::negotiate::advertisement::advertisement;
 use crate::negotiate::commit::CommitError;
 use crate::negotiate::{Outcome, Snapshot, commit, negotiate};
-use crate::report::outcome;
+use crate::report::{Color, outcome};
 
 /// Run one negotiation cycle over a pool and show who got what, and why the others did not.
 ///
 /// POOL is a directory with what the tools of a pool print: `slots.ads` (`condor_status -long`), `jobs.ads`
 /// (`condor_q -allusers -long`), and if there are any `submitters.ads` (`condor_status -submitters -long`),
-/// `Accountantnew.log` (from the negotiator's spool) and `config` (the negotiator's settings). Every file can be
-/// given by its own flag instead. Nothing is changed anywhere, unless --commit is given.
+/// `Accountantnew.log` (from the negotiator's spool) and the negotiator's settings: `condor_config`, the files of
+/// `config.d` in the order of their names, then `config`, whichever there are. Every file can be given by its own flag
+/// instead. Nothing is changed anywhere, unless --commit is given.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -50,7 +52,7 @@ pub(super) struct Arguments {
     /// The accountant's log, instead of POOL/Accountantnew.log; without one everybody starts alike
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// The negotiator's settings, instead of POOL/config; without any the defaults hold
+    /// The negotiator's settings, instead of those in POOL; without any the defaults hold
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The clock: seconds since 1970, a date, or `wall`; by default the newest time in the files
@@ -99,7 +101,7 @@ impl FromStr for Shown {
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
-    let mut snapshot = snapshot(arguments, &mut notes)?;
+    let mut snapshot = snapshot(arguments, &mut notes, streams.err)?;
     // The books are locked and read again before the cycle: nobody writes to them in between.
     let mut journal = if arguments.commit { Some(books(arguments, snapshot.now)?) } else { None };
     if let Some(journal) = &journal {
@@ -154,7 +156,7 @@ fn print(out: &mut impl Write, result: &Outcome, matches: usize, streams: Stream
     outcome::write(out, result, matches, streams.out)
 }
 
-fn snapshot(arguments: &Arguments, notes: &mut Notes) -> Result<Snapshot, Failure> {
+fn snapshot(arguments: &Arguments, notes: &mut Notes, color: Color) -> Result<Snapshot, Failure> {
     if let Some(pool) = &arguments.pool
         && !pool.is_dir()
     {
@@ -172,21 +174,14 @@ fn snapshot(arguments: &Arguments, notes: &mut Notes) -> Result<Snapshot, Failur
     let optional = |given: &Option<PathBuf>, name: &str| {
         file(given, name).filter(|path| given.is_some() || path.exists() || path.as_os_str() == "-")
     };
-    let settings = Settings::default();
+    let evaluation = Evaluation::default();
     let mut ads = |path: Option<PathBuf>| match path {
-        Some(path) => input::ads(&path, &settings, notes),
+        Some(path) => input::ads(&path, &evaluation, notes),
         None => Ok(Vec::new()),
     };
     let mut warnings = Vec::new();
-    let config = match optional(&arguments.config, "config") {
-        Some(path) => {
-            let text = contents(&path)?;
-            let config = Config::parse(&path.display().to_string(), &text).map_err(|error| refused(&error))?;
-            warnings.extend(config.warnings().iter().map(|warning| format!("{}: {}", warning.place, warning.message)));
-            config
-        }
-        None => Config::default(),
-    };
+    let config = settings::pool(arguments.config.as_deref(), arguments.pool.as_deref(), color)?;
+    warnings.extend(config.warnings().iter().map(|warning| format!("{}: {}", warning.place, warning.message)));
     let log = match optional(&arguments.log, "Accountantnew.log") {
         Some(path) => {
             let text = if arguments.commit && !path.exists() { Vec::new() } else { contents(&path)? };
@@ -214,16 +209,6 @@ fn snapshot(arguments: &Arguments, notes: &mut Notes) -> Result<Snapshot, Failur
     }
     snapshot.now = arguments.now.map_or_else(|| snapshot.newest_time(), Now::seconds);
     Ok(snapshot)
-}
-
-pub(super) fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
-    let mut input = input::open(path)?;
-    let mut text = Vec::new();
-    input
-        .reader
-        .read_to_end(&mut text)
-        .map_err(|error| Failure::new(format!("cannot read `{}`: {}", input.name, input::plain(&error))))?;
-    Ok(text)
 }
 
 pub(super) fn refused(error: &ConfigError) -> Failure {

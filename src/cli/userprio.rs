@@ -13,13 +13,15 @@ use crate::accountant::report::{accounting_ads, roll_up, split_numbered};
 use crate::accountant::{Durability, Journal, Log};
 use crate::ad::ClassAd;
 use crate::cli::input::{self, Notes};
-use crate::cli::negotiate::{contents, not_written, refused};
+use crate::cli::negotiate::{not_written, refused};
+use crate::cli::settings::{self, contents};
 use crate::cli::{Failure, Now, Streams, complain, parse_now, written};
 use crate::config::Config;
 use crate::config::knobs::NegotiatorKnobs;
 use crate::eval::scope::{Scope, Settings};
 use crate::format::{Format, Writer};
 use crate::pool::facts::Facts;
+use crate::report::Color;
 use crate::report::userprio::{Columns, Layout, Listing, write_resources};
 use crate::syntax::calendar::{Civil, DAY};
 use crate::syntax::parse::parse_expr;
@@ -261,14 +263,7 @@ fn log_of(arguments: &Arguments) -> Option<PathBuf> {
 
 /// The settings of the pool; the defaults without any.
 fn config_of(arguments: &Arguments) -> Result<Config, Failure> {
-    let in_pool = || arguments.pool.as_ref().filter(|pool| pool.is_dir()).map(|pool| pool.join("config"));
-    match arguments.config.clone().or_else(|| in_pool().filter(|path| path.exists())) {
-        Some(path) => {
-            let text = contents(&path)?;
-            Config::parse(&path.display().to_string(), &text).map_err(|error| refused(&error))
-        }
-        None => Ok(Config::default()),
-    }
+    settings::pool(arguments.config.as_deref(), arguments.pool.as_deref(), Color::Off)
 }
 
 fn rules_of(config: &Config) -> Result<(FactorRules, GroupNames), Failure> {

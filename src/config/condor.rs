@@ -1,33 +1,118 @@
-//! `HTCondor` configuration text: `NAME = value` lines with comments, continuations and `$(NAME)`.
+//! An `HTCondor` configuration: the names that files set, over the built-in defaults.
 //!
-//! In: the text of one file. Out: [`Config`], names with raw values that are expanded when they are
-//! looked up. Conditionals, includes, templates and multi-line values are refused as not supported yet.
+//! In: assignments, as [`super::read`] finds them. Out: values, expanded when they are looked up, and where they come
+//! from (`config-language.md` §4, §9).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::expand::{ExpandError, expand, expand_self, is_name_byte};
-use super::{ConfigError, Place, shown, table};
+use super::condition::VERSION;
+use super::expand::{ExpandError, Expanded, Surroundings, expand};
+use super::line::Logical;
+use super::{ConfigError, ConfigWarning, Place, shown, table};
 
-/// Longest logical line (after continuations), in bytes.
-const LONGEST_LINE: usize = 16 << 20;
+/// Most bytes that all values may take together.
+const LARGEST: usize = 128 << 20;
+/// Warnings that are kept.
+const WARNINGS: usize = 1000;
+
+/// For whom a configuration is read, and all that it may ask of the world.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Context {
+    /// The daemon: `SUBSYSTEM.NAME` counts before `NAME`.
+    pub subsystem: String,
+    /// The local name of the daemon: `LOCALNAME.NAME` counts before that.
+    pub local_name: Option<String>,
+    /// What `$ENV` finds; variables `_CONDOR_NAME` set `NAME` when [`Config::apply_environment`] is called.
+    pub environment: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Whether `include command` and a trailing `|` may run programs.
+    pub commands: bool,
+    /// What `time()` answers in a function macro, in seconds since 1970.
+    pub now: i64,
+    /// Where random choices begin.
+    pub seed: u64,
+}
+
+impl Default for Context {
+    /// A negotiator without a local name, in an empty environment, that runs no commands, at time 0.
+    fn default() -> Self {
+        Context {
+            subsystem: "NEGOTIATOR".to_owned(),
+            local_name: None,
+            environment: BTreeMap::new(),
+            commands: false,
+            now: 0,
+            seed: 0,
+        }
+    }
+}
 
 /// A name's value as it was written, and where.
 #[derive(Debug, Clone)]
 struct Entry {
     name: Box<[u8]>,
     raw: Vec<u8>,
-    place: Place,
+    site: Site,
 }
 
-/// Something odd that does not stop the reading.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfigWarning {
-    /// What is odd.
-    pub message: String,
-    /// Where it stands.
-    pub place: Place,
+/// Where a value was written.
+#[derive(Debug, Clone)]
+pub(crate) struct Site {
+    /// Where the statement begins.
+    pub(crate) place: Place,
+    /// Where the value begins: line and column.
+    pub(crate) value: (u32, u32),
+    /// Whether the value stands in the file just as it is, on one line.
+    pub(crate) verbatim: bool,
+    /// The template it comes from; the place is then where that was asked for.
+    pub(crate) template: Option<Arc<str>>,
+}
+
+impl Site {
+    /// The site of a value that begins at a byte of a line.
+    pub(crate) fn of(line: &Logical, value: usize, template: Option<Arc<str>>) -> Self {
+        let place = line.place(value);
+        let verbatim = template.is_none() && line.is_verbatim(value);
+        Site { place: line.start(), value: (place.line, place.column), verbatim, template }
+    }
+
+    pub(crate) fn outside(place: Place) -> Self {
+        Site { value: (place.line, place.column), place, verbatim: false, template: None }
+    }
+}
+
+/// A text that was read, kept to show places in it.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The name under which it was handed in.
+    pub name: Arc<str>,
+    /// The text.
+    pub text: Arc<[u8]>,
+}
+
+/// Where the value of a name comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Definition<'a> {
+    /// The name that has the value, with its prefix, as it was first written.
+    pub name: &'a [u8],
+    /// The value before expansion.
+    pub raw: &'a [u8],
+    /// Where it was set; nowhere for a built-in default.
+    pub place: Option<&'a Place>,
+    /// Where the value itself begins: line and column.
+    pub value: Option<(u32, u32)>,
+    /// Whether the raw value stands there just as it is.
+    pub verbatim: bool,
+    /// The template that set it, such as `use POLICY:Desktop`.
+    pub template: Option<&'a str>,
+}
+
+impl<'a> Definition<'a> {
+    fn without_place(name: &'a [u8], raw: &'a [u8]) -> Self {
+        Definition { name, raw, place: None, value: None, verbatim: false, template: None }
+    }
 }
 
 /// The names a configuration sets, over the built-in table of defaults.
@@ -44,8 +129,19 @@ pub struct ConfigWarning {
 pub struct Config {
     entries: Vec<Entry>,
     index: HashMap<Box<[u8]>, usize>,
-    subsystem: Box<[u8]>,
+    /// Prefixes that count, upper case, with their dot, the first one first.
+    prefixes: Vec<Vec<u8>>,
+    /// Names that are known without a file, upper case.
+    detected: BTreeMap<Vec<u8>, Vec<u8>>,
+    context: Arc<Context>,
     warnings: Vec<ConfigWarning>,
+    sources: Vec<Source>,
+    /// Bytes of all values.
+    stored: usize,
+    /// References followed while reading.
+    pub(crate) references: usize,
+    /// Files and templates read.
+    pub(crate) files: usize,
 }
 
 /// A value found: its expanded text and where it was set (nowhere for a built-in default).
@@ -60,13 +156,43 @@ pub struct Found {
 impl Default for Config {
     /// A negotiator's configuration in which nothing is set: the built-in defaults hold.
     fn default() -> Self {
-        let subsystem = b"NEGOTIATOR".to_vec().into_boxed_slice();
-        Self { entries: Vec::new(), index: HashMap::new(), subsystem, warnings: Vec::new() }
+        Config::new(Context::default())
     }
 }
 
 impl Config {
-    /// Reads one file as the negotiator would.
+    /// A configuration in which nothing is set, for somebody.
+    pub fn new(context: Context) -> Self {
+        let prefix = |name: &str| [name.to_ascii_uppercase().as_bytes(), b"."].concat();
+        let subsystem = prefix(&context.subsystem);
+        let mut prefixes = Vec::new();
+        if let Some(local) = context.local_name.as_deref().map(prefix) {
+            prefixes.push([subsystem.as_slice(), &local].concat());
+            prefixes.push(local);
+        }
+        prefixes.push(subsystem);
+        let local = context.local_name.as_ref().unwrap_or(&context.subsystem);
+        let [major, minor, patch] = VERSION;
+        let detected = BTreeMap::from([
+            (b"SUBSYSTEM".to_vec(), context.subsystem.clone().into_bytes()),
+            (b"LOCALNAME".to_vec(), local.clone().into_bytes()),
+            (b"CONDOR_VERSION".to_vec(), format!("{major}.{minor}.{patch}").into_bytes()),
+        ]);
+        Config {
+            entries: Vec::new(),
+            index: HashMap::new(),
+            prefixes,
+            detected,
+            context: Arc::new(context),
+            warnings: Vec::new(),
+            sources: Vec::new(),
+            stored: 0,
+            references: 0,
+            files: 0,
+        }
+    }
+
+    /// Reads one file as the negotiator would; it cannot include others.
     ///
     /// # Errors
     /// The first line that is not understood, with its place.
@@ -76,36 +202,93 @@ impl Config {
         Ok(config)
     }
 
-    /// Reads a further file over what is there.
-    ///
-    /// # Errors
-    /// As [`Config::parse`]; what was read before the error stays.
-    pub fn add(&mut self, file: &str, text: &[u8]) -> Result<(), ConfigError> {
-        let mut lines = Lines { file: Arc::from(file), text, line: 0 };
-        while let Some(logical) = lines.next(&mut self.warnings)? {
-            self.statement(&logical)?;
-        }
-        Ok(())
+    /// For whom this configuration is.
+    pub fn context(&self) -> &Context {
+        &self.context
     }
 
-    /// What is odd in the files read, in order.
+    /// What is odd in the files read, in order; of very many the first thousand.
     pub fn warnings(&self) -> &[ConfigWarning] {
         &self.warnings
     }
 
-    /// The value of a name: `SUBSYSTEM.NAME`, then `NAME`, then the built-in table; `None` if nowhere.
+    /// The texts that were read, in order.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    pub(crate) fn warn(&mut self, warning: ConfigWarning) {
+        if self.warnings.len() < WARNINGS {
+            self.warnings.push(warning);
+        }
+    }
+
+    pub(crate) fn keep_source(&mut self, name: &Arc<str>, text: &[u8]) {
+        self.sources.push(Source { name: Arc::clone(name), text: Arc::from(text) });
+    }
+
+    /// Sets a name that is known without a file, such as the folder of the root file.
+    pub(crate) fn detect(&mut self, name: &str, value: &str) {
+        self.detected.insert(name.as_bytes().to_vec(), value.as_bytes().to_vec());
+    }
+
+    /// The value of a name: with the prefixes that count, then without, then the built-in table; `None` if nowhere.
     ///
     /// # Errors
-    /// A circle of references, or a function macro, in the value.
+    /// A circle of references, a value that grows without end, or a function macro that fails.
     pub fn get(&self, name: &str) -> Result<Option<Found>, ConfigError> {
-        let Some((raw, place)) = self.raw(name.as_bytes()) else {
+        let Some(definition) = self.definition(name.as_bytes()) else {
             return Ok(None);
         };
-        let text = expand(name.as_bytes(), raw, &|name| self.raw(name).map(|(raw, _)| raw)).map_err(|error| {
-            let place = place.cloned();
-            ConfigError::new(format!("`{name}` cannot be expanded: {error}"), place)
-        })?;
-        Ok(Some(Found { text, place: place.cloned() }))
+        let expanded = self.expanded(name.as_bytes(), definition.raw);
+        let text = expanded.map_err(|error| self.not_expanded(name, &definition, &error))?.text;
+        Ok(Some(Found { text, place: definition.place.cloned() }))
+    }
+
+    /// A text of this configuration with its references replaced, as if it were the value of a name.
+    ///
+    /// # Errors
+    /// A circle of references, growth without end, or a function macro that fails.
+    pub fn expansion(&self, owner: &[u8], text: &[u8]) -> Result<Vec<u8>, ExpandError> {
+        self.expanded(owner, text).map(|expanded| expanded.text)
+    }
+
+    /// An expansion error with the place of the value, and of all values of a circle.
+    pub(crate) fn not_expanded(&self, name: &str, definition: &Definition<'_>, error: &ExpandError) -> ConfigError {
+        let place = definition.place.map(|place| match definition.value {
+            Some((line, column)) => Place { file: Arc::clone(&place.file), line, column },
+            None => place.clone(),
+        });
+        let width = if definition.verbatim { definition.raw.len() } else { 0 };
+        let refused = ConfigError::new(format!("`{name}` cannot be expanded: {error}"), place).about(width);
+        match error {
+            ExpandError::Circle(names) => {
+                let mut sites: Vec<String> = Vec::new();
+                for name in names.iter().skip(1) {
+                    let found = self.definition(name.as_bytes()).and_then(|found| found.place);
+                    sites.extend(found.map(|place| format!("`{name}` is set at {place}")));
+                }
+                refused.with_help(sites.join(", "))
+            }
+            ExpandError::Function { .. } if definition.raw.windows(2).filter(|pair| pair == b"$(").count() > 0 => {
+                refused.with_help(
+                    "the argument of a function macro ends at the first `)`: name a macro without `$( )` in it",
+                )
+            }
+            _ => refused,
+        }
+    }
+
+    /// A text of this configuration with its references replaced; `owner` is the name whose value it is.
+    pub(crate) fn expanded(&self, owner: &[u8], text: &[u8]) -> Result<Expanded, ExpandError> {
+        let lookup = |name: &[u8]| self.raw(name);
+        let around = Surroundings {
+            lookup: &lookup,
+            environment: &self.context.environment,
+            now: self.context.now,
+            seed: self.context.seed,
+        };
+        expand(owner, text, around)
     }
 
     /// The names the files set (not the built-in ones), in the order of their first assignment.
@@ -113,31 +296,71 @@ impl Config {
         self.entries.iter().map(|entry| &*entry.name)
     }
 
-    /// Names, raw values and places, in the order of their first assignment: all there is to a configuration.
+    /// Names, raw values and places, in the order of their first assignment: all there is to a configuration, besides
+    /// its [`Context`].
     pub fn assignments(&self) -> impl Iterator<Item = (&[u8], &[u8], &Place)> {
-        self.entries.iter().map(|entry| (&*entry.name, &*entry.raw, &entry.place))
+        self.entries.iter().map(|entry| (&*entry.name, &*entry.raw, &entry.site.place))
     }
 
     /// A configuration from its [`Config::assignments`].
     pub fn from_assignments(assignments: impl IntoIterator<Item = (Vec<u8>, Vec<u8>, Place)>) -> Self {
         let mut config = Self::default();
         for (name, raw, place) in assignments {
-            config.set(&name, raw, place);
+            config.insert(&name, raw, Site::outside(place));
         }
         config
     }
 
-    fn raw(&self, name: &[u8]) -> Option<(&[u8], Option<&Place>)> {
-        let find = |name: &[u8]| {
-            let entry = &self.entries[*self.index.get(&*name.to_ascii_uppercase())?];
-            Some((&*entry.raw, Some(&entry.place)))
-        };
-        let prefixed = [&self.subsystem, b".".as_slice(), name].concat();
-        find(&prefixed).or_else(|| find(name)).or_else(|| Some((table::default_text(name)?.as_bytes(), None)))
+    /// The definition that gives a name its value, found as by [`Config::get`].
+    pub fn definition(&self, name: &[u8]) -> Option<Definition<'_>> {
+        let upper = name.to_ascii_uppercase();
+        // What is detected cannot be set.
+        self.detected(&upper).or_else(|| self.set(&upper)).or_else(|| self.built_in(&upper))
+    }
+
+    /// The definition of a name just as it stands, without prefixes and defaults.
+    pub fn assignment(&self, name: &[u8]) -> Option<Definition<'_>> {
+        Some(self.entries[*self.index.get(&*name.to_ascii_uppercase())?].definition())
+    }
+
+    /// The definition of a name (upper case) in a file.
+    fn set(&self, upper: &[u8]) -> Option<Definition<'_>> {
+        let find = |name: &[u8]| Some(self.entries[*self.index.get(name)?].definition());
+        let mut prefixed = Vec::with_capacity(upper.len() + 16);
+        for prefix in &self.prefixes {
+            prefixed.clear();
+            prefixed.extend_from_slice(prefix);
+            prefixed.extend_from_slice(upper);
+            if let Some(found) = find(&prefixed) {
+                return Some(found);
+            }
+        }
+        find(upper)
+    }
+
+    fn detected(&self, upper: &[u8]) -> Option<Definition<'_>> {
+        self.detected.get_key_value(upper).map(|(name, value)| Definition::without_place(name, value))
+    }
+
+    /// What a name is worth without any file.
+    pub fn built_in(&self, name: &[u8]) -> Option<Definition<'_>> {
+        let upper = name.to_ascii_uppercase();
+        let entry =
+            || table::entry(&upper).map(|(name, text)| Definition::without_place(name.as_bytes(), text.as_bytes()));
+        self.detected(&upper).or_else(entry)
+    }
+
+    fn raw(&self, name: &[u8]) -> Option<&[u8]> {
+        self.definition(name).map(|found| found.raw)
+    }
+
+    /// Whether a name has a value that is not empty.
+    pub(crate) fn is_defined(&self, name: &[u8]) -> bool {
+        self.raw(name).is_some_and(|raw| !raw.is_empty())
     }
 
     /// The raw value the first of these names has that has one, the table's default included.
-    fn earlier(&self, names: &[&[u8]]) -> Option<&[u8]> {
+    pub(crate) fn earlier(&self, names: &[&[u8]]) -> Option<&[u8]> {
         let set = names.iter().find_map(|name| self.index.get(&*name.to_ascii_uppercase()));
         match set {
             Some(&at) => Some(&self.entries[at].raw),
@@ -145,229 +368,99 @@ impl Config {
         }
     }
 
-    /// Extends a name's value in place; a value that comes from the table, or is empty, is set anew.
-    fn append(&mut self, name: &[u8], between: &[u8], value: &[u8], place: &Place) {
-        let set = self.index.get(&*name.to_ascii_uppercase()).copied();
-        if let Some(at) = set.filter(|&at| !self.entries[at].raw.is_empty()) {
-            self.entries[at].raw.extend_from_slice(between);
-            self.entries[at].raw.extend_from_slice(value);
-        } else {
-            let old = self.earlier(&[name]).filter(|old| !old.is_empty());
-            let raw = old.map_or_else(|| value.to_vec(), |old| [old, between, value].concat());
-            self.set(name, raw, place.clone());
-        }
-    }
-
-    fn set(&mut self, name: &[u8], raw: Vec<u8>, place: Place) {
-        if let Some(&at) = self.index.get(&*name.to_ascii_uppercase()) {
-            self.entries[at].raw = raw;
-            self.entries[at].place = place;
-        } else {
-            self.index.insert(name.to_ascii_uppercase().into_boxed_slice(), self.entries.len());
-            self.entries.push(Entry { name: name.into(), raw, place });
-        }
-    }
-
-    fn statement(&mut self, line: &Logical) -> Result<(), ConfigError> {
-        let text = line.text.as_slice();
-        let word = text.iter().position(|b| b.is_ascii_whitespace() || matches!(b, b':' | b'=')).unwrap_or(text.len());
-        let after = text[word..].trim_ascii_start();
-        refuse_keyword(&text[..word], after, &line.place)?;
-        if text[0] == b'[' && word == text.len() {
-            return Ok(());
-        }
-        let name_end = name_length(text);
-        let (operator, value_at) = operator(text, name_end).ok_or_else(|| {
-            ConfigError::new(format!("expected `NAME = value`, found `{}`", shown(text)), Some(line.place.clone()))
-        })?;
-        let value = text[value_at..].trim_ascii_start();
-        let name = self.name(&text[..name_end], &line.place)?;
-        let names = self.own_names(&name);
-        let names: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
-        let raw = match &operator {
-            Operator::Set | Operator::ObsoleteSet => {
-                expand_self(&names, self.earlier(&names), value).map_err(|e| at(&e, line))?
-            }
-            Operator::Append(between) => {
-                self.append(&name, between, value, &line.place);
-                return Ok(());
-            }
-        };
-        if matches!(operator, Operator::ObsoleteSet) {
-            let message = format!("`{} : value` is the obsolete form of `{0} = value`", shown(&name));
-            self.warnings.push(ConfigWarning { message, place: line.place.clone() });
-        }
-        self.set(&name, raw, line.place.clone());
-        Ok(())
-    }
-
-    /// The spellings under which an assignment refers to itself: with and without the subsystem.
-    fn own_names(&self, name: &[u8]) -> Vec<Vec<u8>> {
-        let mut names = vec![name.to_vec()];
-        if let Some(dot) = name.iter().position(|b| *b == b'.')
-            && name[..dot].eq_ignore_ascii_case(&self.subsystem)
-        {
-            names.push(name[dot + 1..].to_vec());
-        }
+    /// The spellings under which an assignment refers to itself: with and without a prefix that counts.
+    pub(crate) fn own_names<'n>(&self, name: &'n [u8]) -> Vec<&'n [u8]> {
+        let mut names = vec![name];
+        let prefix = self
+            .prefixes
+            .iter()
+            .find(|prefix| name.len() > prefix.len() && name[..prefix.len()].eq_ignore_ascii_case(prefix));
+        names.extend(prefix.map(|prefix| &name[prefix.len()..]));
         names
     }
 
-    /// The name being assigned, its references expanded at once.
-    fn name(&self, text: &[u8], place: &Place) -> Result<Vec<u8>, ConfigError> {
-        let name = expand(b"", text, &|name| self.raw(name).map(|(raw, _)| raw))
-            .map_err(|e| ConfigError::new(e.to_string(), Some(place.clone())))?;
-        if name.is_empty() || !name.iter().copied().all(is_name_byte) {
-            let message = format!("`{}` is not a name", shown(&name));
-            return Err(ConfigError::new(message, Some(place.clone()))
-                .with_help("names consist of letters, digits, `_`, `.` and `/`"));
+    /// Extends a name's value in place; a value that comes from the table, or is empty, is set anew.
+    pub(crate) fn append(&mut self, name: &[u8], between: &[u8], value: &[u8], site: Site) -> Result<(), ConfigError> {
+        let set = self.index.get(&*name.to_ascii_uppercase()).copied();
+        if let Some(at) = set.filter(|&at| !self.entries[at].raw.is_empty()) {
+            let entry = &mut self.entries[at];
+            entry.raw.extend_from_slice(between);
+            entry.raw.extend_from_slice(value);
+            entry.site = Site { verbatim: false, ..site };
+            self.stored += between.len() + value.len();
+            return self.bounded(at);
         }
-        Ok(name)
+        let old = self.earlier(&[name]).filter(|old| !old.is_empty());
+        let raw = old.map_or_else(|| value.to_vec(), |old| [old, between, value].concat());
+        let verbatim = site.verbatim && raw.len() == value.len();
+        self.assign(name, raw, Site { verbatim, ..site })
     }
-}
 
-fn at(error: &ExpandError, line: &Logical) -> ConfigError {
-    ConfigError::new(error.to_string(), Some(line.place.clone()))
-}
+    /// Sets a name.
+    pub(crate) fn assign(&mut self, name: &[u8], raw: Vec<u8>, site: Site) -> Result<(), ConfigError> {
+        let at = self.insert(name, raw, site);
+        self.bounded(at)
+    }
 
-enum Operator {
-    Set,
-    ObsoleteSet,
-    /// Append, with this between the old and the new value.
-    Append(Vec<u8>),
-}
-
-/// Length of the name at the beginning of a line: to a blank, `=` or `:` outside parentheses.
-fn name_length(text: &[u8]) -> usize {
-    let mut depth = 0u32;
-    for (at, &byte) in text.iter().enumerate() {
-        match byte {
-            b'(' => depth += 1,
-            b')' => depth = depth.saturating_sub(1),
-            b'=' | b':' if depth == 0 => return at,
-            _ if depth == 0 && byte.is_ascii_whitespace() => return at,
-            _ => {}
+    fn insert(&mut self, name: &[u8], raw: Vec<u8>, site: Site) -> usize {
+        self.stored += raw.len();
+        let upper = name.to_ascii_uppercase();
+        if let Some(&at) = self.index.get(&*upper) {
+            self.stored -= self.entries[at].raw.len();
+            self.entries[at].raw = raw;
+            self.entries[at].site = site;
+            return at;
         }
+        self.index.insert(upper.into_boxed_slice(), self.entries.len());
+        self.entries.push(Entry { name: name.into(), raw, site });
+        self.entries.len() - 1
     }
-    text.len()
-}
 
-/// The operator after the name, and where the value begins.
-fn operator(text: &[u8], name_end: usize) -> Option<(Operator, usize)> {
-    let blanks = text[name_end..].iter().take_while(|b| b.is_ascii_whitespace()).count();
-    let start = name_end + blanks;
-    let rest = &text[start..];
-    match rest.first()? {
-        b'=' => Some((Operator::Set, start + 1)),
-        b':' => Some((Operator::ObsoleteSet, start + 1)),
-        b'+' if rest.get(1) == Some(&b'=') => Some((Operator::Append(b" ".to_vec()), start + 2)),
-        b'+' => {
-            let separator = *rest.get(1).filter(|b| b",;|&*".contains(b))?;
-            if rest.get(2) == Some(&b'=') {
-                Some((Operator::Append(vec![separator]), start + 3))
-            } else if rest.get(2) == Some(&separator) && rest.get(3) == Some(&b'=') {
-                Some((Operator::Append(vec![b' ', separator, separator, b' ']), start + 4))
-            } else {
-                None
-            }
+    /// An error if the values have grown beyond measure.
+    fn bounded(&self, at: usize) -> Result<(), ConfigError> {
+        if self.stored <= LARGEST {
+            return Ok(());
         }
-        _ => None,
+        let message = format!("all values together are longer than {} MiB", LARGEST >> 20);
+        Err(ConfigError::new(message, Some(self.entries[at].site.place.clone())))
     }
-}
 
-/// Refuses the statements of the full language that are not read yet.
-fn refuse_keyword(word: &[u8], after: &[u8], place: &Place) -> Result<(), ConfigError> {
-    let is = |keyword: &str| word.eq_ignore_ascii_case(keyword.as_bytes());
-    let assigned = after.first() == Some(&b'=');
-    let message = after.contains(&b':') && !assigned;
-    let what = if after.starts_with(b"@=") {
-        Some("multi-line value `@=`".to_owned())
-    } else if ["if", "elif", "else", "endif"].into_iter().any(is) && !assigned {
-        Some(format!("conditional `{}`", shown(word)))
-    } else if word.starts_with(b"@")
-        || (word.starts_with(b":") || is("use") || is("include")) && !assigned
-        || (is("warning") || is("error")) && message
-    {
-        Some(format!("statement `{}`", shown(word)))
-    } else {
-        None
-    };
-    match what {
-        Some(what) => Err(ConfigError::new(format!("{what} is not supported yet"), Some(place.clone()))),
-        None => Ok(()),
-    }
-}
-
-/// A line after continuations and the place where it begins.
-struct Logical {
-    text: Vec<u8>,
-    place: Place,
-}
-
-struct Lines<'a> {
-    file: Arc<str>,
-    text: &'a [u8],
-    line: u32,
-}
-
-impl<'a> Lines<'a> {
-    /// The next physical line without white space at its ends, and the column of its first byte.
-    fn physical(&mut self) -> Option<(&'a [u8], u32)> {
-        if self.text.is_empty() {
-            return None;
+    /// Every name with a value: those the files set and those of the built-in table, by name.
+    pub fn all(&self) -> Vec<Definition<'_>> {
+        let mut found: BTreeMap<Vec<u8>, Definition<'_>> = BTreeMap::new();
+        for (name, text) in table::entries() {
+            let name = name.as_bytes();
+            found.insert(name.to_ascii_uppercase(), Definition::without_place(name, text.as_bytes()));
         }
-        let end = memchr::memchr(b'\n', self.text);
-        let line = &self.text[..end.unwrap_or(self.text.len())];
-        self.text = &self.text[end.map_or(self.text.len(), |end| end + 1)..];
-        self.line += 1;
-        let column = (line.len() - line.trim_ascii_start().len()) as u32 + 1;
-        Some((line.trim_ascii(), column))
+        for entry in &self.entries {
+            found.insert(entry.name.to_ascii_uppercase(), entry.definition());
+        }
+        for (name, value) in &self.detected {
+            found.insert(name.clone(), Definition::without_place(name, value));
+        }
+        found.into_values().collect()
     }
+}
 
-    /// The next line that holds more than a backslash.
-    fn next(&mut self, warnings: &mut Vec<ConfigWarning>) -> Result<Option<Logical>, ConfigError> {
-        loop {
-            match self.logical(warnings)? {
-                Some(line) if line.text.is_empty() => {}
-                line => return Ok(line),
-            }
+impl Entry {
+    fn definition(&self) -> Definition<'_> {
+        Definition {
+            name: &self.name,
+            raw: &self.raw,
+            place: Some(&self.site.place),
+            value: (self.site.place.line > 0).then_some(self.site.value),
+            verbatim: self.site.verbatim,
+            template: self.site.template.as_deref(),
         }
     }
+}
 
-    fn logical(&mut self, warnings: &mut Vec<ConfigWarning>) -> Result<Option<Logical>, ConfigError> {
-        let (first, column) = loop {
-            match self.physical() {
-                None => return Ok(None),
-                Some((line, column)) if !line.is_empty() && line[0] != b'#' => {
-                    break (line, column);
-                }
-                Some(_) => {}
-            }
-        };
-        let place = Place { file: Arc::clone(&self.file), line: self.line, column };
-        let mut text = first.to_vec();
-        while text.last() == Some(&b'\\') {
-            text.pop();
-            if text.len() > LONGEST_LINE {
-                let message = format!("a line is longer than {LONGEST_LINE} bytes");
-                return Err(ConfigError::new(message, Some(place)));
-            }
-            let Some((line, column)) = self.physical() else {
-                break;
-            };
-            if line.first() == Some(&b'#') {
-                // A comment inside a value: dropped, and the value goes on.
-                text.push(b'\\');
-                if line.last() != Some(&b'\\') {
-                    let message = "a comment inside a continued value does not end it".to_owned();
-                    let place = Place { file: Arc::clone(&self.file), line: self.line, column };
-                    warnings.push(ConfigWarning { message, place });
-                }
-            } else {
-                text.extend_from_slice(line);
-            }
-        }
-        Ok(Some(Logical { text, place }))
+/// A name as an assignment may set it.
+pub(crate) fn checked_name(name: &[u8]) -> Result<(), String> {
+    if name.is_empty() || !name.iter().copied().all(super::reference::is_name_byte) {
+        return Err(format!("`{}` is not a name", shown(name)));
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -435,6 +528,9 @@ mod tests {
         assert_eq!(value("A += 2", "A").unwrap(), "2");
         assert_eq!(value("A = 1\nA +,= 2", "A").unwrap(), "1,2");
         assert_eq!(value("A = x\nA +&&= y", "A").unwrap(), "x && y");
+        assert_eq!(value("A = 1\nA += $(A)", "A").unwrap(), "1 1");
+        assert_eq!(value("A = 1\nA +=", "A").unwrap(), "1 ");
+        assert_eq!(value("DAEMON_LIST += X", "DAEMON_LIST").unwrap(), "MASTER X");
     }
 
     #[test]
@@ -442,12 +538,31 @@ mod tests {
         let text = "NEGOTIATOR.X = a\nX = b\nY = $(X)";
         assert_eq!(value(text, "X").unwrap(), "a");
         assert_eq!(value(text, "Y").unwrap(), "a");
+        // An empty value stops the search.
+        assert_eq!(value("NEGOTIATOR.X =\nX = 2", "X").unwrap(), "");
+    }
+
+    #[test]
+    fn a_local_name_comes_before_the_subsystem() {
+        let context = Context { local_name: Some("second".to_owned()), ..Context::default() };
+        let mut config = Config::new(context);
+        config.add("f", b"X = 1\nNEGOTIATOR.X = 2\nSecond.X = 3\nY = $(X)$(LOCALNAME)").unwrap();
+        assert_eq!(config.get("Y").unwrap().unwrap().text, b"3second");
+        config.add("f", b"NEGOTIATOR.SECOND.X = 4").unwrap();
+        assert_eq!(config.get("X").unwrap().unwrap().text, b"4");
+    }
+
+    #[test]
+    fn what_is_detected_cannot_be_set() {
+        assert_eq!(value("SUBSYSTEM = x\nA = $(SUBSYSTEM)", "A").unwrap(), "NEGOTIATOR");
+        assert_eq!(value("", "CONDOR_VERSION").unwrap(), "25.14.1");
     }
 
     #[test]
     fn a_name_may_contain_references() {
         assert_eq!(value("N = q\nA_$(N) = 7", "A_q").unwrap(), "7");
-        assert_eq!(value("A_$(N:z) = 7", "A_z").unwrap(), "7");
+        // The colon of a default is taken for the operator.
+        assert_eq!(refusal("A_$(N:z) = 7"), ("`A_$(N` is not a name".to_owned(), 1, 1));
     }
 
     #[test]
@@ -465,35 +580,14 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_the_language_is_refused_as_not_supported_yet() {
-        for text in [
-            "use ROLE : CentralManager",
-            "@use FEATURE : GPUs",
-            "include : other.conf",
-            "include ifexist command : x |",
-            "if true",
-            "IF defined A",
-            "else",
-            "endif",
-            "A @=end\nx\n@end",
-            "warning : hm",
-            "error 5 : no",
-        ] {
-            let (message, line, _) = refusal(text);
-            assert!(message.ends_with("is not supported yet"), "{text}: {message}");
-            assert_eq!(line, 1);
-        }
-        // Ordinary names all the same.
-        assert_eq!(value("use = 1", "use").unwrap(), "1");
-        assert_eq!(value("error = 1", "error").unwrap(), "1");
-    }
-
-    #[test]
-    fn a_function_macro_is_refused_when_the_value_is_read() {
-        let config = Config::parse("f", b"\nA = $ENV(HOME)").unwrap();
+    fn a_function_macro_that_fails_is_told_when_the_value_is_read() {
+        let config = Config::parse("f", b"\nA = $INT(x +)").unwrap();
         let error = config.get("A").unwrap_err();
-        assert_eq!(error.message, "`A` cannot be expanded: the function macro `$ENV(…)` is not supported yet");
-        assert_eq!(error.place.unwrap().line, 2);
+        assert!(error.message.starts_with("`A` cannot be expanded: `$INT(x +)`: `x +` is no expression"), "{error}");
+        assert_eq!(error.place.unwrap().to_string(), "f:2:5");
+        // The argument ends at the first `)`.
+        let config = Config::parse("f", b"N = 5\nA = $INT($(N))").unwrap();
+        assert!(config.get("A").unwrap_err().help.unwrap().contains("ends at the first `)`"));
     }
 
     #[test]
@@ -507,7 +601,7 @@ mod tests {
     fn hostile_text_is_read_in_linear_time() {
         let text = b"A = x \\\n".repeat(200_000);
         assert!(Config::parse("f", &text).is_ok());
-        for text in ["\\\n", "\\\n\n", "A += x\n", "[x]\n"] {
+        for text in ["\\\n", "\\\n\n", "A += x\n", "[x]\n", "A : x\n", "A = $(\n", "if true\nendif\n"] {
             assert!(Config::parse("f", text.repeat(200_000).as_bytes()).is_ok());
         }
     }

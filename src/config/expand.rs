@@ -1,41 +1,32 @@
-//! References `$(NAME)` and `$(NAME:default)` inside a value.
+//! References `$(NAME)` and `$(NAME:default)` inside a value, and the calls of function macros.
 //!
-//! In: a value and a way to look names up. Out: the text without references. Knows nothing of files.
+//! In: a value and a [`Surroundings`] to look names up in. Out: the text without references. Knows nothing of files.
+//! A value is expanded as text: what a reference stands for is put in its place and read again, so a reference may
+//! begin in one value and end in another (`config-language.md` §4).
 
+use std::collections::BTreeMap;
+
+use super::function::{self, Call};
+use super::reference::{self, Reference, Text};
 use super::shown;
 
-/// Deepest chain of values referring to values, and of references inside references.
-const DEEPEST: usize = 64;
-/// Deepest nesting of references within one text; deeper ones are plain text. Bounds the look-ahead too.
-const NESTED: usize = 32;
+/// Deepest chain of values referring to values.
+const DEEPEST: usize = 200;
+/// Deepest expansion of texts inside texts: names made of references, arguments of functions.
+const INSIDE: usize = 40;
 /// Longest text an expansion may give, in bytes.
 const LONGEST: usize = 4 << 20;
-
 /// References that one value may take.
-const MOST: usize = 1_000_000;
-
-/// Function macros of the configuration language; they need a clock, an environment or the evaluator.
-const FUNCTIONS: [&[u8]; 12] = [
-    b"ENV",
-    b"INT",
-    b"REAL",
-    b"STRING",
-    b"EVAL",
-    b"CHOICE",
-    b"SUBSTR",
-    b"RANDOM_CHOICE",
-    b"RANDOM_INTEGER",
-    b"BASENAME",
-    b"DIRNAME",
-    b"DOLLAR",
-];
+pub(crate) const MOST: usize = 1_000_000;
+/// References that one call of a function counts as.
+const CALL: usize = 1_000;
 
 /// Why a value could not be expanded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExpandError {
-    /// A value refers to itself, directly or through others; the name that closes the circle.
-    #[error("`{0}` refers to itself")]
-    Circle(String),
+    /// A value refers to itself, directly or through others: the names, the first one repeated at the end.
+    #[error("`{}` refers to itself: {}", .0.first().map_or("", String::as_str), .0.join(" → "))]
+    Circle(Vec<String>),
     /// A chain of values too long to follow.
     #[error("`{0}` refers to other names more than {DEEPEST} deep")]
     Depth(String),
@@ -45,213 +36,352 @@ pub enum ExpandError {
     /// References that lead to ever more references.
     #[error("the value takes more than {MOST} references to expand")]
     References,
-    /// A function macro.
-    #[error("the function macro `${0}(…)` is not supported yet")]
-    Function(String),
+    /// A function macro that cannot be evaluated: its text, and why.
+    #[error("`{call}`: {why}")]
+    Function {
+        /// The call as it is written.
+        call: String,
+        /// Why it has no value.
+        why: String,
+    },
 }
 
-/// Finds the unexpanded value of a name; `None` if it is not defined.
-pub(crate) type Lookup<'a> = dyn Fn(&[u8]) -> Option<&'a [u8]> + 'a;
+impl ExpandError {
+    /// Whether a function macro failed, and not the expansion itself.
+    pub fn is_function(&self) -> bool {
+        matches!(self, ExpandError::Function { .. })
+    }
+}
 
-/// The text of `value` with every reference replaced, lazily: values found are expanded in turn.
+/// What an expansion may ask for besides the text.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'a> {
+    /// Finds the unexpanded value of a name; `None` if it is not defined.
+    pub(crate) lookup: &'a dyn Fn(&[u8]) -> Option<&'a [u8]>,
+    /// What `$ENV` finds.
+    pub(crate) environment: &'a BTreeMap<Vec<u8>, Vec<u8>>,
+    /// What `time()` answers, in seconds since 1970.
+    pub(crate) now: i64,
+    /// Where random choices begin.
+    pub(crate) seed: u64,
+}
+
+/// An expanded text, and how many references it took.
+pub(crate) struct Expanded {
+    pub(crate) text: Vec<u8>,
+    pub(crate) references: usize,
+}
+
+/// The text of `value` with every reference and call replaced.
 ///
 /// `owner` is the name whose value this is (empty if none); meeting it again is a circle.
-pub(crate) fn expand(owner: &[u8], value: &[u8], lookup: &Lookup<'_>) -> Result<Vec<u8>, ExpandError> {
-    let mut open = Vec::new();
-    if !owner.is_empty() {
-        open.push(owner.to_ascii_uppercase());
+pub(crate) fn expand(owner: &[u8], value: &[u8], around: Surroundings<'_>) -> Result<Expanded, ExpandError> {
+    let mut budget = Budget { references: 0, drawn: 0 };
+    let open = if owner.is_empty() { Vec::new() } else { vec![owner.to_ascii_uppercase()] };
+    let text = run(value, &open, around, &mut budget, 0)?;
+    Ok(Expanded { text: dollars(text), references: budget.references })
+}
+
+/// What one expansion has used, with all the texts inside it.
+pub(crate) struct Budget {
+    references: usize,
+    /// Random choices made.
+    pub(crate) drawn: u64,
+}
+
+/// The value of a name inside a name's value: the reference is followed, and circles are found.
+pub(crate) struct Scope<'a, 'b> {
+    pub(crate) around: Surroundings<'a>,
+    pub(crate) budget: &'b mut Budget,
+    open: Vec<Vec<u8>>,
+    depth: usize,
+}
+
+impl Scope<'_, '_> {
+    /// The expanded text of a name; `None` if it is not defined or empty.
+    pub(crate) fn value(&mut self, name: &[u8]) -> Result<Option<Vec<u8>>, ExpandError> {
+        let Some(value) = (self.around.lookup)(name).filter(|value| !value.is_empty()) else {
+            return Ok(None);
+        };
+        let mut open = self.open.clone();
+        enter(&mut open, name)?;
+        run(value, &open, self.around, self.budget, self.depth + 1).map(Some)
     }
-    let mut expansion = Expansion { lookup, open, only: None, after_dollar: false, references: 0 };
-    let mut out = Vec::with_capacity(value.len());
-    expansion.text(value, &mut out, 0)?;
-    Ok(out)
+
+    /// A text with its references replaced.
+    pub(crate) fn expanded(&mut self, text: &[u8]) -> Result<Vec<u8>, ExpandError> {
+        if memchr::memchr(b'$', text).is_none() {
+            return Ok(text.to_vec());
+        }
+        run(text, &self.open, self.around, self.budget, self.depth + 1)
+    }
+
+    /// Counts the reading of a text as an expression.
+    pub(crate) fn count(&mut self, text: &[u8]) -> Result<(), ExpandError> {
+        self.budget.references += text.len() / 16;
+        if self.budget.references > MOST { Err(ExpandError::References) } else { Ok(()) }
+    }
 }
 
-/// The text of `value` with only the references to `name` replaced, by `old` as it is (not expanded).
-///
-/// This is what an assignment does to references to the name being assigned.
-pub(crate) fn expand_self(names: &[&[u8]], old: Option<&[u8]>, value: &[u8]) -> Result<Vec<u8>, ExpandError> {
-    let lookup = |_: &[u8]| None;
-    let mut expansion =
-        Expansion { lookup: &lookup, open: Vec::new(), only: Some((names, old)), after_dollar: false, references: 0 };
-    let mut out = Vec::with_capacity(value.len());
-    expansion.text(value, &mut out, 0)?;
-    Ok(out)
+fn enter(open: &mut Vec<Vec<u8>>, name: &[u8]) -> Result<(), ExpandError> {
+    let upper = name.to_ascii_uppercase();
+    if let Some(at) = open.iter().position(|known| *known == upper) {
+        return Err(circle(open[at..].iter().map(Vec::as_slice), &upper));
+    }
+    if open.len() >= DEEPEST {
+        return Err(ExpandError::Depth(shown(open.first().map_or(&upper, |first| first))));
+    }
+    open.push(upper);
+    Ok(())
 }
 
-/// The names an assignment refers to itself by, and their earlier value.
-type Own<'b> = (&'b [&'b [u8]], Option<&'b [u8]>);
+/// The names of a circle, each once, the first repeated at the end.
+fn circle<'n>(names: impl Iterator<Item = &'n [u8]>, back: &'n [u8]) -> ExpandError {
+    ExpandError::Circle(names.chain([back]).map(shown).collect())
+}
+
+/// A part of the text still to be read that came from a name.
+struct Region {
+    /// Upper case.
+    name: Vec<u8>,
+    /// How much is left to be read when this part ends.
+    floor: usize,
+}
 
 struct Expansion<'a, 'b> {
-    lookup: &'b Lookup<'a>,
-    /// Names whose values are being expanded, upper case, outermost first.
-    open: Vec<Vec<u8>>,
-    /// When set, only these names are replaced, by this text.
-    only: Option<Own<'b>>,
-    /// The last thing written is the `$` of a `$(DOLLAR)`.
-    after_dollar: bool,
-    /// References followed so far.
-    references: usize,
+    around: Surroundings<'a>,
+    budget: &'b mut Budget,
+    /// Names whose values this text is inside of, upper case, outermost first.
+    open: &'b [Vec<u8>],
+    regions: Vec<Region>,
+    /// What is still to be read, last byte first: taking from and adding to its beginning is cheap.
+    pending: Vec<u8>,
+    out: Vec<u8>,
+    depth: usize,
 }
 
-/// A reference found in a text: its name part, its default part, and its length with `$(` and `)`.
-struct Reference<'a> {
-    name: &'a [u8],
-    default: Option<&'a [u8]>,
-    length: usize,
+fn run(
+    text: &[u8],
+    open: &[Vec<u8>],
+    around: Surroundings<'_>,
+    budget: &mut Budget,
+    depth: usize,
+) -> Result<Vec<u8>, ExpandError> {
+    if depth > INSIDE {
+        return Err(ExpandError::Depth(shown(open.first().map_or(b"$()".as_slice(), Vec::as_slice))));
+    }
+    let pending = text.iter().rev().copied().collect();
+    let mut expansion = Expansion { around, budget, open, regions: Vec::new(), pending, out: Vec::new(), depth };
+    expansion.run()?;
+    Ok(expansion.out)
 }
 
 impl Expansion<'_, '_> {
-    fn text(&mut self, text: &[u8], out: &mut Vec<u8>, depth: usize) -> Result<(), ExpandError> {
-        if depth > DEEPEST {
-            return Err(ExpandError::Depth(shown(self.open.last().map_or(b"$()".as_slice(), Vec::as_slice))));
-        }
-        let mut rest = text;
-        while let Some(at) = memchr::memchr(b'$', rest) {
-            self.write(&rest[..at], out)?;
-            rest = &rest[at..];
-            if rest.starts_with(b"$$(") || rest.starts_with(b"$$[") {
+    fn run(&mut self) -> Result<(), ExpandError> {
+        while let Some(at) = memchr::memrchr(b'$', &self.pending) {
+            self.keep(self.pending.len() - 1 - at);
+            if self.pending.ends_with(b"$$") {
                 // Left for the moment when a job starts.
-                self.write(&rest[..3], out)?;
-                rest = &rest[3..];
-            } else if let Some(reference) = reference(rest) {
-                self.reference(&reference, &rest[..reference.length], out, depth)?;
-                rest = &rest[reference.length..];
-            } else if let (Some(function), None) = (function(rest), self.only) {
-                return Err(ExpandError::Function(shown(function)));
+                self.keep(2);
+            } else if let Some(found) = reference::find(&Text::Backward(&self.pending)) {
+                self.reference(&found)?;
+            } else if let Some(call) = function::find(&Text::Backward(&self.pending)) {
+                self.call(&call)?;
             } else {
-                self.write(&rest[..1], out)?;
-                rest = &rest[1..];
+                self.keep(1);
+            }
+            if self.out.len() + self.pending.len() > LONGEST {
+                return Err(ExpandError::Length);
             }
         }
-        self.write(rest, out)
+        self.keep(self.pending.len());
+        if self.out.len() > LONGEST { Err(ExpandError::Length) } else { Ok(()) }
     }
 
-    fn write(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<(), ExpandError> {
-        if !text.is_empty() {
-            self.after_dollar = false;
-            out.extend_from_slice(text);
-        }
-        if out.len() > LONGEST { Err(ExpandError::Length) } else { Ok(()) }
+    /// Moves bytes from what is to be read to what is done.
+    fn keep(&mut self, bytes: usize) {
+        let rest = self.pending.len() - bytes;
+        self.out.extend(self.pending[rest..].iter().rev());
+        self.pending.truncate(rest);
     }
 
-    fn reference(
-        &mut self,
-        reference: &Reference<'_>,
-        whole: &[u8],
-        out: &mut Vec<u8>,
-        depth: usize,
-    ) -> Result<(), ExpandError> {
-        self.references += 1;
-        if self.references > MOST {
-            return Err(ExpandError::References);
+    /// Takes bytes away from what is to be read.
+    fn take(&mut self, bytes: usize) -> Vec<u8> {
+        let rest = self.pending.len() - bytes;
+        let taken = self.pending[rest..].iter().rev().copied().collect();
+        self.pending.truncate(rest);
+        taken
+    }
+
+    fn put(&mut self, text: &[u8]) {
+        self.pending.extend(text.iter().rev());
+    }
+
+    fn count(&mut self) -> Result<(), ExpandError> {
+        self.budget.references += 1;
+        if self.budget.references > MOST { Err(ExpandError::References) } else { Ok(()) }
+    }
+
+    /// The names whose values the next byte is inside of.
+    fn inside(&mut self) -> Vec<Vec<u8>> {
+        let here = self.pending.len();
+        while self.regions.last().is_some_and(|region| here <= region.floor) {
+            self.regions.pop();
         }
-        let after_dollar = self.after_dollar;
-        let mut name = Vec::new();
-        self.text(reference.name, &mut name, depth + 1)?;
-        if let Some((names, old)) = self.only {
-            if !names.iter().any(|n| n.eq_ignore_ascii_case(&name)) {
-                // Keep the reference, but replace what is inside it.
-                self.write(b"$(", out)?;
-                self.write(&name, out)?;
-                if let Some(default) = reference.default {
-                    self.write(b":", out)?;
-                    self.text(default, out, depth + 1)?;
-                }
-                return self.write(b")", out);
+        self.open.iter().cloned().chain(self.regions.iter().map(|region| region.name.clone())).collect()
+    }
+
+    fn reference(&mut self, found: &Reference) -> Result<(), ExpandError> {
+        self.count()?;
+        let here = self.pending.len();
+        while self.regions.last().is_some_and(|region| here <= region.floor) {
+            self.regions.pop();
+        }
+        let whole = self.take(found.length);
+        let name_text = &whole[found.name.clone()];
+        let default = found.default.clone().map(|default| &whole[default]);
+        let made;
+        let name = if memchr::memchr(b'$', name_text).is_some() {
+            let open = self.inside();
+            made = run(name_text, &open, self.around, self.budget, self.depth + 1)?;
+            if !made.iter().copied().all(reference::is_name_byte) {
+                self.out.extend_from_slice(b"$(");
+                self.out.extend_from_slice(&made);
+                self.out.extend_from_slice(&whole[found.name.end..]);
+                return Ok(());
             }
-            return match (old.filter(|old| !old.is_empty()), reference.default) {
-                (Some(old), _) => self.write(old, out),
-                (None, Some(default)) => self.text(default, out, depth + 1),
-                (None, None) => Ok(()),
-            };
+            made.as_slice()
+        } else {
+            name_text
+        };
+        if name.eq_ignore_ascii_case(b"DOLLAR") && default.is_none() {
+            // Replaced in a step of its own, the last one.
+            self.out.extend_from_slice(&whole);
+            return Ok(());
         }
-        if !name.iter().copied().all(is_name_byte) {
-            return self.write(whole, out);
+        let value = (self.around.lookup)(name).filter(|value| !value.is_empty());
+        match (value, default) {
+            (Some(value), _) => self.enter(name, value),
+            (None, Some(default)) => {
+                self.put(default);
+                Ok(())
+            }
+            (None, None) => Ok(()),
         }
-        if name.eq_ignore_ascii_case(b"DOLLAR") {
-            // Two in a row: the first `$` now stands before `$(DOLLAR)`, and `$$(…)` is left alone.
-            self.write(if after_dollar { whole } else { b"$" }, out)?;
-            self.after_dollar = !after_dollar;
+    }
+
+    /// Puts the value of a name before what is still to be read.
+    fn enter(&mut self, name: &[u8], value: &[u8]) -> Result<(), ExpandError> {
+        if memchr::memchr(b'$', value).is_none() {
+            // Nothing to follow; but a `$` before it may make a reference of it and what comes behind.
+            self.put(value);
             return Ok(());
         }
         let upper = name.to_ascii_uppercase();
-        let value = (self.lookup)(&name);
-        if let Some(value) = value.filter(|value| !value.is_empty()) {
-            if self.open.contains(&upper) {
-                return Err(ExpandError::Circle(shown(&name)));
-            }
-            let before = out.len();
-            self.open.push(upper);
-            self.text(value, out, depth + 1)?;
-            self.open.pop();
-            if out.len() > before {
-                return Ok(());
-            }
+        let known = self.open.iter().map(Vec::as_slice).chain(self.regions.iter().map(|region| region.name.as_slice()));
+        let mut around: Vec<&[u8]> = known.collect();
+        if let Some(at) = around.iter().position(|known| *known == upper.as_slice()) {
+            return Err(circle(around.drain(at..), &upper));
         }
-        match reference.default {
-            Some(default) => self.text(default, out, depth + 1),
-            None => Ok(()),
+        if around.len() >= DEEPEST {
+            return Err(ExpandError::Depth(shown(around.first().copied().unwrap_or(name))));
         }
+        self.regions.push(Region { name: upper, floor: self.pending.len() });
+        self.put(value);
+        Ok(())
+    }
+
+    fn call(&mut self, call: &Call) -> Result<(), ExpandError> {
+        // A call costs as much as very many references.
+        self.budget.references += CALL;
+        self.count()?;
+        let open = self.inside();
+        let whole = self.take(call.length);
+        let argument = &whole[call.argument.clone()];
+        let mut scope = Scope { around: self.around, budget: self.budget, open, depth: self.depth };
+        let value = function::value(call.function, argument, &mut scope).map_err(|failed| match failed {
+            function::Failed::Expand(error) => error,
+            function::Failed::Call(why) => ExpandError::Function { call: shown(&whole), why },
+        })?;
+        self.put(&value);
+        Ok(())
     }
 }
 
-/// Whether a byte may stand in the name of a reference.
-pub(crate) fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/')
+/// Replaces `$(DOLLAR)`, the last step: `$$(DOLLAR)` is left alone, and so is what would become one.
+fn dollars(text: Vec<u8>) -> Vec<u8> {
+    const DOLLAR: &[u8] = b"$(DOLLAR)";
+    let stands = |at: usize| text[at..].get(..DOLLAR.len()).is_some_and(|found| found.eq_ignore_ascii_case(DOLLAR));
+    let Some(first) = memchr::memchr_iter(b'$', &text).find(|at| stands(*at)) else {
+        return text;
+    };
+    let mut out = text[..first].to_vec();
+    let mut at = first;
+    while at < text.len() {
+        if text[at] == b'$' && out.last() != Some(&b'$') && stands(at) {
+            out.push(b'$');
+            at += DOLLAR.len();
+        } else {
+            out.push(text[at]);
+            at += 1;
+        }
+    }
+    out
 }
 
-/// The reference at the beginning of `text`, if `$(` there opens a well-formed one.
-fn reference(text: &[u8]) -> Option<Reference<'_>> {
-    let body = text.strip_prefix(b"$(")?;
-    let mut colon = None;
-    let mut depth = 0usize;
-    for (at, &byte) in body.iter().enumerate() {
-        match byte {
-            b'(' => {
-                // In the name part parentheses only come with a `$`.
-                if colon.is_none() && depth == 0 && (at == 0 || body[at - 1] != b'$') {
-                    return None;
+/// The text of `value` with only the references to `names` replaced, by `old` as it is (not expanded).
+///
+/// This is what an assignment does to references to the name being assigned.
+pub(crate) fn expand_self(names: &[&[u8]], old: Option<&[u8]>, value: &[u8]) -> Result<Vec<u8>, ExpandError> {
+    let old = old.filter(|old| !old.is_empty());
+    let mut out = Vec::with_capacity(value.len());
+    let mut at = 0;
+    while let Some(dollar) = memchr::memchr(b'$', &value[at..]) {
+        out.extend_from_slice(&value[at..at + dollar]);
+        at += dollar;
+        let rest = &value[at..];
+        if rest.starts_with(b"$$") {
+            out.extend_from_slice(b"$$");
+            at += 2;
+            continue;
+        }
+        let own = reference::find(&Text::Forward(rest))
+            .filter(|found| names.iter().any(|name| name.eq_ignore_ascii_case(&rest[found.name.clone()])));
+        match (own, old) {
+            (Some(found), Some(old)) => {
+                out.extend_from_slice(old);
+                at += found.length;
+            }
+            (Some(found), None) => {
+                if let Some(default) = found.default {
+                    // A default nests no deeper than references do.
+                    out.extend_from_slice(&expand_self(names, None, &rest[default])?);
                 }
-                depth += 1;
-                if depth > NESTED {
-                    return None;
-                }
+                at += found.length;
             }
-            b')' if depth == 0 => {
-                let name = &body[..colon.unwrap_or(at)];
-                let default = colon.map(|colon| &body[colon + 1..at]);
-                let valid = !name.is_empty();
-                return valid.then_some(Reference { name, default, length: at + 3 });
+            (None, _) => {
+                out.push(b'$');
+                at += 1;
             }
-            b')' => depth -= 1,
-            b':' if colon.is_none() && depth == 0 => colon = Some(at),
-            b'$' => {}
-            _ if is_name_byte(byte) => {}
-            // In a default a few more are allowed, and anything inside parentheses.
-            b',' | b'\\' | b':' | b' ' if colon.is_some() || depth > 0 => {}
-            _ if colon.is_some() && depth > 0 => {}
-            _ => return None,
+        }
+        if out.len() > LONGEST {
+            return Err(ExpandError::Length);
         }
     }
-    None
-}
-
-/// The name of the function macro at the beginning of `text`, which starts with `$`.
-fn function(text: &[u8]) -> Option<&[u8]> {
-    let body = &text[1..];
-    let end = body.iter().position(|b| !(b.is_ascii_alphabetic() || *b == b'_'))?;
-    if body[end] != b'(' || end == 0 {
-        return None;
-    }
-    let name = &body[..end];
-    let path_parts = name[0] == b'F' && name[1..].iter().all(|b| b"fpduwnxbqa".contains(b));
-    (path_parts || FUNCTIONS.contains(&name)).then_some(name)
+    out.extend_from_slice(&value[at..]);
+    if out.len() > LONGEST { Err(ExpandError::Length) } else { Ok(out) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn expanded<'t>(text: &[u8], lookup: &dyn Fn(&[u8]) -> Option<&'t [u8]>) -> Result<Vec<u8>, ExpandError> {
+        let environment = BTreeMap::new();
+        let table = |name: &[u8]| lookup(name);
+        let around = Surroundings { lookup: &table, environment: &environment, now: 0, seed: 0 };
+        expand(b"", text, around).map(|expanded| expanded.text)
+    }
 
     /// Expands `text` with A=one, B=$(A) two, EMPTY empty, N=A.
     fn with_table(text: &str) -> Result<String, ExpandError> {
@@ -260,14 +390,16 @@ mod tests {
                 b"A" => Some(b"one"),
                 b"B" => Some(b"$(a) two"),
                 b"EMPTY" => Some(b""),
+                b"BLANK" => Some(b"$(NOPE)"),
                 b"N" => Some(b"A"),
+                b"D" => Some(b"$"),
+                b"TAIL" => Some(b"(A)"),
                 b"LOOP" => Some(b"$(POOL)"),
                 b"POOL" => Some(b"x$(LOOP)"),
-                b"CALL" => Some(b"$ENV(HOME)"),
                 _ => None,
             }
         };
-        expand(b"", text.as_bytes(), &table).map(|v| String::from_utf8(v).unwrap())
+        expanded(text.as_bytes(), &table).map(|v| String::from_utf8(v).unwrap())
     }
 
     #[test]
@@ -280,36 +412,45 @@ mod tests {
         assert_eq!(with_table("[$(NOPE)][$(EMPTY)]").unwrap(), "[][]");
         assert_eq!(with_table("[$(NOPE:d, e)][$(EMPTY:7)][$(A:8)]").unwrap(), "[d, e][7][one]");
         assert_eq!(with_table("$(X:$(Y:$(Z:q)))").unwrap(), "q");
+        // Defined by a text that expands to nothing: no default.
+        assert_eq!(with_table("[$(BLANK:d)]").unwrap(), "[]");
+        assert_eq!(with_table("$(:x)$()").unwrap(), "x");
     }
 
     #[test]
     fn what_is_no_reference_stays() {
-        for text in ["$( A )", "$(A", "$A", "$$(A)", "$$([MY.X])", "$(X:[y])", "5 $", "$()"] {
+        for text in ["$( A )", "$(A", "$A", "$$(A)", "$$([MY.X])", "$(X:[y])", "5 $", "$(X:a-b)", "$(X:a;b)", "$((A))"]
+        {
             assert_eq!(with_table(text).unwrap(), text, "{text}");
         }
+        assert_eq!(with_table("$(B:$(C:[x]))$(X:$(C:[x]))").unwrap(), "one two$(C:[x])");
+        assert_eq!(with_table("$$$(A)").unwrap(), "$$one");
     }
 
     #[test]
     fn the_inner_reference_is_replaced_first() {
         assert_eq!(with_table("$($(N))").unwrap(), "one");
+        assert_eq!(with_table("$(X_$(N):d)").unwrap(), "d");
+    }
+
+    #[test]
+    fn a_reference_may_begin_in_one_value_and_end_in_another() {
+        assert_eq!(with_table("$(D)(A)").unwrap(), "one");
+        assert_eq!(with_table("$(D)$(TAIL)").unwrap(), "$$(TAIL)");
     }
 
     #[test]
     fn dollar_is_written_last() {
         assert_eq!(with_table("$(DOLLAR)(A)").unwrap(), "$(A)");
+        assert_eq!(with_table("$(dollar)$(A)").unwrap(), "$one");
         assert_eq!(with_table("$(DOLLAR)$(DOLLAR)(A)").unwrap(), "$$(DOLLAR)(A)");
+        assert_eq!(with_table("$$(DOLLAR)$(DOLLAR:x)").unwrap(), "$$(DOLLAR)x");
     }
 
     #[test]
-    fn a_circle_is_an_error_and_not_a_hang() {
-        assert_eq!(with_table("$(LOOP)"), Err(ExpandError::Circle("LOOP".to_owned())));
-    }
-
-    #[test]
-    fn function_macros_are_refused() {
-        assert_eq!(with_table("$(CALL)"), Err(ExpandError::Function("ENV".to_owned())));
-        assert!(matches!(with_table("$Fn(A)"), Err(ExpandError::Function(_))));
-        assert_eq!(with_table("$Hello(A)").unwrap(), "$Hello(A)");
+    fn a_circle_is_an_error_with_all_its_names() {
+        let circle = with_table("$(LOOP)").unwrap_err();
+        assert_eq!(circle.to_string(), "`LOOP` refers to itself: LOOP → POOL → LOOP");
     }
 
     #[test]
@@ -320,17 +461,38 @@ mod tests {
             let level: usize = std::str::from_utf8(&name[1..]).ok()?.parse().ok()?;
             Some(if level == 0 { b"twenty bytes of text" } else { &values[level - 1] })
         };
-        assert_eq!(expand(b"", b"$(L40)", &table), Err(ExpandError::Length));
+        assert_eq!(expanded(b"$(L40)", &table), Err(ExpandError::Length));
+    }
+
+    #[test]
+    fn a_chain_of_values_has_an_end() {
+        let values: Vec<Vec<u8>> = (0..300).map(|i| format!("$(L{})", i + 1).into_bytes()).collect();
+        let table = |name: &[u8]| -> Option<&[u8]> {
+            let level: usize = std::str::from_utf8(&name[1..]).ok()?.parse().ok()?;
+            values.get(level).map(Vec::as_slice)
+        };
+        assert_eq!(expanded(b"$(L0)", &table), Err(ExpandError::Depth("L0".to_owned())));
+        assert_eq!(expanded(b"$(L150)", &table), Ok(Vec::new()));
     }
 
     #[test]
     fn references_nested_too_deep_are_text() {
+        let nested = reference::NESTED + 1;
         let text = [b"$(X:".repeat(100_000), b")".repeat(100_000)].concat();
-        // The innermost NESTED + 1 are a well-formed reference, and undefined; the others stay.
-        let left = 100_000 - (NESTED + 1);
+        // The innermost ones are a well-formed reference, and undefined; the others stay.
+        let left = 100_000 - nested;
         let expected = [b"$(X:".repeat(left), b")".repeat(left)].concat();
-        assert_eq!(expand(b"", &text, &|_| None), Ok(expected));
+        assert_eq!(expanded(&text, &|_| None), Ok(expected));
         let text = b"$(".repeat(300_000);
-        assert_eq!(expand(b"", &text, &|_| None), Ok(text));
+        assert_eq!(expanded(&text, &|_| None), Ok(text));
+    }
+
+    #[test]
+    fn an_assignment_replaces_only_references_to_itself() {
+        let own = |old: Option<&[u8]>, value: &str| {
+            String::from_utf8(expand_self(&[b"A", b"S.A"], old, value.as_bytes()).unwrap()).unwrap()
+        };
+        assert_eq!(own(Some(b"1"), "$(a) $(S.A:x) $(B:$(A)) $$(A)"), "1 1 $(B:1) $$(A)");
+        assert_eq!(own(None, "$(A:$(A:y)) $(A)."), "y .");
     }
 }

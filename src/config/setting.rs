@@ -3,6 +3,7 @@
 //! In: a [`Config`] and a name. Out: a typed value, or what was expected there.
 
 use super::condor::Found;
+use super::knob::Kind;
 use super::{Config, ConfigError, Place, shown, table};
 use crate::ad::ClassAd;
 use crate::eval::{self, scope::Scope};
@@ -54,17 +55,20 @@ impl<'a> Settings<'a> {
 
     /// A boolean; `default` is the one in code, used when neither a file nor the table has a value.
     pub fn boolean(self, name: &str, default: bool) -> Result<bool, ConfigError> {
-        let Some(found) = self.valued(name)? else {
-            return Ok(default);
-        };
-        let text = found.text.trim_ascii();
-        if text.eq_ignore_ascii_case(b"true") {
-            return Ok(true);
+        match self.valued(name)? {
+            Some(found) => truth(&found.text).ok_or_else(|| invalid(name, &found, "a boolean")),
+            None => Ok(default),
         }
-        if text.eq_ignore_ascii_case(b"false") {
-            return Ok(false);
+    }
+
+    /// A boolean that may also be one of the letters `T` and `F`.
+    pub fn letter(self, name: &str, default: bool) -> Result<bool, ConfigError> {
+        match self.valued(name)? {
+            Some(found) => {
+                letter(&found.text).or_else(|| truth(&found.text)).ok_or_else(|| invalid(name, &found, "a boolean"))
+            }
+            None => Ok(default),
         }
-        constant(text).and_then(|value| value.as_condition()).ok_or_else(|| invalid(name, &found, "a boolean"))
     }
 
     /// An integer within a range; reals lose their fraction.
@@ -72,19 +76,7 @@ impl<'a> Settings<'a> {
         let Some(found) = self.valued(name)? else {
             return Ok(default);
         };
-        let text = found.text.trim_ascii();
-        let exact = std::str::from_utf8(text).ok().and_then(|text| text.parse::<i64>().ok());
-        let number = match exact {
-            Some(number) => Some(number),
-            None => number(text).filter(|n| n.abs() < 9.2e18).map(|n| n as i64),
-        };
-        let Some(number) = number else {
-            return Err(invalid(name, &found, "an integer"));
-        };
-        if number < min || number > max {
-            return Err(invalid(name, &found, &range(&min, &max, min == i64::MIN, max == i64::MAX)));
-        }
-        Ok(number)
+        whole(name, &found, min, max)
     }
 
     /// A real within a range.
@@ -92,14 +84,7 @@ impl<'a> Settings<'a> {
         let Some(found) = self.valued(name)? else {
             return Ok(default);
         };
-        let Some(number) = number(found.text.trim_ascii()) else {
-            return Err(invalid(name, &found, "a number"));
-        };
-        if !(min..=max).contains(&number) {
-            let expected = range(&min, &max, min == f64::MIN, max == f64::MAX);
-            return Err(invalid(name, &found, &expected));
-        }
-        Ok(number)
+        real(name, &found, min, max)
     }
 
     /// A knob the reference reads as a plain number: the leading number of the text, 0 if there is none.
@@ -109,11 +94,76 @@ impl<'a> Settings<'a> {
 
     /// The text of a knob whose explicitly empty value falls back to the table's default.
     fn valued(self, name: &str) -> Result<Option<Found>, ConfigError> {
-        Ok(self.text(name)?.or_else(|| {
-            let text = table::default_text(name.as_bytes())?;
-            Some(Found { text: text.as_bytes().to_vec(), place: None })
-        }))
+        if let Some(found) = self.text(name)? {
+            return Ok(Some(found));
+        }
+        let Some(text) = table::default_text(name.as_bytes()).filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        let expanded = self.config.expanded(name.as_bytes(), text.as_bytes());
+        let text = expanded.map_err(|error| ConfigError::expansion(name, &error))?.text;
+        Ok(Some(Found { text, place: None }).filter(|found| !found.text.trim_ascii().is_empty()))
     }
+}
+
+/// Whether a text is a value of a kind, as the reading of a knob would say.
+pub(crate) fn typed(kind: Kind, name: &str, text: &[u8], place: Option<&Place>) -> Result<(), ConfigError> {
+    let found = Found { text: text.to_vec(), place: place.cloned() };
+    match kind {
+        Kind::Boolean => truth(text).map(drop).ok_or_else(|| invalid(name, &found, "a boolean")),
+        Kind::Letter => {
+            letter(text).or_else(|| truth(text)).map(drop).ok_or_else(|| invalid(name, &found, "a boolean"))
+        }
+        Kind::Integer(min, max) => whole(name, &found, min, max).map(drop),
+        Kind::Real(min, max) => real(name, &found, min, max).map(drop),
+        Kind::Number | Kind::Expression | Kind::Pattern | Kind::List | Kind::Text | Kind::Path => Ok(()),
+    }
+}
+
+fn truth(text: &[u8]) -> Option<bool> {
+    let text = text.trim_ascii();
+    if text.eq_ignore_ascii_case(b"true") {
+        return Some(true);
+    }
+    if text.eq_ignore_ascii_case(b"false") {
+        return Some(false);
+    }
+    constant(text)?.as_condition()
+}
+
+fn letter(text: &[u8]) -> Option<bool> {
+    match text.trim_ascii() {
+        b"T" | b"t" => Some(true),
+        b"F" | b"f" => Some(false),
+        _ => None,
+    }
+}
+
+fn whole(name: &str, found: &Found, min: i64, max: i64) -> Result<i64, ConfigError> {
+    let text = found.text.trim_ascii();
+    let exact = std::str::from_utf8(text).ok().and_then(|text| text.parse::<i64>().ok());
+    let number = match exact {
+        Some(number) => Some(number),
+        None => number(text).filter(|n| n.abs() < 9.2e18).map(|n| n as i64),
+    };
+    let Some(number) = number else {
+        return Err(invalid(name, found, "an integer"));
+    };
+    if number < min || number > max {
+        return Err(invalid(name, found, &range(&min, &max, min == i64::MIN, max == i64::MAX)));
+    }
+    Ok(number)
+}
+
+fn real(name: &str, found: &Found, min: f64, max: f64) -> Result<f64, ConfigError> {
+    let Some(number) = number(found.text.trim_ascii()) else {
+        return Err(invalid(name, found, "a number"));
+    };
+    if !(min..=max).contains(&number) {
+        let expected = range(&min, &max, min == f64::MIN, max == f64::MAX);
+        return Err(invalid(name, found, &expected));
+    }
+    Ok(number)
 }
 
 /// The items of a list value.
@@ -133,6 +183,11 @@ fn range<T: std::fmt::Display>(min: &T, max: &T, no_min: bool, no_max: bool) -> 
 fn invalid(name: &str, found: &Found, expected: &str) -> ConfigError {
     let message = format!("`{name}` is `{}`: expected {expected}", shown(found.text.trim_ascii()));
     ConfigError::new(message, found.place.clone())
+}
+
+/// Whether a text is a number and nothing else.
+pub(crate) fn is_number(text: &[u8]) -> bool {
+    literal(text.trim_ascii()).is_some()
 }
 
 /// The value of a number literal.

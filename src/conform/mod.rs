@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Map, Value as Json, json};
 
 mod ads;
+mod config;
 mod eval;
 mod quotas;
 mod util;
@@ -29,6 +30,8 @@ pub enum Kind {
     Ads,
     /// Operations on ads and expressions.
     Util,
+    /// Read configuration files and look names up.
+    Config,
     /// Group quotas, and the limits in which groups are negotiated for.
     Quotas,
 }
@@ -47,6 +50,7 @@ pub fn answer(kind: Kind, line: &[u8]) -> Json {
         Kind::Eval => eval::answers(&case),
         Kind::Ads => ads::answers(&case),
         Kind::Util => util::answers(&case),
+        Kind::Config => config::answers(&case),
         Kind::Quotas => quotas::answers(&case),
     };
     let mut line = Map::new();

@@ -1,0 +1,49 @@
+//! Any bytes as HTCondor configuration: reading, looking up and checking end, and what is listed reads back.
+//!
+//! The input is up to four files, separated by bytes 0xFF; the first is the root, the others are `a`, `b` and `c`.
+#![no_main]
+
+use classmate::config::check::check;
+use classmate::config::groups::Groups;
+use classmate::config::knobs::NegotiatorKnobs;
+use classmate::config::{Config, Context, TextFiles};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let texts: Vec<&[u8]> = data.splitn(4, |byte| *byte == 0xff).collect();
+    let files = TextFiles::from_iter(["root", "a", "b", "c"].into_iter().zip(texts.iter().map(|text| text.to_vec())));
+    let environment = [(b"HOME".to_vec(), b"/root".to_vec()), (b"_CONDOR_A".to_vec(), b"$(B) $(A)".to_vec())];
+    let context = Context {
+        local_name: Some("local".to_owned()),
+        environment: environment.into_iter().collect(),
+        ..Context::default()
+    };
+    let mut config = Config::new(context);
+    if let Err(error) = config.read_root("root", &files) {
+        assert!(!error.message.is_empty());
+        place(&config, error.place.as_ref());
+    }
+    for warning in config.warnings() {
+        place(&config, Some(&warning.place));
+    }
+    let names: Vec<String> = config.names().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    // Values may be large, each for itself: a few are looked up, and the checker has a budget of its own.
+    for name in names.iter().take(8) {
+        if let Ok(Some(found)) = config.get(name) {
+            assert!(found.text.len() <= 4 << 20);
+        }
+    }
+    for diagnostic in check(&config) {
+        place(&config, diagnostic.error.place.as_ref());
+    }
+    let _ = NegotiatorKnobs::read(&config);
+    let _ = Groups::read(&config);
+});
+
+/// A place lies in a text that was read.
+fn place(config: &Config, place: Option<&classmate::config::Place>) {
+    let Some(place) = place.filter(|place| place.line > 0) else { return };
+    let source = config.sources().iter().find(|source| source.name == place.file).expect("the file was read");
+    let line = source.text.split(|byte| *byte == b'\n').nth(place.line as usize - 1).expect("the line is there");
+    assert!(place.column >= 1 && place.column as usize <= line.len() + 1);
+}

@@ -1,0 +1,481 @@
+//! What is wrong with a configuration: values that are not what their knobs take, names that are hardly meant.
+//!
+//! In: a [`Config`]. Out: [`Diagnostic`]s with places, in the order of the files.
+
+use std::collections::BTreeSet;
+
+use super::knob::{self, Kind, Knob};
+use super::setting::{Settings, leading_number, list_items};
+use super::{Config, ConfigError, ConfigWarning, Definition, Place, shown};
+use crate::builtin::near;
+use crate::error::Severity;
+use crate::syntax::diagnose::diagnose;
+use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::token::Quoting;
+
+/// What is wrong at a place, and how bad that is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// An error stops a daemon; a warning does not.
+    pub severity: Severity,
+    /// What is wrong, where, and what to do.
+    pub error: ConfigError,
+}
+
+impl Diagnostic {
+    /// Something that stops a daemon.
+    pub fn error(error: ConfigError) -> Self {
+        Diagnostic { severity: Severity::Error, error }
+    }
+
+    /// Something that does not.
+    pub fn warning(error: ConfigError) -> Self {
+        Diagnostic { severity: Severity::Warning, error }
+    }
+}
+
+impl From<&ConfigWarning> for Diagnostic {
+    fn from(warning: &ConfigWarning) -> Self {
+        let ConfigWarning { message, place, width, help } = warning.clone();
+        Diagnostic::warning(ConfigError { message, place: Some(place), width, help })
+    }
+}
+
+/// Names that begin so belong to the negotiator: one that is not known is a mistake.
+const FAMILY: [&str; 8] =
+    ["NEGOTIATOR_", "NEGOTIATION_", "GROUP_", "PREEMPTION_", "ACCOUNTANT_", "PRIORITY_", "CONCURRENCY_LIMIT_", "HFS_"];
+
+/// Daemons and tools whose names may stand before a dot.
+const SUBSYSTEMS: [&str; 16] = [
+    "MASTER",
+    "COLLECTOR",
+    "NEGOTIATOR",
+    "SCHEDD",
+    "STARTD",
+    "SHADOW",
+    "STARTER",
+    "TOOL",
+    "SUBMIT",
+    "CREDD",
+    "GRIDMANAGER",
+    "HAD",
+    "REPLICATION",
+    "JOB_ROUTER",
+    "DAGMAN",
+    "DEFRAG",
+];
+
+/// Bytes of expanded values that are looked at; a configuration that makes more is given up.
+const MOST: usize = 256 << 20;
+/// Diagnostics of values; more are not looked for.
+const ENOUGH: usize = 1000;
+
+/// What is wrong with a configuration that was read, the oddities of reading included, in the order of the files.
+pub fn check(config: &Config) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = config.warnings().iter().map(Diagnostic::from).collect();
+    let referenced = referenced(config);
+    let groups = Settings::new(config).list("GROUP_NAMES").unwrap_or_default();
+    let groups: BTreeSet<Vec<u8>> = groups.iter().map(|name| name.to_ascii_uppercase()).collect();
+    let mut checker = Checker { config, referenced, groups, found: Vec::new(), work: 0 };
+    let names: Vec<&[u8]> = config.names().collect();
+    for name in names {
+        checker.name(name);
+        if checker.work > MOST || checker.found.len() >= ENOUGH {
+            break;
+        }
+    }
+    if checker.work > MOST {
+        let message =
+            format!("the values are longer than {} MiB when they are expanded: the rest is not checked", MOST >> 20);
+        checker.found.push(Diagnostic::error(ConfigError::new(message, None)));
+    }
+    found.extend(checker.found);
+    let order = |diagnostic: &Diagnostic| {
+        let place = diagnostic.error.place.as_ref()?;
+        let file = config.sources().iter().position(|source| source.name == place.file);
+        Some((file.unwrap_or(usize::MAX), place.line, place.column))
+    };
+    found.sort_by_key(|diagnostic| order(diagnostic).unwrap_or((usize::MAX, 0, 0)));
+    found
+}
+
+/// The names that some value refers to, upper case.
+fn referenced(config: &Config) -> BTreeSet<Vec<u8>> {
+    let mut names = BTreeSet::new();
+    for (_, raw, _) in config.assignments() {
+        for at in memchr::memmem::find_iter(raw, b"(") {
+            let body = &raw[at + 1..];
+            let end = body.iter().position(|byte| !super::reference::is_name_byte(*byte)).unwrap_or(body.len());
+            if at > 0 && end > 0 && end <= 100 {
+                names.insert(body[..end].to_ascii_uppercase());
+            }
+        }
+    }
+    names
+}
+
+struct Checker<'c> {
+    config: &'c Config,
+    referenced: BTreeSet<Vec<u8>>,
+    /// Declared groups, upper case.
+    groups: BTreeSet<Vec<u8>>,
+    found: Vec<Diagnostic>,
+    /// Bytes looked at.
+    work: usize,
+}
+
+impl Checker<'_> {
+    fn name(&mut self, name: &[u8]) {
+        let Some(definition) = self.config.assignment(name) else { return };
+        let (prefix, bare) = self.split(name, &definition);
+        let Some(bare) = bare else { return };
+        let value = self.expand(name, &definition);
+        let Some(value) = value else { return };
+        match knob::find(bare) {
+            Some(knob) => {
+                if let Some(now) = knob.now {
+                    let message = format!("`{}` is the obsolete name of `{now}`", shown(name));
+                    self.warn_name(message, &definition, Some(format!("write `{now}`")));
+                }
+                self.member(knob, bare, &definition);
+                self.value(knob, name, &value, &definition);
+            }
+            None if prefix.is_none() => self.unknown(bare, &definition),
+            None => {}
+        }
+    }
+
+    /// The prefix of a name and the rest; no rest if it is of another daemon.
+    fn split<'n>(&mut self, name: &'n [u8], definition: &Definition<'_>) -> (Option<&'n [u8]>, Option<&'n [u8]>) {
+        let Some(dot) = memchr::memchr(b'.', name) else {
+            return (None, Some(name));
+        };
+        let (prefix, rest) = (&name[..dot], &name[dot + 1..]);
+        let context = self.config.context();
+        let counts = |known: &str| known.as_bytes().eq_ignore_ascii_case(prefix);
+        if counts(&context.subsystem) || context.local_name.as_deref().is_some_and(counts) {
+            return (Some(prefix), Some(rest));
+        }
+        if SUBSYSTEMS.into_iter().any(counts) {
+            return (Some(prefix), None);
+        }
+        if knob::find(name).is_some() {
+            return (None, Some(name));
+        }
+        // A prefix nobody has, in front of a knob: hardly meant.
+        if knob::find(rest).is_some_and(|knob| !knob.is_family()) && !self.is_referenced(name) {
+            let message =
+                format!("`{}` is neither a daemon nor a local name: nobody reads `{}`", shown(prefix), shown(name));
+            let allowed = near::allowance(prefix);
+            let meant =
+                SUBSYSTEMS.iter().filter_map(|known| Some((near::distance(prefix, known.as_bytes(), allowed)?, known)));
+            let help = match meant.min() {
+                Some((_, known)) => format!("did you mean `{known}`"),
+                None => "a local name is given with --local-name".to_owned(),
+            };
+            self.warn_name(message, definition, Some(help));
+        }
+        (Some(prefix), None)
+    }
+
+    fn is_referenced(&self, name: &[u8]) -> bool {
+        self.referenced.contains(&name.to_ascii_uppercase())
+    }
+
+    /// The value of a definition, expanded; what goes wrong is told.
+    fn expand(&mut self, name: &[u8], definition: &Definition<'_>) -> Option<Vec<u8>> {
+        let owner = name.to_vec();
+        match self.config.expanded(&owner, definition.raw) {
+            Ok(expanded) => {
+                self.work += expanded.text.len() + 16 * expanded.references;
+                Some(expanded.text)
+            }
+            Err(error) => {
+                self.work += 4 << 20;
+                let refused = self.config.not_expanded(&shown(name), definition, &error);
+                self.found.push(Diagnostic::error(refused));
+                None
+            }
+        }
+    }
+
+    /// A diagnostic about the name of a definition.
+    fn warn_name(&mut self, message: String, definition: &Definition<'_>, help: Option<String>) {
+        let place = definition.place.cloned();
+        let width = if definition.template.is_some() { 0 } else { definition.name.len() };
+        let mut error = ConfigError::new(message, place).about(width);
+        error.help = help;
+        self.found.push(Diagnostic::warning(error));
+    }
+
+    /// Whether a knob of a family is of somebody there is.
+    fn member(&mut self, knob: &Knob, name: &[u8], definition: &Definition<'_>) {
+        let Some(member) = knob.name.ends_with("<group>").then(|| knob::member(knob, name)).flatten() else { return };
+        if self.groups.contains(&member.to_ascii_uppercase()) {
+            return;
+        }
+        let message =
+            format!("`{}` is of no use: `GROUP_NAMES` does not name the group `{}`", shown(name), shown(member));
+        let allowed = near::allowance(member);
+        let nearest =
+            self.groups.iter().filter_map(|group| Some((near::distance(member, group, allowed)?, group))).min();
+        let declared = Settings::new(self.config).list("GROUP_NAMES").unwrap_or_default();
+        let spelt = nearest.and_then(|(_, near)| declared.iter().find(|group| group.eq_ignore_ascii_case(near)));
+        let help = match spelt {
+            Some(group) => format!("did you mean `{}`", shown(group)),
+            None => format!("declare it: `GROUP_NAMES = $(GROUP_NAMES), {}`", shown(member)),
+        };
+        self.warn_name(message, definition, Some(help));
+    }
+
+    /// A name that is no knob: a mistake if it looks like one.
+    fn unknown(&mut self, name: &[u8], definition: &Definition<'_>) {
+        if self.config.built_in(name).is_some() || self.is_referenced(name) {
+            return;
+        }
+        let upper = name.to_ascii_uppercase();
+        let family = FAMILY.iter().any(|prefix| upper.starts_with(prefix.as_bytes()));
+        let allowed = if family { near::allowance(name) } else { near::allowance(name).min(2) };
+        let nearest = knob::all()
+            .filter(|knob| !knob.is_family() && knob.now.is_none() && (family || knob.name.len() >= 8))
+            .filter_map(|knob| Some((near::distance(name, knob.name.as_bytes(), allowed)?, knob.name)))
+            .min();
+        if nearest.is_none() && !family {
+            return;
+        }
+        let message = format!("`{}` is not a knob of the negotiator", shown(name));
+        let help = nearest.map(|(_, known)| format!("did you mean `{known}`"));
+        self.warn_name(message, definition, help);
+    }
+
+    fn value(&mut self, knob: &Knob, name: &[u8], text: &[u8], definition: &Definition<'_>) {
+        let value = text.trim_ascii();
+        if value.is_empty() {
+            return;
+        }
+        let shown_name = shown(name);
+        match knob.kind {
+            Kind::Expression => self.expression(&shown_name, text, definition),
+            Kind::Pattern => {
+                if let Err(error) = pcre2::bytes::Regex::new(&String::from_utf8_lossy(value)) {
+                    let message = format!("`{shown_name}` is `{}`: {error}", shown(value));
+                    self.fault(Severity::Error, message, definition, None);
+                }
+            }
+            Kind::Number => {
+                let plain = super::setting::is_number(value);
+                if !plain {
+                    let read = leading_number(value);
+                    let message =
+                        format!("`{shown_name}` is `{}`: read as {read}, for only a plain number is", shown(value));
+                    self.fault(Severity::Warning, message, definition, None);
+                }
+            }
+            Kind::List if knob.name == "GROUP_NAMES" => self.group_names(text, definition),
+            _ => {
+                // The same code that reads the knob says whether it can.
+                let refused = super::setting::typed(knob.kind, &shown_name, text, definition.place);
+                if let Err(error) = refused {
+                    let help = default_help(knob);
+                    self.fault(Severity::Error, error.message, definition, help);
+                }
+            }
+        }
+    }
+
+    /// Something about the value of a definition.
+    fn fault(&mut self, severity: Severity, message: String, definition: &Definition<'_>, help: Option<String>) {
+        let mut error = self.at_value(message, definition);
+        error.help = help;
+        self.found.push(Diagnostic { severity, error });
+    }
+
+    fn at_value(&self, message: String, definition: &Definition<'_>) -> ConfigError {
+        let place = definition.place.map(|place| match definition.value {
+            Some((line, column)) => Place { file: place.file.clone(), line, column },
+            None => place.clone(),
+        });
+        let width = if definition.verbatim { definition.raw.len() } else { 0 };
+        ConfigError::new(message, place).about(width)
+    }
+
+    fn expression(&mut self, name: &str, text: &[u8], definition: &Definition<'_>) {
+        let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+        let Err(error) = parse_expr(text, &options) else { return };
+        let finding = diagnose(text, &error, &options);
+        let mut refused = self.at_value(format!("`{name}` is no expression: {}", finding.message), definition);
+        refused.help.clone_from(&finding.help);
+        if definition.verbatim && definition.raw == text {
+            // The place inside the expression is one in the file.
+            if let Some(place) = &mut refused.place {
+                place.column += finding.span.start;
+            }
+            refused = refused.about(finding.span.range().len());
+        } else {
+            let read = format!("after expansion it reads `{}`", shown(text));
+            refused.help = Some(match refused.help {
+                Some(help) => format!("{help}; {read}"),
+                None => read,
+            });
+        }
+        self.found.push(Diagnostic::error(refused));
+    }
+
+    /// Group names that cannot have knobs of their own.
+    fn group_names(&mut self, text: &[u8], definition: &Definition<'_>) {
+        for name in list_items(text) {
+            if !name.iter().copied().all(super::reference::is_name_byte) {
+                let message = format!("the group `{}` cannot have a quota", shown(&name));
+                let help = "knobs are named with letters, digits, `_`, `.` and `/` only".to_owned();
+                self.fault(Severity::Warning, message, definition, Some(help));
+            }
+        }
+    }
+}
+
+fn default_help(knob: &Knob) -> Option<String> {
+    let text = knob.default_text()?;
+    Some(format!("the default is `{text}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Severity, place, message and help of what is found, one a line.
+    fn found(text: &str) -> Vec<String> {
+        let config = Config::parse("c", text.as_bytes()).unwrap();
+        let line = |diagnostic: &Diagnostic| {
+            let error = &diagnostic.error;
+            let severity = if diagnostic.severity == Severity::Error { "error" } else { "warning" };
+            let place =
+                error.place.as_ref().map(|place| format!("{}:{}", place.line, place.column)).unwrap_or_default();
+            let help = error.help.as_ref().map(|help| format!(" [{help}]")).unwrap_or_default();
+            format!("{severity} {place}+{} {}{help}", error.width, error.message)
+        };
+        check(&config).iter().map(line).collect()
+    }
+
+    #[test]
+    fn values_out_of_range_or_of_another_kind_are_errors_at_the_value() {
+        assert_eq!(
+            found("NEGOTIATION_CYCLE_STATS_LENGTH = 500"),
+            [
+                "error 1:34+3 `NEGOTIATION_CYCLE_STATS_LENGTH` is `500`: expected a number from 0 to 100 [the default is `3`]"
+            ]
+        );
+        assert_eq!(
+            found("\n  NEGOTIATOR_CONSIDER_PREEMPTION = maybe"),
+            ["error 2:36+5 `NEGOTIATOR_CONSIDER_PREEMPTION` is `maybe`: expected a boolean [the default is `true`]"]
+        );
+        assert_eq!(found("PRIORITY_HALFLIFE = 2 * 3600\nNEGOTIATOR_INTERVAL = 7.5\nUSE_GLOBAL_JOB_PRIOS = 1"), [""; 0]);
+        assert_eq!(found("NEGOTIATE_ALL_JOBS_IN_CLUSTER = T"), [""; 0]);
+    }
+
+    #[test]
+    fn expressions_are_parsed_with_the_exact_place() {
+        assert_eq!(
+            found("PREEMPTION_REQUIREMENTS = RemoteUserPrio > * 1"),
+            ["error 1:44+1 `PREEMPTION_REQUIREMENTS` is no expression: expected an expression, found `*` [a value is missing between `>` and `*`]"]
+        );
+        let expanded = found("X = * 1\nPREEMPTION_RANK = Cpus > $(X)");
+        assert_eq!(expanded.len(), 1);
+        assert!(expanded[0].starts_with("error 2:19+11 `PREEMPTION_RANK` is no expression"), "{expanded:?}");
+        assert!(expanded[0].ends_with("after expansion it reads `Cpus > * 1`]"), "{expanded:?}");
+    }
+
+    #[test]
+    fn unknown_names_of_the_family_are_told_with_the_nearest() {
+        assert_eq!(
+            found("NEGOTIATOR_INTERVALL = 5"),
+            [
+                "warning 1:1+20 `NEGOTIATOR_INTERVALL` is not a knob of the negotiator [did you mean `NEGOTIATOR_INTERVAL`]"
+            ]
+        );
+        assert_eq!(
+            found("PRIORTY_HALFLIFE = 5"),
+            ["warning 1:1+16 `PRIORTY_HALFLIFE` is not a knob of the negotiator [did you mean `PRIORITY_HALFLIFE`]"]
+        );
+        assert_eq!(
+            found("NEGOTIATOR_FROBNICATE = 5"),
+            ["warning 1:1+21 `NEGOTIATOR_FROBNICATE` is not a knob of the negotiator"]
+        );
+        // A macro that is used, or a knob of somebody else, is meant.
+        assert_eq!(
+            found("NEGOTIATOR_FROB = 5\nNEGOTIATOR_INTERVAL = $(NEGOTIATOR_FROB)\nMY_OWN = 3\nDAEMON_LIST = MASTER"),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn quotas_of_groups_that_are_not_declared_are_told() {
+        assert_eq!(
+            found(
+                "GROUP_NAMES = group_phys, bio\nGROUP_QUOTA_group_phsy = 5\nGROUP_ACCEPT_SURPLUS_chem = true\nGROUP_QUOTA_BIO = 3"
+            ),
+            [
+                "warning 2:1+22 `GROUP_QUOTA_group_phsy` is of no use: `GROUP_NAMES` does not name the group `group_phsy` [did you mean `group_phys`]",
+                "warning 3:1+25 `GROUP_ACCEPT_SURPLUS_chem` is of no use: `GROUP_NAMES` does not name the group `chem` [declare it: `GROUP_NAMES = $(GROUP_NAMES), chem`]",
+            ]
+        );
+        assert_eq!(
+            found("GROUP_NAMES = a-b"),
+            [
+                "warning 1:15+3 the group `a-b` cannot have a quota [knobs are named with letters, digits, `_`, `.` and `/` only]"
+            ]
+        );
+    }
+
+    #[test]
+    fn obsolete_names_and_unread_prefixes_are_told() {
+        assert_eq!(
+            found("HFS_ROUND_ROBIN_RATE = 5"),
+            [
+                "warning 1:1+20 `HFS_ROUND_ROBIN_RATE` is the obsolete name of `GROUP_QUOTA_ROUND_ROBIN_RATE` [write `GROUP_QUOTA_ROUND_ROBIN_RATE`]"
+            ]
+        );
+        assert_eq!(
+            found("NEGOTATOR.PRIORITY_HALFLIFE = 5"),
+            [
+                "warning 1:1+27 `NEGOTATOR` is neither a daemon nor a local name: nobody reads `NEGOTATOR.PRIORITY_HALFLIFE` [did you mean `NEGOTIATOR`]"
+            ]
+        );
+        assert_eq!(found("SCHEDD.PRIORITY_HALFLIFE = 0"), [""; 0]);
+        assert_eq!(found("NEGOTIATOR.PRIORITY_HALFLIFE = 0").len(), 1);
+        assert_eq!(found("LARGE.X_LIMIT = 5"), [""; 0]);
+    }
+
+    #[test]
+    fn circles_are_errors_with_all_their_places() {
+        assert_eq!(
+            found("A = $(B)\nB = x $(A)"),
+            [
+                "error 1:5+4 `A` cannot be expanded: `A` refers to itself: A → B → A [`B` is set at c:2:1, `A` is set at c:1:1]",
+                "error 2:5+6 `B` cannot be expanded: `B` refers to itself: B → A → B [`A` is set at c:1:1, `B` is set at c:2:1]",
+            ]
+        );
+    }
+
+    #[test]
+    fn numbers_that_are_read_by_their_beginning_are_told() {
+        assert_eq!(
+            found("DEFAULT_PRIO_FACTOR = 10 * 2"),
+            ["warning 1:23+6 `DEFAULT_PRIO_FACTOR` is `10 * 2`: read as 10, for only a plain number is"]
+        );
+    }
+
+    #[test]
+    fn a_configuration_of_bombs_is_given_up() {
+        let mut text = String::new();
+        for at in 0..100 {
+            text.push_str(&format!("A{at}_0 = {}\n", "x".repeat(1000)));
+            for level in 0..20 {
+                text.push_str(&format!("A{at}_{} = $(A{at}_{level})$(A{at}_{level})\n", level + 1));
+            }
+        }
+        let all = found(&text);
+        assert!(all.len() < 1000);
+        assert!(all.iter().any(|line| line.contains("is not checked")), "{:?}", all.last());
+        assert!(all.iter().any(|line| line.contains("longer than 4194304 bytes")));
+    }
+}

@@ -1,0 +1,155 @@
+//! The conditions of `if` and `elif` (`config-language.md` §5).
+//!
+//! In: the text of a condition, expanded, and what is defined. Out: whether it holds.
+
+use super::template;
+
+/// The version of the reference that conditions are compared with.
+pub const VERSION: [u32; 3] = [25, 14, 1];
+
+/// Whether a condition holds, or why it is none; `defined` tells whether a name has a value that is not empty.
+pub(crate) fn holds(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'static str> {
+    let text = text.trim_ascii();
+    if let Some(negated) = text.strip_prefix(b"!") {
+        return plain(negated.trim_ascii_start(), defined).map(|holds| !holds);
+    }
+    plain(text, defined)
+}
+
+const COMPLEX: &str = "only one `defined`, `version`, boolean or number can be a condition, with a `!` before it";
+
+fn plain(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'static str> {
+    let (word, rest) = match text.iter().position(u8::is_ascii_whitespace) {
+        Some(end) => (&text[..end], text[end..].trim_ascii_start()),
+        None => (text, b"".as_slice()),
+    };
+    if word.eq_ignore_ascii_case(b"defined") {
+        return is_defined(rest, defined);
+    }
+    if word.eq_ignore_ascii_case(b"version") && !rest.is_empty() {
+        return version(rest);
+    }
+    if let Some(truth) = boolean(text) {
+        return Ok(truth);
+    }
+    number(text).map(|number| number != 0.0).ok_or(COMPLEX)
+}
+
+fn boolean(text: &[u8]) -> Option<bool> {
+    let is = |words: [&str; 3]| words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()));
+    match () {
+        () if is(["true", "yes", "t"]) => Some(true),
+        () if is(["false", "no", "f"]) => Some(false),
+        () => None,
+    }
+}
+
+/// A decimal number.
+fn number(text: &[u8]) -> Option<f64> {
+    let numeric = text.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte));
+    std::str::from_utf8(text).ok().filter(|_| numeric)?.parse().ok()
+}
+
+fn is_defined(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'static str> {
+    let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let Some(name) = words.next() else {
+        return Ok(false);
+    };
+    let second = words.next();
+    if name.eq_ignore_ascii_case(b"use")
+        && let Some(template) = second
+    {
+        if words.next().is_some() || template.ends_with(b":") {
+            return Err("a template is asked for without blanks: `defined use CATEGORY:NAME`");
+        }
+        return Ok(match memchr::memchr(b':', template) {
+            Some(colon) => template::is_known(&template[..colon], &template[colon + 1..]),
+            None => template::is_category(template),
+        });
+    }
+    match second {
+        Some(_) => Err("`defined` takes one name"),
+        None => Ok(defined(name) || boolean(name).is_some() || number(name).is_some()),
+    }
+}
+
+/// `OP x.y[.z]`.
+fn version(text: &[u8]) -> Result<bool, &'static str> {
+    let end = text.iter().position(|byte| !b"=<>!".contains(byte)).unwrap_or(text.len());
+    let parts: Vec<u32> = text[end..]
+        .trim_ascii()
+        .split(|byte| *byte == b'.')
+        .map_while(|part| std::str::from_utf8(part).ok()?.parse().ok())
+        .collect();
+    let wanted = match parts[..] {
+        [major, minor] if major >= 6 => [major, minor, VERSION[2]],
+        [major, minor, patch, ..] if major >= 6 => [major, minor, patch],
+        _ => return Err("a version is compared like this: `version >= 25.14.1`, or `25.14`"),
+    };
+    Ok(match &text[..end] {
+        b"==" | b"=" => VERSION == wanted,
+        b"!=" => VERSION != wanted,
+        b">=" => VERSION >= wanted,
+        b"<=" => VERSION <= wanted,
+        b">" => VERSION > wanted,
+        b"<" => VERSION < wanted,
+        _ => return Err("expected `==`, `!=`, `>=`, `<=`, `>` or `<` between `version` and a version"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holds_with_x(text: &str) -> Option<bool> {
+        holds(text.as_bytes(), |name| name == b"X").ok()
+    }
+
+    /// Answers of the reference library.
+    #[test]
+    fn words_and_numbers_are_conditions() {
+        for text in ["true", "TRUE", "yes", "t", "1", "-1", "1e3", "!false", "! no", "0.5"] {
+            assert_eq!(holds_with_x(text), Some(true), "{text}");
+        }
+        for text in ["false", "no", "F", "0", "0.0", "! true", "!1"] {
+            assert_eq!(holds_with_x(text), Some(false), "{text}");
+        }
+        for text in ["", "on", "!!true", "not true", "0x0", "5 > 3", "true && true", "\"true\"", "(true)", "= 3", "foo"]
+        {
+            assert_eq!(holds_with_x(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn versions_compare_by_number_with_the_missing_part_equal() {
+        for text in
+            [">= 25.14", "== 25.14", "> 25.14.0", ">=8.1.6", "= 25.14.1", ">= 25.14.1.2", "!= 25.14.2", "< 30.0"]
+        {
+            assert_eq!(holds_with_x(&format!("version {text}")), Some(true), "{text}");
+        }
+        for text in [">= 25.15", "> 25.14", "!= 25.14.1", "<= 24.99"] {
+            assert_eq!(holds_with_x(&format!("version {text}")), Some(false), "{text}");
+        }
+        for text in ["version == 25", "version 25.14.1", "version>=25.14", "version < 5.0", "version >= a.b", "version"]
+        {
+            assert_eq!(holds_with_x(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn defined_asks_for_names_and_templates() {
+        for (text, expected) in [
+            ("X", Some(true)),
+            ("Y", Some(false)),
+            ("", Some(false)),
+            ("X Y", None),
+            ("use POLICY", Some(true)),
+            ("use policy:desktop", Some(true)),
+            ("use POLICY:Nope", Some(false)),
+            ("use nope", Some(false)),
+            ("use policy : desktop", None),
+        ] {
+            assert_eq!(holds_with_x(&format!("defined {text}")), expected, "{text}");
+        }
+    }
+}

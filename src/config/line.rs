@@ -1,0 +1,164 @@
+//! Physical and logical lines of a configuration file (`config-language.md` §2).
+//!
+//! In: the bytes of a file. Out: lines after continuations, and for every byte of them where it stands in the file.
+
+use std::sync::Arc;
+
+use super::{ConfigError, ConfigWarning, Place};
+
+/// Longest logical line (after continuations), in bytes.
+const LONGEST_LINE: usize = 16 << 20;
+
+/// A line after continuations.
+#[derive(Debug, Clone)]
+pub(crate) struct Logical {
+    pub(crate) text: Vec<u8>,
+    file: Arc<str>,
+    /// Where in the text each physical line begins, and where that is in the file.
+    joints: Vec<Joint>,
+    /// Whether every byte counts as standing at the beginning.
+    fixed: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Joint {
+    at: usize,
+    line: u32,
+    column: u32,
+}
+
+impl Logical {
+    /// Where a byte of the line stands.
+    pub(crate) fn place(&self, at: usize) -> Place {
+        let at = if self.fixed { 0 } else { at };
+        let joint = self.joints.iter().rev().find(|joint| joint.at <= at).or(self.joints.first());
+        let (line, column) = joint.map_or((0, 0), |joint| (joint.line, joint.column + (at - joint.at) as u32));
+        Place { file: Arc::clone(&self.file), line, column }
+    }
+
+    /// Where the line begins.
+    pub(crate) fn start(&self) -> Place {
+        self.place(0)
+    }
+
+    /// Whether a part of the line stands in the file as it is here.
+    pub(crate) fn is_verbatim(&self, from: usize) -> bool {
+        self.joints.last().is_some_and(|joint| joint.at <= from)
+    }
+
+    /// A line that stands for a line of a template: every byte of it stands where the template was asked for.
+    pub(crate) fn at(text: Vec<u8>, place: &Place) -> Self {
+        Logical {
+            text,
+            file: Arc::clone(&place.file),
+            joints: vec![Joint { at: 0, line: place.line, column: place.column }],
+            fixed: true,
+        }
+    }
+
+    /// Without its first byte.
+    pub(crate) fn without_first(mut self) -> Self {
+        self.text.remove(0);
+        for (index, joint) in self.joints.iter_mut().enumerate() {
+            joint.at = joint.at.saturating_sub(1);
+            joint.column += u32::from(index == 0);
+        }
+        self
+    }
+}
+
+/// Reads the lines of a file.
+pub(crate) struct Lines<'a> {
+    file: Arc<str>,
+    text: &'a [u8],
+    line: u32,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(file: Arc<str>, text: &'a [u8]) -> Self {
+        Self { file, text, line: 0 }
+    }
+
+    /// The next physical line without white space at its ends, and the column of its first byte.
+    fn physical(&mut self) -> Option<(&'a [u8], u32)> {
+        if self.text.is_empty() {
+            return None;
+        }
+        let end = memchr::memchr(b'\n', self.text);
+        let line = &self.text[..end.unwrap_or(self.text.len())];
+        self.text = &self.text[end.map_or(self.text.len(), |end| end + 1)..];
+        self.line += 1;
+        let column = (line.len() - line.trim_ascii_start().len()) as u32 + 1;
+        Some((line.trim_ascii(), column))
+    }
+
+    /// The next line that holds more than a backslash.
+    pub(crate) fn next(&mut self, warnings: &mut Vec<ConfigWarning>) -> Result<Option<Logical>, ConfigError> {
+        loop {
+            match self.logical(warnings)? {
+                Some(line) if line.text.is_empty() => {}
+                line => return Ok(line),
+            }
+        }
+    }
+
+    fn logical(&mut self, warnings: &mut Vec<ConfigWarning>) -> Result<Option<Logical>, ConfigError> {
+        let (first, column) = loop {
+            match self.physical() {
+                None => return Ok(None),
+                Some((line, column)) if !line.is_empty() && line[0] != b'#' => {
+                    break (line, column);
+                }
+                Some(_) => {}
+            }
+        };
+        let joints = vec![Joint { at: 0, line: self.line, column }];
+        let mut logical = Logical { text: first.to_vec(), file: Arc::clone(&self.file), joints, fixed: false };
+        while logical.text.last() == Some(&b'\\') {
+            logical.text.pop();
+            if logical.text.len() > LONGEST_LINE {
+                let message = format!("a line is longer than {LONGEST_LINE} bytes");
+                return Err(ConfigError::new(message, Some(logical.start())));
+            }
+            let Some((line, column)) = self.physical() else {
+                break;
+            };
+            if line.first() == Some(&b'#') {
+                // A comment inside a value: dropped, and the value goes on.
+                logical.text.push(b'\\');
+                if line.last() != Some(&b'\\') {
+                    let message = "a comment inside a continued value does not end it";
+                    let place = Place { file: Arc::clone(&self.file), line: self.line, column };
+                    warnings.push(
+                        ConfigWarning::new(message, place)
+                            .with_help("the reference takes the comment's last character into the value: move it out"),
+                    );
+                }
+            } else {
+                if !line.is_empty() {
+                    logical.joints.push(Joint { at: logical.text.len(), line: self.line, column });
+                }
+                logical.text.extend_from_slice(line);
+            }
+        }
+        Ok(Some(logical))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_of_a_line_has_its_place() {
+        let mut lines = Lines::new(Arc::from("f"), b"\n  A = one \\\n # c \\\n\t two\nB");
+        let line = lines.next(&mut Vec::new()).unwrap().unwrap();
+        assert_eq!(line.text, b"A = one two");
+        let place = |at: usize| line.place(at).to_string();
+        assert_eq!((place(0), place(4), place(8)), ("f:2:3".into(), "f:2:7".into(), "f:4:3".into()));
+        assert!(!line.is_verbatim(4) && line.is_verbatim(8));
+        let line = lines.next(&mut Vec::new()).unwrap().unwrap();
+        assert_eq!(line.start().to_string(), "f:5:1");
+        assert!(lines.next(&mut Vec::new()).unwrap().is_none());
+    }
+}
