@@ -119,11 +119,13 @@ impl Target {
     }
 }
 
-/// A target, the ad in which its names are looked up, and whether it is only the left side of a selection.
+/// A target, the ads in which its names are looked up and in which it is written, and whether it is only the left side of a selection.
 #[derive(Clone)]
 struct Visit {
     target: Target,
     at: FrameId,
+    /// The ad that the target is written in.
+    home: FrameId,
     scoping: bool,
 }
 
@@ -185,7 +187,7 @@ impl<'m, 'a> Collector<'m, 'a> {
     }
 
     fn run(&mut self, target: Target, at: FrameId) -> Result<(), Untraceable> {
-        self.steps.push(Step::Visit(Visit { target, at, scoping: false }));
+        self.steps.push(Step::Visit(Visit { target, at, home: at, scoping: false }));
         while let Some(step) = self.steps.pop() {
             match step {
                 Step::Visit(visit) => self.visit(&visit)?,
@@ -202,10 +204,10 @@ impl<'m, 'a> Collector<'m, 'a> {
             Target::Ad(_) if visit.scoping => return Ok(()),
             Target::Ad(frame) => {
                 let parts = self.machine.parts(*frame);
-                let around = self.machine.is_side_context(*frame);
+                let (frame, around) = (*frame, self.machine.is_side_context(*frame));
                 for target in parts.iter().filter_map(Target::of) {
                     let at = if around { self.root } else { visit.at };
-                    self.steps.push(Step::Visit(Visit { target, at, ..*visit }));
+                    self.steps.push(Step::Visit(Visit { target, at, home: frame, ..*visit }));
                 }
                 return Ok(());
             }
@@ -236,7 +238,8 @@ impl<'m, 'a> Collector<'m, 'a> {
     fn select(&mut self, visit: &Visit) -> Result<(), Untraceable> {
         let Target::Node(tree, id) = &visit.target else { return Ok(()) };
         let Node::Select(name) = tree.node(*id) else { return Ok(()) };
-        match self.machine.apart(|machine| machine.eval(tree, base_of(*id), visit.at))? {
+        let base = Expr::at(Arc::clone(tree), base_of(*id));
+        match self.machine.apart(|machine| machine.away_from(visit.home, &base, visit.at))? {
             Value::Undefined => match self.kind {
                 Kind::External(Naming::Full) => {
                     let whole = Expr::at(Arc::clone(tree), *id);
@@ -273,8 +276,9 @@ impl<'m, 'a> Collector<'m, 'a> {
         }
         match Target::of(&found) {
             Some(target) => {
+                let home = at;
                 let at = self.standing(&target, at);
-                self.follow(Visit { target, at, scoping: visit.scoping })
+                self.follow(Visit { target, at, home, scoping: visit.scoping })
             }
             None => self.reached(0),
         }

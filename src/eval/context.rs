@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::eval::{
-    Failed, Found, Frame, Holder, LEFT, LEFT_CONTEXT_AD, MATCH_AD, Machine, RIGHT, RIGHT_CONTEXT_AD, found_attribute,
-    with_stack,
+    Failed, Found, Frame, Holder, LEFT, LEFT_CONTEXT, LEFT_CONTEXT_AD, MATCH_AD, Machine, RIGHT, RIGHT_CONTEXT,
+    RIGHT_CONTEXT_AD, found_attribute, with_stack,
 };
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
+use crate::syntax::number::real_to_integer;
 use crate::value::{AdSource, AdValue, FrameId, Items, List, Value};
 
 /// Levels of all evaluations that are begun afresh inside one another, each with the whole depth at its disposal.
@@ -220,7 +221,7 @@ impl<'a> Machine<'a> {
             }
             Holder::Match => {
                 let mut parts = shared(&MATCH_AD);
-                parts.extend([RIGHT, LEFT].map(Found::Frame));
+                parts.extend([RIGHT, LEFT, RIGHT_CONTEXT, LEFT_CONTEXT].map(Found::Frame));
                 parts
             }
             Holder::LeftContext | Holder::RightContext => vec![Found::Frame(RIGHT), Found::Frame(LEFT)],
@@ -290,8 +291,13 @@ impl<'a> Machine<'a> {
 
     /// A list of values, counted against the limit of bytes as if its elements were shared with nothing: so whatever
     /// is made of lists stays as small as the limit, even when it is written out.
-    pub(crate) fn made_list(&mut self, values: Vec<Value>) -> Result<List, Failed> {
-        for value in &values {
+    ///
+    /// Durations become constants there, which lose the parts of a second.
+    pub(crate) fn made_list(&mut self, mut values: Vec<Value>) -> Result<List, Failed> {
+        for value in &mut values {
+            if let Value::RelTime(seconds) = value {
+                *seconds = real_to_integer(*seconds) as f64;
+            }
             self.charge_value(value)?;
         }
         Ok(List::of(values))

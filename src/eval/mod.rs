@@ -707,7 +707,8 @@ mod tests {
             "\"{ relTime(\"05\") }\"".replace("\"05\"", "\\\"05\\\"")
         );
         assert_eq!(text("({[a = relTime(5)]}.a)[0]", "[]", "[]"), "5.000000000000000E+00");
-        assert_eq!(text("max({[a = relTime(5)]}.a)", "[]", "[]"), "5.000000000000000E+00");
+        assert_eq!(text("max({[a = relTime(5.5)]}.a)", "[]", "[]"), "5.000000000000000E+00");
+        assert_eq!(text("min(evalInEachContext(relTime(-5.5), {[]}))", "[]", "[]"), "-5.000000000000000E+00");
         assert_eq!(text("member(relTime(5), {[a = relTime(5)]}.a)", "[]", "[]"), "false");
     }
 

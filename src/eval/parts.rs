@@ -205,7 +205,7 @@ impl<'a> Machine<'a> {
                 self.forgetting(|machine| {
                     let id = machine.frame_of(ad)?;
                     let Some(found) = machine.find(name, id) else { return Ok(Value::Undefined) };
-                    let value = machine.afresh(id, |machine| machine.follow(found, name, id));
+                    let value = machine.afresh(id, |machine| machine.found_in(&found, id, id));
                     match swallowed(value)? {
                         Value::Ad(ad) if ad.is_temporary() => Ok(Value::Ad(ad)),
                         Value::List(list) if list.is_temporary() => Ok(Value::List(list)),
