@@ -61,8 +61,24 @@ enum Step {
     Stop { ok: bool },
 }
 
-fn found(ad: ClassAd, length: usize) -> Step {
-    if ad.is_empty() { Step::Stop { ok: true } } else { Step::Ad(ad, length) }
+/// An ad that ends at some place. Behind an ad without attributes the binding goes on as if the text had been in the
+/// long form all along.
+fn found(ad: ClassAd, length: usize, text: &[u8], options: &ParseOptions) -> Step {
+    if !ad.is_empty() {
+        return Step::Ad(ad, length);
+    }
+    // It reads to a blank line, or to one with a fault, not to the next ad behind it.
+    let mut end = length;
+    for line in text[length..].split_inclusive(|byte| *byte == b'\n') {
+        end += line.len();
+        let mut reader = LongReader::new(line, options);
+        let blank = line.iter().all(|byte| is_space(*byte));
+        if blank || reader.next_ad().is_err() || reader.report().errors > 0 {
+            break;
+        }
+    }
+    let ad = LongReader::new(&text[length..end], options).next_ad().ok().flatten().unwrap_or_default();
+    if ad.is_empty() { Step::Stop { ok: end == text.len() } } else { Step::Ad(ad, end) }
 }
 
 fn new(text: &[u8], options: &ParseOptions) -> Step {
@@ -82,9 +98,7 @@ fn bracketed(text: &[u8], list: u8, parse: Parse, options: &ParseOptions) -> Ste
         _ => 0,
     };
     match parse(&text[start..], options) {
-        // An ad without attributes ends the reading, and is an error if more than one character follows.
-        Ok((ad, length)) if ad.is_empty() => Step::Stop { ok: start + length + 1 >= text.len() },
-        Ok((ad, length)) => Step::Ad(ad, start + length),
+        Ok((ad, length)) => found(ad, start + length, text, options),
         Err(error) => Step::Stop { ok: start + reached(&text[start..], &error, options) >= text.len() },
     }
 }
@@ -94,10 +108,12 @@ fn bracketed(text: &[u8], list: u8, parse: Parse, options: &ParseOptions) -> Ste
 fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
     let end = (error.span.end as usize).min(text.len());
     match error.kind {
-        // An empty name is noticed when the whole ad is read.
-        SyntaxErrorKind::UnterminatedString { .. }
-        | SyntaxErrorKind::UnterminatedComment
-        | SyntaxErrorKind::EmptyName => return text.len(),
+        SyntaxErrorKind::UnterminatedString { .. } | SyntaxErrorKind::UnterminatedComment
+            if string_around(text, error.span.start as usize, options).is_none() =>
+        {
+            return text.len();
+        }
+        SyntaxErrorKind::EmptyName => return behind_value(text, error.span.start as usize, options),
         SyntaxErrorKind::LeadingZero(_)
         | SyntaxErrorKind::Hexadecimal(_)
         | SyntaxErrorKind::IncompleteNumber(_)
@@ -105,14 +121,22 @@ fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
         | SyntaxErrorKind::BadUnicodeEscape(_) => return end + 1,
         _ => {}
     }
-    // The error may be about the beginning of a token only.
+    // The error may be about the beginning of a token only, or about the text in a string.
     let start = (error.span.start as usize).min(end);
+    if let Some(end) = string_around(text, start, options) {
+        return looked_ahead(text, start, end);
+    }
     let mut lexer = Lexer::new(&text[start..], options.mode, options.quoting);
     let end = match lexer.next() {
         Some(Ok(_)) => start + lexer.offset(),
         Some(Err(SyntaxError { kind: SyntaxErrorKind::UnterminatedString { .. }, .. })) => return text.len(),
         _ => end,
     };
+    looked_ahead(text, start, end)
+}
+
+/// How far the reference's lexer reads for a token.
+fn looked_ahead(text: &[u8], start: usize, end: usize) -> usize {
     let blanks = || text[end..].iter().take_while(|byte| is_space(**byte)).count();
     match &text[start..end] {
         b"-" | b"/" | b"=" | b"<" | b">" | b">>" | b"!" | b"&" | b"|" | b"." | b".." => end + 1,
@@ -123,6 +147,48 @@ fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
     }
 }
 
+/// The end of the string that has a place inside.
+fn string_around(text: &[u8], place: usize, options: &ParseOptions) -> Option<usize> {
+    let mut lexer = Lexer::new(text, options.mode, options.quoting);
+    loop {
+        let before = lexer.offset();
+        lexer.next()?.ok()?;
+        if lexer.offset() > place {
+            let quote = memchr::memchr(b'"', &text[before..place.min(text.len())])?;
+            return (text.get(lexer.offset() - 1) == Some(&b'"') && before + quote < place).then(|| lexer.offset());
+        }
+    }
+}
+
+/// How far the reference has read when it finds an empty name, which is behind the value: in JSON right there, in new
+/// syntax when the next token is known.
+fn behind_value(text: &[u8], name: usize, options: &ParseOptions) -> usize {
+    let mut lexer = Lexer::new(&text[name..], options.mode, options.quoting);
+    let mut tokens = std::iter::from_fn(|| {
+        let token = lexer.next()?.ok()?;
+        Some((name + lexer.offset(), token))
+    });
+    let json = text[name..].starts_with(b"\"");
+    let (Some(_), Some(mut start)) = (tokens.next(), tokens.next().map(|(end, _)| end)) else { return text.len() };
+    let mut depth = 0;
+    for (end, _) in tokens {
+        match text[start..end].trim_ascii_start() {
+            b"[" | b"{" | b"(" => depth += 1,
+            b"]" | b";" if depth == 0 => return end,
+            b"]" | b"}" | b")" => {
+                depth -= 1;
+                if depth == 0 && json {
+                    return end;
+                }
+            }
+            _ if depth == 0 && json => return looked_ahead(text, start, end),
+            _ => {}
+        }
+        start = end;
+    }
+    text.len()
+}
+
 /// Reads an ad that must stand on one line; what follows it on that line is ignored.
 fn line(text: &[u8], parse: Parse, options: &ParseOptions) -> Step {
     let blank = text.iter().take_while(|byte| is_space(**byte)).count();
@@ -131,7 +197,7 @@ fn line(text: &[u8], parse: Parse, options: &ParseOptions) -> Step {
         return Step::Stop { ok: true };
     }
     match parse(&text[blank..end], options) {
-        Ok((ad, _)) => found(ad, end),
+        Ok((ad, _)) => found(ad, end, text, options),
         Err(_) => Step::Stop { ok: end == text.len() },
     }
 }
@@ -153,7 +219,7 @@ fn xml(text: &[u8], options: &ParseOptions) -> Step {
         if tag.name == b"c" && tag.side == Side::Start {
             let ad = &text[start..];
             return match XmlParser::new(options).parse(ad) {
-                Ok(read) => found(read.ad, start + read.length),
+                Ok(read) => found(read.ad, start + read.length, text, options),
                 Err(error) => Step::Stop { ok: error.span.end as usize >= ad.len() },
             };
         }
@@ -167,6 +233,9 @@ fn xml(text: &[u8], options: &ParseOptions) -> Step {
 
 /// Reads an ad in the format that the text seems to be in, from here on.
 fn file(text: &[u8], options: &ParseOptions) -> Step {
+    if significant(text) == text.len() {
+        return Step::Stop { ok: true };
+    }
     let lone = lone_bracket(text);
     match detect_file(text, options) {
         Format::Long => match lone {

@@ -57,11 +57,11 @@ def computed_duration(case, reference, classmate):
 def newer_patterns(case, reference, classmate):
     """Quantifiers such as `{,2}` and `{ 1 }`, lookbehind of varying length, names of assertions and of properties."""
     text = text_of(case)
-    return (re.search(r"\{\s*,\s*\d|\{ *\d+ *,? *\d* +\}|\{ +\d|\(\*[a-z]|\(\?<[=!]|\\[pP]\{\w+:|\\K|\(\*?VERSION", text) is not None
+    return (re.search(r"\{\s*,\s*\d|\{ *\d+ *,? *\d* +\}|\{ +\d|\(\*[a-z]|\(\?<[=!]|\\[pP]\{\w+|\\K|\(\*?VERSION", text) is not None
             and re.search(r"regexp|replace|unresolved", text, re.I) is not None)
 
 
-@known("Q17")
+@known("S13")
 def subscripted_ad(case, reference, classmate):
     """`a["x"].y`: a selection from what a subscript with a name gave."""
     return (shown(reference) in ("undefined", "error") or reference.get("died", False)) and re.search(r"\][\s)]*\.\s*\w", text_of(case)) is not None
@@ -73,7 +73,7 @@ def repeated_token(case, reference, classmate):
     return "/*" in text_of(case) and (classmate.get("parse") is False or shown(classmate) == "error" or "input" in case)
 
 
-@known("Q8")
+@known("S14")
 def moved_scope(case, reference, classmate):
     """These leave the reference in the ad where they found their first argument, so the names behind them are looked up there."""
     return (difference(reference, classmate) or "").startswith("value") and re.search(
