@@ -46,7 +46,7 @@ pub enum Failed {
     #[error("the evaluation makes more than {0} bytes of strings and lists")]
     Memory(u64),
     /// Evaluations begun afresh inside one another, more than the stack is to hold. Only the reference's own limits
-    /// can be exceeded without failing altogether, see [`swallowed`].
+    /// can be exceeded without failing altogether, and such an evaluation has the value it then has there.
     #[error("evaluations inside evaluations go deeper than {0} levels together")]
     Contexts(u32),
     /// `.a` where there is no ad.
