@@ -288,7 +288,7 @@ impl<'m, 'a> Collector<'m, 'a> {
     /// match are absolute references to its sides, whose attributes are then looked up in the root.
     fn standing(&self, target: &Target, at: FrameId) -> FrameId {
         match target {
-            Target::Ad(id) if self.machine.is_side_context(at) && self.machine.is_side(*id) => self.root,
+            Target::Ad(id) if self.machine.is_side_context(at) && Machine::is_side(*id) => self.root,
             _ => at,
         }
     }

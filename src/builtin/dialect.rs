@@ -55,7 +55,7 @@ pub(crate) fn translated(pattern: &str) -> Result<String, Unknown> {
     Ok(reader.out)
 }
 
-impl<'p> Reader<'p> {
+impl Reader<'_> {
     /// Copies so many bytes.
     fn copy(&mut self, bytes: usize) {
         let (taken, rest) = self.rest.split_at(bytes);

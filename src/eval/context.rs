@@ -156,7 +156,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Whether a frame is one of the two sides of a match.
-    pub(crate) fn is_side(&self, frame: FrameId) -> bool {
+    pub(crate) fn is_side(frame: FrameId) -> bool {
         matches!(frame, LEFT | RIGHT)
     }
 
