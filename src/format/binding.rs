@@ -8,7 +8,6 @@ use crate::ad::ClassAd;
 use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::format::Format;
 use crate::format::detect::{detect_file, detect_text};
-use crate::format::extent::skip_blank;
 use crate::format::json::parse_json;
 use crate::format::long::LongReader;
 use crate::format::new::parse_ad;
@@ -91,15 +90,21 @@ fn json(text: &[u8], options: &ParseOptions) -> Step {
 
 type Parse = fn(&[u8], &ParseOptions) -> Result<(ClassAd, usize), SyntaxError>;
 
-/// Reads an ad, or a bracket that opens a list and an ad.
+/// Reads an ad, or a bracket that opens a list and an ad. That bracket may even be the fault of an ad.
 fn bracketed(text: &[u8], list: u8, parse: Parse, options: &ParseOptions) -> Step {
-    let start = match skip_blank(text, 0) {
-        Ok(start) if text.get(start) == Some(&list) => start + 1,
-        _ => 0,
-    };
-    match parse(&text[start..], options) {
-        Ok((ad, length)) => found(ad, start + length, text, options),
-        Err(error) => Step::Stop { ok: start + reached(&text[start..], &error, options) >= text.len() },
+    let mut start = 0;
+    loop {
+        let rest = &text[start..];
+        match parse(rest, options) {
+            Ok((ad, length)) => return found(ad, start + length, text, options),
+            Err(error) => {
+                let end = reached(rest, &error, options);
+                if start > 0 || end == 0 || rest.get(end - 1) != Some(&list) {
+                    return Step::Stop { ok: start + end >= text.len() };
+                }
+                start += end;
+            }
+        }
     }
 }
 
@@ -107,13 +112,15 @@ fn bracketed(text: &[u8], list: u8, parse: Parse, options: &ParseOptions) -> Ste
 /// more if the token could go on.
 fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
     let end = (error.span.end as usize).min(text.len());
+    let start = (error.span.start as usize).min(end);
+    if error.kind == SyntaxErrorKind::EmptyName {
+        return behind_value(text, start, options);
+    }
+    if let Some(end) = string_around(text, start, options) {
+        return looked_ahead(text, start, end);
+    }
     match error.kind {
-        SyntaxErrorKind::UnterminatedString { .. } | SyntaxErrorKind::UnterminatedComment
-            if string_around(text, error.span.start as usize, options).is_none() =>
-        {
-            return text.len();
-        }
-        SyntaxErrorKind::EmptyName => return behind_value(text, error.span.start as usize, options),
+        SyntaxErrorKind::UnterminatedString { .. } | SyntaxErrorKind::UnterminatedComment => return text.len(),
         SyntaxErrorKind::LeadingZero(_)
         | SyntaxErrorKind::Hexadecimal(_)
         | SyntaxErrorKind::IncompleteNumber(_)
@@ -121,15 +128,16 @@ fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
         | SyntaxErrorKind::BadUnicodeEscape(_) => return end + 1,
         _ => {}
     }
-    // The error may be about the beginning of a token only, or about the text in a string.
-    let start = (error.span.start as usize).min(end);
-    if let Some(end) = string_around(text, start, options) {
-        return looked_ahead(text, start, end);
-    }
+    // The error may be about the beginning of a token only.
     let mut lexer = Lexer::new(&text[start..], options.mode, options.quoting);
     let end = match lexer.next() {
         Some(Ok(_)) => start + lexer.offset(),
         Some(Err(SyntaxError { kind: SyntaxErrorKind::UnterminatedString { .. }, .. })) => return text.len(),
+        Some(Err(SyntaxError { kind: SyntaxErrorKind::IncompleteNumber(_), span, .. })) => {
+            return start + span.end as usize + 1;
+        }
+        _ if text[start..].starts_with(b"=?") => start + 3,
+        _ if text.get(start).is_some_and(|byte| !byte.is_ascii()) => start + 1,
         _ => end,
     };
     looked_ahead(text, start, end)
@@ -147,15 +155,15 @@ fn looked_ahead(text: &[u8], start: usize, end: usize) -> usize {
     }
 }
 
-/// The end of the string that has a place inside.
+/// The end of the string that a place is in.
 fn string_around(text: &[u8], place: usize, options: &ParseOptions) -> Option<usize> {
     let mut lexer = Lexer::new(text, options.mode, options.quoting);
     loop {
         let before = lexer.offset();
         lexer.next()?.ok()?;
         if lexer.offset() > place {
-            let quote = memchr::memchr(b'"', &text[before..place.min(text.len())])?;
-            return (text.get(lexer.offset() - 1) == Some(&b'"') && before + quote < place).then(|| lexer.offset());
+            let string = memchr::memchr(b'"', text.get(before..=place)?).is_some();
+            return (string && text[lexer.offset() - 1] == b'"').then(|| lexer.offset());
         }
     }
 }
