@@ -64,19 +64,22 @@ fn cluster(job: &str) -> i64 {
     job.split('.').next().unwrap().parse().unwrap()
 }
 
-/// Submitter, cluster, slot, pie and spin of every match, in order.
-type Sequence = Vec<(String, i64, String, u64, u64)>;
+/// Submitter, cluster, slot, pie, spin and group of every match, in order.
+type Sequence = Vec<(String, i64, String, u64, u64, String)>;
 
 fn recorded_matches(expected: &Json) -> Sequence {
     let one = |m: &Json| {
         let (pie, spin) = (m["pie"].as_u64().unwrap(), m["spin"].as_u64().unwrap());
-        (text(m, "submitter"), cluster(&text(m, "job")), text(m, "slot"), pie, spin)
+        (text(m, "submitter"), cluster(&text(m, "job")), text(m, "slot"), pie, spin, text(m, "group"))
     };
     list(expected, "matches").iter().map(one).collect()
 }
 
 fn matches(outcome: &Outcome) -> Sequence {
-    let one = |m: &Match| (m.submitter.clone(), m.cluster, m.slot.clone(), u64::from(m.pie), u64::from(m.spin));
+    let one = |m: &Match| {
+        let (pie, spin) = (u64::from(m.pie), u64::from(m.spin));
+        (m.submitter.clone(), m.cluster, m.slot.clone(), pie, spin, m.group.clone().unwrap_or_default())
+    };
     outcome.matches.iter().map(one).collect()
 }
 
@@ -146,6 +149,7 @@ fn replay(name: &str) {
         assert_eq!(found.submitter, text(recorded, "submitter"), "{name}");
         assert_eq!(u64::from(found.pie), recorded["pie"].as_u64().unwrap(), "{name}");
         assert_eq!(u64::from(found.spin), recorded["spin"].as_u64().unwrap(), "{name}");
+        assert_eq!(found.group.clone().unwrap_or_default(), text(recorded, "group"), "{name}");
         let (limit, priority) = (number(recorded, "submitterLimit"), number(recorded, "prio"));
         assert!(close(found.limit, limit), "{name}: {} has {}, not {limit}", found.submitter, found.limit);
         assert!(close(found.priority, priority), "{name}: {} has {}, not {priority}", found.submitter, found.priority);
@@ -241,6 +245,31 @@ fn slots_of_a_worse_user_are_taken_after_those_nobody_uses() {
 #[test]
 fn slots_that_prefer_a_job_are_taken_whatever_the_priorities() {
     replay("preempt-rank");
+}
+
+#[test]
+fn groups_have_their_static_quotas_and_everybody_else_the_rest() {
+    replay("group-static");
+}
+
+#[test]
+fn a_group_that_accepts_surplus_takes_what_others_leave() {
+    replay("group-surplus");
+}
+
+#[test]
+fn quotas_are_counted_in_slot_weight() {
+    replay("group-weighted");
+}
+
+#[test]
+fn surplus_goes_round_in_a_tree_of_groups() {
+    replay("group-nested");
+}
+
+#[test]
+fn members_of_groups_compete_once_more_with_everybody() {
+    replay("group-autoregroup");
 }
 
 #[test]

@@ -7,6 +7,7 @@ pub mod candidate;
 pub mod commit;
 pub mod concurrency;
 pub mod deal;
+pub mod groups;
 pub mod offer;
 pub mod outcome;
 pub mod preemption;
@@ -21,20 +22,20 @@ pub use commit::commit;
 pub use outcome::Outcome;
 pub use snapshot::Snapshot;
 
+use crate::accountant::Accountant;
 use crate::accountant::factor::FactorRules;
 use crate::accountant::usage::SlotInUse;
-use crate::accountant::{Accountant, Ungrouped};
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::{Scope, Settings};
 use crate::negotiate::deal::Dealing;
+use crate::negotiate::groups::KnownQuotas;
 use crate::negotiate::offer::Offers;
-use crate::negotiate::outcome::{Negotiation, Pie};
-use crate::negotiate::preemption::{Introduction, LiveUsage};
+use crate::negotiate::preemption::{Groups, Introduction, LiveUsage};
 use crate::negotiate::rules::Rules;
 use crate::pool::slot::is_slot;
 use crate::pool::{PoolSize, Slot};
-use crate::priority::{Claimant, CondorPriority, Deal, End, History, PriorityPolicy};
+use crate::priority::{CondorPriority, Deal, End, PriorityPolicy};
 use crate::queue::request::Queue;
 use crate::queue::{Job, Submitter};
 
@@ -63,47 +64,44 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
     let total_slots = slots.len();
     let mut policy = charge(snapshot, &slots, &rules);
     let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
-
-    let deal = Deal { weight: size.weight, smallest_weight: size.smallest_weight, group: None, first_pie: 1 };
     let offered: Vec<usize> = queue.lists.iter().map(Vec::len).collect();
-    let left_out = left_out(snapshot, &queue);
+    let mut left_out = left_out(snapshot, &queue);
+    left_out.extend(rules.groups.odd.iter().cloned());
     // Only now: what is copied into the slots counts neither as significant nor in the size of the pool.
     for slot in &mut slots {
         for (name, expr) in &rules.match_exprs {
             slot.ad.insert_expr(*name, expr);
         }
     }
-    let live = Arc::new(LiveUsage::new(None));
+    let quotas = KnownQuotas::of(&rules.groups, &size).map(Arc::new);
+    let live = Arc::new(LiveUsage::new(quotas.clone().map(|quotas| quotas as Arc<dyn Groups>)));
     for (name, customer) in policy.accountant().iter() {
         live.set(name, customer.weighted_resources);
     }
     settings.usage = Some(live.clone());
     if rules.trim.preemption {
         let siblings = rules.knobs.matching.cross_slot_prios.then_some(&*rules.knobs.matching.resource_prefix);
-        let introduction = Introduction { policy: &policy, groups: None, siblings, settings: &settings };
+        let groups = quotas.as_deref().map(|quotas| quotas as &dyn Groups);
+        let introduction = Introduction { policy: &policy, groups, siblings, settings: &settings };
         for slot in &mut slots {
             introduction.of(slot);
         }
     }
-    let mut turns = policy.begin(&claimants(&submitters), &deal);
-    let mut dealing = Dealing {
-        submitters: &submitters,
-        rules: &rules,
-        settings: &settings,
-        queue,
-        offers: Offers::new(slots, &rules, &settings),
-        live: &live,
-        policy: &mut policy,
-        outcome: Outcome::default(),
-    };
+    let mut dealing =
+        Dealing::new(&submitters, &rules, &settings, queue, Offers::new(slots, &rules, &settings), &live, &mut policy);
     let statistics = &mut dealing.outcome.statistics;
     (statistics.total_slots, statistics.pool_weight) = (total_slots, size.weight);
     statistics.trimmed_slots = dealing.offers.left();
-    statistics.candidate_slots = statistics.trimmed_slots;
+    statistics.candidate_slots = if quotas.is_some() { size.slots } else { statistics.trimmed_slots };
     statistics.autoclusters = dealing.queue.autoclusters;
-    dealing.run(&mut *turns);
-    dealing.outcome.statistics.largest_tie = dealing.offers.largest_tie();
-    let mut outcome = report(dealing.outcome, turns.history(), &submitters, &offered);
+    if quotas.is_some() {
+        groups::deal(&mut dealing, &size, &settings);
+    } else {
+        let deal = Deal { weight: size.weight, smallest_weight: size.smallest_weight, group: None, first_pie: 1 };
+        let everybody: Vec<usize> = (0..submitters.len()).collect();
+        dealing.deal(&everybody, &deal);
+    }
+    let mut outcome = report(dealing, &submitters, &offered);
     outcome.quirks = left_out;
     Ok(outcome)
 }
@@ -156,13 +154,13 @@ fn queue(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &Settings
 }
 
 /// Priorities and usage, brought up to the moment of the snapshot.
-fn charge(snapshot: &Snapshot, slots: &[Slot], rules: &Rules) -> CondorPriority<'static> {
+fn charge<'r>(snapshot: &Snapshot, slots: &[Slot], rules: &'r Rules) -> CondorPriority<'r> {
     let factors = FactorRules::new(&rules.knobs.accountant);
     let accountant = match &snapshot.log {
         Some(log) => Accountant::from_log(log, factors),
         None => Accountant::new(factors),
     };
-    let mut policy = CondorPriority::new(accountant, &Ungrouped, &rules.knobs);
+    let mut policy = CondorPriority::new(accountant, &rules.groups.tree, &rules.knobs);
     let in_use: Vec<SlotInUse<'_>> = slots
         .iter()
         .filter(|slot| slot.is_in_use())
@@ -175,53 +173,23 @@ fn charge(snapshot: &Snapshot, slots: &[Slot], rules: &Rules) -> CondorPriority<
     policy
 }
 
-fn claimants(submitters: &[Submitter]) -> Vec<Claimant> {
-    let claimant = |submitter: &Submitter| Claimant {
-        submitter: submitter.name.to_vec(),
-        idle_jobs: submitter.idle,
-        last_heard: submitter.last_heard,
-    };
-    submitters.iter().map(claimant).collect()
-}
-
-/// Adds to an outcome what the turns have to tell, and counts.
-fn report(mut outcome: Outcome, history: &History, submitters: &[Submitter], offered: &[usize]) -> Outcome {
-    let mut seen = BTreeSet::new();
-    let mut limited = BTreeSet::new();
-    for visit in &history.visits {
-        let submitter = &submitters[visit.who];
-        if seen.insert(visit.who) {
-            outcome.statistics.idle_jobs = outcome.statistics.idle_jobs.saturating_add(submitter.idle);
-        }
-        if visit.end == End::Resume {
-            limited.insert(submitter.name.to_string());
-        }
-        outcome.negotiations.push(Negotiation {
-            submitter: submitter.name.to_string(),
-            schedd: submitter.schedd.to_string(),
-            priority: visit.priority,
-            share: visit.share,
-            limit: visit.limit,
-            starved: visit.starved,
-            passed: visit.passed,
-            end: visit.end,
-            pie: visit.pie,
-            spin: visit.spin,
-            group: None,
-        });
+/// Counts what a deal decided.
+fn report(dealing: Dealing<'_>, submitters: &[Submitter], offered: &[usize]) -> Outcome {
+    let Dealing { mut outcome, offers, seen, .. } = dealing;
+    outcome.statistics.largest_tie = offers.largest_tie();
+    for &who in &seen {
+        outcome.statistics.idle_jobs = outcome.statistics.idle_jobs.saturating_add(submitters[who].idle);
     }
-    let pie =
-        |spin: &crate::priority::Spin| Pie { pie: spin.pie, spin: spin.spin, pie_left: spin.pie_left, group: None };
-    outcome.pies = history.spins.iter().map(pie).collect();
+    let limited: BTreeSet<&String> =
+        outcome.negotiations.iter().filter(|visit| visit.end == End::Resume).map(|visit| &visit.submitter).collect();
+    let limited = limited.into_iter().cloned().collect();
     let distinct =
         |of: fn(&Submitter) -> &[u8]| seen.iter().map(|&who| of(&submitters[who])).collect::<BTreeSet<_>>().len();
     let (schedulers, active_submitters) = (distinct(|s| &s.address), distinct(|s| &s.name));
     let statistics = &mut outcome.statistics;
     (statistics.schedulers, statistics.active_submitters) = (schedulers, active_submitters);
     (statistics.matches, statistics.rejections) = (outcome.matches.len(), outcome.rejections.len());
-    statistics.pies = outcome.pies.iter().filter(|pie| pie.spin == 1).count() as u32;
-    statistics.pie_spins = outcome.pies.len();
-    statistics.submitters_share_limit = limited.into_iter().collect();
+    statistics.submitters_share_limit = limited;
     outcome.submitters = summary::summarise(&outcome, submitters, offered);
     outcome
 }

@@ -12,6 +12,7 @@ use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
 use crate::negotiate::candidate::Ranking;
 use crate::negotiate::concurrency::ConcurrencyLimits;
+use crate::negotiate::groups::GroupRules;
 use crate::negotiate::preemption::Preemption;
 use crate::pool::slot::Weighing;
 use crate::pool::trim::Trim;
@@ -43,6 +44,8 @@ pub struct Rules {
     pub preemption: Preemption,
     /// How many units of a named resource jobs may hold at once.
     pub concurrency: ConcurrencyLimits,
+    /// The groups of submitters.
+    pub groups: GroupRules,
     /// `NEGOTIATOR_MATCH_EXPRS`: attributes that every slot ad gets.
     pub match_exprs: Vec<(Name, Expr)>,
     removed: Option<Regex>,
@@ -89,6 +92,7 @@ impl Rules {
                 matching.preemption_requirements.as_ref(),
             )?)?,
             concurrency: ConcurrencyLimits::read(config)?,
+            groups: GroupRules::read(config, pie.use_slot_weights, pie.consider_preemption)?,
             match_exprs: match_exprs(&matching.match_exprs)?,
             removed: pattern("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX", knobs.significant.removed_pattern.as_ref())?,
             knobs,
@@ -126,7 +130,6 @@ impl Rules {
 
 /// Settings that change who gets what, and that a cycle does not follow yet.
 fn refuse_unsupported(config: &Config, knobs: &NegotiatorKnobs) -> Result<(), ConfigError> {
-    let text = |name| Ok(config.get(name)?.is_some_and(|found| !found.text.trim_ascii().is_empty()));
     let maps = config.get("NEGOTIATOR_CLASSAD_USER_MAP_NAMES")?;
     let prefixes =
         maps.is_some_and(|found| found.text.to_ascii_uppercase().windows(12).any(|name| name == b"GROUP_PREFIX"));
@@ -134,7 +137,6 @@ fn refuse_unsupported(config: &Config, knobs: &NegotiatorKnobs) -> Result<(), Co
         ("USE_GLOBAL_JOB_PRIOS", knobs.pie.use_global_job_prios),
         ("ALLOW_PSLOT_PREEMPTION", knobs.matching.allow_pslot_preemption),
         ("NEGOTIATOR_CLASSAD_USER_MAP_NAMES", prefixes),
-        ("GROUP_NAMES", text("GROUP_NAMES")?),
     ] {
         if wanted {
             let place = config.get(name)?.and_then(|found| found.place);
@@ -209,8 +211,7 @@ mod tests {
 
     #[test]
     fn what_a_cycle_does_not_follow_yet_is_refused() {
-        assert_eq!(rules("GROUP_NAMES = a").unwrap_err().message, "`GROUP_NAMES` is not supported yet");
-        assert!(rules("GROUP_NAMES =\nUSE_GLOBAL_JOB_PRIOS = false").is_ok());
+        assert!(rules("GROUP_NAMES = a\nUSE_GLOBAL_JOB_PRIOS = false").is_ok());
         assert!(rules("USE_GLOBAL_JOB_PRIOS = true").is_err());
     }
 

@@ -161,6 +161,12 @@ pub struct History {
     pub spins: Vec<Spin>,
     /// Visits to claimants with idle jobs, in order.
     pub visits: Vec<Visit>,
+    /// Claimants that had nothing more to be served, and left.
+    pub left: Vec<usize>,
+    /// How many pies were dealt, those included that were over at once.
+    pub pies: u32,
+    /// How many passes were begun, those included that were over at once.
+    pub begun: u32,
 }
 
 /// A pass over all claimants.
