@@ -16,6 +16,7 @@ pub mod negotiate;
 pub mod pool;
 pub mod priority;
 pub mod queue;
+pub mod quota;
 pub mod repl;
 pub mod report;
 pub mod span;

@@ -27,6 +27,8 @@ enum KindName {
     Ads,
     /// Partial evaluation, references, equality, matching, changes of ads
     Util,
+    /// Rounds of group quotas, with simulated matches
+    Quotas,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -34,6 +36,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         KindName::Eval => Kind::Eval,
         KindName::Ads => Kind::Ads,
         KindName::Util => Kind::Util,
+        KindName::Quotas => Kind::Quotas,
     };
     let mut input = std::io::stdin().lock();
     let mut output = BufWriter::new(std::io::stdout().lock());

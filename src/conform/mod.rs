@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 mod ads;
 mod eval;
+mod quotas;
 mod util;
 
 use crate::ad::ClassAd;
@@ -28,6 +29,8 @@ pub enum Kind {
     Ads,
     /// Operations on ads and expressions.
     Util,
+    /// The rounds of group quotas, with simulated matches.
+    Quotas,
 }
 
 /// Answers one case, given as a line of JSON; a line that is no case is answered with `malformed`.
@@ -44,6 +47,7 @@ pub fn answer(kind: Kind, line: &[u8]) -> Json {
         Kind::Eval => eval::answers(&case),
         Kind::Ads => ads::answers(&case),
         Kind::Util => util::answers(&case),
+        Kind::Quotas => quotas::answers(&case),
     };
     let mut line = Map::new();
     line.insert("id".to_owned(), id);
