@@ -109,6 +109,13 @@ fn replay(name: &str) {
         assert_eq!(found.preempting == Tier::None, found.displaced.is_none(), "{name}: {found:?}");
     }
 
+    let group = |found: &Option<String>| found.clone().unwrap_or_default();
+    if outcome.statistics.largest_tie <= ARBITRARY {
+        for (found, recorded) in outcome.matches.iter().zip(list(&expected, "matches")) {
+            assert_eq!(group(&found.group), text(recorded, "group"), "{name}: {found:?}");
+        }
+    }
+
     let recorded = &ads(&folder(name), "negotiator.ads")[0];
     let published = advertisement(&outcome, 0);
     for counted in [
@@ -144,6 +151,7 @@ fn replay(name: &str) {
     assert_eq!(outcome.negotiations.len(), recorded.len(), "{name}");
     for (found, recorded) in outcome.negotiations.iter().zip(recorded) {
         assert_eq!(found.submitter, text(recorded, "submitter"), "{name}");
+        assert_eq!(group(&found.group), text(recorded, "group"), "{name}");
         assert_eq!(u64::from(found.pie), recorded["pie"].as_u64().unwrap(), "{name}");
         assert_eq!(u64::from(found.spin), recorded["spin"].as_u64().unwrap(), "{name}");
         let (limit, priority) = (number(recorded, "submitterLimit"), number(recorded, "prio"));
@@ -241,6 +249,103 @@ fn slots_of_a_worse_user_are_taken_after_those_nobody_uses() {
 #[test]
 fn slots_that_prefer_a_job_are_taken_whatever_the_priorities() {
     replay("preempt-rank");
+}
+
+#[test]
+fn static_quotas_bound_groups_and_leave_the_rest_to_those_in_none() {
+    replay("group-static");
+}
+
+#[test]
+fn surplus_goes_to_a_group_that_accepts_it() {
+    replay("group-surplus");
+}
+
+#[test]
+fn surplus_goes_down_a_tree_of_dynamic_quotas() {
+    replay("group-nested");
+}
+
+#[test]
+fn quotas_are_measured_in_slot_weight() {
+    replay("group-weighted");
+}
+
+#[test]
+fn groups_negotiate_again_with_those_in_none() {
+    replay("group-autoregroup");
+}
+
+/// The lines of the negotiator's log that tell numbers: what was assigned, what was allocated in each round.
+#[test]
+fn quotas_and_grants_are_those_of_the_log() {
+    for name in ["static", "surplus", "nested", "weighted", "autoregroup"] {
+        let name = format!("group-{name}");
+        let (outcome, expected) = (negotiate(&snapshot(&name)).unwrap(), expected(&name));
+        let mut round = 0;
+        let mut lines = 0;
+        for line in list(&expected, "group_log") {
+            let words: Vec<&str> = line.as_str().unwrap().split_whitespace().collect();
+            let value = |key: &str| {
+                let at = words.iter().position(|word| *word == key)?;
+                words.get(at + 1)?.parse::<f64>().ok()
+            };
+            // The log gives six digits.
+            let same = |found: f64, recorded: f64| (found - recorded).abs() <= 1e-5 * recorded.abs().max(1.0);
+            let of = |group: &str| outcome.groups.iter().find(|found| found.name == group).unwrap();
+            match words.as_slice() {
+                [_, _, "allocation", "round", ..] => round += 1,
+                [_, _, "subtree", group, "receiving", ..] => {
+                    assert!(same(of(group).subtree_quota, value("quota=").unwrap()), "{name}: {words:?}");
+                    lines += 1;
+                }
+                [_, _, "group=", group, "quota=", ..] => {
+                    let granted = &of(group).rounds[round - 1];
+                    assert!(same(granted.allocated, value("allocated=").unwrap()), "{name}: {words:?}");
+                    assert!(same(granted.unmet, value("unallocated=").unwrap()), "{name}: {words:?}");
+                    lines += 1;
+                }
+                [_, _, "Group", group, "allocated=", ..] if !line.as_str().unwrap().contains("resetting") => {
+                    let used = of(group).rounds.get(round).map_or(of(group).usage, |next| next.usage);
+                    assert!(same(used, value("usage=").unwrap()), "{name}: {words:?}");
+                    lines += 1;
+                }
+                _ => {}
+            }
+        }
+        assert!(lines >= 9, "{name}: {lines} lines");
+        assert!(outcome.groups.iter().all(|group| group.rounds.len() == round), "{name}");
+    }
+}
+
+/// What the accountant published of each group after the cycle.
+#[test]
+fn groups_are_published_as_recorded() {
+    for name in ["static", "surplus", "nested", "weighted", "autoregroup"] {
+        let name = format!("group-{name}");
+        let outcome = negotiate(&snapshot(&name)).unwrap();
+        let recorded = ads(&folder(&name), "accounting.ads");
+        let text = |ad: &ClassAd, key: &str| ad.get(key).map(|expr| expr.to_string()).unwrap_or_default();
+        let groups: Vec<&ClassAd> = recorded.iter().filter(|ad| text(ad, "IsAccountingGroup") == "true").collect();
+        assert_eq!(groups.len(), outcome.groups.len(), "{name}");
+        for ad in groups {
+            let group = outcome.groups.iter().find(|group| format!("\"{}\"", group.name) == text(ad, "Name")).unwrap();
+            for (key, value) in [
+                ("ConfigQuota", group.configured),
+                ("EffectiveQuota", group.quota),
+                ("SubtreeQuota", group.subtree_quota),
+                ("GroupSortKey", group.sort_key),
+                ("Requested", group.demand),
+                ("WeightedResourcesUsed", group.usage),
+            ] {
+                let recorded: f64 = text(ad, key).parse().unwrap();
+                // Reals are published with 16 digits.
+                let equal = (value - recorded).abs() <= 1e-15 * recorded.abs();
+                assert!(equal, "{name}: {key} of {} is {value}, not {recorded}", group.name);
+            }
+            assert_eq!(format!("\"{}\"", group.surplus.as_str()), text(ad, "SurplusPolicy"), "{name}: {}", group.name);
+        }
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@
 use hashbrown::HashSet;
 
 use crate::eval::scope::Settings;
+use crate::negotiate::groups::Negotiating;
 use crate::negotiate::offer::{Asking, Offer, Offers, Refusal};
 use crate::negotiate::outcome::{Match, Outcome, Rejected, Rejection};
 use crate::negotiate::preemption::LiveUsage;
@@ -37,6 +38,8 @@ pub struct Dealing<'c> {
     pub live: &'c LiveUsage,
     /// Priorities and usage.
     pub policy: &'c mut dyn PriorityPolicy,
+    /// The group that is dealt to; none without groups.
+    pub negotiating: Option<Negotiating>,
     /// What was decided so far.
     pub outcome: Outcome,
 }
@@ -60,10 +63,11 @@ struct Progress {
 }
 
 impl Dealing<'_> {
-    /// Serves turns until there are none left.
-    pub fn run(&mut self, turns: &mut dyn Turns) {
+    /// Serves turns until there are none left. `members` are the submitters the turns speak of.
+    pub fn run(&mut self, turns: &mut dyn Turns, members: &[usize]) {
         let mut spin = (0, 0);
         while let Some(turn) = turns.next_turn() {
+            let turn = Turn { who: members[turn.who], ..turn };
             if std::mem::replace(&mut spin, (turn.why.pie, turn.why.spin)) != spin {
                 self.offers.forget();
             }
@@ -124,8 +128,13 @@ impl Dealing<'_> {
     /// Tells the request who asks and how they stand at this moment.
     fn mark(&self, turn: &Turn, request: &mut Request) {
         let standing = self.policy.standing(&self.submitters[turn.who].name);
-        request.ad.insert("SubmitterNegotiatingGroup", NO_GROUP);
-        request.ad.insert("SubmitterAutoregroup", false);
+        match &self.negotiating {
+            Some(group) => group.mark(request, &self.submitters[turn.who].name, self.policy),
+            None => {
+                request.ad.insert("SubmitterNegotiatingGroup", NO_GROUP);
+                request.ad.insert("SubmitterAutoregroup", false);
+            }
+        }
         request.ad.insert("SubmittorPrio", standing.priority);
         request.ad.insert("SubmitterUserPrio", standing.priority);
         request.ad.insert("SubmitterUserResourcesInUse", standing.usage);
@@ -163,6 +172,10 @@ impl Dealing<'_> {
         session.matched(offer.cost, displaced.is_some());
         self.policy.matched(&submitter.name, offer.cost, self.settings.now);
         self.live.set(&submitter.name, self.policy.standing(&submitter.name).usage);
+        if let Some(negotiating) = &self.negotiating {
+            let group = negotiating.group_of(&submitter.name);
+            self.live.set(group, self.policy.group_usage(group));
+        }
         let list = &self.queue.lists[turn.who];
         let job = |place: usize| self.queue.jobs[list[place].job].id;
         self.outcome.matches.push(Match {
@@ -175,8 +188,13 @@ impl Dealing<'_> {
             weight: offer.cost,
             pie: turn.why.pie,
             spin: turn.why.spin,
-            group: None,
+            group: self.group(),
         });
+    }
+
+    /// The name of the group that is dealt to.
+    fn group(&self) -> Option<String> {
+        self.negotiating.as_ref().map(|negotiating| negotiating.name().to_owned())
     }
 
     /// How many jobs of a request the access point is expected to pack into a slot.
@@ -201,7 +219,7 @@ impl Dealing<'_> {
             slots: refusal.tally,
             pie: turn.why.pie,
             spin: turn.why.spin,
-            group: None,
+            group: self.group(),
         });
     }
 }

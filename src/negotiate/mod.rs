@@ -6,6 +6,7 @@ pub mod advertisement;
 pub mod candidate;
 pub mod concurrency;
 pub mod deal;
+pub mod groups;
 pub mod offer;
 pub mod outcome;
 pub mod preemption;
@@ -21,18 +22,19 @@ pub use snapshot::Snapshot;
 
 use crate::accountant::factor::FactorRules;
 use crate::accountant::usage::SlotInUse;
-use crate::accountant::{Accountant, Ungrouped};
+use crate::accountant::{Accountant, GroupOf};
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::{Scope, Settings};
 use crate::negotiate::deal::Dealing;
+use crate::negotiate::groups::{Dealt, PoolGroups, Quotas};
 use crate::negotiate::offer::Offers;
 use crate::negotiate::outcome::{Negotiation, Pie};
-use crate::negotiate::preemption::{Introduction, LiveUsage};
+use crate::negotiate::preemption::{Groups, Introduction, LiveUsage};
 use crate::negotiate::rules::Rules;
 use crate::pool::slot::is_slot;
 use crate::pool::{PoolSize, Slot};
-use crate::priority::{Claimant, CondorPriority, Deal, End, History, PriorityPolicy};
+use crate::priority::{Claimant, CondorPriority, Deal, End, PriorityPolicy, Spin};
 use crate::queue::request::Queue;
 use crate::queue::{Job, Submitter};
 
@@ -59,10 +61,12 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
     let mut slots = slots(snapshot, &rules, &settings);
     let (submitters, queue) = queue(snapshot, &slots, &rules, &settings);
     let total_slots = slots.len();
-    let mut policy = charge(snapshot, &slots, &rules);
+    let groups = PoolGroups::read(&snapshot.config)?;
+    let mut policy = charge(snapshot, &slots, &rules, &*groups.tree);
     let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
 
-    let deal = Deal { weight: size.weight, smallest_weight: size.smallest_weight, group: None, first_pie: 1 };
+    let divided = groups.pool(&size, &submitters, &policy)?;
+    let grouped = !groups.tree.is_empty();
     let offered: Vec<usize> = queue.lists.iter().map(Vec::len).collect();
     let left_out = left_out(snapshot, &queue);
     // Only now: what is copied into the slots counts neither as significant nor in the size of the pool.
@@ -71,19 +75,20 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
             slot.ad.insert_expr(*name, expr);
         }
     }
-    let live = Arc::new(LiveUsage::new(None));
+    let quotas = grouped.then(|| Arc::new(Quotas::new(&groups, divided.total)) as Arc<dyn Groups>);
+    let live = Arc::new(LiveUsage::new(quotas.clone()));
     for (name, customer) in policy.accountant().iter() {
         live.set(name, customer.weighted_resources);
     }
     settings.usage = Some(live.clone());
     if rules.trim.preemption {
         let siblings = rules.knobs.matching.cross_slot_prios.then_some(&*rules.knobs.matching.resource_prefix);
-        let introduction = Introduction { policy: &policy, groups: None, siblings, settings: &settings };
+        let introduction = Introduction { policy: &policy, groups: quotas.as_deref(), siblings, settings: &settings };
         for slot in &mut slots {
             introduction.of(slot);
         }
     }
-    let mut turns = policy.begin(&claimants(&submitters), &deal);
+    let claimants = claimants(&submitters);
     let mut dealing = Dealing {
         submitters: &submitters,
         rules: &rules,
@@ -92,16 +97,27 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
         offers: Offers::new(slots, &rules, &settings),
         live: &live,
         policy: &mut policy,
+        negotiating: None,
         outcome: Outcome::default(),
     };
     let statistics = &mut dealing.outcome.statistics;
     (statistics.total_slots, statistics.pool_weight) = (total_slots, size.weight);
     statistics.trimmed_slots = dealing.offers.left();
-    statistics.candidate_slots = statistics.trimmed_slots;
+    statistics.candidate_slots = if grouped { size.slots } else { statistics.trimmed_slots };
     statistics.autoclusters = dealing.queue.autoclusters;
-    dealing.run(&mut *turns);
+    let dealt = if grouped {
+        let (dealt, summaries) = dealing.run_groups(&groups, &divided, &size, &claimants);
+        dealing.outcome.groups = summaries;
+        dealt
+    } else {
+        let deal = Deal { weight: size.weight, smallest_weight: size.smallest_weight, group: None, first_pie: 1 };
+        let mut turns = dealing.policy.begin(&claimants, &deal);
+        let members: Vec<usize> = (0..submitters.len()).collect();
+        dealing.run(&mut *turns, &members);
+        vec![Dealt { group: None, members, history: turns.history().clone() }]
+    };
     dealing.outcome.statistics.largest_tie = dealing.offers.largest_tie();
-    let mut outcome = report(dealing.outcome, turns.history(), &submitters, &offered);
+    let mut outcome = report(dealing.outcome, &dealt, &submitters, &offered);
     outcome.quirks = left_out;
     Ok(outcome)
 }
@@ -154,13 +170,18 @@ fn queue(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &Settings
 }
 
 /// Priorities and usage, brought up to the moment of the snapshot.
-fn charge(snapshot: &Snapshot, slots: &[Slot], rules: &Rules) -> CondorPriority<'static> {
+fn charge<'g>(
+    snapshot: &Snapshot,
+    slots: &[Slot],
+    rules: &Rules,
+    groups: &'g (dyn GroupOf + Sync),
+) -> CondorPriority<'g> {
     let factors = FactorRules::new(&rules.knobs.accountant);
     let accountant = match &snapshot.log {
         Some(log) => Accountant::from_log(log, factors),
         None => Accountant::new(factors),
     };
-    let mut policy = CondorPriority::new(accountant, &Ungrouped, &rules.knobs);
+    let mut policy = CondorPriority::new(accountant, groups, &rules.knobs);
     let in_use: Vec<SlotInUse<'_>> = slots
         .iter()
         .filter(|slot| slot.is_in_use())
@@ -183,12 +204,13 @@ fn claimants(submitters: &[Submitter]) -> Vec<Claimant> {
 }
 
 /// Adds to an outcome what the turns have to tell, and counts.
-fn report(mut outcome: Outcome, history: &History, submitters: &[Submitter], offered: &[usize]) -> Outcome {
+fn report(mut outcome: Outcome, dealt: &[Dealt], submitters: &[Submitter], offered: &[usize]) -> Outcome {
     let mut seen = BTreeSet::new();
     let mut limited = BTreeSet::new();
-    for visit in &history.visits {
-        let submitter = &submitters[visit.who];
-        if seen.insert(visit.who) {
+    let visits = dealt.iter().flat_map(|dealt| dealt.history.visits.iter().map(move |visit| (dealt, visit)));
+    for (Dealt { group, members, .. }, visit) in visits {
+        let submitter = &submitters[members[visit.who]];
+        if seen.insert(members[visit.who]) {
             outcome.statistics.idle_jobs = outcome.statistics.idle_jobs.saturating_add(submitter.idle);
         }
         if visit.end == End::Resume {
@@ -205,20 +227,21 @@ fn report(mut outcome: Outcome, history: &History, submitters: &[Submitter], off
             end: visit.end,
             pie: visit.pie,
             spin: visit.spin,
-            group: None,
+            group: group.clone(),
         });
     }
-    let pie =
-        |spin: &crate::priority::Spin| Pie { pie: spin.pie, spin: spin.spin, pie_left: spin.pie_left, group: None };
-    outcome.pies = history.spins.iter().map(pie).collect();
+    for Dealt { group, history, .. } in dealt {
+        let pie = |spin: &Spin| Pie { pie: spin.pie, spin: spin.spin, pie_left: spin.pie_left, group: group.clone() };
+        outcome.pies.extend(history.spins.iter().map(pie));
+    }
     let distinct =
         |of: fn(&Submitter) -> &[u8]| seen.iter().map(|&who| of(&submitters[who])).collect::<BTreeSet<_>>().len();
     let (schedulers, active_submitters) = (distinct(|s| &s.address), distinct(|s| &s.name));
     let statistics = &mut outcome.statistics;
     (statistics.schedulers, statistics.active_submitters) = (schedulers, active_submitters);
     (statistics.matches, statistics.rejections) = (outcome.matches.len(), outcome.rejections.len());
-    statistics.pies = outcome.pies.iter().filter(|pie| pie.spin == 1).count() as u32;
-    statistics.pie_spins = outcome.pies.len();
+    statistics.pies = dealt.iter().map(|dealt| dealt.history.pies).sum();
+    statistics.pie_spins = dealt.iter().map(|dealt| dealt.history.passes).sum();
     statistics.submitters_share_limit = limited.into_iter().collect();
     outcome.submitters = summary::summarise(&outcome, submitters, offered);
     outcome

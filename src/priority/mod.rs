@@ -48,6 +48,9 @@ pub trait Turns {
 
     /// What has happened so far.
     fn history(&self) -> &History;
+
+    /// The claimants that could still be served another time, when the deal is over; in the order of their turns.
+    fn remaining(&self) -> Vec<usize>;
 }
 
 /// One who asks for slots: a submitter at one access point.
@@ -161,6 +164,10 @@ pub struct History {
     pub spins: Vec<Spin>,
     /// Visits to claimants with idle jobs, in order.
     pub visits: Vec<Visit>,
+    /// Pies begun, those that ended before anything was dealt included.
+    pub pies: u32,
+    /// Passes begun, those that ended before anybody was visited included.
+    pub passes: usize,
 }
 
 /// A pass over all claimants.

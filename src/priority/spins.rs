@@ -98,6 +98,7 @@ impl Spins {
         self.floor_round = floor_round;
         self.spin = 0;
         self.stage = if self.list.is_empty() { self.after_pie() } else { Stage::Spinning };
+        self.history.pies += u32::from(!self.list.is_empty());
     }
 
     /// What follows a pie: the rounds proper after a floor round, else nothing.
@@ -135,6 +136,7 @@ impl Spins {
 
     fn start_spin(&mut self) {
         self.spin += 1;
+        self.history.passes += 1;
         if self.group_is_full() {
             return self.end_pie();
         }
@@ -263,6 +265,10 @@ impl Turns for Spins {
 
     fn history(&self) -> &History {
         &self.history
+    }
+
+    fn remaining(&self) -> Vec<usize> {
+        self.list.iter().map(|&(who, _)| who).collect()
     }
 }
 

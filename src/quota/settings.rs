@@ -12,6 +12,9 @@ use crate::syntax::token::Quoting;
 /// The largest static quota a setting may ask for.
 const LARGEST: f64 = i32::MAX as f64;
 
+/// The knob, of this program alone, that asks for the flat groups of `HTCondor` 7.
+pub const FLAT: &str = "CLASSMATE_FLAT_GROUPS";
+
 /// What the configuration says of groups.
 #[derive(Debug, Clone, Default)]
 pub struct QuotaSettings {
@@ -123,13 +126,14 @@ impl QuotaSettings {
         }
         let rules = rules(settings)?;
         let warnings = super::check::strays(config, settings, &groups)?;
-        Ok(Self {
+        let read = Self {
             groups,
             accept_surplus: settings.boolean("GROUP_ACCEPT_SURPLUS", false)?,
             autoregroup: settings.boolean("GROUP_AUTOREGROUP", false)?,
             rules,
             warnings,
-        })
+        };
+        Ok(if settings.boolean(FLAT, false)? { read.flat() } else { read })
     }
 }
 
