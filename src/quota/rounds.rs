@@ -13,7 +13,7 @@ use super::tree::{Configured, GroupTree, ROOT};
 use crate::eval::scope::Settings;
 
 /// Most passes over the groups in one round: a rate that is tiny beside the quotas grows limits faster than it says.
-const MOST_PASSES: f64 = 100_000.0;
+const MOST_PASSES: f64 = 10_000.0;
 
 /// What is divided, among whom.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -126,7 +126,7 @@ impl<'t> Rounds<'t> {
             requested: known(&pool.demand, at).max(0.0),
             ..State::default()
         });
-        let usage: Vec<f64> = (0..count).map(|at| known(&pool.usage, at)).collect();
+        let usage: Vec<f64> = (0..count).map(|at| known(&pool.usage, at).max(0.0)).collect();
         Self {
             tree,
             rules,
