@@ -7,6 +7,7 @@ mod functions;
 mod input;
 mod matching;
 mod negotiate;
+mod quotas;
 mod repl;
 
 use std::io::Write;
@@ -28,6 +29,7 @@ Examples:
   classmate eval 'TARGET.Memory >= MY.RequestMemory' --my job.ads --target slot.ads
   classmate match --job jobs.ads --slots slots.ads
   classmate negotiate examples/pool
+  classmate quotas tests/data/scenarios/group-nested
 
 Exit status: 0 on success, 1 when something could not be done, 2 on wrong usage or text that does not parse.")]
 pub struct Cli {
@@ -63,6 +65,7 @@ enum Command {
     Repl(repl::Arguments),
     Functions(functions::Arguments),
     Negotiate(negotiate::Arguments),
+    Quotas(quotas::Arguments),
     Ads(ads::Arguments),
     Conform(conform::Arguments),
 }
@@ -168,6 +171,7 @@ pub fn run() -> ExitCode {
         Command::Repl(arguments) => repl::run(arguments, streams),
         Command::Functions(arguments) => functions::run(arguments),
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
+        Command::Quotas(arguments) => quotas::run(arguments, streams),
         Command::Ads(arguments) => ads::run(arguments, streams),
         Command::Conform(arguments) => conform::run(arguments),
     };

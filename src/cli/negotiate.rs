@@ -14,6 +14,7 @@ use crate::config::{Config, ConfigError};
 use crate::eval::scope::Settings;
 use crate::format::long::LongWriter;
 use crate::negotiate::advertisement::advertisement;
+use crate::negotiate::groups::PoolGroups;
 use crate::negotiate::{Outcome, Snapshot, negotiate};
 use crate::report::outcome;
 
@@ -33,6 +34,22 @@ Examples:
 
 Exit status: 0 when the cycle was run, 1 when a file cannot be read, 2 when a file or a setting is wrong.")]
 pub(super) struct Arguments {
+    #[command(flatten)]
+    files: PoolFiles,
+    /// How the outcome is printed
+    #[arg(long, value_enum, default_value = "table")]
+    format: Form,
+    /// Print the statistics as the negotiator's own ad has them, in the long format, and nothing else
+    #[arg(long, conflicts_with_all = ["format", "matches"])]
+    ad: bool,
+    /// How many matches the table lists: `all`, `none` or a number
+    #[arg(long, value_name = "HOW MANY", default_value = "all")]
+    matches: Shown,
+}
+
+/// The files of a pool, in a directory or each by its own flag.
+#[derive(clap::Args, Debug)]
+pub(super) struct PoolFiles {
     /// A directory with the files of a pool
     #[arg(required_unless_present_all = ["slots", "jobs"])]
     pool: Option<PathBuf>,
@@ -57,15 +74,6 @@ pub(super) struct Arguments {
     /// Where `random()` begins; the same seed gives the same numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// How the outcome is printed
-    #[arg(long, value_enum, default_value = "table")]
-    format: Form,
-    /// Print the statistics as the negotiator's own ad has them, in the long format, and nothing else
-    #[arg(long, conflicts_with_all = ["format", "matches"])]
-    ad: bool,
-    /// How many matches the table lists: `all`, `none` or a number
-    #[arg(long, value_name = "HOW MANY", default_value = "all")]
-    matches: Shown,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -94,7 +102,11 @@ impl FromStr for Shown {
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
-    let snapshot = snapshot(arguments, &mut notes)?;
+    let snapshot = snapshot(&arguments.files, &mut notes)?;
+    let groups = PoolGroups::read(&snapshot.config).map_err(|error| refused(&error))?;
+    for warning in groups.tree.warnings() {
+        notes.warn(warning.to_string());
+    }
     notes.show(streams.err);
     let outcome = negotiate(&snapshot).map_err(|error| refused(&error))?;
     let mut out = BufWriter::new(std::io::stdout().lock());
@@ -114,7 +126,7 @@ fn print(out: &mut impl Write, result: &Outcome, matches: usize, streams: Stream
     outcome::write(out, result, matches, streams.out)
 }
 
-fn snapshot(arguments: &Arguments, notes: &mut Notes) -> Result<Snapshot, Failure> {
+pub(super) fn snapshot(arguments: &PoolFiles, notes: &mut Notes) -> Result<Snapshot, Failure> {
     if let Some(pool) = &arguments.pool
         && !pool.is_dir()
     {
@@ -186,7 +198,7 @@ fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-fn refused(error: &ConfigError) -> Failure {
+pub(super) fn refused(error: &ConfigError) -> Failure {
     let failure = match &error.place {
         Some(place) => Failure::input(format!("{place}: {error}")),
         None => Failure::input(error.to_string()),

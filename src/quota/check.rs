@@ -53,6 +53,16 @@ pub(super) fn duplicate(group: &GroupSetting, first: &GroupSetting) -> Warning {
     warning(message, group.place.as_ref())
 }
 
+pub(super) fn no_flat_group(group: &GroupSetting) -> Warning {
+    let message = format!("group `{}` is left out: flat groups have none below them", shown(group));
+    warning(message, group.place.as_ref())
+}
+
+pub(super) fn no_flat_quota(group: &GroupSetting) -> Warning {
+    let message = format!("`GROUP_QUOTA_DYNAMIC_{}` has no effect: flat groups have a number of slots", shown(group));
+    warning(message, group.place.as_ref())
+}
+
 /// Quotas that are missing, contradict each other, or are more than there is.
 pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Warning> {
     let in_tree: HashSet<usize> = tree.groups().iter().filter_map(|group| group.setting).collect();

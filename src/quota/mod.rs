@@ -12,6 +12,7 @@ mod order;
 mod remainder;
 pub mod rounds;
 pub mod settings;
+pub mod story;
 pub mod summary;
 pub mod tree;
 

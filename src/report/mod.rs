@@ -4,6 +4,7 @@
 
 pub mod functions;
 pub mod outcome;
+pub mod quotas;
 pub mod template;
 
 use std::io::{self, Write};
