@@ -27,6 +27,11 @@ pub fn slots(number: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
+/// A sort key for people: all its digits, huge ones with an exponent.
+fn key(number: f64) -> String {
+    if number.abs() >= 1e15 { format!("{number:e}") } else { number.to_string() }
+}
+
 impl<'a> Story<'a> {
     /// The story of what happened to these groups so far, by the rules they were divided by.
     pub fn new(tree: &'a GroupTree, rules: &'a QuotaRules, rounds: &'a Rounds<'a>) -> Self {
@@ -63,6 +68,9 @@ impl<'a> Story<'a> {
         let covered = grant.unmet <= 0.0 || (!self.rules.weighted && grant.unmet < 1.0);
         if covered && taken <= 0.0 {
             return "its quota covers what it asks for".to_owned();
+        }
+        if covered && grant.fair <= 0.0 {
+            return format!("{} of surplus cover what it asks for", slots(taken));
         }
         if covered {
             return format!("its quota and {} of surplus cover what it asks for", slots(taken));
@@ -205,7 +213,7 @@ impl<'a> Story<'a> {
         }
         lines.push(format!("may use {}; {} more wanted", slots(grant.allocated), slots(grant.unmet.max(0.0))));
         let place = self.places[round.round as usize - 1][group];
-        lines.push(format!("served as number {place} of {}, sort key {}", round.order.len(), grant.sort_key));
+        lines.push(format!("served as number {place} of {}, sort key {}", round.order.len(), key(grant.sort_key)));
         let calls: Vec<String> = round
             .calls
             .iter()
