@@ -52,6 +52,8 @@ pub enum Expected {
     CommaOrEndOfArray,
     /// `<a n="…">` or `</c>` in an ad of the XML form.
     XmlAttribute,
+    /// `<c>`, with which an ad of XML begins.
+    XmlAd,
     /// An element that is a value.
     XmlValue,
     /// Text inside an element.
@@ -82,6 +84,7 @@ impl Expected {
             Expected::JsonColon => "`:` after the attribute name",
             Expected::CommaOrEndOfArray => "`,` or `]`",
             Expected::XmlAttribute => "`<a n=\"…\">` or `</c>`",
+            Expected::XmlAd => "an ad in `<c>` and `</c>`",
             Expected::XmlValue => "a value such as `<i>5</i>`",
             Expected::XmlText => "the text of the value",
         }

@@ -2,6 +2,7 @@
 //!
 //! Pure numbers; times are epoch seconds. Formula source: `accountant.md` §1, §2, §4.
 
+use super::lease::{Lease, LeaseKind};
 use super::record::Record;
 
 /// Start value and floor of the real user priority.
@@ -36,6 +37,10 @@ pub struct Customer {
     pub ceiling: i64,
     /// Weighted slots that are served first; 0: none.
     pub floor: i64,
+    /// Leases on ceiling, floor and factor, in the order of [`LeaseKind::ALL`].
+    pub leases: [Lease; 3],
+    /// Whether usage was counted or charged since the record was read: its counters are then written even if 0.
+    pub(super) counted: bool,
 }
 
 impl Default for Customer {
@@ -54,13 +59,15 @@ impl Default for Customer {
             last_usage: 0,
             ceiling: -1,
             floor: 0,
+            leases: [Lease::default(); 3],
+            counted: false,
         }
     }
 }
 
 impl From<&Record> for Customer {
     fn from(record: &Record) -> Self {
-        // The log writes plain decimals; anything else was damaged.
+        // Infinities and what is no number would spread over everybody's shares.
         let real = |name| record.real(name).filter(|value| value.is_finite());
         let integer = |name| record.integer(name);
         Self {
@@ -77,6 +84,11 @@ impl From<&Record> for Customer {
             last_usage: integer("LastUsageTime").unwrap_or(0),
             ceiling: integer("Ceiling").filter(|c| *c >= 0).unwrap_or(-1),
             floor: integer("Floor").filter(|f| *f >= 0).unwrap_or(0),
+            leases: LeaseKind::ALL.map(|kind| {
+                let (before, expires) = kind.attributes();
+                Lease { before: real(before).unwrap_or(0.0), expires: integer(expires).unwrap_or(0) }
+            }),
+            counted: false,
         }
     }
 }
@@ -110,6 +122,7 @@ impl Customer {
         }
         self.uncharged = 0;
         self.weighted_uncharged = 0.0;
+        self.counted = true;
     }
 
     /// Adds one slot of `weight`, matched `late` seconds after the last update.
@@ -118,6 +131,37 @@ impl Customer {
         self.weighted_resources = written(self.weighted_resources + weight);
         self.uncharged = self.uncharged.saturating_sub(late);
         self.weighted_uncharged = written(self.weighted_uncharged - late as f64 * weight);
+        self.counted = true;
+    }
+
+    /// Takes away one slot of `weight` that was in use for `charged` seconds since the last update.
+    pub(super) fn remove(&mut self, weight: f64, charged: i64) {
+        self.resources = (self.resources - 1).max(0);
+        self.weighted_resources = written((self.weighted_resources - weight).max(0.0));
+        self.uncharged = self.uncharged.saturating_add(charged);
+        self.weighted_uncharged = written(self.weighted_uncharged + charged as f64 * weight);
+    }
+
+    /// Takes away `weight` from what a group and those below it use.
+    pub(super) fn remove_hierarchical(&mut self, weight: f64) {
+        self.hierarchical_resources = written((self.hierarchical_resources - weight).max(0.0));
+    }
+
+    /// Sets the accumulated usage to nothing, as of `now`.
+    pub(super) fn reset_accumulated(&mut self, now: i64) {
+        self.accumulated = 0.0;
+        self.weighted_accumulated = Some(0.0);
+        self.begin_usage = now;
+    }
+
+    /// Whether nothing would be lost with the record: nothing used, charged, set or leased.
+    pub(super) fn is_blank(&self, default_factor: f64) -> bool {
+        let unused = self.resources == 0 && self.weighted_resources == 0.0 && self.hierarchical_resources == 0.0;
+        let uncharged = self.uncharged == 0 && self.weighted_uncharged == 0.0;
+        let never = self.accumulated == 0.0 && self.weighted_accumulated.unwrap_or(0.0) == 0.0;
+        let plain = self.factor.is_none_or(|factor| factor == default_factor) && self.ceiling < 0 && self.floor == 0;
+        let unleased = self.leases.iter().all(|lease| lease.expires == 0);
+        unused && uncharged && never && plain && unleased && self.real_priority() == BEST_PRIORITY
     }
 
     /// Adds `weight` to what a group and those below it use.
@@ -130,6 +174,7 @@ impl Customer {
         self.resources = 0;
         self.weighted_resources = 0.0;
         self.hierarchical_resources = 0.0;
+        self.counted = true;
     }
 }
 
@@ -143,6 +188,8 @@ pub(super) fn written(number: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const DAY: f64 = 86400.0;
@@ -164,6 +211,20 @@ mod tests {
         assert_eq!(after(10.0, 0.0, DAY / 2.0), 7.071_068);
     }
 
+    proptest! {
+        /// Decay over Δt is decay over any division of Δt, but for the six decimals that each step keeps.
+        #[test]
+        fn any_division_of_time_gives_the_same(
+            start in 0.5_f64..1e6, cores in 0_u32..10_000, steps in prop::collection::vec(1_u32..200_000, 1..12)
+        ) {
+            let cores = f64::from(cores);
+            let whole = after(start, cores, steps.iter().map(|step| f64::from(*step)).sum());
+            let divided = steps.iter().fold(start, |priority, step| after(priority, cores, f64::from(*step)));
+            // Rounding errs by half a unit of the sixth decimal a step, and decays with the rest.
+            prop_assert!((whole - divided).abs() <= 1e-6 * steps.len() as f64 + 1e-9 * whole, "{whole} {divided}");
+        }
+    }
+
     #[test]
     fn the_result_does_not_depend_on_how_time_is_divided() {
         let whole = after(3.0, 7.0, DAY);
@@ -181,6 +242,18 @@ mod tests {
         assert_eq!((customer.accumulated, customer.weighted_accumulated), (70.0, Some(280.0)));
         assert_eq!((customer.uncharged, customer.weighted_uncharged), (0, 0.0));
         assert_eq!((customer.begin_usage, customer.last_usage), (1100, 1100));
+    }
+
+    /// Removed at 1150, last update at 1100: 4·50 = 200 still to charge, which the next update does (§4.3).
+    #[test]
+    fn a_match_that_ends_is_charged_to_its_end() {
+        let mut customer = Customer { resources: 1, weighted_resources: 4.0, ..Customer::default() };
+        customer.remove(4.0, 50);
+        assert_eq!((customer.uncharged, customer.weighted_uncharged), (50, 200.0));
+        customer.update(1200, 100.0, 1.0);
+        assert_eq!((customer.accumulated, customer.weighted_accumulated), (50.0, Some(200.0)));
+        customer.remove(4.0, 0);
+        assert_eq!((customer.resources, customer.weighted_resources), (0, 0.0));
     }
 
     #[test]

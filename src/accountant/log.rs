@@ -5,26 +5,17 @@
 
 use hashbrown::HashMap;
 
-use super::record::Record;
-
-/// The operations of the log, by their number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Entry<'a> {
-    Create { key: &'a [u8] },
-    Destroy { key: &'a [u8] },
-    Set { key: &'a [u8], name: &'a [u8], value: &'a [u8] },
-    Delete { key: &'a [u8], name: &'a [u8] },
-    Begin,
-    End,
-    Header { sequence: i64, created: i64 },
-}
+use super::entry::Entry;
+use super::record::{Record, is_value};
 
 /// A line in the middle of a log that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} of the accountant's log cannot be read: expected {expected}")]
+#[error("line {line} of the accountant's log (at byte {offset}) cannot be read: expected {expected}")]
 pub struct LogError {
     /// The line, from 1.
     pub line: u64,
+    /// The byte at which the line begins, from 0.
+    pub offset: u64,
     /// What should have stood there.
     pub expected: &'static str,
 }
@@ -40,6 +31,8 @@ pub enum LogWarning {
     NestedBegin(u64),
     /// A transaction ends that did not begin.
     UnmatchedEnd(u64),
+    /// An attribute is set or deleted of a record that does not exist.
+    NoRecord(u64),
 }
 
 impl LogWarning {
@@ -50,6 +43,7 @@ impl LogWarning {
             Self::UnfinishedLine(_) => "the last line is not complete and was discarded",
             Self::NestedBegin(_) => "a transaction begins inside another one",
             Self::UnmatchedEnd(_) => "a transaction ends that did not begin",
+            Self::NoRecord(_) => "an attribute of a record that does not exist was left out",
         }
     }
 
@@ -58,8 +52,14 @@ impl LogWarning {
         let (Self::UnfinishedTransaction(line)
         | Self::UnfinishedLine(line)
         | Self::NestedBegin(line)
-        | Self::UnmatchedEnd(line)) = self;
+        | Self::UnmatchedEnd(line)
+        | Self::NoRecord(line)) = self;
         line
+    }
+
+    /// Whether the end of the log was discarded: before more is written, the log must be compacted.
+    pub fn is_lost_end(self) -> bool {
+        matches!(self, Self::UnfinishedTransaction(_) | Self::UnfinishedLine(_))
     }
 }
 
@@ -135,24 +135,34 @@ impl Log {
     /// The log compacted: a header, and every record with its attributes. Reading it gives the same records.
     pub fn to_text(&self) -> Vec<u8> {
         let mut text = Vec::new();
-        let mut line = |parts: &[&[u8]]| {
-            text.extend(parts.join(&b' '));
-            text.push(b'\n');
+        let mut line = |entry: Entry<'_>| {
+            // What was read from a line can be written as one.
+            let _ = entry.encode(&mut text);
         };
         if let (Some(sequence), Some(created)) = (self.sequence, self.created) {
-            let (sequence, created) = (sequence.to_string(), created.to_string());
-            line(&[b"107", sequence.as_bytes(), b"CreationTimestamp", created.as_bytes()]);
+            line(Entry::Header { sequence, created });
         }
         for (key, record) in self.iter() {
-            line(&[b"101", key, b"*", b"*"]);
+            line(Entry::Create { key });
             for (name, value) in record.iter() {
-                line(&[b"103", key, name, value]);
+                line(Entry::Set { key, name, value });
             }
         }
         text
     }
 
-    fn apply(&mut self, entry: Entry<'_>) {
+    /// Sets the header.
+    pub(super) fn set_header(&mut self, sequence: i64, created: i64) {
+        (self.sequence, self.created) = (Some(sequence), Some(created));
+    }
+
+    /// Puts an earlier header back.
+    pub(super) fn restore_header(&mut self, (sequence, created): (Option<i64>, Option<i64>)) {
+        (self.sequence, self.created) = (sequence, created);
+    }
+
+    /// Applies an operation; whether it was about a record that exists.
+    pub(super) fn apply(&mut self, entry: Entry<'_>) -> bool {
         match entry {
             Entry::Create { key } => {
                 if !self.index.contains_key(key) {
@@ -163,23 +173,32 @@ impl Log {
             Entry::Destroy { key } => {
                 if let Some(at) = self.index.remove(key) {
                     self.records[at] = None;
+                    self.forget_destroyed();
                 }
             }
-            Entry::Set { key, name, value } => {
-                if let Some(record) = self.record(key) {
-                    record.set(name, value);
-                }
-            }
-            Entry::Delete { key, name } => {
-                if let Some(record) = self.record(key) {
-                    record.remove(name);
-                }
-            }
-            Entry::Header { sequence, created } => {
-                self.sequence = Some(sequence);
-                self.created = Some(created);
-            }
+            Entry::Set { key, name, value } => match self.record(key) {
+                Some(record) => record.set(name, value),
+                None => return false,
+            },
+            Entry::Delete { key, name } => match self.record(key) {
+                Some(record) => record.remove(name),
+                None => return false,
+            },
+            Entry::Header { sequence, created } => self.set_header(sequence, created),
             Entry::Begin | Entry::End => {}
+        }
+        true
+    }
+
+    /// Gives back the room of destroyed records once they are the greater part: memory is bounded by what lives.
+    fn forget_destroyed(&mut self) {
+        if self.records.len() > 64 && self.index.len() * 2 < self.records.len() {
+            self.records.retain(Option::is_some);
+            for (at, (key, _)) in self.records.iter().flatten().enumerate() {
+                if let Some(place) = self.index.get_mut(key) {
+                    *place = at;
+                }
+            }
         }
     }
 
@@ -196,6 +215,7 @@ impl Log {
 pub struct Replay {
     log: Log,
     line: u64,
+    offset: u64,
     /// Line at which the open transaction began, and its lines so far.
     open: Option<u64>,
     pending: Vec<u8>,
@@ -213,21 +233,25 @@ impl Replay {
             return Err(error);
         }
         self.line += 1;
-        match decode(text) {
+        let offset = self.offset;
+        self.offset += text.len() as u64 + 1;
+        match Entry::decode(text).and_then(with_value) {
             Err(expected) => {
-                self.broken = Some(LogError { line: self.line, expected });
+                self.broken = Some(LogError { line: self.line, offset, expected });
             }
             Ok(Entry::Begin) if self.open.is_some() => {
                 self.log.warnings.push(LogWarning::NestedBegin(self.line));
             }
             Ok(Entry::Begin) => self.open = Some(self.line),
-            Ok(Entry::End) if self.open.take().is_some() => self.commit(),
-            Ok(Entry::End) => self.log.warnings.push(LogWarning::UnmatchedEnd(self.line)),
+            Ok(Entry::End) => match self.open.take() {
+                Some(begun) => self.commit(begun),
+                None => self.log.warnings.push(LogWarning::UnmatchedEnd(self.line)),
+            },
             Ok(_) if self.open.is_some() => {
                 self.pending.extend_from_slice(text);
                 self.pending.push(b'\n');
             }
-            Ok(entry) => self.log.apply(entry),
+            Ok(entry) => self.apply(entry, self.line),
         }
         Ok(())
     }
@@ -246,76 +270,32 @@ impl Replay {
         self.log
     }
 
-    fn commit(&mut self) {
+    fn commit(&mut self, begun: u64) {
         self.log.transactions += 1;
-        for line in self.pending.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
-            if let Ok(entry) = decode(line) {
-                self.log.apply(entry);
+        let pending = std::mem::take(&mut self.pending);
+        // Lines that begin or end nothing keep no place: those of a transaction count from its first.
+        for (at, line) in pending.split(|b| *b == b'\n').filter(|line| !line.is_empty()).enumerate() {
+            if let Ok(entry) = Entry::decode(line) {
+                self.apply(entry, begun + 1 + at as u64);
             }
         }
+        self.pending = pending;
         self.pending.clear();
     }
-}
 
-/// Reads one line, or says what should have stood there.
-fn decode(line: &[u8]) -> Result<Entry<'_>, &'static str> {
-    let (op, body) = word(line);
-    match op {
-        b"101" => {
-            let (key, types) = word(body);
-            let (kind, _) = word(types);
-            if key.is_empty() || kind.is_empty() {
-                return Err("`101 key type target-type`");
-            }
-            Ok(Entry::Create { key })
+    fn apply(&mut self, entry: Entry<'_>, line: u64) {
+        if !self.log.apply(entry) {
+            self.log.warnings.push(LogWarning::NoRecord(line));
         }
-        b"102" => match word(body) {
-            (b"", _) => Err("`102 key`"),
-            (key, _) => Ok(Entry::Destroy { key }),
-        },
-        b"103" => {
-            let (key, rest) = word(body);
-            let (name, value) = word(rest);
-            // Exactly one separator; the value runs to the end of the line.
-            let value = value.get(1..).unwrap_or_default();
-            if key.is_empty() || name.is_empty() || value.trim_ascii().is_empty() {
-                return Err("`103 key attribute value`");
-            }
-            Ok(Entry::Set { key, name, value })
-        }
-        b"104" => {
-            let (key, rest) = word(body);
-            let (name, _) = word(rest);
-            if key.is_empty() || name.is_empty() {
-                return Err("`104 key attribute`");
-            }
-            Ok(Entry::Delete { key, name })
-        }
-        b"105" => Ok(Entry::Begin),
-        b"106" => Ok(Entry::End),
-        b"107" => {
-            let (sequence, rest) = word(body);
-            let (_, rest) = word(rest);
-            let (created, _) = word(rest);
-            match (integer(sequence), integer(created)) {
-                (Some(sequence), Some(created)) => Ok(Entry::Header { sequence, created }),
-                _ => Err("`107 sequence CreationTimestamp epoch`"),
-            }
-        }
-        _ => Err("an operation from 101 to 107"),
     }
 }
 
-/// The first word of a text and what follows it, separator included.
-fn word(text: &[u8]) -> (&[u8], &[u8]) {
-    let start = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
-    let text = &text[start..];
-    let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
-    text.split_at(end)
-}
-
-fn integer(text: &[u8]) -> Option<i64> {
-    std::str::from_utf8(text).ok()?.parse().ok()
+/// An operation whose value, if it has one, is an expression of the language.
+fn with_value(entry: Entry<'_>) -> Result<Entry<'_>, &'static str> {
+    match entry {
+        Entry::Set { value, .. } if !is_value(value) => Err("a value of the language"),
+        other => Ok(other),
+    }
 }
 
 #[cfg(test)]
@@ -396,7 +376,7 @@ mod tests {
         let error = Log::read(b"101 K * *\nhello\n103 K A 1\n").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "line 2 of the accountant's log cannot be read: expected an operation from 101 to 107"
+            "line 2 of the accountant's log (at byte 10) cannot be read: expected an operation from 101 to 107"
         );
         for line in ["101 K", "102 ", "103 K A", "103 K A ", "104 K", "107 x y z", "999 K", ""] {
             let text = format!("{line}\n105 \n106 \n");
@@ -412,8 +392,29 @@ mod tests {
     }
 
     #[test]
-    fn setting_an_attribute_of_no_record_does_nothing() {
-        assert_eq!(Log::read(b"103 K A 1\n").unwrap().iter().count(), 0);
+    fn setting_an_attribute_of_no_record_is_noted() {
+        let log = Log::read(b"103 K A 1\n105 \n101 L * *\n104 M B\n106 \n").unwrap();
+        assert_eq!(log.iter().count(), 1);
+        assert_eq!(log.warnings(), [LogWarning::NoRecord(1), LogWarning::NoRecord(4)]);
+    }
+
+    #[test]
+    fn a_value_that_is_none_is_an_error_with_its_place() {
+        let error = Log::read(b"101 K * *\n103 K A 1 +\n103 K A 1\n").unwrap_err();
+        assert_eq!((error.line, error.offset, error.expected), (2, 10, "a value of the language"));
+        assert!(Log::read(b"101 K * *\n103 K A { 1, \"x\" }\n103 K B 1 + 2\n").is_ok());
+    }
+
+    #[test]
+    fn records_that_come_and_go_take_no_room() {
+        let mut text = b"101 Keep * *\n".to_vec();
+        for i in 0..10_000 {
+            text.extend(format!("101 R{i} * *\n102 R{i}\n").bytes());
+        }
+        text.extend(b"103 Keep A 7\n");
+        let log = Log::read(&text).unwrap();
+        assert!(log.records.len() < 200, "{}", log.records.len());
+        assert_eq!(log.get(b"Keep").unwrap().integer("A"), Some(7));
     }
 
     #[test]

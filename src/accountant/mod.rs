@@ -3,12 +3,21 @@
 //! In: a log and the slots in use. Out: priorities and usage of submitters. Time is an argument.
 
 pub mod customer;
+pub mod cycle;
+pub mod edit;
+pub mod entry;
 pub mod factor;
+pub mod groups;
+pub mod journal;
+pub mod lease;
 pub mod log;
 pub mod record;
+pub mod report;
+pub mod store;
 pub mod usage;
 
 pub use customer::Customer;
+pub use journal::{Durability, Journal, JournalError, Transaction};
 pub use log::{Log, LogError, LogWarning};
 pub use usage::Accountant;
 

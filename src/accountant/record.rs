@@ -4,7 +4,13 @@
 
 use hashbrown::HashMap;
 
-use crate::syntax::quote::unescape;
+use crate::ad::ClassAd;
+use crate::eval::scope::{Scope, Settings};
+use crate::syntax::expr::Expr;
+use crate::syntax::number::real_to_integer;
+use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::text::Text;
+use crate::value::Value;
 
 /// Up to this many attributes a record is searched from the front; more get an index.
 const SEARCHED: usize = 24;
@@ -26,22 +32,32 @@ impl Record {
         self.attributes[at].as_ref().map(|(_, value)| &**value)
     }
 
-    /// An integer attribute; reals lose their fraction, booleans are 1 and 0.
+    /// An integer attribute, as the reference looks it up: reals lose their fraction, booleans are 1 and 0.
     pub fn integer(&self, name: &str) -> Option<i64> {
-        let text = std::str::from_utf8(self.get(name)?.trim_ascii()).ok()?;
-        text.parse().ok().or_else(|| number(text).filter(|n| n.abs() < 9.2e18).map(|n| n as i64))
+        match value(self.get(name)?)? {
+            Value::Int(number) => Some(number),
+            Value::Real(number) => Some(real_to_integer(number)),
+            Value::Bool(truth) => Some(i64::from(truth)),
+            _ => None,
+        }
     }
 
-    /// A numeric attribute.
+    /// A numeric attribute, as the reference looks it up: booleans are 1 and 0.
     pub fn real(&self, name: &str) -> Option<f64> {
-        number(std::str::from_utf8(self.get(name)?.trim_ascii()).ok()?)
+        match value(self.get(name)?)? {
+            Value::Int(number) => Some(number as f64),
+            Value::Real(number) => Some(number),
+            Value::Bool(truth) => Some(f64::from(u8::from(truth))),
+            _ => None,
+        }
     }
 
     /// A string attribute, without its quotes and with its escapes resolved as in the language.
     pub fn string(&self, name: &str) -> Option<Vec<u8>> {
-        let text = self.get(name)?.trim_ascii();
-        let inner = text.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        unescape(inner).ok()
+        match value(self.get(name)?)? {
+            Value::Str(text) => Some(text.to_vec()),
+            _ => None,
+        }
     }
 
     /// Names and values, in the order in which the names were first set.
@@ -88,27 +104,49 @@ fn folded(name: &[u8]) -> Box<[u8]> {
     name.to_ascii_lowercase().into_boxed_slice()
 }
 
-/// The value of a numeric or boolean literal.
-fn number(text: &str) -> Option<f64> {
-    if text.eq_ignore_ascii_case("true") {
-        return Some(1.0);
+/// Whether a text is an expression of the language.
+pub(super) fn is_value(text: &[u8]) -> bool {
+    plain_number(text).is_some() || is_plain_string(text) || expression(text).is_some()
+}
+
+/// What a text means: nearly always a literal, but the reference evaluates whatever stands there.
+fn value(text: &[u8]) -> Option<Value> {
+    if let Some(number) = plain_number(text) {
+        return Some(number);
     }
-    if text.eq_ignore_ascii_case("false") {
-        return Some(0.0);
+    if is_plain_string(text) {
+        return Some(Value::Str(Text::new(&text[1..text.len() - 1])));
     }
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let numeric = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-    if numeric {
-        return text.parse().ok();
+    let (empty, settings) = (ClassAd::new(), Settings::default());
+    Scope::new(&empty, &settings).eval(&expression(text)?).ok()
+}
+
+fn expression(text: &[u8]) -> Option<Expr> {
+    parse_expr(text, &ParseOptions::default()).ok()
+}
+
+/// A decimal number as the accountant writes it, the quick way; all other forms are left to the language, also those
+/// that only look decimal, such as the octal `017`.
+fn plain_number(text: &[u8]) -> Option<Value> {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let whole = digits.iter().take_while(|b| b.is_ascii_digit()).count();
+    // Fifteen digits are exact in every reading.
+    if whole == 0 || digits.len() > 15 || (whole > 1 && digits[0] == b'0') {
+        return None;
     }
-    // What an ad writes for values that have no literal.
-    let named = text.strip_prefix("real(\"")?.strip_suffix("\")")?;
-    match named.to_ascii_lowercase().as_str() {
-        "inf" => Some(f64::INFINITY),
-        "-inf" => Some(f64::NEG_INFINITY),
-        "nan" => Some(f64::NAN),
-        _ => None,
+    let number = std::str::from_utf8(text).ok()?;
+    if whole == digits.len() {
+        return number.parse().ok().map(Value::Int);
     }
+    let fraction = &digits[whole + 1..];
+    let real = digits[whole] == b'.' && !fraction.is_empty() && fraction.iter().all(u8::is_ascii_digit);
+    if real { number.parse().ok().map(Value::Real) } else { None }
+}
+
+/// A string without escapes.
+fn is_plain_string(text: &[u8]) -> bool {
+    let inner = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
+    inner.is_some_and(|inner| memchr::memchr3(b'"', b'\\', 0, inner).is_none())
 }
 
 #[cfg(test)]

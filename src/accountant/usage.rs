@@ -92,12 +92,15 @@ impl Accountant {
         self.get(name).map_or(0, |customer| customer.floor)
     }
 
-    /// Decays priorities and charges usage up to `now` (`half_life` in seconds).
+    /// Decays priorities and charges usage up to `now` (`half_life` in seconds), and ends leases that have run out.
     ///
     /// Does nothing if no time has passed; a clock that stepped back only moves the last update.
     pub fn update_priorities(&mut self, now: i64, half_life: f64) {
         let dt = now.saturating_sub(self.last_update);
         self.last_update = now;
+        for customer in &mut self.customers {
+            customer.expire_leases(now);
+        }
         if dt <= 0 {
             return;
         }
@@ -133,16 +136,88 @@ impl Accountant {
             let at = self.entry(name);
             self.customers[at].add(weight, late);
         }
-        if group == ROOT_GROUP {
-            let at = self.entry(group);
-            self.customers[at].add_hierarchical(weight);
-            return;
-        }
-        let dots = memchr::memrchr_iter(b'.', group);
-        for end in std::iter::once(group.len()).chain(dots) {
+        for end in prefixes(group) {
             let at = self.entry(&group[..end]);
             self.customers[at].add_hierarchical(weight);
         }
+    }
+
+    /// Ends the use of a slot that was matched at `start`, and charges it up to `now`.
+    pub fn remove_match(&mut self, submitter: &[u8], weight: f64, start: i64, now: i64, groups: &dyn GroupOf) {
+        let charged = now.saturating_sub(start.max(self.last_update)).max(0);
+        let group = groups.group_of(submitter);
+        for name in [submitter, group] {
+            if let Some(&at) = self.index.get(name) {
+                self.customers[at].remove(weight, charged);
+            }
+        }
+        for end in prefixes(group) {
+            if let Some(&at) = self.index.get(&group[..end]) {
+                self.customers[at].remove_hierarchical(weight);
+            }
+        }
+    }
+
+    /// Gives a customer a record, with the factor that holds for it: at first sight it is stored.
+    pub fn ensure(&mut self, name: &[u8], groups: &dyn GroupOf) -> &mut Customer {
+        let factor = self.factor(name, groups);
+        let at = self.entry(name);
+        let customer = &mut self.customers[at];
+        if FactorRules::stored(customer.factor).is_none() {
+            customer.factor = Some(factor);
+        }
+        customer
+    }
+
+    /// Gives every customer without a factor the one that holds for it.
+    pub fn store_factors(&mut self, groups: &dyn GroupOf) {
+        for at in 0..self.names.len() {
+            if FactorRules::stored(self.customers[at].factor).is_none() {
+                self.customers[at].factor =
+                    Some(self.rules.default_factor(&self.names[at], groups.group_of(&self.names[at])));
+            }
+        }
+    }
+
+    /// The record of a customer, without a factor if it is new.
+    pub(super) fn edit(&mut self, name: &[u8]) -> &mut Customer {
+        let at = self.entry(name);
+        &mut self.customers[at]
+    }
+
+    /// Sets everybody's accumulated usage to nothing, as of `now`.
+    pub(super) fn reset_accumulated(&mut self, now: i64) {
+        self.customers.iter_mut().for_each(|customer| customer.reset_accumulated(now));
+    }
+
+    /// Forgets a customer; whether there was one.
+    pub fn remove(&mut self, name: &[u8]) -> bool {
+        let known = self.index.contains_key(name);
+        if known {
+            self.retain(|other, _| other != name);
+        }
+        known
+    }
+
+    /// Forgets customers of which nothing would be lost: submitters at the best priority that use nothing, never used
+    /// anything and were never set; groups and those `kept` stay.
+    pub fn remove_blank(&mut self, groups: &dyn GroupOf, kept: impl Fn(&[u8]) -> bool) {
+        let rules = self.rules.clone();
+        self.retain(|name, customer| {
+            let default = || rules.default_factor(name, groups.group_of(name));
+            !name.contains(&b'@') || kept(name) || !customer.is_blank(default())
+        });
+    }
+
+    fn retain(&mut self, mut keep: impl FnMut(&[u8], &Customer) -> bool) {
+        let kept: Vec<bool> = self.iter().map(|(name, customer)| keep(name, customer)).collect();
+        if kept.iter().all(|keep| *keep) {
+            return;
+        }
+        let (mut names, mut customers) = (kept.iter(), kept.iter());
+        self.names.retain(|_| names.next().copied().unwrap_or(true));
+        self.customers.retain(|_| customers.next().copied().unwrap_or(true));
+        self.index = self.names.iter().cloned().enumerate().map(|(at, name)| (name, at)).collect();
     }
 
     fn entry(&mut self, name: &[u8]) -> usize {
@@ -154,6 +229,12 @@ impl Accountant {
         self.customers.push(Customer::default());
         self.names.len() - 1
     }
+}
+
+/// Where the names of a group and of the groups above it end in its name.
+fn prefixes(group: &[u8]) -> impl Iterator<Item = usize> {
+    let dots = if group == ROOT_GROUP { &[] } else { group };
+    std::iter::once(group.len()).chain(memchr::memrchr_iter(b'.', dots))
 }
 
 #[cfg(test)]
@@ -225,6 +306,54 @@ mod tests {
         assert_eq!(accountant.get(b"a").unwrap().hierarchical_resources, 2.0);
         accountant.recount(slots, 0, false, &Dotted);
         assert_eq!(accountant.usage(b"a.b.eve@x"), 6.0);
+    }
+
+    #[test]
+    fn what_is_removed_is_charged_and_uncounted_everywhere() {
+        let mut accountant = accountant("");
+        accountant.add_match(b"a.b.eve@x", 3.0, 0, &Dotted);
+        accountant.add_match(b"a.b.eve@x", 2.0, 0, &Dotted);
+        accountant.update_priorities(100, 1e9);
+        accountant.remove_match(b"a.b.eve@x", 3.0, 20, 150, &Dotted);
+        for name in [b"a.b.eve@x".as_slice(), b"a.b"] {
+            let customer = accountant.get(name).unwrap();
+            assert_eq!((customer.resources, customer.weighted_resources), (1, 2.0));
+            // matched before the last update: 50 s since then
+            assert_eq!((customer.uncharged, customer.weighted_uncharged), (50, 150.0));
+        }
+        let hierarchical = |name: &[u8]| accountant.get(name).unwrap().hierarchical_resources;
+        assert_eq!((hierarchical(b"a.b"), hierarchical(b"a")), (2.0, 2.0));
+    }
+
+    #[test]
+    fn leases_end_before_a_cycle_reads_them() {
+        let mut accountant = accountant(
+            "101 Customer.a@x * *\n103 Customer.a@x Ceiling 4\n103 Customer.a@x CeilingPreLeaseValue -1\n\
+             103 Customer.a@x CeilingLeaseExpiration 1000\n103 Customer.a@x PriorityFactor 5.0\n\
+             103 Customer.a@x PriorityFactorPreLeaseValue 100.000000\n103 Customer.a@x PriorityFactorLeaseExpiration 1001\n",
+        );
+        accountant.update_priorities(999, 1e9);
+        assert_eq!((accountant.ceiling(b"a@x"), accountant.factor(b"a@x", &Ungrouped)), (4, 5.0));
+        accountant.update_priorities(1000, 1e9);
+        assert_eq!((accountant.ceiling(b"a@x"), accountant.factor(b"a@x", &Ungrouped)), (-1, 5.0));
+        accountant.update_priorities(1001, 1e9);
+        assert_eq!(accountant.factor(b"a@x", &Ungrouped), 100.0);
+    }
+
+    #[test]
+    fn records_of_which_nothing_would_be_lost_are_removed() {
+        let mut accountant = accountant(
+            "101 Customer.new@x * *\n103 Customer.new@x PriorityFactor 1000.0\n\
+             101 Customer.active@x * *\n101 Customer.used@x * *\n103 Customer.used@x AccumulatedUsage 3.0\n\
+             101 Customer.worse@x * *\n103 Customer.worse@x Priority 0.6\n\
+             101 Customer.set@x * *\n103 Customer.set@x PriorityFactor 7.0\n\
+             101 Customer.floor@x * *\n103 Customer.floor@x Floor 7\n101 Customer.group_a * *\n",
+        );
+        accountant.remove_blank(&Ungrouped, |name| name == b"active@x");
+        let names: Vec<_> = accountant.iter().map(|(name, _)| String::from_utf8_lossy(name).into_owned()).collect();
+        assert_eq!(names, ["active@x", "used@x", "worse@x", "set@x", "floor@x", "group_a"]);
+        assert_eq!(accountant.get(b"floor@x").unwrap().floor, 7);
+        assert!(accountant.remove(b"set@x") && !accountant.remove(b"set@x"));
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORM", value_enum)]
     to: Option<To>,
     /// Keep the ads for which this is true (or a number other than zero)
-    #[arg(long, value_name = "EXPR")]
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     constraint: Option<String>,
     /// Keep these attributes only, in this order where values are printed
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "HOW", requires = "attributes", conflicts_with = "to")]
     format: Option<String>,
     /// Order the ads by the value of this: numbers first, then strings, then what is neither
-    #[arg(long, value_name = "EXPR")]
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     sort: Option<String>,
     /// Leave out what was printed before, wherever it stood
     #[arg(long)]

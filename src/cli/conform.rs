@@ -27,7 +27,7 @@ enum KindName {
     Ads,
     /// Partial evaluation, references, equality, matching, changes of ads
     Util,
-    /// Rounds of group quotas, with simulated matches
+    /// Group quotas and limits, with matches that only count
     Quotas,
 }
 

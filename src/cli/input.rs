@@ -102,7 +102,15 @@ pub(crate) fn ad(path: &Path, at: u64, settings: &Settings, notes: &mut Notes) -
     }
     notes.add(&input.name, reader.report());
     let ads = if seen == 0 { "no ads".to_owned() } else { counted(seen, "ad") };
-    Err(Failure::input(format!("`{}` holds {ads}: expected at least {at}", input.name)))
+    let failure = Failure::input(format!("`{}` holds {ads}: expected at least {at}", input.name));
+    Err(if notes.any() {
+        failure.help(
+            "the first line tells the form; an ad of new syntax or JSON over several lines is converted with \
+             `classmate ads FILE --from new --to long` or `--from json`",
+        )
+    } else {
+        failure
+    })
 }
 
 /// What was wrong with the files that were read.

@@ -9,6 +9,7 @@ mod matching;
 mod negotiate;
 mod quotas;
 mod repl;
+mod userprio;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -29,7 +30,7 @@ Examples:
   classmate eval 'TARGET.Memory >= MY.RequestMemory' --my job.ads --target slot.ads
   classmate match --job jobs.ads --slots slots.ads
   classmate negotiate examples/pool
-  classmate quotas tests/data/scenarios/group-nested
+  classmate quotas examples/groups
 
 Exit status: 0 on success, 1 when something could not be done, 2 on wrong usage or text that does not parse.")]
 pub struct Cli {
@@ -66,6 +67,7 @@ enum Command {
     Functions(functions::Arguments),
     Negotiate(negotiate::Arguments),
     Quotas(quotas::Arguments),
+    Userprio(Box<userprio::Arguments>),
     Ads(ads::Arguments),
     Conform(conform::Arguments),
 }
@@ -160,7 +162,7 @@ impl World {
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(userprio::spelled(std::env::args_os()));
     let streams = Streams {
         out: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stdout())),
         err: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stderr())),
@@ -172,6 +174,7 @@ pub fn run() -> ExitCode {
         Command::Functions(arguments) => functions::run(arguments),
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
         Command::Quotas(arguments) => quotas::run(arguments, streams),
+        Command::Userprio(arguments) => userprio::run(arguments, streams),
         Command::Ads(arguments) => ads::run(arguments, streams),
         Command::Conform(arguments) => conform::run(arguments),
     };

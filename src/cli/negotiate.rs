@@ -6,16 +6,16 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 
-use crate::accountant::Log;
 use crate::accountant::log::LogWarning;
+use crate::accountant::{Journal, JournalError, Log};
 use crate::cli::input::{self, Notes};
 use crate::cli::{Failure, Now, Streams, parse_now, written};
 use crate::config::{Config, ConfigError};
 use crate::eval::scope::Settings;
 use crate::format::long::LongWriter;
 use crate::negotiate::advertisement::advertisement;
-use crate::negotiate::groups::PoolGroups;
-use crate::negotiate::{Outcome, Snapshot, negotiate};
+use crate::negotiate::commit::CommitError;
+use crate::negotiate::{Outcome, Snapshot, commit, negotiate};
 use crate::report::outcome;
 
 /// Run one negotiation cycle over a pool and show who got what, and why the others did not.
@@ -23,19 +23,23 @@ use crate::report::outcome;
 /// POOL is a directory with what the tools of a pool print: `slots.ads` (`condor_status -long`), `jobs.ads`
 /// (`condor_q -allusers -long`), and if there are any `submitters.ads` (`condor_status -submitters -long`),
 /// `Accountantnew.log` (from the negotiator's spool) and `config` (the negotiator's settings). Every file can be
-/// given by its own flag instead. Nothing is changed anywhere.
+/// given by its own flag instead. Nothing is changed anywhere, unless --commit is given.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   classmate negotiate examples/pool
   classmate negotiate examples/pool --matches none --format json
   classmate negotiate examples/pool --ad
+  classmate negotiate examples/pool --commit      charge the cycle to examples/pool/Accountantnew.log
   classmate negotiate --slots slots.ads.gz --jobs jobs.ads --log Accountantnew.log
 
 Exit status: 0 when the cycle was run, 1 when a file cannot be read, 2 when a file or a setting is wrong.")]
 pub(super) struct Arguments {
     #[command(flatten)]
     files: PoolFiles,
+    /// Charge the cycle to the accountant's log: decay, usage and matches, all of it or nothing
+    #[arg(long)]
+    commit: bool,
     /// How the outcome is printed
     #[arg(long, value_enum, default_value = "table")]
     format: Form,
@@ -102,13 +106,20 @@ impl FromStr for Shown {
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
-    let snapshot = snapshot(&arguments.files, &mut notes)?;
-    let groups = PoolGroups::read(&snapshot.config).map_err(|error| refused(&error))?;
-    for warning in groups.tree.warnings() {
-        notes.warn(warning.to_string());
+    let mut snapshot = snapshot(&arguments.files, arguments.commit, &mut notes)?;
+    // The books are locked and read again before the cycle: nobody writes to them in between.
+    let mut journal = if arguments.commit { Some(books(&arguments.files, snapshot.now)?) } else { None };
+    if let Some(journal) = &journal {
+        snapshot.log = Some(journal.log().clone());
     }
     notes.show(streams.err);
     let outcome = negotiate(&snapshot).map_err(|error| refused(&error))?;
+    if let Some(journal) = &mut journal {
+        commit(&snapshot, &outcome, journal).map_err(|error| match &error {
+            CommitError::Config(error) => refused(error),
+            CommitError::Journal(error) => not_written(error),
+        })?;
+    }
     let mut out = BufWriter::new(std::io::stdout().lock());
     let printed = match arguments.format {
         _ if arguments.ad => {
@@ -122,11 +133,35 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     written(printed.and_then(|()| out.flush()))
 }
 
+/// Opens the accountant's log for writing.
+fn books(arguments: &PoolFiles, now: i64) -> Result<Journal, Failure> {
+    let path = arguments.log.clone().or_else(|| Some(arguments.pool.as_ref()?.join("Accountantnew.log")));
+    let Some(path) = path else {
+        return Err(Failure::input("--commit needs an accountant's log to write to").help("give one with --log FILE"));
+    };
+    Journal::open(&path, now).map_err(|error| not_written(&error))
+}
+
+/// A log that cannot be written, with what to do about it.
+pub(super) fn not_written(error: &JournalError) -> Failure {
+    let message = match error {
+        JournalError::File { what, path, source } => {
+            format!("cannot {what} `{}`: {}", path.display(), input::plain(source))
+        }
+        other => other.to_string(),
+    };
+    let failure = match error {
+        JournalError::Corrupt { .. } | JournalError::Unwritable(_) => Failure::input(message),
+        _ => Failure::new(message),
+    };
+    failure.help(error.help())
+}
+
 fn print(out: &mut impl Write, result: &Outcome, matches: usize, streams: Streams) -> std::io::Result<()> {
     outcome::write(out, result, matches, streams.out)
 }
 
-pub(super) fn snapshot(arguments: &PoolFiles, notes: &mut Notes) -> Result<Snapshot, Failure> {
+pub(super) fn snapshot(arguments: &PoolFiles, commit: bool, notes: &mut Notes) -> Result<Snapshot, Failure> {
     if let Some(pool) = &arguments.pool
         && !pool.is_dir()
     {
@@ -161,7 +196,7 @@ pub(super) fn snapshot(arguments: &PoolFiles, notes: &mut Notes) -> Result<Snaps
     };
     let log = match optional(&arguments.log, "Accountantnew.log") {
         Some(path) => {
-            let text = contents(&path)?;
+            let text = if commit && !path.exists() { Vec::new() } else { contents(&path)? };
             let log = Log::read(&text).map_err(|error| {
                 Failure::input(format!("`{}`: {error}", path.display()))
                     .help("expected the negotiator's Accountantnew.log, copied whole")
@@ -188,7 +223,7 @@ pub(super) fn snapshot(arguments: &PoolFiles, notes: &mut Notes) -> Result<Snaps
     Ok(snapshot)
 }
 
-fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
+pub(super) fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut input = input::open(path)?;
     let mut text = Vec::new();
     input

@@ -64,7 +64,7 @@ enum Form {
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
-    let mut snapshot = snapshot(&arguments.files, &mut notes)?;
+    let mut snapshot = snapshot(&arguments.files, false, &mut notes)?;
     if arguments.flat {
         make_flat(&mut snapshot).map_err(|error| refused(&error))?;
     }

@@ -66,6 +66,9 @@ struct Process {
 
 impl Host for Process {
     fn load(&mut self, path: &str, at: u64, settings: &Settings) -> Result<(ClassAd, Vec<String>), String> {
+        if path == "-" {
+            return Err("`-` is where the lines of the session come from: expected the name of a file".to_owned());
+        }
         let mut notes = Notes::default();
         let ad = input::ad(Path::new(path), at, settings, &mut notes);
         let ad = ad.map_err(|failure| failure.message.trim_start_matches("error: ").to_owned())?;

@@ -29,7 +29,7 @@ pub enum Kind {
     Ads,
     /// Operations on ads and expressions.
     Util,
-    /// The rounds of group quotas, with simulated matches.
+    /// Group quotas, and the limits in which groups are negotiated for.
     Quotas,
 }
 

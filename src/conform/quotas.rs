@@ -9,10 +9,10 @@ use crate::quota::settings::Stated;
 use crate::quota::{Call, GroupSetting, GroupTree, Pool, QuotaRules, QuotaSettings, ROOT, Round, Rounds};
 
 pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
-    let spec = case.get("spec").ok_or("`spec` is missing")?;
+    let spec = case.get("spec").filter(|spec| spec.is_object()).ok_or("expected an object in `spec`")?;
     let settings = settings(spec)?;
     let tree = GroupTree::new(&settings);
-    let total = number(spec, "total")?.ok_or("`total` is missing")?;
+    let total = number(spec, "total")?.ok_or("expected a number in `total`, found `null`")?;
     let per_group = |key: &str| by_group(spec, key, &tree);
     let pool = Pool {
         total,
@@ -38,14 +38,14 @@ fn simulate<'t>(tree: &'t GroupTree, rules: &'t QuotaRules, pool: &Pool, mut mat
         own || group == ROOT && tree.autoregroup && (0..tree.len()).any(|at| regroups(at) && pool.demand[at] > 0.0)
     };
     while let Some(call) = rounds.next(asks) {
-        let Call { group, limit, autoregroup } = call;
+        let Call { group, limit, unbounded, .. } = call;
         let Some(_) = limit else { continue };
         let bound = f64::from(call.whole_limit());
-        let everybody = 0..if autoregroup { tree.len() } else { 0 };
-        let served: Vec<usize> = if autoregroup { everybody.filter(|&at| regroups(at)).collect() } else { vec![group] };
+        let everybody = 0..if unbounded { tree.len() } else { 0 };
+        let served: Vec<usize> = if unbounded { everybody.filter(|&at| regroups(at)).collect() } else { vec![group] };
         for at in served {
             let usage = rounds.usage()[at];
-            let room = if autoregroup { f64::INFINITY } else { bound - usage };
+            let room = if unbounded { f64::INFINITY } else { bound - usage };
             let won = room.min(matchable[at]).min(free).max(0.0).floor();
             matchable[at] -= won;
             free -= won;
@@ -73,7 +73,7 @@ fn settings(spec: &Json) -> Result<QuotaSettings, String> {
         groups: match spec.get("groups") {
             None | Some(Json::Null) => Vec::new(),
             Some(Json::Array(groups)) => groups.iter().map(group).collect::<Result<_, _>>()?,
-            Some(_) => return Err("`groups` must be a list".to_owned()),
+            Some(_) => return Err("expected a list in `groups`".to_owned()),
         },
         ..defaults
     })
@@ -99,14 +99,16 @@ fn number(spec: &Json, key: &str) -> Result<Option<f64>, String> {
         None | Some(Json::Null) => Ok(None),
         // How the door reads `Infinity`, which JSON does not know.
         Some(Json::String(text)) if text == "inf" => Ok(Some(f64::INFINITY)),
-        Some(value) => value.as_f64().map(Some).ok_or_else(|| format!("`{key}` must be a number")),
+        Some(value) => value.as_f64().map(Some).ok_or_else(|| format!("expected a number in `{key}`, found `{value}`")),
     }
 }
 
 fn truth(spec: &Json, key: &str) -> Result<Option<bool>, String> {
     match spec.get(key) {
         None | Some(Json::Null) => Ok(None),
-        Some(value) => value.as_bool().map(Some).ok_or_else(|| format!("`{key}` must be true or false")),
+        Some(value) => {
+            value.as_bool().map(Some).ok_or_else(|| format!("expected true or false in `{key}`, found `{value}`"))
+        }
     }
 }
 
@@ -117,13 +119,15 @@ fn by_group(spec: &Json, key: &str, tree: &GroupTree) -> Result<Vec<Option<f64>>
         None | Some(Json::Null) => {}
         Some(Json::Object(said)) => {
             for (name, value) in said {
-                let value = value.as_f64().ok_or_else(|| format!("`{key}` of `{name}` must be a number"))?;
+                let value = value
+                    .as_f64()
+                    .ok_or_else(|| format!("expected a number in `{key}` of `{name}`, found `{value}`"))?;
                 if let Some(group) = tree.find(&super::bytes(name)) {
                     values[group] = Some(value);
                 }
             }
         }
-        Some(_) => return Err(format!("`{key}` must be an object")),
+        Some(_) => return Err(format!("expected an object in `{key}`")),
     }
     Ok(values)
 }

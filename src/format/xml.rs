@@ -45,6 +45,8 @@ pub struct XmlReader<R> {
     source: Source<R>,
     parser: XmlParser,
     report: Report,
+    /// Whether anything but blanks stood outside ads so far, and no ad.
+    stray: bool,
 }
 
 impl<R: Read> XmlReader<R> {
@@ -54,7 +56,7 @@ impl<R: Read> XmlReader<R> {
     }
 
     pub(crate) fn over(source: Source<R>, options: &ParseOptions) -> Self {
-        XmlReader { source, parser: XmlParser::new(options), report: Report::default() }
+        XmlReader { source, parser: XmlParser::new(options), report: Report::default(), stray: false }
     }
 
     /// What was read and skipped so far.
@@ -64,15 +66,18 @@ impl<R: Read> XmlReader<R> {
 
     fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
         while self.seek()? {
+            self.stray = false;
             let mut elements = Elements::default();
-            let end = loop {
+            let (end, whole) = loop {
                 match elements.find(self.source.rest()) {
-                    Some(end) => break end,
+                    Some(end) => break (end, true),
                     None if self.source.more()? => {}
-                    None => break self.source.rest().len(),
+                    None => break (self.source.rest().len(), false),
                 }
             };
             let text = &self.source.rest()[..end];
+            // Only the end tag of the ad itself may be missing.
+            let cut = !whole && ![b"</a>".as_slice(), b"<c>"].iter().any(|end| text.trim_ascii_end().ends_with(end));
             let (offset, position) = (self.source.offset(), self.source.position());
             let read = self.parser.parse(text).map_err(|error| {
                 self.report.add(error, text, offset, position);
@@ -82,6 +87,8 @@ impl<R: Read> XmlReader<R> {
                 if let Some(error) = read.stop {
                     self.report.add(error, text, offset, position);
                     self.report.skipped_attributes += 1;
+                } else if cut {
+                    self.report.add(unexpected(text, text.len(), Expected::XmlAttribute), text, offset, position);
                 }
                 self.report.ads += 1;
                 read.ad
@@ -90,6 +97,9 @@ impl<R: Read> XmlReader<R> {
             if read.is_some() {
                 return Ok(read);
             }
+        }
+        if std::mem::take(&mut self.stray) && self.report.ads == 0 && self.report.errors == 0 {
+            self.report.add(unexpected(b"", 0, Expected::XmlAd), b"", self.source.offset(), self.source.position());
         }
         Ok(None)
     }
@@ -101,6 +111,7 @@ impl<R: Read> XmlReader<R> {
             let rest = self.source.rest();
             let start = memchr::memchr(b'<', rest).unwrap_or(rest.len());
             if start > 0 {
+                self.stray |= rest[..start].iter().any(|byte| !is_space(*byte));
                 self.source.consume(start);
                 searched = 0;
                 continue;
@@ -117,6 +128,7 @@ impl<R: Read> XmlReader<R> {
             if tag.name == b"c" && tag.side == Side::Start {
                 return Ok(true);
             }
+            self.stray |= tag.name != b"classads" && !tag.name.starts_with(b"?") && !tag.name.starts_with(b"!");
             self.source.consume(tag.end);
             searched = 0;
         }
@@ -417,6 +429,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_cut_or_no_xml_is_told() {
+        let faults = |text: &str| {
+            let mut reader = XmlReader::new(text.as_bytes(), &ParseOptions::default());
+            let ads = reader.by_ref().count();
+            (ads, reader.report().faults.iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        let end = "expected `<a n=\"…\">` or `</c>`, found the end".to_owned();
+        assert_eq!(faults("<c><a n=\"A\"><i>1"), (1, vec![end.clone()]));
+        assert_eq!(faults("<c><a n=\"A\"><i>1</i></a><a n=\"B\"><s>x</s>"), (1, vec![end]));
+        assert_eq!(faults("<c><a n=\"A\"><i>1</i></a>\n"), (1, vec![]));
+        let none = "expected an ad in `<c>` and `</c>`, found the end".to_owned();
+        assert_eq!(faults("A = 1\n"), (0, vec![none.clone()]));
+        assert_eq!(faults("<?xml version=\"1.0\"?><html></html>"), (0, vec![none]));
+        for empty in ["", "\n \n", "<?xml version=\"1.0\"?>\n<!DOCTYPE classads>\n<classads>\n</classads>\n"] {
+            assert_eq!(faults(empty), (0, vec![]), "{empty}");
+        }
+    }
+
+    #[test]
     fn elements_are_read_as_leniently_as_the_reference_does() {
         // All seen with the reference library.
         for (element, text) in [
@@ -463,14 +494,21 @@ mod tests {
     fn missing_end_tags_are_tolerated() {
         for text in [
             "<c><a n=\"x\"><i>1</i></a>",
-            "<c><a n=\"x\"><i>1",
+            "<c><a n=\"x\"><i>1</a>",
             "junk <zz> <c> text <a n=\"x\"> <i>1</i> </a> </c>",
             "<!-- <c --><c z=\"1\"><a n=\"x\"/><a n=\"x\"><i>1</i></c></classads>",
         ] {
             assert_eq!(read(text), (vec!["[ x = 1 ]".to_owned()], vec![]), "{text}");
         }
-        assert_eq!(read("<c><a n=\"x\"><l><i>1</i>").0, ["[ x = { 1 } ]"]);
-        assert_eq!(read("<C></C><d></d>"), (vec![], vec![]));
+        // What is cut before the end of an attribute is read as far as it goes, and told.
+        for text in ["<c><a n=\"x\"><i>1", "<c><a n=\"x\"><l><i>1</i>"] {
+            assert_eq!((read(text).0.len(), read(text).1.len()), (1, 1), "{text}");
+        }
+        // Tags have one spelling.
+        assert_eq!(
+            read("<C></C><d></d>"),
+            (vec![], vec!["1:15 expected an ad in `<c>` and `</c>`, found the end".to_owned()])
+        );
     }
 
     #[test]

@@ -3,21 +3,26 @@
 //! In: turns of a policy, requests, slots. Out: matches and rejections. Formula source: `negotiation.md` §7.5,
 //! §8.3, §9.1.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use hashbrown::HashSet;
 
+use crate::accountant::GroupOf;
 use crate::eval::scope::Settings;
-use crate::negotiate::groups::Negotiating;
 use crate::negotiate::offer::{Asking, Offer, Offers, Refusal};
-use crate::negotiate::outcome::{Match, Outcome, Rejected, Rejection};
+use crate::negotiate::outcome::{Match, Negotiation, Outcome, Pie, Rejected, Rejection};
 use crate::negotiate::preemption::LiveUsage;
 use crate::negotiate::rules::Rules;
 use crate::pool::Slot;
 use crate::pool::address::Protocols;
 use crate::pool::facts::Facts;
 use crate::priority::session::Serve;
-use crate::priority::{PriorityPolicy, Session, Spent, Turn, Turns};
+use crate::priority::{Claimant, Deal, History, PriorityPolicy, Session, Spent, Spin, Turn, Turns};
 use crate::queue::request::{Queue, Request};
 use crate::queue::submitter::Submitter;
+use crate::text::Text;
+use crate::value::Value;
 
 /// The name of the group negotiated for when there are no groups.
 const NO_GROUP: &str = "<none>";
@@ -38,10 +43,23 @@ pub struct Dealing<'c> {
     pub live: &'c LiveUsage,
     /// Priorities and usage.
     pub policy: &'c mut dyn PriorityPolicy,
-    /// The group that is dealt to; none without groups.
-    pub negotiating: Option<Negotiating>,
     /// What was decided so far.
     pub outcome: Outcome,
+    /// The group that is negotiated for; none without groups.
+    pub group: Option<Negotiating>,
+    /// Submitters that were visited.
+    pub seen: BTreeSet<usize>,
+}
+
+/// The group that is negotiated for, as requests are told.
+#[derive(Debug, Clone)]
+pub struct Negotiating {
+    /// Its name.
+    pub name: String,
+    /// Whether members of groups compete here once more.
+    pub autoregroup: bool,
+    /// The quota of each group at this moment.
+    pub quotas: Arc<Vec<f64>>,
 }
 
 /// The request being served.
@@ -62,9 +80,64 @@ struct Progress {
     matched: HashSet<usize>,
 }
 
-impl Dealing<'_> {
-    /// Serves turns until there are none left. `members` are the submitters the turns speak of.
-    pub fn run(&mut self, turns: &mut dyn Turns, members: &[usize]) {
+impl<'c> Dealing<'c> {
+    /// A deal in which nothing was decided yet.
+    pub fn new(
+        submitters: &'c [Submitter],
+        rules: &'c Rules,
+        settings: &'c Settings,
+        queue: Queue,
+        offers: Offers<'c>,
+        live: &'c LiveUsage,
+        policy: &'c mut dyn PriorityPolicy,
+    ) -> Self {
+        let (outcome, seen) = (Outcome::default(), BTreeSet::new());
+        Self { submitters, rules, settings, queue, offers, live, policy, outcome, group: None, seen }
+    }
+
+    /// Deals to some of the submitters. Returns those who have nothing more to be served, and the number of the next pie.
+    pub fn deal(&mut self, members: &[usize], deal: &Deal) -> (Vec<usize>, u32) {
+        let claimant = |&who: &usize| Claimant {
+            submitter: self.submitters[who].name.to_vec(),
+            idle_jobs: self.submitters[who].idle,
+            last_heard: self.submitters[who].last_heard,
+        };
+        let claimants: Vec<Claimant> = members.iter().map(claimant).collect();
+        let mut turns = self.policy.begin(&claimants, deal);
+        self.run(members, &mut *turns);
+        self.record(members, turns.history());
+        let history = turns.history();
+        (history.left.iter().map(|&who| members[who]).collect(), deal.first_pie + history.pies)
+    }
+
+    /// Notes what the turns have to tell.
+    fn record(&mut self, members: &[usize], history: &History) {
+        let group = self.group.as_ref().map(|group| group.name.clone());
+        for visit in &history.visits {
+            let who = members[visit.who];
+            self.seen.insert(who);
+            self.outcome.negotiations.push(Negotiation {
+                submitter: self.submitters[who].name.to_string(),
+                schedd: self.submitters[who].schedd.to_string(),
+                priority: visit.priority,
+                share: visit.share,
+                limit: visit.limit,
+                starved: visit.starved,
+                passed: visit.passed,
+                end: visit.end,
+                pie: visit.pie,
+                spin: visit.spin,
+                group: group.clone(),
+            });
+        }
+        let pie = |spin: &Spin| Pie { pie: spin.pie, spin: spin.spin, pie_left: spin.pie_left, group: group.clone() };
+        self.outcome.pies.extend(history.spins.iter().map(pie));
+        self.outcome.statistics.pies += history.pies;
+        self.outcome.statistics.pie_spins += history.begun as usize;
+    }
+
+    /// Serves turns until there are none left.
+    fn run(&mut self, members: &[usize], turns: &mut dyn Turns) {
         let mut spin = (0, 0);
         while let Some(turn) = turns.next_turn() {
             let turn = Turn { who: members[turn.who], ..turn };
@@ -127,13 +200,18 @@ impl Dealing<'_> {
 
     /// Tells the request who asks and how they stand at this moment.
     fn mark(&self, turn: &Turn, request: &mut Request) {
-        let standing = self.policy.standing(&self.submitters[turn.who].name);
-        match &self.negotiating {
-            Some(group) => group.mark(request, &self.submitters[turn.who].name, self.policy),
-            None => {
-                request.ad.insert("SubmitterNegotiatingGroup", NO_GROUP);
-                request.ad.insert("SubmitterAutoregroup", false);
-            }
+        let submitter = &self.submitters[turn.who].name;
+        let standing = self.policy.standing(submitter);
+        let negotiating = self.group.as_ref();
+        request.ad.insert("SubmitterNegotiatingGroup", negotiating.map_or(NO_GROUP, |group| &group.name));
+        request.ad.insert("SubmitterAutoregroup", negotiating.is_some_and(|group| group.autoregroup));
+        if let Some(Negotiating { quotas, .. }) = negotiating {
+            let tree = &self.rules.groups.tree;
+            let at = tree.of(submitter);
+            let name = &tree.groups()[at].name;
+            request.ad.insert("SubmitterGroup", Value::Str(Text::new(name)));
+            request.ad.insert("SubmitterGroupResourcesInUse", self.policy.group_usage(name));
+            request.ad.insert("SubmitterGroupQuota", quotas.get(at).copied().unwrap_or(0.0));
         }
         request.ad.insert("SubmittorPrio", standing.priority);
         request.ad.insert("SubmitterUserPrio", standing.priority);
@@ -168,12 +246,12 @@ impl Dealing<'_> {
         let packed = self.packed(&serving.request, slot).min(serving.request.count - serving.matched);
         progress.matched.extend(place..place + packed);
         serving.matched += packed;
-        self.offers.take(&offer, &serving.request);
+        let limits = self.offers.take(&offer, &serving.request);
         session.matched(offer.cost, displaced.is_some());
         self.policy.matched(&submitter.name, offer.cost, self.settings.now);
         self.live.set(&submitter.name, self.policy.standing(&submitter.name).usage);
-        if let Some(negotiating) = &self.negotiating {
-            let group = negotiating.group_of(&submitter.name);
+        if self.group.is_some() {
+            let group = self.rules.groups.tree.group_of(&submitter.name);
             self.live.set(group, self.policy.group_usage(group));
         }
         let list = &self.queue.lists[turn.who];
@@ -185,16 +263,12 @@ impl Dealing<'_> {
             slot: name,
             preempting: offer.tier,
             displaced,
+            limits: limits.map(|limits| String::from_utf8_lossy(&limits).into_owned()),
             weight: offer.cost,
             pie: turn.why.pie,
             spin: turn.why.spin,
-            group: self.group(),
+            group: self.group.as_ref().map(|group| group.name.clone()),
         });
-    }
-
-    /// The name of the group that is dealt to.
-    fn group(&self) -> Option<String> {
-        self.negotiating.as_ref().map(|negotiating| negotiating.name().to_owned())
     }
 
     /// How many jobs of a request the access point is expected to pack into a slot.
@@ -219,7 +293,7 @@ impl Dealing<'_> {
             slots: refusal.tally,
             pie: turn.why.pie,
             spin: turn.why.spin,
-            group: self.group(),
+            group: self.group.as_ref().map(|group| group.name.clone()),
         });
     }
 }

@@ -1,84 +1,64 @@
-//! A cycle with group quotas: group after group is dealt to, as the rounds of division say.
+//! The groups of a cycle: whose turn it is, and what requests and slots are told of quotas.
 //!
-//! In: the groups' tree and what is divided. Out: pies dealt, and what each group was granted and why. Formula source:
-//! `group-quotas.md` §2.2, §4, §6.
+//! In: the groups of the configuration, the size of the pool, submitters. Out: one deal for every call of a group.
+//! Formula source: `group-quotas.md` §4, §6; `negotiation.md` §3.
 
 use std::sync::Arc;
 
+use hashbrown::HashSet;
+
 use crate::accountant::GroupOf;
 use crate::config::{Config, ConfigError};
-use crate::negotiate::deal::Dealing;
+use crate::eval::scope::Settings;
+use crate::negotiate::deal::{Dealing, Negotiating};
 use crate::negotiate::preemption::Groups;
 use crate::pool::PoolSize;
-use crate::priority::{Claimant, Deal, GroupShare, History, PriorityPolicy};
+use crate::priority::{Deal, GroupShare, PriorityPolicy};
 use crate::queue::Submitter;
-use crate::queue::request::Request;
-use crate::quota::summary::{GroupSummary, summaries};
-use crate::quota::{Call, GroupTree, Pool, QuotaSettings, ROOT, Rounds, assign, flat};
-use crate::text::Text;
-use crate::value::Value;
+use crate::quota::summary::summaries;
+use crate::quota::{Call, GroupTree, Pool, QuotaRules, QuotaSettings, ROOT, Rounds, assign, flat};
 
-/// The groups of a pool.
+/// What the configuration says of groups.
 #[derive(Debug, Clone)]
-pub struct PoolGroups {
-    /// The settings as read.
-    pub settings: QuotaSettings,
-    /// The tree of the groups.
+pub struct GroupRules {
+    /// The groups; only the root without groups.
     pub tree: Arc<GroupTree>,
+    /// What is odd about them, in words.
+    pub odd: Vec<String>,
+    /// How they are divided and negotiated for.
+    pub rules: QuotaRules,
 }
 
-/// A call that was made: whom it served, and how it went.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Dealt {
-    /// The group; none without groups.
-    pub(super) group: Option<String>,
-    /// The submitters that took part, by the numbers its history uses.
-    pub(super) members: Vec<usize>,
-    /// What happened.
-    pub(super) history: History,
-}
-
-/// Whom is negotiated with at this moment.
-#[derive(Debug)]
-pub struct Negotiating {
-    tree: Arc<GroupTree>,
-    name: String,
-    /// Whether groups are served once more with those in no group.
-    autoregroup: bool,
-    /// The quota of each group in this round, and which round that is.
-    quotas: Vec<f64>,
-    round: usize,
-}
-
-impl PoolGroups {
-    /// The groups a configuration declares.
+impl GroupRules {
+    /// Reads the rules.
     ///
     /// # Errors
-    /// A wrong setting.
+    /// A value that is not what its knob takes.
     pub fn read(config: &Config) -> Result<Self, ConfigError> {
         let settings = QuotaSettings::read(config)?;
-        let tree = Arc::new(GroupTree::new(&settings));
-        Ok(Self { settings, tree })
+        let tree = GroupTree::new(&settings);
+        let odd = tree.warnings().iter().map(ToString::to_string).collect();
+        Ok(Self { tree: Arc::new(tree), odd, rules: settings.rules })
     }
 
-    /// What is divided among whom.
+    /// The slots that quotas are shares of: weighted, or counted with the cores of partitionable slots.
+    fn total(&self, size: &PoolSize) -> f64 {
+        if self.rules.weighted { size.weight } else { size.effective }
+    }
+
+    /// Whether the pool can be divided.
     ///
     /// # Errors
-    /// Flat quotas that do not fit into the pool.
-    pub fn pool(
-        &self,
-        size: &PoolSize,
-        submitters: &[Submitter],
-        policy: &dyn PriorityPolicy,
-    ) -> Result<Pool, ConfigError> {
-        let rules = &self.settings.rules;
-        let total = if rules.weighted { size.weight } else { size.effective };
-        if rules.flat {
-            flat::fits(&self.tree, total)?;
-        }
+    /// Flat quotas that do not fit into it.
+    pub fn fit(&self, size: &PoolSize) -> Result<(), ConfigError> {
+        if self.rules.flat { flat::fits(&self.tree, self.total(size)) } else { Ok(()) }
+    }
+
+    /// What is divided among whom: the size of the pool, what submitters ask for, what groups use.
+    pub fn pool(&self, size: &PoolSize, submitters: &[Submitter], policy: &dyn PriorityPolicy) -> Pool {
         let mut demand = vec![0.0; self.tree.len()];
         for submitter in submitters {
-            let (running, idle) = if rules.weighted_demand {
+            let (running, idle) = if self.rules.weighted_demand {
                 (submitter.weighted_running, submitter.weighted_idle)
             } else {
                 (submitter.running, submitter.idle)
@@ -86,130 +66,97 @@ impl PoolGroups {
             demand[self.tree.of(&submitter.name)] += running as f64 + idle as f64;
         }
         let usage = self.tree.groups().iter().map(|group| policy.group_usage(&group.name)).collect();
-        Ok(Pool { total, demand, usage, last_served: Vec::new() })
+        Pool { total: self.total(size), demand, usage, last_served: Vec::new() }
     }
 }
 
-/// The quotas of the groups, as the ads of slots in use speak of them.
+impl GroupOf for Arc<GroupTree> {
+    fn group_of(&self, name: &[u8]) -> &[u8] {
+        GroupTree::group_of(self, name)
+    }
+}
+
+/// The groups and their quotas at the beginning of a cycle.
 #[derive(Debug)]
-pub(super) struct Quotas {
+pub struct KnownQuotas {
     tree: Arc<GroupTree>,
     quotas: Vec<f64>,
 }
 
-impl Quotas {
-    /// The quotas of a pool.
-    pub(super) fn new(groups: &PoolGroups, total: f64) -> Self {
-        let assigned = assign::assign(&groups.tree, &groups.settings.rules, total);
-        let mut quotas: Vec<f64> = assigned.iter().map(|assigned| assigned.quota).collect();
-        if groups.tree.autoregroup {
-            quotas[ROOT] = total;
+impl KnownQuotas {
+    /// The quotas of the groups in a pool; none without groups.
+    pub fn of(groups: &GroupRules, size: &PoolSize) -> Option<Self> {
+        if groups.tree.is_empty() {
+            return None;
         }
-        Self { tree: Arc::clone(&groups.tree), quotas }
+        let quotas = assign::assign(&groups.tree, &groups.rules, groups.total(size));
+        Some(Self { tree: groups.tree.clone(), quotas: quotas.iter().map(|quota| quota.quota).collect() })
     }
 }
 
-impl GroupOf for Quotas {
+impl GroupOf for KnownQuotas {
     fn group_of(&self, name: &[u8]) -> &[u8] {
         self.tree.group_of(name)
     }
 }
 
-impl Groups for Quotas {
+impl Groups for KnownQuotas {
     fn quota(&self, submitter: &[u8]) -> Option<f64> {
         self.quotas.get(self.tree.of(submitter)).copied()
     }
 }
 
-impl Negotiating {
-    /// The name of the group.
-    pub fn name(&self) -> &str {
-        &self.name
+/// Negotiates for every group in its turn, until the rounds are over.
+pub fn deal(dealing: &mut Dealing<'_>, size: &PoolSize, settings: &Settings) {
+    let GroupRules { tree, rules, .. } = &dealing.rules.groups;
+    let pool = dealing.rules.groups.pool(size, dealing.submitters, &*dealing.policy);
+    let mut lists = lists(tree, dealing.submitters);
+    let mut rounds = Rounds::new(tree, rules, &pool, settings.clone());
+    let mut quotas = Arc::default();
+    let mut first_pie = 1;
+    let mut divided = 0;
+    while let Some(call) = rounds.next(|group| !lists[group].is_empty()) {
+        // Quotas change from round to round at most.
+        if std::mem::replace(&mut divided, rounds.record().len()) != divided {
+            quotas = Arc::new((0..tree.len()).map(|group| rounds.quota(group)).collect());
+        }
+        dealing.group = Some(Negotiating {
+            name: tree.display(call.group),
+            autoregroup: tree.autoregroup && call.group == ROOT,
+            quotas: Arc::clone(&quotas),
+        });
+        let (left, next_pie) = dealing.deal(&lists[call.group], &terms(tree, &call, size, first_pie));
+        first_pie = next_pie;
+        let left: HashSet<usize> = left.into_iter().collect();
+        lists[call.group].retain(|who| !left.contains(who));
+        let served = if call.unbounded { 0..tree.len() } else { call.group..call.group + 1 };
+        for group in served {
+            rounds.used(group, dealing.policy.group_usage(&tree.groups()[group].name));
+        }
     }
-
-    /// The group of a submitter.
-    pub fn group_of(&self, submitter: &[u8]) -> &[u8] {
-        self.tree.group_of(submitter)
-    }
-
-    /// Tells a request which group is negotiated with, and which its submitter belongs to.
-    pub fn mark(&self, request: &mut Request, submitter: &[u8], policy: &dyn PriorityPolicy) {
-        request.ad.insert("SubmitterNegotiatingGroup", Value::Str(Text::new(self.name.as_bytes())));
-        request.ad.insert("SubmitterAutoregroup", self.autoregroup);
-        let group = self.tree.of(submitter);
-        let name = &self.tree.groups()[group].name;
-        request.ad.insert("SubmitterGroup", Value::Str(Text::new(name)));
-        request.ad.insert("SubmitterGroupResourcesInUse", policy.group_usage(name));
-        request.ad.insert("SubmitterGroupQuota", self.quotas[group]);
-    }
+    dealing.outcome.groups = summaries(tree, &rounds, &pool.demand);
 }
 
-impl Dealing<'_> {
-    /// Deals to one group after another until the rounds are over.
-    pub(super) fn run_groups(
-        &mut self,
-        groups: &PoolGroups,
-        pool: &Pool,
-        size: &PoolSize,
-        claimants: &[Claimant],
-    ) -> (Vec<Dealt>, Vec<GroupSummary>) {
-        let tree = &groups.tree;
-        let rules = &groups.settings.rules;
-        let mut lists: Vec<Vec<usize>> = vec![Vec::new(); tree.len()];
-        for (at, submitter) in self.submitters.iter().enumerate() {
-            lists[tree.of(&submitter.name)].push(at);
-        }
-        for group in (1..tree.len()).filter(|&group| tree.groups()[group].autoregroup) {
-            let (root, rest) = lists.split_at_mut(1);
-            root[ROOT].extend_from_slice(&rest[group - 1]);
-        }
-        let mut rounds = Rounds::new(tree, rules, pool, self.settings.clone());
-        let mut dealt: Vec<Dealt> = Vec::new();
-        let mut first_pie = 1;
-        while let Some(call) = rounds.next(|group| !lists[group].is_empty()) {
-            self.turn_to(tree, &rounds, &call);
-            let members = std::mem::take(&mut lists[call.group]);
-            let asking: Vec<Claimant> = members.iter().map(|&at| claimants[at].clone()).collect();
-            let mut turns = self.policy.begin(&asking, &deal(tree, &call, size, first_pie));
-            self.run(&mut *turns, &members);
-            lists[call.group] = turns.remaining().into_iter().map(|at| members[at]).collect();
-            let history = turns.history().clone();
-            first_pie += history.pies;
-            let served = if call.autoregroup { 0..tree.len() } else { call.group..call.group + 1 };
-            for group in served {
-                rounds.used(group, self.policy.group_usage(&tree.groups()[group].name));
-            }
-            dealt.push(Dealt { group: Some(tree.display(call.group)), members, history });
-        }
-        self.negotiating = None;
-        let summaries = summaries(tree, &rounds, &pool.demand);
-        (dealt, summaries)
+/// The submitters of each group; those of groups that regroup also with the root's.
+fn lists(tree: &GroupTree, submitters: &[Submitter]) -> Vec<Vec<usize>> {
+    let mut lists: Vec<Vec<usize>> = vec![Vec::new(); tree.len()];
+    for (who, submitter) in submitters.iter().enumerate() {
+        lists[tree.of(&submitter.name)].push(who);
     }
-
-    /// Makes a group the one that is negotiated with.
-    fn turn_to(&mut self, tree: &Arc<GroupTree>, rounds: &Rounds<'_>, call: &Call) {
-        let round = rounds.record().len();
-        let name = tree.display(call.group);
-        let autoregroup = tree.autoregroup && call.group == ROOT;
-        match &mut self.negotiating {
-            Some(negotiating) if negotiating.round == round => {
-                (negotiating.name, negotiating.autoregroup) = (name, autoregroup);
-            }
-            other => {
-                let quotas = (0..tree.len()).map(|group| rounds.quota(group)).collect();
-                *other = Some(Negotiating { tree: Arc::clone(tree), name, autoregroup, quotas, round });
-            }
-        }
-    }
+    let again = (1..tree.len()).filter(|&group| tree.groups()[group].autoregroup);
+    let again: Vec<usize> = again.flat_map(|group| lists[group].clone()).collect();
+    lists[ROOT].extend(again);
+    lists
 }
 
 /// What is dealt in a call.
-fn deal(tree: &GroupTree, call: &Call, size: &PoolSize, first_pie: u32) -> Deal {
-    let limit = f64::from(call.whole_limit());
-    let (weight, group) = if call.autoregroup {
-        (size.weight.min(limit), None)
-    } else {
-        (size.weight, Some(GroupShare { name: tree.groups()[call.group].name.to_vec(), quota: limit }))
-    };
-    Deal { weight, smallest_weight: size.smallest_weight, group, first_pie }
+fn terms(tree: &GroupTree, call: &Call, size: &PoolSize, first_pie: u32) -> Deal {
+    let quota = f64::from(call.whole_limit());
+    let name = || tree.groups()[call.group].name.to_vec();
+    Deal {
+        weight: size.weight.min(quota),
+        smallest_weight: size.smallest_weight,
+        group: (!call.unbounded).then(|| GroupShare { name: name(), quota }),
+        first_pie,
+    }
 }

@@ -4,6 +4,7 @@
 
 pub mod advertisement;
 pub mod candidate;
+pub mod commit;
 pub mod concurrency;
 pub mod deal;
 pub mod groups;
@@ -18,24 +19,24 @@ pub mod summary;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub use commit::commit;
 pub use outcome::Outcome;
 pub use snapshot::Snapshot;
 
+use crate::accountant::Accountant;
 use crate::accountant::factor::FactorRules;
 use crate::accountant::usage::SlotInUse;
-use crate::accountant::{Accountant, GroupOf};
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::{Scope, Settings};
 use crate::negotiate::deal::Dealing;
-use crate::negotiate::groups::{Dealt, PoolGroups, Quotas};
+use crate::negotiate::groups::KnownQuotas;
 use crate::negotiate::offer::Offers;
-use crate::negotiate::outcome::{Negotiation, Pie};
 use crate::negotiate::preemption::{Groups, Introduction, LiveUsage};
 use crate::negotiate::rules::Rules;
 use crate::pool::slot::is_slot;
 use crate::pool::{PoolSize, Slot};
-use crate::priority::{Claimant, CondorPriority, Deal, End, PriorityPolicy, Spin};
+use crate::priority::{CondorPriority, Deal, End, PriorityPolicy};
 use crate::queue::request::Queue;
 use crate::queue::{Job, Submitter};
 
@@ -62,63 +63,47 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
     let mut slots = slots(snapshot, &rules, &settings);
     let (submitters, queue) = queue(snapshot, &slots, &rules, &settings);
     let total_slots = slots.len();
-    let groups = PoolGroups::read(&snapshot.config)?;
-    let mut policy = charge(snapshot, &slots, &rules, &*groups.tree);
+    let mut policy = charge(snapshot, &slots, &rules);
     let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
-
-    let divided = groups.pool(&size, &submitters, &policy)?;
-    let grouped = !groups.tree.is_empty();
+    rules.groups.fit(&size)?;
     let offered: Vec<usize> = queue.lists.iter().map(Vec::len).collect();
-    let left_out = left_out(snapshot, &queue);
+    let mut left_out = left_out(snapshot, &queue);
+    left_out.extend(rules.groups.odd.iter().cloned());
     // Only now: what is copied into the slots counts neither as significant nor in the size of the pool.
     for slot in &mut slots {
         for (name, expr) in &rules.match_exprs {
             slot.ad.insert_expr(*name, expr);
         }
     }
-    let quotas = grouped.then(|| Arc::new(Quotas::new(&groups, divided.total)) as Arc<dyn Groups>);
-    let live = Arc::new(LiveUsage::new(quotas.clone()));
+    let quotas = KnownQuotas::of(&rules.groups, &size).map(Arc::new);
+    let live = Arc::new(LiveUsage::new(quotas.clone().map(|quotas| quotas as Arc<dyn Groups>)));
     for (name, customer) in policy.accountant().iter() {
         live.set(name, customer.weighted_resources);
     }
     settings.usage = Some(live.clone());
     if rules.trim.preemption {
         let siblings = rules.knobs.matching.cross_slot_prios.then_some(&*rules.knobs.matching.resource_prefix);
-        let introduction = Introduction { policy: &policy, groups: quotas.as_deref(), siblings, settings: &settings };
+        let groups = quotas.as_deref().map(|quotas| quotas as &dyn Groups);
+        let introduction = Introduction { policy: &policy, groups, siblings, settings: &settings };
         for slot in &mut slots {
             introduction.of(slot);
         }
     }
-    let claimants = claimants(&submitters);
-    let mut dealing = Dealing {
-        submitters: &submitters,
-        rules: &rules,
-        settings: &settings,
-        queue,
-        offers: Offers::new(slots, &rules, &settings),
-        live: &live,
-        policy: &mut policy,
-        negotiating: None,
-        outcome: Outcome::default(),
-    };
+    let mut dealing =
+        Dealing::new(&submitters, &rules, &settings, queue, Offers::new(slots, &rules, &settings), &live, &mut policy);
     let statistics = &mut dealing.outcome.statistics;
     (statistics.total_slots, statistics.pool_weight) = (total_slots, size.weight);
     statistics.trimmed_slots = dealing.offers.left();
-    statistics.candidate_slots = if grouped { size.slots } else { statistics.trimmed_slots };
+    statistics.candidate_slots = if quotas.is_some() { size.slots } else { statistics.trimmed_slots };
     statistics.autoclusters = dealing.queue.autoclusters;
-    let dealt = if grouped {
-        let (dealt, summaries) = dealing.run_groups(&groups, &divided, &size, &claimants);
-        dealing.outcome.groups = summaries;
-        dealt
+    if quotas.is_some() {
+        groups::deal(&mut dealing, &size, &settings);
     } else {
         let deal = Deal { weight: size.weight, smallest_weight: size.smallest_weight, group: None, first_pie: 1 };
-        let mut turns = dealing.policy.begin(&claimants, &deal);
-        let members: Vec<usize> = (0..submitters.len()).collect();
-        dealing.run(&mut *turns, &members);
-        vec![Dealt { group: None, members, history: turns.history().clone() }]
-    };
-    dealing.outcome.statistics.largest_tie = dealing.offers.largest_tie();
-    let mut outcome = report(dealing.outcome, &dealt, &submitters, &offered);
+        let everybody: Vec<usize> = (0..submitters.len()).collect();
+        dealing.deal(&everybody, &deal);
+    }
+    let mut outcome = report(dealing, &submitters, &offered);
     outcome.quirks = left_out;
     Ok(outcome)
 }
@@ -177,18 +162,13 @@ fn submitters(snapshot: &Snapshot, rules: &Rules, settings: &Settings) -> (Vec<S
 }
 
 /// Priorities and usage, brought up to the moment of the snapshot.
-fn charge<'g>(
-    snapshot: &Snapshot,
-    slots: &[Slot],
-    rules: &Rules,
-    groups: &'g (dyn GroupOf + Sync),
-) -> CondorPriority<'g> {
+fn charge<'r>(snapshot: &Snapshot, slots: &[Slot], rules: &'r Rules) -> CondorPriority<'r> {
     let factors = FactorRules::new(&rules.knobs.accountant);
     let accountant = match &snapshot.log {
         Some(log) => Accountant::from_log(log, factors),
         None => Accountant::new(factors),
     };
-    let mut policy = CondorPriority::new(accountant, groups, &rules.knobs);
+    let mut policy = CondorPriority::new(accountant, &rules.groups.tree, &rules.knobs);
     let in_use: Vec<SlotInUse<'_>> = slots
         .iter()
         .filter(|slot| slot.is_in_use())
@@ -201,55 +181,23 @@ fn charge<'g>(
     policy
 }
 
-fn claimants(submitters: &[Submitter]) -> Vec<Claimant> {
-    let claimant = |submitter: &Submitter| Claimant {
-        submitter: submitter.name.to_vec(),
-        idle_jobs: submitter.idle,
-        last_heard: submitter.last_heard,
-    };
-    submitters.iter().map(claimant).collect()
-}
-
-/// Adds to an outcome what the turns have to tell, and counts.
-fn report(mut outcome: Outcome, dealt: &[Dealt], submitters: &[Submitter], offered: &[usize]) -> Outcome {
-    let mut seen = BTreeSet::new();
-    let mut limited = BTreeSet::new();
-    let visits = dealt.iter().flat_map(|dealt| dealt.history.visits.iter().map(move |visit| (dealt, visit)));
-    for (Dealt { group, members, .. }, visit) in visits {
-        let submitter = &submitters[members[visit.who]];
-        if seen.insert(members[visit.who]) {
-            outcome.statistics.idle_jobs = outcome.statistics.idle_jobs.saturating_add(submitter.idle);
-        }
-        if visit.end == End::Resume {
-            limited.insert(submitter.name.to_string());
-        }
-        outcome.negotiations.push(Negotiation {
-            submitter: submitter.name.to_string(),
-            schedd: submitter.schedd.to_string(),
-            priority: visit.priority,
-            share: visit.share,
-            limit: visit.limit,
-            starved: visit.starved,
-            passed: visit.passed,
-            end: visit.end,
-            pie: visit.pie,
-            spin: visit.spin,
-            group: group.clone(),
-        });
+/// Counts what a deal decided.
+fn report(dealing: Dealing<'_>, submitters: &[Submitter], offered: &[usize]) -> Outcome {
+    let Dealing { mut outcome, offers, seen, .. } = dealing;
+    outcome.statistics.largest_tie = offers.largest_tie();
+    for &who in &seen {
+        outcome.statistics.idle_jobs = outcome.statistics.idle_jobs.saturating_add(submitters[who].idle);
     }
-    for Dealt { group, history, .. } in dealt {
-        let pie = |spin: &Spin| Pie { pie: spin.pie, spin: spin.spin, pie_left: spin.pie_left, group: group.clone() };
-        outcome.pies.extend(history.spins.iter().map(pie));
-    }
+    let limited: BTreeSet<&String> =
+        outcome.negotiations.iter().filter(|visit| visit.end == End::Resume).map(|visit| &visit.submitter).collect();
+    let limited = limited.into_iter().cloned().collect();
     let distinct =
         |of: fn(&Submitter) -> &[u8]| seen.iter().map(|&who| of(&submitters[who])).collect::<BTreeSet<_>>().len();
     let (schedulers, active_submitters) = (distinct(|s| &s.address), distinct(|s| &s.name));
     let statistics = &mut outcome.statistics;
     (statistics.schedulers, statistics.active_submitters) = (schedulers, active_submitters);
     (statistics.matches, statistics.rejections) = (outcome.matches.len(), outcome.rejections.len());
-    statistics.pies = dealt.iter().map(|dealt| dealt.history.pies).sum();
-    statistics.pie_spins = dealt.iter().map(|dealt| dealt.history.passes).sum();
-    statistics.submitters_share_limit = limited.into_iter().collect();
+    statistics.submitters_share_limit = limited;
     outcome.submitters = summary::summarise(&outcome, submitters, offered);
     outcome
 }

@@ -242,13 +242,14 @@ impl<'c> Offers<'c> {
         required && ranked
     }
 
-    /// Takes what a request was offered: the slot leaves the list, unless it stays to be had.
-    pub fn take(&mut self, offer: &Offer, request: &Request) {
+    /// Takes what a request was offered: the slot leaves the list, unless it stays to be had. Gives the concurrency limits
+    /// that are held from now on, in lower case.
+    pub fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
         let held = match self.limited(request) {
             Limited::Everywhere(text) => text,
             Limited::BySlot => self.limits_in(offer.slot, request),
         };
-        self.concurrency.hold(&held.unwrap_or_default());
+        self.concurrency.hold(held.as_deref().unwrap_or_default());
         let slot = &mut self.slots[offer.slot];
         if let Some(draw) = draw(slot, request, self.settings) {
             slot.deduct(&draw, &self.rules.weighing, self.settings);
@@ -259,6 +260,7 @@ impl<'c> Offers<'c> {
         } else if std::mem::replace(&mut self.free[offer.slot], false) {
             self.left -= 1;
         }
+        held
     }
 
     /// Puts a slot that is not used up back among the candidates, if it still fits.

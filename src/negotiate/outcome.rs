@@ -45,6 +45,8 @@ pub struct Match {
     pub preempting: Tier,
     /// Who is displaced.
     pub displaced: Option<String>,
+    /// Concurrency limits the job holds, in lower case; none if it asked for none.
+    pub limits: Option<String>,
     /// Slot weight charged.
     pub weight: f64,
     /// Which pie of the cycle, from 1.

@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use crate::config::ConfigError;
-use crate::negotiate::groups::PoolGroups;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{Snapshot, charge, slots, submitters};
 use crate::pool::PoolSize;
@@ -62,13 +61,14 @@ pub struct Explained {
 pub fn divide(snapshot: &Snapshot) -> Result<Division, ConfigError> {
     let settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
-    let groups = PoolGroups::read(&snapshot.config)?;
+    let groups = &rules.groups;
     let slots = slots(snapshot, &rules, &settings);
     let (submitters, _) = submitters(snapshot, &rules, &settings);
-    let policy = charge(snapshot, &slots, &rules, &*groups.tree);
+    let policy = charge(snapshot, &slots, &rules);
     let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
-    let pool = groups.pool(&size, &submitters, &policy)?;
-    let (tree, quota_rules) = (&*groups.tree, &groups.settings.rules);
+    groups.fit(&size)?;
+    let pool = groups.pool(&size, &submitters, &policy);
+    let (tree, quota_rules) = (&*groups.tree, &groups.rules);
     let mut rounds = Rounds::new(tree, quota_rules, &pool, settings);
     let round = rounds.divide();
     let order = round.order.iter().map(|&group| tree.display(group)).collect();
@@ -92,7 +92,7 @@ pub fn divide(snapshot: &Snapshot) -> Result<Division, ConfigError> {
         surplus,
         order,
         groups: depth_first(tree).into_iter().filter_map(explained).collect(),
-        warnings: tree.warnings().iter().map(ToString::to_string).collect(),
+        warnings: groups.odd.clone(),
     })
 }
 

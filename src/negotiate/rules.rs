@@ -12,6 +12,7 @@ use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
 use crate::negotiate::candidate::Ranking;
 use crate::negotiate::concurrency::ConcurrencyLimits;
+use crate::negotiate::groups::GroupRules;
 use crate::negotiate::preemption::Preemption;
 use crate::pool::slot::Weighing;
 use crate::pool::trim::Trim;
@@ -43,6 +44,8 @@ pub struct Rules {
     pub preemption: Preemption,
     /// How many units of a named resource jobs may hold at once.
     pub concurrency: ConcurrencyLimits,
+    /// The groups of submitters.
+    pub groups: GroupRules,
     /// `NEGOTIATOR_MATCH_EXPRS`: attributes that every slot ad gets.
     pub match_exprs: Vec<(Name, Expr)>,
     removed: Option<Regex>,
@@ -89,6 +92,7 @@ impl Rules {
                 matching.preemption_requirements.as_ref(),
             )?)?,
             concurrency: ConcurrencyLimits::read(config)?,
+            groups: GroupRules::read(config)?,
             match_exprs: match_exprs(&matching.match_exprs)?,
             removed: pattern("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX", knobs.significant.removed_pattern.as_ref())?,
             knobs,
@@ -207,9 +211,8 @@ mod tests {
 
     #[test]
     fn what_a_cycle_does_not_follow_yet_is_refused() {
-        assert!(rules("USE_GLOBAL_JOB_PRIOS = false").is_ok());
-        let refused = rules("USE_GLOBAL_JOB_PRIOS = true").unwrap_err();
-        assert_eq!(refused.message, "`USE_GLOBAL_JOB_PRIOS` is not supported yet");
+        assert!(rules("GROUP_NAMES = a\nUSE_GLOBAL_JOB_PRIOS = false").is_ok());
+        assert!(rules("USE_GLOBAL_JOB_PRIOS = true").is_err());
     }
 
     #[test]

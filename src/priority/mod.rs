@@ -48,9 +48,6 @@ pub trait Turns {
 
     /// What has happened so far.
     fn history(&self) -> &History;
-
-    /// The claimants that could still be served another time, when the deal is over; in the order of their turns.
-    fn remaining(&self) -> Vec<usize>;
 }
 
 /// One who asks for slots: a submitter at one access point.
@@ -164,10 +161,12 @@ pub struct History {
     pub spins: Vec<Spin>,
     /// Visits to claimants with idle jobs, in order.
     pub visits: Vec<Visit>,
-    /// Pies begun, those that ended before anything was dealt included.
+    /// Claimants that had nothing more to be served, and left.
+    pub left: Vec<usize>,
+    /// How many pies were dealt, those included that were over at once.
     pub pies: u32,
-    /// Passes begun, those that ended before anybody was visited included.
-    pub passes: usize,
+    /// How many passes were begun, those included that were over at once.
+    pub begun: u32,
 }
 
 /// A pass over all claimants.

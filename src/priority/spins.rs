@@ -98,7 +98,6 @@ impl Spins {
         self.floor_round = floor_round;
         self.spin = 0;
         self.stage = if self.list.is_empty() { self.after_pie() } else { Stage::Spinning };
-        self.history.pies += u32::from(!self.list.is_empty());
     }
 
     /// What follows a pie: the rounds proper after a floor round, else nothing.
@@ -108,6 +107,7 @@ impl Spins {
 
     fn end_pie(&mut self) {
         self.pie += 1;
+        self.history.pies += 1;
         self.stage = self.after_pie();
     }
 
@@ -136,13 +136,19 @@ impl Spins {
 
     fn start_spin(&mut self) {
         self.spin += 1;
-        self.history.passes += 1;
+        self.history.begun += 1;
         if self.group_is_full() {
             return self.end_pie();
         }
         if !self.terms.preemption {
-            let entrants = &self.entrants;
-            self.list.retain(|(who, _)| entrants[*who].idle_jobs > 0);
+            let (entrants, left) = (&self.entrants, &mut self.history.left);
+            self.list.retain(|(who, _)| {
+                let idle = entrants[*who].idle_jobs > 0;
+                if !idle && !self.floor_round {
+                    left.push(*who);
+                }
+                idle
+            });
         }
         let priorities: Vec<_> =
             self.list.iter().map(|&(who, _)| (self.entrants[who].name, self.entrants[who].priority)).collect();
@@ -224,6 +230,8 @@ impl Spins {
     fn leave(&mut self, end: End) {
         if end == End::Resume {
             self.kept.push(self.list[self.cursor]);
+        } else if !self.floor_round {
+            self.history.left.push(self.list[self.cursor].0);
         }
         self.cursor += 1;
     }
@@ -265,10 +273,6 @@ impl Turns for Spins {
 
     fn history(&self) -> &History {
         &self.history
-    }
-
-    fn remaining(&self) -> Vec<usize> {
-        self.list.iter().map(|&(who, _)| who).collect()
     }
 }
 

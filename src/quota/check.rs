@@ -65,10 +65,9 @@ pub(super) fn no_flat_quota(group: &GroupSetting) -> Warning {
 
 /// Quotas that are missing, contradict each other, or are more than there is.
 pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Warning> {
-    let in_tree: HashSet<usize> = tree.groups().iter().filter_map(|group| group.setting).collect();
     let mut found = Vec::new();
-    let declared = settings.groups.iter().enumerate().filter(|(at, _)| in_tree.contains(at));
-    for (_, group) in declared {
+    let declared = tree.groups().iter().filter_map(|group| settings.groups.get(group.setting?));
+    for group in declared {
         let name = shown(group);
         match (&group.fixed, &group.dynamic) {
             (None, None) => {

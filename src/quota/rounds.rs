@@ -35,16 +35,18 @@ pub struct Call {
     pub group: usize,
     /// What it may use in all, what it uses already included; none where the reference computes 0/0.
     pub limit: Option<f64>,
-    /// Whether this is the call for the root in which groups with autoregroup are served once more: nobody's group
-    /// bounds it.
-    pub autoregroup: bool,
+    /// What it is due: its grant, or its quota if that is more.
+    pub due: f64,
+    /// Whether what the group uses is not held against the limit: that of the root when groups that regroup are served
+    /// there once more.
+    pub unbounded: bool,
 }
 
 impl Call {
-    /// The limit as the negotiator gets it: a whole number. What is no number becomes the smallest one, so that only
-    /// slots that prefer a job are matched.
+    /// The limit as the negotiator gets it: a whole number. Where the reference computes 0/0 the group may have what it is
+    /// due; it asks for nothing more.
     pub fn whole_limit(&self) -> i32 {
-        self.limit.map_or(i32::MIN, |limit| limit as i32)
+        self.limit.unwrap_or(self.due) as i32
     }
 }
 
@@ -275,8 +277,9 @@ impl<'t> Rounds<'t> {
             }
             self.called = true;
             let limit = self.limit(group, gap);
-            let autoregroup = group == ROOT && (self.tree.autoregroup || self.rules.flat);
-            let call = Call { group, limit, autoregroup };
+            let due = allocated.max(self.states[group].quota);
+            let unbounded = group == ROOT && (self.tree.autoregroup || self.rules.flat);
+            let call = Call { group, limit, due, unbounded };
             if let Some(round) = self.record.last_mut() {
                 round.calls.push(call);
             }

@@ -6,6 +6,7 @@ pub mod functions;
 pub mod outcome;
 pub mod quotas;
 pub mod template;
+pub mod userprio;
 
 use std::io::{self, Write};
 use std::ops::Range;

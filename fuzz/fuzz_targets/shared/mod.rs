@@ -50,8 +50,10 @@ fn reads_back(expr: &Expr) -> bool {
     };
     let number = |at: usize| matches!(tree.nodes[at], Node::Literal(Literal::Int(_) | Literal::Real(_)));
     tree.nodes.iter().enumerate().all(|(at, node)| match node {
-        // ` -0` reads back as the number 0, whose sign is gone.
-        Node::Unary(UnaryOp::Minus, _) => !matches!(tree.nodes[at.saturating_sub(1)], Node::Literal(Literal::Int(0))),
+        // ` -0` reads back as the number 0, whose sign is gone; so does that of ` -0 ?: a`, whatever it belonged to.
+        Node::Unary(UnaryOp::Minus, _) => {
+            !matches!(tree.nodes[tree.first_of(at as u32) as usize], Node::Literal(Literal::Int(0)))
+        }
         Node::Select(name) => plain(*name) && !number(at.saturating_sub(1)),
         Node::Literal(Literal::Real(value)) => !value.is_finite() || value.abs() < 1.79e308,
         Node::Call(call) => plain(tree.calls[*call as usize].name),

@@ -80,7 +80,10 @@ pub(super) fn unit(place: &Place<'_>) -> Option<Finding> {
     });
     if let Some((_, factor)) = size {
         let written = format!("({digits} * {factor})");
-        let help = format!("write `{written}`; `Memory` is counted in MiB, `Disk` in KiB");
+        let help = format!(
+            "write `{written}` for so many bytes; `Memory` is counted in MiB, `Disk` in KiB{}",
+            counted(&digits, factor)
+        );
         return Some(finding.help(help).fix(span, written));
     }
     if let Some((_, factor)) = TIMES.iter().find(|(names, _)| names.contains(&word.as_str())) {
@@ -101,6 +104,19 @@ pub(super) fn unit(place: &Place<'_>) -> Option<Finding> {
     let value = base.and_then(|(letter, radix)| i64::from_str_radix(word.strip_prefix(letter)?, *radix).ok())?;
     let message = format!("numbers are decimal: found `{}`", place.text(span));
     Some(Finding::error(message, span).help(format!("write `{value}`")).fix(span, value.to_string()))
+}
+
+/// What a size is in the units of `Memory` and `Disk`, where it is a whole number of them.
+fn counted(digits: &str, factor: &str) -> String {
+    let bytes = factor.split('*').try_fold(1u64, |product, factor| product.checked_mul(factor.trim().parse().ok()?));
+    let Some(bytes) = bytes.and_then(|factor| digits.parse::<u64>().ok()?.checked_mul(factor)) else {
+        return String::new();
+    };
+    match (bytes >> 20, bytes >> 10) {
+        (mib, kib) if mib > 0 && bytes.trailing_zeros() >= 20 => format!(": {mib} and {kib}"),
+        (_, kib) if kib > 0 && bytes.trailing_zeros() >= 10 => format!(": {kib} KiB"),
+        _ => String::new(),
+    }
 }
 
 fn without_separators(span: Span, text: &str, separator: char) -> Finding {

@@ -1,0 +1,141 @@
+//! The accountant's numbers as changes to its log: what differs from the records is written, nothing else.
+//!
+//! In: an accountant and the log it was read from. Out: a transaction. Formula source: `accountant.md` §1, §8.
+
+use super::customer::Customer;
+use super::entry::{Entry, Unwritable};
+use super::journal::Transaction;
+use super::lease::LeaseKind;
+use super::log::Log;
+use super::record::Record;
+use super::usage::Accountant;
+
+/// Key of the record that holds the clock.
+pub(super) const CLOCK: &[u8] = b"Accountant.";
+const CUSTOMER: &[u8] = b"Customer.";
+
+/// A number as the log writes it: integers plain, reals with six decimals.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Number {
+    Int(i64),
+    Real(f64),
+}
+
+impl Number {
+    fn text(self) -> String {
+        match self {
+            Self::Int(number) => number.to_string(),
+            Self::Real(number) => real_text(number),
+        }
+    }
+
+    /// Whether the record has this number, or does not need to have it: `absent` says what a missing one means.
+    fn stands(self, record: Option<&Record>, name: &str, absent: Absent) -> bool {
+        match (self, record.filter(|record| record.get(name).is_some())) {
+            (Self::Int(number), Some(record)) => record.integer(name) == Some(number),
+            (Self::Real(number), Some(record)) => record.real(name) == Some(number),
+            (number, None) => match absent {
+                Absent::Written => false,
+                Absent::Means(value) => number == value,
+            },
+        }
+    }
+}
+
+/// What it means that a record lacks an attribute.
+#[derive(Debug, Clone, Copy)]
+enum Absent {
+    /// Nothing: it is written in any case.
+    Written,
+    /// This value.
+    Means(Number),
+}
+
+/// A real as the log writes it.
+pub(super) fn real_text(number: f64) -> String {
+    if number.is_nan() {
+        "real(\"NaN\")".to_owned()
+    } else if number.is_infinite() {
+        if number > 0.0 { "real(\"INF\")" } else { "real(\"-INF\")" }.to_owned()
+    } else {
+        format!("{number:.6}")
+    }
+}
+
+/// What has to be written to a log so that it holds what the accountant knows.
+///
+/// Customers of the log that the accountant does not know any more are destroyed.
+///
+/// # Errors
+/// A customer whose name the log cannot hold.
+pub fn changes(accountant: &Accountant, log: &Log) -> Result<Transaction, Unwritable> {
+    let mut transaction = Transaction::new();
+    let clock = Number::Int(accountant.last_update());
+    if !clock.stands(log.get(CLOCK), "LastUpdateTime", Absent::Means(Number::Int(0))) {
+        if log.get(CLOCK).is_none() {
+            transaction.push(Entry::Create { key: CLOCK })?;
+        }
+        let (name, value) = (b"LastUpdateTime", clock.text());
+        transaction.push(Entry::Set { key: CLOCK, name, value: value.as_bytes() })?;
+    }
+    for (name, _) in log.table("Customer") {
+        if accountant.get(name).is_none() {
+            transaction.push(Entry::Destroy { key: &[CUSTOMER, name].concat() })?;
+        }
+    }
+    for (name, customer) in accountant.iter() {
+        let key = [CUSTOMER, name].concat();
+        let record = log.get(&key);
+        if record.is_none() {
+            transaction.push(Entry::Create { key: &key })?;
+        }
+        for (name, number, absent) in attributes(customer, record) {
+            if !number.stands(record, name, absent) {
+                let (name, value) = (name.as_bytes(), number.text());
+                transaction.push(Entry::Set { key: &key, name, value: value.as_bytes() })?;
+            }
+        }
+    }
+    Ok(transaction)
+}
+
+/// The attributes of a customer's record, in the order in which the reference writes them.
+fn attributes(customer: &Customer, record: Option<&Record>) -> Vec<(&'static str, Number, Absent)> {
+    use Number::{Int, Real};
+    let zero = Absent::Means(Int(0));
+    let zero_real = Absent::Means(Real(0.0));
+    // An update and a count write these whatever they are.
+    let counted = |absent| if customer.counted { Absent::Written } else { absent };
+    let mut all = vec![("Priority", Real(customer.priority), Absent::Means(Real(super::customer::BEST_PRIORITY)))];
+    if let Some(factor) = customer.factor {
+        all.push(("PriorityFactor", Real(factor), Absent::Written));
+    }
+    all.push(("ResourcesUsed", Int(customer.resources), counted(zero)));
+    all.push(("WeightedResourcesUsed", Real(customer.weighted_resources), counted(zero_real)));
+    all.push(("UnchargedTime", Int(customer.uncharged), counted(zero)));
+    all.push(("WeightedUnchargedTime", Real(customer.weighted_uncharged), counted(zero_real)));
+    all.push(("HierWeightedResourcesUsed", Real(customer.hierarchical_resources), zero_real));
+    all.push(("AccumulatedUsage", Real(customer.accumulated), zero_real));
+    if let Some(weighted) = customer.weighted_accumulated {
+        let before = record.and_then(|record| record.real("AccumulatedUsage")).unwrap_or(0.0);
+        all.push(("WeightedAccumulatedUsage", Real(weighted), Absent::Means(Real(before))));
+    }
+    all.push(("BeginUsageTime", Int(customer.begin_usage), zero));
+    all.push(("LastUsageTime", Int(customer.last_usage), zero));
+    all.push(("Ceiling", Int(customer.ceiling), Absent::Means(Int(-1))));
+    all.push(("Floor", Int(customer.floor), zero));
+    for kind in LeaseKind::ALL {
+        let (before, expires) = kind.attributes();
+        let lease = customer.leases[kind as usize];
+        let value = match kind {
+            LeaseKind::Factor => Real(lease.before),
+            LeaseKind::Ceiling | LeaseKind::Floor => Int(lease.before as i64),
+        };
+        // Once a lease has ended, what was before it means nothing.
+        if lease.expires != 0 {
+            all.push((before, value, Absent::Written));
+        }
+        all.push((expires, Int(lease.expires), zero));
+    }
+    all
+}

@@ -1,0 +1,88 @@
+//! The charges of a cycle, from what it saw and decided to the books.
+
+use hashbrown::HashMap;
+
+use crate::accountant::cycle::{Charge, Cycle, SlotUse, post};
+use crate::accountant::factor::FactorRules;
+use crate::accountant::groups::GroupNames;
+use crate::accountant::usage::SlotInUse;
+use crate::accountant::{Journal, JournalError};
+use crate::config::ConfigError;
+use crate::config::setting::Settings;
+use crate::negotiate::rules::Rules;
+use crate::negotiate::{Outcome, Snapshot};
+use crate::pool::Slot;
+use crate::pool::facts::Facts;
+use crate::pool::slot::{State, is_slot};
+
+/// Why the charges of a cycle were not written.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// A setting is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The log cannot be written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+/// Charges a cycle to the books: decay and usage up to its moment, the slots in use, and its matches.
+///
+/// # Errors
+/// A wrong setting, or a log that cannot be written; nothing is charged then.
+pub fn commit(snapshot: &Snapshot, outcome: &Outcome, journal: &mut Journal) -> Result<(), CommitError> {
+    let settings = snapshot.settings();
+    let rules = Rules::read(&snapshot.config, &settings)?;
+    let size = Settings::new(&snapshot.config).integer("MAX_ACCOUNTANT_DATABASE_SIZE", 1_000_000, 0, i64::MAX)?;
+    journal.set_largest(size as u64);
+    let groups = GroupNames::configured(&snapshot.config)?;
+    let slots: Vec<(Slot, Vec<u8>)> = snapshot
+        .slots
+        .iter()
+        .filter(|ad| is_slot(ad))
+        .filter_map(|ad| {
+            let address = Facts::of(ad, &settings).string("StartdIpAddr").unwrap_or_else(|| "".into());
+            let slot = Slot::new(ad.clone(), &rules.weighing, &settings)?;
+            let key = [&*slot.name, b"@", &*address].concat();
+            Some((slot, key))
+        })
+        .collect();
+    let by_name: HashMap<&[u8], usize> =
+        slots.iter().enumerate().rev().map(|(at, (slot, _))| (&*slot.name, at)).collect();
+    let used: Vec<SlotUse<'_>> = slots
+        .iter()
+        .map(|(slot, key)| {
+            let charged = slot.charged.as_deref().filter(|_| slot.is_in_use());
+            let in_use =
+                charged.map(|submitter| SlotInUse { submitter, weight: slot.weight, suspended: slot.suspended });
+            SlotUse { key: key.clone(), in_use, matched: slot.state == State::Matched }
+        })
+        .collect();
+    let matches: Vec<Charge<'_>> = outcome
+        .matches
+        .iter()
+        .map(|made| {
+            let slot = by_name.get(made.slot.as_bytes()).map(|&at| &slots[at]);
+            Charge {
+                key: slot.map_or_else(|| format!("{}@", made.slot).into_bytes(), |(_, key)| key.clone()),
+                submitter: made.submitter.as_bytes(),
+                weight: made.weight,
+                shared: slot.is_some_and(|(slot, _)| slot.consumption.is_some()),
+                limits: made.limits.clone().map(String::into_bytes),
+            }
+        })
+        .collect();
+    let submitters: Vec<&[u8]> = outcome.submitters.iter().map(|summary| summary.submitter.as_bytes()).collect();
+    let names: Vec<&[u8]> = groups.iter().collect();
+    let cycle = Cycle {
+        now: snapshot.now,
+        half_life: rules.knobs.accountant.half_life,
+        discount_suspended: rules.knobs.accountant.discount_suspended,
+        slots: &used,
+        matches: &matches,
+        submitters: &submitters,
+        groups: &names,
+    };
+    post(journal, &cycle, FactorRules::new(&rules.knobs.accountant), &groups)?;
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! Listings of a recorded HTCondor 25.14.1 pool, reproduced character for character from its accounting ads.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot read its data has failed")]
+
+use std::path::{Path, PathBuf};
+
+use classmate::accountant::factor::FactorRules;
+use classmate::accountant::groups::GroupNames;
+use classmate::accountant::report::accounting_ads;
+use classmate::accountant::{Journal, Log};
+use classmate::ad::ClassAd;
+use classmate::config::Config;
+use classmate::config::knobs::NegotiatorKnobs;
+use classmate::eval::scope::{Scope, Settings};
+use classmate::format::long::LongReader;
+use classmate::negotiate::{Snapshot, commit, negotiate};
+use classmate::report::userprio::{Columns, Layout, Listing};
+use classmate::syntax::parse::ParseOptions;
+use classmate::syntax::time::Zone;
+use classmate::value::Value;
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/userprio").join(name)
+}
+
+fn ads(path: &Path) -> Vec<ClassAd> {
+    let text = std::fs::read(path).unwrap();
+    LongReader::new(text.as_slice(), &ParseOptions::default()).collect::<Result<_, _>>().unwrap()
+}
+
+fn listing(columns: Columns) -> Listing {
+    Listing { columns, layout: Layout::Automatic, quotas: false, rollup: false, active_since: -1, zone: Zone::utc() }
+}
+
+fn listed(listing: &Listing, ads: &[ClassAd]) -> String {
+    let mut out = Vec::new();
+    listing.write(&mut out, ads).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn every_scenario_lists_as_recorded() {
+    let mut checked = 0;
+    for entry in std::fs::read_dir(folder("")).unwrap() {
+        let folder = entry.unwrap().path();
+        let Ok(recorded) = std::fs::read_to_string(folder.join("userprio.txt")) else { continue };
+        let found = listed(&listing(Columns::ALL), &ads(&folder.join("accounting.ads")));
+        assert_eq!(found, recorded, "{}", folder.display());
+        checked += 1;
+    }
+    assert_eq!(checked, 21);
+}
+
+#[test]
+fn the_sample_of_all_columns_lists_as_recorded() {
+    let folder = folder("samples");
+    let found = listed(&listing(Columns::ALL), &ads(&folder.join("userprio.negotiator.long.ads")));
+    assert_eq!(found, std::fs::read_to_string(folder.join("userprio.all.txt")).unwrap());
+}
+
+#[test]
+fn the_sample_of_quotas_lists_as_recorded() {
+    let folder = folder("samples");
+    let listing = Listing { quotas: true, layout: Layout::GroupsFirst, ..listing(Columns::QUOTAS) };
+    let found = listed(&listing, &ads(&folder.join("userprio.negotiator.long.ads")));
+    assert_eq!(found, std::fs::read_to_string(folder.join("userprio.quotas.txt")).unwrap());
+}
+
+#[test]
+fn a_recorded_log_is_the_same_when_written_again() {
+    let text = std::fs::read(folder("samples").join("Accountantnew.log")).unwrap();
+    let log = Log::read(&text).unwrap();
+    assert_eq!(log.warnings(), []);
+    let again = Log::read(&log.to_text()).unwrap();
+    let records = |log: &Log| -> Vec<_> {
+        log.iter()
+            .map(|(key, record)| {
+                let set: Vec<_> = record.iter().map(|(name, value)| (name.to_vec(), value.to_vec())).collect();
+                (key.to_vec(), set)
+            })
+            .collect()
+    };
+    assert_eq!(records(&again), records(&log));
+    assert_eq!((again.sequence(), again.created()), (log.sequence(), log.created()));
+    assert!(records(&log).len() > 20);
+}
+
+fn rules(config: &Config) -> FactorRules {
+    FactorRules::new(&NegotiatorKnobs::read(config).unwrap().accountant)
+}
+
+/// The negotiator's own answer from its log: every attribute of every ad, but for what only a cycle computes.
+#[test]
+fn the_ads_of_a_recorded_log_are_those_the_negotiator_answered() {
+    let folder = folder("samples");
+    let recorded = ads(&folder.join("userprio.negotiator.long.ads"));
+    let log = Log::read(&std::fs::read(folder.join("Accountantnew.log")).unwrap()).unwrap();
+    let config = Config::parse("config", b"GROUP_NAMES = group_bio, group_phys, group_phys.hep").unwrap();
+    let groups = GroupNames::configured(&config).unwrap();
+    let found = accounting_ads(&log, rules(&config), &groups, &|_| None);
+    assert_eq!(found.len(), recorded.len());
+    let computed = [
+        "SubmitterShare",
+        "SubmitterLimit",
+        "EffectiveQuota",
+        "ConfigQuota",
+        "SubtreeQuota",
+        "GroupSortKey",
+        "SurplusPolicy",
+        "Requested",
+    ];
+    let shown = |ad: &ClassAd, name: &str| ad.get(name).map(|expr| expr.to_string());
+    for ad in &recorded {
+        let name = shown(ad, "Name");
+        let same = found.iter().find(|found| shown(found, "Name") == name).unwrap();
+        for (attribute, expr) in ad.iter() {
+            let attribute = attribute.to_string();
+            if computed.iter().any(|known| attribute.eq_ignore_ascii_case(known)) {
+                continue;
+            }
+            let (found, recorded) = (same.constant(attribute.as_str()), ad.constant(attribute.as_str()));
+            match (found.as_ref().and_then(Value::as_number), recorded.as_ref().and_then(Value::as_number)) {
+                (Some(found), Some(recorded)) => assert!((found - recorded).abs() < 1e-9, "{name:?} {attribute}"),
+                _ => assert_eq!(shown(same, &attribute), Some(expr.to_string()), "{name:?} {attribute}"),
+            }
+        }
+    }
+}
+
+/// A recorded pool, its cycle run and charged, and then listed from the log that was written: what the real tool listed
+/// after the real cycle, apart from the order of equals.
+#[test]
+fn a_cycle_that_is_charged_lists_as_the_reference_did() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/scenarios");
+    let sorted = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    };
+    let names = [
+        "ceiling",
+        "floor",
+        "job-prio",
+        "match-mix",
+        "order-default",
+        "order-jobrank",
+        "order-prejobrank",
+        "pie-equal",
+        "pie-leftover",
+        "pie-unequal",
+        "pie-usage",
+        "pie-weighted",
+        "pslots",
+    ];
+    for name in names {
+        let pool = root.join(name);
+        let spool = tempfile::tempdir().unwrap();
+        let path = spool.path().join("Accountantnew.log");
+        std::fs::copy(pool.join("Accountantnew.log"), &path).unwrap();
+        let recorded = folder(name);
+        let settings = Settings::default();
+        let after = ads(&recorded.join("accounting.ads"));
+        let now = Scope::new(&after[0], &settings).eval_attr("LastUpdate").unwrap().as_number().unwrap();
+        let mut journal = Journal::open(&path, 0).unwrap();
+        let snapshot = Snapshot {
+            config: Config::parse("config", &std::fs::read(pool.join("config")).unwrap()).unwrap(),
+            slots: ads(&pool.join("slots.ads")),
+            jobs: ads(&pool.join("jobs.ads")),
+            submitters: Some(ads(&pool.join("submitters.ads"))),
+            log: Some(journal.log().clone()),
+            now: now as i64,
+            ..Snapshot::default()
+        };
+        let outcome = negotiate(&snapshot).unwrap();
+        commit(&snapshot, &outcome, &mut journal).unwrap();
+        drop(journal);
+        let log = Log::read(&std::fs::read(&path).unwrap()).unwrap();
+        assert_eq!(log.warnings(), [], "{name}");
+        let found = accounting_ads(&log, rules(&snapshot.config), &GroupNames::default(), &|_| None);
+        let found = listed(&listing(Columns::ALL), &found);
+        let recorded = std::fs::read_to_string(recorded.join("userprio.txt")).unwrap();
+        assert_eq!(sorted(&found), sorted(&recorded), "{name}:\n{found}\n{recorded}");
+    }
+}
+
+/// The listings that are constructed in the description (`accountant.md` §11.4), cut-off a day before one second.
+#[test]
+fn the_listings_of_the_description_are_reproduced() {
+    let folder = folder("described");
+    let (flat, grouped) = (ads(&folder.join("flat.ads")), ads(&folder.join("groups.ads")));
+    let cases = [
+        ("default", &flat, Columns::NONE),
+        ("priority", &flat, Columns::PRIORITIES),
+        ("usage", &flat, Columns::USAGE),
+        ("all", &flat, Columns::ALL),
+        ("groups", &grouped, Columns::NONE),
+        ("quotas", &grouped, Columns::QUOTAS),
+        ("groups_all", &grouped, Columns::ALL),
+    ];
+    for (name, ads, columns) in cases {
+        let quotas = columns == Columns::QUOTAS;
+        let listing = Listing { active_since: 1_762_960_710 - 86_399, quotas, ..listing(columns) };
+        let expected = std::fs::read_to_string(folder.join(format!("{name}.txt"))).unwrap();
+        let trimmed = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n");
+        assert_eq!(trimmed(&listed(&listing, ads)), trimmed(&expected), "{name}");
+    }
+}
