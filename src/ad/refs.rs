@@ -75,22 +75,22 @@ fn collect(ad: &ClassAd, expr: &Expr, kind: Kind, settings: &Settings) -> Result
     Ok(collector.names())
 }
 
-/// The external references of what a name stands for, in the middle of an evaluation. What cannot be traced ends the
-/// search; what was found until then counts.
+/// The external references of what a name stands for, in the middle of an evaluation; none when they cannot be traced.
 pub(crate) fn of_found<'a>(
     machine: &mut Machine<'a>,
     found: &Found<'a>,
     at: FrameId,
     naming: Naming,
 ) -> Result<Vec<Text>, Failed> {
-    let root = machine.root_of(at);
+    let root = machine.root();
     let mut collector = Collector::new(machine, Kind::External(naming), root);
-    if let Some(target) = Target::of(found)
-        && let Err(Untraceable::Failed(failed @ (Failed::Work(_) | Failed::Memory(_)))) = collector.run(target, at)
-    {
-        return Err(failed);
+    let Some(target) = Target::of(found) else { return Ok(Vec::new()) };
+    let at = collector.standing(&target, at);
+    match collector.run(target, at) {
+        Ok(()) => Ok(collector.names()),
+        Err(Untraceable::Failed(failed @ (Failed::Work(_) | Failed::Memory(_) | Failed::Contexts(_)))) => Err(failed),
+        Err(_) => Ok(Vec::new()),
     }
-    Ok(collector.names())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -119,11 +119,13 @@ impl Target {
     }
 }
 
-/// A target, the ad in which its names are looked up, and whether it is only the left side of a selection.
+/// A target, the ads in which its names are looked up and in which it is written, and whether it is only the left side of a selection.
 #[derive(Clone)]
 struct Visit {
     target: Target,
     at: FrameId,
+    /// The ad that the target is written in.
+    home: FrameId,
     scoping: bool,
 }
 
@@ -185,7 +187,7 @@ impl<'m, 'a> Collector<'m, 'a> {
     }
 
     fn run(&mut self, target: Target, at: FrameId) -> Result<(), Untraceable> {
-        self.steps.push(Step::Visit(Visit { target, at, scoping: false }));
+        self.steps.push(Step::Visit(Visit { target, at, home: at, scoping: false }));
         while let Some(step) = self.steps.pop() {
             match step {
                 Step::Visit(visit) => self.visit(&visit)?,
@@ -202,8 +204,11 @@ impl<'m, 'a> Collector<'m, 'a> {
             Target::Ad(_) if visit.scoping => return Ok(()),
             Target::Ad(frame) => {
                 let parts = self.machine.parts(*frame);
-                let found = parts.iter().filter_map(Target::of);
-                self.steps.extend(found.map(|target| Step::Visit(Visit { target, ..*visit })));
+                let (frame, around) = (*frame, self.machine.is_side_context(*frame));
+                for target in parts.iter().filter_map(Target::of) {
+                    let at = if around { self.root } else { visit.at };
+                    self.steps.push(Step::Visit(Visit { target, at, home: frame, ..*visit }));
+                }
                 return Ok(());
             }
             Target::Node(tree, id) => (tree, *id),
@@ -233,7 +238,8 @@ impl<'m, 'a> Collector<'m, 'a> {
     fn select(&mut self, visit: &Visit) -> Result<(), Untraceable> {
         let Target::Node(tree, id) = &visit.target else { return Ok(()) };
         let Node::Select(name) = tree.node(*id) else { return Ok(()) };
-        match self.machine.eval(tree, base_of(*id), visit.at)? {
+        let base = Expr::at(Arc::clone(tree), base_of(*id));
+        match self.machine.apart(|machine| machine.away_from(visit.home, &base, visit.at))? {
             Value::Undefined => match self.kind {
                 Kind::External(Naming::Full) => {
                     let whole = Expr::at(Arc::clone(tree), *id);
@@ -269,8 +275,21 @@ impl<'m, 'a> Collector<'m, 'a> {
             self.add(name.as_bytes())?;
         }
         match Target::of(&found) {
-            Some(target) => self.follow(Visit { target, at, scoping: visit.scoping }),
+            Some(target) => {
+                let home = at;
+                let at = self.standing(&target, at);
+                self.follow(Visit { target, at, home, scoping: visit.scoping })
+            }
             None => self.reached(0),
+        }
+    }
+
+    /// The ad in which the names of a target are looked up that was found in an ad. What stands in the ads around a
+    /// match are absolute references to its sides, whose attributes are then looked up in the root.
+    fn standing(&self, target: &Target, at: FrameId) -> FrameId {
+        match target {
+            Target::Ad(id) if self.machine.is_side_context(at) && Machine::is_side(*id) => self.root,
+            _ => at,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::builtin::tokens::tokens;
 use crate::builtin::{Call, Function};
-use crate::eval::Failed;
+use crate::eval::{Failed, swallowed};
 use crate::value::Value;
 
 /// The family's table.
@@ -63,9 +63,9 @@ fn user_home(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     if !(1..=2).contains(&call.len()) {
         return Err(Failed::Function("userHome"));
     }
-    let default = if call.len() > 1 { call.argument(1)? } else { Value::Undefined };
+    let default = if call.len() > 1 { swallowed(call.argument(1))? } else { Value::Undefined };
     let default = Some(default).filter(|default| default.as_bytes().is_some_and(|text| !text.is_empty()));
-    Ok(match call.argument(0)? {
+    Ok(match swallowed(call.argument(0))? {
         Value::Str(user) => match call.settings().homes.of(&user) {
             Some(home) => call.string(home)?,
             None => default.unwrap_or(Value::Undefined),

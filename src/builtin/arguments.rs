@@ -185,8 +185,9 @@ fn is_v2(call: &mut Call<'_, '_>) -> Result<Option<bool>, Failed> {
 }
 
 fn args_to_list(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+    let Some(v2) = is_v2(call)? else { return Ok(Value::Error) };
     let text = call.argument(0)?;
-    let (Some(text), Some(v2)) = (text.as_bytes(), is_v2(call)?) else { return Ok(Value::Error) };
+    let Some(text) = text.as_bytes() else { return Ok(Value::Error) };
     let blanks = text.iter().filter(|byte| is_blank(**byte)).count();
     call.charge(text.len() / 16 + blanks)?;
     call.reserve(text.len() + (blanks + 1) * ARGUMENT_SIZE)?;
@@ -200,8 +201,8 @@ fn args_to_list(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 }
 
 fn list_to_args(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    let list = call.argument(0)?;
-    let (Value::List(list), Some(v2)) = (list, is_v2(call)?) else { return Ok(Value::Error) };
+    let Some(v2) = is_v2(call)? else { return Ok(Value::Error) };
+    let Value::List(list) = call.argument(0)? else { return Ok(Value::Error) };
     let mut arguments: Vec<Text> = Vec::new();
     for at in 0..list.len() {
         let Value::Str(argument) = call.element(&list, at)? else { return Ok(Value::Error) };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::builtin::{Call, Function};
-use crate::eval::{Failed, Found};
-use crate::syntax::expr::{Expr, Node};
+use crate::eval::{Failed, Found, swallowed};
+use crate::syntax::expr::Expr;
 use crate::value::{FrameId, List, Value};
 
 /// The family's table.
@@ -44,57 +44,51 @@ enum Subject<'a> {
     Found(Found<'a>),
 }
 
-/// The subject, and the ads in whose contexts it is to be evaluated, where their names are looked up.
+/// The subject, where it was found, and the ads in whose contexts it is to be evaluated.
 ///
 /// The search for a reference leaves the reference library in the ad in which it ended; the list is evaluated from
 /// there. So it is undefined when the list names an attribute of the target and the expression names nothing.
-fn prepared<'a>(call: &mut Call<'_, 'a>) -> Result<(Subject<'a>, Result<List, Value>, FrameId), Failed> {
-    let (subject, frame) = match call.machine.locate(call.tree, call.node(0), call.frame)? {
+fn prepared<'a>(call: &mut Call<'_, 'a>) -> Result<(Subject<'a>, FrameId, Result<List, Value>), Failed> {
+    let (subject, at) = match call.machine.locate(call.tree, call.node(0), call.frame)? {
         Some(located) => (located.found.map_or(Subject::Argument, Subject::Found), located.at),
         None => (Subject::Argument, call.frame),
     };
-    let list = match call.machine.eval(call.tree, call.node(1), list_frame(call, frame))? {
+    let list = match swallowed(call.argument(1))? {
         Value::List(list) => Ok(list),
         Value::Undefined => Err(Value::Undefined),
         _ => Err(Value::Error),
     };
-    Ok((subject, list, frame))
-}
-
-/// A list that stands in the call keeps the scope it is written in; its elements are evaluated elsewhere.
-fn list_frame(call: &Call<'_, '_>, frame: FrameId) -> FrameId {
-    if matches!(call.written(1), Node::List(_)) { call.frame } else { frame }
+    Ok((subject, at, list))
 }
 
 /// The value of the subject in the ad that is an element of the list: undefined for an undefined element, error for
-/// one that is no ad.
+/// one that is no ad, and for what fails.
 fn in_context<'a>(
     call: &mut Call<'_, 'a>,
-    subject: &Subject<'a>,
-    element: (&List, usize, FrameId),
+    (subject, found_at): (&Subject<'a>, FrameId),
+    (list, at): (&List, usize),
 ) -> Result<Value, Failed> {
-    let (list, at, frame) = element;
-    let ad = match call.machine.element_in(list, at, frame)? {
+    let ad = match swallowed(call.element(list, at))? {
         Value::Ad(ad) => ad,
         Value::Undefined => return Ok(Value::Undefined),
         _ => return Ok(Value::Error),
     };
     let (argument, home) = (Expr::at(Arc::clone(call.tree), call.node(0)), call.frame);
-    call.machine.afresh_in(&ad, |machine, inside| match subject {
+    swallowed(call.machine.afresh_in(&ad, |machine, inside| match subject {
         Subject::Argument => machine.away_from(home, &argument, inside),
-        Subject::Found(found) => machine.found_in(found, frame, inside),
-    })
+        Subject::Found(found) => machine.found_in(found, found_at, inside),
+    }))
 }
 
 fn eval_in_each_context(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    let (subject, list, frame) = prepared(call)?;
+    let (subject, found_at, list) = prepared(call)?;
     let list = match list {
         Ok(list) => list,
         Err(other) => return Ok(other),
     };
     let mut values = Vec::new();
     for at in 0..list.len() {
-        let value = in_context(call, &subject, (&list, at, frame))?;
+        let value = in_context(call, (&subject, found_at), (&list, at))?;
         call.reserve(size_of::<Value>())?;
         values.push(call.machine.detached(value)?);
     }
@@ -102,7 +96,7 @@ fn eval_in_each_context(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 }
 
 fn count_matches(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    let (subject, list, frame) = prepared(call)?;
+    let (subject, found_at, list) = prepared(call)?;
     let list = match list {
         Ok(list) => list,
         Err(Value::Undefined) => return Ok(Value::Int(0)),
@@ -110,7 +104,7 @@ fn count_matches(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     };
     let mut count = 0;
     for at in 0..list.len() {
-        let value = in_context(call, &subject, (&list, at, frame))?;
+        let value = in_context(call, (&subject, found_at), (&list, at))?;
         count += i64::from(value.as_condition() == Some(true));
     }
     Ok(Value::Int(count))
@@ -175,7 +169,54 @@ mod tests {
     /// The reference overflows its stack.
     #[test]
     fn contexts_inside_contexts_are_bounded() {
-        assert_eq!(eval("[a = evalInEachContext(a, {[x = 1]})]", None, "a").unwrap_err(), Failed::Depth(400));
+        let endless = |my: &str| eval(my, None, "a").unwrap_err();
+        assert_eq!(endless("[a = evalInEachContext(a, {[x = 1]})]"), Failed::Contexts(12_800));
+        assert_eq!(endless("[a = MY[\"a\"]]"), Failed::Contexts(12_800));
+    }
+
+    /// Values observed in the reference: what follows in the same expression is looked up where the search ended.
+    #[test]
+    fn a_search_moves_the_rest_of_its_expression() {
+        for (expr, expected) in [
+            ("[u = countMatches(d.e, {}) + e; d = [e = 1; f = 2]; e = 5].u", "1"),
+            ("[u = countMatches(d.g, {}) + e; d = [e = 1; f = 2]; e = 5].u", "undefined"),
+            ("[u = countMatches(d.f, {}) + eval(\"e\"); d = [e = 1; f = 2]; e = 5].u", "1"),
+            ("[u = strcat(countMatches(d.f, {}), { e }[0]); d = [e = 1; f = 2]; e = 5].u", "\"05\""),
+            ("[u = strcat(countMatches(d.f, {}), sum({ e })); d = [e = 1; f = 2]; e = 5].u", "\"01\""),
+            ("[u = strcat(countMatches(d.f, {}), w, e); d = [e = 1; f = 2]; e = 5; w = e].u", "\"051\""),
+            ("[u = strcat(countMatches(d.f, {}), MY.e, unparse(e)); d = [e = 1; f = 2]; e = 5].u", "\"011\""),
+            ("[u = strcat(unresolved(d.e), e); d = [e = f]; e = \"out\"].u", "undefined"),
+            ("[u = strcat(unresolved({[a = b]}.a), e); e = 4].u", "\"4\""),
+            ("[u = countMatches(d.f, {}) == 0 && e == 1; d = [e = 1; f = 2]; e = 5].u", "true"),
+        ] {
+            assert_eq!(eval("[]", None, expr).unwrap().to_string(), expected, "{expr}");
+        }
+        let (my, target) = ("[a = 1; x = 5]", "[a = 2; y = b + TARGET.x + zz; b = parent; l = { a }]");
+        for (expr, expected) in [
+            ("strcat(unresolved(y), a)", "\"a,b,parent,x,zz2\""),
+            ("strcat(unresolved(nope) ?: \"\", a)", "undefined"),
+            ("strcat(unresolved(TARGET.y), a, MY.a, TARGET.a)", "\"a,b,parent,x,zz221\""),
+            ("unresolved(TARGET)", "\"a,b,parent,x,zz\""),
+            ("unresolved(parent)", "\"a,b,parent,x,zz\""),
+            ("evalInEachContext(a, [].TARGET)", "error"),
+            ("evalInEachContext(y, { MY, TARGET })", "{ error,undefined }"),
+        ] {
+            assert_eq!(eval(my, Some(target), expr).unwrap().to_string(), expected, "{expr}");
+        }
+    }
+
+    /// Values observed in the reference.
+    #[test]
+    fn what_fails_in_a_context_is_an_error_there() {
+        for (expr, expected) in [
+            ("evalInEachContext(random(0), {[]})", "{ error }"),
+            ("evalInEachContext(1, { random(0), [] })", "{ error,1 }"),
+            ("evalInEachContext(1, random(0))", "error"),
+            ("countMatches(random(0), {[]})", "0"),
+            ("countMatches(1, random(0))", "error"),
+        ] {
+            assert_eq!(eval("[]", None, expr).unwrap().to_string(), expected, "{expr}");
+        }
     }
 
     /// 20,000 results that share one text of 300,000 bytes would print as 6 GB.

@@ -104,7 +104,7 @@ fn eval(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     call.charge(text.len() / PARSED_PER_STEP)?;
     let Ok(expr) = parse_full(&text, &call.settings().parse_options()) else { return Ok(Value::Error) };
     call.reserve(expr.tree().nodes.len() * size_of::<Node>())?;
-    let frame = call.frame;
+    let frame = call.machine.current(call.frame);
     call.machine.deeper(|machine| machine.eval(expr.tree(), expr.root(), frame))
 }
 
@@ -122,7 +122,9 @@ fn unparse(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
         return Err(call.machine.too_many_bytes());
     };
     call.charge(text.len() / 64)?;
-    let Some(expr) = Name::known(&text).and_then(|name| call.machine.expression(name, call.frame)) else {
+    let Some(expr) =
+        Name::known(&text).and_then(|name| call.machine.expression(name, call.machine.current(call.frame)))
+    else {
         return call.string("");
     };
     match expr.to_text_within(Style::Pretty, call.machine.bytes_left()) {
@@ -197,11 +199,13 @@ mod tests {
 
     /// Values observed in the reference.
     #[test]
-    fn names_are_unresolved_until_the_trace_breaks_off() {
+    fn no_name_is_unresolved_when_names_cannot_be_traced() {
         let unresolved = |ad: &str| attribute(&format!("[u = unresolved(a); {ad}]"), "u").unwrap();
         assert_eq!(unresolved("a = Target.x + TARGET.X + target.y + TARGETx"), "\"x,y,TARGETx\"");
         assert_eq!(unresolved("a = TARGET.Mem > 1 && OpSys == \"L\""), "\"OpSys,Mem\"");
-        assert_eq!(unresolved("a = x + a + y"), "\"x\"");
+        assert_eq!(unresolved("a = x + c + y; c = 1"), "\"x,y\"");
+        assert_eq!(unresolved("a = x + a + y"), "\"\"");
+        assert_eq!(unresolved("a = x + b.c; b = 5"), "\"\"");
         assert_eq!(unresolved("a = b.c; b = 5"), "\"\"");
     }
 

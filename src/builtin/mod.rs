@@ -9,6 +9,7 @@ pub mod check;
 pub mod context;
 pub mod control;
 pub mod convert;
+mod dialect;
 pub mod environment;
 pub mod in_use;
 pub mod list;
@@ -241,7 +242,7 @@ impl<'m, 'a> Call<'m, 'a> {
     /// # Errors
     /// The evaluation makes too many bytes.
     pub fn list(&mut self, values: Vec<Value>) -> Result<Value, Failed> {
-        self.machine.made_list(values)
+        Ok(Value::List(self.machine.made_list(values)?.temporary()))
     }
 }
 

@@ -8,6 +8,8 @@ use std::sync::OnceLock;
 
 use pcre2::bytes::{Regex, RegexBuilder};
 
+use super::dialect::translated;
+
 /// How a pattern is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent letters")]
@@ -124,6 +126,7 @@ impl Pattern {
     pub fn compile(pattern: &[u8], options: Options) -> Result<Pattern, InvalidPattern> {
         let invalid = |reason: String| InvalidPattern { pattern: pattern.to_vec(), reason };
         let text = readable(pattern).ok_or_else(|| invalid("the pattern is not UTF-8".to_owned()))?;
+        let text = translated(&text).map_err(|unknown| invalid(unknown.to_string()))?;
         let compiled = Pattern {
             uncounted: UNCOUNTED.iter().any(|part| text.contains(part)),
             enclosable: !NOT_ENCLOSED.iter().any(|part| text.contains(part)),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::builtin::pattern::{Effort, MatchError, Options, Pattern, QUICK_LENGTH};
 use crate::builtin::substitute::{LONGEST_RESULT, SubstituteError, Substitution, substitute_with};
 use crate::builtin::{Call, Function};
-use crate::eval::Failed;
+use crate::eval::{Failed, swallowed};
 use crate::value::Value;
 
 /// The family's table.
@@ -202,7 +202,7 @@ fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     let pattern = compiled(call, pattern, Options::from_letters(options))?;
     let mut found = Value::Bool(false);
     for at in 0..list.len() {
-        match (call.element(list, at)?, &pattern) {
+        match (swallowed(call.element(list, at))?, &pattern) {
             (Value::Str(text), Some(pattern)) if is_match(call, pattern, &text)? == Some(true) => {
                 return Ok(Value::Bool(true));
             }

@@ -2,7 +2,7 @@
 
 use crate::ad::ClassAd;
 use crate::builtin::{Call, Function};
-use crate::eval::Failed;
+use crate::eval::{Failed, swallowed};
 use crate::name::Name;
 use crate::syntax::calendar::{Civil, DAY};
 use crate::syntax::time::{AbsTime, truncate_to_32};
@@ -367,12 +367,11 @@ fn split_duration(seconds: f64) -> ([i64; 3], f64) {
 
 fn format_time(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     let time = if call.is_empty() { Value::Int(call.settings().now) } else { call.argument(0)? };
-    let format = if call.len() > 1 { call.argument(1)? } else { Value::text(b"%c") };
-    let (Some(format), true) =
-        (format.as_bytes(), matches!(time.type_of(), Type::Int | Type::Real | Type::AbsTime | Type::Ad))
-    else {
+    if !matches!(time.type_of(), Type::Int | Type::Real | Type::AbsTime | Type::Ad) {
         return Ok(Value::Error);
-    };
+    }
+    let format = if call.len() > 1 { call.argument(1)? } else { Value::text(b"%c") };
+    let Some(format) = format.as_bytes() else { return Ok(Value::Error) };
     let fields = match (point_in_time(call, &time), &time) {
         (Some(time), _) => fields_of(time),
         (None, Value::Ad(ad)) => Some(fields_of_ad(call, ad)?),
@@ -391,7 +390,7 @@ fn format_time(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 /// The fields that an ad names by integers; others are the least there are.
 fn fields_of_ad(call: &mut Call<'_, '_>, ad: &AdValue) -> Result<Civil, Failed> {
     let mut number = |name: &str| -> Result<Option<i32>, Failed> {
-        Ok(call.attribute(ad, Name::from(name))?.as_int().map(|value| value as i32))
+        Ok(swallowed(call.attribute(ad, Name::from(name)))?.as_int().map(|value| value as i32))
     };
     let (second, minute) = (number("Seconds")?.unwrap_or(0), number("Minutes")?.unwrap_or(0));
     let (hour, day) = (number("Hours")?.unwrap_or(0), number("Day")?.unwrap_or(0));

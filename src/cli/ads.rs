@@ -11,7 +11,7 @@ use crate::ad::ClassAd;
 use crate::cli::input::{self, Notes, unreadable};
 use crate::cli::{Failure, Streams, World, written};
 use crate::eval::scope::{Scope, Settings};
-use crate::format::{Format, Reader, Writer};
+use crate::format::{Format, Layout, Reader, Writer};
 use crate::name::Name;
 use crate::report::template::{Template, plain};
 use crate::report::{self, Origin};
@@ -89,14 +89,18 @@ enum From {
 enum To {
     /// An attribute a line
     Long,
-    /// New syntax
+    /// New syntax, an ad a line
     New,
+    /// New syntax, an attribute a line
+    Pretty,
     /// A JSON list
     Json,
     /// A JSON object a line
     Jsonl,
-    /// XML
+    /// XML, an attribute a line
     Xml,
+    /// XML, an ad a line
+    XmlCompact,
 }
 
 impl From {
@@ -116,10 +120,18 @@ impl To {
     fn format(self) -> Format {
         match self {
             To::Long => Format::Long,
-            To::New => Format::New,
+            To::New | To::Pretty => Format::New,
             To::Json => Format::Json,
             To::Jsonl => Format::JsonLines,
-            To::Xml => Format::Xml,
+            To::Xml | To::XmlCompact => Format::Xml,
+        }
+    }
+
+    fn layout(self) -> Layout {
+        match self {
+            To::Pretty => Layout::Pretty,
+            To::XmlCompact => Layout::Compact,
+            _ => Layout::Usual,
         }
     }
 }
@@ -141,6 +153,7 @@ struct Sink<'a, W: Write> {
     values: Option<Values>,
     /// Writes whole ads, once their form is known.
     writer: Option<Writer<W>>,
+    layout: Layout,
     to: Option<Format>,
     seen: Option<HashSet<Vec<u8>>>,
     rows: Vec<Vec<String>>,
@@ -160,6 +173,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         values: arguments.format.as_deref().map(|how| values(how, attributes.len())).transpose()?,
         writer: None,
         to: arguments.to.map(To::format),
+        layout: arguments.to.map(To::layout).unwrap_or_default(),
         seen: arguments.unique.then(HashSet::new),
         rows: Vec::new(),
         count: arguments.count.then_some(0),
@@ -305,7 +319,7 @@ impl<W: Write> Sink<'_, W> {
 
     fn writer(&mut self) -> Option<&mut Writer<W>> {
         if let Some(out) = self.out.take() {
-            self.writer = Some(Writer::new(out, self.to.unwrap_or(Format::Long)));
+            self.writer = Some(Writer::new(out, self.to.unwrap_or(Format::Long)).laid_out(self.layout));
         }
         self.writer.as_mut()
     }

@@ -33,7 +33,8 @@ Examples:
 Exit status: 0 with a value (undefined and error are values), 1 when the evaluation was abandoned at a limit,
 2 when the expression does not parse.")]
 pub(super) struct Arguments {
-    /// The expression, in new syntax; write `--` before one that begins with a minus sign
+    /// The expression, in new syntax
+    #[arg(allow_hyphen_values = true)]
     expression: String,
     /// The ad that the expression belongs to: the first of this file, in any form (`-` for standard input)
     #[arg(long, value_name = "FILE")]

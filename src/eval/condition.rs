@@ -276,7 +276,7 @@ impl<'a> Machine<'a> {
             Ok(Truth::Undefined)
         } else {
             self.active.push(active);
-            let truth = with_stack(|| self.truth(tree, tree.root(), at));
+            let truth = self.apart(|machine| with_stack(|| machine.truth(tree, tree.root(), at)));
             self.active.pop();
             truth
         };
@@ -290,7 +290,7 @@ impl<'a> Machine<'a> {
     #[inline]
     fn plain_reference(&self, name: Name, frame: FrameId) -> Option<(Option<&'a Attribute>, FrameId)> {
         let Holder::Ad(ad) = self.frame(frame).holder else { return None };
-        if known::is_known(name.key()) {
+        if known::is_known(name.key()) || self.moved != FrameId::NONE {
             return None;
         }
         if let Some(attribute) = ad.lookup(name) {

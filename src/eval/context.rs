@@ -5,17 +5,20 @@ use std::sync::Arc;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::eval::{
-    Failed, Found, Frame, Holder, LEFT, LEFT_CONTEXT_AD, MATCH_AD, Machine, RIGHT, RIGHT_CONTEXT_AD, found_attribute,
-    with_stack,
+    Failed, Found, Frame, Holder, LEFT, LEFT_CONTEXT, LEFT_CONTEXT_AD, MATCH_AD, Machine, RIGHT, RIGHT_CONTEXT,
+    RIGHT_CONTEXT_AD, found_attribute, with_stack,
 };
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
+use crate::syntax::number::real_to_integer;
 use crate::value::{AdSource, AdValue, FrameId, Items, List, Value};
 
-/// Evaluations that begin afresh inside one another, each with the whole depth at its disposal. The reference has
-/// no limit and overflows its stack.
-const CONTEXTS: u32 = 32;
+/// Levels of all evaluations that are begun afresh inside one another, each with the whole depth at its disposal.
+const DEEPEST: u32 = 12_800;
+
+/// Levels that one more evaluation inside others counts at least.
+const LEVELS: u32 = 20;
 
 /// An expression that is being evaluated elsewhere than it is written.
 pub(crate) struct Away {
@@ -36,7 +39,8 @@ pub(crate) struct Located<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// Follows a reference without evaluating what it leads to; `None` for nodes that are no reference.
+    /// Follows a reference without evaluating what it leads to, and goes on in the ad where the search ended; `None`
+    /// for nodes that are no reference.
     pub(crate) fn locate(
         &mut self,
         tree: &Arc<Tree>,
@@ -44,25 +48,31 @@ impl<'a> Machine<'a> {
         frame: FrameId,
     ) -> Result<Option<Located<'a>>, Failed> {
         let (found, last) = match tree.node(id) {
-            Node::Attr(name) => (self.resolve_reference(*name, frame), self.root_of(frame)),
+            Node::Attr(name) => {
+                let from = self.current(frame);
+                let last = self.frame(from).alternate.unwrap_or(from);
+                (self.resolve_reference(*name, frame), self.root_of(last))
+            }
             Node::Absolute(name) => (self.resolve(*name, self.root), self.root),
             Node::Select(name) => match self.deeper(|machine| machine.eval(tree, base_of(id), frame))? {
                 Value::Ad(ad) => {
-                    let from = self.frame_of(&ad)?;
+                    let from = self.searched(&ad)?;
                     (self.resolve(*name, from), self.root_of(from))
                 }
                 Value::List(list) => {
-                    let made = self.project(&list, *name, frame)?;
-                    (Some((Found::Value(made), frame)), frame)
+                    let found = Some(Found::Value(self.project(&list, *name, frame)?));
+                    return Ok(Some(Located { found, at: self.current(frame) }));
                 }
-                _ => (None, frame),
+                _ => return Ok(Some(Located { found: None, at: self.current(frame) })),
             },
             _ => return Ok(None),
         };
-        Ok(Some(match found {
+        let located = match found {
             Some((found, at)) => Located { found: Some(found), at },
             None => Located { found: None, at: last },
-        }))
+        };
+        self.move_to(located.at);
+        Ok(Some(located))
     }
 
     /// The expression of an attribute of one ad and its chained parents, as it is written there.
@@ -88,23 +98,71 @@ impl<'a> Machine<'a> {
         ad: &AdValue,
         inner: impl FnOnce(&mut Self, FrameId) -> Result<Value, Failed>,
     ) -> Result<Value, Failed> {
-        if self.contexts >= CONTEXTS {
-            return Err(Failed::Depth(self.settings.limits.depth));
-        }
-        let outer = (std::mem::take(&mut self.active), std::mem::take(&mut self.depth), self.root);
-        self.contexts += 1;
-        let value = self.forgetting(|machine| {
+        self.forgetting(|machine| {
             let frame = machine.frame_of(ad)?;
             let alternate = machine.frame(frame).alternate;
             machine.frames[frame.0 as usize].alternate = machine.opposite_of(frame);
-            machine.root = machine.root_of(frame);
-            let value = with_stack(|| inner(machine, frame));
+            let value = machine.afresh(frame, |machine| inner(machine, frame));
             machine.frames[frame.0 as usize].alternate = alternate;
             value
-        });
-        self.contexts -= 1;
+        })
+    }
+
+    /// Evaluates something as an evaluation of its own, whose root is the outermost ad around a frame: nothing is
+    /// circular yet, and all depth is left.
+    pub(crate) fn afresh(
+        &mut self,
+        frame: FrameId,
+        inner: impl FnOnce(&mut Self) -> Result<Value, Failed>,
+    ) -> Result<Value, Failed> {
+        // Their number is bounded by what they take together: the reference has no limit and overflows its stack.
+        if self.buried >= DEEPEST {
+            return Err(Failed::Contexts(DEEPEST));
+        }
+        let outer = (std::mem::take(&mut self.active), std::mem::take(&mut self.depth), self.root);
+        self.buried += outer.1 + LEVELS;
+        self.root = self.root_of(frame);
+        let value = self.apart(|machine| with_stack(|| inner(machine)));
+        self.buried -= outer.1 + LEVELS;
         (self.active, self.depth, self.root) = outer;
         value
+    }
+
+    /// Evaluates something that stands somewhere else: the place that a search moved to does not count there, nor do
+    /// searches there move what is being evaluated here.
+    pub(crate) fn apart<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
+        let moved = std::mem::replace(&mut self.moved, FrameId::NONE);
+        let value = inner(self);
+        self.moved = moved;
+        value
+    }
+
+    /// The ad in which names are looked up that stand in a frame.
+    ///
+    /// `unresolved`, `evalInEachContext` and `countMatches` leave the reference where they found their first argument;
+    /// until the expression around them is done, names are looked up from there.
+    pub(crate) fn current(&self, frame: FrameId) -> FrameId {
+        if self.moved == FrameId::NONE { frame } else { self.moved }
+    }
+
+    /// Goes on in the ad where a search ended.
+    pub(crate) fn move_to(&mut self, frame: FrameId) {
+        self.moved = frame;
+    }
+
+    /// The outermost ad.
+    pub(crate) fn root(&self) -> FrameId {
+        self.root
+    }
+
+    /// Whether a frame is one of the two sides of a match.
+    pub(crate) fn is_side(frame: FrameId) -> bool {
+        matches!(frame, LEFT | RIGHT)
+    }
+
+    /// Whether a frame is one of the two ads around the sides of a match, whose attributes are absolute references.
+    pub(crate) fn is_side_context(&self, frame: FrameId) -> bool {
+        matches!(self.frame(frame).holder, Holder::LeftContext | Holder::RightContext)
     }
 
     /// The alternate scope of the nearest ad around that has one.
@@ -163,7 +221,7 @@ impl<'a> Machine<'a> {
             }
             Holder::Match => {
                 let mut parts = shared(&MATCH_AD);
-                parts.extend([RIGHT, LEFT].map(Found::Frame));
+                parts.extend([RIGHT, LEFT, RIGHT_CONTEXT, LEFT_CONTEXT].map(Found::Frame));
                 parts
             }
             Holder::LeftContext | Holder::RightContext => vec![Found::Frame(RIGHT), Found::Frame(LEFT)],
@@ -233,11 +291,16 @@ impl<'a> Machine<'a> {
 
     /// A list of values, counted against the limit of bytes as if its elements were shared with nothing: so whatever
     /// is made of lists stays as small as the limit, even when it is written out.
-    pub(crate) fn made_list(&mut self, values: Vec<Value>) -> Result<Value, Failed> {
-        for value in &values {
+    ///
+    /// Durations become constants there, which lose the parts of a second.
+    pub(crate) fn made_list(&mut self, mut values: Vec<Value>) -> Result<List, Failed> {
+        for value in &mut values {
+            if let Value::RelTime(seconds) = value {
+                *seconds = real_to_integer(*seconds) as f64;
+            }
             self.charge_value(value)?;
         }
-        Ok(Value::List(List::of(values)))
+        Ok(List::of(values))
     }
 
     fn charge_value(&mut self, value: &Value) -> Result<(), Failed> {
@@ -247,8 +310,10 @@ impl<'a> Machine<'a> {
             Value::List(list) => match list.items() {
                 Items::Made(values) => values.iter().try_for_each(|value| self.charge_value(value)),
                 Items::Written { expr, .. } => self.charge_expr(expr),
+                Items::Temporary(_) => Ok(()),
             },
-            Value::Ad(ad) => match &ad.0 {
+            Value::Ad(ad) => match ad.source() {
+                AdSource::Temporary(_) => Ok(()),
                 AdSource::Written(written) => self.charge_expr(&written.expr),
                 AdSource::Made(ad) => ad.attributes().try_for_each(|(_, value)| self.charge_attribute(value)),
                 AdSource::Frame(id) => match self.frame(*id).holder.clone() {

@@ -22,6 +22,7 @@ use thiserror::Error;
 use crate::ad::{Attribute, ClassAd};
 use crate::builtin::{self, Call};
 use crate::eval::context::Away;
+pub(crate) use crate::eval::parts::swallowed;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::{Key, Name, known};
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
@@ -44,6 +45,10 @@ pub enum Failed {
     /// More bytes of strings and lists than allowed.
     #[error("the evaluation makes more than {0} bytes of strings and lists")]
     Memory(u64),
+    /// Evaluations begun afresh inside one another, more than the stack is to hold. Only the reference's own limits
+    /// can be exceeded without failing altogether, and such an evaluation has the value it then has there.
+    #[error("evaluations inside evaluations go deeper than {0} levels together")]
+    Contexts(u32),
     /// `.a` where there is no ad.
     #[error("an absolute reference needs an ad")]
     NoRoot,
@@ -141,8 +146,10 @@ pub struct Machine<'a> {
     deepest: u32,
     /// Why the evaluation of a condition was abandoned.
     failed: Option<Failed>,
-    /// Evaluations begun afresh around this one.
-    contexts: u32,
+    /// Levels of the evaluations around this one, which was begun afresh inside them.
+    buried: u32,
+    /// The ad that a search for an attribute moved to; none, mostly: see [`Machine::current`].
+    moved: FrameId,
     /// Steps that may still be taken.
     left: u64,
     bytes: u64,
@@ -180,7 +187,8 @@ impl<'a> Machine<'a> {
             depth: 0,
             deepest: scope.settings.limits.depth,
             failed: None,
-            contexts: 0,
+            buried: 0,
+            moved: FrameId::NONE,
             left: scope.settings.limits.work,
             bytes: 0,
             random: scope.settings.seed,
@@ -291,14 +299,15 @@ impl<'a> Machine<'a> {
     /// Each ad is copied once, however many lists it is in.
     fn released_value(&self, value: Value, known: &mut HashMap<u32, AdValue>) -> Value {
         match value {
-            Value::Ad(AdValue(AdSource::Frame(id))) => {
-                Value::Ad(known.entry(id.0).or_insert_with(|| self.released_ad(id)).clone())
-            }
+            Value::Ad(ad) => match *ad.source() {
+                AdSource::Frame(id) => Value::Ad(known.entry(id.0).or_insert_with(|| self.released_ad(id)).clone()),
+                _ => Value::Ad(ad),
+            },
             Value::List(list) => match list.items() {
                 Items::Made(values) => Value::List(List::of(
                     values.iter().map(|value| self.released_value(value.clone(), known)).collect(),
                 )),
-                Items::Written { .. } => Value::List(list),
+                _ => Value::List(list),
             },
             other => other,
         }
@@ -494,6 +503,7 @@ impl<'a> Machine<'a> {
 
     /// As [`Machine::resolve`], then on the other side of the match.
     pub(crate) fn resolve_reference(&self, name: Name, frame: FrameId) -> Option<(Found<'a>, FrameId)> {
+        let frame = self.current(frame);
         self.resolve(name, frame).or_else(|| {
             let alternate = self.frame(frame).alternate?;
             self.resolve(name, alternate)
@@ -543,7 +553,7 @@ impl<'a> Machine<'a> {
             return Ok(Value::Undefined);
         }
         self.active.push(active);
-        let value = self.deeper(|machine| with_stack(|| machine.eval(tree, node, at)));
+        let value = self.apart(|machine| machine.deeper(|machine| with_stack(|| machine.eval(tree, node, at))));
         self.active.pop();
         value
     }
@@ -554,6 +564,10 @@ impl<'a> Machine<'a> {
         };
         let arguments = tree.run(site.arguments);
         if !function.accepts(arguments.len()) {
+            if function.name == "relTime" && arguments.len() == 2 {
+                // This function finds out after its arguments, which may fail.
+                arguments.iter().try_for_each(|id| self.eval(tree, *id, frame).map(drop))?;
+            }
             return Ok(Value::Error);
         }
         with_stack(|| (function.run)(&mut Call::new(self, tree, arguments, frame)))
@@ -652,13 +666,49 @@ mod tests {
     }
 
     #[test]
+    fn what_a_subscript_takes_out_of_an_ad_has_nothing_around_it() {
+        let my = "[q = [a = b; l = { b }]; b = 3; s = split(\"a b\")]";
+        assert_eq!(text("MY[\"q\"][\"a\"]", my, "[]"), "undefined");
+        assert_eq!(text("MY[\"q\"]", my, "[]"), "[ a = b; l = { b } ]");
+        assert_eq!(text("[l = { b }; b = 3][\"l\"][0]", "[]", "[]"), "undefined");
+        assert_eq!(text("sum([l = { b }; b = 3][\"l\"])", my, "[]"), "3");
+        assert_eq!(text("[x = [y = 5]][\"x\"][\"y\"]", "[]", "[]"), "5");
+        assert_eq!(text("MY[\"s\"][1]", my, "[]"), "\"b\"");
+    }
+
+    #[test]
+    fn what_nothing_keeps_is_lost_when_something_is_taken_out_of_it() {
+        let in_my = |expr: &str| text(expr, "[x = [y = 5]; l = { x, { 7 } }; t = splitTime(0)]", "[]");
+        assert_eq!(in_my("MY[\"x\"].y"), "undefined");
+        assert_eq!(in_my("MY[\"x\"].parent"), "undefined");
+        assert_eq!(in_my("ifThenElse(true, MY[\"x\"], 1).y"), "undefined");
+        assert_eq!(in_my("MY[\"t\"].Year"), "undefined");
+        assert_eq!(in_my("MY.t.Year"), "1970");
+        assert_eq!(in_my("size(MY[\"x\"])"), "1");
+        assert_eq!(in_my("size(MY[\"l\"][1])"), "0");
+        assert_eq!(in_my("MY[\"l\"][1][0]"), "error");
+        assert_eq!(in_my("string(MY[\"l\"][1])"), "\"{  }\"");
+        assert_eq!(in_my("size(MY.l[1])"), "1");
+        assert_eq!(in_my("evalInEachContext([a = 1], {[]})[0].a"), "undefined");
+        assert_eq!(in_my("evalInEachContext({ 1 }, {[]})[0][0]"), "error");
+    }
+
+    #[test]
+    fn what_fails_inside_a_subscript_is_an_error() {
+        assert_eq!(text("isError({ random(0) }[0])", "[]", "[]"), "true");
+        assert_eq!(text("isError([a = random(0)][\"a\"])", "[]", "[]"), "true");
+        assert_eq!(text("isError([a = random(0)].a)", "[]", "[]"), "failed");
+    }
+
+    #[test]
     fn a_duration_in_a_made_list_is_printed_as_one_but_is_a_number() {
         assert_eq!(
             text("string({[a = relTime(5)]}.a)", "[]", "[]"),
             "\"{ relTime(\"05\") }\"".replace("\"05\"", "\\\"05\\\"")
         );
         assert_eq!(text("({[a = relTime(5)]}.a)[0]", "[]", "[]"), "5.000000000000000E+00");
-        assert_eq!(text("max({[a = relTime(5)]}.a)", "[]", "[]"), "5.000000000000000E+00");
+        assert_eq!(text("max({[a = relTime(5.5)]}.a)", "[]", "[]"), "5.000000000000000E+00");
+        assert_eq!(text("min(evalInEachContext(relTime(-5.5), {[]}))", "[]", "[]"), "-5.000000000000000E+00");
         assert_eq!(text("member(relTime(5), {[a = relTime(5)]}.a)", "[]", "[]"), "false");
     }
 

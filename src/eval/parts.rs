@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use crate::ad::ClassAd;
 use crate::eval::{Failed, Found, Frame, Holder, LEFT, Machine, RIGHT, with_stack};
 use crate::name::{Name, known};
-use crate::syntax::expr::{Node, NodeId, Tree};
+use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::value::{AdSource, AdValue, FrameId, Items, List, Type, Value, WrittenAd, elements};
 
 impl<'a> Machine<'a> {
     /// The ad that a value is, as a frame to look names up in.
     pub(crate) fn frame_of(&mut self, ad: &AdValue) -> Result<FrameId, Failed> {
-        let (holder, parent) = match &ad.0 {
+        let (holder, parent) = match ad.source() {
             AdSource::Frame(id) => return Ok(*id),
+            AdSource::Temporary(_) => (Holder::Nowhere, None),
             AdSource::Made(made) => (Holder::Made(Arc::clone(made)), None),
             AdSource::Written(written) => {
                 let parent = (written.frame != FrameId::NONE).then_some(written.frame);
@@ -45,6 +47,7 @@ impl<'a> Machine<'a> {
     /// The ad that the base of a selection names, in the usual case, `MY.x` and `TARGET.x`, without making a value of it.
     pub(super) fn side(&self, tree: &Tree, base: NodeId, frame: FrameId) -> Option<FrameId> {
         let Node::Attr(scope) = tree.node(base) else { return None };
+        let frame = self.current(frame);
         if let (LEFT | RIGHT, Holder::Ad(ad)) = (frame, &self.frame(frame).holder)
             && self.frame(frame).parent.is_some()
             && matches!(scope.key(), known::MY | known::TARGET)
@@ -87,40 +90,51 @@ impl<'a> Machine<'a> {
     /// An attribute of an ad or of the ads around it.
     pub(crate) fn attribute_of_ad(&mut self, ad: &AdValue, name: Name) -> Result<Value, Failed> {
         self.forgetting(|machine| {
-            let id = machine.frame_of(ad)?;
+            let id = machine.searched(ad)?;
             machine.outward(name, id)
         })
+    }
+
+    /// The frame in which a selection looks: the ad, or what is left of an ad that nothing keeps.
+    pub(crate) fn searched(&mut self, ad: &AdValue) -> Result<FrameId, Failed> {
+        if ad.is_temporary() { self.frame_of(&lost_ad()) } else { self.frame_of(ad) }
     }
 
     /// `{ [a = 1], [a = 2] }.a`: the attribute of every element, now. The root meanwhile is that of the ad where
     /// the projection stands. Lists and ads are copied.
     pub(crate) fn project(&mut self, list: &List, name: Name, frame: FrameId) -> Result<Value, Failed> {
         let outer = self.root;
+        let frame = self.current(frame);
         self.root = self.root_of(frame);
         let values = (0..list.len()).map(|at| {
-            let element = self.element_in(list, at, frame)?;
-            let value = self.attribute_of(&element, name, frame)?;
+            let value = self.apart(|machine| {
+                let element = machine.element_in(list, at, frame)?;
+                machine.attribute_of(&element, name, frame)
+            })?;
             self.detached(value)
         });
         let values = values.collect::<Result<Vec<Value>, Failed>>();
         self.root = outer;
-        self.made_list(values?)
+        Ok(Value::List(self.made_list(values?)?))
     }
 
     /// A copy of a list or ad: it has the same parts, but there is nothing around it any more.
     pub(crate) fn detached(&mut self, value: Value) -> Result<Value, Failed> {
         Ok(match value {
-            Value::Ad(AdValue(AdSource::Frame(id))) => {
-                let holder = self.frame(id).holder.clone();
-                Value::Ad(AdValue(AdSource::Frame(self.push_counted(holder, None)?)))
-            }
-            Value::Ad(AdValue(AdSource::Written(written))) => {
-                let expr = written.expr.clone();
-                Value::Ad(AdValue(AdSource::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))))
-            }
+            Value::Ad(ad) => Value::Ad(AdValue(match ad.source() {
+                AdSource::Frame(id) => {
+                    let holder = self.frame(*id).holder.clone();
+                    AdSource::Frame(self.push_counted(holder, None)?)
+                }
+                AdSource::Written(written) => {
+                    let expr = written.expr.clone();
+                    AdSource::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))
+                }
+                other => other.clone(),
+            })),
             Value::List(list) => Value::List(match list.items() {
                 Items::Written { expr, .. } => List::written(expr.clone(), FrameId::NONE),
-                Items::Made(_) => list,
+                _ => list.kept(),
             }),
             other => other,
         })
@@ -129,8 +143,8 @@ impl<'a> Machine<'a> {
     /// An element of a list, evaluated in the scope of the list, as a subscript does.
     fn element(&mut self, list: &List, at: usize) -> Result<Value, Failed> {
         match list.items() {
-            Items::Made(_) => self.element_in(list, at, FrameId::NONE),
             Items::Written { frame, .. } => self.element_in(list, at, *frame),
+            _ => self.element_in(list, at, FrameId::NONE),
         }
     }
 
@@ -148,11 +162,12 @@ impl<'a> Machine<'a> {
             }
             Items::Written { expr, frame: home } => {
                 let id = elements(expr)[at];
-                if *home == frame {
+                if *home == frame && self.moved == FrameId::NONE {
                     return self.eval(expr.tree(), id, frame);
                 }
                 self.away_from(*home, &expr.part(id), frame)
             }
+            Items::Temporary(_) => Ok(Value::Undefined), // never inside another
         }
     }
 
@@ -176,7 +191,10 @@ impl<'a> Machine<'a> {
             (Value::List(list), Value::Int(at)) => {
                 // The reference keeps the low 32 bits of the index.
                 match usize::try_from(*at as i32) {
-                    Ok(at) if at < list.len() => self.deeper(|machine| machine.element(list, at)),
+                    Ok(at) if at < list.len() => {
+                        let element = self.apart(|machine| machine.deeper(|machine| machine.element(list, at)));
+                        Ok(unless_lost(list, swallowed(element)?))
+                    }
                     _ => Ok(Value::Error),
                 }
             }
@@ -186,13 +204,55 @@ impl<'a> Machine<'a> {
                 };
                 self.forgetting(|machine| {
                     let id = machine.frame_of(ad)?;
-                    match machine.find(name, id) {
-                        Some(found) => machine.follow(found, name, id),
-                        None => Ok(Value::Undefined),
+                    let Some(found) = machine.find(name, id) else { return Ok(Value::Undefined) };
+                    let value = machine.afresh(id, |machine| machine.found_in(&found, id, id));
+                    match swallowed(value)? {
+                        Value::Ad(ad) if ad.is_temporary() => Ok(Value::Ad(ad)),
+                        Value::List(list) if list.is_temporary() => Ok(Value::List(list)),
+                        value => Ok(match machine.detached(value)? {
+                            Value::Ad(ad) => Value::Ad(ad.temporary()),
+                            Value::List(list) => Value::List(list.temporary()),
+                            value => value,
+                        }),
                     }
                 })
             }
             _ => Ok(Value::Error),
         }
+    }
+}
+
+/// What is left of an ad that nothing keeps.
+fn lost_ad() -> AdValue {
+    AdValue::of(ClassAd::new())
+}
+
+/// An element taken from a list: from one that nothing but its value keeps, the lists and ads that are part of it
+/// are empty when they are looked at.
+fn unless_lost(list: &List, element: Value) -> Value {
+    if !list.is_temporary() {
+        return element;
+    }
+    let part = |other: &Expr| match list.items() {
+        Items::Written { expr, .. } => Arc::ptr_eq(expr.tree(), other.tree()),
+        _ => true,
+    };
+    match element {
+        Value::Ad(AdValue(AdSource::Written(ad))) if part(&ad.expr) => Value::Ad(lost_ad()),
+        Value::Ad(AdValue(AdSource::Made(_))) if list.values().is_some() => Value::Ad(lost_ad()),
+        Value::List(inner) if !inner.is_temporary() => match inner.items() {
+            Items::Written { expr, .. } if part(expr) => Value::List(List::of(Vec::new())),
+            Items::Made(_) if list.values().is_some() => Value::List(List::of(Vec::new())),
+            _ => Value::List(inner),
+        },
+        other => other,
+    }
+}
+
+/// Where the reference goes on with an error although the evaluation of a part failed.
+pub(crate) fn swallowed(value: Result<Value, Failed>) -> Result<Value, Failed> {
+    match value {
+        Err(Failed::Depth(_) | Failed::NoRoot | Failed::Function(_)) => Ok(Value::Error),
+        other => other,
     }
 }

@@ -132,7 +132,8 @@ impl<'a> Walk<'a> {
         let value = self.machine.eval(&spot.tree, spot.id, spot.frame);
         self.left = self.machine.left;
         self.machine.depth = 0;
-        self.machine.contexts = 0;
+        self.machine.buried = 0;
+        self.machine.moved = FrameId::NONE;
         value
     }
 
@@ -168,6 +169,7 @@ impl<'a> Walk<'a> {
         self.machine.left = self.left;
         self.machine.active.clone_from(&spot.active);
         let located = self.machine.locate(&spot.tree, spot.id, spot.frame);
+        self.machine.moved = FrameId::NONE;
         self.left = self.machine.left;
         self.machine.depth = 0;
         let Some(located) = located? else { return Ok(None) };

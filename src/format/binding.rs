@@ -8,7 +8,6 @@ use crate::ad::ClassAd;
 use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::format::Format;
 use crate::format::detect::{detect_file, detect_text};
-use crate::format::extent::skip_blank;
 use crate::format::json::parse_json;
 use crate::format::long::LongReader;
 use crate::format::new::parse_ad;
@@ -61,8 +60,24 @@ enum Step {
     Stop { ok: bool },
 }
 
-fn found(ad: ClassAd, length: usize) -> Step {
-    if ad.is_empty() { Step::Stop { ok: true } } else { Step::Ad(ad, length) }
+/// An ad that ends at some place. Behind an ad without attributes the binding goes on as if the text had been in the
+/// long form all along.
+fn found(ad: ClassAd, length: usize, text: &[u8], options: &ParseOptions) -> Step {
+    if !ad.is_empty() {
+        return Step::Ad(ad, length);
+    }
+    // It reads to a blank line, or to one with a fault, not to the next ad behind it.
+    let mut end = length;
+    for line in text[length..].split_inclusive(|byte| *byte == b'\n') {
+        end += line.len();
+        let mut reader = LongReader::new(line, options);
+        let blank = line.iter().all(|byte| is_space(*byte));
+        if blank || reader.next_ad().is_err() || reader.report().errors > 0 {
+            break;
+        }
+    }
+    let ad = LongReader::new(&text[length..end], options).next_ad().ok().flatten().unwrap_or_default();
+    if ad.is_empty() { Step::Stop { ok: end == text.len() } } else { Step::Ad(ad, end) }
 }
 
 fn new(text: &[u8], options: &ParseOptions) -> Step {
@@ -75,17 +90,21 @@ fn json(text: &[u8], options: &ParseOptions) -> Step {
 
 type Parse = fn(&[u8], &ParseOptions) -> Result<(ClassAd, usize), SyntaxError>;
 
-/// Reads an ad, or a bracket that opens a list and an ad.
+/// Reads an ad, or a bracket that opens a list and an ad. That bracket may even be the fault of an ad.
 fn bracketed(text: &[u8], list: u8, parse: Parse, options: &ParseOptions) -> Step {
-    let start = match skip_blank(text, 0) {
-        Ok(start) if text.get(start) == Some(&list) => start + 1,
-        _ => 0,
-    };
-    match parse(&text[start..], options) {
-        // An ad without attributes ends the reading, and is an error if more than one character follows.
-        Ok((ad, length)) if ad.is_empty() => Step::Stop { ok: start + length + 1 >= text.len() },
-        Ok((ad, length)) => Step::Ad(ad, start + length),
-        Err(error) => Step::Stop { ok: start + reached(&text[start..], &error, options) >= text.len() },
+    let mut start = 0;
+    loop {
+        let rest = &text[start..];
+        match parse(rest, options) {
+            Ok((ad, length)) => return found(ad, start + length, text, options),
+            Err(error) => {
+                let end = reached(rest, &error, options);
+                if start > 0 || end == 0 || rest.get(end - 1) != Some(&list) {
+                    return Step::Stop { ok: start + end >= text.len() };
+                }
+                start += end;
+            }
+        }
     }
 }
 
@@ -93,11 +112,15 @@ fn bracketed(text: &[u8], list: u8, parse: Parse, options: &ParseOptions) -> Ste
 /// more if the token could go on.
 fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
     let end = (error.span.end as usize).min(text.len());
+    let start = (error.span.start as usize).min(end);
+    if error.kind == SyntaxErrorKind::EmptyName {
+        return behind_value(text, start, options);
+    }
+    if let Some(end) = string_around(text, start, options) {
+        return looked_ahead(text, start, end);
+    }
     match error.kind {
-        // An empty name is noticed when the whole ad is read.
-        SyntaxErrorKind::UnterminatedString { .. }
-        | SyntaxErrorKind::UnterminatedComment
-        | SyntaxErrorKind::EmptyName => return text.len(),
+        SyntaxErrorKind::UnterminatedString { .. } | SyntaxErrorKind::UnterminatedComment => return text.len(),
         SyntaxErrorKind::LeadingZero(_)
         | SyntaxErrorKind::Hexadecimal(_)
         | SyntaxErrorKind::IncompleteNumber(_)
@@ -106,13 +129,22 @@ fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
         _ => {}
     }
     // The error may be about the beginning of a token only.
-    let start = (error.span.start as usize).min(end);
     let mut lexer = Lexer::new(&text[start..], options.mode, options.quoting);
     let end = match lexer.next() {
         Some(Ok(_)) => start + lexer.offset(),
         Some(Err(SyntaxError { kind: SyntaxErrorKind::UnterminatedString { .. }, .. })) => return text.len(),
+        Some(Err(SyntaxError { kind: SyntaxErrorKind::IncompleteNumber(_), span, .. })) => {
+            return start + span.end as usize + 1;
+        }
+        _ if text[start..].starts_with(b"=?") => start + 3,
+        _ if text.get(start).is_some_and(|byte| !byte.is_ascii()) => start + 1,
         _ => end,
     };
+    looked_ahead(text, start, end)
+}
+
+/// How far the reference's lexer reads for a token.
+fn looked_ahead(text: &[u8], start: usize, end: usize) -> usize {
     let blanks = || text[end..].iter().take_while(|byte| is_space(**byte)).count();
     match &text[start..end] {
         b"-" | b"/" | b"=" | b"<" | b">" | b">>" | b"!" | b"&" | b"|" | b"." | b".." => end + 1,
@@ -123,6 +155,48 @@ fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
     }
 }
 
+/// The end of the string that a place is in.
+fn string_around(text: &[u8], place: usize, options: &ParseOptions) -> Option<usize> {
+    let mut lexer = Lexer::new(text, options.mode, options.quoting);
+    loop {
+        let before = lexer.offset();
+        lexer.next()?.ok()?;
+        if lexer.offset() > place {
+            let string = memchr::memchr(b'"', text.get(before..=place)?).is_some();
+            return (string && text[lexer.offset() - 1] == b'"').then(|| lexer.offset());
+        }
+    }
+}
+
+/// How far the reference has read when it finds an empty name, which is behind the value: in JSON right there, in new
+/// syntax when the next token is known.
+fn behind_value(text: &[u8], name: usize, options: &ParseOptions) -> usize {
+    let mut lexer = Lexer::new(&text[name..], options.mode, options.quoting);
+    let mut tokens = std::iter::from_fn(|| {
+        let token = lexer.next()?.ok()?;
+        Some((name + lexer.offset(), token))
+    });
+    let json = text[name..].starts_with(b"\"");
+    let (Some(_), Some(mut start)) = (tokens.next(), tokens.next().map(|(end, _)| end)) else { return text.len() };
+    let mut depth = 0;
+    for (end, _) in tokens {
+        match text[start..end].trim_ascii_start() {
+            b"[" | b"{" | b"(" => depth += 1,
+            b"]" | b";" if depth == 0 => return end,
+            b"]" | b"}" | b")" => {
+                depth -= 1;
+                if depth == 0 && json {
+                    return end;
+                }
+            }
+            _ if depth == 0 && json => return looked_ahead(text, start, end),
+            _ => {}
+        }
+        start = end;
+    }
+    text.len()
+}
+
 /// Reads an ad that must stand on one line; what follows it on that line is ignored.
 fn line(text: &[u8], parse: Parse, options: &ParseOptions) -> Step {
     let blank = text.iter().take_while(|byte| is_space(**byte)).count();
@@ -131,7 +205,7 @@ fn line(text: &[u8], parse: Parse, options: &ParseOptions) -> Step {
         return Step::Stop { ok: true };
     }
     match parse(&text[blank..end], options) {
-        Ok((ad, _)) => found(ad, end),
+        Ok((ad, _)) => found(ad, end, text, options),
         Err(_) => Step::Stop { ok: end == text.len() },
     }
 }
@@ -153,7 +227,7 @@ fn xml(text: &[u8], options: &ParseOptions) -> Step {
         if tag.name == b"c" && tag.side == Side::Start {
             let ad = &text[start..];
             return match XmlParser::new(options).parse(ad) {
-                Ok(read) => found(read.ad, start + read.length),
+                Ok(read) => found(read.ad, start + read.length, text, options),
                 Err(error) => Step::Stop { ok: error.span.end as usize >= ad.len() },
             };
         }
@@ -167,6 +241,9 @@ fn xml(text: &[u8], options: &ParseOptions) -> Step {
 
 /// Reads an ad in the format that the text seems to be in, from here on.
 fn file(text: &[u8], options: &ParseOptions) -> Step {
+    if significant(text) == text.len() {
+        return Step::Stop { ok: true };
+    }
     let lone = lone_bracket(text);
     match detect_file(text, options) {
         Format::Long => match lone {

@@ -156,6 +156,19 @@ pub struct Writer<W> {
     text: Vec<u8>,
     count: u64,
     ads: Printer,
+    layout: Layout,
+}
+
+/// How ads are laid out, where a form has two ways.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Layout {
+    /// As the tools print them: new syntax in one line an ad, XML with an attribute a line.
+    #[default]
+    Usual,
+    /// New syntax with an attribute a line.
+    Pretty,
+    /// XML in one line an ad.
+    Compact,
 }
 
 #[derive(Debug)]
@@ -184,7 +197,13 @@ impl<W: Write> Writer<W> {
             Printer::Xml(_) => text.extend_from_slice(XmlWriter::HEADER.as_bytes()),
             Printer::Long(_) | Printer::JsonLines(_) => {}
         }
-        Writer { output, text, count: 0, ads }
+        Writer { output, text, count: 0, ads, layout: Layout::Usual }
+    }
+
+    /// Lays ads out in another way.
+    #[must_use]
+    pub fn laid_out(self, layout: Layout) -> Self {
+        Writer { layout, ..self }
     }
 
     /// Writes an ad. Returns the attributes that cannot be read back as they were; only the long format has such.
@@ -200,9 +219,11 @@ impl<W: Write> Writer<W> {
         let mut lost = Vec::new();
         match &mut self.ads {
             Printer::Long(writer) => lost = writer.write(text, ad),
+            Printer::New(writer) if self.layout == Layout::Pretty => writer.write_pretty(text, ad),
             Printer::New(writer) => writer.write(text, ad),
             Printer::Json(writer) => writer.write(text, ad),
             Printer::JsonLines(writer) => writer.write_line(text, ad),
+            Printer::Xml(writer) if self.layout == Layout::Compact => writer.write_compact(text, ad),
             Printer::Xml(writer) => writer.write_spaced(text, ad),
         }
         text.push(b'\n');

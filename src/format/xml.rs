@@ -229,7 +229,7 @@ impl XmlParser {
                     if self.stop.is_none() {
                         self.stop = Some(unexpected(text, start, Expected::XmlAttribute));
                     }
-                    *at = start;
+                    *at = tag.end;
                     return Ok(None);
                 }
             }

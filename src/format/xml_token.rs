@@ -27,9 +27,12 @@ pub(crate) struct Tag<'t> {
 }
 
 impl<'t> Tag<'t> {
-    /// The tag that begins at the `<` at `start`; the end of the text closes it as well.
+    /// The tag that begins at the `<` at `start`. One that is cut off by the end of the text has no name.
     pub(crate) fn at(text: &'t [u8], start: usize) -> Self {
-        let close = memchr::memchr(b'>', &text[start..]).map_or(text.len(), |length| start + length);
+        let Some(length) = memchr::memchr(b'>', &text[start..]) else {
+            return Tag { side: Side::Empty, name: &[], rest: &[], end: text.len() };
+        };
+        let close = start + length;
         let inner = text[start + 1..close].trim_ascii_start();
         let (inner, ends) = inner.strip_prefix(b"/").map_or((inner, false), |rest| (rest.trim_ascii_start(), true));
         let (inner, empty) = inner.strip_suffix(b"/").map_or((inner, false), |rest| (rest, true));
@@ -40,7 +43,7 @@ impl<'t> Tag<'t> {
             (false, false) => Side::Start,
         };
         let (name, rest) = inner.split_at(length);
-        Tag { side, name, rest, end: (close + 1).min(text.len()) }
+        Tag { side, name, rest, end: close + 1 }
     }
 
     /// Whether this is the end tag of an element.

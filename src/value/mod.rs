@@ -104,6 +104,9 @@ pub(crate) enum Items {
     Written { expr: Expr, frame: FrameId },
     /// Made by a function or a projection.
     Made(Vec<Value>),
+    /// A list that nothing but its value keeps: the lists that functions make, and what a subscript takes out of an ad.
+    /// The lists and ads in it are lost to the reference when the list is, while an element is being taken.
+    Temporary(List),
 }
 
 impl List {
@@ -116,15 +119,35 @@ impl List {
         List(Arc::new(Items::Written { expr, frame }))
     }
 
+    /// The same list, kept by nothing but the value.
+    pub(crate) fn temporary(self) -> Self {
+        if self.is_temporary() { self } else { List(Arc::new(Items::Temporary(self))) }
+    }
+
+    pub(crate) fn is_temporary(&self) -> bool {
+        matches!(*self.0, Items::Temporary(_))
+    }
+
+    /// The same list, kept by something else.
+    pub(crate) fn kept(self) -> Self {
+        match &*self.0 {
+            Items::Temporary(list) => list.clone(),
+            _ => self,
+        }
+    }
+
     pub(crate) fn items(&self) -> &Items {
-        &self.0
+        match &*self.0 {
+            Items::Temporary(list) => list.items(),
+            items => items,
+        }
     }
 
     /// The elements, if they are values already; those of a list written in an expression are not evaluated.
     pub fn values(&self) -> Option<&[Value]> {
-        match &*self.0 {
+        match self.items() {
             Items::Made(values) => Some(values),
-            Items::Written { .. } => None,
+            _ => None,
         }
     }
 
@@ -133,6 +156,7 @@ impl List {
         match &*self.0 {
             Items::Written { expr, .. } => elements(expr).len(),
             Items::Made(values) => values.len(),
+            Items::Temporary(list) => list.len(),
         }
     }
 
@@ -146,6 +170,7 @@ impl List {
         match &*self.0 {
             Items::Written { expr, .. } => elements(expr).iter().map(|id| expr.part(*id)).collect(),
             Items::Made(values) => values.iter().map(Value::to_expr).collect(),
+            Items::Temporary(list) => list.exprs(),
         }
     }
 }
@@ -169,6 +194,9 @@ pub(crate) enum AdSource {
     Written(Arc<WrittenAd>),
     /// Made by a function, or taken out of an evaluation.
     Made(Arc<ClassAd>),
+    /// An ad that nothing but its value keeps: what a subscript takes out of another ad. It is lost to the reference
+    /// before a selection looks into it.
+    Temporary(Arc<AdSource>),
 }
 
 #[derive(Debug)]
@@ -184,10 +212,29 @@ impl AdValue {
         AdValue(AdSource::Made(Arc::new(ad)))
     }
 
+    /// The same ad, kept by nothing but the value.
+    pub(crate) fn temporary(self) -> Self {
+        if self.is_temporary() { self } else { AdValue(AdSource::Temporary(Arc::new(self.0))) }
+    }
+
+    pub(crate) fn is_temporary(&self) -> bool {
+        matches!(self.0, AdSource::Temporary(_))
+    }
+
+    /// What the ad is, whoever keeps it.
+    pub(crate) fn source(&self) -> &AdSource {
+        let mut source = &self.0;
+        while let AdSource::Temporary(inner) = source {
+            source = inner;
+        }
+        source
+    }
+
     /// The ad itself.
     pub fn to_ad(&self) -> ClassAd {
-        match &self.0 {
-            AdSource::Frame(_) => ClassAd::new(), // never leaves an evaluation
+        match self.source() {
+            // Neither leaves an evaluation.
+            AdSource::Frame(_) | AdSource::Temporary(_) => ClassAd::new(),
             AdSource::Written(written) => ClassAd::from_expr(&written.expr).unwrap_or_default(),
             AdSource::Made(ad) => (**ad).clone(),
         }
@@ -275,7 +322,7 @@ impl Value {
             Value::RelTime(seconds) => Literal::RelTime(*seconds),
             Value::List(list) => return list.to_expr(),
             Value::Ad(ad) => {
-                return match &ad.0 {
+                return match ad.source() {
                     AdSource::Written(written) => written.expr.clone(),
                     _ => ad.to_ad().to_expr(),
                 };
@@ -295,6 +342,7 @@ impl List {
         use crate::syntax::expr::{Run, Tree, copy_into};
         match &*self.0 {
             Items::Written { expr, .. } => expr.clone(),
+            Items::Temporary(list) => list.to_expr(),
             Items::Made(values) => {
                 let mut tree = Tree::default();
                 let children: Vec<NodeId> = values

@@ -6,6 +6,8 @@ answers differed is never built upon. Everything follows from the seed.
 """
 import json
 
+from edges import MY, TARGET, Edges
+
 INTEGERS = """0 1 2 3 4 5 7 8 10 16 31 32 33 42 60 63 64 65 90 100 127 255 256 1000 3600 65535 86399 86400 90061 1000000 1577836800 2147483647 2147483648
 4294967295 4294967296 4294967297 9007199254740992 9007199254740993 4611686018427387904 9223372036854775806 9223372036854775807 9223372036854775808
 18446744073709551615 99999999999999999999 -1 -2 -3 -5 -8 -64 -100 -86401 -2147483648 -2147483649 -9223372036854775807 -9223372036854775808
@@ -114,6 +116,7 @@ class Generator:
                    (self.list, 5), (self.ad, 6), (self.atom, 5), (self.broken, 5), (self.noisy, 3), (self.sequence, 2), (self.odd, 2)]
         if self.calls:
             weights.append((self.call, 50))
+            weights.append((Edges(random.random, literal).expression, 25))
         self.makers = [maker for maker, weight in weights for _ in range(weight)]
 
     # ---- choosing -------------------------------------------------------------------------------------------------
@@ -284,7 +287,7 @@ class Generator:
     def refresh(self, accepted):
         """New pairs of ads; `accepted` says which texts both sides can read."""
         ads = [self.whole_ad() for _ in range(60)]
-        ads = [ad for ad, fine in zip(ads, accepted(ads)) if fine] + ["[]", "[a=1;b=2;x=[y=3];d={1,2}]"]
+        ads = [ad for ad, fine in zip(ads, accepted(ads)) if fine] + ["[]", "[a=1;b=2;x=[y=3];d={1,2}]", MY, TARGET]
         self.contexts = [(None, None, "")] * 3
         for ad in ads:
             my = '"my":' + json.dumps(ad)
