@@ -71,7 +71,7 @@ fn quotas(criterion: &mut Criterion) {
             let mut rounds = Rounds::new(&tree, &settings.rules, black_box(&pool), Settings::default());
             let mut calls = 0;
             while let Some(call) = rounds.next(|_| true) {
-                let usage = rounds.usage()[call.group];
+                let usage = rounds.in_use()[call.group];
                 rounds.used(call.group, usage.max(f64::from(call.whole_limit() / 2)));
                 calls += 1;
             }

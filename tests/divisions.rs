@@ -193,7 +193,7 @@ proptest! {
         let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
         let mut calls = 0;
         while let Some(call) = rounds.next(|group| pool.demand[group] > 0.0) {
-            let usage = rounds.usage()[call.group];
+            let usage = rounds.in_use()[call.group];
             let grant = &rounds.record()[rounds.record().len() - 1].grants[call.group];
             let limit = call.limit.unwrap_or(0.0);
             let most = grant.allocated.max(grant.quota).max(grant.usage);

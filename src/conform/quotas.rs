@@ -44,7 +44,7 @@ fn simulate<'t>(tree: &'t GroupTree, rules: &'t QuotaRules, pool: &Pool, mut mat
         let everybody = 0..if unbounded { tree.len() } else { 0 };
         let served: Vec<usize> = if unbounded { everybody.filter(|&at| regroups(at)).collect() } else { vec![group] };
         for at in served {
-            let usage = rounds.usage()[at];
+            let usage = rounds.in_use()[at];
             let room = if unbounded { f64::INFINITY } else { bound - usage };
             let won = room.min(matchable[at]).min(free).max(0.0).floor();
             matchable[at] -= won;
@@ -169,7 +169,7 @@ fn result(tree: &GroupTree, rounds: &Rounds<'_>) -> Json {
     json!({
         "warnings": tree.warnings().iter().map(ToString::to_string).collect::<Vec<_>>(),
         "rounds": rounds.record().iter().map(round).collect::<Vec<_>>(),
-        "final": by_name(rounds.usage()),
+        "final": by_name(rounds.in_use()),
         "any_accept": tree.any_accepts_surplus,
         "autoregroup": tree.autoregroup,
     })

@@ -134,7 +134,7 @@ pub(super) fn strays(
         let subjects: Vec<&str> = PREFIXES.iter().filter_map(|prefix| upper.strip_prefix(prefix)).collect();
         let fits = |subject: &&str| declared.contains(&subject.to_ascii_lowercase().into_bytes());
         if let Some(subject) = subjects.first()
-            && !subjects.iter().any(|subject| fits(subject))
+            && !subjects.iter().any(fits)
         {
             let subject = &shown[shown.len() - subject.len()..];
             let message = format!("`{shown}` has no effect: `{subject}` is not in GROUP_NAMES");

@@ -160,7 +160,7 @@ impl<'t> Rounds<'t> {
     }
 
     /// What each group uses now.
-    pub fn usage(&self) -> &[f64] {
+    pub fn in_use(&self) -> &[f64] {
         &self.live
     }
 

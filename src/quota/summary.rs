@@ -150,7 +150,7 @@ pub fn summaries(tree: &GroupTree, rounds: &Rounds<'_>, demand: &[f64]) -> Vec<G
             subtree_quota: assigned.subtree_quota,
             demand: demand.get(at).copied().unwrap_or(0.0),
             usage_before: first.map_or(0.0, |round| round.grants[at].usage),
-            usage: rounds.usage()[at],
+            usage: rounds.in_use()[at],
             allocated: last.map_or(0.0, |grant| grant.allocated),
             sort_key: last.map_or(0.0, |grant| grant.sort_key),
             rounds: rounds
