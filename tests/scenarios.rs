@@ -272,6 +272,79 @@ fn members_of_groups_compete_once_more_with_everybody() {
     replay("group-autoregroup");
 }
 
+/// The lines of the negotiator's log that tell numbers: what was assigned, what was allocated in each round.
+#[test]
+fn quotas_and_grants_are_those_of_the_log() {
+    for name in ["static", "surplus", "nested", "weighted", "autoregroup"] {
+        let name = format!("group-{name}");
+        let (outcome, expected) = (negotiate(&snapshot(&name)).unwrap(), expected(&name));
+        let mut round = 0;
+        let mut lines = 0;
+        for line in list(&expected, "group_log") {
+            let words: Vec<&str> = line.as_str().unwrap().split_whitespace().collect();
+            let value = |key: &str| {
+                let at = words.iter().position(|word| *word == key)?;
+                words.get(at + 1)?.parse::<f64>().ok()
+            };
+            // The log gives six digits.
+            let same = |found: f64, recorded: f64| (found - recorded).abs() <= 1e-5 * recorded.abs().max(1.0);
+            let of = |group: &str| outcome.groups.iter().find(|found| found.name == group).unwrap();
+            match words.as_slice() {
+                [_, _, "allocation", "round", ..] => round += 1,
+                [_, _, "subtree", group, "receiving", ..] => {
+                    assert!(same(of(group).subtree_quota, value("quota=").unwrap()), "{name}: {words:?}");
+                    lines += 1;
+                }
+                [_, _, "group=", group, "quota=", ..] => {
+                    let granted = &of(group).rounds[round - 1];
+                    assert!(same(granted.allocated, value("allocated=").unwrap()), "{name}: {words:?}");
+                    assert!(same(granted.unmet, value("unallocated=").unwrap()), "{name}: {words:?}");
+                    lines += 1;
+                }
+                [_, _, "Group", group, "allocated=", ..] if !line.as_str().unwrap().contains("resetting") => {
+                    let used = of(group).rounds.get(round).map_or(of(group).usage, |next| next.usage);
+                    assert!(same(used, value("usage=").unwrap()), "{name}: {words:?}");
+                    lines += 1;
+                }
+                _ => {}
+            }
+        }
+        assert!(lines >= 9, "{name}: {lines} lines");
+        assert!(outcome.groups.iter().all(|group| group.rounds.len() == round), "{name}");
+    }
+}
+
+/// What the accountant published of each group after the cycle.
+#[test]
+fn groups_are_published_as_recorded() {
+    for name in ["static", "surplus", "nested", "weighted", "autoregroup"] {
+        let name = format!("group-{name}");
+        let outcome = negotiate(&snapshot(&name)).unwrap();
+        let listed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/userprio").join(&name);
+        let recorded = ads(&listed, "accounting.ads");
+        let text = |ad: &ClassAd, key: &str| ad.get(key).map(|expr| expr.to_string()).unwrap_or_default();
+        let groups: Vec<&ClassAd> = recorded.iter().filter(|ad| text(ad, "IsAccountingGroup") == "true").collect();
+        assert_eq!(groups.len(), outcome.groups.len(), "{name}");
+        for ad in groups {
+            let group = outcome.groups.iter().find(|group| format!("\"{}\"", group.name) == text(ad, "Name")).unwrap();
+            for (key, value) in [
+                ("ConfigQuota", group.configured),
+                ("EffectiveQuota", group.quota),
+                ("SubtreeQuota", group.subtree_quota),
+                ("GroupSortKey", group.sort_key),
+                ("Requested", group.demand),
+                ("WeightedResourcesUsed", group.usage),
+            ] {
+                let recorded: f64 = text(ad, key).parse().unwrap();
+                // Reals are published with 16 digits.
+                let equal = (value - recorded).abs() <= 1e-15 * recorded.abs();
+                assert!(equal, "{name}: {key} of {} is {value}, not {recorded}", group.name);
+            }
+            assert_eq!(format!("\"{}\"", group.surplus.as_str()), text(ad, "SurplusPolicy"), "{name}: {}", group.name);
+        }
+    }
+}
+
 #[test]
 fn a_snapshot_written_down_and_read_again_has_the_same_outcome() {
     for name in ["match-mix", "pie-weighted"] {

@@ -8,6 +8,7 @@ mod functions;
 mod input;
 mod matching;
 mod negotiate;
+mod quotas;
 mod repl;
 mod settings;
 mod userprio;
@@ -31,6 +32,7 @@ Examples:
   classmate eval 'TARGET.Memory >= MY.RequestMemory' --my job.ads --target slot.ads
   classmate match --job jobs.ads --slots slots.ads
   classmate negotiate examples/pool
+  classmate quotas examples/groups
   classmate config check condor_config
 
 Exit status: 0 on success, 1 when something could not be done, 2 on wrong usage or text that does not parse.")]
@@ -67,6 +69,7 @@ enum Command {
     Repl(repl::Arguments),
     Functions(functions::Arguments),
     Negotiate(negotiate::Arguments),
+    Quotas(quotas::Arguments),
     Userprio(Box<userprio::Arguments>),
     Ads(ads::Arguments),
     Config(config::Arguments),
@@ -174,6 +177,7 @@ pub fn run() -> ExitCode {
         Command::Repl(arguments) => repl::run(arguments, streams),
         Command::Functions(arguments) => functions::run(arguments),
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
+        Command::Quotas(arguments) => quotas::run(arguments, streams),
         Command::Userprio(arguments) => userprio::run(arguments, streams),
         Command::Ads(arguments) => ads::run(arguments, streams),
         Command::Config(arguments) => return ended(config::run(arguments, streams)),

@@ -37,6 +37,25 @@ Examples:
 
 Exit status: 0 when the cycle was run, 1 when a file cannot be read, 2 when a file or a setting is wrong.")]
 pub(super) struct Arguments {
+    #[command(flatten)]
+    files: PoolFiles,
+    /// Charge the cycle to the accountant's log: decay, usage and matches, all of it or nothing
+    #[arg(long)]
+    commit: bool,
+    /// How the outcome is printed
+    #[arg(long, value_enum, default_value = "table")]
+    format: Form,
+    /// Print the statistics as the negotiator's own ad has them, in the long format, and nothing else
+    #[arg(long, conflicts_with_all = ["format", "matches"])]
+    ad: bool,
+    /// How many matches the table lists: `all`, `none` or a number
+    #[arg(long, value_name = "HOW MANY", default_value = "all")]
+    matches: Shown,
+}
+
+/// The files of a pool, in a directory or each by its own flag.
+#[derive(clap::Args, Debug)]
+pub(super) struct PoolFiles {
     /// A directory with the files of a pool
     #[arg(required_unless_present_all = ["slots", "jobs"])]
     pool: Option<PathBuf>,
@@ -58,21 +77,9 @@ pub(super) struct Arguments {
     /// The clock: seconds since 1970, a date, or `wall`; by default the newest time in the files
     #[arg(long, value_name = "TIME", value_parser = parse_now)]
     now: Option<Now>,
-    /// Charge the cycle to the accountant's log: decay, usage and matches, all of it or nothing
-    #[arg(long)]
-    commit: bool,
     /// Where `random()` begins; the same seed gives the same numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// How the outcome is printed
-    #[arg(long, value_enum, default_value = "table")]
-    format: Form,
-    /// Print the statistics as the negotiator's own ad has them, in the long format, and nothing else
-    #[arg(long, conflicts_with_all = ["format", "matches"])]
-    ad: bool,
-    /// How many matches the table lists: `all`, `none` or a number
-    #[arg(long, value_name = "HOW MANY", default_value = "all")]
-    matches: Shown,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -101,9 +108,9 @@ impl FromStr for Shown {
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
-    let mut snapshot = snapshot(arguments, &mut notes, streams.err)?;
+    let mut snapshot = snapshot(&arguments.files, arguments.commit, &mut notes, streams.err)?;
     // The books are locked and read again before the cycle: nobody writes to them in between.
-    let mut journal = if arguments.commit { Some(books(arguments, snapshot.now)?) } else { None };
+    let mut journal = if arguments.commit { Some(books(&arguments.files, snapshot.now)?) } else { None };
     if let Some(journal) = &journal {
         snapshot.log = Some(journal.log().clone());
     }
@@ -129,7 +136,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
 }
 
 /// Opens the accountant's log for writing.
-fn books(arguments: &Arguments, now: i64) -> Result<Journal, Failure> {
+fn books(arguments: &PoolFiles, now: i64) -> Result<Journal, Failure> {
     let path = arguments.log.clone().or_else(|| Some(arguments.pool.as_ref()?.join("Accountantnew.log")));
     let Some(path) = path else {
         return Err(Failure::input("--commit needs an accountant's log to write to").help("give one with --log FILE"));
@@ -156,7 +163,12 @@ fn print(out: &mut impl Write, result: &Outcome, matches: usize, streams: Stream
     outcome::write(out, result, matches, streams.out)
 }
 
-fn snapshot(arguments: &Arguments, notes: &mut Notes, color: Color) -> Result<Snapshot, Failure> {
+pub(super) fn snapshot(
+    arguments: &PoolFiles,
+    commit: bool,
+    notes: &mut Notes,
+    color: Color,
+) -> Result<Snapshot, Failure> {
     if let Some(pool) = &arguments.pool
         && !pool.is_dir()
     {
@@ -184,7 +196,7 @@ fn snapshot(arguments: &Arguments, notes: &mut Notes, color: Color) -> Result<Sn
     warnings.extend(config.warnings().iter().map(|warning| format!("{}: {}", warning.place, warning.message)));
     let log = match optional(&arguments.log, "Accountantnew.log") {
         Some(path) => {
-            let text = if arguments.commit && !path.exists() { Vec::new() } else { contents(&path)? };
+            let text = if commit && !path.exists() { Vec::new() } else { contents(&path)? };
             let log = Log::read(&text).map_err(|error| {
                 Failure::input(format!("`{}`: {error}", path.display()))
                     .help("expected the negotiator's Accountantnew.log, copied whole")

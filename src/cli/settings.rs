@@ -30,16 +30,16 @@ pub(super) struct Sources {
     /// Run the commands that `include command` and a trailing `|` name; a configuration can run any program then
     #[arg(long)]
     allow_commands: bool,
-    /// Let the environment in: $ENV(NAME) finds its variables, and variables _CONDOR_NAME set NAME after the files
+    /// Let the environment in: `$ENV(NAME)` finds its variables, and variables `_CONDOR_NAME` set NAME after the files
     #[arg(long)]
     environment: bool,
-    /// Also read what LOCAL_CONFIG_DIR and LOCAL_CONFIG_FILE name, as a daemon does
+    /// Also read what `LOCAL_CONFIG_DIR` and `LOCAL_CONFIG_FILE` name, as a daemon does
     #[arg(long)]
     local_files: bool,
     /// What `time()` answers in a function macro: seconds since 1970, a date, or `wall`
     #[arg(long, value_name = "TIME", default_value = "wall", value_parser = parse_now)]
     now: Now,
-    /// Where $RANDOM_CHOICE and $RANDOM_INTEGER begin; the same seed gives the same values
+    /// Where `$RANDOM_CHOICE` and `$RANDOM_INTEGER` begin; the same seed gives the same values
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
 }

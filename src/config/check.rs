@@ -285,25 +285,16 @@ impl Checker<'_> {
 
     /// Something about the value of a definition.
     fn fault(&mut self, severity: Severity, message: String, definition: &Definition<'_>, help: Option<String>) {
-        let mut error = self.at_value(message, definition);
+        let mut error = at_value(message, definition);
         error.help = help;
         self.found.push(Diagnostic { severity, error });
-    }
-
-    fn at_value(&self, message: String, definition: &Definition<'_>) -> ConfigError {
-        let place = definition.place.map(|place| match definition.value {
-            Some((line, column)) => Place { file: place.file.clone(), line, column },
-            None => place.clone(),
-        });
-        let width = if definition.verbatim { definition.raw.len() } else { 0 };
-        ConfigError::new(message, place).about(width)
     }
 
     fn expression(&mut self, name: &str, text: &[u8], definition: &Definition<'_>) {
         let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
         let Err(error) = parse_expr(text, &options) else { return };
         let finding = diagnose(text, &error, &options);
-        let mut refused = self.at_value(format!("`{name}` is no expression: {}", finding.message), definition);
+        let mut refused = at_value(format!("`{name}` is no expression: {}", finding.message), definition);
         refused.help.clone_from(&finding.help);
         if definition.verbatim && definition.raw == text {
             // The place inside the expression is one in the file.
@@ -336,6 +327,16 @@ impl Checker<'_> {
 fn default_help(knob: &Knob) -> Option<String> {
     let text = knob.default_text()?;
     Some(format!("the default is `{text}`"))
+}
+
+/// An error at the value of a definition.
+fn at_value(message: String, definition: &Definition<'_>) -> ConfigError {
+    let place = definition.place.map(|place| match definition.value {
+        Some((line, column)) => Place { file: place.file.clone(), line, column },
+        None => place.clone(),
+    });
+    let width = if definition.verbatim { definition.raw.len() } else { 0 };
+    ConfigError::new(message, place).about(width)
 }
 
 #[cfg(test)]
@@ -376,7 +377,9 @@ mod tests {
     fn expressions_are_parsed_with_the_exact_place() {
         assert_eq!(
             found("PREEMPTION_REQUIREMENTS = RemoteUserPrio > * 1"),
-            ["error 1:44+1 `PREEMPTION_REQUIREMENTS` is no expression: expected an expression, found `*` [a value is missing between `>` and `*`]"]
+            [
+                "error 1:44+1 `PREEMPTION_REQUIREMENTS` is no expression: expected an expression, found `*` [a value is missing between `>` and `*`]"
+            ]
         );
         let expanded = found("X = * 1\nPREEMPTION_RANK = Cpus > $(X)");
         assert_eq!(expanded.len(), 1);

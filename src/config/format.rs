@@ -7,6 +7,7 @@ const WIDEST: usize = 1000;
 
 /// One `%…` of a format.
 #[derive(Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "the flags of a directive are independent of one another")]
 pub(crate) struct Directive {
     left: bool,
     plus: bool,
@@ -153,7 +154,7 @@ mod tests {
         }
         let real =
             |form: &str, value| format(form.as_bytes(), |d| d.real(value)).map(|text| String::from_utf8(text).unwrap());
-        assert_eq!(real("%08.2f", -3.14159).as_deref(), Some("-0003.14"));
+        assert_eq!(real("%08.2f", -3.14259).as_deref(), Some("-0003.14"));
         assert_eq!(real("%.3E", 123_456.0).as_deref(), Some("1.235E+05"));
         assert_eq!(real("%e", 1e-100).as_deref(), Some("1.000000e-100"));
         assert_eq!(real("%g", 1e10).as_deref(), Some("1e+10"));

@@ -46,7 +46,8 @@ impl Kind {
             Kind::Real(min, max) => match (min == f64::MIN, max == f64::MAX) {
                 (true, _) => "number".to_owned(),
                 (false, true) => format!("number of at least {min}"),
-                (false, false) => format!("number from {min} to {max:?}"),
+                (false, false) if max < 1e16 => format!("number from {min} to {max}"),
+                (false, false) => format!("number from {min} to {max:e}"),
             },
             Kind::Number => "number".to_owned(),
             Kind::Expression => "expression".to_owned(),

@@ -1,7 +1,7 @@
 //! Each scheduling system's own configuration files, read into typed settings.
 //!
 //! In: the text of files and their names. Out: names with values ([`Config`]), the settings the product understands
-//! ([`knobs::NegotiatorKnobs`], [`groups::Groups`]), and what is wrong with them ([`check::check`]). Reads no file, no
+//! ([`knobs::NegotiatorKnobs`]), and what is wrong with them ([`check::check`]). Reads no file, no
 //! environment and no clock itself: all that comes with a [`Context`] and a [`Files`].
 
 pub mod check;
@@ -11,7 +11,6 @@ pub mod expand;
 pub mod files;
 mod format;
 mod function;
-pub mod groups;
 pub mod knob;
 pub mod knobs;
 mod line;

@@ -196,6 +196,7 @@ impl Text<'_> {
 }
 
 /// An `if` that is open.
+#[expect(clippy::struct_excessive_bools, reason = "each of them is asked for by itself")]
 struct Branch {
     place: Place,
     /// Whether the lines here are read.
@@ -592,7 +593,7 @@ mod tests {
     fn read(files: &[(&str, &str)]) -> Result<Config, ConfigError> {
         let mut config = Config::default();
         let root = files[0].0;
-        config.read_root(root, &TextFiles::from_iter(files.iter().copied()))?;
+        config.read_root(root, &files.iter().copied().collect::<TextFiles>())?;
         Ok(config)
     }
 

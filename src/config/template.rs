@@ -15,8 +15,6 @@ pub(crate) struct Template {
     pub(crate) name: &'static str,
     /// Its lines; empty for one that only concerns other daemons.
     pub(crate) text: &'static str,
-    /// Whether it sets nothing here because it concerns other daemons.
-    pub(crate) foreign: bool,
 }
 
 static ALL: LazyLock<Vec<Template>> = LazyLock::new(|| {
@@ -24,9 +22,9 @@ static ALL: LazyLock<Vec<Template>> = LazyLock::new(|| {
     parts
         .filter_map(|part| {
             let (head, text) = part.split_once('\n').unwrap_or((part, ""));
-            let (title, foreign) = head.strip_suffix(" -").map_or((head, false), |title| (title, true));
+            let title = head.strip_suffix(" -").unwrap_or(head);
             let (category, name) = title.split_once(':')?;
-            Some(Template { category, name, text, foreign })
+            Some(Template { category, name, text })
         })
         .collect()
 });
@@ -234,11 +232,10 @@ mod tests {
     }
 
     #[test]
-    fn every_template_has_a_name_and_lines() {
+    fn every_template_has_a_name() {
         assert!(all().len() > 50, "{}", all().len());
         for template in all() {
             assert!(!template.name.is_empty() && !template.name.contains(' '), "{template:?}");
-            assert_eq!(template.foreign, template.text.trim().is_empty(), "{template:?}");
         }
         assert!(is_known(b"policy", b"ALWAYS_RUN_JOBS") && is_category(b"Security") && !is_category(b"nope"));
     }

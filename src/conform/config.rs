@@ -57,8 +57,11 @@ fn value(config: &Config, name: &str) -> Result<Option<Json>, ExpandError> {
     Ok(Some(value).filter(|value| !value.is_empty()).map(|value| text(&value)))
 }
 
-/// An object of texts, in its order.
-fn texts(case: &Json, key: &str) -> Result<Option<Vec<(String, Vec<u8>)>>, String> {
+/// Names and their texts, in the order of the case.
+type Texts = Vec<(String, Vec<u8>)>;
+
+/// An object of texts.
+fn texts(case: &Json, key: &str) -> Result<Option<Texts>, String> {
     let wrong = || format!("`{key}` must be an object of strings");
     match case.get(key) {
         None | Some(Json::Null) => Ok(None),

@@ -1,164 +1,176 @@
-//! Cases of kind `quotas`: a pool of groups with demand, played through the rounds with matches that only count.
+//! Cases of `quotas`: the rounds of a cycle over a pool whose matches are simulated.
 
 use serde_json::{Map, Value as Json, json};
 
+use crate::accountant::ROOT_GROUP;
 use crate::config::Config;
 use crate::eval::scope::Settings;
-use crate::quota::settings::terms;
-use crate::quota::{Call, Defaults, Group, GroupTree, Rounds, Share, Terms};
+use crate::quota::settings::Stated;
+use crate::quota::{Call, GroupSetting, GroupTree, Pool, QuotaRules, QuotaSettings, ROOT, Round, Rounds};
 
 pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
     let spec = case.get("spec").filter(|spec| spec.is_object()).ok_or("expected an object in `spec`")?;
-    let mut answers = Map::new();
-    answers.insert("result".to_owned(), play(spec)?);
-    Ok(answers)
-}
-
-fn number(json: &Json, what: &str) -> Result<f64, String> {
-    json.as_f64().ok_or_else(|| format!("expected a number in `{what}`, found `{json}`"))
-}
-
-fn truth(spec: &Json, what: &str, default: bool) -> Result<bool, String> {
-    match spec.get(what) {
-        None | Some(Json::Null) => Ok(default),
-        Some(json) => json.as_bool().ok_or_else(|| format!("expected true or false in `{what}`, found `{json}`")),
-    }
-}
-
-fn group(spec: &Json, defaults: Defaults) -> Result<Group, String> {
-    let name = spec.get("name").and_then(Json::as_str).ok_or("expected a string in `name`")?;
-    let quota = |what: &str| spec.get(what).filter(|json| !json.is_null()).map(|json| number(json, what)).transpose();
-    let share = match quota("static")? {
-        Some(slots) => Some(Share::Static(slots)),
-        None => quota("dynamic")?.map(Share::Dynamic),
+    let settings = settings(spec)?;
+    let tree = GroupTree::new(&settings);
+    let total = number(spec, "total")?.ok_or("expected a number in `total`, found `null`")?;
+    let per_group = |key: &str| by_group(spec, key, &tree);
+    let pool = Pool {
+        total,
+        demand: per_group("demand")?.into_iter().map(|demand| demand.unwrap_or(0.0)).collect(),
+        usage: per_group("usage")?.into_iter().map(|usage| usage.unwrap_or(0.0)).collect(),
+        last_served: per_group("rr_time")?.into_iter().map(|time| time.unwrap_or(0.0)).collect(),
     };
-    Ok(Group {
-        name: name.as_bytes().to_vec(),
-        share,
-        accepts_surplus: truth(spec, "accept", defaults.accepts_surplus)?,
-        autoregroup: truth(spec, "autoregroup", defaults.autoregroup)?,
+    let idle = pool.demand.iter().zip(&pool.usage).map(|(demand, usage)| demand - usage);
+    let matchable = per_group("matchable")?.into_iter().zip(idle).map(|(said, idle)| said.unwrap_or(idle)).collect();
+    let rounds = simulate(&tree, &settings.rules, &pool, matchable);
+    let mut answer = Map::new();
+    answer.insert("result".to_owned(), result(&tree, &rounds));
+    Ok(answer)
+}
+
+/// Runs the rounds. Every call takes what its limit, the jobs that can be matched and the free slots allow.
+fn simulate<'t>(tree: &'t GroupTree, rules: &'t QuotaRules, pool: &Pool, mut matchable: Vec<f64>) -> Rounds<'t> {
+    let mut rounds = Rounds::new(tree, rules, pool, Settings::default());
+    let mut free = pool.total - pool.usage.iter().sum::<f64>();
+    let regroups = |group: usize| group == ROOT || tree.groups()[group].autoregroup;
+    let asks = |group: usize| {
+        let own = pool.demand[group] > 0.0;
+        own || group == ROOT && tree.autoregroup && (0..tree.len()).any(|at| regroups(at) && pool.demand[at] > 0.0)
+    };
+    while let Some(call) = rounds.next(asks) {
+        let Call { group, limit, unbounded, .. } = call;
+        let Some(_) = limit else { continue };
+        let bound = f64::from(call.whole_limit());
+        let everybody = 0..if unbounded { tree.len() } else { 0 };
+        let served: Vec<usize> = if unbounded { everybody.filter(|&at| regroups(at)).collect() } else { vec![group] };
+        for at in served {
+            let usage = rounds.in_use()[at];
+            let room = if unbounded { f64::INFINITY } else { bound - usage };
+            let won = room.min(matchable[at]).min(free).max(0.0).floor();
+            matchable[at] -= won;
+            free -= won;
+            rounds.used(at, usage + won);
+        }
+    }
+    rounds
+}
+
+fn settings(spec: &Json) -> Result<QuotaSettings, String> {
+    let defaults = QuotaSettings::read(&Config::default()).map_err(|error| error.to_string())?;
+    let rules = defaults.rules;
+    let rounds = number(spec, "rounds")?.unwrap_or(f64::from(rules.rounds));
+    Ok(QuotaSettings {
+        accept_surplus: truth(spec, "accept_default")?.unwrap_or(false),
+        rules: QuotaRules {
+            weighted: truth(spec, "weighted")?.unwrap_or(rules.weighted),
+            oversubscription: truth(spec, "oversub")?.unwrap_or(rules.oversubscription),
+            strict: truth(spec, "strict")?.unwrap_or(rules.strict),
+            preemption: truth(spec, "preempt")?.unwrap_or(rules.preemption),
+            rounds: rounds.max(1.0) as u32,
+            rate: number(spec, "rate")?.unwrap_or(rules.rate).max(1.0),
+            ..rules
+        },
+        groups: match spec.get("groups") {
+            None | Some(Json::Null) => Vec::new(),
+            Some(Json::Array(groups)) => groups.iter().map(group).collect::<Result<_, _>>()?,
+            Some(_) => return Err("expected a list in `groups`".to_owned()),
+        },
+        ..defaults
     })
 }
 
-/// Numbers by the name of a group; 0 for groups that are not named.
-fn by_group(spec: &Json, what: &str, tree: &GroupTree) -> Result<Vec<Option<f64>>, String> {
-    let mut numbers = vec![None; tree.len()];
-    for (name, json) in spec.get(what).and_then(Json::as_object).into_iter().flatten() {
-        let at = if name == "<none>" { 0 } else { tree.place(name.as_bytes()) };
-        if at > 0 || name == "<none>" {
-            numbers[at] = Some(number(json, what)?);
+/// A group; quotas out of range are taken as the ends of the range, as by the reference.
+fn group(spec: &Json) -> Result<GroupSetting, String> {
+    let stated = |key: &str, most: f64| -> Result<Option<Stated>, String> {
+        Ok(number(spec, key)?.map(|quota| Stated::from(quota.clamp(0.0, most))))
+    };
+    Ok(GroupSetting {
+        name: super::input(spec, "name")?,
+        place: None,
+        fixed: stated("static", f64::from(i32::MAX))?,
+        dynamic: stated("dynamic", 1.0)?,
+        accept_surplus: truth(spec, "accept")?,
+        autoregroup: truth(spec, "autoregroup")?,
+    })
+}
+
+fn number(spec: &Json, key: &str) -> Result<Option<f64>, String> {
+    match spec.get(key) {
+        None | Some(Json::Null) => Ok(None),
+        // How the door reads `Infinity`, which JSON does not know.
+        Some(Json::String(text)) if text == "inf" => Ok(Some(f64::INFINITY)),
+        Some(value) => value.as_f64().map(Some).ok_or_else(|| format!("expected a number in `{key}`, found `{value}`")),
+    }
+}
+
+fn truth(spec: &Json, key: &str) -> Result<Option<bool>, String> {
+    match spec.get(key) {
+        None | Some(Json::Null) => Ok(None),
+        Some(value) => {
+            value.as_bool().map(Some).ok_or_else(|| format!("expected true or false in `{key}`, found `{value}`"))
         }
     }
-    Ok(numbers)
 }
 
-/// A pool whose matches only count.
-struct Pool {
-    total: f64,
-    usage: Vec<f64>,
-    /// Idle jobs of each group that can find a slot.
-    matchable: Vec<f64>,
-}
-
-impl Pool {
-    /// Lets a group use more, up to a limit.
-    fn fill(&mut self, group: usize, limit: f64) {
-        let free = self.total - self.usage.iter().sum::<f64>();
-        let more = f64::min(limit - self.usage[group], self.matchable[group]).min(free).max(0.0).floor();
-        self.usage[group] += more;
-        self.matchable[group] -= more;
-    }
-
-    fn serve(&mut self, call: &Call, tree: &GroupTree) {
-        if call.bounded {
-            if let Some(limit) = call.quota() {
-                self.fill(call.group, limit);
+/// The numbers of an object by group; names that are no group's are passed over.
+fn by_group(spec: &Json, key: &str, tree: &GroupTree) -> Result<Vec<Option<f64>>, String> {
+    let mut values = vec![None; tree.len()];
+    match spec.get(key) {
+        None | Some(Json::Null) => {}
+        Some(Json::Object(said)) => {
+            for (name, value) in said {
+                let value = value
+                    .as_f64()
+                    .ok_or_else(|| format!("expected a number in `{key}` of `{name}`, found `{value}`"))?;
+                if let Some(group) = tree.find(&super::bytes(name)) {
+                    values[group] = Some(value);
+                }
             }
-            return;
         }
-        for (at, node) in tree.nodes().iter().enumerate() {
-            if at == 0 || node.group.autoregroup {
-                self.fill(at, f64::INFINITY);
-            }
-        }
+        Some(_) => return Err(format!("expected an object in `{key}`")),
     }
+    Ok(values)
 }
 
-fn play(spec: &Json) -> Result<Json, String> {
-    let defaults = Defaults {
-        accepts_surplus: truth(spec, "accept_default", false)?,
-        autoregroup: truth(spec, "autoregroup_default", false)?,
+fn result(tree: &GroupTree, rounds: &Rounds<'_>) -> Json {
+    let name = |group: usize| super::text(&tree.groups()[group].name);
+    let key = |group: usize| match name(group) {
+        Json::String(name) => name,
+        _ => String::from_utf8_lossy(ROOT_GROUP).into_owned(),
     };
-    let groups = spec.get("groups").and_then(Json::as_array).ok_or("expected a list in `groups`")?;
-    let groups = groups.iter().map(|spec| group(spec, defaults)).collect::<Result<Vec<_>, _>>()?;
-    let (tree, odd) = GroupTree::new(groups, defaults);
-    let total = number(spec.get("total").unwrap_or(&Json::Null), "total")?;
-    let weighted = truth(spec, "weighted", true)?;
-    let preemption = truth(spec, "preempt", true)?;
-    let built_in = terms(&Config::default(), total, weighted, preemption).map_err(|error| error.to_string())?;
-    let terms = Terms {
-        oversubscribe: truth(spec, "oversub", built_in.oversubscribe)?,
-        strict: truth(spec, "strict", built_in.strict)?,
-        rounds: spec.get("rounds").and_then(Json::as_u64).map_or(built_in.rounds, |n| n.try_into().unwrap_or(u32::MAX)),
-        rate: spec.get("rate").and_then(Json::as_f64).unwrap_or(built_in.rate),
-        ..built_in
+    let by_name = |values: &[f64]| -> Json {
+        values.iter().enumerate().map(|(at, value)| (key(at), json!(value))).collect::<Map<_, _>>().into()
     };
-    let or_zero = |numbers: Vec<Option<f64>>| numbers.into_iter().map(Option::unwrap_or_default).collect::<Vec<f64>>();
-    let demand = or_zero(by_group(spec, "demand", &tree)?);
-    let usage = or_zero(by_group(spec, "usage", &tree)?);
-    let last_served = or_zero(by_group(spec, "rr_time", &tree)?);
-    let idle = |at: usize| f64::max(demand[at] - usage[at], 0.0);
-    let matchable = by_group(spec, "matchable", &tree)?;
-    let matchable = matchable.into_iter().enumerate().map(|(at, most)| most.unwrap_or_else(|| idle(at))).collect();
-    let mut pool = Pool { total, usage: usage.clone(), matchable };
-    let mut rounds = Rounds::new(&tree, terms, &demand, usage, last_served, Settings::default());
-    let mut limits: Vec<Vec<Json>> = Vec::new();
-    let regroups = |at: usize| tree.nodes()[at].group.autoregroup;
-    let asks = |at: usize| {
-        demand[at] > 0.0
-            || (at == 0 && tree.autoregroup() && (1..tree.len()).any(|other| regroups(other) && demand[other] > 0.0))
+    let limit = |call: &Call| match call.limit {
+        Some(limit) => json!([name(call.group), limit, call.whole_limit()]),
+        None => json!([name(call.group), null, null]),
     };
-    while let Some(call) = rounds.next(&|at| pool.usage[at], &asks) {
-        let name = name(&tree, call.group);
-        limits.resize(call.round as usize, Vec::new());
-        limits[call.round as usize - 1].push(json!([name, call.limit, call.quota()]));
-        pool.serve(&call, &tree);
-    }
-    limits.resize(rounds.history().len(), Vec::new());
-    let numbers = |numbers: &[f64]| -> Json {
-        numbers.iter().enumerate().map(|(at, number)| (name(&tree, at), json!(number))).collect::<Map<_, _>>().into()
-    };
-    let played: Vec<Json> = rounds
-        .history()
-        .iter()
-        .zip(limits)
-        .map(|(round, limits)| {
-            let groups: Map<String, Json> = round
-                .grants
-                .iter()
-                .enumerate()
-                .map(|(at, grant)| {
-                    let shown = json!({
-                        "quota": grant.quota, "subtree_quota": grant.subtree_quota, "allocated": grant.allocated,
-                        "unmet": grant.unmet, "sort_key": grant.sort_key,
-                    });
-                    (name(&tree, at), shown)
-                })
-                .collect();
-            json!({
-                "round": round.round, "surplus": round.surplus, "maxdelta": round.largest_gap,
-                "order": round.order.iter().map(|&at| name(&tree, at)).collect::<Vec<_>>(),
-                "groups": groups, "limits": limits, "usage_after": numbers(&round.usage_after),
-            })
+    let round = |round: &Round| {
+        let groups = round.grants.iter().enumerate().map(|(at, grant)| {
+            let numbers = json!({
+                "quota": grant.quota,
+                "subtree_quota": grant.subtree_quota,
+                "allocated": grant.allocated,
+                "unmet": grant.unmet,
+                "sort_key": grant.sort_key,
+            });
+            (key(at), numbers)
+        });
+        json!({
+            "round": round.round,
+            "surplus": round.surplus,
+            "maxdelta": round.largest_gap,
+            "order": round.order.iter().map(|&group| name(group)).collect::<Vec<_>>(),
+            "groups": Json::Object(groups.collect()),
+            "limits": round.calls.iter().map(limit).collect::<Vec<_>>(),
+            "usage_after": by_name(&round.usage_after),
         })
-        .collect();
-    Ok(json!({
-        "warnings": odd.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "rounds": played, "final": numbers(&pool.usage),
-        "any_accept": tree.anybody_accepts(), "autoregroup": tree.autoregroup(),
-    }))
-}
-
-fn name(tree: &GroupTree, at: usize) -> String {
-    String::from_utf8_lossy(&tree.nodes()[at].group.name).into_owned()
+    };
+    json!({
+        "warnings": tree.warnings().iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "rounds": rounds.record().iter().map(round).collect::<Vec<_>>(),
+        "final": by_name(rounds.in_use()),
+        "any_accept": tree.any_accepts_surplus,
+        "autoregroup": tree.autoregroup,
+    })
 }

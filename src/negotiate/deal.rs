@@ -207,8 +207,8 @@ impl<'c> Dealing<'c> {
         request.ad.insert("SubmitterAutoregroup", negotiating.is_some_and(|group| group.autoregroup));
         if let Some(Negotiating { quotas, .. }) = negotiating {
             let tree = &self.rules.groups.tree;
-            let at = tree.place(submitter);
-            let name = &tree.nodes()[at].group.name;
+            let at = tree.of(submitter);
+            let name = &tree.groups()[at].name;
             request.ad.insert("SubmitterGroup", Value::Str(Text::new(name)));
             request.ad.insert("SubmitterGroupResourcesInUse", self.policy.group_usage(name));
             request.ad.insert("SubmitterGroupQuota", quotas.get(at).copied().unwrap_or(0.0));

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 
 use crate::accountant::GroupOf;
-use crate::config::setting::Settings as Knobs;
 use crate::config::{Config, ConfigError};
 use crate::eval::scope::Settings;
 use crate::negotiate::deal::{Dealing, Negotiating};
-use crate::negotiate::outcome::Group;
 use crate::negotiate::preemption::Groups;
 use crate::pool::PoolSize;
-use crate::priority::{Deal, GroupShare};
-use crate::quota::{Call, GroupTree, Rounds, Terms, assign, settings};
+use crate::priority::{Deal, GroupShare, PriorityPolicy};
+use crate::queue::Submitter;
+use crate::quota::summary::summaries;
+use crate::quota::{Call, GroupTree, Pool, QuotaRules, QuotaSettings, ROOT, Rounds, assign, flat};
 
 /// What the configuration says of groups.
 #[derive(Debug, Clone)]
@@ -25,10 +25,8 @@ pub struct GroupRules {
     pub tree: Arc<GroupTree>,
     /// What is odd about them, in words.
     pub odd: Vec<String>,
-    /// How they are negotiated for; the pool is not known yet.
-    pub terms: Terms,
-    /// `NEGOTIATOR_USE_WEIGHTED_DEMAND`: demand is counted in weighted slots, otherwise in jobs.
-    pub weighted_demand: bool,
+    /// How they are divided and negotiated for.
+    pub rules: QuotaRules,
 }
 
 impl GroupRules {
@@ -36,19 +34,39 @@ impl GroupRules {
     ///
     /// # Errors
     /// A value that is not what its knob takes.
-    pub fn read(config: &Config, weighted: bool, preemption: bool) -> Result<Self, ConfigError> {
-        let (tree, odd) = settings::groups(config)?;
-        Ok(Self {
-            tree: Arc::new(tree),
-            odd,
-            terms: settings::terms(config, 0.0, weighted, preemption)?,
-            weighted_demand: Knobs::new(config).boolean("NEGOTIATOR_USE_WEIGHTED_DEMAND", true)?,
-        })
+    pub fn read(config: &Config) -> Result<Self, ConfigError> {
+        let settings = QuotaSettings::read(config)?;
+        let tree = GroupTree::new(&settings);
+        let odd = tree.warnings().iter().map(ToString::to_string).collect();
+        Ok(Self { tree: Arc::new(tree), odd, rules: settings.rules })
     }
 
     /// The slots that quotas are shares of: weighted, or counted with the cores of partitionable slots.
-    fn pool(&self, size: &PoolSize) -> f64 {
-        if self.terms.weighted { size.weight } else { size.effective }
+    fn total(&self, size: &PoolSize) -> f64 {
+        if self.rules.weighted { size.weight } else { size.effective }
+    }
+
+    /// Whether the pool can be divided.
+    ///
+    /// # Errors
+    /// Flat quotas that do not fit into it.
+    pub fn fit(&self, size: &PoolSize) -> Result<(), ConfigError> {
+        if self.rules.flat { flat::fits(&self.tree, self.total(size)) } else { Ok(()) }
+    }
+
+    /// What is divided among whom: the size of the pool, what submitters ask for, what groups use.
+    pub fn pool(&self, size: &PoolSize, submitters: &[Submitter], policy: &dyn PriorityPolicy) -> Pool {
+        let mut demand = vec![0.0; self.tree.len()];
+        for submitter in submitters {
+            let (running, idle) = if self.rules.weighted_demand {
+                (submitter.weighted_running, submitter.weighted_idle)
+            } else {
+                (submitter.running, submitter.idle)
+            };
+            demand[self.tree.of(&submitter.name)] += running as f64 + idle as f64;
+        }
+        let usage = self.tree.groups().iter().map(|group| policy.group_usage(&group.name)).collect();
+        Pool { total: self.total(size), demand, usage, last_served: Vec::new() }
     }
 }
 
@@ -71,8 +89,8 @@ impl KnownQuotas {
         if groups.tree.is_empty() {
             return None;
         }
-        let quotas = assign(&groups.tree, groups.pool(size), groups.terms.oversubscribe);
-        Some(Self { tree: groups.tree.clone(), quotas: quotas.iter().map(|quota| quota.own).collect() })
+        let quotas = assign::assign(&groups.tree, &groups.rules, groups.total(size));
+        Some(Self { tree: groups.tree.clone(), quotas: quotas.iter().map(|quota| quota.quota).collect() })
     }
 }
 
@@ -84,73 +102,61 @@ impl GroupOf for KnownQuotas {
 
 impl Groups for KnownQuotas {
     fn quota(&self, submitter: &[u8]) -> Option<f64> {
-        self.quotas.get(self.tree.place(submitter)).copied()
+        self.quotas.get(self.tree.of(submitter)).copied()
     }
 }
 
 /// Negotiates for every group in its turn, until the rounds are over.
 pub fn deal(dealing: &mut Dealing<'_>, size: &PoolSize, settings: &Settings) {
-    let rules = &dealing.rules.groups;
-    let tree = rules.tree.clone();
-    let name = |at: usize| tree.nodes()[at].group.name.as_slice();
-    let mut lists = vec![Vec::new(); tree.len()];
-    let mut requested = vec![0.0; tree.len()];
-    for (who, submitter) in dealing.submitters.iter().enumerate() {
-        let at = tree.place(&submitter.name);
-        lists[at].push(who);
-        let (running, idle) = if rules.weighted_demand {
-            (submitter.weighted_running, submitter.weighted_idle)
-        } else {
-            (submitter.running, submitter.idle)
-        };
-        requested[at] += running as f64 + idle as f64;
-    }
-    if tree.autoregroup() {
-        let again = (1..tree.len()).filter(|&at| tree.nodes()[at].group.autoregroup);
-        let again: Vec<usize> = again.flat_map(|at| lists[at].clone()).collect();
-        lists[0].extend(again);
-    }
-    let terms = Terms { pool: rules.pool(size), ..rules.terms.clone() };
-    let usage = (0..tree.len()).map(|at| dealing.policy.group_usage(name(at))).collect();
-    let mut rounds = Rounds::new(&tree, terms, &requested, usage, vec![0.0; tree.len()], settings.clone());
+    let GroupRules { tree, rules, .. } = &dealing.rules.groups;
+    let pool = dealing.rules.groups.pool(size, dealing.submitters, &*dealing.policy);
+    let mut lists = lists(tree, dealing.submitters);
+    let mut rounds = Rounds::new(tree, rules, &pool, settings.clone());
+    let mut quotas = Arc::default();
     let mut first_pie = 1;
-    loop {
-        let policy = &*dealing.policy;
-        let Some(call) = rounds.next(&|at| policy.group_usage(name(at)), &|at| !lists[at].is_empty()) else { break };
-        let quotas = rounds.quotas().iter().map(|quota| quota.own).collect();
+    let mut divided = 0;
+    while let Some(call) = rounds.next(|group| !lists[group].is_empty()) {
+        // Quotas change from round to round at most.
+        if std::mem::replace(&mut divided, rounds.record().len()) != divided {
+            quotas = Arc::new((0..tree.len()).map(|group| rounds.quota(group)).collect());
+        }
         dealing.group = Some(Negotiating {
-            name: String::from_utf8_lossy(name(call.group)).into_owned(),
-            autoregroup: tree.autoregroup() && call.group == 0,
-            quotas: Arc::new(quotas),
+            name: tree.display(call.group),
+            autoregroup: tree.autoregroup && call.group == ROOT,
+            quotas: Arc::clone(&quotas),
         });
-        let quota = limit(&rounds, &call);
-        let deal = Deal {
-            weight: f64::min(size.weight, quota),
-            smallest_weight: size.smallest_weight,
-            group: call.bounded.then(|| GroupShare { name: name(call.group).to_vec(), quota }),
-            first_pie,
-        };
-        let (left, next_pie) = dealing.deal(&lists[call.group], &deal);
+        let (left, next_pie) = dealing.deal(&lists[call.group], &terms(tree, &call, size, first_pie));
         first_pie = next_pie;
         let left: HashSet<usize> = left.into_iter().collect();
         lists[call.group].retain(|who| !left.contains(who));
+        let served = if call.unbounded { 0..tree.len() } else { call.group..call.group + 1 };
+        for group in served {
+            rounds.used(group, dealing.policy.group_usage(&tree.groups()[group].name));
+        }
     }
-    let last = rounds.history().last();
-    let group = |at: usize| Group {
-        name: String::from_utf8_lossy(name(at)).into_owned(),
-        quota: rounds.quotas()[at].own,
-        allocated: last.map_or(0.0, |round| round.grants[at].allocated),
-        usage: dealing.policy.group_usage(name(at)),
-    };
-    dealing.outcome.groups = (0..tree.len()).map(group).collect();
+    dealing.outcome.groups = summaries(tree, &rounds, &pool.demand);
 }
 
-/// The limit of a call, a whole number. Where the reference divides zero by zero, the group may have what it is due: it
-/// asks for nothing more.
-fn limit(rounds: &Rounds<'_>, call: &Call) -> f64 {
-    let due = || {
-        let grant = rounds.history().last().and_then(|round| round.grants.get(call.group));
-        grant.map_or(0.0, |grant| f64::max(grant.allocated, grant.quota).trunc())
-    };
-    call.quota().unwrap_or_else(due)
+/// The submitters of each group; those of groups that regroup also with the root's.
+fn lists(tree: &GroupTree, submitters: &[Submitter]) -> Vec<Vec<usize>> {
+    let mut lists: Vec<Vec<usize>> = vec![Vec::new(); tree.len()];
+    for (who, submitter) in submitters.iter().enumerate() {
+        lists[tree.of(&submitter.name)].push(who);
+    }
+    let again = (1..tree.len()).filter(|&group| tree.groups()[group].autoregroup);
+    let again: Vec<usize> = again.flat_map(|group| lists[group].clone()).collect();
+    lists[ROOT].extend(again);
+    lists
+}
+
+/// What is dealt in a call.
+fn terms(tree: &GroupTree, call: &Call, size: &PoolSize, first_pie: u32) -> Deal {
+    let quota = f64::from(call.whole_limit());
+    let name = || tree.groups()[call.group].name.to_vec();
+    Deal {
+        weight: size.weight.min(quota),
+        smallest_weight: size.smallest_weight,
+        group: (!call.unbounded).then(|| GroupShare { name: name(), quota }),
+        first_pie,
+    }
 }

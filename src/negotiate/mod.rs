@@ -11,6 +11,7 @@ pub mod groups;
 pub mod offer;
 pub mod outcome;
 pub mod preemption;
+pub mod quotas;
 pub mod rules;
 pub mod snapshot;
 pub mod summary;
@@ -64,6 +65,7 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
     let total_slots = slots.len();
     let mut policy = charge(snapshot, &slots, &rules);
     let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
+    rules.groups.fit(&size)?;
     let offered: Vec<usize> = queue.lists.iter().map(Vec::len).collect();
     let mut left_out = left_out(snapshot, &queue);
     left_out.extend(rules.groups.odd.iter().cloned());
@@ -132,6 +134,14 @@ fn slots(snapshot: &Snapshot, rules: &Rules, settings: &Settings) -> Vec<Slot> {
 
 /// The submitters, and their jobs by autocluster.
 fn queue(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Queue) {
+    let (submitters, jobs) = self::submitters(snapshot, rules, settings);
+    let significant = rules.significant(slots.iter().map(|slot| &slot.ad));
+    let queue = Queue::new(jobs, &submitters, significant, rules.jobs.as_ref(), settings);
+    (submitters, queue)
+}
+
+/// The submitters in the order in which they reach the negotiator, and the jobs of the queue.
+fn submitters(snapshot: &Snapshot, rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Vec<Job>) {
     let domain = rules.knobs.accountant.domain.as_deref();
     let jobs: Vec<Job> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad.clone(), domain, settings)).collect();
     let mut submitters: Vec<Submitter> = match &snapshot.submitters {
@@ -148,9 +158,7 @@ fn queue(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &Settings
         None => Submitter::of_jobs(&jobs, settings),
     };
     Submitter::sort_as_collected(&mut submitters);
-    let significant = rules.significant(slots.iter().map(|slot| &slot.ad));
-    let queue = Queue::new(jobs, &submitters, significant, rules.jobs.as_ref(), settings);
-    (submitters, queue)
+    (submitters, jobs)
 }
 
 /// Priorities and usage, brought up to the moment of the snapshot.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::negotiate::candidate::Tier;
 use crate::negotiate::summary::Summary;
 use crate::priority::{End, Passed};
+use crate::quota::summary::GroupSummary;
 
 /// What a cycle decided.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -22,7 +23,7 @@ pub struct Outcome {
     /// Passes over all submitters, in order.
     pub pies: Vec<Pie>,
     /// The groups; none without group quotas.
-    pub groups: Vec<Group>,
+    pub groups: Vec<GroupSummary>,
     /// Counts over the whole cycle.
     pub statistics: Statistics,
     /// Where the answer differs from the reference's, or may.
@@ -170,19 +171,6 @@ pub struct Pie {
     pub pie_left: f64,
     /// The group negotiated for; none without groups.
     pub group: Option<String>,
-}
-
-/// A group and its quota.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Group {
-    /// Its full name.
-    pub name: String,
-    /// Its own quota, in weighted slots.
-    pub quota: f64,
-    /// What it was granted.
-    pub allocated: f64,
-    /// What it uses at the end of the cycle.
-    pub usage: f64,
 }
 
 /// Counts over a cycle, as the negotiator ad has them.

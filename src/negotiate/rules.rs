@@ -92,7 +92,7 @@ impl Rules {
                 matching.preemption_requirements.as_ref(),
             )?)?,
             concurrency: ConcurrencyLimits::read(config)?,
-            groups: GroupRules::read(config, pie.use_slot_weights, pie.consider_preemption)?,
+            groups: GroupRules::read(config)?,
             match_exprs: match_exprs(&matching.match_exprs)?,
             removed: pattern("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX", knobs.significant.removed_pattern.as_ref())?,
             knobs,

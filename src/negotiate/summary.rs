@@ -50,6 +50,8 @@ pub enum Stopped {
     ShareUsed,
     /// It is at its ceiling.
     AtCeiling,
+    /// Its group may use no more, so it was not negotiated with.
+    GroupQuota,
 }
 
 impl Stopped {
@@ -63,6 +65,7 @@ impl Stopped {
             Stopped::NoSlotMatches => "no slot left that matches",
             Stopped::ShareUsed => "share used up",
             Stopped::AtCeiling => "at its ceiling",
+            Stopped::GroupQuota => "its group may use no more",
         }
     }
 }
@@ -123,6 +126,10 @@ pub fn summarise(outcome: &Outcome, submitters: &[Submitter], offered: &[usize])
             (None, End::Done) if slots_left == 0 => Stopped::NoSlotsLeft,
             (None, End::Done) => Stopped::NoSlotMatches,
         };
+    }
+    let passed_by = |line: &&mut Summary| line.priority.is_none() && line.idle > 0;
+    for line in lines.iter_mut().filter(passed_by).filter(|_| !outcome.groups.is_empty()) {
+        line.stopped = Stopped::GroupQuota;
     }
     lines
 }

@@ -1,55 +1,88 @@
-//! Quotas from the top down: what is a group's own, and what is its subtree's.
+//! What each group's quota is, from the size of the pool down.
 //!
 //! Formula source: `group-quotas.md` §3.
 
-use super::tree::{GroupTree, Share};
+use super::settings::QuotaRules;
+use super::tree::{Configured, GroupTree, ROOT};
 
-/// The quota of a group, in weighted slots.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Quota {
-    /// What the group itself may use.
-    pub own: f64,
-    /// What it and the groups below it may use.
-    pub subtree: f64,
+/// A group's quota and how it came about.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Assigned {
+    /// What the group itself may use, in weighted slots.
+    pub quota: f64,
+    /// What it and all groups below it may use.
+    pub subtree_quota: f64,
+    /// How it was divided among the groups below.
+    pub division: LevelDivision,
 }
 
-/// Deals `pool` weighted slots to the groups, breadth first.
+/// How a group's subtree quota was divided among the groups directly below it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct LevelDivision {
+    /// Sum of the static quotas as configured.
+    pub static_sum: f64,
+    /// What there is for them: the sum, or less if there is less and they are scaled down.
+    pub static_available: f64,
+    /// Sum of the dynamic quotas as configured; beyond 1 they are scaled down.
+    pub dynamic_sum: f64,
+    /// What static quotas leave.
+    pub dynamic_available: f64,
+    /// What all groups directly below got.
+    pub handed_down: f64,
+}
+
+/// The quotas of all groups in a pool of `total` weighted slots.
 ///
-/// Static groups come before dynamic ones. With `oversubscribe` what is configured is never scaled down, and a group's
-/// own quota is all of its subtree's; otherwise own quotas sum to the pool.
-pub fn assign(tree: &GroupTree, pool: f64, oversubscribe: bool) -> Vec<Quota> {
-    let nodes = tree.nodes();
-    let mut quotas = vec![Quota::default(); nodes.len()];
-    let mut due = vec![0.0; nodes.len()];
-    due[0] = pool;
-    for (at, node) in nodes.iter().enumerate() {
-        let quota: f64 = due[at];
-        // Nothing is due below a group that is due nothing; NaN neither.
-        if quota.is_nan() || quota <= 0.0 {
+/// Without oversubscription the own quotas of all groups sum to the pool.
+///
+/// ```
+/// use classmate::config::Config;
+/// use classmate::quota::{GroupTree, QuotaSettings, assign::assign};
+/// let text = b"GROUP_NAMES = a, b\nGROUP_QUOTA_a = 20\nGROUP_QUOTA_DYNAMIC_b = 0.5";
+/// let settings = QuotaSettings::read(&Config::parse("c", text).unwrap()).unwrap();
+/// let quotas = assign(&GroupTree::new(&settings), &settings.rules, 30.0);
+/// assert_eq!(quotas.iter().map(|q| q.quota).collect::<Vec<_>>(), [5.0, 20.0, 5.0]);
+/// ```
+pub fn assign(tree: &GroupTree, rules: &QuotaRules, total: f64) -> Vec<Assigned> {
+    let groups = tree.groups();
+    let mut assigned = vec![Assigned::default(); groups.len()];
+    assigned[ROOT].subtree_quota = total.max(0.0);
+    // Parents come first, so what a group has is known when it is divided.
+    for (at, group) in groups.iter().enumerate() {
+        let quota = assigned[at].subtree_quota;
+        // Below nothing everything stays nothing; so does what is no number.
+        if quota <= 0.0 || quota.is_nan() {
+            assigned[at].subtree_quota = 0.0;
             continue;
         }
-        let (mut fixed, mut fractions) = (0.0, 0.0);
-        for &child in &node.children {
-            match nodes[child].group.share {
-                Some(Share::Static(slots)) => fixed += slots,
-                Some(Share::Dynamic(fraction)) => fractions += fraction,
-                None => {}
+        let (mut static_sum, mut dynamic_sum) = (0.0, 0.0);
+        for child in group.children.clone() {
+            match groups[child].configured {
+                Configured::Static(quota) => static_sum += quota,
+                Configured::Dynamic(fraction) => dynamic_sum += fraction,
+                Configured::Pool => {}
             }
         }
-        let for_static = if oversubscribe { fixed } else { f64::min(fixed, quota) };
-        let for_dynamic = f64::max(quota - for_static, 0.0);
-        let mut dealt = 0.0;
-        for &child in &node.children {
-            let due_of_child = match nodes[child].group.share {
-                Some(Share::Static(slots)) => slots * (for_static / if fixed > 0.0 { fixed } else { 1.0 }),
-                Some(Share::Dynamic(fraction)) => fraction * (for_dynamic / f64::max(fractions, 1.0)),
-                None => 0.0,
+        let static_available = if rules.oversubscription { static_sum } else { static_sum.min(quota) };
+        let dynamic_available = (quota - static_available).max(0.0);
+        let mut handed_down = 0.0;
+        for child in group.children.clone() {
+            let share = match groups[child].configured {
+                Configured::Static(quota) => {
+                    quota * (static_available / if static_sum > 0.0 { static_sum } else { 1.0 })
+                }
+                Configured::Dynamic(fraction) => fraction * (dynamic_available / dynamic_sum.max(1.0)),
+                Configured::Pool => 0.0,
             };
-            due[child] = f64::max(due_of_child, 0.0);
-            dealt += due[child];
+            let share = share.max(0.0);
+            assigned[child].subtree_quota = share;
+            handed_down += share;
         }
-        let own = if oversubscribe && at != 0 { quota } else { quota - dealt };
-        quotas[at] = Quota { own: f64::max(own, 0.0), subtree: quota };
+        // The root never has more than is left, or surplus would be counted twice.
+        let keeps_all = rules.oversubscription && at != ROOT;
+        assigned[at].quota = if keeps_all { quota } else { (quota - handed_down).max(0.0) };
+        assigned[at].division =
+            LevelDivision { static_sum, static_available, dynamic_sum, dynamic_available, handed_down };
     }
-    quotas
+    assigned
 }

@@ -1,15 +1,23 @@
-//! Group quotas: who may use how much of the pool, whatever the priorities of users.
+//! Group quotas: how many slots the users of a group may have, whatever their priorities.
 //!
-//! In: the groups of a configuration, the size of the pool, demand and usage. Out: quotas from the top down, grants
-//! from the bottom up, and the order and limits in which groups are negotiated for. Formula source: `group-quotas.md`.
+//! In: settings, the size of the pool, what groups ask for and use. Out: which group is negotiated with next, up to
+//! which limit, and how that came about. Knows no slots and no jobs. Formula source: `group-quotas.md`.
 
-pub mod allocate;
+mod allocate;
 pub mod assign;
+pub mod check;
+pub mod flat;
+pub mod grant;
+mod order;
+mod remainder;
 pub mod rounds;
 pub mod settings;
+pub mod story;
+pub mod summary;
 pub mod tree;
 
-pub use allocate::{Claim, allocate};
-pub use assign::{Quota, assign};
-pub use rounds::{Call, Rounds, Terms};
-pub use tree::{Defaults, Group, GroupTree, Share};
+pub use check::Warning;
+pub use grant::Grant;
+pub use rounds::{Call, Pool, Round, Rounds};
+pub use settings::{GroupSetting, QuotaRules, QuotaSettings};
+pub use tree::{Configured, Group, GroupTree, ROOT};

@@ -1,292 +1,372 @@
-//! The order and the limits in which groups are negotiated for: allocation rounds, iterations, strict quotas.
+//! The rounds of a cycle: divide, negotiate with each group in order, release what could not be used, divide again.
 //!
-//! A state machine like the turns of a pie: it is asked for the next group, and told what everybody uses then.
-//! Formula source: `group-quotas.md` §6, §7.
+//! Whoever negotiates asks for the next call, and tells what groups use afterwards. Formula source: `group-quotas.md`
+//! §4 to §7.
 
-use serde::{Deserialize, Serialize};
+use super::allocate::{State, fair_share};
+use super::assign::{Assigned, assign};
+use super::grant::Grant;
+use super::order;
+use super::remainder::recover;
+use super::settings::QuotaRules;
+use super::tree::{Configured, GroupTree, ROOT};
+use crate::eval::scope::Settings;
 
-use super::allocate::{Claim, allocate};
-use super::assign::{Quota, assign};
-use super::tree::{GroupTree, Share};
-use crate::ad::ClassAd;
-use crate::eval::scope::{Scope, Settings};
-use crate::syntax::expr::Expr;
-use crate::text::Text;
-use crate::value::Value;
+/// Most passes over the groups in one round: a rate that is tiny beside the quotas grows limits faster than it says.
+const MOST_PASSES: f64 = 10_000.0;
 
-/// What does not change during a cycle.
-#[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
-#[derive(Debug, Clone)]
-pub struct Terms {
-    /// Weighted slots of the pool.
-    pub pool: f64,
-    /// `NEGOTIATOR_USE_SLOT_WEIGHTS`; otherwise whole slots are granted.
-    pub weighted: bool,
-    /// `NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION`.
-    pub oversubscribe: bool,
-    /// `NEGOTIATOR_STRICT_ENFORCE_QUOTA`.
-    pub strict: bool,
-    /// `NEGOTIATOR_CONSIDER_PREEMPTION`.
-    pub preemption: bool,
-    /// `GROUP_QUOTA_MAX_ALLOCATION_ROUNDS`.
-    pub rounds: u32,
-    /// `GROUP_QUOTA_ROUND_ROBIN_RATE`.
-    pub rate: f64,
-    /// `GROUP_SORT_EXPR`; none: the order of the tree.
-    pub order: Option<Expr>,
+/// What is divided, among whom.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Pool {
+    /// Weighted slots of the pool, busy ones included; without slot weights their number.
+    pub total: f64,
+    /// What the submitters of each group ask for, running jobs included, breadth first.
+    pub demand: Vec<f64>,
+    /// What the submitters of each group use.
+    pub usage: Vec<f64>,
+    /// Without slot weights: when each group last won a single slot; empty: never.
+    pub last_served: Vec<f64>,
 }
 
-/// A group's turn to be negotiated for.
+/// A group to negotiate with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Call {
     /// The group.
     pub group: usize,
-    /// Which allocation round, from 1.
-    pub round: u32,
-    /// Weighted slots it may use in all; none where the reference divides zero by zero, which happens to groups that
-    /// ask for nothing more.
+    /// What it may use in all, what it uses already included; none where the reference computes 0/0.
     pub limit: Option<f64>,
-    /// Whether usage is held against the limit; not for the root when members of groups compete there once more.
-    pub bounded: bool,
+    /// What it is due: its grant, or its quota if that is more.
+    pub due: f64,
+    /// Whether what the group uses is not held against the limit: that of the root when groups that regroup are served
+    /// there once more.
+    pub unbounded: bool,
 }
 
 impl Call {
-    /// The limit as it is passed on: a whole number.
-    pub fn quota(&self) -> Option<f64> {
-        self.limit.map(f64::trunc)
+    /// The limit as the negotiator gets it: a whole number. Where the reference computes 0/0 the group may have what it is
+    /// due; it asks for nothing more.
+    pub fn whole_limit(&self) -> i32 {
+        self.limit.unwrap_or(self.due) as i32
     }
 }
 
-/// What was computed for a group in a round.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Grant {
-    /// Its own quota.
-    pub quota: f64,
-    /// That of its subtree.
-    pub subtree_quota: f64,
-    /// What it gets.
-    pub allocated: f64,
-    /// What it asked for and did not get.
-    pub unmet: f64,
-    /// Where it comes in the order.
-    pub sort_key: f64,
-    /// What it used when the round began.
-    pub usage: f64,
-}
-
-/// An allocation round.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// What happened in a round.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Round {
-    /// Which, from 1.
+    /// Which round, from 1.
     pub round: u32,
-    /// Surplus nobody took.
+    /// What nobody wanted.
     pub surplus: f64,
-    /// The largest distance of a group from what it may use.
+    /// The largest gap between what a group may use and what it uses.
     pub largest_gap: f64,
-    /// The groups in their order.
+    /// The groups in the order in which they are negotiated with.
     pub order: Vec<usize>,
-    /// For each group, breadth first.
+    /// What each group was granted, breadth first.
     pub grants: Vec<Grant>,
-    /// Usage when the round was over, by group.
+    /// The calls that were made.
+    pub calls: Vec<Call>,
+    /// What each group used at the end; empty before.
     pub usage_after: Vec<f64>,
-}
-
-/// The calls of a cycle.
-#[derive(Debug, Clone)]
-pub struct Rounds<'t> {
-    tree: &'t GroupTree,
-    terms: Terms,
-    settings: Settings,
-    quotas: Vec<Quota>,
-    claims: Vec<Claim>,
-    /// When each group was last served in turn, epoch seconds.
-    last_served: Vec<f64>,
-    /// Usage of each group when the round began.
-    usage: Vec<f64>,
-    history: Vec<Round>,
-    /// Slots by which limits are raised so far in the round.
-    raised: f64,
-    cursor: usize,
-    stage: Stage,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Stage {
-    Round,
-    Iteration,
+    Dividing,
+    Passing,
     Calling,
+    Closing,
     Over,
 }
 
+/// The rounds of a cycle, one call after another.
+///
+/// ```
+/// use classmate::config::Config;
+/// use classmate::eval::scope::Settings;
+/// use classmate::quota::{GroupTree, Pool, QuotaSettings, Rounds};
+/// let text = b"GROUP_NAMES = a, b\nGROUP_QUOTA_a = 20\nGROUP_QUOTA_b = 10";
+/// let settings = QuotaSettings::read(&Config::parse("c", text).unwrap()).unwrap();
+/// let tree = GroupTree::new(&settings);
+/// let pool = Pool { total: 30.0, demand: vec![0.0, 5.0, 60.0], usage: vec![0.0; 3], ..Pool::default() };
+/// let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
+/// let call = rounds.next(|_| true).unwrap();
+/// assert_eq!((tree.display(call.group), call.whole_limit()), ("a".to_owned(), 20));
+/// ```
+#[derive(Debug)]
+pub struct Rounds<'t> {
+    tree: &'t GroupTree,
+    rules: &'t QuotaRules,
+    settings: Settings,
+    total: f64,
+    assigned: Vec<Assigned>,
+    states: Vec<State>,
+    last_served: Vec<f64>,
+    /// What each group used when the round began.
+    usage: Vec<f64>,
+    /// What each group uses now.
+    live: Vec<f64>,
+    /// What each group and those below it use now, and whether that still holds.
+    subtree_usage: Vec<f64>,
+    outdated: Vec<bool>,
+    stage: Stage,
+    cursor: usize,
+    /// How far limits have grown, of the largest gap.
+    grown: f64,
+    called: bool,
+    record: Vec<Round>,
+}
+
 impl<'t> Rounds<'t> {
-    /// The rounds for groups that ask for so much in all (running jobs included) and use so much.
-    pub fn new(
-        tree: &'t GroupTree,
-        terms: Terms,
-        requested: &[f64],
-        usage: Vec<f64>,
-        last_served: Vec<f64>,
-        settings: Settings,
-    ) -> Self {
-        let quotas = assign(tree, terms.pool, terms.oversubscribe);
-        let claims = requested.iter().map(|&requested| Claim::of(requested)).collect();
-        let (history, raised, cursor, stage) = (Vec::new(), 0.0, 0, Stage::Round);
-        Self { tree, terms, settings, quotas, claims, last_served, usage, history, raised, cursor, stage }
+    /// Starts a cycle: computes the quotas, and divides for the first round when asked.
+    pub fn new(tree: &'t GroupTree, rules: &'t QuotaRules, pool: &Pool, settings: Settings) -> Self {
+        let count = tree.len();
+        let assigned = assign(tree, rules, pool.total);
+        let known = |values: &[f64], at: usize| values.get(at).copied().filter(|v| v.is_finite()).unwrap_or(0.0);
+        let states = assigned.iter().enumerate().map(|(at, assigned)| State {
+            quota: assigned.quota,
+            subtree_quota: assigned.subtree_quota,
+            requested: known(&pool.demand, at).max(0.0),
+            ..State::default()
+        });
+        let usage: Vec<f64> = (0..count).map(|at| known(&pool.usage, at).max(0.0)).collect();
+        Self {
+            tree,
+            rules,
+            settings,
+            total: pool.total,
+            states: states.collect(),
+            assigned,
+            last_served: (0..count).map(|at| known(&pool.last_served, at)).collect(),
+            live: usage.clone(),
+            subtree_usage: vec![0.0; count],
+            outdated: vec![true; count],
+            usage,
+            stage: Stage::Dividing,
+            cursor: 0,
+            grown: 0.0,
+            called: false,
+            record: Vec::new(),
+        }
     }
 
-    /// The computed quotas, breadth first.
-    pub fn quotas(&self) -> &[Quota] {
-        &self.quotas
+    /// The quotas, breadth first.
+    pub fn assigned(&self) -> &[Assigned] {
+        &self.assigned
     }
 
-    /// The rounds so far.
-    pub fn history(&self) -> &[Round] {
-        &self.history
+    /// What happened so far; the round that is under way last.
+    pub fn record(&self) -> &[Round] {
+        &self.record
     }
 
-    /// The next group; none when the cycle is over. `usage` is what the members of a group use at this moment, those of
-    /// groups below not counted; `asks` whether it still has submitters.
-    pub fn next(&mut self, usage: &dyn Fn(usize) -> f64, asks: &dyn Fn(usize) -> bool) -> Option<Call> {
+    /// What each group uses now.
+    pub fn in_use(&self) -> &[f64] {
+        &self.live
+    }
+
+    /// The quota of a group as the ads of this round speak of it: with autoregroup the root has the whole pool.
+    pub fn quota(&self, group: usize) -> f64 {
+        self.states[group].quota
+    }
+
+    /// Divides for the first round without negotiating: what the groups would be granted.
+    pub fn divide(&mut self) -> &Round {
+        if self.record.is_empty() {
+            self.begin_round();
+        }
+        &self.record[0]
+    }
+
+    /// Tells what a group uses now.
+    pub fn used(&mut self, group: usize, usage: f64) {
+        if self.live[group] != usage {
+            self.live[group] = usage;
+            // Whoever is above an outdated sum has an outdated sum already.
+            for above in self.tree.upwards(group) {
+                if std::mem::replace(&mut self.outdated[above], true) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The next group to negotiate with. `asks`: whether a group still has submitters.
+    pub fn next(&mut self, asks: impl Fn(usize) -> bool) -> Option<Call> {
         loop {
             match self.stage {
-                Stage::Round => self.start_round(usage),
-                Stage::Iteration => self.start_iteration(usage),
+                Stage::Dividing => {
+                    self.divide_again();
+                }
+                Stage::Passing => self.begin_pass(),
                 Stage::Calling => {
-                    let round = self.history.last()?;
-                    let Some(&group) = round.order.get(self.cursor) else {
-                        self.stage = Stage::Iteration;
-                        continue;
-                    };
-                    self.cursor += 1;
-                    if let Some(call) = self.call(group, usage, asks) {
+                    if let Some(call) = self.next_in_pass(&asks) {
                         return Some(call);
                     }
                 }
+                Stage::Closing => self.end_round(),
                 Stage::Over => return None,
             }
         }
     }
 
-    fn start_round(&mut self, usage: &dyn Fn(usize) -> f64) {
-        let number = self.history.len() as u32 + 1;
-        if number > self.terms.rounds {
-            self.stage = Stage::Over;
-            return;
-        }
-        let in_turn = (!self.terms.weighted).then_some(self.last_served.as_slice());
-        let surplus = allocate(self.tree, &self.quotas, &mut self.claims, in_turn);
-        if self.tree.autoregroup() {
-            (self.quotas[0].own, self.claims[0].allocated) = (self.terms.pool, self.terms.pool);
-        }
-        let accepts = self.tree.anybody_accepts();
-        let gap = |at: usize| {
-            let target = if accepts { self.claims[at].allocated } else { self.quotas[at].own };
-            f64::max(target - self.usage[at], 0.0)
-        };
-        let largest_gap = (0..self.tree.len()).map(gap).fold(0.0, f64::max);
-        let keys: Vec<f64> = (0..self.tree.len()).map(|at| self.sort_key(at, usage(at))).collect();
-        let mut order: Vec<usize> = (0..self.tree.len()).collect();
-        let last = |at: usize| self.tree.autoregroup() && at == 0;
-        order.sort_by(|&a, &b| last(a).cmp(&last(b)).then(keys[a].total_cmp(&keys[b])));
-        let grant = |at: usize| Grant {
-            quota: self.quotas[at].own,
-            subtree_quota: self.quotas[at].subtree,
-            allocated: self.claims[at].allocated,
-            unmet: self.claims[at].requested,
-            sort_key: keys[at],
-            usage: self.usage[at],
-        };
-        let grants = (0..self.tree.len()).map(grant).collect();
-        self.history.push(Round { round: number, surplus, largest_gap, order, grants, usage_after: Vec::new() });
-        self.raised = f64::NEG_INFINITY;
-        self.stage = Stage::Iteration;
+    /// The times at which groups were last dealt a single slot, after this cycle at `now`.
+    pub fn last_served(&self, now: f64) -> Vec<f64> {
+        let at = |(state, &before): (&State, &f64)| if state.served || state.requested <= 0.0 { now } else { before };
+        self.states.iter().zip(&self.last_served).map(at).collect()
     }
 
-    /// Raises the limits, or ends the round when they cannot be raised any more.
-    fn start_iteration(&mut self, usage: &dyn Fn(usize) -> f64) {
-        let Some(round) = self.history.last() else { return };
-        if self.raised >= round.largest_gap {
-            return self.end_round(usage);
+    fn divide_again(&mut self) {
+        let under_way = self.record.last().is_some_and(|round| round.usage_after.is_empty());
+        if !under_way {
+            if self.record.len() >= self.rules.rounds as usize {
+                self.stage = Stage::Over;
+                return;
+            }
+            self.begin_round();
         }
-        self.raised = f64::min(f64::max(self.raised, 0.0) + self.terms.rate, round.largest_gap);
-        self.cursor = 0;
+        self.grown = 0.0;
+        self.stage = Stage::Passing;
+    }
+
+    fn begin_round(&mut self) {
+        let (tree, rules) = (self.tree, self.rules);
+        let mut grants: Vec<Grant> = Vec::with_capacity(self.states.len());
+        for (state, &usage) in self.states.iter_mut().zip(&self.usage) {
+            (state.allocated, state.subtree_requested, state.served) = (0.0, 0.0, false);
+            let State { quota, subtree_quota, requested, .. } = *state;
+            grants.push(Grant { quota, subtree_quota, demand: requested, usage, ..Grant::default() });
+        }
+        let mut surplus = fair_share(tree, &mut self.states, &mut grants);
+        if !rules.weighted {
+            surplus += recover(tree, &mut self.states, &mut grants, &self.last_served);
+        }
+        if tree.autoregroup || rules.flat {
+            let root = &mut self.states[ROOT];
+            (root.quota, root.allocated) = (self.total, self.total);
+        }
+        let keys = order::keys(tree, rules.order.as_ref(), &self.states, &self.usage, &self.settings);
+        let mut largest_gap: f64 = 0.0;
+        for (at, (state, grant)) in self.states.iter().zip(&mut grants).enumerate() {
+            let may = if tree.any_accepts_surplus { state.allocated } else { state.quota };
+            largest_gap = largest_gap.max(may - self.usage[at]);
+            grant.quota = state.quota;
+            (grant.allocated, grant.unmet, grant.sort_key) = (state.allocated, state.requested, keys[at]);
+        }
+        let round = self.record.len() as u32 + 1;
+        let order = order::order(tree, &keys);
+        self.record.push(Round { round, surplus, largest_gap, order, grants, ..Round::default() });
+    }
+
+    fn begin_pass(&mut self) {
+        let gap = self.record.last().map_or(0.0, |round| round.largest_gap);
+        let rate = self.rules.rate.max(gap / MOST_PASSES);
+        self.grown = (self.grown + rate).min(gap);
+        (self.cursor, self.called) = (0, false);
         self.stage = Stage::Calling;
     }
 
-    fn end_round(&mut self, usage: &dyn Fn(usize) -> f64) {
-        let (mut allocated, mut used) = (0.0, 0.0);
-        for (at, claim) in self.claims.iter_mut().enumerate() {
-            self.usage[at] = usage(at);
-            allocated += claim.allocated;
-            used += f64::min(self.usage[at], claim.allocated);
-            // What a group could not use is there for others in the next round.
-            claim.requested =
-                if self.usage[at] < claim.allocated { self.usage[at] } else { claim.requested + claim.allocated };
+    fn next_in_pass(&mut self, asks: &impl Fn(usize) -> bool) -> Option<Call> {
+        let round = self.record.last()?;
+        let gap = round.largest_gap;
+        while let Some(&group) = round.order.get(self.cursor) {
+            self.cursor += 1;
+            let State { allocated, .. } = self.states[group];
+            let has_all = self.usage[group] >= allocated && !self.rules.preemption;
+            if allocated <= 0.0 || has_all || !asks(group) {
+                continue;
+            }
+            self.called = true;
+            let limit = self.limit(group, gap);
+            let due = allocated.max(self.states[group].quota);
+            let unbounded = group == ROOT && (self.tree.autoregroup || self.rules.flat);
+            let call = Call { group, limit, due, unbounded };
+            if let Some(round) = self.record.last_mut() {
+                round.calls.push(call);
+            }
+            return Some(call);
         }
-        if let Some(round) = self.history.last_mut() {
+        // Who is passed by once is passed by for the rest of the round.
+        let over = self.grown >= gap || !self.called;
+        self.stage = if over { Stage::Closing } else { Stage::Passing };
+        None
+    }
+
+    /// What a group may use in all at this moment.
+    fn limit(&mut self, group: usize, gap: f64) -> Option<f64> {
+        let State { allocated, quota, .. } = self.states[group];
+        let usage = self.usage[group];
+        let target = allocated.max(quota);
+        let missing = (target - usage).max(0.0);
+        let mut limit = target;
+        if missing > 0.0 {
+            if gap <= 0.0 {
+                return None;
+            }
+            limit = (usage + missing * (self.grown / gap)).min(target);
+        }
+        if !self.rules.weighted {
+            limit = limit.floor();
+        }
+        Some(if self.rules.strict { self.strict(group, limit) } else { limit })
+    }
+
+    /// The limit as far as groups above (and the group itself) that accept no surplus have room.
+    fn strict(&mut self, group: usize, limit: f64) -> f64 {
+        let tree = self.tree;
+        let usage = self.usage[group];
+        let mut more = limit - usage;
+        for at in tree.upwards(group) {
+            let bounding = &tree.groups()[at];
+            if bounding.accepts_surplus {
+                continue;
+            }
+            let most = match bounding.configured {
+                Configured::Static(quota) => quota,
+                _ => self.states[at].subtree_quota,
+            };
+            // What is in use now, although `usage` is from the beginning of the round: as in the reference.
+            more = more.min((most - self.used_below(at)).max(0.0));
+        }
+        more + usage
+    }
+
+    /// What a group and those below it use now.
+    fn used_below(&mut self, group: usize) -> f64 {
+        if !self.outdated[group] {
+            return self.subtree_usage[group];
+        }
+        // Rows below a group lie behind it: those that are outdated are listed, then summed from the last.
+        let tree = self.tree;
+        let mut rows = vec![group];
+        let mut next = 0;
+        while let Some(&row) = rows.get(next) {
+            rows.extend(tree.groups()[row].children.clone().filter(|&child| self.outdated[child]));
+            next += 1;
+        }
+        for &row in rows.iter().rev() {
+            let below: f64 = tree.groups()[row].children.clone().map(|child| self.subtree_usage[child]).sum();
+            self.subtree_usage[row] = below + self.live[row];
+            self.outdated[row] = false;
+        }
+        self.subtree_usage[group]
+    }
+
+    fn end_round(&mut self) {
+        let (mut used, mut granted) = (0.0, 0.0);
+        self.usage.clone_from(&self.live);
+        for (state, &usage) in self.states.iter_mut().zip(&self.usage) {
+            granted += state.allocated;
+            used += usage.min(state.allocated);
+            if usage < state.allocated {
+                state.requested = usage;
+            } else {
+                state.requested += state.allocated;
+            }
+        }
+        if let Some(round) = self.record.last_mut() {
             round.usage_after.clone_from(&self.usage);
         }
-        self.stage = if used >= allocated { Stage::Over } else { Stage::Round };
-    }
-
-    fn call(&self, group: usize, usage: &dyn Fn(usize) -> f64, asks: &dyn Fn(usize) -> bool) -> Option<Call> {
-        let (allocated, used) = (self.claims[group].allocated, self.usage[group]);
-        if allocated <= 0.0 || (used >= allocated && !self.terms.preemption) || !asks(group) {
-            return None;
-        }
-        let round = self.history.last()?;
-        let target = f64::max(allocated, self.quotas[group].own);
-        let gap = f64::max(target - used, 0.0);
-        let limit = if gap > 0.0 && round.largest_gap > 0.0 {
-            Some(used + gap * (self.raised / round.largest_gap))
-        } else if gap > 0.0 {
-            None
-        } else {
-            Some(target)
-        };
-        let limit = limit.map(|limit| {
-            let limit = f64::min(limit, target);
-            let limit = if self.terms.weighted { limit } else { limit.floor() };
-            if self.terms.strict { self.strict(group, limit, usage) } else { limit }
-        });
-        let bounded = !(group == 0 && self.tree.autoregroup());
-        Some(Call { group, round: round.round, limit, bounded })
-    }
-
-    /// The limit within what the groups above may use, as far as they take no surplus (§6.4).
-    fn strict(&self, group: usize, limit: f64, usage: &dyn Fn(usize) -> f64) -> f64 {
-        let nodes = self.tree.nodes();
-        let mut below: Vec<f64> = (0..nodes.len()).map(usage).collect();
-        for at in (1..nodes.len()).rev() {
-            if let Some(parent) = nodes[at].parent {
-                below[parent] += below[at];
-            }
-        }
-        let mut more = limit - self.usage[group];
-        let mut at = Some(group);
-        while let Some(here) = at {
-            let node = &nodes[here];
-            if !node.group.accepts_surplus {
-                let quota = match node.group.share {
-                    Some(Share::Static(slots)) => slots,
-                    _ => self.quotas[here].subtree,
-                };
-                more = f64::min(more, f64::max(quota - below[here], 0.0));
-            }
-            at = node.parent;
-        }
-        more + self.usage[group]
-    }
-
-    /// `GROUP_SORT_EXPR` of a group; last if it is no number.
-    fn sort_key(&self, at: usize, usage: f64) -> f64 {
-        let Some(expr) = &self.terms.order else { return 0.0 };
-        let mut ad = ClassAd::new();
-        ad.insert("AccountingGroup", Value::Str(Text::new(&self.tree.nodes()[at].group.name)));
-        ad.insert("GroupQuota", self.quotas[at].own);
-        ad.insert("GroupResourcesAllocated", self.claims[at].allocated);
-        ad.insert("GroupResourcesInUse", usage);
-        let value = Scope::new(&ad, &self.settings).eval(expr).ok().and_then(|value| value.as_number());
-        value.filter(|key| !key.is_nan()).unwrap_or(f64::from(f32::MAX))
+        let over = used >= granted || self.record.len() >= self.rules.rounds as usize;
+        self.stage = if over { Stage::Over } else { Stage::Dividing };
     }
 }

@@ -1,138 +1,253 @@
-//! The settings of groups: which there are, what each is due, how they are negotiated for.
+//! The settings of group quotas, read from a configuration: the only place that knows how.
 //!
-//! In: a configuration. Out: the tree, the terms, and what is odd about them. Source: `group-quotas.md` §2.
+//! In: a [`Config`]. Out: groups as they are declared, and the rules of division. Source: `group-quotas.md` §2.
 
-use super::rounds::Terms;
-use super::tree::{Defaults, Group, GroupTree, Share};
-use crate::config::setting::Settings;
-use crate::config::{Config, ConfigError};
+use super::check::Warning;
+use crate::config::setting::{ExprText, Settings};
+use crate::config::{Config, ConfigError, Place};
 use crate::syntax::expr::Expr;
 use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::token::Quoting;
 
-/// The groups of a configuration, and what is odd about them in words.
-///
-/// # Errors
-/// A quota that is negative or no number, or a setting that is no truth.
-pub fn groups(config: &Config) -> Result<(GroupTree, Vec<String>), ConfigError> {
-    let settings = Settings::new(config);
-    let accepts = settings.boolean("GROUP_ACCEPT_SURPLUS", false)?;
-    let regroups = settings.boolean("GROUP_AUTOREGROUP", false)?;
-    let names = settings.list("GROUP_NAMES")?;
-    let mut groups = Vec::with_capacity(names.len());
-    for name in &names {
-        // Names of the configuration language are ASCII.
-        let knob = |of: &str| format!("{of}_{}", String::from_utf8_lossy(name));
-        let quota = |of: &str, most: f64| {
-            let knob = knob(of);
-            match settings.text(&knob)? {
-                Some(_) => settings.real(&knob, 0.0, 0.0, most).map(Some),
-                None => Ok(None),
-            }
-        };
-        let share = match quota("GROUP_QUOTA", f64::MAX)? {
-            Some(slots) => Some(Share::Static(slots)),
-            None => quota("GROUP_QUOTA_DYNAMIC", 1.0)?.map(Share::Dynamic),
-        };
-        groups.push(Group {
-            name: name.clone(),
-            share,
-            accepts_surplus: settings.boolean(&knob("GROUP_ACCEPT_SURPLUS"), accepts)?,
-            autoregroup: settings.boolean(&knob("GROUP_AUTOREGROUP"), regroups)?,
-        });
-    }
-    let (tree, odd) = GroupTree::new(groups, Defaults { accepts_surplus: accepts, autoregroup: regroups });
-    let mut odd: Vec<String> = odd.iter().map(ToString::to_string).collect();
-    odd.extend(strangers(config, &names));
-    Ok((tree, odd))
+/// The largest static quota a setting may ask for.
+const LARGEST: f64 = i32::MAX as f64;
+
+/// The knob, of this program alone, that asks for the flat groups of `HTCondor` 7.
+pub const FLAT: &str = "CLASSMATE_FLAT_GROUPS";
+
+/// What the configuration says of groups.
+#[derive(Debug, Clone, Default)]
+pub struct QuotaSettings {
+    /// The groups of `GROUP_NAMES`, in that order.
+    pub groups: Vec<GroupSetting>,
+    /// `GROUP_ACCEPT_SURPLUS`: for groups that do not say.
+    pub accept_surplus: bool,
+    /// `GROUP_AUTOREGROUP`: for groups that do not say.
+    pub autoregroup: bool,
+    /// How quotas are divided and used.
+    pub rules: QuotaRules,
+    /// What is odd about the settings by themselves.
+    pub warnings: Vec<Warning>,
 }
 
-/// Quotas of groups that are not named.
-fn strangers(config: &Config, names: &[Vec<u8>]) -> Vec<String> {
-    let mut odd = Vec::new();
-    for name in config.names() {
-        let folded = name.to_ascii_uppercase();
-        let of = |prefix: &str| folded.strip_prefix(prefix.as_bytes()).map(|rest| &name[name.len() - rest.len()..]);
-        let Some(group) = of("GROUP_QUOTA_DYNAMIC_").or_else(|| of("GROUP_QUOTA_")) else { continue };
-        let known =
-            ["MAX_ALLOCATION_ROUNDS", "ROUND_ROBIN_RATE"].iter().any(|k| group.eq_ignore_ascii_case(k.as_bytes()));
-        if !known && !names.iter().any(|known| known.eq_ignore_ascii_case(group)) {
-            let (knob, group) = (String::from_utf8_lossy(name), String::from_utf8_lossy(group));
-            odd.push(format!("`{knob}` is of no use: `GROUP_NAMES` does not name the group `{group}`"));
+/// A group as the configuration declares it.
+#[derive(Debug, Clone, Default)]
+pub struct GroupSetting {
+    /// Its full name, components joined by dots, as it is spelled in `GROUP_NAMES`.
+    pub name: Vec<u8>,
+    /// Where it is named.
+    pub place: Option<Place>,
+    /// `GROUP_QUOTA_<name>`: weighted slots, from 0.
+    pub fixed: Option<Stated>,
+    /// `GROUP_QUOTA_DYNAMIC_<name>`: a fraction of what the parent has left, 0 to 1.
+    pub dynamic: Option<Stated>,
+    /// `GROUP_ACCEPT_SURPLUS_<name>`.
+    pub accept_surplus: Option<bool>,
+    /// `GROUP_AUTOREGROUP_<name>`.
+    pub autoregroup: Option<bool>,
+}
+
+/// A number and where it is set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stated {
+    /// The number.
+    pub value: f64,
+    /// Where it is set.
+    pub place: Option<Place>,
+}
+
+impl From<f64> for Stated {
+    fn from(value: f64) -> Self {
+        Self { value, place: None }
+    }
+}
+
+/// How quotas are divided and used.
+#[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
+#[derive(Debug, Clone)]
+pub struct QuotaRules {
+    /// `NEGOTIATOR_USE_SLOT_WEIGHTS`: otherwise slots are counted, and grants are whole numbers.
+    pub weighted: bool,
+    /// `NEGOTIATOR_USE_WEIGHTED_DEMAND`: demand is the weight of jobs, not their number.
+    pub weighted_demand: bool,
+    /// `NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION`: static quotas are not scaled down to what there is.
+    pub oversubscription: bool,
+    /// `NEGOTIATOR_STRICT_ENFORCE_QUOTA`: groups that accept no surplus also bound those below them.
+    pub strict: bool,
+    /// `NEGOTIATOR_CONSIDER_PREEMPTION`: groups that have what they were granted are still negotiated with.
+    pub preemption: bool,
+    /// `GROUP_QUOTA_MAX_ALLOCATION_ROUNDS`, at least 1.
+    pub rounds: u32,
+    /// `GROUP_QUOTA_ROUND_ROBIN_RATE`: weighted slots by which limits grow, at least 1.
+    pub rate: f64,
+    /// `GROUP_SORT_EXPR`; the lowest value is negotiated with first. None: every group is equal.
+    pub order: Option<Expr>,
+    /// The flat groups of `HTCondor` 7: see [`super::flat`].
+    pub flat: bool,
+}
+
+impl Default for QuotaRules {
+    /// The defaults of 25.14.1, with groups in the order of their names.
+    fn default() -> Self {
+        Self {
+            weighted: true,
+            weighted_demand: true,
+            oversubscription: true,
+            strict: true,
+            preemption: true,
+            rounds: 3,
+            rate: 1e100,
+            order: None,
+            flat: false,
         }
     }
-    odd
 }
 
-/// The terms of the rounds over a pool of so many weighted slots.
-///
-/// # Errors
-/// A value that is not what its knob takes.
-pub fn terms(config: &Config, pool: f64, weighted: bool, preemption: bool) -> Result<Terms, ConfigError> {
-    let settings = Settings::new(config);
-    Ok(Terms {
-        pool,
-        weighted,
-        oversubscribe: settings.boolean("NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION", true)?,
-        strict: settings.boolean("NEGOTIATOR_STRICT_ENFORCE_QUOTA", true)?,
-        preemption,
-        rounds: u32::try_from(settings.integer("GROUP_QUOTA_MAX_ALLOCATION_ROUNDS", 3, 1, i64::from(u32::MAX))?)
-            .unwrap_or(u32::MAX),
-        rate: settings.real("GROUP_QUOTA_ROUND_ROBIN_RATE", 1e100, 1.0, f64::MAX)?,
-        order: order(settings)?,
+impl QuotaSettings {
+    /// Reads the settings.
+    ///
+    /// # Errors
+    /// A value that is no number or truth or out of its range, or a `GROUP_SORT_EXPR` that does not parse; with its
+    /// place.
+    ///
+    /// ```
+    /// use classmate::config::Config;
+    /// use classmate::quota::QuotaSettings;
+    /// let config = Config::parse("c", b"GROUP_NAMES = physics\nGROUP_QUOTA_physics = -1").unwrap();
+    /// let error = QuotaSettings::read(&config).unwrap_err();
+    /// assert_eq!(error.message, "`GROUP_QUOTA_physics` is `-1`: expected a number from 0 to 2147483647");
+    /// ```
+    pub fn read(config: &Config) -> Result<Self, ConfigError> {
+        let settings = Settings::new(config);
+        let place = config.get("GROUP_NAMES")?.and_then(|found| found.place);
+        let mut groups = Vec::new();
+        for name in settings.list("GROUP_NAMES")? {
+            groups.push(group(settings, name, place.clone())?);
+        }
+        let rules = rules(settings)?;
+        let warnings = super::check::strays(config, settings, &groups)?;
+        let read = Self {
+            groups,
+            accept_surplus: settings.boolean("GROUP_ACCEPT_SURPLUS", false)?,
+            autoregroup: settings.boolean("GROUP_AUTOREGROUP", false)?,
+            rules,
+            warnings,
+        };
+        Ok(if settings.boolean(FLAT, false)? { read.flat() } else { read })
+    }
+}
+
+fn group(settings: Settings<'_>, name: Vec<u8>, place: Option<Place>) -> Result<GroupSetting, ConfigError> {
+    // Names of the configuration language are ASCII; no other name has settings.
+    let shown = String::from_utf8_lossy(&name).into_owned();
+    let stated = |knob: &str, most: f64| -> Result<Option<Stated>, ConfigError> {
+        let knob = format!("{knob}_{shown}");
+        let Some(found) = settings.text(&knob)? else { return Ok(None) };
+        Ok(Some(Stated { value: settings.real(&knob, 0.0, 0.0, most)?, place: found.place }))
+    };
+    let truth = |knob: &str| -> Result<Option<bool>, ConfigError> {
+        let knob = format!("{knob}_{shown}");
+        settings.text(&knob)?.map(|_| settings.boolean(&knob, false)).transpose()
+    };
+    Ok(GroupSetting {
+        place,
+        fixed: stated("GROUP_QUOTA", LARGEST)?,
+        dynamic: stated("GROUP_QUOTA_DYNAMIC", 1.0)?,
+        accept_surplus: truth("GROUP_ACCEPT_SURPLUS")?,
+        autoregroup: truth("GROUP_AUTOREGROUP")?,
+        name,
     })
 }
 
-fn order(settings: Settings<'_>) -> Result<Option<Expr>, ConfigError> {
-    let Some(found) = settings.expression("GROUP_SORT_EXPR")? else { return Ok(None) };
+fn rules(settings: Settings<'_>) -> Result<QuotaRules, ConfigError> {
+    let default = QuotaRules::default();
+    let truth = |knob: &str, default: bool| settings.boolean(knob, default);
+    let order = settings.expression("GROUP_SORT_EXPR")?;
+    Ok(QuotaRules {
+        weighted: truth("NEGOTIATOR_USE_SLOT_WEIGHTS", default.weighted)?,
+        weighted_demand: truth("NEGOTIATOR_USE_WEIGHTED_DEMAND", default.weighted_demand)?,
+        oversubscription: truth("NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION", default.oversubscription)?,
+        strict: truth("NEGOTIATOR_STRICT_ENFORCE_QUOTA", default.strict)?,
+        preemption: truth("NEGOTIATOR_CONSIDER_PREEMPTION", default.preemption)?,
+        rounds: settings.integer("GROUP_QUOTA_MAX_ALLOCATION_ROUNDS", 3, 1, 1_000_000_000)? as u32,
+        rate: settings.real("GROUP_QUOTA_ROUND_ROBIN_RATE", default.rate, 1.0, 1e100)?,
+        order: order.map(parsed).transpose()?,
+        flat: false,
+    })
+}
+
+fn parsed(ExprText { text, place }: ExprText) -> Result<Expr, ConfigError> {
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
-    match parse_expr(&found.text, &options) {
-        Ok(expr) => Ok(Some(expr)),
-        Err(error) => {
-            let shown = String::from_utf8_lossy(&found.text);
-            Err(ConfigError::new(format!("`GROUP_SORT_EXPR` is `{shown}`: {error}"), found.place))
-        }
-    }
+    parse_expr(&text, &options).map_err(|error| {
+        let shown = String::from_utf8_lossy(&text);
+        ConfigError::new(format!("`GROUP_SORT_EXPR` is `{shown}`: {error}"), place)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<(GroupTree, Vec<String>), ConfigError> {
-        groups(&Config::parse("c", text.as_bytes()).unwrap())
+    fn read(text: &str) -> Result<QuotaSettings, ConfigError> {
+        QuotaSettings::read(&Config::parse("c", text.as_bytes()).unwrap())
+    }
+
+    fn refusal(text: &str) -> String {
+        let error = read(text).unwrap_err();
+        format!("{}: {}", error.place.unwrap(), error.message)
+    }
+
+    /// The defaults column of `group-quotas.md` §2.
+    #[test]
+    fn defaults_are_those_of_the_reference() {
+        let settings = read("").unwrap();
+        assert!(settings.groups.is_empty() && !settings.accept_surplus && !settings.autoregroup);
+        let QuotaRules { weighted, weighted_demand, oversubscription, strict, preemption, rounds, rate, order, flat } =
+            settings.rules;
+        assert!(weighted && weighted_demand && oversubscription && strict && preemption && !flat);
+        assert_eq!((rounds, rate), (3, 1e100));
+        assert!(order.unwrap().to_string().starts_with("ifThenElse(AccountingGroup is \"<none>\""));
     }
 
     #[test]
-    fn knobs_are_read_for_each_group() {
-        let (tree, odd) = read(
-            "GROUP_NAMES = a, b\nGROUP_QUOTA_a = 3 + 17\nGROUP_QUOTA_DYNAMIC_A = 0.5\nGROUP_QUOTA_DYNAMIC_b = 0.25\n\
-             GROUP_ACCEPT_SURPLUS = true\nGROUP_ACCEPT_SURPLUS_b = false\nGROUP_AUTOREGROUP_b = true",
-        )
-        .unwrap();
-        let of = |at: usize| {
-            let group = &tree.nodes()[at].group;
-            (group.share, group.accepts_surplus, group.autoregroup)
-        };
-        assert_eq!(of(1), (Some(Share::Static(20.0)), true, false));
-        assert_eq!(of(2), (Some(Share::Dynamic(0.25)), false, true));
-        assert_eq!((odd.len(), tree.autoregroup(), tree.anybody_accepts()), (0, true, true));
+    fn groups_have_the_settings_of_their_names_whatever_the_case() {
+        let text = "GROUP_NAMES = Physics, physics.hep\ngroup_quota_PHYSICS = 3 + 17\n\
+                    GROUP_QUOTA_DYNAMIC_physics.hep = 0.75\nGROUP_ACCEPT_SURPLUS_physics.hep = true\n\
+                    GROUP_AUTOREGROUP = true\nGROUP_AUTOREGROUP_physics = false";
+        let QuotaSettings { groups, autoregroup, .. } = read(text).unwrap();
+        let [physics, hep] = groups.as_slice() else { panic!("{groups:?}") };
+        assert_eq!((physics.name.as_slice(), hep.name.as_slice()), (&b"Physics"[..], &b"physics.hep"[..]));
+        assert_eq!(physics.fixed.as_ref().map(|quota| quota.value), Some(20.0));
+        assert_eq!(physics.fixed.as_ref().unwrap().place.as_ref().unwrap().line, 2);
+        assert_eq!((hep.fixed.clone(), hep.dynamic.as_ref().map(|quota| quota.value)), (None, Some(0.75)));
+        assert_eq!((hep.accept_surplus, hep.autoregroup, physics.autoregroup), (Some(true), None, Some(false)));
+        assert!(autoregroup);
     }
 
     #[test]
-    fn what_cannot_be_a_quota_is_refused_with_its_place() {
-        let error = read("GROUP_NAMES = a\nGROUP_QUOTA_a = -1").unwrap_err();
-        assert_eq!(error.message, "`GROUP_QUOTA_a` is `-1`: expected a number of at least 0");
-        assert_eq!(error.place.unwrap().line, 2);
-        let error = read("GROUP_NAMES = a\nGROUP_QUOTA_DYNAMIC_a = 1.5").unwrap_err();
-        assert_eq!(error.message, "`GROUP_QUOTA_DYNAMIC_a` is `1.5`: expected a number from 0 to 1");
-    }
-
-    #[test]
-    fn quotas_of_groups_that_are_not_named_are_told() {
-        let (_, odd) =
-            read("GROUP_NAMES = a\nGROUP_QUOTA_a = 1\nGROUP_QUOTA_b = 1\nGROUP_QUOTA_MAX_ALLOCATION_ROUNDS = 2")
-                .unwrap();
-        assert_eq!(odd, ["`GROUP_QUOTA_b` is of no use: `GROUP_NAMES` does not name the group `b`"]);
+    fn values_out_of_range_and_no_numbers_are_refused_with_their_place() {
+        let cases = [
+            ("GROUP_QUOTA_a = -0.5", "c:2:1: `GROUP_QUOTA_a` is `-0.5`: expected a number from 0 to 2147483647"),
+            ("GROUP_QUOTA_a = real(\"NaN\")", "c:2:1: `GROUP_QUOTA_a` is `real(\"NaN\")`: expected a number"),
+            ("GROUP_QUOTA_a = many", "c:2:1: `GROUP_QUOTA_a` is `many`: expected a number"),
+            ("GROUP_QUOTA_DYNAMIC_a = 1.5", "c:2:1: `GROUP_QUOTA_DYNAMIC_a` is `1.5`: expected a number from 0 to 1"),
+            ("GROUP_ACCEPT_SURPLUS_a = perhaps", "c:2:1: `GROUP_ACCEPT_SURPLUS_a` is `perhaps`: expected a boolean"),
+            (
+                "GROUP_QUOTA_ROUND_ROBIN_RATE = 0",
+                "c:2:1: `GROUP_QUOTA_ROUND_ROBIN_RATE` is `0`: expected a number from 1 to ",
+            ),
+            (
+                "GROUP_QUOTA_MAX_ALLOCATION_ROUNDS = 0",
+                "c:2:1: `GROUP_QUOTA_MAX_ALLOCATION_ROUNDS` is `0`: expected a number from 1 to 1000000000",
+            ),
+            (
+                "GROUP_SORT_EXPR = GroupQuota *",
+                "c:2:1: `GROUP_SORT_EXPR` is `GroupQuota *`: expected an expression, found the end",
+            ),
+        ];
+        for (line, expected) in cases {
+            let found = refusal(&format!("GROUP_NAMES = a\n{line}"));
+            assert!(found.starts_with(expected), "{found}");
+        }
     }
 }

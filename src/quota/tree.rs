@@ -1,248 +1,324 @@
-//! The tree of groups, and which group a submitter belongs to.
+//! The tree of groups: who is above whom, and which group a submitter is in.
 //!
-//! Formula source: `group-quotas.md` §2.1, §2.2.
+//! In: settings. Out: a table, root first, parents before children, the children of a group side by side, so that going
+//! up is a loop backwards and nothing recurses. Formula source: `group-quotas.md` §2.1, §2.2.
+
+use std::ops::Range;
 
 use hashbrown::HashMap;
 
+use super::check::{self, Warning};
+use super::settings::QuotaSettings;
 use crate::accountant::{GroupOf, ROOT_GROUP};
+use crate::config::Place;
 
-/// What a group is due of its parent.
+/// The index of the root, which is everybody who is in no group.
+pub const ROOT: usize = 0;
+
+/// A group of the tree.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// Its full name, as displayed; [`ROOT_GROUP`] for the root.
+    pub name: Box<[u8]>,
+    /// Its last component in lower case.
+    key: Box<[u8]>,
+    /// Its setting; none for the root.
+    pub(super) setting: Option<usize>,
+    /// The group above; the root is above itself.
+    pub parent: usize,
+    /// The groups below, in the order of their names without regard to case.
+    pub children: Range<usize>,
+    /// What the configuration gives it.
+    pub configured: Configured,
+    /// Whether it takes what others leave.
+    pub accepts_surplus: bool,
+    /// Whether its submitters are served once more with those in no group.
+    pub autoregroup: bool,
+}
+
+/// A quota as it is configured.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Share {
-    /// So many weighted slots.
+pub enum Configured {
+    /// The root has the whole pool.
+    Pool,
+    /// Weighted slots.
     Static(f64),
-    /// Such a fraction of what the static groups beside it leave.
+    /// A fraction of what static siblings leave of the parent's quota.
     Dynamic(f64),
 }
 
-impl Share {
-    /// The number as configured.
-    pub fn configured(self) -> f64 {
+impl Configured {
+    /// The number alone, as the accountant publishes it; 0 for the root.
+    pub fn number(self) -> f64 {
         match self {
-            Share::Static(number) | Share::Dynamic(number) => number,
+            Self::Pool => 0.0,
+            Self::Static(quota) | Self::Dynamic(quota) => quota,
         }
     }
 }
 
-/// A group as configured.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Group {
-    /// Its full name, as it is spelled in `GROUP_NAMES`.
-    pub name: Vec<u8>,
-    /// What it is due; none was configured: nothing.
-    pub share: Option<Share>,
-    /// Whether it takes what others leave.
-    pub accepts_surplus: bool,
-    /// Whether its members are negotiated for once more together with everybody else.
-    pub autoregroup: bool,
-}
-
-/// A group in the tree.
-#[derive(Debug, Clone)]
-pub struct Node {
-    /// As configured.
-    pub group: Group,
-    /// The group above; none above the root.
-    pub parent: Option<usize>,
-    /// The groups below, by name.
-    pub children: Vec<usize>,
-}
-
-/// What holds for groups that do not say.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Defaults {
-    /// `GROUP_ACCEPT_SURPLUS`.
-    pub accepts_surplus: bool,
-    /// `GROUP_AUTOREGROUP`.
-    pub autoregroup: bool,
-}
-
-/// The groups, breadth first: the root, which everybody in no group belongs to, is the first.
+/// The groups, breadth first.
 #[derive(Debug, Clone)]
 pub struct GroupTree {
-    nodes: Vec<Node>,
-    anybody_accepts: bool,
-    /// Names in lower case.
-    index: HashMap<Vec<u8>, usize>,
+    groups: Vec<Group>,
+    /// `GROUP_ACCEPT_SURPLUS`, or any group accepts surplus.
+    pub any_accepts_surplus: bool,
+    /// `GROUP_AUTOREGROUP`, or any group regroups.
+    pub autoregroup: bool,
+    warnings: Vec<Warning>,
 }
 
-/// Why a group is not in the tree, or has no quota.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Oddity {
-    /// The name of the root.
-    #[error("`<none>` is the root of all groups and cannot be named")]
-    Root,
-    /// A name with an empty part.
-    #[error("`{0}` is no name of a group: expected parts of at least one character between the dots")]
-    Nameless(String),
-    /// The group above it is not named.
-    #[error("the group `{0}` is left out: the group `{1}` above it is not named")]
-    Orphan(String, String),
-    /// It is named twice.
-    #[error("the group `{0}` is named twice")]
-    Twice(String),
-    /// Neither a static nor a dynamic quota.
-    #[error("the group `{0}` has no quota: it is 0")]
-    NoQuota(String),
+/// A group while the tree is built.
+struct Entry {
+    setting: usize,
+    parent: usize,
+    children: Vec<usize>,
 }
 
 impl GroupTree {
-    /// The tree of groups given in any order, and what is odd about them.
+    /// The tree of the declared groups; what cannot be is left out with a warning.
     ///
     /// ```
-    /// use classmate::quota::{Defaults, Group, GroupTree, Share};
-    /// let group = |name: &str| Group {
-    ///     name: name.into(), share: Some(Share::Static(5.0)), accepts_surplus: false, autoregroup: false,
-    /// };
-    /// let (tree, odd) = GroupTree::new([group("b"), group("a"), group("a.x"), group("c.y")], Defaults::default());
-    /// let names: Vec<_> = tree.names().collect();
-    /// assert_eq!(names, [b"<none>".as_slice(), b"a", b"b", b"a.x"]);
-    /// assert_eq!(odd[0].to_string(), "the group `c.y` is left out: the group `c` above it is not named");
+    /// use classmate::accountant::GroupOf;
+    /// use classmate::config::Config;
+    /// use classmate::quota::{GroupTree, QuotaSettings};
+    /// let config = Config::parse("c", b"GROUP_NAMES = physics, physics.hep").unwrap();
+    /// let tree = GroupTree::new(&QuotaSettings::read(&config).unwrap());
+    /// assert_eq!(tree.group_of(b"Physics.hep.eve@x"), b"physics.hep");
+    /// assert_eq!(tree.group_of(b"physics.other.eve@x"), b"physics");
+    /// assert_eq!(tree.group_of(b"eve@x"), b"<none>");
     /// ```
-    pub fn new(groups: impl IntoIterator<Item = Group>, defaults: Defaults) -> (Self, Vec<Oddity>) {
-        let mut sorted: Vec<Group> = groups.into_iter().collect();
-        sorted.sort_by_key(|group| group.name.to_ascii_lowercase());
-        let mut odd = Vec::new();
-        let mut parents: HashMap<Vec<u8>, Option<Vec<u8>>> = HashMap::new();
-        let mut kept = Vec::new();
-        for group in sorted {
-            let shown = || String::from_utf8_lossy(&group.name).into_owned();
-            let folded = group.name.to_ascii_lowercase();
-            let parent = memchr::memrchr(b'.', &folded).map(|dot| folded[..dot].to_vec());
+    pub fn new(settings: &QuotaSettings) -> Self {
+        let mut warnings = settings.warnings.clone();
+        let folded: Vec<Vec<u8>> = settings.groups.iter().map(|group| group.name.to_ascii_lowercase()).collect();
+        let mut sorted: Vec<usize> = (0..folded.len()).collect();
+        sorted.sort_by(|&a, &b| folded[a].cmp(&folded[b]));
+
+        // The root stands at 0 and has no setting.
+        let mut entries = vec![Entry { setting: usize::MAX, parent: 0, children: Vec::new() }];
+        let mut known: HashMap<&[u8], usize> = HashMap::new();
+        for setting in sorted {
+            let group = &settings.groups[setting];
+            let path = folded[setting].as_slice();
+            let above = memchr::memrchr(b'.', path).map(|dot| &path[..dot]);
+            let Some(parent) = above.map_or(Some(0), |above| known.get(above).copied()) else {
+                warnings.push(check::without_parent(group));
+                continue;
+            };
             if group.name == ROOT_GROUP {
-                odd.push(Oddity::Root);
-            } else if folded.split(|&b| b == b'.').any(<[u8]>::is_empty) {
-                odd.push(Oddity::Nameless(shown()));
-            } else if let Some(missing) = parent.as_ref().filter(|parent| !parents.contains_key(*parent)) {
-                let above = String::from_utf8_lossy(&group.name[..missing.len()]).into_owned();
-                odd.push(Oddity::Orphan(shown(), above));
-            } else if parents.contains_key(&folded) {
-                odd.push(Oddity::Twice(shown()));
-            } else {
-                if group.share.is_none() {
-                    odd.push(Oddity::NoQuota(shown()));
-                }
-                parents.insert(folded.clone(), parent.clone());
-                kept.push((folded, parent, group));
+                warnings.push(check::named_like_the_root(group));
+                continue;
             }
+            if let Some(&first) = known.get(path) {
+                warnings.push(check::duplicate(group, &settings.groups[entries[first].setting]));
+                continue;
+            }
+            known.insert(path, entries.len());
+            let at = entries.len();
+            entries[parent].children.push(at);
+            entries.push(Entry { setting, parent, children: Vec::new() });
         }
-        // Stable: breadth first, and as sorted within a level.
-        kept.sort_by_key(|(folded, ..)| memchr::memchr_iter(b'.', folded).count());
-        let autoregroup = defaults.autoregroup || kept.iter().any(|(.., group)| group.autoregroup);
-        let anybody_accepts = defaults.accepts_surplus || kept.iter().any(|(.., group)| group.accepts_surplus);
-        let root = Group { name: ROOT_GROUP.to_vec(), share: None, accepts_surplus: true, autoregroup };
-        let mut nodes = vec![Node { group: root, parent: None, children: Vec::new() }];
-        let mut index = HashMap::new();
-        for (folded, parent, group) in kept {
-            let parent = parent.and_then(|parent| index.get(&parent).copied()).unwrap_or(0);
-            let at = nodes.len();
-            index.insert(folded, at);
-            nodes[parent].children.push(at);
-            nodes.push(Node { group, parent: Some(parent), children: Vec::new() });
-        }
-        (Self { nodes, anybody_accepts, index }, odd)
+        let mut tree = Self::in_rows(settings, &entries, &folded);
+        warnings.extend(check::quotas(&tree, settings));
+        tree.warnings = warnings;
+        tree
     }
 
-    /// The groups, breadth first, the root first.
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
+    /// The groups breadth first.
+    fn in_rows(settings: &QuotaSettings, entries: &[Entry], folded: &[Vec<u8>]) -> Self {
+        let mut queue = vec![0];
+        let mut row = vec![0; entries.len()];
+        let mut groups: Vec<Group> = Vec::with_capacity(entries.len());
+        while let Some(&entry) = queue.get(groups.len()) {
+            let Entry { setting, parent, children } = &entries[entry];
+            let first = queue.len();
+            for (at, &child) in children.iter().enumerate() {
+                row[child] = first + at;
+            }
+            queue.extend_from_slice(children);
+            let children = first..queue.len();
+            let Some(group) = settings.groups.get(*setting) else {
+                groups.push(Group {
+                    name: ROOT_GROUP.into(),
+                    key: Box::default(),
+                    setting: None,
+                    parent: ROOT,
+                    children,
+                    configured: Configured::Pool,
+                    accepts_surplus: true,
+                    autoregroup: false,
+                });
+                continue;
+            };
+            let path = &folded[*setting];
+            let key = memchr::memrchr(b'.', path).map_or(&path[..], |dot| &path[dot + 1..]);
+            groups.push(Group {
+                name: group.name.clone().into(),
+                key: key.into(),
+                setting: Some(*setting),
+                parent: row[*parent],
+                children,
+                configured: match (&group.fixed, &group.dynamic) {
+                    (Some(quota), _) => Configured::Static(quota.value),
+                    (None, Some(quota)) => Configured::Dynamic(quota.value),
+                    (None, None) => Configured::Dynamic(0.0),
+                },
+                accepts_surplus: group.accept_surplus.unwrap_or(settings.accept_surplus),
+                autoregroup: group.autoregroup.unwrap_or(settings.autoregroup),
+            });
+        }
+        let any = |of: fn(&Group) -> bool| groups.iter().skip(1).any(of);
+        let any_accepts_surplus = settings.accept_surplus || any(|group| group.accepts_surplus);
+        let autoregroup = settings.autoregroup || any(|group| group.autoregroup);
+        groups[ROOT].autoregroup = autoregroup;
+        Self { groups, any_accepts_surplus, autoregroup, warnings: Vec::new() }
     }
 
-    /// Number of groups, the root included.
+    /// All groups, the root first.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// How many groups there are, the root included.
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.groups.len()
     }
 
-    /// Whether there is no group but the root.
+    /// Whether no group is configured: there is only the root.
     pub fn is_empty(&self) -> bool {
-        self.nodes.len() <= 1
+        self.groups.len() == 1
     }
 
-    /// The names, breadth first, the root first.
-    pub fn names(&self) -> impl Iterator<Item = &[u8]> {
-        self.nodes.iter().map(|node| node.group.name.as_slice())
+    /// A group's full name, for people.
+    pub fn display(&self, group: usize) -> String {
+        String::from_utf8_lossy(&self.groups[group].name).into_owned()
     }
 
-    /// Whether somebody is negotiated for once more together with everybody else.
-    pub fn autoregroup(&self) -> bool {
-        !self.is_empty() && self.nodes[0].group.autoregroup
+    /// What is odd about the groups, in the order in which it was found.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
     }
 
-    /// Whether groups that do not say, or one that does, take what others leave.
-    pub fn anybody_accepts(&self) -> bool {
-        self.anybody_accepts
+    /// The group with this full name, in any case; the root for [`ROOT_GROUP`].
+    pub fn find(&self, name: &[u8]) -> Option<usize> {
+        if name == ROOT_GROUP {
+            return Some(ROOT);
+        }
+        let (group, rest) = self.descend(&name.to_ascii_lowercase());
+        (rest && group != ROOT).then_some(group)
     }
 
-    /// The group a submitter, or the name of a group, belongs to: the deepest one there is; the root is 0.
-    pub fn place(&self, name: &[u8]) -> usize {
-        let Some(at) = memchr::memrchr(b'@', name) else {
-            return self.index.get(&name.to_ascii_lowercase()).copied().unwrap_or(0);
+    /// The group of a submitter, `user@domain` or `group.path.user@domain`, or of a group's own name.
+    ///
+    /// The user is what follows the last dot before the last `@`; of the path before it counts as much as exists.
+    pub fn of(&self, submitter: &[u8]) -> usize {
+        let Some(at) = memchr::memrchr(b'@', submitter) else {
+            return self.find(submitter).unwrap_or(ROOT);
         };
-        // The user part goes first; then what is not there, from the end: parents of groups are groups.
-        let mut path = name[..at].to_ascii_lowercase();
-        while let Some(dot) = memchr::memrchr(b'.', &path) {
-            path.truncate(dot);
-            if let Some(&at) = self.index.get(&path) {
-                return at;
+        match memchr::memrchr(b'.', &submitter[..at]) {
+            Some(dot) => self.descend(&submitter[..dot].to_ascii_lowercase()).0,
+            None => ROOT,
+        }
+    }
+
+    /// The deepest group on a path in lower case, and whether it is the whole path.
+    fn descend(&self, path: &[u8]) -> (usize, bool) {
+        let mut group = ROOT;
+        for key in path.split(|&byte| byte == b'.') {
+            let Range { start, end } = self.groups[group].children;
+            match self.groups[start..end].binary_search_by(|child| (*child.key).cmp(key)) {
+                Ok(at) => group = start + at,
+                Err(_) => return (group, false),
             }
         }
-        0
+        (group, true)
+    }
+
+    /// A group and those above it, the root last.
+    pub fn upwards(&self, group: usize) -> impl Iterator<Item = usize> {
+        let next = |&at: &usize| (at != ROOT).then(|| self.groups[at].parent);
+        std::iter::successors(Some(group), next)
+    }
+
+    /// Where a group is named; the root nowhere.
+    pub(super) fn place<'s>(&self, settings: &'s QuotaSettings, group: usize) -> Option<&'s Place> {
+        settings.groups.get(self.groups[group].setting?)?.place.as_ref()
     }
 }
 
 impl GroupOf for GroupTree {
     fn group_of(&self, name: &[u8]) -> &[u8] {
-        &self.nodes[self.place(name)].group.name
+        &self.groups[self.of(name)].name
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
 
-    fn tree(names: &[&str]) -> (GroupTree, Vec<String>) {
-        let group = |name: &&str| Group {
-            name: name.as_bytes().to_vec(),
-            share: Some(Share::Static(1.0)),
-            accepts_surplus: false,
-            autoregroup: false,
-        };
-        let (tree, odd) = GroupTree::new(names.iter().map(group), Defaults::default());
-        (tree, odd.iter().map(ToString::to_string).collect())
+    fn tree(config: &str) -> GroupTree {
+        GroupTree::new(&QuotaSettings::read(&Config::parse("c", config.as_bytes()).unwrap()).unwrap())
     }
 
-    /// Example 19 of `group-quotas.md` §10.
-    #[test]
-    fn example_19_bad_names_are_left_out_and_told() {
-        let (tree, odd) = tree(&["B", "b", "a.b", "<none>", "x..y"]);
-        assert_eq!(tree.names().collect::<Vec<_>>(), [b"<none>".as_slice(), b"B"]);
-        assert_eq!(
-            odd,
-            [
-                "`<none>` is the root of all groups and cannot be named",
-                "the group `a.b` is left out: the group `a` above it is not named",
-                "the group `b` is named twice",
-                "`x..y` is no name of a group: expected parts of at least one character between the dots",
-            ]
-        );
+    fn names(tree: &GroupTree) -> Vec<String> {
+        (0..tree.len()).map(|group| tree.display(group)).collect()
     }
 
     #[test]
-    fn submitters_belong_to_the_deepest_group_there_is() {
-        let (tree, _) = tree(&["group_physics", "group_physics.hep", "Chem"]);
-        for (name, group) in [
-            ("group_physics.bob@d", "group_physics"),
-            ("GROUP_PHYSICS.HEP.bob@d", "group_physics.hep"),
+    fn groups_are_listed_breadth_first_and_by_name_without_regard_to_case() {
+        let tree = tree("GROUP_NAMES = b.z, B, a, b.Y, a.c, a-b, a-b.d");
+        assert_eq!(names(&tree), ["<none>", "a", "a-b", "B", "a.c", "a-b.d", "b.Y", "b.z"]);
+        let parents: Vec<usize> = tree.groups().iter().map(|group| group.parent).collect();
+        assert_eq!(parents, [0, 0, 0, 0, 1, 2, 3, 3]);
+        assert_eq!(tree.groups()[3].children, 6..8);
+        assert_eq!(tree.upwards(7).collect::<Vec<_>>(), [7, 3, 0]);
+    }
+
+    /// The cases of `group-quotas.md` §2.2.
+    #[test]
+    fn a_submitter_is_in_the_deepest_group_of_its_path() {
+        let tree = tree("GROUP_NAMES = group_physics, group_physics.hep, Group_Bio, g");
+        for (submitter, group) in [
+            ("group_physics.alice@x", "group_physics"),
+            ("group_physics.hep.alice@x", "group_physics.hep"),
             ("group_physics.unknown.bob@d", "group_physics"),
-            ("group_physics.john.doe@d", "group_physics"),
             ("nosuch.bob@d", "<none>"),
-            ("bob@d", "<none>"),
+            ("john.doe@d", "<none>"),
+            ("g.john.doe@d", "g"),
             ("group_physics@d", "<none>"),
-            ("chem", "Chem"),
-            ("other", "<none>"),
-            ("chem.x@a@d", "Chem"),
+            ("GROUP_BIO.eve@d", "Group_Bio"),
+            ("g.eve@home@d", "g"),
+            ("group_bio", "Group_Bio"),
+            ("group_physics.hep", "group_physics.hep"),
+            ("group_physics.nosuch", "<none>"),
+            ("<none>", "<none>"),
+            ("", "<none>"),
+            (".@", "<none>"),
         ] {
-            assert_eq!(tree.group_of(name.as_bytes()), group.as_bytes(), "{name}");
+            assert_eq!(tree.group_of(submitter.as_bytes()), group.as_bytes(), "{submitter}");
         }
+    }
+
+    #[test]
+    fn a_deep_chain_is_built_and_descended_without_a_stack() {
+        let names: Vec<String> = (1..=2000).map(|depth| vec!["a"; depth].join(".")).collect();
+        let tree = tree(&format!("GROUP_NAMES = {}", names.join(" ")));
+        assert_eq!(tree.len(), 2001);
+        assert_eq!(tree.of(format!("{}.eve@x", names[1999]).as_bytes()), 2000);
+        assert_eq!(tree.of(format!("{}.b.eve@x", names[999]).as_bytes()), 1000);
+    }
+
+    #[test]
+    fn defaults_hold_for_groups_that_do_not_say() {
+        let tree = tree(
+            "GROUP_NAMES = a, b\nGROUP_QUOTA_a = 1\nGROUP_ACCEPT_SURPLUS = true\nGROUP_ACCEPT_SURPLUS_b = false\n\
+             GROUP_AUTOREGROUP_b = true",
+        );
+        let [root, a, b] = tree.groups() else { panic!("three groups") };
+        assert_eq!((a.configured, b.configured), (Configured::Static(1.0), Configured::Dynamic(0.0)));
+        assert_eq!((root.accepts_surplus, a.accepts_surplus, b.accepts_surplus), (true, true, false));
+        assert_eq!((root.autoregroup, a.autoregroup, b.autoregroup), (true, false, true));
+        assert!(tree.any_accepts_surplus && tree.autoregroup);
     }
 }

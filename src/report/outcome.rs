@@ -16,6 +16,10 @@ use crate::report::Color;
 /// The output cannot be written.
 pub fn write(out: &mut impl Write, outcome: &Outcome, matches: usize, color: Color) -> io::Result<()> {
     submitters(out, outcome, color)?;
+    if !outcome.groups.is_empty() {
+        writeln!(out)?;
+        groups(out, outcome, color)?;
+    }
     if matches > 0 {
         writeln!(out)?;
         made(out, outcome, matches, color)?;
@@ -32,7 +36,7 @@ pub fn write(out: &mut impl Write, outcome: &Outcome, matches: usize, color: Col
     Ok(())
 }
 
-fn table(headings: &[&str], numbers: &[usize], color: Color) -> Table {
+pub(super) fn table(headings: &[&str], numbers: &[usize], color: Color) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Disabled);
@@ -50,7 +54,7 @@ fn table(headings: &[&str], numbers: &[usize], color: Color) -> Table {
     table
 }
 
-fn lines(out: &mut impl Write, table: &Table) -> io::Result<()> {
+pub(super) fn lines(out: &mut impl Write, table: &Table) -> io::Result<()> {
     for line in table.lines() {
         writeln!(out, "{}", line.trim_end())?;
     }
@@ -76,6 +80,25 @@ fn submitters(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Resu
     }
     if outcome.submitters.is_empty() {
         return writeln!(out, "no submitters: nobody has idle or running jobs");
+    }
+    lines(out, &table)
+}
+
+fn groups(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Result<()> {
+    let headings = ["GROUP", "QUOTA", "DEMAND", "USED BEFORE", "GRANTED", "USED", "ROUNDS"];
+    let mut table = table(&headings, &[1, 2, 3, 4, 5, 6], color);
+    for group in &outcome.groups {
+        // What the last round granted is what was left to be used; the first tells what the group was entitled to.
+        let granted = group.rounds.first().map_or(group.allocated, |round| round.allocated);
+        table.add_row([
+            group.name.clone(),
+            number(group.quota),
+            number(group.demand),
+            number(group.usage_before),
+            number(granted),
+            number(group.usage),
+            group.rounds.len().to_string(),
+        ]);
     }
     lines(out, &table)
 }
