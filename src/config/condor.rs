@@ -1,6 +1,6 @@
 //! An `HTCondor` configuration: the names that files set, over the built-in defaults.
 //!
-//! In: assignments, as [`super::read`] finds them. Out: values, expanded when they are looked up, and where they come
+//! In: assignments, as a file makes them. Out: values, expanded when they are looked up, and where they come
 //! from (`config-language.md` §4, §9).
 
 use std::collections::BTreeMap;
