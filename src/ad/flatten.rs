@@ -233,12 +233,14 @@ impl Flattener<'_> {
     }
 
     fn call(&mut self, tree: &Arc<Tree>, site: CallSite, context: Context) -> Result<Flat, Failed> {
-        if crate::builtin::find(site.name).is_none() {
-            return Ok(Flat::Value(Value::Error));
-        }
-        let (arguments, values) = self.each(tree, tree.run(site.arguments), context)?;
+        let Some(function) = crate::builtin::find(site.name) else { return Ok(Flat::Value(Value::Error)) };
+        let written = tree.run(site.arguments);
+        let (mut arguments, values) = self.each(tree, written, context)?;
         if values {
             return self.machine.call(tree, site, context.frame).map(Flat::Value);
+        }
+        if let (true, Some(first), Some(original)) = (function.quotes(), arguments.first_mut(), written.first()) {
+            *first = self.part(Part::Kept(Arc::clone(tree), *original))?;
         }
         self.part(Part::Call(site.name, arguments)).map(Flat::Tree)
     }
@@ -495,6 +497,20 @@ mod tests {
     }
 
     /// The reference drops `* 2`, `1 +` and `undefined &&` (its results are `1 + x + y`, `x` and `x`).
+    #[test]
+    fn what_is_evaluated_elsewhere_stays_as_it_is() {
+        let ad = "[x = 3; L = {[x = 1],[x = 5]}]";
+        for (text, expected) in [
+            ("countMatches(x > 2, L)", "countMatches(x > 2,L)"),
+            ("evalInEachContext(x + TARGET.y, { [x = 1] })", "evalInEachContext(x + TARGET.y,{ [ x = 1 ] })"),
+            ("unparse(x + TARGET.y)", "unparse(x + TARGET.y)"),
+            ("unparse(x)", "value \"x\""),
+            ("strcat(x, TARGET.y)", "strcat(3,TARGET.y)"),
+        ] {
+            assert_eq!(flat(ad, text, Inlining::Keep), expected, "{text}");
+        }
+    }
+
     #[test]
     fn no_operand_is_lost() {
         let flat = |expr| flat("[]", expr, Inlining::Keep);

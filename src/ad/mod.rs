@@ -177,11 +177,7 @@ impl ClassAd {
 
     /// Sets an attribute to an expression.
     pub fn insert_expr(&mut self, name: impl Into<Name>, expr: &Expr) {
-        let value = match expr.node() {
-            Node::Literal(literal) => Attribute::Literal(literal.clone()),
-            _ => Attribute::Tree(expr.to_tree()),
-        };
-        self.set(name.into(), value);
+        self.set(name.into(), Attribute::from(expr));
     }
 
     pub(crate) fn set(&mut self, name: Name, value: Attribute) {
@@ -260,6 +256,15 @@ impl ClassAd {
             && self.entries.iter().all(|entry| {
                 other.position(entry.name.key()).is_some_and(|at| entry.value.same_as(&other.entries[at].value))
             })
+    }
+}
+
+impl From<&Expr> for Attribute {
+    fn from(expr: &Expr) -> Self {
+        match expr.node() {
+            Node::Literal(literal) => Attribute::Literal(literal.clone()),
+            _ => Attribute::Tree(expr.to_tree()),
+        }
     }
 }
 

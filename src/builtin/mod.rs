@@ -66,6 +66,11 @@ impl Function {
     pub fn accepts(&self, arguments: usize) -> bool {
         arguments >= usize::from(self.least) && self.most.is_none_or(|most| arguments <= usize::from(most))
     }
+
+    /// Whether a call is about its first argument as an expression, not about its value here.
+    pub(crate) fn quotes(&self) -> bool {
+        matches!(self.name, "countMatches" | "evalInEachContext" | "unparse" | "unresolved")
+    }
 }
 
 const FAMILIES: &[&[Function]] = &[

@@ -1,22 +1,25 @@
 //! `classmate ads FILE…`
 
+use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::io::{BufRead, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use serde_json::{Map, Value as Json};
 
 use crate::ad::ClassAd;
+use crate::builtin::near::{allowance, distance};
+use crate::cli::eval::warn;
 use crate::cli::input::{self, Notes, unreadable};
-use crate::cli::{Failure, Streams, World, written};
+use crate::cli::{Failure, Streams, World, complain, written};
 use crate::eval::scope::{Scope, Settings};
+use crate::format::json::JsonWriter;
 use crate::format::{Format, Layout, Reader, Writer};
 use crate::name::Name;
 use crate::report::template::{Template, plain};
 use crate::report::{self, Origin};
 use crate::syntax::expr::Expr;
-use crate::syntax::parse::parse_expr;
+use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::print::Style;
 use crate::value::Value;
 use crate::value::compare::folded_order;
@@ -53,7 +56,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     attributes: Vec<String>,
     /// Print values of the attributes: `table`, `values` (a line an ad, separated by blanks), `json` (an object a
-    /// line), or a template such as '%-20s %d\n' with s v V d i f e g
+    /// line, in the dialect of --to jsonl), or a template such as '%-20s %d\n' with s v V d i f e g
     #[arg(long, value_name = "HOW", requires = "attributes", conflicts_with = "to")]
     format: Option<String>,
     /// Order the ads by the value of this: numbers first, then strings, then what is neither
@@ -62,8 +65,8 @@ pub(super) struct Arguments {
     /// Leave out what was printed before, wherever it stood
     #[arg(long)]
     unique: bool,
-    /// Print only how many ads there are
-    #[arg(long, conflicts_with_all = ["to", "format", "unique"])]
+    /// Print only how many ads there are; with --unique, how many different ones
+    #[arg(long, conflicts_with_all = ["to", "format"])]
     count: bool,
     #[command(flatten)]
     world: World,
@@ -149,6 +152,8 @@ struct Sink<'a, W: Write> {
     /// Where lines of values go; whole ads go to the writer that takes its place.
     out: Option<W>,
     attributes: &'a [Name],
+    /// Which of them an ad had.
+    met: Vec<bool>,
     settings: &'a Settings,
     values: Option<Values>,
     /// Writes whole ads, once their form is known.
@@ -159,16 +164,18 @@ struct Sink<'a, W: Write> {
     rows: Vec<Vec<String>>,
     count: Option<u64>,
     lost: u64,
+    json: JsonWriter,
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
     let constraint = expression(arguments.constraint.as_deref(), "--constraint", &settings, streams)?;
     let sort = expression(arguments.sort.as_deref(), "--sort", &settings, streams)?;
-    let attributes: Vec<Name> = arguments.attributes.iter().map(|name| Name::new(name.trim())).collect();
+    let attributes = names(&arguments.attributes)?;
     let mut sink = Sink {
         out: Some(BufWriter::with_capacity(1 << 16, std::io::stdout().lock())),
         attributes: &attributes,
+        met: vec![false; attributes.len()],
         settings: &settings,
         values: arguments.format.as_deref().map(|how| values(how, attributes.len())).transpose()?,
         writer: None,
@@ -178,20 +185,33 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         rows: Vec::new(),
         count: arguments.count.then_some(0),
         lost: 0,
+        json: JsonWriter::new(),
     };
     let mut notes = Notes::default();
+    let mut unread: Vec<Failure> = Vec::new();
     let mut sorted: Vec<(Value, ClassAd)> = Vec::new();
+    let mut first_names: Vec<Name> = Vec::new();
     for path in &arguments.files {
-        let input = input::open(path)?;
-        let cannot = |error| unreadable(&input.name, &error);
-        let options = settings.parse_options();
-        let mut reader = match arguments.from.format() {
-            Some(format) => Reader::new(input.reader, format, &options),
-            None => Reader::detect(input.reader, &options).map_err(cannot)?,
+        // A file that cannot be read does not keep the others from being read.
+        let (mut reader, name) = match open(path, arguments.from, &settings) {
+            Ok(opened) => opened,
+            Err(failure) => {
+                unread.push(failure);
+                continue;
+            }
         };
         sink.to.get_or_insert(reader.format());
         for ad in reader.by_ref() {
-            let ad = ad.map_err(cannot)?;
+            let ad = match ad {
+                Ok(ad) => ad,
+                Err(error) => {
+                    unread.push(unreadable(&name, &error));
+                    break;
+                }
+            };
+            if first_names.is_empty() {
+                first_names = ad.names().collect();
+            }
             let kept = constraint.as_ref().is_none_or(|constraint| {
                 let value = Scope::new(&ad, &settings).eval(constraint);
                 value.is_ok_and(|value| value.as_condition() == Some(true))
@@ -207,32 +227,71 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
                 }
             }
         }
-        notes.add(&input.name, reader.report());
+        notes.add(&name, reader.report());
     }
     sorted.sort_by(|(a, _), (b, _)| order(a, b));
     written(sorted.iter().try_for_each(|(_, ad)| sink.ad(ad)).and_then(|()| sink.finish()))?;
+    sink.unmet(&first_names, &mut notes);
     notes.show(streams.err);
-    let complaints = (sink.lost > 0).then(|| {
-        let values = report::counted(sink.lost, "value");
-        Failure::new(format!(
-            "{values} cannot be read back from the long format: a line break or a quote is in the way"
-        ))
-        .help("write another form with --to")
-    });
-    match complaints {
-        Some(failure) => Err(failure),
-        None if notes.any() => Err(Failure::new("not everything could be read")),
-        None => Ok(()),
+    outcome(sink.lost, unread, notes.any())
+}
+
+/// The attributes to keep.
+fn names(given: &[String]) -> Result<Vec<Name>, Failure> {
+    let name = |text: &String| {
+        let text = text.trim();
+        if text.is_empty() || text.bytes().any(|byte| byte.is_ascii_whitespace() || b"=()[]{};,\"".contains(&byte)) {
+            return Err(Failure::input(format!("`--attributes`: expected a name, found `{text}`"))
+                .help("names are separated by commas, with no blanks in them: --attributes Name,Cpus"));
+        }
+        Ok(Name::new(text))
+    };
+    given.iter().map(name).collect()
+}
+
+/// A reader of a file, and what to call the file.
+fn open(path: &Path, from: From, settings: &Settings) -> Result<(Reader<Box<dyn BufRead>>, String), Failure> {
+    let input = input::open(path)?;
+    let options = settings.parse_options();
+    let reader = match from.format() {
+        Some(format) => Reader::new(input.reader, format, &options),
+        None => Reader::detect(input.reader, &options).map_err(|error| unreadable(&input.name, &error))?,
+    };
+    Ok((reader, input.name))
+}
+
+/// How it ended: the last failure is told by the caller, those before it here.
+fn outcome(lost: u64, mut unread: Vec<Failure>, faulty: bool) -> Result<(), Failure> {
+    if lost > 0 {
+        let values = report::counted(lost, "value");
+        unread.push(
+            Failure::new(format!(
+                "{values} cannot be read back from the long format: a line break or a quote is in the way"
+            ))
+            .help("write another form with --to"),
+        );
+    } else if unread.is_empty() && faulty {
+        unread.push(Failure::new("not everything could be read"));
     }
+    let Some(last) = unread.pop() else { return Ok(()) };
+    for failure in unread {
+        complain(&failure.message);
+    }
+    Err(last)
 }
 
 fn expression(text: Option<&str>, flag: &str, settings: &Settings, streams: Streams) -> Result<Option<Expr>, Failure> {
     text.map(|text| {
-        parse_expr(text.as_bytes(), &settings.parse_options()).map_err(|error| {
+        parse_expr(text.as_bytes(), &ParseOptions { places: true, ..settings.parse_options() }).map_err(|error| {
             Failure::rendered(report::render(&error, text.as_bytes(), &Origin::whole(flag), None, streams.err))
         })
     })
     .transpose()
+    .inspect(|expr| {
+        if let (Some(expr), Some(text)) = (expr, text) {
+            warn(expr, text.as_bytes(), flag, streams.err);
+        }
+    })
 }
 
 fn values(how: &str, attributes: usize) -> Result<Values, Failure> {
@@ -260,8 +319,12 @@ fn values(how: &str, attributes: usize) -> Result<Values, Failure> {
 
 impl<W: Write> Sink<'_, W> {
     fn ad(&mut self, ad: &ClassAd) -> std::io::Result<()> {
+        for (name, met) in self.attributes.iter().zip(&mut self.met).filter(|(_, met)| !**met) {
+            *met = ad.contains(*name);
+        }
         if let Some(count) = &mut self.count {
-            *count += 1;
+            let text = self.seen.as_ref().map(|_| projected(ad, self.attributes).to_expr().to_text(Style::New));
+            *count += u64::from(text.is_none_or(|text| is_new(&mut self.seen, &text)));
             return Ok(());
         }
         let text = match &self.values {
@@ -278,7 +341,12 @@ impl<W: Write> Sink<'_, W> {
                         return Ok(());
                     }
                     Values::Line => line(&values),
-                    Values::Json => json_line(self.attributes, &values),
+                    Values::Json => {
+                        let mut text = Vec::new();
+                        self.json.write_values(&mut text, self.attributes.iter().copied().zip(values));
+                        text.push(b'\n');
+                        text
+                    }
                     Values::Template(template) => {
                         let mut text = Vec::new();
                         template.write(&mut text, &values);
@@ -295,19 +363,8 @@ impl<W: Write> Sink<'_, W> {
     }
 
     fn whole(&mut self, ad: &ClassAd) -> std::io::Result<()> {
-        let projected;
-        let ad = if self.attributes.is_empty() {
-            ad
-        } else {
-            let mut kept = ClassAd::with_capacity(self.attributes.len());
-            for name in self.attributes {
-                if let Some(expr) = ad.get(*name) {
-                    kept.insert_expr(*name, &expr);
-                }
-            }
-            projected = kept;
-            &projected
-        };
+        let kept = projected(ad, self.attributes);
+        let ad = &*kept;
         if self.seen.is_some() && !is_new(&mut self.seen, &ad.to_expr().to_text(Style::New)) {
             return Ok(());
         }
@@ -322,6 +379,20 @@ impl<W: Write> Sink<'_, W> {
             self.writer = Some(Writer::new(out, self.to.unwrap_or(Format::Long)).laid_out(self.layout));
         }
         self.writer.as_mut()
+    }
+
+    /// Says which attributes no ad had.
+    fn unmet(&self, known: &[Name], notes: &mut Notes) {
+        if known.is_empty() {
+            return;
+        }
+        for (name, _) in self.attributes.iter().zip(&self.met).filter(|(_, met)| !**met) {
+            let allowed = if name.as_bytes().len() > 2 { allowance(name.folded()) } else { 0 };
+            let near =
+                known.iter().filter_map(|known| Some((distance(name.folded(), known.folded(), allowed)?, known)));
+            let help = near.min_by_key(|(distance, _)| *distance).map(|(_, known)| format!(": did you mean `{known}`"));
+            notes.warn(format!("no ad has the attribute `{name}`{}", help.unwrap_or_default()));
+        }
     }
 
     fn finish(&mut self) -> std::io::Result<()> {
@@ -339,6 +410,20 @@ impl<W: Write> Sink<'_, W> {
     }
 }
 
+/// The part of an ad with these attributes; all of it if none are named.
+fn projected<'a>(ad: &'a ClassAd, attributes: &[Name]) -> Cow<'a, ClassAd> {
+    if attributes.is_empty() {
+        return Cow::Borrowed(ad);
+    }
+    let mut kept = ClassAd::with_capacity(attributes.len());
+    for name in attributes {
+        if let Some(expr) = ad.get(*name) {
+            kept.insert_expr(*name, &expr);
+        }
+    }
+    Cow::Owned(kept)
+}
+
 /// Whether a text was not seen before; always, when nothing is remembered.
 fn is_new(seen: &mut Option<HashSet<Vec<u8>>>, text: &[u8]) -> bool {
     seen.as_mut().is_none_or(|seen| seen.insert(text.to_vec()))
@@ -353,23 +438,6 @@ fn line(values: &[Value]) -> Vec<u8> {
         }
         text.extend_from_slice(&plain(value));
     }
-    text.push(b'\n');
-    text
-}
-
-fn json_line(names: &[Name], values: &[Value]) -> Vec<u8> {
-    let mut object = Map::new();
-    for (name, value) in names.iter().zip(values) {
-        let json = match value {
-            Value::Undefined => Json::Null,
-            Value::Bool(value) => Json::Bool(*value),
-            Value::Int(value) => Json::from(*value),
-            Value::Real(value) if value.is_finite() => Json::from(*value),
-            other => Json::String(String::from_utf8_lossy(&plain(other)).into_owned()),
-        };
-        object.insert(name.display().into_owned(), json);
-    }
-    let mut text = Json::Object(object).to_string().into_bytes();
     text.push(b'\n');
     text
 }

@@ -9,10 +9,11 @@ use serde_json::json;
 use crate::ad::ClassAd;
 use crate::builtin::check::check;
 use crate::cli::input::{self, Notes};
-use crate::cli::{Failure, Streams, World, written};
+use crate::cli::{Failure, Streams, World, complain, written};
 use crate::eval::explain::explain;
 use crate::eval::scope::Scope;
-use crate::report::{self, Origin};
+use crate::report::{self, Color, Origin};
+use crate::syntax::expr::Expr;
 use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::print::Style;
 use crate::value::Value;
@@ -70,7 +71,7 @@ enum Form {
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
     let source = arguments.expression.as_bytes();
-    let options = ParseOptions { places: arguments.explain, ..settings.parse_options() };
+    let options = ParseOptions { places: true, ..settings.parse_options() };
     let expr = parse_expr(source, &options).map_err(|error| {
         Failure::rendered(report::render(&error, source, &Origin::whole("expression"), None, streams.err))
     })?;
@@ -90,9 +91,10 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             let help = cause.help("MY", "TARGET").map_or_else(String::new, |help| format!("\n  = help: {help}"));
             eprintln!("note: {cause}{help}");
         }
-        for finding in check(&expr, source) {
-            eprintln!("{}", report::render_finding(&finding, source, &Origin::whole("expression"), color));
-        }
+        warn(&expr, source, "expression", color);
+    } else if !matches!(value, Ok(Value::Bool(_) | Value::Int(_) | Value::Real(_))) {
+        // A misspelt function is an error or undefined, which nobody asked for.
+        warn(&expr, source, "expression", streams.err);
     }
     match value {
         Ok(value) => print(&value, arguments.format),
@@ -100,6 +102,13 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             print(&Value::Error, arguments.format)?;
             Err(Failure::new(format!("the evaluation was abandoned: {failed}")))
         }
+    }
+}
+
+/// Says what in an expression hardly means what its author wanted.
+pub(super) fn warn(expr: &Expr, source: &[u8], name: &str, color: Color) {
+    for finding in check(expr, source) {
+        complain(&report::render_finding(&finding, source, &Origin::whole(name), color));
     }
 }
 

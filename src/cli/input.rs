@@ -103,14 +103,7 @@ pub(crate) fn ad(path: &Path, at: u64, settings: &Settings, notes: &mut Notes) -
     notes.add(&input.name, reader.report());
     let ads = if seen == 0 { "no ads".to_owned() } else { counted(seen, "ad") };
     let failure = Failure::input(format!("`{}` holds {ads}: expected at least {at}", input.name));
-    Err(if notes.any() {
-        failure.help(
-            "the first line tells the form; an ad of new syntax or JSON over several lines is converted with \
-             `classmate ads FILE --from new --to long` or `--from json`",
-        )
-    } else {
-        failure
-    })
+    Err(if notes.any() { failure.help("what could not be read does not count") } else { failure })
 }
 
 /// What was wrong with the files that were read.
@@ -156,6 +149,12 @@ impl Notes {
             let hidden = report.errors.saturating_sub(SHOWN as u64);
             if hidden > 0 {
                 lines.push(format!("note: {} in `{name}` not shown", counted(hidden, "more error")));
+            }
+            if report.unread_bytes > 0 {
+                lines.push(format!(
+                    "note: the rest of `{name}`, {}, could not be read: an ad before it is not closed",
+                    counted(report.unread_bytes, "byte")
+                ));
             }
             lines.push(format!(
                 "note: of `{name}`, {} {} read; skipped: {}, {}",

@@ -83,13 +83,16 @@ impl Cause {
     pub fn describe(&self, my: &str, target: &str) -> String {
         let ad = |side: Side| called(side, my, target);
         let path: String = self.path.iter().map(|via| format!("in `{}` of {}: ", via.name, ad(via.side))).collect();
-        let part = shortened(&self.part.to_string());
+        let part = shortened(self.part.to_string().trim_start());
         let why = match &self.reason {
             Reason::Missing { both: true } => format!("neither {my} nor {target} has an attribute `{part}`"),
             Reason::Missing { both: false } => format!("{my} has no attribute `{part}`"),
             Reason::MissingIn(side) => format!("{} has no attribute for `{part}`", ad(*side)),
             Reason::NoTarget => format!("`{part}` needs an ad on the other side"),
-            Reason::Written(kind) => format!("`{part}` is written as {}", kind.as_str()),
+            Reason::Written(kind) => match (part.as_str(), kind) {
+                ("undefined", Type::Undefined) | ("error", Type::Error) => format!("`{part}` stands there as such"),
+                _ => format!("`{part}` is written as {}", kind.as_str()),
+            },
             Reason::Circular => format!("`{part}` leads back to itself"),
             Reason::NotAnAd(kind) => format!("`{part}` takes an attribute of {}", with_article(*kind)),
             Reason::Operands(op, kinds) => {
@@ -104,14 +107,22 @@ impl Cause {
                 format!("in `{part}`, the list has {len} {elements}, counted from 0, and none at {index}")
             }
             Reason::Index(None, _) => format!("`{part}` takes an element with an index of the wrong type"),
-            Reason::UnknownFunction => format!("there is no function for `{part}`"),
+            Reason::UnknownFunction => {
+                let name = part.split('(').next().unwrap_or_default().trim_end();
+                format!("in `{part}`, there is no function `{name}`")
+            }
             Reason::ArgumentCount(function, count) => {
                 let arguments = if *count == 1 { "argument" } else { "arguments" };
                 format!("in `{part}`, `{}` does not take {count} {arguments}", function.name)
             }
             Reason::Function(function, arguments, kind) => {
-                let arguments: Vec<String> = arguments.iter().map(|value| shortened(&value.to_string())).collect();
-                format!("`{}({})` is {}", function.name, arguments.join(", "), kind.as_str())
+                let arguments: Vec<String> = arguments.iter().map(described).collect();
+                let works = match (arguments.as_slice(), kind) {
+                    ([], _) => format!("is {}", kind.as_str()),
+                    (arguments, Type::Undefined) => format!("is undefined for {}", arguments.join(" and ")),
+                    (arguments, _) => format!("does not work on {}", arguments.join(" and ")),
+                };
+                format!("in `{part}`, `{}` {works}", function.name)
             }
             Reason::Failed(failed) => format!("in `{part}`, {failed}"),
         };
@@ -147,6 +158,14 @@ fn with_article(kind: Type) -> String {
         Type::Int | Type::AbsTime => format!("an {}", kind.as_str()),
         Type::Ad => "an ad".to_owned(),
         _ => format!("a {}", kind.as_str()),
+    }
+}
+
+/// A value as an argument: what it is, and its text if that says more.
+fn described(value: &Value) -> String {
+    match value.type_of() {
+        kind @ (Type::Undefined | Type::Error | Type::Ad) => with_article(kind),
+        kind => format!("the {} `{}`", kind.as_str(), shortened(&value.to_string())),
     }
 }
 
@@ -485,12 +504,16 @@ mod tests {
             ("\"a\" + 1", "in `\"a\" + 1`, `+` does not work on a string and an integer"),
             ("{ 1 }[3]", "in `{ 1 }[3]`, the list has 1 element, counted from 0, and none at 3"),
             ("\"a\" || true", "in `\"a\" || true`, a string is no condition"),
-            ("nosuch(1)", "there is no function for `nosuch(1)`"),
+            ("nosuch(1)", "in `nosuch(1)`, there is no function `nosuch`"),
             ("floor(1, 2)", "in `floor(1,2)`, `floor` does not take 2 arguments"),
-            ("size(1)", "`size(1)` is error"),
-            ("!\"a\"", "in ` !\"a\"`, `!` does not work on a string"),
+            ("size(1)", "in `size(1)`, `size` does not work on the integer `1`"),
+            (
+                "substr(\"a\", {1})",
+                "in `substr(\"a\",{ 1 })`, `substr` does not work on the string `\"a\"` and the list `{ 1 }`",
+            ),
+            ("!\"a\"", "in `!\"a\"`, `!` does not work on a string"),
             ("(1).x", "`(1).x` takes an attribute of an integer"),
-            ("1 + error", "`error` is written as error"),
+            ("1 + error", "`error` stands there as such"),
             ("1.0e308 * 10", "in `1.000000000000000E+308 * 10`, the result of `*` is out of range"),
         ] {
             assert_eq!(causes("[]", None, expr), [reason], "{expr}");

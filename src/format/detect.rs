@@ -25,7 +25,7 @@ use crate::syntax::token::is_space;
 /// ```
 pub fn detect_file(text: &[u8], options: &ParseOptions) -> Format {
     // Reading from memory does not fail.
-    Source::new(text).detect(options).unwrap_or(Format::Long)
+    Source::new(text).first_line(options).map_or(Format::Long, |(format, _)| format)
 }
 
 /// The format of a text as the Python bindings guess it: new syntax if it begins with `[` or `/`, otherwise the long
@@ -38,25 +38,63 @@ pub fn detect_text(text: &[u8]) -> Format {
 }
 
 impl<R: Read> Source<R> {
-    /// As [`detect_file`]. Drops the blank lines and comments in front when the format would not skip them itself.
+    /// As [`detect_file`], but what begins with a bracket is never of the long format: nothing of it could be read.
+    /// Drops the blank lines and comments in front when the format would not skip them itself.
     pub(crate) fn detect(&mut self, options: &ParseOptions) -> io::Result<Format> {
+        let (format, start) = self.first_line(options)?;
+        if format != Format::Long {
+            self.consume(start);
+            return Ok(format);
+        }
+        let Some(format) = self.bracketed(start)? else { return Ok(Format::Long) };
+        self.consume(start);
+        Ok(format)
+    }
+
+    /// The format by the rule of the reference, and where the first significant line begins.
+    fn first_line(&mut self, options: &ParseOptions) -> io::Result<(Format, usize)> {
         let mut start = 0;
         loop {
             let (end, next) = self.line_from(start)?;
             if end == next && start == end {
-                return Ok(Format::Long);
+                return Ok((Format::Long, start));
             }
             let line = trim(&self.rest()[start..end]);
             if !line.is_empty() && line[0] != b'#' {
                 self.need(next + 1)?;
                 let rest = &self.rest()[start..];
                 let format = classify(trim(&rest[..end - start]), rest.get(next - start).copied(), options);
-                if format != Format::Long {
-                    self.consume(start);
-                }
-                return Ok(format);
+                return Ok((format, start));
             }
             start = next;
+        }
+    }
+
+    /// The format of a text that begins with a bracket at `start`; `None` if it does not.
+    fn bracketed(&mut self, start: usize) -> io::Result<Option<Format>> {
+        let Some((first, at)) = self.solid(start)? else { return Ok(None) };
+        if first == b'<' {
+            return Ok(Some(Format::Xml));
+        }
+        let second = self.solid(at + 1)?.map(|(byte, _)| byte);
+        Ok(match (first, second) {
+            (b'[', Some(b'{')) => Some(Format::Json),
+            (b'[', _) | (b'{', Some(b'[')) => Some(Format::New),
+            (b'{', _) => Some(Format::Json),
+            _ => None,
+        })
+    }
+
+    /// The first byte from `start` on that is not white space, and where it stands.
+    fn solid(&mut self, start: usize) -> io::Result<Option<(u8, usize)>> {
+        let mut at = start;
+        loop {
+            match self.rest().get(at).copied() {
+                Some(byte) if is_space(byte) => at += 1,
+                Some(byte) => return Ok(Some((byte, at))),
+                None if self.more()? => {}
+                None => return Ok(None),
+            }
         }
     }
 
@@ -123,6 +161,26 @@ mod tests {
         assert_eq!(file("[not an ad]"), Format::Long);
         assert_eq!(file("{}"), Format::Long);
         assert_eq!(file("[]"), Format::Long);
+    }
+
+    #[test]
+    fn a_reader_takes_nothing_in_brackets_for_the_long_format() {
+        for (text, format) in [
+            ("[not an ad]", Format::New),
+            ("\n[\na = 1\n]", Format::New),
+            ("{ [a = 1], [b = 2] }", Format::New),
+            ("[]", Format::New),
+            ("[{\"a\": 1},\n{\"a\": 2}]", Format::Json),
+            ("{\n\"a\": 1\n}", Format::Json),
+            ("{not json}", Format::Json),
+            ("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<classads/>", Format::Xml),
+            ("# only", Format::Long),
+            ("a = [b = 1]", Format::Long),
+            ("not an ad", Format::Long),
+        ] {
+            let mut source = Source::new(text.as_bytes());
+            assert_eq!(source.detect(&ParseOptions::default()).unwrap(), format, "{text}");
+        }
     }
 
     #[test]

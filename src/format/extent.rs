@@ -258,14 +258,15 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// The length of the bracketed text that comes next; to the end of the input if it is not closed.
-    pub(crate) fn extent(&mut self, mut extent: Extent) -> io::Result<usize> {
+    /// The length of the bracketed text that comes next; `None` if it is not closed, and the rest of the input is in
+    /// memory.
+    pub(crate) fn extent(&mut self, mut extent: Extent) -> io::Result<Option<usize>> {
         loop {
             if let Some(end) = extent.find(self.rest()) {
-                return Ok(end);
+                return Ok(Some(end));
             }
             if !self.more()? {
-                return Ok(self.rest().len());
+                return Ok(None);
             }
         }
     }

@@ -9,6 +9,7 @@ use crate::syntax::expr::{Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::number::write_real_short;
 use crate::syntax::print::{Style, write_expr, write_integer, write_line, write_literal};
+use crate::value::Value;
 
 /// Writes ads as JSON, in listing order, their own attributes only (§8.7).
 ///
@@ -58,6 +59,31 @@ impl JsonWriter {
     /// Writes an ad on one line, without a line end.
     pub fn write_line(&mut self, out: &mut Vec<u8>, ad: &ClassAd) {
         self.write_as(out, ad, Layout::Line);
+    }
+
+    /// Writes names and values as an object on one line, in the order given, without a line end.
+    ///
+    /// ```
+    /// use classmate::format::json::JsonWriter;
+    /// use classmate::value::Value;
+    /// let mut out = Vec::new();
+    /// JsonWriter::new().write_values(&mut out, [("b".into(), Value::from(2)), ("A".into(), Value::Error)]);
+    /// assert_eq!(out, br#"{"b": 2,"A": "\/Expr(error)\/"}"#);
+    /// ```
+    pub fn write_values(&mut self, out: &mut Vec<u8>, values: impl IntoIterator<Item = (Name, Value)>) {
+        out.push(b'{');
+        for (at, (name, value)) in values.into_iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            write_string(out, name.as_bytes());
+            out.extend_from_slice(b": ");
+            match Attribute::from(&value.to_expr()) {
+                Attribute::Literal(literal) => write_constant(out, &literal, &mut self.text),
+                Attribute::Tree(tree) => write_tree(out, &tree, Layout::Line, &mut self.text),
+            }
+        }
+        out.push(b'}');
     }
 
     fn write_as(&mut self, out: &mut Vec<u8>, ad: &ClassAd, layout: Layout) {

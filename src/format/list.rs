@@ -32,6 +32,22 @@ pub(crate) struct ListReader<R, P> {
     parser: P,
     report: Report,
     place: Place,
+    /// Bytes that were searched for the end of ads that are not closed.
+    searched: u64,
+}
+
+/// Bytes that are searched for the end of ads that are not closed, again for every such ad, before the rest of the input
+/// is given up.
+const MOST_SEARCHED: u64 = 256 << 20;
+
+/// Where behind its first line a text has a line that begins like an ad, or with the comma before one.
+fn next_line(text: &[u8], brackets: Brackets) -> Option<usize> {
+    let (open, _) = brackets.bytes();
+    memchr::memchr_iter(b'\n', text).map(|newline| newline + 1).find(|line| {
+        let start = line + text[*line..].iter().take_while(|byte| matches!(byte, b',' | b' ')).count();
+        let separated = start == *line || text[*line] == b',';
+        separated && text.get(start) == Some(&open)
+    })
 }
 
 /// Where in a list the reader stands.
@@ -47,7 +63,7 @@ enum Place {
 
 impl<R: Read, P: ParseAd> ListReader<R, P> {
     pub(crate) fn new(source: Source<R>, parser: P) -> Self {
-        ListReader { source, parser, report: P::report(), place: Place::Outside }
+        ListReader { source, parser, report: P::report(), place: Place::Outside, searched: 0 }
     }
 
     /// What was read and skipped so far.
@@ -83,8 +99,20 @@ impl<R: Read, P: ParseAd> ListReader<R, P> {
     }
 
     /// Reads the ad that stands next; `None` if it had to be skipped.
+    ///
+    /// Where an ad is not closed, reading goes on at the next line that begins like one.
     fn ad(&mut self) -> io::Result<Option<ClassAd>> {
-        let end = self.source.extent(Extent::new(P::BRACKETS))?;
+        let end = match self.source.extent(Extent::new(P::BRACKETS))? {
+            Some(end) => end,
+            None => {
+                let rest = self.source.rest();
+                let next = if self.searched > MOST_SEARCHED { None } else { next_line(rest, P::BRACKETS) };
+                self.searched += rest.len() as u64;
+                let line = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+                self.report.unread_bytes += if next.is_some() { 0 } else { (rest.len() - line) as u64 };
+                next.unwrap_or(rest.len())
+            }
+        };
         let text = &self.source.rest()[..end];
         let ad = match self.parser.parse_ad(text) {
             Ok((ad, _)) => {
@@ -115,6 +143,26 @@ mod tests {
     use crate::format::json::JsonReader;
     use crate::format::new::NewReader;
     use crate::syntax::parse::ParseOptions;
+
+    #[test]
+    fn reading_goes_on_behind_an_ad_that_is_not_closed() {
+        let options = ParseOptions::default();
+        for (text, ads, errors, unread) in [
+            ("[a=1]\n[b=\"x]\n[c=3]\n[d=4]\n", 3, 1, 0),
+            ("[a=1]\n[b=[2]\n [c=3]\n[d=4]\n", 2, 1, 0),
+            ("{\n[a=1]\n,[b=\n,  [c=3]\n,\n[d=4]\n}\n", 3, 1, 0),
+            ("[a=1]\n[b=2;\nc=[d=3]\ne=4", 1, 1, 11),
+        ] {
+            let mut reader = NewReader::new(text.as_bytes(), &options);
+            let read = reader.by_ref().count();
+            let report = reader.report();
+            assert_eq!((read, report.errors, report.unread_bytes), (ads, errors, unread), "{text}");
+        }
+        let text = "[{\"a\":1},\n{\"b\":\"x},\n{\"c\":3},\n{\"d\":4}]\n";
+        let mut reader = JsonReader::new(text.as_bytes(), &options);
+        assert_eq!((reader.by_ref().count(), reader.report().errors), (3, 1));
+        assert_eq!(reader.report().faults[0].position.line, 2);
+    }
 
     #[test]
     fn lists_and_loose_ads_are_read_alike_in_both_forms() {

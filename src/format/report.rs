@@ -42,6 +42,8 @@ pub struct Report {
     /// Attributes left out of ads that were kept or skipped, as far as they can be counted: in the long format,
     /// lines.
     pub skipped_attributes: u64,
+    /// Bytes behind an ad that is not closed of which nothing is known.
+    pub unread_bytes: u64,
     /// The first errors, at most 100.
     pub faults: Vec<Fault>,
     /// How many errors there were.
