@@ -504,7 +504,7 @@ mod tests {
             ("countMatches(x > 2, L)", "countMatches(x > 2,L)"),
             ("evalInEachContext(x + TARGET.y, { [x = 1] })", "evalInEachContext(x + TARGET.y,{ [ x = 1 ] })"),
             ("unparse(x + TARGET.y)", "unparse(x + TARGET.y)"),
-            ("unparse(x)", "value \"x\""),
+            ("unparse(x)", "value \"3\""),
             ("strcat(x, TARGET.y)", "strcat(3,TARGET.y)"),
         ] {
             assert_eq!(flat(ad, text, Inlining::Keep), expected, "{text}");
