@@ -1,7 +1,7 @@
 //! Choice, and expressions as data: `ifThenElse`, `eval`, `unparse`, `unresolved`, `debug`.
 
 use crate::ad::refs::{self, Naming};
-use crate::builtin::pattern::{Options, Pattern};
+use crate::builtin::pattern::{Effort, MatchError, Options, Pattern};
 use crate::builtin::{Call, Function};
 use crate::eval::Failed;
 use crate::name::Name;
@@ -161,14 +161,28 @@ fn unresolved(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     let Ok(pattern) = Pattern::compile(&pattern, options) else { return Ok(Value::Error) };
     for name in names {
         call.charge(STEPS_PER_BYTE * name.len())?;
-        let Ok(groups) = pattern.captures(name) else { return Ok(Value::Error) };
-        if let Some([Some((start, end)), ..]) = groups.as_deref()
-            && start < end
-        {
-            return Ok(Value::Bool(true));
+        match matches_something(&pattern, name) {
+            Ok(true) => return Ok(Value::Bool(true)),
+            Ok(false) => {}
+            Err(_) => return Ok(Value::Error),
         }
     }
     Ok(Value::Bool(false))
+}
+
+/// Whether a pattern matches some part of a name that is not empty.
+fn matches_something(pattern: &Pattern, name: &[u8]) -> Result<bool, MatchError> {
+    let Some(first) = pattern.captures(name)? else { return Ok(false) };
+    if matches!(first.first(), Some(Some((start, end))) if start < end) {
+        return Ok(true);
+    }
+    let mut search = pattern.search(Effort::Full, name);
+    for start in 0..name.len() {
+        if search.find(start, true)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// What a search may cost for each byte of a name, in node evaluations.
@@ -214,6 +228,13 @@ mod tests {
         assert_eq!(attribute("[u = unresolved(a, 1); a = x]", "u"), Err(Failed::Function("unresolved")));
         assert_eq!(attribute("[u = unresolved(a, \"[\"); a = x]", "u").unwrap(), "error");
         assert_eq!(attribute("[u = unresolved(b, 1); a = x]", "u").unwrap(), "undefined");
+        // The reference's answers: some part that is not empty must match.
+        for (pattern, found) in
+            [("q*?", false), ("x*?", true), ("|x", true), ("y*", true), ("y*?z*", true), ("^", false), ("z*?", false)]
+        {
+            let ad = format!("[u = unresolved(a, \"{pattern}\"); a = xy]");
+            assert_eq!(attribute(&ad, "u").unwrap(), found.to_string(), "{pattern}");
+        }
     }
 
     #[test]

@@ -56,7 +56,23 @@ def written_and_computed(case, reference, classmate):
 @known("Q2")
 def computed_duration(case, reference, classmate):
     """`relTime` of a computed string reads stale memory: mostly zero."""
-    return shown(reference, "type") == "reltime" and shown(classmate) == "error" and re.search(r"relTime\s*\(", text_of(case), re.I) is not None
+    computed = re.search(r"relTime\s*\(", text_of(case), re.I) is not None
+    tested = re.search(r"isError\s*\(\s*relTime\s*\(", text_of(case), re.I) is not None
+    return (computed and shown(reference, "type") == "reltime" and shown(classmate) == "error"
+            or tested and (shown(reference), shown(classmate)) == ("false", "true"))
+
+
+@known("Q49")
+def list_that_leads_into_itself(case, reference, classmate):
+    """`a = { a.a }`: a list that selects from itself."""
+    return re.search(r"\{[^{}]*\b(\w+)\.\1\b", text_of(case), re.I) is not None and shown(classmate) == "error"
+
+
+@known("Q50")
+def match_ad_as_a_context(case, reference, classmate):
+    """`evalInEachContext(x + 0, { parent })`: the ad around a match, as an element."""
+    return (re.search(r"evalInEachContext|countMatches", text_of(case), re.I) is not None
+            and re.search(r"\{[^{}]*\bparent\b", text_of(case), re.I) is not None)
 
 
 @known("Q16")
