@@ -79,6 +79,17 @@ pub fn post(
     journal.compact_if_large(cycle.now)
 }
 
+/// The log as [`post`] would leave it, in memory alone.
+///
+/// # Errors
+/// A name that the log cannot hold.
+pub fn posted(log: &Log, cycle: &Cycle<'_>, rules: FactorRules, groups: &dyn GroupOf) -> Result<Log, Unwritable> {
+    let transaction = charges(log, cycle, rules, groups)?;
+    let mut log = log.clone();
+    log.change(&transaction);
+    Ok(log)
+}
+
 /// The transaction that charges a cycle.
 ///
 /// # Errors

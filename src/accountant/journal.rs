@@ -200,7 +200,7 @@ impl Journal {
         text.extend_from_slice(&transaction.lines);
         Entry::End.encode(&mut text)?;
         self.append(&text, durability)?;
-        self.apply(transaction);
+        self.log.change(transaction);
         Ok(())
     }
 
@@ -267,10 +267,14 @@ impl Journal {
         }
     }
 
-    fn apply(&mut self, transaction: &Transaction) {
+}
+
+impl Log {
+    /// Makes the changes of a transaction, in memory.
+    pub(super) fn change(&mut self, transaction: &Transaction) {
         for line in transaction.lines.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
             if let Ok(entry) = Entry::decode(line) {
-                self.log.apply(entry);
+                self.apply(entry);
             }
         }
     }

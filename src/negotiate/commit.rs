@@ -2,11 +2,11 @@
 
 use hashbrown::HashMap;
 
-use crate::accountant::cycle::{Charge, Cycle, SlotUse, post};
+use crate::accountant::cycle::{Charge, Cycle, SlotUse, post, posted};
 use crate::accountant::factor::FactorRules;
 use crate::accountant::groups::GroupNames;
 use crate::accountant::usage::SlotInUse;
-use crate::accountant::{Journal, JournalError};
+use crate::accountant::{Journal, JournalError, Log};
 use crate::config::ConfigError;
 use crate::config::setting::Settings;
 use crate::negotiate::rules::Rules;
@@ -31,10 +31,30 @@ pub enum CommitError {
 /// # Errors
 /// A wrong setting, or a log that cannot be written; nothing is charged then.
 pub fn commit(snapshot: &Snapshot, outcome: &Outcome, journal: &mut Journal) -> Result<(), CommitError> {
-    let settings = snapshot.settings();
-    let rules = Rules::read(&snapshot.config, &settings)?;
     let size = Settings::new(&snapshot.config).integer("MAX_ACCOUNTANT_DATABASE_SIZE", 1_000_000, 0, i64::MAX)?;
     journal.set_largest(size as u64);
+    with_cycle(snapshot, outcome, |cycle, factors, groups| post(journal, cycle, factors, groups))??;
+    Ok(())
+}
+
+/// The books as [`commit`] would leave them, in memory alone.
+///
+/// # Errors
+/// A wrong setting, or a name that the books cannot hold.
+pub fn charged(snapshot: &Snapshot, outcome: &Outcome) -> Result<Log, CommitError> {
+    let log = snapshot.log.clone().unwrap_or_default();
+    let charged = with_cycle(snapshot, outcome, |cycle, factors, groups| posted(&log, cycle, factors, groups))?;
+    Ok(charged.map_err(JournalError::from)?)
+}
+
+/// Puts together what a cycle charges, and hands it on.
+fn with_cycle<R>(
+    snapshot: &Snapshot,
+    outcome: &Outcome,
+    then: impl FnOnce(&Cycle<'_>, FactorRules, &GroupNames) -> R,
+) -> Result<R, ConfigError> {
+    let settings = snapshot.settings();
+    let rules = Rules::read(&snapshot.config, &settings)?;
     let groups = GroupNames::configured(&snapshot.config)?;
     let slots: Vec<(Slot, Vec<u8>)> = snapshot
         .slots
@@ -83,6 +103,5 @@ pub fn commit(snapshot: &Snapshot, outcome: &Outcome, journal: &mut Journal) -> 
         submitters: &submitters,
         groups: &names,
     };
-    post(journal, &cycle, FactorRules::new(&rules.knobs.accountant), &groups)?;
-    Ok(())
+    Ok(then(&cycle, FactorRules::new(&rules.knobs.accountant), &groups))
 }

@@ -3,6 +3,7 @@
 //! In: slot ads. Out: views with what the negotiator asks of every slot, in the order of the ads.
 
 pub mod address;
+pub mod claim;
 pub mod consumption;
 pub mod facts;
 pub mod size;
