@@ -266,7 +266,6 @@ impl Journal {
             }
         }
     }
-
 }
 
 impl Log {

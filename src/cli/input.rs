@@ -52,6 +52,19 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
     Ok(Input { reader, name })
 }
 
+/// Progress over so many steps; hidden unless standard error is a terminal.
+pub(crate) fn steps(count: u64, what: &str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(count);
+    if let Ok(style) = ProgressStyle::with_template("{msg} {pos}/{len} {wide_bar} {eta}") {
+        bar.set_style(style);
+    }
+    bar.set_message(what.to_owned());
+    bar
+}
+
 fn bar(size: u64, name: &str) -> ProgressBar {
     let bar = ProgressBar::new(size);
     let style = "{msg} {wide_bar} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}";

@@ -13,13 +13,16 @@ use crate::cli::policy::PolicyArguments;
 use crate::cli::settings::{self, contents};
 use crate::cli::{Failure, Now, Streams, parse_now, written};
 use crate::config::ConfigError;
+use crate::config::setting::Settings as Knobs;
 use crate::eval::scope::Settings as Evaluation;
 use crate::format::long::LongWriter;
 use crate::negotiate::advertisement::advertisement;
 use crate::negotiate::commit::CommitError;
+use crate::negotiate::play::{self, Plan};
 use crate::negotiate::{Outcome, Snapshot, commit, negotiate};
 use crate::priority::Policy;
-use crate::report::{Color, outcome};
+use crate::report::{self, Color, outcome};
+use crate::syntax::parse::{ParseOptions, parse_expr};
 
 /// Run one negotiation cycle over a pool and show who got what, and why the others did not.
 ///
@@ -35,6 +38,7 @@ Examples:
   classmate negotiate examples/pool --matches none --format json
   classmate negotiate examples/pool --ad
   classmate negotiate examples/pool --commit      charge the cycle to examples/pool/Accountantnew.log
+  classmate negotiate examples/pool --cycles 24 --interval 3600 --run-time 7200
   classmate negotiate --slots slots.ads.gz --jobs jobs.ads --log Accountantnew.log
 
 Exit status: 0 when the cycle was run, 1 when a file cannot be read, 2 when a file or a setting is wrong.")]
@@ -55,6 +59,16 @@ pub(super) struct Arguments {
     /// How many matches the table lists: `all`, `none` or a number
     #[arg(long, value_name = "HOW MANY", default_value = "all")]
     matches: Shown,
+    /// Play so many cycles: matched jobs run, jobs that have run are gone, and priorities move
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["ad", "matches"],
+          value_parser = clap::value_parser!(u32).range(1..))]
+    cycles: Option<u32>,
+    /// Seconds from one cycle to the next [default: that of the settings]
+    #[arg(long, value_name = "SECONDS", requires = "cycles", value_parser = clap::value_parser!(i64).range(1..))]
+    interval: Option<i64>,
+    /// How long a job runs: seconds, or an expression over the job, with the slot as TARGET; without it jobs never end
+    #[arg(long, value_name = "EXPR", requires = "cycles")]
+    run_time: Option<String>,
 }
 
 /// The files of a pool, in a directory or each by its own flag.
@@ -123,12 +137,12 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         snapshot.log = Some(journal.log().clone());
     }
     notes.show(streams.err);
+    if let Some(cycles) = arguments.cycles {
+        return play(arguments, cycles, snapshot, journal, streams);
+    }
     let outcome = negotiate(&snapshot).map_err(|error| refused(&error))?;
     if let Some(journal) = &mut journal {
-        commit(&snapshot, &outcome, journal).map_err(|error| match &error {
-            CommitError::Config(error) => refused(error),
-            CommitError::Journal(error) => not_written(error),
-        })?;
+        commit(&snapshot, &outcome, journal).map_err(|error| not_charged(&error))?;
     }
     let mut out = BufWriter::new(std::io::stdout().lock());
     let printed = match arguments.format {
@@ -141,6 +155,58 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         Form::Table => print(&mut out, &outcome, arguments.matches.0, streams),
     };
     written(printed.and_then(|()| out.flush()))
+}
+
+/// Plays several cycles.
+fn play(
+    arguments: &Arguments,
+    cycles: u32,
+    snapshot: Snapshot,
+    mut journal: Option<Journal>,
+    streams: Streams,
+) -> Result<(), Failure> {
+    let interval = match arguments.interval {
+        Some(interval) => interval,
+        None => {
+            let knobs = Knobs::new(&snapshot.config);
+            knobs.integer("NEGOTIATOR_INTERVAL", 60, 1, i64::from(i32::MAX)).map_err(|error| refused(&error))?
+        }
+    };
+    let run_time = arguments.run_time.as_deref().map(|text| {
+        parse_expr(text.as_bytes(), &ParseOptions::default()).map_err(|error| {
+            let origin = report::Origin::whole("--run-time");
+            Failure::rendered(report::render(&error, text.as_bytes(), &origin, None, streams.err))
+        })
+    });
+    let plan = Plan { cycles, interval, run_time: run_time.transpose()? };
+    let book = |snapshot: &Snapshot, outcome: &Outcome| match &mut journal {
+        Some(journal) => commit(snapshot, outcome, journal).map(|()| Some(journal.log().clone())),
+        None => Ok(None),
+    };
+    let progress = input::steps(u64::from(cycles), "cycle");
+    let mut played = Vec::new();
+    let done = play::play(snapshot, &plan, book, |cycle| {
+        progress.inc(1);
+        played.push(cycle);
+    });
+    progress.finish_and_clear();
+    done.map_err(|error| not_charged(&error))?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let printed = match arguments.format {
+        Form::Json => {
+            let cycles = serde_json::json!({ "cycles": played });
+            serde_json::to_writer_pretty(&mut out, &cycles).map_err(Into::into).and_then(|()| writeln!(out))
+        }
+        Form::Table => report::play::write(&mut out, &played, streams.out),
+    };
+    written(printed.and_then(|()| out.flush()))
+}
+
+fn not_charged(error: &CommitError) -> Failure {
+    match error {
+        CommitError::Config(error) => refused(error),
+        CommitError::Journal(error) => not_written(error),
+    }
 }
 
 /// Opens the accountant's log for writing.

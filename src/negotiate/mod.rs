@@ -10,6 +10,7 @@ pub mod deal;
 pub mod groups;
 pub mod offer;
 pub mod outcome;
+pub mod play;
 pub mod preemption;
 pub mod quotas;
 pub mod rules;

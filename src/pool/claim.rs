@@ -196,7 +196,8 @@ mod tests {
     #[test]
     fn what_is_carved_out_comes_back() {
         let settings = Settings::default();
-        let whole = ad("[Name = \"slot1@m\"; PartitionableSlot = true; Cpus = 8; Memory = 1000; Disk = 5000; GPUs = 2; \
+        let whole =
+            ad("[Name = \"slot1@m\"; PartitionableSlot = true; Cpus = 8; Memory = 1000; Disk = 5000; GPUs = 2; \
              MachineResources = \"Cpus Memory Disk GPUs\"; SlotWeight = Cpus]");
         let job = ad("[RequestCpus = 2; RequestMemory = 300; RequestDisk = 1; RequestGPUs = 1]");
         let mut slot = whole.clone();

@@ -44,6 +44,11 @@ pub struct Opening<'o, 'g> {
 }
 
 impl Policy {
+    /// Whether what is used is charged to the accountant's log.
+    pub fn keeps_books(&self) -> bool {
+        matches!(self, Policy::Condor)
+    }
+
     /// The policy over a pool.
     pub fn open<'g>(&self, opening: &Opening<'_, 'g>) -> Box<dyn PriorityPolicy + 'g> {
         match self {

@@ -5,6 +5,7 @@
 pub mod config;
 pub mod functions;
 pub mod outcome;
+pub mod play;
 pub mod quotas;
 pub mod template;
 pub mod userprio;

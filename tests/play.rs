@@ -1,0 +1,141 @@
+//! Several cycles one after another, each figure from a calculation beside it.
+
+#![expect(clippy::unwrap_used, reason = "a test whose data is wrong has failed")]
+
+use classmate::accountant::Journal;
+use classmate::ad::ClassAd;
+use classmate::config::Config;
+use classmate::negotiate::play::{Plan, Played, play};
+use classmate::negotiate::{Snapshot, commit};
+use classmate::syntax::parse::{ParseOptions, parse_expr};
+
+fn ad(text: &str) -> ClassAd {
+    ClassAd::parse(format!("[{text}]").as_bytes()).unwrap()
+}
+
+fn slot(name: &str, more: &str) -> ClassAd {
+    ad(&format!(
+        "Name = \"{name}@m\"; State = \"Unclaimed\"; Activity = \"Idle\"; Cpus = 1; Memory = 1024; Disk = 100000; \
+         SlotWeight = Cpus; Rank = 0; Requirements = true; {more}"
+    ))
+}
+
+fn jobs(user: &str, cluster: u32, count: u32, more: &str) -> Vec<ClassAd> {
+    let job = |process| {
+        ad(&format!(
+            "ClusterId = {cluster}; ProcId = {process}; JobStatus = 1; User = \"{user}@x\"; RequestCpus = 1; \
+             RequestMemory = 100; Requirements = TARGET.Memory >= RequestMemory && TARGET.Cpus >= RequestCpus; {more}"
+        ))
+    };
+    (0..count).map(job).collect()
+}
+
+fn pool(config: &str, slots: Vec<ClassAd>, jobs: &[Vec<ClassAd>]) -> Snapshot {
+    let config = Config::parse("config", config.as_bytes()).unwrap();
+    Snapshot { config, slots, jobs: jobs.concat(), now: 1_000_000, ..Snapshot::default() }
+}
+
+fn plan(cycles: u32, interval: i64, run_time: &str) -> Plan {
+    let run_time = parse_expr(run_time.as_bytes(), &ParseOptions::default()).unwrap();
+    Plan { cycles, interval, run_time: Some(run_time) }
+}
+
+fn played(snapshot: Snapshot, plan: &Plan) -> Vec<Played> {
+    let mut cycles = Vec::new();
+    play(snapshot, plan, |_, _| Ok(None), |cycle| cycles.push(cycle)).unwrap();
+    cycles
+}
+
+/// Ended, started, displaced, running and idle of every cycle.
+fn counts(cycles: &[Played]) -> Vec<[usize; 5]> {
+    cycles.iter().map(|c| [c.ended, c.started, c.displaced, c.running, c.idle]).collect()
+}
+
+#[test]
+fn jobs_run_for_their_time_and_make_room() {
+    let snapshot = pool("", vec![slot("a", ""), slot("b", "")], &[jobs("u", 1, 3, "RunTime = 100")]);
+    let cycles = played(snapshot, &plan(5, 60, "RunTime"));
+    // At 0 two start, for 100 s; at 60 nothing ends; at 120 both have, and the third starts; it ends at 220.
+    assert_eq!(counts(&cycles), [[0, 2, 0, 2, 1], [0, 0, 0, 2, 1], [2, 1, 0, 1, 0], [0, 0, 0, 1, 0], [1, 0, 0, 0, 0]]);
+    assert_eq!(cycles.iter().map(|c| c.now - 1_000_000).collect::<Vec<_>>(), [0, 60, 120, 180, 240]);
+}
+
+#[test]
+fn priorities_move_with_what_is_in_use() {
+    let snapshot = pool("PRIORITY_HALFLIFE = 60", vec![slot("a", ""), slot("b", "")], &[jobs("u", 1, 3, "")]);
+    let cycles = played(snapshot, &plan(3, 60, "undefined"));
+    // Real priority 0.5 at first; each minute, which is a half-life, p := p / 2 + 2 slots / 2; times the factor 1000.
+    let priorities: Vec<f64> = cycles.iter().map(|c| c.submitters[0].priority.unwrap()).collect();
+    assert_eq!(priorities, [500.0, 1250.0, 1625.0]);
+    assert_eq!((cycles[2].submitters[0].weight, cycles[2].submitters[0].share), (2.0, 1.0));
+}
+
+#[test]
+fn what_a_match_leaves_of_a_partitionable_slot_is_packed_with_jobs_of_the_cluster() {
+    let machine = || vec![slot("slot1", "PartitionableSlot = true; Cpus = 4")];
+    let queue = [jobs("u", 1, 6, ""), jobs("u", 2, 1, "")];
+    // Four of the six fit at once; when they end at 50, the other two start, and the job of cluster 2 in the cycle
+    // after: a partitionable slot is matched once in a cycle.
+    let cycles = played(pool("", machine(), &queue), &plan(3, 60, "50"));
+    assert_eq!(counts(&cycles), [[0, 4, 0, 4, 3], [4, 2, 0, 2, 1], [2, 1, 0, 1, 0]]);
+    let alone = played(pool("CLAIM_PARTITIONABLE_LEFTOVERS = False", machine(), &queue), &plan(3, 60, "150"));
+    assert_eq!(counts(&alone), [[0, 1, 0, 1, 6], [0, 1, 0, 2, 5], [0, 1, 0, 3, 4]]);
+}
+
+#[test]
+fn who_is_displaced_waits_again() {
+    let slots = vec![slot("a", "Rank = TARGET.Urgent =?= true ? 1 : 0")];
+    let queue = [jobs("u", 1, 1, ""), jobs("v", 2, 1, "Urgent = true; JobUniverse = 5")];
+    let mut snapshot = pool("NEGOTIATOR_CONSIDER_PREEMPTION = True", slots, &queue);
+    // The urgent job is not there in the first cycle.
+    let urgent = snapshot.jobs.pop().unwrap();
+    let mut held = urgent.clone();
+    held.insert("JobStatus", 5);
+    snapshot.jobs.push(held);
+    let first = played(snapshot.clone(), &plan(1, 60, "undefined"));
+    assert_eq!(counts(&first), [[0, 1, 0, 1, 0]]);
+    let Some(job) = snapshot.jobs.first_mut() else { panic!("no job") };
+    job.insert("JobStatus", 2);
+    snapshot.jobs[1] = urgent;
+    for (name, value) in [("State", "Claimed"), ("Activity", "Busy"), ("RemoteUser", "u@x"), ("JobId", "1.0")] {
+        snapshot.slots[0].insert(name, value);
+    }
+    snapshot.slots[0].insert("CurrentRank", 0.0);
+    snapshot.slots[0].insert("EnteredCurrentState", snapshot.now - 60);
+    let cycles = played(snapshot, &plan(3, 60, "ClusterId == 2 ? 90 : undefined"));
+    // 2.0 takes the slot from 1.0, has run at 120, and 1.0 starts again.
+    assert_eq!(counts(&cycles), [[0, 1, 1, 1, 1], [0, 0, 0, 1, 1], [1, 1, 0, 1, 0]]);
+}
+
+#[test]
+fn books_in_memory_and_on_disk_are_alike() {
+    let snapshot = || pool("PRIORITY_HALFLIFE = 600", vec![slot("a", ""), slot("b", "")], &[jobs("u", 1, 5, "")]);
+    let in_memory = played(snapshot(), &plan(4, 60, "90"));
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(&folder.path().join("Accountantnew.log"), 0).unwrap();
+    let mut on_disk = Vec::new();
+    let book = |snapshot: &Snapshot, outcome: &_| {
+        commit(snapshot, outcome, &mut journal)?;
+        Ok(Some(journal.log().clone()))
+    };
+    play(snapshot(), &plan(4, 60, "90"), book, |cycle| on_disk.push(cycle)).unwrap();
+    let text = |cycles: &[Played]| serde_json::to_string(cycles).unwrap();
+    assert_eq!(text(&in_memory), text(&on_disk));
+}
+
+#[test]
+fn equal_users_come_to_equal_shares() {
+    // Nine of ten slots are one's at first; jobs last an hour, priorities forget half in an hour.
+    let slots: Vec<ClassAd> = (0..10).map(|n| slot(&format!("s{n}"), "")).collect();
+    let mut snapshot = pool("PRIORITY_HALFLIFE = 3600", slots, &[jobs("early", 1, 500, ""), jobs("late", 2, 500, "")]);
+    for slot in &mut snapshot.slots[..9] {
+        for (name, value) in [("State", "Claimed"), ("Activity", "Busy"), ("RemoteUser", "early@x")] {
+            slot.insert(name, value);
+        }
+        slot.insert("EnteredCurrentState", snapshot.now);
+    }
+    // Over the last two of three days, a share at a time is a whole number of slots; together they are equal.
+    let cycles = played(snapshot, &plan(72, 3600, "3600"));
+    let mean = |who: usize| cycles[24..].iter().map(|c| c.submitters[who].share).sum::<f64>() / 48.0;
+    assert!((mean(0) - 0.5).abs() < 0.02 && (mean(1) - 0.5).abs() < 0.02, "{} {}", mean(0), mean(1));
+}
