@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test whose data is wrong has failed")]
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use classmate::ad::ClassAd;
+use classmate::builtin::user_map::{UserMap, UserMaps};
 use classmate::config::Config;
 use classmate::negotiate::candidate::Tier;
 use classmate::negotiate::outcome::Rejection;
@@ -323,15 +325,31 @@ fn values_that_double_without_end_are_refused() {
 
 #[test]
 fn switches_that_are_not_supported_are_refused_however_they_are_written() {
-    for config in [
-        "USE_GLOBAL_JOB_PRIOS = 1 == 1",
-        "ALLOW_PSLOT_PREEMPTION = True",
-        "NEGOTIATOR_CLASSAD_USER_MAP_NAMES = Group_Prefix",
-    ] {
+    for config in ["USE_GLOBAL_JOB_PRIOS = 1 == 1", "ALLOW_PSLOT_PREEMPTION = True"] {
         let config = Config::parse("config", config.as_bytes()).unwrap();
         let error = negotiate(&Snapshot { config, ..Snapshot::default() }).unwrap_err();
         assert!(error.message.contains("is not supported yet"), "{}", error.message);
     }
+}
+
+#[test]
+fn a_user_map_puts_submitters_into_groups() {
+    let text = "GROUP_NAMES = physics\nGROUP_QUOTA_physics = 1";
+    let mut maps = UserMaps::default();
+    maps.insert(b"group_prefix", UserMap::parse(b"* x physics"));
+    let snapshot = Snapshot {
+        config: Config::parse("config", text.as_bytes()).unwrap(),
+        slots: vec![slot("a", ""), slot("b", "")],
+        jobs: jobs("u", 1, 3, ""),
+        maps: Arc::new(maps),
+        ..Snapshot::default()
+    };
+    let outcome = negotiate(&snapshot).unwrap();
+    let made: Vec<_> = outcome.matches.iter().map(|m| (m.submitter.as_str(), m.group.as_deref())).collect();
+    assert_eq!(made, [("physics.u@x", Some("physics"))]);
+    // A snapshot that was written down has its maps.
+    let again: Snapshot = serde_json::from_str(&serde_json::to_string(&snapshot).unwrap()).unwrap();
+    assert_eq!(negotiate(&again).unwrap(), outcome);
 }
 
 /// A slot that runs a job of `user`.

@@ -2,6 +2,8 @@
 //!
 //! A map is a text of lines `method principal output`, HTCondor's canonicalisation format.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 
 use crate::builtin::pattern::{Groups, Options, Pattern};
@@ -21,6 +23,7 @@ pub struct SkippedLine {
 pub struct UserMap {
     /// By method in lower case, in the order of the lines.
     methods: HashMap<Vec<u8>, Vec<Rule>>,
+    text: Vec<u8>,
     skipped: Vec<SkippedLine>,
 }
 
@@ -48,7 +51,7 @@ impl UserMap {
     /// assert_eq!(map.output(b"*", b"Bob@CS.edu"), Some(b"Bob".to_vec()));
     /// ```
     pub fn parse(text: &[u8]) -> UserMap {
-        let mut map = UserMap::default();
+        let mut map = UserMap { text: text.to_vec(), ..UserMap::default() };
         for (index, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
             if let Err(reason) = map.read(line) {
                 map.skipped.push(SkippedLine { line: index + 1, reason });
@@ -211,12 +214,19 @@ impl Fields<'_> {
 
 /// All maps of a configuration, by name without regard to case.
 #[derive(Debug, Default)]
-pub struct UserMaps(HashMap<Vec<u8>, UserMap>);
+pub struct UserMaps(HashMap<Vec<u8>, Arc<UserMap>>);
 
 impl UserMaps {
     /// Adds a map, or replaces the one of that name.
-    pub fn insert(&mut self, name: &[u8], map: UserMap) {
-        self.0.insert(name.to_ascii_lowercase(), map);
+    pub fn insert(&mut self, name: &[u8], map: impl Into<Arc<UserMap>>) {
+        self.0.insert(name.to_ascii_lowercase(), map.into());
+    }
+
+    /// The names of the maps, in lower case, and their texts, in the order of their names.
+    pub fn texts(&self) -> Vec<(&[u8], &[u8])> {
+        let mut texts: Vec<(&[u8], &[u8])> = self.0.iter().map(|(name, map)| (&**name, &*map.text)).collect();
+        texts.sort();
+        texts
     }
 
     /// What the map `name`, or `name.method`, says about a user. The method is `*` if none is named.

@@ -16,9 +16,11 @@ mod userprio;
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::builtin::user_map::{UserMap, UserMaps};
 use crate::eval::scope::Settings;
 use crate::report::Color;
 use crate::syntax::parse::Mode;
@@ -122,6 +124,23 @@ pub(crate) struct World {
     /// Where `random()` begins; the same seed gives the same numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
+    /// A map for `userMap`: lines `* user value`, as the files of `CLASSAD_USER_MAPFILE_` have; may be given several times
+    #[arg(long, value_name = "NAME=FILE", value_parser = parse_map)]
+    user_map: Vec<NamedMap>,
+}
+
+/// A user map and its name.
+#[derive(Clone, Debug)]
+struct NamedMap(String, Arc<UserMap>);
+
+fn parse_map(text: &str) -> Result<NamedMap, String> {
+    let (name, file) = text.split_once('=').ok_or("expected NAME=FILE")?;
+    let text = std::fs::read(file).map_err(|error| format!("cannot read `{file}`: {}", input::plain(&error)))?;
+    let map = UserMap::parse(&text);
+    match map.skipped().first() {
+        Some(line) => Err(format!("`{file}`: {line}")),
+        None => Ok(NamedMap(name.to_owned(), Arc::new(map))),
+    }
 }
 
 /// The clock of an evaluation.
@@ -155,11 +174,16 @@ fn parse_now(text: &str) -> Result<Now, String> {
 
 impl World {
     pub(crate) fn settings(&self) -> Settings {
+        let mut maps = UserMaps::default();
+        for NamedMap(name, map) in &self.user_map {
+            maps.insert(name.as_bytes(), Arc::clone(map));
+        }
         Settings {
             mode: if self.strict { Mode::Strict } else { Mode::HTCondor },
             now: self.now.seconds(),
             zone: Zone::local(),
             seed: self.seed,
+            maps: Arc::new(maps),
             ..Settings::default()
         }
     }

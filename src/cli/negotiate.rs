@@ -3,6 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 
@@ -268,6 +269,8 @@ pub(super) fn snapshot(
     let mut warnings = Vec::new();
     let config = settings::pool(arguments.config.as_deref(), arguments.pool.as_deref(), color)?;
     warnings.extend(config.warnings().iter().map(|warning| format!("{}: {}", warning.place, warning.message)));
+    let (maps, odd) = settings::user_maps(&config)?;
+    warnings.extend(odd);
     let log = match optional(&arguments.log, "Accountantnew.log") {
         Some(path) => {
             let text = if commit && !path.exists() { Vec::new() } else { contents(&path)? };
@@ -287,6 +290,7 @@ pub(super) fn snapshot(
         jobs: ads(file(&arguments.jobs, "jobs.ads"))?,
         submitters: optional(&arguments.submitters, "submitters.ads").map(|path| ads(Some(path))).transpose()?,
         log,
+        maps: Arc::new(maps),
         policy: Policy::default(),
         now: 0,
         seed: arguments.seed,

@@ -5,10 +5,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::builtin::user_map::UserMaps;
 use crate::cli::input::{self, plain};
+use crate::cli::negotiate::refused;
 use crate::cli::{Failure, Now, parse_now};
 use crate::config::check::Diagnostic;
-use crate::config::{Config, ConfigError, Context, FileError, Files, Output};
+use crate::config::{self, Config, ConfigError, Context, FileError, Files, Output};
 use crate::report::{self, Color};
 
 /// Which files make a configuration, and for whom they are read.
@@ -135,6 +137,11 @@ pub(super) fn pool(given: Option<&Path>, pool: Option<&Path>, color: Color) -> R
         reading.read(&file, false)?;
     }
     reading.whole(color)
+}
+
+/// The user maps of the negotiator, and what is odd about them.
+pub(super) fn user_maps(config: &Config) -> Result<(UserMaps, Vec<String>), Failure> {
+    config::user_map::user_maps(config, "NEGOTIATOR", &Disk).map_err(|error| refused(&error))
 }
 
 /// The configuration files of a pool's directory, in the order in which they are read.

@@ -21,6 +21,7 @@ pub mod setting;
 mod statement;
 pub mod table;
 mod template;
+pub mod user_map;
 
 use std::fmt;
 use std::sync::Arc;

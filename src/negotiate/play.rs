@@ -24,6 +24,7 @@ use crate::pool::consumption::Consumption;
 use crate::pool::facts::Facts;
 use crate::queue::Job;
 use crate::queue::job::{Activity, JobId};
+use crate::queue::submitter::named;
 use crate::syntax::expr::Expr;
 use crate::value::Value;
 
@@ -144,7 +145,11 @@ impl Floor {
         let settings = snapshot.settings();
         let rules = Rules::read(&snapshot.config, &settings)?;
         let domain = rules.knobs.accountant.domain.as_deref();
-        let jobs: Vec<Option<Job>> = snapshot.jobs.iter().map(|ad| Job::new(ad.clone(), domain, &settings)).collect();
+        let job = |ad: &ClassAd| {
+            let job = Job::new(ad.clone(), domain, &settings)?;
+            Some(Job { submitter: named(job.submitter, &settings).0, ..job })
+        };
+        let jobs: Vec<Option<Job>> = snapshot.jobs.iter().map(job).collect();
         let mut by_id: HashMap<(JobId, Vec<u8>), Vec<usize>> = HashMap::new();
         let mut clusters: HashMap<i64, Vec<usize>> = HashMap::new();
         let mut numbered: Vec<(usize, &Job)> =
@@ -388,7 +393,7 @@ impl Floor {
         let of = |ad: &&mut ClassAd| {
             let facts = Facts::of(ad, &settings);
             let here = schedd.is_none_or(|schedd| facts.string("ScheddName").is_none_or(|name| *name == *schedd));
-            here && facts.string("Name").is_some_and(|name| *name == *submitter)
+            here && facts.string("Name").is_some_and(|name| *named(name, &settings).0 == *submitter)
         };
         let Some(ad) = ads.iter_mut().find(of) else { return };
         for (name, by) in [

@@ -130,13 +130,9 @@ impl Rules {
 
 /// Settings that change who gets what, and that a cycle does not follow yet.
 fn refuse_unsupported(config: &Config, knobs: &NegotiatorKnobs) -> Result<(), ConfigError> {
-    let maps = config.get("NEGOTIATOR_CLASSAD_USER_MAP_NAMES")?;
-    let prefixes =
-        maps.is_some_and(|found| found.text.to_ascii_uppercase().windows(12).any(|name| name == b"GROUP_PREFIX"));
     for (name, wanted) in [
         ("USE_GLOBAL_JOB_PRIOS", knobs.pie.use_global_job_prios),
         ("ALLOW_PSLOT_PREEMPTION", knobs.matching.allow_pslot_preemption),
-        ("NEGOTIATOR_CLASSAD_USER_MAP_NAMES", prefixes),
     ] {
         if wanted {
             let place = config.get(name)?.and_then(|found| found.place);

@@ -2,10 +2,13 @@
 //!
 //! In: the files a pool exports, read. Serialises, so that every cycle can be replayed.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::accountant::Log;
 use crate::ad::ClassAd;
+use crate::builtin::user_map::{UserMap, UserMaps};
 use crate::config::{Config, Place};
 use crate::eval::scope::Settings;
 use crate::pool::facts::Facts;
@@ -25,6 +28,8 @@ pub struct Snapshot {
     pub submitters: Option<Vec<ClassAd>>,
     /// The accountant's log; none: nobody has used anything.
     pub log: Option<Log>,
+    /// The user maps of the negotiator.
+    pub maps: Arc<UserMaps>,
     /// Who is served next.
     pub policy: Policy,
     /// The clock, epoch seconds.
@@ -53,7 +58,7 @@ impl Snapshot {
 
     /// Clock and seed for evaluations.
     pub fn settings(&self) -> Settings {
-        Settings { now: self.now, seed: self.seed, ..Settings::default() }
+        Settings { now: self.now, seed: self.seed, maps: Arc::clone(&self.maps), ..Settings::default() }
     }
 }
 
@@ -88,6 +93,8 @@ struct Recorded {
     jobs: Vec<Bytes>,
     submitters: Option<Vec<Bytes>>,
     log: Option<Bytes>,
+    #[serde(default)]
+    maps: Vec<(Bytes, Bytes)>,
     #[serde(default)]
     policy: Policy,
     now: i64,
@@ -126,6 +133,12 @@ impl From<&Snapshot> for Recorded {
             jobs: written(&snapshot.jobs),
             submitters: snapshot.submitters.as_deref().map(written),
             log: snapshot.log.as_ref().map(|log| log.to_text().into()),
+            maps: snapshot
+                .maps
+                .texts()
+                .iter()
+                .map(|(name, text)| (name.to_vec().into(), text.to_vec().into()))
+                .collect(),
             policy: snapshot.policy.clone(),
             now: snapshot.now,
             seed: snapshot.seed,
@@ -141,7 +154,12 @@ impl TryFrom<Recorded> for Snapshot {
             (name.into(), value.into(), Place { file: file.into(), line, column })
         };
         let log = recorded.log.map(|text| Log::read(&Vec::from(text)).map_err(|error| error.to_string()));
+        let mut maps = UserMaps::default();
+        for (name, text) in recorded.maps {
+            maps.insert(&Vec::from(name), UserMap::parse(&Vec::from(text)));
+        }
         Ok(Self {
+            maps: Arc::new(maps),
             config: Config::from_assignments(recorded.config.into_iter().map(assignment)),
             slots: read(recorded.slots)?,
             jobs: read(recorded.jobs)?,

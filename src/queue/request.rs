@@ -67,8 +67,9 @@ impl Queue {
     ) -> Self {
         let mut places: HashMap<(&[u8], Option<&[u8]>), usize> = HashMap::new();
         for (at, submitter) in submitters.iter().enumerate() {
-            places.entry((&submitter.name, Some(&submitter.schedd))).or_insert(at);
-            places.entry((&submitter.name, None)).or_insert(at);
+            let name = submitter.original.as_ref().unwrap_or(&submitter.name);
+            places.entry((name, Some(&submitter.schedd))).or_insert(at);
+            places.entry((name, None)).or_insert(at);
         }
         let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].activity == Activity::Idle).collect();
         order.sort_by_cached_key(|&at| jobs[at].order());

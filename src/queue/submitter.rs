@@ -16,6 +16,8 @@ use crate::text::Text;
 pub struct Submitter {
     /// `Name`, `user@domain` or `group.user@domain`.
     pub name: Text,
+    /// What its access point calls it, if a user map gave it another name: `OriginalName`.
+    pub original: Option<Text>,
     /// `ScheddName`; empty if unknown.
     pub schedd: Text,
     /// `ScheddIpAddr`; empty if unknown.
@@ -41,8 +43,10 @@ impl Submitter {
         let address = facts.string("ScheddIpAddr")?;
         let (idle, running) = (facts.integer("IdleJobs").unwrap_or(0), facts.integer("RunningJobs").unwrap_or(0));
         let taking_part = facts.truth("SkipMatchmaking") != Some(true) && idle.saturating_add(running) > 0;
+        let (name, original) = named(name, settings);
         taking_part.then(|| Self {
             name,
+            original,
             schedd: facts.string("ScheddName").unwrap_or_else(|| Text::from("")),
             address,
             idle,
@@ -60,11 +64,22 @@ impl Submitter {
         for job in jobs {
             let schedd: &[u8] = job.schedd.as_deref().unwrap_or_default();
             let at = *index.entry((&job.submitter, schedd)).or_insert_with(|| {
-                let (name, schedd) = (job.submitter.clone(), Text::new(schedd));
+                let (name, original) = named(job.submitter.clone(), settings);
+                let schedd = Text::new(schedd);
                 let address = schedd.clone();
                 let (idle, running, last_heard) = (0, 0, 0);
                 let (weighted_idle, weighted_running) = (0, 0);
-                let one = Self { name, schedd, address, idle, running, weighted_idle, weighted_running, last_heard };
+                let one = Self {
+                    name,
+                    original,
+                    schedd,
+                    address,
+                    idle,
+                    running,
+                    weighted_idle,
+                    weighted_running,
+                    last_heard,
+                };
                 submitters.push(one);
                 submitters.len() - 1
             });
@@ -92,8 +107,23 @@ impl Submitter {
     /// everything else are served in this one.
     pub fn sort_as_collected(submitters: &mut [Self]) {
         let size = table_size(submitters.len());
-        submitters
-            .sort_by_cached_key(|submitter| hash(submitter.name.iter().chain(submitter.schedd.iter()).copied()) % size);
+        submitters.sort_by_cached_key(|submitter| {
+            let name = submitter.original.as_ref().unwrap_or(&submitter.name);
+            hash(name.iter().chain(submitter.schedd.iter()).copied()) % size
+        });
+    }
+}
+
+/// The map that puts submitters into groups.
+const GROUP_PREFIX: &[u8] = b"GROUP_PREFIX";
+
+/// The name that counts, and the one it replaces: what `GROUP_PREFIX` says of the part behind the last `@` is put in
+/// front, with a dot.
+pub fn named(name: Text, settings: &Settings) -> (Text, Option<Text>) {
+    let start = memchr::memrchr(b'@', &name).map_or(0, |at| at + 1);
+    match settings.maps.output(GROUP_PREFIX, &name[start..]) {
+        Some(prefix) => (Text::from([&prefix, b".".as_slice(), &*name].concat()), Some(name)),
+        None => (name, None),
     }
 }
 
@@ -113,7 +143,10 @@ fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::builtin::user_map::{UserMap, UserMaps};
 
     fn submitter(ad: &str) -> Option<Submitter> {
         Submitter::new(&ClassAd::parse(ad.as_bytes()).unwrap(), &Settings::default())
@@ -132,6 +165,23 @@ mod tests {
         ] {
             assert_eq!(submitter(ad), None, "{ad}");
         }
+    }
+
+    #[test]
+    fn a_user_map_puts_submitters_into_groups() {
+        let mut maps = UserMaps::default();
+        maps.insert(b"Group_Prefix", UserMap::parse(b"* /[.]physics[.]edu$/ physics\n"));
+        let settings = Settings { maps: Arc::new(maps), ..Settings::default() };
+        let ad = |name: &str| {
+            let ad = format!("[Name = \"{name}\"; ScheddIpAddr = \"<1>\"; IdleJobs = 1]");
+            Submitter::new(&ClassAd::parse(ad.as_bytes()).unwrap(), &settings).unwrap()
+        };
+        let mapped = ad("ada@cs.physics.edu");
+        assert_eq!(
+            (mapped.name, mapped.original),
+            ("physics.ada@cs.physics.edu".into(), Some("ada@cs.physics.edu".into()))
+        );
+        assert_eq!(ad("ada@cs.edu").original, None);
     }
 
     #[test]
