@@ -4,9 +4,9 @@
 #![no_main]
 
 use classmate::config::check::check;
-use classmate::config::groups::Groups;
 use classmate::config::knobs::NegotiatorKnobs;
 use classmate::config::{Config, Context, TextFiles};
+use classmate::quota::{GroupTree, QuotaSettings};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -37,7 +37,7 @@ fuzz_target!(|data: &[u8]| {
         place(&config, diagnostic.error.place.as_ref());
     }
     let _ = NegotiatorKnobs::read(&config);
-    let _ = Groups::read(&config);
+    let _ = QuotaSettings::read(&config).map(|settings| GroupTree::new(&settings).warnings().len());
 });
 
 /// A place lies in a text that was read.

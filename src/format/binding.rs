@@ -136,7 +136,7 @@ fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
         Some(Err(SyntaxError { kind: SyntaxErrorKind::IncompleteNumber(_), span, .. })) => {
             return start + span.end as usize + 1;
         }
-        _ if text[start..].starts_with(b"=?") => start + 3,
+        _ if text[start..].starts_with(b"=?") => (start + 3).min(text.len()),
         _ if text.get(start).is_some_and(|byte| !byte.is_ascii()) => start + 1,
         _ => end,
     };
@@ -289,4 +289,34 @@ fn significant(text: &[u8]) -> usize {
         start += line.len();
     }
     start
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operators_that_are_cut_at_the_end_are_read_to_the_end() {
+        for text in [
+            "=?",
+            "=",
+            "[a =?",
+            "[a = 1 =?",
+            "=!",
+            "?",
+            "[a = b.",
+            "\"",
+            "[a = \"",
+            "[a = 1e",
+            "[a = 0x",
+            "[a = 'b",
+            "<",
+            "[a = 1 >>",
+        ] {
+            for format in ["new", "newl", "json", "jsonl", "old", "xml", "auto", "fileauto"] {
+                let read = read_as_binding(format, text.as_bytes(), &ParseOptions::default());
+                assert!(read.is_none_or(|(ads, _)| ads.len() <= 1), "{format}: {text}");
+            }
+        }
+    }
 }

@@ -55,7 +55,7 @@ pub struct Claim<'a> {
 /// let mut slot = ClassAd::parse(b"[Name = \"slot1@m\"; State = \"Unclaimed\"; Rank = 3]")?;
 /// claim(&mut slot, &Claim { job: &job, submitter: b"ada@x", limits: None }, &Settings::default());
 /// assert_eq!(slot.get("RemoteUser").unwrap().to_string(), "\"ada@x\"");
-/// assert_eq!(slot.constant("CurrentRank"), Some(3.0.into()));
+/// assert_eq!(slot.constant("CurrentRank").and_then(|rank| rank.as_number()), Some(3.0));
 /// release(&mut slot, &Settings::default());
 /// assert!(!slot.contains("RemoteUser"));
 /// # Ok::<(), classmate::error::SyntaxError>(())

@@ -58,17 +58,12 @@ def computed_duration(case, reference, classmate):
     """`relTime` of a computed string reads stale memory: mostly zero."""
     computed = re.search(r"relTime\s*\(", text_of(case), re.I) is not None
     tested = re.search(r"isError\s*\(\s*relTime\s*\(", text_of(case), re.I) is not None
-    return (computed and shown(reference, "type") == "reltime" and shown(classmate) == "error"
+    empty = '""' in text_of(case) and shown(reference) != "error"
+    return (computed and (shown(reference, "type") == "reltime" or empty) and shown(classmate) == "error"
             or tested and (shown(reference), shown(classmate)) == ("false", "true"))
 
 
 @known("Q49")
-def list_that_leads_into_itself(case, reference, classmate):
-    """`a = { a.a }`: a list that selects from itself."""
-    return re.search(r"\{[^{}]*\b(\w+)\.\1\b", text_of(case), re.I) is not None and shown(classmate) == "error"
-
-
-@known("Q50")
 def match_ad_as_a_context(case, reference, classmate):
     """`evalInEachContext(x + 0, { parent })`: the ad around a match, as an element."""
     return (re.search(r"evalInEachContext|countMatches", text_of(case), re.I) is not None
@@ -94,7 +89,7 @@ def repeated_token(case, reference, classmate):
 @known("Q19")
 def endless_projection(case, reference, classmate):
     """`[a = {a.d}].a[0]`: the reference gives something when it runs out of depth, or overflows its stack."""
-    return shown(classmate, "failed") == "True" and re.search(r"\b(\w+)\s*=\s*[^;]*\{[^;]*\b\1\b", text_of(case), re.I) is not None
+    return shown(classmate) == "error" and re.search(r"\b(\w+)\s*=\s*[^;]*\{[^;]*\b\1\b", text_of(case), re.I) is not None
 
 
 @known("Q11")
@@ -133,6 +128,17 @@ def damaged_xml(case, reference, classmate):
     except ElementTree.ParseError:
         return True
     return re.search(r"<(\w+)[^>]*>\s*<(?!/\1|a |i>|r>|s>|s/|b |un/|er/|at>|rt>|e>|l>|c>)", text) is not None
+
+
+@known("Q28")
+def damaged_text(case, reference, classmate):
+    """Text that is no ad: whether it says that it read to the end, and what it makes of a bracket or comment that is not closed."""
+    text = case.get("input", "")
+    if reference.get("died") or "crash" in classmate or "input" not in case:
+        return False
+    told = reference.get("ads") == classmate.get("ads") and reference.get("ok") is False
+    unclosed = text.count("[") > text.count("]") or text.rfind("/*") > text.rfind("*/")
+    return told or unclosed
 
 
 def text_of(case):
