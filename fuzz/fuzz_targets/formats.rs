@@ -6,6 +6,7 @@
 mod shared;
 
 use classmate::ad::ClassAd;
+use classmate::format::binding::read_as_binding;
 use classmate::format::{Format, Reader, Writer};
 use classmate::syntax::parse::ParseOptions;
 use classmate::syntax::print::Style;
@@ -43,5 +44,8 @@ fuzz_target!(|data: &[u8]| {
             }
             writer.finish().expect("writing to memory succeeds");
         }
+    }
+    for format in ["old", "new", "newl", "json", "jsonl", "xml", "auto", "fileauto"] {
+        let _ = read_as_binding(format, text, &options);
     }
 });
