@@ -4,6 +4,7 @@
 //! and why. A policy is told how each turn ended and decides on the next from that. Knows no ads.
 
 pub mod condor;
+pub mod dirac;
 pub mod pie;
 pub mod session;
 pub mod spins;
