@@ -8,6 +8,7 @@ mod functions;
 mod input;
 mod matching;
 mod negotiate;
+mod policy;
 mod quotas;
 mod repl;
 mod settings;

@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use crate::accountant::log::LogWarning;
 use crate::accountant::{Journal, JournalError, Log};
 use crate::cli::input::{self, Notes};
+use crate::cli::policy::PolicyArguments;
 use crate::cli::settings::{self, contents};
 use crate::cli::{Failure, Now, Streams, parse_now, written};
 use crate::config::ConfigError;
@@ -17,6 +18,7 @@ use crate::format::long::LongWriter;
 use crate::negotiate::advertisement::advertisement;
 use crate::negotiate::commit::CommitError;
 use crate::negotiate::{Outcome, Snapshot, commit, negotiate};
+use crate::priority::Policy;
 use crate::report::{Color, outcome};
 
 /// Run one negotiation cycle over a pool and show who got what, and why the others did not.
@@ -39,6 +41,8 @@ Exit status: 0 when the cycle was run, 1 when a file cannot be read, 2 when a fi
 pub(super) struct Arguments {
     #[command(flatten)]
     files: PoolFiles,
+    #[command(flatten)]
+    policy: PolicyArguments,
     /// Charge the cycle to the accountant's log: decay, usage and matches, all of it or nothing
     #[arg(long)]
     commit: bool,
@@ -108,7 +112,11 @@ impl FromStr for Shown {
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
+    if arguments.commit {
+        arguments.policy.keeps_books()?;
+    }
     let mut snapshot = snapshot(&arguments.files, arguments.commit, &mut notes, streams.err)?;
+    snapshot.policy = arguments.policy.read()?;
     // The books are locked and read again before the cycle: nobody writes to them in between.
     let mut journal = if arguments.commit { Some(books(&arguments.files, snapshot.now)?) } else { None };
     if let Some(journal) = &journal {
@@ -213,6 +221,7 @@ pub(super) fn snapshot(
         jobs: ads(file(&arguments.jobs, "jobs.ads"))?,
         submitters: optional(&arguments.submitters, "submitters.ads").map(|path| ads(Some(path))).transpose()?,
         log,
+        policy: Policy::default(),
         now: 0,
         seed: arguments.seed,
     };

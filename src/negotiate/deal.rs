@@ -14,6 +14,7 @@ use crate::negotiate::offer::{Asking, Offer, Offers, Refusal};
 use crate::negotiate::outcome::{Match, Negotiation, Outcome, Pie, Rejected, Rejection};
 use crate::negotiate::preemption::LiveUsage;
 use crate::negotiate::rules::Rules;
+use crate::negotiate::single::{Members, Singles};
 use crate::pool::Slot;
 use crate::pool::address::Protocols;
 use crate::pool::facts::Facts;
@@ -63,15 +64,15 @@ pub struct Negotiating {
 }
 
 /// The request being served.
-struct Serving {
-    request: Request,
+pub(super) struct Serving {
+    pub(super) request: Request,
     /// Jobs of it that got a slot in this turn.
-    matched: usize,
+    pub(super) matched: usize,
 }
 
 /// What has happened in a turn.
 #[derive(Default)]
-struct Progress {
+pub(super) struct Progress {
     /// Where the next request is looked for in the submitter's list.
     next: usize,
     /// Autoclusters that got no slot; they are not offered again in this turn.
@@ -103,7 +104,8 @@ impl<'c> Dealing<'c> {
             last_heard: self.submitters[who].last_heard,
         };
         let claimants: Vec<Claimant> = members.iter().map(claimant).collect();
-        let mut turns = self.policy.begin(&claimants, deal);
+        let waiting = Members { members, queue: &self.queue };
+        let mut turns = self.policy.begin(&claimants, &waiting, deal);
         self.run(members, &mut *turns);
         self.record(members, turns.history());
         let history = turns.history();
@@ -139,14 +141,19 @@ impl<'c> Dealing<'c> {
     /// Serves turns until there are none left.
     fn run(&mut self, members: &[usize], turns: &mut dyn Turns) {
         let mut spin = (0, 0);
+        let mut singles = Singles::default();
         while let Some(turn) = turns.next_turn() {
             let turn = Turn { who: members[turn.who], ..turn };
             if std::mem::replace(&mut spin, (turn.why.pie, turn.why.spin)) != spin {
                 self.offers.forget();
             }
-            let spent = self.serve(&turn);
+            let spent = match turn.job {
+                Some(job) => self.serve_one(&turn, job, &mut singles),
+                None => self.serve(&turn),
+            };
             turns.ended(spent);
         }
+        singles.leave(&mut self.queue);
     }
 
     /// Serves one turn.
@@ -199,7 +206,7 @@ impl<'c> Dealing<'c> {
     }
 
     /// Tells the request who asks and how they stand at this moment.
-    fn mark(&self, turn: &Turn, request: &mut Request) {
+    pub(super) fn mark(&self, turn: &Turn, request: &mut Request) {
         let submitter = &self.submitters[turn.who].name;
         let standing = self.policy.standing(submitter);
         let negotiating = self.group.as_ref();
@@ -218,7 +225,13 @@ impl<'c> Dealing<'c> {
         request.ad.insert("SubmitterUserResourcesInUse", standing.usage);
     }
 
-    fn find(&mut self, turn: &Turn, serve: Serve, request: &Request, session: &Session) -> Result<Offer, Refusal> {
+    pub(super) fn find(
+        &mut self,
+        turn: &Turn,
+        serve: Serve,
+        request: &Request,
+        session: &Session,
+    ) -> Result<Offer, Refusal> {
         let submitter = &self.submitters[turn.who];
         let asking = Asking {
             submitter: turn.who,
@@ -230,7 +243,7 @@ impl<'c> Dealing<'c> {
         self.offers.best(request, &asking, session)
     }
 
-    fn matched(
+    pub(super) fn matched(
         &mut self,
         turn: &Turn,
         serving: &mut Serving,
@@ -281,7 +294,7 @@ impl<'c> Dealing<'c> {
         fits("Cpus", "RequestCpus").min(fits("Memory", "RequestMemory")).max(0) as usize
     }
 
-    fn rejected(&mut self, turn: &Turn, serving: &Serving, refusal: &Refusal) {
+    pub(super) fn rejected(&mut self, turn: &Turn, serving: &Serving, refusal: &Refusal) {
         let request = &serving.request;
         let list = &self.queue.lists[turn.who];
         self.outcome.rejections.push(Rejected {

@@ -13,6 +13,7 @@ pub mod outcome;
 pub mod preemption;
 pub mod quotas;
 pub mod rules;
+pub mod single;
 pub mod snapshot;
 pub mod summary;
 
@@ -23,8 +24,6 @@ pub use commit::commit;
 pub use outcome::Outcome;
 pub use snapshot::Snapshot;
 
-use crate::accountant::Accountant;
-use crate::accountant::factor::FactorRules;
 use crate::accountant::usage::SlotInUse;
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
@@ -36,7 +35,7 @@ use crate::negotiate::preemption::{Groups, Introduction, LiveUsage};
 use crate::negotiate::rules::Rules;
 use crate::pool::slot::is_slot;
 use crate::pool::{PoolSize, Slot};
-use crate::priority::{CondorPriority, Deal, End, PriorityPolicy};
+use crate::priority::{Deal, End, Opening, PriorityPolicy};
 use crate::queue::request::Queue;
 use crate::queue::{Job, Submitter};
 
@@ -61,9 +60,9 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
     let mut settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
     let mut slots = slots(snapshot, &rules, &settings);
-    let (submitters, queue) = queue(snapshot, &slots, &rules, &settings);
+    let mut policy = charge(snapshot, &slots, &rules, &settings);
+    let (submitters, queue) = queue(snapshot, &slots, &rules, &*policy, &settings);
     let total_slots = slots.len();
-    let mut policy = charge(snapshot, &slots, &rules);
     let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
     rules.groups.fit(&size)?;
     let offered: Vec<usize> = queue.lists.iter().map(Vec::len).collect();
@@ -77,26 +76,26 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
     }
     let quotas = KnownQuotas::of(&rules.groups, &size).map(Arc::new);
     let live = Arc::new(LiveUsage::new(quotas.clone().map(|quotas| quotas as Arc<dyn Groups>)));
-    for (name, customer) in policy.accountant().iter() {
-        live.set(name, customer.weighted_resources);
+    for (name, usage) in policy.in_use() {
+        live.set(name, usage);
     }
     settings.usage = Some(live.clone());
     if rules.trim.preemption {
         let siblings = rules.knobs.matching.cross_slot_prios.then_some(&*rules.knobs.matching.resource_prefix);
         let groups = quotas.as_deref().map(|quotas| quotas as &dyn Groups);
-        let introduction = Introduction { policy: &policy, groups, siblings, settings: &settings };
+        let introduction = Introduction { policy: &*policy, groups, siblings, settings: &settings };
         for slot in &mut slots {
             introduction.of(slot);
         }
     }
     let mut dealing =
-        Dealing::new(&submitters, &rules, &settings, queue, Offers::new(slots, &rules, &settings), &live, &mut policy);
+        Dealing::new(&submitters, &rules, &settings, queue, Offers::new(slots, &rules, &settings), &live, &mut *policy);
     let statistics = &mut dealing.outcome.statistics;
     (statistics.total_slots, statistics.pool_weight) = (total_slots, size.weight);
     statistics.trimmed_slots = dealing.offers.left();
     statistics.candidate_slots = if quotas.is_some() { size.slots } else { statistics.trimmed_slots };
     statistics.autoclusters = dealing.queue.autoclusters;
-    if quotas.is_some() {
+    if quotas.is_some() && dealing.policy.divides_among_groups() {
         groups::deal(&mut dealing, &size, &settings);
     } else {
         let deal = Deal { weight: size.weight, smallest_weight: size.smallest_weight, group: None, first_pie: 1 };
@@ -133,8 +132,15 @@ fn slots(snapshot: &Snapshot, rules: &Rules, settings: &Settings) -> Vec<Slot> {
 }
 
 /// The submitters, and their jobs by autocluster.
-fn queue(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Queue) {
+fn queue(
+    snapshot: &Snapshot,
+    slots: &[Slot],
+    rules: &Rules,
+    policy: &dyn PriorityPolicy,
+    settings: &Settings,
+) -> (Vec<Submitter>, Queue) {
     let (submitters, jobs) = self::submitters(snapshot, rules, settings);
+    let jobs = single::candidates(jobs, policy);
     let significant = rules.significant(slots.iter().map(|slot| &slot.ad));
     let queue = Queue::new(jobs, &submitters, significant, rules.jobs.as_ref(), settings);
     (submitters, queue)
@@ -162,13 +168,20 @@ fn submitters(snapshot: &Snapshot, rules: &Rules, settings: &Settings) -> (Vec<S
 }
 
 /// Priorities and usage, brought up to the moment of the snapshot.
-fn charge<'r>(snapshot: &Snapshot, slots: &[Slot], rules: &'r Rules) -> CondorPriority<'r> {
-    let factors = FactorRules::new(&rules.knobs.accountant);
-    let accountant = match &snapshot.log {
-        Some(log) => Accountant::from_log(log, factors),
-        None => Accountant::new(factors),
-    };
-    let mut policy = CondorPriority::new(accountant, &rules.groups.tree, &rules.knobs);
+fn charge<'r>(
+    snapshot: &Snapshot,
+    slots: &[Slot],
+    rules: &'r Rules,
+    settings: &Settings,
+) -> Box<dyn PriorityPolicy + 'r> {
+    let mut policy = snapshot.policy.open(&Opening {
+        log: snapshot.log.as_ref(),
+        knobs: &rules.knobs,
+        groups: &rules.groups.tree,
+        slots,
+        jobs: &snapshot.jobs,
+        settings,
+    });
     let in_use: Vec<SlotInUse<'_>> = slots
         .iter()
         .filter(|slot| slot.is_in_use())

@@ -64,10 +64,10 @@ pub fn divide(snapshot: &Snapshot) -> Result<Division, ConfigError> {
     let groups = &rules.groups;
     let slots = slots(snapshot, &rules, &settings);
     let (submitters, _) = submitters(snapshot, &rules, &settings);
-    let policy = charge(snapshot, &slots, &rules);
+    let policy = charge(snapshot, &slots, &rules, &settings);
     let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
     groups.fit(&size)?;
-    let pool = groups.pool(&size, &submitters, &policy);
+    let pool = groups.pool(&size, &submitters, &*policy);
     let (tree, quota_rules) = (&*groups.tree, &groups.rules);
     let mut rounds = Rounds::new(tree, quota_rules, &pool, settings);
     let round = rounds.divide();

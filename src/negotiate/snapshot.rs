@@ -9,6 +9,7 @@ use crate::ad::ClassAd;
 use crate::config::{Config, Place};
 use crate::eval::scope::Settings;
 use crate::pool::facts::Facts;
+use crate::priority::Policy;
 use crate::syntax::print::Style;
 
 /// A pool at one moment.
@@ -24,6 +25,8 @@ pub struct Snapshot {
     pub submitters: Option<Vec<ClassAd>>,
     /// The accountant's log; none: nobody has used anything.
     pub log: Option<Log>,
+    /// Who is served next.
+    pub policy: Policy,
     /// The clock, epoch seconds.
     pub now: i64,
     /// Where `random()` begins.
@@ -85,6 +88,8 @@ struct Recorded {
     jobs: Vec<Bytes>,
     submitters: Option<Vec<Bytes>>,
     log: Option<Bytes>,
+    #[serde(default)]
+    policy: Policy,
     now: i64,
     seed: u64,
 }
@@ -121,6 +126,7 @@ impl From<&Snapshot> for Recorded {
             jobs: written(&snapshot.jobs),
             submitters: snapshot.submitters.as_deref().map(written),
             log: snapshot.log.as_ref().map(|log| log.to_text().into()),
+            policy: snapshot.policy.clone(),
             now: snapshot.now,
             seed: snapshot.seed,
         }
@@ -141,6 +147,7 @@ impl TryFrom<Recorded> for Snapshot {
             jobs: read(recorded.jobs)?,
             submitters: recorded.submitters.map(read).transpose()?,
             log: log.transpose()?,
+            policy: recorded.policy,
             now: recorded.now,
             seed: recorded.seed,
         })

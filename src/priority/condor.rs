@@ -5,7 +5,7 @@
 use hashbrown::HashMap;
 
 use super::spins::{Entrant, Spins, Terms};
-use super::{Claimant, Deal, PriorityPolicy, Standing, Turns};
+use super::{Claimant, Deal, PriorityPolicy, Standing, Turns, Waiting};
 use crate::accountant::usage::SlotInUse;
 use crate::accountant::{Accountant, GroupOf};
 use crate::config::knobs::NegotiatorKnobs;
@@ -67,7 +67,11 @@ impl PriorityPolicy for CondorPriority<'_> {
         self.accountant.add_match(submitter, weight, now, self.groups);
     }
 
-    fn begin(&self, claimants: &[Claimant], deal: &Deal) -> Box<dyn Turns> {
+    fn in_use(&self) -> Vec<(&[u8], f64)> {
+        self.accountant.iter().map(|(name, customer)| (name, customer.weighted_resources)).collect()
+    }
+
+    fn begin(&self, claimants: &[Claimant], _: &dyn Waiting, deal: &Deal) -> Box<dyn Turns> {
         let mut names: HashMap<&[u8], usize> = HashMap::new();
         let mut usage = Vec::new();
         let mut entrants = Vec::with_capacity(claimants.len());
@@ -116,7 +120,7 @@ mod tests {
     #[test]
     fn the_same_submitter_at_two_access_points_shares_its_usage() {
         let claimants = [claimant("a@x"), claimant("a@x"), claimant("b@x")];
-        let mut turns = policy("").begin(&claimants, &POOL);
+        let mut turns = policy("").begin(&claimants, &(), &POOL);
         let first = turns.next_turn().unwrap();
         assert_eq!((first.who, first.allowance.limit), (0, 6.0));
         turns.ended(Spent { end: End::Resume, weight: 4.0, slots_left: 8 });
@@ -128,7 +132,7 @@ mod tests {
     fn slots_in_use_lessen_the_limit_and_matches_show_at_once() {
         let mut policy = policy("");
         policy.charge(&[SlotInUse { submitter: b"a@x", weight: 5.0, suspended: false }], 100);
-        let turn = policy.begin(&[claimant("a@x"), claimant("b@x")], &POOL).next_turn().unwrap();
+        let turn = policy.begin(&[claimant("a@x"), claimant("b@x")], &(), &POOL).next_turn().unwrap();
         assert_eq!((turn.who, turn.allowance.limit, turn.why.priority), (1, 6.0, 500.0));
         policy.matched(b"a@x", 2.0, 100);
         assert_eq!(policy.standing(b"a@x"), Standing { priority: 500.0, usage: 7.0, floor: 0 });

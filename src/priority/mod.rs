@@ -1,20 +1,25 @@
 //! Who is served next: one question, one trait, one policy chosen by configuration.
 //!
 //! In: who asks, who uses what, how much there is to deal. Out: turns, each with who may take how much
-//! and why. A policy is told how each turn ended and decides on the next from that. Knows no ads.
+//! and why. A policy is told how each turn ended and decides on the next from that. Which policy there is, is
+//! said once, in [`policy`]; everything else knows the trait.
 
 pub mod condor;
 pub mod dirac;
 pub mod pie;
+pub mod policy;
 pub mod session;
 pub mod spins;
 
 pub use condor::CondorPriority;
+pub use policy::{Opening, Policy};
 pub use session::Session;
 
 use serde::{Deserialize, Serialize};
 
 use crate::accountant::usage::SlotInUse;
+use crate::ad::ClassAd;
+use crate::queue::Job;
 
 /// A policy: charges usage, and deals the pool in turns.
 ///
@@ -33,8 +38,36 @@ pub trait PriorityPolicy {
     /// Charges a match of a slot of this weight.
     fn matched(&mut self, submitter: &[u8], weight: f64, now: i64);
 
-    /// Starts dealing the pool to these claimants.
-    fn begin(&self, claimants: &[Claimant], deal: &Deal) -> Box<dyn Turns>;
+    /// Names and weighted slots in use, of everybody who uses any.
+    fn in_use(&self) -> Vec<(&[u8], f64)>;
+
+    /// Whether the pool is divided among the groups first, if there are any.
+    fn divides_among_groups(&self) -> bool {
+        true
+    }
+
+    /// The ads with which a job stands in the queue, if not with its own: one for each way in which it may be
+    /// served. When one of them is matched the others are gone.
+    fn candidacies(&self, job: &ClassAd) -> Option<Vec<ClassAd>> {
+        let _ = job;
+        None
+    }
+
+    /// Starts dealing the pool to these claimants, whose jobs may be looked at.
+    fn begin(&self, claimants: &[Claimant], waiting: &dyn Waiting, deal: &Deal) -> Box<dyn Turns>;
+}
+
+/// The idle jobs of claimants, for policies that order jobs.
+pub trait Waiting {
+    /// The jobs of a claimant that are not matched yet, in the order of its queue, each with its number in this deal.
+    fn jobs(&self, who: usize) -> Vec<(usize, &Job)>;
+}
+
+/// Nobody waits.
+impl Waiting for () {
+    fn jobs(&self, _: usize) -> Vec<(usize, &Job)> {
+        Vec::new()
+    }
 }
 
 /// A sequence of turns that depends on how each one ended.
@@ -100,6 +133,10 @@ pub struct Standing {
 pub struct Turn {
     /// Index of the claimant.
     pub who: usize,
+    /// The number of the only job that is served, as [`Waiting`] has it; none: its jobs in the order of its queue.
+    ///
+    /// A deal has turns of one kind only.
+    pub job: Option<usize>,
     /// How much it may take.
     pub allowance: Allowance,
     /// How that came about.

@@ -125,6 +125,13 @@ impl Queue {
         Some(Request { first, count, autocluster, ad })
     }
 
+    /// The request of one job alone, given by its place in the submitter's list.
+    pub fn single(&self, submitter: usize, place: usize) -> Option<Request> {
+        let &Queued { job, autocluster } = self.lists.get(submitter)?.get(place)?;
+        let ad = self.request_ad(&self.jobs[job], autocluster, 1);
+        Some(Request { first: place, count: 1, autocluster, ad })
+    }
+
     fn request_ad(&self, job: &Job, autocluster: u32, count: usize) -> ClassAd {
         let mut ad = ClassAd::with_capacity(self.significant.len() + 16);
         let carried = CARRIED.into_iter().map(Name::new);

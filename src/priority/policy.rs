@@ -1,0 +1,60 @@
+//! Which policy orders a cycle: the one place where a choice becomes an object.
+//!
+//! In: the choice with its settings, and the pool at the beginning of a cycle. Out: the policy, not charged yet.
+
+use serde::{Deserialize, Serialize};
+
+use super::{CondorPriority, PriorityPolicy};
+use crate::accountant::factor::FactorRules;
+use crate::accountant::{Accountant, GroupOf, Log};
+use crate::ad::ClassAd;
+use crate::config::knobs::NegotiatorKnobs;
+use crate::eval::scope::Settings;
+use crate::pool::Slot;
+
+/// The choice of a policy, with what it reads from files of its own.
+///
+/// ```
+/// use classmate::priority::Policy;
+/// assert_eq!(Policy::default(), Policy::Condor);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    /// `HTCondor`'s user priorities: a pie dealt in spins.
+    #[default]
+    Condor,
+}
+
+/// A pool at the beginning of a cycle, as far as policies ask.
+#[derive(Clone, Copy)]
+pub struct Opening<'o, 'g> {
+    /// The accountant's log, if there is one.
+    pub log: Option<&'o Log>,
+    /// The settings of the cycle.
+    pub knobs: &'o NegotiatorKnobs,
+    /// Which group a submitter belongs to.
+    pub groups: &'g (dyn GroupOf + Sync),
+    /// The slots that take part.
+    pub slots: &'o [Slot],
+    /// The ads of all jobs.
+    pub jobs: &'o [ClassAd],
+    /// Clock and seed.
+    pub settings: &'o Settings,
+}
+
+impl Policy {
+    /// The policy over a pool.
+    pub fn open<'g>(&self, opening: &Opening<'_, 'g>) -> Box<dyn PriorityPolicy + 'g> {
+        match self {
+            Self::Condor => {
+                let factors = FactorRules::new(&opening.knobs.accountant);
+                let accountant = match opening.log {
+                    Some(log) => Accountant::from_log(log, factors),
+                    None => Accountant::new(factors),
+                };
+                Box::new(CondorPriority::new(accountant, opening.groups, opening.knobs))
+            }
+        }
+    }
+}
