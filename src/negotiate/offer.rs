@@ -193,6 +193,22 @@ impl<'c> Offers<'c> {
         answer
     }
 
+    /// What one slot offers to a request, if it is still to be had, nobody is displaced, and it will do.
+    pub fn of_slot(&self, at: usize, request: &Request, asking: &Asking<'_>, session: &Session) -> Option<Offer> {
+        let limited = self.limited(request);
+        let reached = match &limited {
+            Limited::Everywhere(Some(text)) => self.concurrency.reached(text).is_some(),
+            _ => false,
+        };
+        if reached || !self.free.get(at).copied().unwrap_or(false) {
+            return None;
+        }
+        match self.test(at, request, &limited, asking, session) {
+            Verdict::Suitable(_, offer) if offer.tier == Tier::None => Some(offer),
+            _ => None,
+        }
+    }
+
     /// The concurrency limits of a request, as far as they are known without a slot.
     fn limited(&self, request: &Request) -> Limited {
         if !request.ad.contains("ConcurrencyLimits") {

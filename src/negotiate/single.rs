@@ -2,14 +2,15 @@
 //!
 //! In: a turn that names a job. Out: its match or rejection, as in a deal to submitters.
 
+use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 
 use crate::negotiate::deal::{Dealing, Progress, Serving};
 use crate::negotiate::outcome::Rejection;
-use crate::priority::{PriorityPolicy, Session, Spent, Turn, Waiting};
+use crate::priority::{Allowance, PriorityPolicy, Session, Spent, Turn, Waiting};
 use crate::queue::Job;
 use crate::queue::job::JobId;
-use crate::queue::request::Queue;
+use crate::queue::request::{Queue, Request};
 
 /// The jobs that some of the submitters have in the queue.
 pub(super) struct Members<'q> {
@@ -24,6 +25,11 @@ impl Waiting for Members<'_> {
         let list = self.members.get(who).map_or([].as_slice(), |&who| &self.queue.lists[who]);
         list.iter().map(|queued| (queued.job, &self.queue.jobs[queued.job])).collect()
     }
+
+    fn autoclusters(&self, who: usize) -> Vec<u32> {
+        let list = self.members.get(who).map_or([].as_slice(), |&who| &self.queue.lists[who]);
+        list.iter().map(|queued| queued.autocluster).collect()
+    }
 }
 
 /// What is known in a deal of single jobs.
@@ -35,6 +41,8 @@ pub(super) struct Singles {
     taken: HashSet<(usize, JobId)>,
     /// Where the rejection of an autocluster stands: its like is not tried again.
     refused: HashMap<(usize, u32), usize>,
+    /// The requests by which slots were asked whether they suit, by submitter and autocluster.
+    asked: HashMap<(usize, u32), Request>,
 }
 
 impl Singles {
@@ -63,6 +71,24 @@ impl Singles {
 }
 
 impl Dealing<'_> {
+    /// Whether a job would get a slot now.
+    pub(super) fn suits(&mut self, who: usize, job: usize, slot: usize, singles: &mut Singles) -> bool {
+        let Some(place) = singles.place(&self.queue, job) else { return false };
+        let Some(autocluster) = self.queue.lists[who].get(place).map(|queued| queued.autocluster) else { return false };
+        let request = match singles.asked.entry((who, autocluster)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => match self.queue.single(who, place) {
+                Some(request) => new.insert(request),
+                None => return false,
+            },
+        };
+        self.mark(who, request);
+        let limit = f64::MAX;
+        let anything = Allowance { limit, limit_unclaimed: limit, ceiling: limit, preferring_is_free: false };
+        let session = Session::new(anything);
+        self.offers.of_slot(slot, request, &self.asking(who, session.serve()), &session).is_some()
+    }
+
     /// Serves a turn of one job.
     pub(super) fn serve_one(&mut self, turn: &Turn, job: usize, singles: &mut Singles) -> Spent {
         let mut session = Session::new(turn.allowance);
@@ -82,7 +108,15 @@ impl Dealing<'_> {
         }
         self.outcome.statistics.jobs_considered += 1;
         let mut serving = Serving { request, matched: 0 };
-        self.mark(turn, &mut serving.request);
+        self.mark(turn.who, &mut serving.request);
+        if let Some(slot) = turn.slot {
+            let asking = self.asking(turn.who, session.serve());
+            if let Some(offer) = self.offers.of_slot(slot, &serving.request, &asking, &session) {
+                self.matched(turn, &mut serving, offer, &mut session, &mut Progress::default());
+                singles.taken.insert(key);
+            }
+            return session.spent(true, self.offers.left());
+        }
         match self.find(turn, session.serve(), &serving.request, &session) {
             Ok(offer) => {
                 self.matched(turn, &mut serving, offer, &mut session, &mut Progress::default());

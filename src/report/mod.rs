@@ -6,6 +6,7 @@ pub mod config;
 pub mod functions;
 pub mod outcome;
 pub mod quotas;
+pub mod taskqueues;
 pub mod template;
 pub mod userprio;
 

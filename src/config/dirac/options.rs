@@ -2,11 +2,14 @@
 //!
 //! They stand in a section `Classmate` that DIRAC itself does not look at.
 
+use serde::{Deserialize, Serialize};
+
 use super::tree::{Section, Setting};
 use crate::config::ConfigError;
 
 /// Whose rules of correction hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Profile {
     /// Those of the program.
     #[default]
@@ -16,7 +19,8 @@ pub enum Profile {
 }
 
 /// How a share is divided among the task queues of an entity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Weighting {
     /// By the average priority of their jobs, families added up, as the program does.
     #[default]
@@ -28,7 +32,8 @@ pub enum Weighting {
 }
 
 /// How likely a queue or a job is drawn before another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Lottery {
     /// By uniform number / priority, as the program does: not proportional to priority.
     #[default]
@@ -38,7 +43,8 @@ pub enum Lottery {
 }
 
 /// Whether lots are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Order {
     /// They are.
     #[default]
@@ -48,7 +54,8 @@ pub enum Order {
 }
 
 /// The choices of the policy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub struct PolicyOptions {
     /// `Profile`.
     pub profile: Profile,

@@ -87,10 +87,14 @@ impl PriorityTable {
         &self.0
     }
 
+    /// The row of a queue.
+    pub fn row(&self, queue: i64) -> Option<Row> {
+        self.0.binary_search_by_key(&queue, |row| row.queue).ok().map(|at| self.0[at])
+    }
+
     /// The priority of a queue; 0 if there is none.
     pub fn priority(&self, queue: i64) -> f64 {
-        let found = self.0.binary_search_by_key(&queue, |row| row.queue);
-        found.ok().and_then(|at| self.0.get(at)).map_or(0.0, |row| row.priority)
+        self.row(queue).map_or(0.0, |row| row.priority)
     }
 }
 
