@@ -14,6 +14,7 @@ use crate::report::{Color, counted};
 pub fn write(out: &mut impl Write, listing: &Listing, color: Color) -> io::Result<()> {
     if listing.queues.is_empty() {
         return match &listing.slot {
+            Some(slot) if listing.busy => writeln!(out, "{slot} runs a job and asks for no other"),
             Some(slot) if listing.in_all > 0 => {
                 writeln!(out, "{slot} accepts none of the {}", counted(listing.in_all as u64, "task queue"))
             }

@@ -20,6 +20,8 @@ use crate::queue::Job;
 pub struct Listing {
     /// The slot the chances are for; none: one that accepts all queues.
     pub slot: Option<String>,
+    /// Whether that slot runs a job, and so asks for none.
+    pub busy: bool,
     /// What was computed where the documentation and the program differ.
     pub options: PolicyOptions,
     /// Whether shares are corrected.
@@ -122,6 +124,7 @@ impl Listing {
         let line = |(queue, chance): (&TaskQueue, f64)| Some(line(queue, row(queue.id)?, chance, name));
         Self {
             slot: wanted.slot.map(|slot| slot.name.to_string()),
+            busy: wanted.slot.is_some_and(Slot::is_in_use),
             options,
             corrected: policy.settings().correct && !policy.settings().corrections.instances.is_empty(),
             in_all: waiters.queues.iter().len(),
