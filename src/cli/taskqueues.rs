@@ -17,7 +17,7 @@ use crate::report::taskqueues;
 /// Show the waiting jobs of a pool as DIRAC's task queues: their shares, corrections, priorities and chances.
 ///
 /// A task queue holds the waiting jobs of one owner and group with the same requirements. The share of a group (`JobShare`,
-/// else its HTCondor quota, else 1000) is divided among its queues if the group has the property JobSharing, otherwise
+/// else its HTCondor quota, else 1000) is divided among its queues if the group has the property `JobSharing`, otherwise
 /// first among its users who wait, then among the queues of each. A slot that asks for work draws lots among the queues
 /// it accepts. POOL is a directory as `classmate negotiate` takes it, with DIRAC's configuration in `dirac.cfg`.
 #[derive(clap::Args, Debug)]

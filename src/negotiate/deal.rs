@@ -156,6 +156,9 @@ impl<'c> Dealing<'c> {
             turns.ended(spent);
         }
         singles.leave(&mut self.queue);
+        if singles.by_slot() {
+            self.tell_left(spin.0.max(1), members, &singles);
+        }
     }
 
     /// Serves one turn.

@@ -4,9 +4,11 @@
 
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
+use indexmap::IndexMap;
 
 use crate::negotiate::deal::{Dealing, Progress, Serving};
-use crate::negotiate::outcome::Rejection;
+use crate::negotiate::offer;
+use crate::negotiate::outcome::{Rejected, Rejection, Tally};
 use crate::priority::{Allowance, PriorityPolicy, Session, Spent, Turn, Waiting};
 use crate::queue::Job;
 use crate::queue::job::JobId;
@@ -43,6 +45,8 @@ pub(super) struct Singles {
     refused: HashMap<(usize, u32), usize>,
     /// The requests by which slots were asked whether they suit, by submitter and autocluster.
     asked: HashMap<(usize, u32), Request>,
+    /// What became of the slots that looked at the jobs of a submitter and autocluster.
+    tallies: HashMap<(usize, u32), Tally>,
 }
 
 impl Singles {
@@ -56,6 +60,11 @@ impl Singles {
             }
         }
         self.places.get(job).copied().flatten()
+    }
+
+    /// Whether slots looked for jobs.
+    pub(super) fn by_slot(&self) -> bool {
+        !self.tallies.is_empty()
     }
 
     /// Takes the jobs that got a slot out of the queue, with all their candidacies.
@@ -86,7 +95,48 @@ impl Dealing<'_> {
         let limit = f64::MAX;
         let anything = Allowance { limit, limit_unclaimed: limit, ceiling: limit, preferring_is_free: false };
         let session = Session::new(anything);
-        self.offers.of_slot(slot, request, &self.asking(who, session.serve()), &session).is_some()
+        let asking = self.asking(who, session.serve());
+        let tally = singles.tallies.entry((who, autocluster)).or_default();
+        match self.offers.of_slot(slot, request, &asking, &session) {
+            Ok(_) => {
+                *tally += Tally { considered: 1, suitable: 1, ..Tally::default() };
+                true
+            }
+            Err(refused) => {
+                *tally += refused;
+                false
+            }
+        }
+    }
+
+    /// Tells why jobs are left when slots looked for them: one rejection for those that are alike.
+    pub(super) fn tell_left(&mut self, pie: u32, members: &[usize], singles: &Singles) {
+        for &who in members {
+            let mut alike: IndexMap<u32, (usize, usize)> = IndexMap::new();
+            for queued in &self.queue.lists[who] {
+                alike.entry(queued.autocluster).or_insert((queued.job, 0)).1 += 1;
+            }
+            for (autocluster, (first, jobs)) in alike {
+                let tally = singles.tallies.get(&(who, autocluster)).copied().unwrap_or_default();
+                let rejection = offer::rejection(&tally);
+                let reason = match (tally.considered, tally.suitable) {
+                    (0, _) => "no slot asked for it".to_owned(),
+                    (_, 0) => rejection.reason(&[]),
+                    _ => "other jobs were drawn".to_owned(),
+                };
+                self.outcome.rejections.push(Rejected {
+                    job: self.queue.jobs[first].id.to_string(),
+                    jobs,
+                    submitter: self.submitters[who].name.to_string(),
+                    reason,
+                    rejection,
+                    slots: tally,
+                    pie,
+                    spin: 1,
+                    group: None,
+                });
+            }
+        }
     }
 
     /// Serves a turn of one job.
@@ -111,7 +161,7 @@ impl Dealing<'_> {
         self.mark(turn.who, &mut serving.request);
         if let Some(slot) = turn.slot {
             let asking = self.asking(turn.who, session.serve());
-            if let Some(offer) = self.offers.of_slot(slot, &serving.request, &asking, &session) {
+            if let Ok(offer) = self.offers.of_slot(slot, &serving.request, &asking, &session) {
                 self.matched(turn, &mut serving, offer, &mut session, &mut Progress::default());
                 singles.taken.insert(key);
             }

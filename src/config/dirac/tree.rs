@@ -201,7 +201,7 @@ impl Tree {
                 text.extend_from_slice(value);
                 Ok(())
             }
-            content => {
+            content @ Content::Option(..) => {
                 *content = Content::Option(value.to_vec(), value_place);
                 self.nodes[known].place = place.clone();
                 Ok(())

@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn thousands_of_queues_have_exact_chances() {
-        let equal = first_chances(&[7.0; 5000]);
+        let equal = first_chances(&vec![7.0; 5000]);
         assert!(equal.iter().all(|chance| (chance - 1.0 / 5000.0).abs() < 1e-13), "{}", equal[0]);
         let mut one = vec![1.0; 1001];
         one[0] = 1e6;
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_other_lotteries_have_simple_chances() {
-        let options = |order, lottery| PolicyOptions { order, lottery, ..PolicyOptions::default() };
+        let options = |order, lottery| PolicyOptions { lottery, order, ..PolicyOptions::default() };
         assert_eq!(chances(&[3.0, 1.0], options(Order::Random, Lottery::Proportional)), [0.75, 0.25]);
         assert_eq!(chances(&[1.0, 3.0, 3.0], options(Order::Greedy, Lottery::Observed)), [0.0, 1.0, 0.0]);
         assert_eq!(chances(&[0.0, 0.0], PolicyOptions::default()), [0.5, 0.5]);
