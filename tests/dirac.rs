@@ -364,3 +364,32 @@ fn the_same_seed_gives_the_same_cycle_and_another_one_another() {
     let replayed: Snapshot = serde_json::from_str(&serde_json::to_string(&snapshot).unwrap()).unwrap();
     assert_eq!(matches(&replayed), of(1));
 }
+
+#[test]
+fn jobs_that_are_left_are_told_why() {
+    let slots = [slot("s1", "Site = \"CERN\""), slot("s2", "Site = \"CERN\"")];
+    let jobs = [
+        job(1, "a", "g", "JobPrio = 5"),
+        job(2, "a", "g", "Site = \"RAL\""),
+        job(3, "a", "g", "Requirements = TARGET.Memory > 9000"),
+        job(4, "a", "g", "CPUTime = 3600; JobPrio = 5"),
+        job(5, "a", "g", "CPUTime = 3600; JobPrio = 5"),
+    ];
+    let outcome = negotiate(&pool(&slots, &jobs, GREEDY, 0)).unwrap();
+    let told: Vec<_> = outcome
+        .rejections
+        .iter()
+        .map(|left| (left.job.as_str(), left.reason.as_str(), left.slots.considered, left.slots.refused_by_job))
+        .collect();
+    // Queues 1 (job 1) and 4 (jobs 4 and 5) are equal: the lower number goes first.
+    assert_eq!(
+        told,
+        [
+            ("2.0", "no slot asked for it", 0, 0),
+            ("3.0", "no match found", 2, 2),
+            ("5.0", "other jobs were drawn", 2, 0),
+        ]
+    );
+    let none = negotiate(&pool(&[], &jobs[..1], "", 0)).unwrap();
+    assert_eq!(none.rejections[0].reason, "no slot asked for it");
+}

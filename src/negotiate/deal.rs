@@ -156,9 +156,7 @@ impl<'c> Dealing<'c> {
             turns.ended(spent);
         }
         singles.leave(&mut self.queue);
-        if singles.by_slot() {
-            self.tell_left(spin.0.max(1), members, &singles);
-        }
+        self.tell_left(spin.0.max(1), members, &turns.alike(), &singles);
     }
 
     /// Serves one turn.

@@ -4,7 +4,6 @@
 
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
-use indexmap::IndexMap;
 
 use crate::negotiate::deal::{Dealing, Progress, Serving};
 use crate::negotiate::offer;
@@ -45,8 +44,8 @@ pub(super) struct Singles {
     refused: HashMap<(usize, u32), usize>,
     /// The requests by which slots were asked whether they suit, by submitter and autocluster.
     asked: HashMap<(usize, u32), Request>,
-    /// What became of the slots that looked at the jobs of a submitter and autocluster.
-    tallies: HashMap<(usize, u32), Tally>,
+    /// What became of the slots that were asked about a job of a submitter.
+    tallies: HashMap<(usize, usize), Tally>,
 }
 
 impl Singles {
@@ -60,11 +59,6 @@ impl Singles {
             }
         }
         self.places.get(job).copied().flatten()
-    }
-
-    /// Whether slots looked for jobs.
-    pub(super) fn by_slot(&self) -> bool {
-        !self.tallies.is_empty()
     }
 
     /// Takes the jobs that got a slot out of the queue, with all their candidacies.
@@ -96,7 +90,7 @@ impl Dealing<'_> {
         let anything = Allowance { limit, limit_unclaimed: limit, ceiling: limit, preferring_is_free: false };
         let session = Session::new(anything);
         let asking = self.asking(who, session.serve());
-        let tally = singles.tallies.entry((who, autocluster)).or_default();
+        let tally = singles.tallies.entry((who, job)).or_default();
         match self.offers.of_slot(slot, request, &asking, &session) {
             Ok(_) => {
                 *tally += Tally { considered: 1, suitable: 1, ..Tally::default() };
@@ -109,33 +103,34 @@ impl Dealing<'_> {
         }
     }
 
-    /// Tells why jobs are left when slots looked for them: one rejection for those that are alike.
-    pub(super) fn tell_left(&mut self, pie: u32, members: &[usize], singles: &Singles) {
-        for &who in members {
-            let mut alike: IndexMap<u32, (usize, usize)> = IndexMap::new();
-            for queued in &self.queue.lists[who] {
-                alike.entry(queued.autocluster).or_insert((queued.job, 0)).1 += 1;
+    /// Tells why jobs are left when slots looked for them: one rejection for those that slots were asked about as one.
+    pub(super) fn tell_left(&mut self, pie: u32, members: &[usize], alike: &[Vec<(usize, usize)>], singles: &Singles) {
+        for jobs in alike {
+            let mut tally = Tally::default();
+            for key in jobs {
+                tally += singles.tallies.get(&(members[key.0], key.1)).copied().unwrap_or_default();
             }
-            for (autocluster, (first, jobs)) in alike {
-                let tally = singles.tallies.get(&(who, autocluster)).copied().unwrap_or_default();
-                let rejection = offer::rejection(&tally);
-                let reason = match (tally.considered, tally.suitable) {
-                    (0, _) => "no slot asked for it".to_owned(),
-                    (_, 0) => rejection.reason(&[]),
-                    _ => "other jobs were drawn".to_owned(),
-                };
-                self.outcome.rejections.push(Rejected {
-                    job: self.queue.jobs[first].id.to_string(),
-                    jobs,
-                    submitter: self.submitters[who].name.to_string(),
-                    reason,
-                    rejection,
-                    slots: tally,
-                    pie,
-                    spin: 1,
-                    group: None,
-                });
-            }
+            let is_left =
+                |(who, job): &&(usize, usize)| !singles.taken.contains(&(members[*who], self.queue.jobs[*job].id));
+            let left: Vec<&(usize, usize)> = jobs.iter().filter(is_left).collect();
+            let Some(&&(who, job)) = left.first() else { continue };
+            let rejection = offer::rejection(&tally);
+            let reason = match (tally.considered, tally.suitable) {
+                (0, _) => "no slot asked for it".to_owned(),
+                (_, 0) => rejection.reason(&[]),
+                _ => "other jobs were drawn".to_owned(),
+            };
+            self.outcome.rejections.push(Rejected {
+                job: self.queue.jobs[job].id.to_string(),
+                jobs: left.len(),
+                submitter: self.submitters[members[who]].name.to_string(),
+                reason,
+                rejection,
+                slots: tally,
+                pie,
+                spin: 1,
+                group: None,
+            });
         }
     }
 

@@ -96,6 +96,12 @@ pub trait Turns {
 
     /// What has happened so far.
     fn history(&self) -> &History;
+
+    /// For policies that look for a job for a slot: the jobs that slots were asked about as one, each with who claims it
+    /// and its number in the deal; those that got a slot too.
+    fn alike(&self) -> Vec<Vec<(usize, usize)>> {
+        Vec::new()
+    }
 }
 
 /// One who asks for slots: a submitter at one access point.

@@ -219,6 +219,8 @@ struct Draws {
     accepted: HashMap<*const Resource, Arc<[i64]>>,
     /// The slot that asks.
     at: usize,
+    /// The jobs of each queue at the beginning.
+    alike: Vec<Vec<(usize, usize)>>,
     /// Queues still to be tried for it, the next one last; none before they are drawn.
     order: Option<Vec<i64>>,
     /// Queue and job of the last turn.
@@ -245,6 +247,11 @@ impl Draws {
                 due[same[0]].1 += chance * part;
             }
         }
+        let alike = waiters.queues.iter().map(|queue| {
+            let waiter = |job: &QueuedJob| waiters.jobs[job.id as usize];
+            queue.jobs.iter().map(waiter).map(|Waiter { who, job }| (who, job)).collect()
+        });
+        let alike = alike.collect();
         let pie = deal.first_pie;
         let visit = |(who, (priority, share)): (usize, (f64, f64))| Visit {
             who,
@@ -268,6 +275,7 @@ impl Draws {
             slots: policy.slots.clone(),
             accepted: HashMap::new(),
             at: 0,
+            alike,
             order: None,
             offered: None,
             history: crate::priority::History {
@@ -362,5 +370,9 @@ impl Turns for Draws {
 
     fn history(&self) -> &crate::priority::History {
         &self.history
+    }
+
+    fn alike(&self) -> Vec<Vec<(usize, usize)>> {
+        self.alike.clone()
     }
 }
