@@ -1,5 +1,8 @@
 //! `ShareCorrections`: which correctors run, for whom, over which time slices (`dirac-shares.md` §4.1).
 
+use hashbrown::HashMap;
+use indexmap::IndexSet;
+
 use super::tree::{Section, Setting};
 use super::{Profile, Word, word};
 use crate::config::{ConfigError, ConfigWarning, Place, shown};
@@ -86,22 +89,25 @@ impl ShareCorrections {
         let started = section.option("ShareCorrectorsToStart");
         let order: Vec<Word> = started.into_iter().flat_map(Setting::list).map(word).collect();
         let mut instances: Vec<Instance> = Vec::new();
-        for corrector in &order {
-            let found = section.sections().find(|found| found.name() == &**corrector);
-            let Some(found) = found else {
+        let mut targets: HashMap<(Word, Option<Word>), usize> = HashMap::new();
+        let distinct: IndexSet<&Word> = order.iter().collect();
+        for corrector in distinct {
+            let Some(found) = section.named(corrector) else {
                 let message = format!("there is no section for the corrector `{}`", shown(corrector));
                 warnings.extend(started.map(|started| ConfigWarning::new(message, started.place().clone())));
                 continue;
             };
             for section in found.sections() {
                 let instance = Instance::read(corrector, section, warnings)?;
-                let same = |other: &&Instance| other.corrector == *corrector && other.group == instance.group;
-                if let Some(first) = instances.iter().find(same) {
+                let target = (corrector.clone(), instance.group.clone());
+                let first = targets.get(&target).and_then(|&at| instances.get(at));
+                if let Some(first) = first {
                     let (now, before) = (shown(&instance.name), shown(&first.name));
                     let message = format!("`{now}` corrects the same shares as `{before}` and is left out");
                     let warning = ConfigWarning::new(message, instance.place.clone()).about(instance.name.len());
                     warnings.push(warning.with_help(format!("the first counts, at {}", first.place)));
                 } else {
+                    targets.insert(target, instances.len());
                     instances.push(instance);
                 }
             }

@@ -257,19 +257,14 @@ fn choose<'t>(
     asked: Option<&str>,
     names: impl Iterator<Item = (&'t [u8], Section<'t>)>,
 ) -> Result<Option<Vec<u8>>, ConfigError> {
-    let mut known: Vec<(&[u8], Section<'_>)> = Vec::new();
-    for (name, section) in names.filter(|(name, _)| *name != DEFAULTS) {
-        if known.iter().all(|(other, _)| *other != name) {
-            known.push((name, section));
-        }
-    }
     if let Some(asked) = asked {
         return Ok(Some(asked.as_bytes().to_vec()));
     }
-    match known.as_slice() {
-        [] => Ok(None),
-        [(only, _)] => Ok(Some(only.to_vec())),
-        [(one, _), (other, section), ..] => {
+    let mut names = names.filter(|(name, _)| *name != DEFAULTS);
+    let Some((one, _)) = names.next() else { return Ok(None) };
+    match names.find(|(name, _)| *name != one) {
+        None => Ok(Some(one.to_vec())),
+        Some((other, section)) => {
             let message = format!(
                 "`JobScheduling` is there for several {what}, `{}` and `{}` among them",
                 shown(one),

@@ -320,6 +320,14 @@ impl<'t> Section<'t> {
         })
     }
 
+    /// The section in it with this name.
+    pub fn named(self, name: &[u8]) -> Option<Section<'t>> {
+        match self.entry_of(*self.tree.names.get(&(self.row, name.to_vec()))?) {
+            Entry::Section(section) => Some(section),
+            Entry::Option(_) => None,
+        }
+    }
+
     /// The section at a path such as `Registry/Groups`.
     pub fn section(self, path: &str) -> Option<Section<'t>> {
         match self.entry(path)? {

@@ -82,8 +82,8 @@ pub struct TaskQueue {
 #[derive(Debug, Clone)]
 pub struct TaskQueues {
     queues: Vec<TaskQueue>,
-    /// Queues with these requirements, in ascending order.
-    alike: HashMap<Requirements, Vec<usize>>,
+    /// Queues with these requirements, those with the fewest jobs first.
+    alike: HashMap<Requirements, BTreeSet<(usize, usize)>>,
     most_jobs: usize,
 }
 
@@ -104,14 +104,15 @@ impl TaskQueues {
     pub fn push(&mut self, requirements: Requirements, job: QueuedJob) -> i64 {
         let next = self.queues.len();
         let alike = self.alike.entry(requirements.clone()).or_default();
-        let shortest = alike.iter().copied().min_by_key(|&at| (self.queues[at].jobs.len(), at));
-        match shortest.filter(|&at| self.queues[at].jobs.len() < self.most_jobs) {
-            Some(at) => {
+        match alike.first().copied().filter(|(jobs, _)| *jobs < self.most_jobs) {
+            Some((jobs, at)) => {
+                alike.remove(&(jobs, at));
+                alike.insert((jobs + 1, at));
                 self.queues[at].jobs.push(job);
                 self.queues[at].id
             }
             None => {
-                alike.push(next);
+                alike.insert((1, next));
                 let id = next as i64 + 1;
                 self.queues.push(TaskQueue { id, requirements, jobs: vec![job] });
                 id
@@ -136,10 +137,17 @@ impl TaskQueues {
 
     /// Takes a job out of a queue; whether it was there. The queue stays, even without jobs.
     pub fn remove(&mut self, queue: i64, job: i64) -> bool {
-        let found = usize::try_from(queue).ok().and_then(|id| self.queues.get_mut(id.checked_sub(1)?));
-        let Some(found) = found else { return false };
-        let at = found.jobs.iter().position(|other| other.id == job);
-        at.map(|at| found.jobs.remove(at)).is_some()
+        let place = usize::try_from(queue).ok().and_then(|id| id.checked_sub(1));
+        let Some((place, found)) = place.and_then(|place| Some((place, self.queues.get_mut(place)?))) else {
+            return false;
+        };
+        let Some(at) = found.jobs.iter().position(|other| other.id == job) else { return false };
+        if let Some(alike) = self.alike.get_mut(&found.requirements) {
+            alike.remove(&(found.jobs.len(), place));
+            alike.insert((found.jobs.len() - 1, place));
+        }
+        found.jobs.remove(at);
+        true
     }
 }
 

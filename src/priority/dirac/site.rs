@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
+
 use super::queue::Requirements;
-use crate::config::dirac::{Attribute, SiteLimit, Word};
+use crate::config::dirac::{Attribute, DiracSettings, SiteLimit, Word};
 
 /// The limits of sites with what they count.
 ///
@@ -19,7 +21,12 @@ use crate::config::dirac::{Attribute, SiteLimit, Word};
 /// # Ok::<(), classmate::config::ConfigError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct SiteLimits {
+pub struct SiteLimits(HashMap<Word, Limits>);
+
+/// The limits of one site.
+#[derive(Debug, Clone, Default)]
+struct Limits {
+    /// With the jobs that run.
     running: Vec<(SiteLimit, f64)>,
     /// With the time of the last match, seconds.
     delays: Vec<(SiteLimit, f64)>,
@@ -27,27 +34,32 @@ pub struct SiteLimits {
 
 impl SiteLimits {
     /// The limits of a configuration; nothing runs yet.
-    pub fn new(settings: &crate::config::dirac::DiracSettings) -> Self {
-        let with = |limits: &[SiteLimit], start: f64| limits.iter().cloned().map(|limit| (limit, start)).collect();
-        Self {
-            running: with(&settings.running_limits, 0.0),
-            delays: with(&settings.matching_delays, f64::NEG_INFINITY),
+    pub fn new(settings: &DiracSettings) -> Self {
+        let mut sites: HashMap<Word, Limits> = HashMap::new();
+        for limit in &settings.running_limits {
+            sites.entry(limit.site.clone()).or_default().running.push((limit.clone(), 0.0));
         }
+        for limit in &settings.matching_delays {
+            sites.entry(limit.site.clone()).or_default().delays.push((limit.clone(), f64::NEG_INFINITY));
+        }
+        Self(sites)
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.running.is_empty() && self.delays.is_empty()
+        self.0.is_empty()
     }
 
     /// A job started at a slot of these sites.
     pub fn started(&mut self, sites: &[Word], job: &Requirements, at: f64) {
-        let meant = |limit: &SiteLimit| sites.contains(&limit.site) && has(job, limit);
-        for (_, running) in self.running.iter_mut().filter(|(limit, _)| meant(limit)) {
-            *running += 1.0;
-        }
-        for (_, last) in self.delays.iter_mut().filter(|(limit, _)| meant(limit)) {
-            *last = last.max(at);
+        for site in sites {
+            let Some(Limits { running, delays }) = self.0.get_mut(site) else { continue };
+            for (_, running) in running.iter_mut().filter(|(limit, _)| has(job, limit)) {
+                *running += 1.0;
+            }
+            for (_, last) in delays.iter_mut().filter(|(limit, _)| has(job, limit)) {
+                *last = last.max(at);
+            }
         }
     }
 
@@ -55,11 +67,13 @@ impl SiteLimits {
     ///
     /// Where jobs are limited by several attributes, it suffices that one of them is not limited for this job.
     pub fn allow(&self, sites: &[Word], job: &Requirements, now: f64) -> bool {
-        let full = self.running.iter().filter(|(limit, running)| *running >= limit.limit);
-        let recent = self.delays.iter().filter(|(limit, last)| now < last + limit.limit);
         let mut by_attribute: BTreeMap<Attribute, bool> = BTreeMap::new();
-        for (limit, _) in full.chain(recent).filter(|(limit, _)| sites.contains(&limit.site)) {
-            *by_attribute.entry(limit.attribute).or_default() |= has(job, limit);
+        for Limits { running, delays } in sites.iter().filter_map(|site| self.0.get(site)) {
+            let full = running.iter().filter(|(limit, running)| *running >= limit.limit);
+            let recent = delays.iter().filter(|(limit, last)| now < last + limit.limit);
+            for (limit, _) in full.chain(recent) {
+                *by_attribute.entry(limit.attribute).or_default() |= has(job, limit);
+            }
         }
         by_attribute.is_empty() || by_attribute.values().any(|limited| !limited)
     }
@@ -81,7 +95,7 @@ fn has(job: &Requirements, limit: &SiteLimit) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::dirac::{DiracSettings, Tree, Whose};
+    use crate::config::dirac::{Tree, Whose};
 
     fn limits(body: &str) -> SiteLimits {
         let tree = Tree::parse("c", format!("JobScheduling {{\n{body}\n}}").as_bytes()).unwrap();
