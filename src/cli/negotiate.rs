@@ -87,8 +87,8 @@ pub(super) struct PoolFiles {
 }
 
 impl PoolFiles {
-    /// The directory, if one is given.
-    pub(super) fn pool(&self) -> Option<&Path> {
+    /// The directory, if one was given.
+    pub(super) fn directory(&self) -> Option<&Path> {
         self.pool.as_deref()
     }
 }
@@ -123,7 +123,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         arguments.policy.keeps_books()?;
     }
     let mut snapshot = snapshot(&arguments.files, arguments.commit, &mut notes, streams.err)?;
-    snapshot.policy = arguments.policy.read(arguments.files.pool(), &mut notes)?;
+    snapshot.policy = arguments.policy.read(arguments.files.directory(), &mut notes)?;
     // The books are locked and read again before the cycle: nobody writes to them in between.
     let mut journal = if arguments.commit { Some(books(&arguments.files, snapshot.now)?) } else { None };
     if let Some(journal) = &journal {

@@ -83,7 +83,7 @@ enum Form {
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
-    let choice = arguments.cs.read(arguments.files.pool(), &mut notes)?;
+    let choice = arguments.cs.read(arguments.files.directory(), &mut notes)?;
     let options = arguments.choices.over(choice.settings().options);
     let choice = choice.with_options(options);
     let settings = choice.settings().clone();

@@ -7,8 +7,9 @@ use super::resource::Resource;
 use super::segment::Segments;
 use crate::ad::ClassAd;
 use crate::config::dirac::{Word, word};
-use crate::eval::scope::Settings;
+use crate::eval::scope::{Scope, Settings};
 use crate::pool::facts::Facts;
+use crate::syntax::expr::Expr;
 use crate::value::Value;
 
 /// CPU time of a job that does not say, in seconds.
@@ -53,7 +54,7 @@ impl JobReader<'_> {
     /// The requirements of a job; those of its autocluster are not known here.
     pub fn requirements(&self, job: &ClassAd) -> Requirements {
         let facts = Facts::of(job, self.settings);
-        let set = |name: &str| words(facts.value(name));
+        let set = |name: &str| words(job, name, self.settings);
         let cpu_time = facts.number("CPUTime").or_else(|| facts.number("AllowedJobDuration"));
         let mut tags = set("Tags");
         let processors = facts.integer("RequestCpus").unwrap_or(1);
@@ -105,7 +106,7 @@ impl JobReader<'_> {
 /// The description of a slot.
 pub fn resource(slot: &ClassAd, settings: &Settings) -> Resource {
     let facts = Facts::of(slot, settings);
-    let set = |name: &str| words(facts.value(name));
+    let set = |name: &str| words(slot, name, settings);
     let mut platforms = set("Platform");
     if platforms.is_empty()
         && let (Some(system), Some(architecture)) = (facts.string("OpSysAndVer"), facts.string("Arch"))
@@ -162,24 +163,22 @@ fn group(facts: Facts<'_>) -> Word {
 }
 
 /// The items of a list, or of a string that is one: separated by commas and blanks.
-fn words(value: Value) -> Vec<Word> {
-    let split = |text: &[u8], found: &mut Vec<Word>| {
-        let items = text.split(|byte| *byte == b',' || byte.is_ascii_whitespace());
-        found.extend(items.filter(|item| !item.is_empty()).map(word));
-    };
-    let mut found = Vec::new();
-    match value {
-        Value::Str(text) => split(&text, &mut found),
-        Value::List(list) => {
-            for item in list.values().into_iter().flatten() {
-                if let Value::Str(text) = item {
-                    found.push(word(text));
-                }
-            }
+fn words(ad: &ClassAd, name: &str, settings: &Settings) -> Vec<Word> {
+    match Facts::of(ad, settings).value(name) {
+        Value::Str(text) => {
+            let items = text.split(|byte| *byte == b',' || byte.is_ascii_whitespace());
+            items.filter(|item| !item.is_empty()).map(word).collect()
         }
-        _ => {}
+        Value::List(list) => {
+            let scope = Scope::new(ad, settings);
+            let text = |expr: Expr| match scope.eval(&expr) {
+                Ok(Value::Str(text)) => Some(word(&text)),
+                _ => None,
+            };
+            list.exprs().into_iter().filter_map(text).collect()
+        }
+        _ => Vec::new(),
     }
-    found
 }
 
 #[cfg(test)]
