@@ -393,3 +393,17 @@ fn jobs_that_are_left_are_told_why() {
     let none = negotiate(&pool(&[], &jobs[..1], "", 0)).unwrap();
     assert_eq!(none.rejections[0].reason, "no slot asked for it");
 }
+
+#[test]
+fn a_slot_that_is_shared_out_asks_again_until_nothing_fits() {
+    let shared = "[Name = \"p\"; State = \"Unclaimed\"; PartitionableSlot = true; MachineResources = \"Cpus Memory\"; \
+                  Cpus = 5; Memory = 9000; SlotWeight = Cpus; Requirements = TARGET.RequestCpus <= MY.Cpus; \
+                  ConsumptionCpus = TARGET.RequestCpus; ConsumptionMemory = TARGET.RequestMemory]";
+    let jobs: Vec<String> =
+        (1..=4).map(|at| job(at, "a", "g", "RequestCpus = 2; RequestMemory = 100; JobPrio = 1")).collect();
+    let small = job(9, "b", "g", "RequestCpus = 1; RequestMemory = 100; UserPriority = 0");
+    let snapshot = pool(&[shared.to_owned(), slot("s", "")], &[jobs, vec![small]].concat(), GREEDY, 0);
+    // Two jobs of 2 processors leave one: the rest of `p` takes what nobody else wants, `s` has nothing to do.
+    let expected = [("1.0", "p"), ("2.0", "p"), ("9.0", "p")].map(|(job, slot)| (job.to_owned(), slot.to_owned()));
+    assert_eq!(matches(&snapshot), expected);
+}
