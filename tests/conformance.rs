@@ -113,3 +113,42 @@ fn every_recorded_ad_reads_and_prints_as_recorded() {
     let differences = differences("classad-ads.jsonl.gz", Kind::Ads, &["ads", "ok"], None);
     assert!(differences.is_empty(), "{differences:?}");
 }
+
+/// Whether two outputs are alike: numbers within a tolerance, absolute below 1 and relative above; keys that are not
+/// expected are not looked at.
+fn close(expected: &Json, found: &Json, tolerance: f64) -> bool {
+    match (expected, found) {
+        (Json::Number(a), Json::Number(b)) => {
+            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+            (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0)
+        }
+        (Json::Object(a), Json::Object(b)) => {
+            a.iter().all(|(key, value)| b.get(key).is_some_and(|found| close(value, found, tolerance)))
+        }
+        (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| close(a, b, tolerance)),
+        (a, b) => a == b,
+    }
+}
+
+/// Runs records of a policy, `op`, `input` and `expect`; returns how many there are and which differ.
+fn policy_differences(file: &str, kind: Kind) -> (usize, Vec<String>) {
+    let mut wrong = Vec::new();
+    let records = records(file);
+    for line in records.lines() {
+        let case: Json = serde_json::from_str(line).unwrap();
+        let answer = answer(kind, line.as_bytes());
+        let tolerance = case.get("tol").map_or(1e-9, |tolerance| tolerance.as_f64().unwrap());
+        if !close(&case["expect"], &answer["output"], tolerance) {
+            if std::env::var_os("SHOW").is_some() {
+                eprintln!("{}\n   found    {answer}", line.trim());
+            }
+            wrong.push(format!("{} {}", case["id"], case["op"]));
+        }
+    }
+    (records.lines().count(), wrong)
+}
+
+#[test]
+fn every_recorded_computation_of_dirac_has_the_recorded_output() {
+    assert_eq!(policy_differences("dirac-shares.jsonl.gz", Kind::Dirac), (112, vec![]));
+}

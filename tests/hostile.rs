@@ -578,3 +578,25 @@ fn fifty_thousand_ads_stream_in_bounded_memory() {
         assert_eq!(text(&output.stdout).lines().count(), lines, "{arguments:?}");
     }
 }
+
+#[test]
+fn configurations_of_dirac_as_large_as_they_like_are_read_in_time() {
+    use classmate::config::dirac::{DiracSettings, Tree, Whose};
+    let many = |line: &dyn Fn(usize) -> String| (0..40_000).map(line).collect::<String>();
+    let correctors = many(&|at| format!("I{at} {{\nGroup = g{at}\nS {{\n}}\n}}\n"));
+    let started = many(&|at| format!("W{at}, W"));
+    for text in [
+        format!("ShareCorrections {{\nShareCorrectorsToStart = {started}\nW {{\n{correctors}}}\n}}"),
+        format!("Operations {{\n{}}}", many(&|at| format!("vo{at} {{\nJobScheduling {{\n}}\n}}\n"))),
+        many(&|_| "a += b\n".to_owned()),
+        format!("Registry {{\nGroups {{\n{}}}\n}}", many(&|at| format!("g{at} {{\nJobShare = 1\n}}\n"))),
+        format!("RunningLimit {{\n{}}}", many(&|at| format!("s{at} {{\nOwner {{\na = 1\n}}\n}}\n"))),
+        "{".repeat(1_000_000),
+        "a{".repeat(500_000),
+    ] {
+        let start = Instant::now();
+        let read = Tree::parse("c", text.as_bytes()).and_then(|tree| DiracSettings::read(&tree, Whose::default()));
+        drop(read);
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}: {}", start.elapsed(), &text[..40]);
+    }
+}

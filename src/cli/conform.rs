@@ -31,6 +31,8 @@ enum KindName {
     Config,
     /// Group quotas and limits, with matches that only count
     Quotas,
+    /// Task queues, shares, corrections, matching and draws of DIRAC
+    Dirac,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -40,6 +42,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         KindName::Util => Kind::Util,
         KindName::Config => Kind::Config,
         KindName::Quotas => Kind::Quotas,
+        KindName::Dirac => Kind::Dirac,
     };
     let mut input = std::io::stdin().lock();
     let mut output = BufWriter::new(std::io::stdout().lock());

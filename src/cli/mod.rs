@@ -3,6 +3,7 @@
 mod ads;
 mod config;
 mod conform;
+mod dirac;
 mod eval;
 mod functions;
 mod input;
@@ -12,6 +13,7 @@ mod policy;
 mod quotas;
 mod repl;
 mod settings;
+mod taskqueues;
 mod userprio;
 
 use std::io::Write;
@@ -36,6 +38,7 @@ Examples:
   classmate match --job jobs.ads --slots slots.ads
   classmate negotiate examples/pool
   classmate quotas examples/groups
+  classmate taskqueues examples/dirac
   classmate config check condor_config
 
 Exit status: 0 on success, 1 when something could not be done, 2 on wrong usage or text that does not parse.")]
@@ -73,6 +76,7 @@ enum Command {
     Functions(functions::Arguments),
     Negotiate(negotiate::Arguments),
     Quotas(quotas::Arguments),
+    Taskqueues(taskqueues::Arguments),
     Userprio(Box<userprio::Arguments>),
     Ads(ads::Arguments),
     Config(config::Arguments),
@@ -203,6 +207,7 @@ pub fn run() -> ExitCode {
         Command::Functions(arguments) => functions::run(arguments),
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
         Command::Quotas(arguments) => quotas::run(arguments, streams),
+        Command::Taskqueues(arguments) => taskqueues::run(arguments, streams),
         Command::Userprio(arguments) => userprio::run(arguments, streams),
         Command::Ads(arguments) => ads::run(arguments, streams),
         Command::Config(arguments) => return ended(config::run(arguments, streams)),

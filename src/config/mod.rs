@@ -7,6 +7,7 @@
 pub mod check;
 pub mod condition;
 pub mod condor;
+pub mod dirac;
 pub mod expand;
 pub mod files;
 mod format;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 mod ads;
 mod config;
+mod dirac;
 mod eval;
 mod quotas;
 mod util;
@@ -34,6 +35,8 @@ pub enum Kind {
     Config,
     /// Group quotas, and the limits in which groups are negotiated for.
     Quotas,
+    /// Task queues, shares, corrections, matching and draws of DIRAC.
+    Dirac,
 }
 
 /// Answers one case, given as a line of JSON; a line that is no case is answered with `malformed`.
@@ -52,6 +55,7 @@ pub fn answer(kind: Kind, line: &[u8]) -> Json {
         Kind::Util => util::answers(&case),
         Kind::Config => config::answers(&case),
         Kind::Quotas => quotas::answers(&case),
+        Kind::Dirac => dirac::answers(&case),
     };
     let mut line = Map::new();
     line.insert("id".to_owned(), id);

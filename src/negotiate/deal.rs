@@ -142,7 +142,9 @@ impl<'c> Dealing<'c> {
     fn run(&mut self, members: &[usize], turns: &mut dyn Turns) {
         let mut spin = (0, 0);
         let mut singles = Singles::default();
-        while let Some(turn) = turns.next_turn() {
+        while let Some(turn) =
+            turns.next_suited(&mut |who, job, slot| self.suits(members[who], job, slot, &mut singles))
+        {
             let turn = Turn { who: members[turn.who], ..turn };
             if std::mem::replace(&mut spin, (turn.why.pie, turn.why.spin)) != spin {
                 self.offers.forget();
@@ -154,6 +156,7 @@ impl<'c> Dealing<'c> {
             turns.ended(spent);
         }
         singles.leave(&mut self.queue);
+        self.tell_left(spin.0.max(1), members, &turns.alike(), &singles);
     }
 
     /// Serves one turn.
@@ -168,7 +171,7 @@ impl<'c> Dealing<'c> {
             }
             let Some(mut current) = self.next(turn.who, serving.take(), &mut progress) else { break true };
             self.outcome.statistics.jobs_considered += 1;
-            self.mark(turn, &mut current.request);
+            self.mark(turn.who, &mut current.request);
             match self.find(turn, serve, &current.request, &session) {
                 Ok(offer) => {
                     self.matched(turn, &mut current, offer, &mut session, &mut progress);
@@ -206,8 +209,8 @@ impl<'c> Dealing<'c> {
     }
 
     /// Tells the request who asks and how they stand at this moment.
-    pub(super) fn mark(&self, turn: &Turn, request: &mut Request) {
-        let submitter = &self.submitters[turn.who].name;
+    pub(super) fn mark(&self, who: usize, request: &mut Request) {
+        let submitter = &self.submitters[who].name;
         let standing = self.policy.standing(submitter);
         let negotiating = self.group.as_ref();
         request.ad.insert("SubmitterNegotiatingGroup", negotiating.map_or(NO_GROUP, |group| &group.name));
@@ -232,15 +235,20 @@ impl<'c> Dealing<'c> {
         request: &Request,
         session: &Session,
     ) -> Result<Offer, Refusal> {
-        let submitter = &self.submitters[turn.who];
-        let asking = Asking {
-            submitter: turn.who,
+        let asking = self.asking(turn.who, serve);
+        self.offers.best(request, &asking, session)
+    }
+
+    /// Who asks for a slot.
+    pub(super) fn asking(&self, who: usize, serve: Serve) -> Asking<'c> {
+        let submitter = &self.submitters[who];
+        Asking {
+            submitter: who,
             name: &submitter.name,
             schedd: &submitter.schedd,
             protocols: Protocols::of(&submitter.address),
             serve,
-        };
-        self.offers.best(request, &asking, session)
+        }
     }
 
     pub(super) fn matched(

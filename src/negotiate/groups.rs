@@ -16,7 +16,7 @@ use crate::pool::PoolSize;
 use crate::priority::{Deal, GroupShare, PriorityPolicy};
 use crate::queue::Submitter;
 use crate::quota::summary::summaries;
-use crate::quota::{Call, GroupTree, Pool, QuotaRules, QuotaSettings, ROOT, Rounds, assign, flat};
+use crate::quota::{Call, Configured, GroupTree, Pool, QuotaRules, QuotaSettings, ROOT, Rounds, assign, flat};
 
 /// What the configuration says of groups.
 #[derive(Debug, Clone)]
@@ -39,6 +39,15 @@ impl GroupRules {
         let tree = GroupTree::new(&settings);
         let odd = tree.warnings().iter().map(ToString::to_string).collect();
         Ok(Self { tree: Arc::new(tree), odd, rules: settings.rules })
+    }
+
+    /// The quota of a group in slots, if it has a static one.
+    pub fn quota(&self, group: &[u8]) -> Option<f64> {
+        let found = &self.tree.groups()[self.tree.find(group)?];
+        match found.configured {
+            Configured::Static(quota) if quota > 0.0 => Some(quota),
+            _ => None,
+        }
     }
 
     /// The slots that quotas are shares of: weighted, or counted with the cores of partitionable slots.

@@ -17,6 +17,7 @@ pub mod rules;
 pub mod single;
 pub mod snapshot;
 pub mod summary;
+pub mod survey;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 pub use commit::commit;
 pub use outcome::Outcome;
 pub use snapshot::Snapshot;
+pub use survey::{Survey, survey};
 
 use crate::accountant::usage::SlotInUse;
 use crate::ad::ClassAd;
@@ -179,6 +181,7 @@ fn charge<'r>(
         log: snapshot.log.as_ref(),
         knobs: &rules.knobs,
         groups: &rules.groups.tree,
+        quota: &|group| rules.groups.quota(group),
         slots,
         jobs: &snapshot.jobs,
         settings,

@@ -193,6 +193,40 @@ impl<'c> Offers<'c> {
         answer
     }
 
+    /// What one slot offers to a request, if it is still to be had, nobody is displaced, and it will do.
+    ///
+    /// # Errors
+    /// What became of the slot; nothing is counted if it is not to be had.
+    pub fn of_slot(
+        &self,
+        at: usize,
+        request: &Request,
+        asking: &Asking<'_>,
+        session: &Session,
+    ) -> Result<Offer, Tally> {
+        if !self.free.get(at).copied().unwrap_or(false) {
+            return Err(Tally::default());
+        }
+        let limited = self.limited(request);
+        let reached = match &limited {
+            Limited::Everywhere(Some(text)) => self.concurrency.reached(text),
+            _ => None,
+        };
+        let verdict = match reached {
+            Some(name) => Verdict::Limited(name.to_vec()),
+            None => self.test(at, request, &limited, asking, session),
+        };
+        match verdict {
+            Verdict::Suitable(_, offer) if offer.tier == Tier::None => Ok(offer),
+            other => {
+                let mut found = Found::new(request.autocluster, asking);
+                found.tally.considered = 1;
+                found.note(other);
+                Err(found.tally)
+            }
+        }
+    }
+
     /// The concurrency limits of a request, as far as they are known without a slot.
     fn limited(&self, request: &Request) -> Limited {
         if !request.ad.contains("ConcurrencyLimits") {
@@ -280,9 +314,7 @@ impl<'c> Offers<'c> {
     fn scan(&mut self, request: &Request, limited: &Limited, asking: &Asking<'_>, session: &Session) -> Found {
         let free = self.order.par_iter().with_min_len(GRAIN).filter(|&&at| self.free[at]);
         let verdicts: Vec<Verdict> = free.map(|&at| self.test(at, request, limited, asking, session)).collect();
-        let Asking { submitter, serve, .. } = *asking;
-        let (candidates, tally, reached) = (Vec::new(), Tally::default(), BTreeSet::new());
-        let mut found = Found { autocluster: request.autocluster, submitter, serve, candidates, tally, reached };
+        let mut found = Found::new(request.autocluster, asking);
         found.tally.considered = verdicts.len();
         let mut weight = 0.0;
         for verdict in verdicts {
@@ -378,6 +410,12 @@ impl<'c> Offers<'c> {
 }
 
 impl Found {
+    fn new(autocluster: u32, asking: &Asking<'_>) -> Self {
+        let Asking { submitter, serve, .. } = *asking;
+        let (candidates, tally, reached) = (Vec::new(), Tally::default(), BTreeSet::new());
+        Self { autocluster, submitter, serve, candidates, tally, reached }
+    }
+
     /// Counts what became of a slot, and keeps it if it will do.
     fn note(&mut self, verdict: Verdict) {
         let tally = &mut self.tally;
@@ -412,7 +450,7 @@ fn cost(slot: &Slot, draw: Option<&Draw>, settings: &Settings) -> f64 {
 }
 
 /// The reason, the first that applies (§11.5).
-fn rejection(tally: &Tally) -> Rejection {
+pub(super) fn rejection(tally: &Tally) -> Rejection {
     if tally.over_concurrency_limit > 0 {
         Rejection::ConcurrencyLimit
     } else if tally.preemption_not_required > 0 {

@@ -2,6 +2,8 @@
 //!
 //! Plain data that serialises; the names of its fields are the names in `--format json`.
 
+use std::ops::AddAssign;
+
 use serde::{Deserialize, Serialize};
 
 use crate::negotiate::candidate::Tier;
@@ -131,6 +133,22 @@ pub struct Tally {
     pub over_concurrency_limit: usize,
     /// Would have done.
     pub suitable: usize,
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.considered += other.considered;
+        self.unreachable += other.unreachable;
+        self.refused_by_job += other.refused_by_job;
+        self.refused_by_slot += other.refused_by_slot;
+        self.used_by_submitter += other.used_by_submitter;
+        self.preemption_not_required += other.preemption_not_required;
+        self.prefers_its_job += other.prefers_its_job;
+        self.beyond_share += other.beyond_share;
+        self.over_limit += other.over_limit;
+        self.over_concurrency_limit += other.over_concurrency_limit;
+        self.suitable += other.suitable;
+    }
 }
 
 /// A visit to a submitter.

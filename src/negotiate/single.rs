@@ -2,14 +2,16 @@
 //!
 //! In: a turn that names a job. Out: its match or rejection, as in a deal to submitters.
 
+use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 
 use crate::negotiate::deal::{Dealing, Progress, Serving};
-use crate::negotiate::outcome::Rejection;
-use crate::priority::{PriorityPolicy, Session, Spent, Turn, Waiting};
+use crate::negotiate::offer;
+use crate::negotiate::outcome::{Rejected, Rejection, Tally};
+use crate::priority::{Allowance, PriorityPolicy, Session, Spent, Turn, Waiting};
 use crate::queue::Job;
 use crate::queue::job::JobId;
-use crate::queue::request::Queue;
+use crate::queue::request::{Queue, Request};
 
 /// The jobs that some of the submitters have in the queue.
 pub(super) struct Members<'q> {
@@ -24,6 +26,11 @@ impl Waiting for Members<'_> {
         let list = self.members.get(who).map_or([].as_slice(), |&who| &self.queue.lists[who]);
         list.iter().map(|queued| (queued.job, &self.queue.jobs[queued.job])).collect()
     }
+
+    fn autoclusters(&self, who: usize) -> Vec<u32> {
+        let list = self.members.get(who).map_or([].as_slice(), |&who| &self.queue.lists[who]);
+        list.iter().map(|queued| queued.autocluster).collect()
+    }
 }
 
 /// What is known in a deal of single jobs.
@@ -35,6 +42,10 @@ pub(super) struct Singles {
     taken: HashSet<(usize, JobId)>,
     /// Where the rejection of an autocluster stands: its like is not tried again.
     refused: HashMap<(usize, u32), usize>,
+    /// The requests by which slots were asked whether they suit, by submitter and autocluster.
+    asked: HashMap<(usize, u32), Request>,
+    /// What became of the slots that were asked about a job of a submitter.
+    tallies: HashMap<(usize, usize), Tally>,
 }
 
 impl Singles {
@@ -63,6 +74,66 @@ impl Singles {
 }
 
 impl Dealing<'_> {
+    /// Whether a job would get a slot now.
+    pub(super) fn suits(&mut self, who: usize, job: usize, slot: usize, singles: &mut Singles) -> bool {
+        let Some(place) = singles.place(&self.queue, job) else { return false };
+        let Some(autocluster) = self.queue.lists[who].get(place).map(|queued| queued.autocluster) else { return false };
+        let request = match singles.asked.entry((who, autocluster)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => match self.queue.single(who, place) {
+                Some(request) => new.insert(request),
+                None => return false,
+            },
+        };
+        self.mark(who, request);
+        let limit = f64::MAX;
+        let anything = Allowance { limit, limit_unclaimed: limit, ceiling: limit, preferring_is_free: false };
+        let session = Session::new(anything);
+        let asking = self.asking(who, session.serve());
+        let tally = singles.tallies.entry((who, job)).or_default();
+        match self.offers.of_slot(slot, request, &asking, &session) {
+            Ok(_) => {
+                *tally += Tally { considered: 1, suitable: 1, ..Tally::default() };
+                true
+            }
+            Err(refused) => {
+                *tally += refused;
+                false
+            }
+        }
+    }
+
+    /// Tells why jobs are left when slots looked for them: one rejection for those that slots were asked about as one.
+    pub(super) fn tell_left(&mut self, pie: u32, members: &[usize], alike: &[Vec<(usize, usize)>], singles: &Singles) {
+        for jobs in alike {
+            let mut tally = Tally::default();
+            for key in jobs {
+                tally += singles.tallies.get(&(members[key.0], key.1)).copied().unwrap_or_default();
+            }
+            let is_left =
+                |(who, job): &&(usize, usize)| !singles.taken.contains(&(members[*who], self.queue.jobs[*job].id));
+            let left: Vec<&(usize, usize)> = jobs.iter().filter(is_left).collect();
+            let Some(&&(who, job)) = left.first() else { continue };
+            let rejection = offer::rejection(&tally);
+            let reason = match (tally.considered, tally.suitable) {
+                (0, _) => "no slot asked for it".to_owned(),
+                (_, 0) => rejection.reason(&[]),
+                _ => "other jobs were drawn".to_owned(),
+            };
+            self.outcome.rejections.push(Rejected {
+                job: self.queue.jobs[job].id.to_string(),
+                jobs: left.len(),
+                submitter: self.submitters[members[who]].name.to_string(),
+                reason,
+                rejection,
+                slots: tally,
+                pie,
+                spin: 1,
+                group: None,
+            });
+        }
+    }
+
     /// Serves a turn of one job.
     pub(super) fn serve_one(&mut self, turn: &Turn, job: usize, singles: &mut Singles) -> Spent {
         let mut session = Session::new(turn.allowance);
@@ -82,7 +153,15 @@ impl Dealing<'_> {
         }
         self.outcome.statistics.jobs_considered += 1;
         let mut serving = Serving { request, matched: 0 };
-        self.mark(turn, &mut serving.request);
+        self.mark(turn.who, &mut serving.request);
+        if let Some(slot) = turn.slot {
+            let asking = self.asking(turn.who, session.serve());
+            if let Ok(offer) = self.offers.of_slot(slot, &serving.request, &asking, &session) {
+                self.matched(turn, &mut serving, offer, &mut session, &mut Progress::default());
+                singles.taken.insert(key);
+            }
+            return session.spent(true, self.offers.left());
+        }
         match self.find(turn, session.serve(), &serving.request, &session) {
             Ok(offer) => {
                 self.matched(turn, &mut serving, offer, &mut session, &mut Progress::default());

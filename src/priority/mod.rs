@@ -5,6 +5,7 @@
 //! said once, in [`policy`]; everything else knows the trait.
 
 pub mod condor;
+pub mod dirac;
 pub mod pie;
 pub mod policy;
 pub mod session;
@@ -60,7 +61,15 @@ pub trait PriorityPolicy {
 pub trait Waiting {
     /// The jobs of a claimant that are not matched yet, in the order of its queue, each with its number in this deal.
     fn jobs(&self, who: usize) -> Vec<(usize, &Job)>;
+
+    /// The autoclusters of these jobs, in the same order: jobs of one are alike in all that matters to a match.
+    fn autoclusters(&self, who: usize) -> Vec<u32> {
+        vec![0; self.jobs(who).len()]
+    }
 }
+
+/// Tells whether a job would get a slot at this moment: who claims it, its number in the deal, the number of the slot.
+pub type Fits<'f> = &'f mut dyn FnMut(usize, usize, usize) -> bool;
 
 /// Nobody waits.
 impl Waiting for () {
@@ -76,11 +85,23 @@ pub trait Turns {
     /// After each turn, [`Turns::ended`] must be called before the next one is asked for.
     fn next_turn(&mut self) -> Option<Turn>;
 
+    /// The same for policies that look for a job for a slot, who must know beforehand which would get it.
+    fn next_suited(&mut self, fits: Fits<'_>) -> Option<Turn> {
+        let _ = fits;
+        self.next_turn()
+    }
+
     /// Tells how the last turn ended.
     fn ended(&mut self, spent: Spent);
 
     /// What has happened so far.
     fn history(&self) -> &History;
+
+    /// For policies that look for a job for a slot: the jobs that slots were asked about as one, each with who claims it
+    /// and its number in the deal; those that got a slot too.
+    fn alike(&self) -> Vec<Vec<(usize, usize)>> {
+        Vec::new()
+    }
 }
 
 /// One who asks for slots: a submitter at one access point.
@@ -136,6 +157,8 @@ pub struct Turn {
     ///
     /// A deal has turns of one kind only.
     pub job: Option<usize>,
+    /// The number of the only slot that may be taken, for a turn of one job; none: any.
+    pub slot: Option<usize>,
     /// How much it may take.
     pub allowance: Allowance,
     /// How that came about.

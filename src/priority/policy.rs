@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::dirac::{DiracChoice, DiracPriority};
 use super::{CondorPriority, PriorityPolicy};
 use crate::accountant::factor::FactorRules;
 use crate::accountant::{Accountant, GroupOf, Log};
@@ -24,6 +25,8 @@ pub enum Policy {
     /// `HTCondor`'s user priorities: a pie dealt in spins.
     #[default]
     Condor,
+    /// DIRAC's job shares: slots draw lots among task queues.
+    Dirac(DiracChoice),
 }
 
 /// A pool at the beginning of a cycle, as far as policies ask.
@@ -35,6 +38,8 @@ pub struct Opening<'o, 'g> {
     pub knobs: &'o NegotiatorKnobs,
     /// Which group a submitter belongs to.
     pub groups: &'g (dyn GroupOf + Sync),
+    /// The quota of a group in slots, if it has a static one.
+    pub quota: &'o dyn Fn(&[u8]) -> Option<f64>,
     /// The slots that take part.
     pub slots: &'o [Slot],
     /// The ads of all jobs.
@@ -60,6 +65,7 @@ impl Policy {
                 };
                 Box::new(CondorPriority::new(accountant, opening.groups, opening.knobs))
             }
+            Self::Dirac(choice) => Box::new(DiracPriority::new(choice.settings(), opening)),
         }
     }
 }

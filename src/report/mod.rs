@@ -7,6 +7,7 @@ pub mod functions;
 pub mod outcome;
 pub mod play;
 pub mod quotas;
+pub mod taskqueues;
 pub mod template;
 pub mod userprio;
 

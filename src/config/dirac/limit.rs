@@ -1,0 +1,99 @@
+//! Limits of sites: `RunningLimit` and `MatchingDelay` (`dirac-shares.md` §5).
+
+use super::tree::Section;
+use super::{Word, word};
+use crate::config::{ConfigError, ConfigWarning, Place, shown};
+
+/// What jobs are told apart by in a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Attribute {
+    /// Who owns the job.
+    Owner,
+    /// The group it was submitted with.
+    OwnerGroup,
+    /// One of its job types.
+    JobType,
+    /// One of its platforms.
+    Platform,
+    /// One of its computing elements.
+    GridCE,
+    /// One of its tags.
+    Tag,
+}
+
+impl Attribute {
+    const ALL: [(&'static str, Self); 6] = [
+        ("Owner", Self::Owner),
+        ("OwnerGroup", Self::OwnerGroup),
+        ("JobType", Self::JobType),
+        ("Platform", Self::Platform),
+        ("GridCE", Self::GridCE),
+        ("Tag", Self::Tag),
+    ];
+
+    fn named(name: &[u8]) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, attribute)| *attribute)
+    }
+}
+
+/// A number for the jobs of a kind at a site.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SiteLimit {
+    /// The site.
+    pub site: Word,
+    /// What the jobs are told apart by.
+    pub attribute: Attribute,
+    /// The value that is limited.
+    pub value: Word,
+    /// Jobs, or seconds; not negative.
+    pub limit: f64,
+    /// Where it is set.
+    pub place: Place,
+}
+
+/// Reads `<site>/<attribute>/<value> = number`.
+pub(super) fn read(section: Section<'_>, warnings: &mut Vec<ConfigWarning>) -> Result<Vec<SiteLimit>, ConfigError> {
+    let mut limits = Vec::new();
+    for site in section.sections() {
+        for kind in site.sections() {
+            let Some(attribute) = Attribute::named(kind.name()) else {
+                let message = format!("`{}` is nothing that jobs can be limited by", shown(kind.name()));
+                let warning = ConfigWarning::new(message, kind.place().clone()).about(kind.name().len());
+                let known: Vec<&str> = Attribute::ALL.iter().map(|(name, _)| *name).collect();
+                warnings.push(warning.with_help(format!("expected one of {}", known.join(", "))));
+                continue;
+            };
+            for option in kind.options() {
+                let limit = option.number().filter(|number| *number >= 0.0);
+                limits.push(SiteLimit {
+                    site: word(site.name()),
+                    attribute,
+                    value: word(option.name()),
+                    limit: limit.ok_or_else(|| option.expected("a number of at least 0"))?,
+                    place: option.place().clone(),
+                });
+            }
+        }
+    }
+    Ok(limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::dirac::Tree;
+
+    #[test]
+    fn limits_are_by_site_attribute_and_value() {
+        let text = "CERN\n{\nJobType\n{\nUser = 5\n}\nHair\n{\nred = 1\n}\n}";
+        let tree = Tree::parse("c", text.as_bytes()).unwrap();
+        let mut warnings = Vec::new();
+        let limits = read(tree.root(), &mut warnings).unwrap();
+        assert_eq!(limits.len(), 1);
+        assert_eq!((&*limits[0].site, limits[0].attribute, limits[0].limit), (&b"CERN"[..], Attribute::JobType, 5.0));
+        assert_eq!(warnings[0].message, "`Hair` is nothing that jobs can be limited by");
+        let wrong = Tree::parse("c", b"CERN\n{\nOwner\n{\nann = few\n}\n}").unwrap();
+        let error = read(wrong.root(), &mut warnings).unwrap_err();
+        assert_eq!(error.message, "`ann` is `few`: expected a number of at least 0");
+    }
+}

@@ -1,0 +1,149 @@
+//! What is to be computed where DIRAC's documentation and its program differ, and how lots are drawn.
+//!
+//! They stand in a section `Classmate` that DIRAC itself does not look at.
+
+use serde::{Deserialize, Serialize};
+
+use super::tree::{Section, Setting};
+use crate::config::ConfigError;
+
+/// Whose rules of correction hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// Those of the program.
+    #[default]
+    Observed,
+    /// Those of the documentation.
+    Documented,
+}
+
+/// How a share is divided among the task queues of an entity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weighting {
+    /// By the average priority of their jobs, families added up, as the program does.
+    #[default]
+    Observed,
+    /// 1/N of it, times the queue's part of all user priorities, as the documentation says.
+    Literal,
+    /// By the queue's part of all user priorities.
+    Proportional,
+}
+
+/// How likely a queue or a job is drawn before another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lottery {
+    /// By uniform number / priority, as the program does: not proportional to priority.
+    #[default]
+    Observed,
+    /// Proportional to priority.
+    Proportional,
+}
+
+/// Whether lots are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// They are.
+    #[default]
+    Random,
+    /// No: the highest priority goes first.
+    Greedy,
+}
+
+/// The choices of the policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub struct PolicyOptions {
+    /// `Profile`.
+    pub profile: Profile,
+    /// `Weighting`.
+    pub weighting: Weighting,
+    /// `Lottery`.
+    pub lottery: Lottery,
+    /// `Order`.
+    pub order: Order,
+    /// `DiracMemoryTags`: jobs that ask for memory get a tag for it.
+    pub memory_tags: bool,
+}
+
+impl PolicyOptions {
+    /// Reads the section `Classmate`.
+    pub(super) fn read(root: Section<'_>) -> Result<Self, ConfigError> {
+        let mut options = Self::default();
+        for option in root.section("Classmate").into_iter().flat_map(Section::options) {
+            match option.name() {
+                b"Profile" => {
+                    let words = [("observed", Profile::Observed), ("documented", Profile::Documented)];
+                    options.profile = choice(option, &words)?;
+                }
+                b"Weighting" => {
+                    options.weighting = choice(
+                        option,
+                        &[
+                            ("observed", Weighting::Observed),
+                            ("literal", Weighting::Literal),
+                            ("proportional", Weighting::Proportional),
+                        ],
+                    )?;
+                }
+                b"Lottery" => {
+                    let words = [("observed", Lottery::Observed), ("proportional", Lottery::Proportional)];
+                    options.lottery = choice(option, &words)?;
+                }
+                b"Order" => options.order = choice(option, &[("random", Order::Random), ("greedy", Order::Greedy)])?,
+                b"DiracMemoryTags" => options.memory_tags = option.is_true(),
+                name => {
+                    let message = format!("`{}` is not an option of `Classmate`", super::shown(name));
+                    return Err(ConfigError::new(message, Some(option.place().clone()))
+                        .about(name.len())
+                        .with_help("expected Profile, Weighting, Lottery, Order or DiracMemoryTags"));
+                }
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn choice<T: Copy>(option: Setting<'_>, words: &[(&str, T)]) -> Result<T, ConfigError> {
+    let found = words.iter().find(|(word, _)| option.text().eq_ignore_ascii_case(word.as_bytes()));
+    found.map(|(_, choice)| *choice).ok_or_else(|| {
+        let known: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+        option.expected(&known.join(" or "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::dirac::Tree;
+
+    fn read(body: &str) -> Result<PolicyOptions, ConfigError> {
+        PolicyOptions::read(Tree::parse("c", format!("Classmate\n{{\n{body}\n}}").as_bytes()).unwrap().root())
+    }
+
+    #[test]
+    fn the_program_is_followed_unless_the_file_says_otherwise() {
+        let all =
+            "Profile = documented\nWeighting = literal\nLottery = Proportional\nOrder = greedy\nDiracMemoryTags = y";
+        assert_eq!(
+            read(all).unwrap(),
+            PolicyOptions {
+                profile: Profile::Documented,
+                weighting: Weighting::Literal,
+                lottery: Lottery::Proportional,
+                order: Order::Greedy,
+                memory_tags: true,
+            }
+        );
+        assert_eq!(PolicyOptions::default().weighting, Weighting::Observed);
+    }
+
+    #[test]
+    fn an_unknown_choice_or_option_is_an_error() {
+        assert_eq!(read("Order = fast").unwrap_err().message, "`Order` is `fast`: expected `random` or `greedy`");
+        assert_eq!(read("Ordre = greedy").unwrap_err().message, "`Ordre` is not an option of `Classmate`");
+    }
+}

@@ -1,0 +1,178 @@
+//! Drawing lots: which queue is tried first, which job is taken from it (`dirac-shares.md` §5, §5.1).
+//!
+//! The order in which random numbers are used is part of the contract: the same seed gives the same draws for ever.
+
+use super::queue::QueuedJob;
+use super::weight::real_priority;
+use crate::config::dirac::{Lottery, Order, PolicyOptions};
+
+/// Queues that are tried for one slot.
+pub const TRIED: usize = 10;
+/// Oldest jobs of a priority among which one is taken.
+const WINDOW: usize = 50;
+
+/// The generator `SplitMix64`.
+///
+/// ```
+/// use classmate::priority::dirac::SplitMix64;
+/// assert_eq!(SplitMix64::new(0).next_u64(), 0xe220_a839_7b1d_cdaf);
+/// let mut generator = SplitMix64::new(42);
+/// assert_eq!([generator.uniform(), generator.uniform()], [0.7415648787718233, 0.1599103928769201]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SplitMix64(u64);
+
+impl SplitMix64 {
+    /// The generator with this seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits.
+    pub fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = self.0;
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// The next number, uniform in [0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
+        (self.next_u64() >> 11) as f64 * UNIT
+    }
+}
+
+/// A key by which lots are sorted: the smallest is drawn first.
+fn key(generator: &mut SplitMix64, priority: f64, lottery: Lottery) -> f64 {
+    let uniform = generator.uniform();
+    match lottery {
+        Lottery::Observed => uniform / priority,
+        // Waiting times with the priorities as rates: the first is distributed in proportion to them.
+        Lottery::Proportional => -(-uniform).ln_1p() / priority,
+    }
+}
+
+/// The order in which queues are tried, given as (number, priority); at most `limit` of them.
+///
+/// Random: one uniform number for each queue in ascending order of the numbers; without lots: by priority, the lower number
+/// first among equals. Source: §5.1.
+///
+/// ```
+/// use classmate::config::dirac::PolicyOptions;
+/// use classmate::priority::dirac::{SplitMix64, draw_order};
+/// let queues = [(1, 1000.0), (2, 250.0), (3, 0.001)];
+/// let mut generator = SplitMix64::new(42);
+/// assert_eq!(draw_order(&queues, &mut generator, PolicyOptions::default(), 10), [2, 1, 3]);
+/// ```
+pub fn draw_order(queues: &[(i64, f64)], generator: &mut SplitMix64, options: PolicyOptions, limit: usize) -> Vec<i64> {
+    let mut queues: Vec<(i64, f64)> = queues.to_vec();
+    queues.sort_unstable_by_key(|(id, _)| *id);
+    let mut lots: Vec<(f64, i64)> = queues
+        .iter()
+        .map(|&(id, priority)| match options.order {
+            Order::Random => (key(generator, priority, options.lottery), id),
+            Order::Greedy => (-priority, id),
+        })
+        .collect();
+    let by_lot = |a: &(f64, i64), b: &(f64, i64)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+    if limit < lots.len() {
+        lots.select_nth_unstable_by(limit, by_lot);
+        lots.truncate(limit);
+    }
+    lots.sort_unstable_by(by_lot);
+    lots.into_iter().map(|(_, id)| id).collect()
+}
+
+/// The job that is taken from a queue; none if it has no jobs.
+///
+/// Random: one uniform number for each job in ascending order gives the user priority; one more the job among the 50 oldest
+/// with it. Without lots: the highest real priority, then the oldest. Source: §5.1.
+///
+/// ```
+/// use classmate::config::dirac::PolicyOptions;
+/// use classmate::priority::dirac::{QueuedJob, SplitMix64, draw_job};
+/// let jobs = [(11, 1.0), (12, 1.0), (14, 1.0), (13, 9.0)].map(|(id, user_priority)| QueuedJob { id, user_priority });
+/// let mut generator = SplitMix64::new(7);
+/// let drawn = [(); 3].map(|()| draw_job(&jobs, &mut generator, PolicyOptions::default()).unwrap());
+/// assert_eq!(drawn, [12, 13, 13]);
+/// ```
+pub fn draw_job(jobs: &[QueuedJob], generator: &mut SplitMix64, options: PolicyOptions) -> Option<i64> {
+    let mut jobs: Vec<QueuedJob> = jobs.to_vec();
+    jobs.sort_unstable_by_key(|job| job.id);
+    if options.order == Order::Greedy {
+        let better = |a: &&QueuedJob, b: &&QueuedJob| {
+            real_priority(a.user_priority).total_cmp(&real_priority(b.user_priority)).then(b.id.cmp(&a.id))
+        };
+        return jobs.iter().max_by(better).map(|job| job.id);
+    }
+    let lots = jobs.iter().map(|job| (key(generator, real_priority(job.user_priority), options.lottery), job));
+    let by_lot = |a: &(f64, &QueuedJob), b: &(f64, &QueuedJob)| a.0.total_cmp(&b.0).then(a.1.id.cmp(&b.1.id));
+    let drawn = lots.min_by(by_lot)?.1.user_priority;
+    let oldest: Vec<i64> =
+        jobs.iter().filter(|job| job.user_priority == drawn).take(WINDOW).map(|job| job.id).collect();
+    let place = generator.next_u64() % oldest.len().max(1) as u64;
+    oldest.get(place as usize).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(queues: &[(i64, f64)], seed: u64, options: PolicyOptions, times: usize) -> Vec<Vec<i64>> {
+        let mut generator = SplitMix64::new(seed);
+        (0..times).map(|_| draw_order(queues, &mut generator, options, TRIED)).collect()
+    }
+
+    /// `dirac-shares.md` §7.11.
+    #[test]
+    fn seeded_draws_are_those_of_the_contract() {
+        let queues = [(3, 0.001), (1, 1000.0), (2, 250.0)];
+        let found = order(&queues, 42, PolicyOptions::default(), 6);
+        assert_eq!(found, [[2, 1, 3], [2, 1, 3], [1, 2, 3], [1, 2, 3], [1, 2, 3], [1, 2, 3]]);
+        let jobs =
+            [(11, 1.0), (12, 1.0), (13, 9.0), (14, 1.0)].map(|(id, user_priority)| QueuedJob { id, user_priority });
+        let mut generator = SplitMix64::new(7);
+        let drawn: Vec<_> = (0..8).filter_map(|_| draw_job(&jobs, &mut generator, PolicyOptions::default())).collect();
+        assert_eq!(drawn, [12, 13, 13, 13, 13, 13, 13, 12]);
+    }
+
+    #[test]
+    fn without_lots_the_highest_priority_goes_first() {
+        let greedy = PolicyOptions { order: Order::Greedy, ..PolicyOptions::default() };
+        assert_eq!(order(&[(4, 5.0), (1, 1.0), (3, 5.0)], 1, greedy, 1), [[3, 4, 1]]);
+        let jobs = [(2, 12.0), (1, 3.0), (3, 10.0)].map(|(id, user_priority)| QueuedJob { id, user_priority });
+        assert_eq!(draw_job(&jobs, &mut SplitMix64::new(1), greedy), Some(2), "10 and more are worth the same");
+        assert_eq!(draw_job(&[], &mut SplitMix64::new(1), greedy), None);
+    }
+
+    #[test]
+    fn only_ten_queues_are_tried() {
+        let queues: Vec<(i64, f64)> = (1..=100).map(|id| (id, 1.0)).collect();
+        let all = draw_order(&queues, &mut SplitMix64::new(5), PolicyOptions::default(), usize::MAX);
+        let first = draw_order(&queues, &mut SplitMix64::new(5), PolicyOptions::default(), TRIED);
+        assert_eq!((all.len(), &all[..TRIED]), (100, &first[..]));
+    }
+
+    #[test]
+    fn only_the_oldest_of_a_priority_are_taken() {
+        let jobs: Vec<QueuedJob> = (0..1000).rev().map(|id| QueuedJob { id, user_priority: 1.0 }).collect();
+        let mut generator = SplitMix64::new(3);
+        let drawn: Vec<i64> =
+            (0..200).filter_map(|_| draw_job(&jobs, &mut generator, PolicyOptions::default())).collect();
+        assert!(drawn.iter().all(|id| (0..50).contains(id)) && drawn.iter().any(|id| *id > 40), "{drawn:?}");
+    }
+
+    #[test]
+    fn the_proportional_lottery_is_proportional_and_the_observed_one_is_not() {
+        let first = |lottery| {
+            let options = PolicyOptions { lottery, ..PolicyOptions::default() };
+            let drawn = order(&[(1, 3.0), (2, 1.0)], 9, options, 20_000);
+            drawn.iter().filter(|order| order[0] == 1).count() as f64 / 20_000.0
+        };
+        // Standard deviations: 0.003.
+        assert!((first(Lottery::Proportional) - 0.75).abs() < 0.01, "{}", first(Lottery::Proportional));
+        assert!((first(Lottery::Observed) - 5.0 / 6.0).abs() < 0.01, "{}", first(Lottery::Observed));
+    }
+}

@@ -1,0 +1,35 @@
+//! DIRAC's job shares as a policy: task queues, shares of groups and users, corrections, lots (`dirac-shares.md`).
+//!
+//! In: waiting jobs with their requirements, shares, the history of running jobs, a seed. Out: task queues with
+//! priorities, and for a slot that asks for work the queue and the job that are drawn. Pure: no clock, no randomness of
+//! its own.
+
+pub mod ad;
+pub mod chance;
+pub mod choice;
+pub mod correct;
+pub mod cycle;
+pub mod draw;
+pub mod history;
+pub mod listing;
+pub mod queue;
+pub mod resource;
+pub mod segment;
+pub mod share;
+pub mod site;
+pub mod table;
+pub mod weight;
+
+pub use chance::{chances, first_chances};
+pub use choice::DiracChoice;
+pub use correct::{Correction, SliceUse, ZeroUse, correct};
+pub use cycle::{DiracPriority, Waiters};
+pub use draw::{SplitMix64, draw_job, draw_order};
+pub use history::History;
+pub use listing::Listing;
+pub use queue::{QueuedJob, Requirements, TaskQueue, TaskQueues};
+pub use resource::Resource;
+pub use segment::Segments;
+pub use share::{GroupShare, group_priorities};
+pub use table::{PriorityTable, Row};
+pub use weight::{entity_priorities, real_priority};
