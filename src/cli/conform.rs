@@ -31,6 +31,8 @@ enum KindName {
     Config,
     /// Group quotas and limits, with matches that only count
     Quotas,
+    /// Slurm's priorities: files, usage, fair share, factors, lines of listings
+    Slurm,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -40,6 +42,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         KindName::Util => Kind::Util,
         KindName::Config => Kind::Config,
         KindName::Quotas => Kind::Quotas,
+        KindName::Slurm => Kind::Slurm,
     };
     let mut input = std::io::stdin().lock();
     let mut output = BufWriter::new(std::io::stdout().lock());

@@ -18,6 +18,7 @@ mod path;
 mod read;
 mod reference;
 pub mod setting;
+pub mod slurm;
 mod statement;
 pub mod table;
 mod template;

@@ -11,6 +11,7 @@ mod ads;
 mod config;
 mod eval;
 mod quotas;
+mod slurm;
 mod util;
 
 use crate::ad::ClassAd;
@@ -34,6 +35,8 @@ pub enum Kind {
     Config,
     /// Group quotas, and the limits in which groups are negotiated for.
     Quotas,
+    /// Slurm's multifactor priority: files, usage, fair share, priorities, lines of listings.
+    Slurm,
 }
 
 /// Answers one case, given as a line of JSON; a line that is no case is answered with `malformed`.
@@ -52,6 +55,7 @@ pub fn answer(kind: Kind, line: &[u8]) -> Json {
         Kind::Util => util::answers(&case),
         Kind::Config => config::answers(&case),
         Kind::Quotas => quotas::answers(&case),
+        Kind::Slurm => slurm::answers(&case),
     };
     let mut line = Map::new();
     line.insert("id".to_owned(), id);

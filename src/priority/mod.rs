@@ -8,6 +8,7 @@ pub mod condor;
 pub mod pie;
 pub mod policy;
 pub mod session;
+pub mod slurm;
 pub mod spins;
 
 pub use condor::CondorPriority;

@@ -6,6 +6,7 @@ pub mod config;
 pub mod functions;
 pub mod outcome;
 pub mod quotas;
+pub mod sprio;
 pub mod template;
 pub mod userprio;
 
