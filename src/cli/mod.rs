@@ -12,6 +12,9 @@ mod policy;
 mod quotas;
 mod repl;
 mod settings;
+mod slurm;
+mod sprio;
+mod sshare;
 mod userprio;
 
 use std::io::Write;
@@ -69,9 +72,11 @@ enum Command {
     Match(matching::Arguments),
     Repl(repl::Arguments),
     Functions(functions::Arguments),
-    Negotiate(negotiate::Arguments),
+    Negotiate(Box<negotiate::Arguments>),
     Quotas(quotas::Arguments),
     Userprio(Box<userprio::Arguments>),
+    Sprio(Box<sprio::Arguments>),
+    Sshare(Box<sshare::Arguments>),
     Ads(ads::Arguments),
     Config(config::Arguments),
     Conform(conform::Arguments),
@@ -180,6 +185,8 @@ pub fn run() -> ExitCode {
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
         Command::Quotas(arguments) => quotas::run(arguments, streams),
         Command::Userprio(arguments) => userprio::run(arguments, streams),
+        Command::Sprio(arguments) => sprio::run(arguments, streams),
+        Command::Sshare(arguments) => sshare::run(arguments, streams),
         Command::Ads(arguments) => ads::run(arguments, streams),
         Command::Config(arguments) => return ended(config::run(arguments, streams)),
         Command::Conform(arguments) => conform::run(arguments),

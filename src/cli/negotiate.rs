@@ -1,7 +1,7 @@
 //! `classmate negotiate POOL`
 
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::ValueEnum;
@@ -86,6 +86,13 @@ pub(super) struct PoolFiles {
     seed: u64,
 }
 
+impl PoolFiles {
+    /// The directory, if one was given.
+    pub(super) fn directory(&self) -> Option<&Path> {
+        self.pool.as_deref()
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Form {
     /// Tables for people
@@ -116,7 +123,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         arguments.policy.keeps_books()?;
     }
     let mut snapshot = snapshot(&arguments.files, arguments.commit, &mut notes, streams.err)?;
-    snapshot.policy = arguments.policy.read()?;
+    let policy = arguments.policy.read(arguments.files.directory(), &mut snapshot, &mut notes)?;
+    snapshot.policy = policy;
     // The books are locked and read again before the cycle: nobody writes to them in between.
     let mut journal = if arguments.commit { Some(books(&arguments.files, snapshot.now)?) } else { None };
     if let Some(journal) = &journal {

@@ -1,9 +1,15 @@
 //! Which policy orders a cycle: its name on the command line, and the files it reads.
 
+use std::path::Path;
+
 use clap::ValueEnum;
 
 use crate::cli::Failure;
+use crate::cli::input::Notes;
+use crate::cli::slurm::{SlurmArguments, Stand};
+use crate::negotiate::Snapshot;
 use crate::priority::Policy;
+use crate::priority::slurm::machines::enlist;
 
 /// The choice of a policy.
 #[derive(clap::Args, Debug)]
@@ -11,19 +17,35 @@ pub(super) struct PolicyArguments {
     /// Whose rules decide who is served next
     #[arg(long, value_enum, value_name = "POLICY", default_value = "condor")]
     policy: PolicyName,
+    #[command(flatten)]
+    slurm: SlurmArguments,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum PolicyName {
     /// HTCondor's user priorities: shares of a pie, dealt in spins
     Condor,
+    /// Slurm's multifactor priority: jobs in the order of their priorities
+    Slurm,
 }
 
 impl PolicyArguments {
-    /// The policy with what it reads.
-    pub(super) fn read(&self) -> Result<Policy, Failure> {
+    /// The policy with what it reads. It may tell the slots what its files say of them.
+    pub(super) fn read(
+        &self,
+        pool: Option<&Path>,
+        snapshot: &mut Snapshot,
+        notes: &mut Notes,
+    ) -> Result<Policy, Failure> {
         match self.policy {
             PolicyName::Condor => Ok(Policy::Condor),
+            PolicyName::Slurm => {
+                let stand = Stand { config: &snapshot.config, jobs: &snapshot.jobs };
+                let settings = self.slurm.read(pool, Some(&stand), notes)?;
+                let evaluation = snapshot.settings();
+                enlist(&mut snapshot.slots, settings.conf(), &evaluation);
+                Ok(Policy::Slurm(Box::new(settings)))
+            }
         }
     }
 
@@ -31,6 +53,9 @@ impl PolicyArguments {
     pub(super) fn keeps_books(&self) -> Result<(), Failure> {
         match self.policy {
             PolicyName::Condor => Ok(()),
+            PolicyName::Slurm => {
+                Err(Failure::input("--commit writes the books of HTCondor's accountant, and --policy is not `condor`"))
+            }
         }
     }
 }

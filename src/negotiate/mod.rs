@@ -187,7 +187,8 @@ fn charge<'r>(
         .filter(|slot| slot.is_in_use())
         .filter_map(|slot| {
             let submitter = slot.charged.as_deref()?;
-            Some(SlotInUse { submitter, weight: slot.weight, suspended: slot.suspended })
+            let weight = policy.cost(&slot.ad, slot.weight);
+            Some(SlotInUse { submitter, weight, suspended: slot.suspended })
         })
         .collect();
     policy.charge(&in_use, snapshot.now);

@@ -46,6 +46,12 @@ pub trait PriorityPolicy {
         true
     }
 
+    /// What a second of a slot in use costs, by its ad; its weight unless the policy has prices of its own.
+    fn cost(&self, slot: &ClassAd, weight: f64) -> f64 {
+        let _ = slot;
+        weight
+    }
+
     /// The ads with which a job stands in the queue, if not with its own: one for each way in which it may be
     /// served. When one of them is matched the others are gone.
     fn candidacies(&self, job: &ClassAd) -> Option<Vec<ClassAd>> {

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::slurm::{SlurmPriority, SlurmSettings};
 use super::{CondorPriority, PriorityPolicy};
 use crate::accountant::factor::FactorRules;
 use crate::accountant::{Accountant, GroupOf, Log};
@@ -24,6 +25,8 @@ pub enum Policy {
     /// `HTCondor`'s user priorities: a pie dealt in spins.
     #[default]
     Condor,
+    /// Slurm's multifactor priority: a total order of jobs.
+    Slurm(Box<SlurmSettings>),
 }
 
 /// A pool at the beginning of a cycle, as far as policies ask.
@@ -55,6 +58,7 @@ impl Policy {
                 };
                 Box::new(CondorPriority::new(accountant, opening.groups, opening.knobs))
             }
+            Self::Slurm(settings) => Box::new(SlurmPriority::new(settings, opening)),
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod functions;
 pub mod outcome;
 pub mod quotas;
 pub mod sprio;
+pub mod sshare;
 pub mod template;
 pub mod userprio;
 

@@ -4,15 +4,26 @@
 //! a policy that serves jobs in their order. Formula source: `slurm-multifactor.md`.
 
 pub mod billing;
-pub mod classic;
+pub mod candidate;
+mod classic;
+pub mod derive;
 pub mod factor;
 pub mod fair_share;
-pub mod fair_tree;
+mod fair_tree;
+pub mod ledger;
+pub mod machines;
 pub mod order;
+pub mod policy;
 pub mod reset;
+pub mod running;
+pub mod settings;
 pub mod tree;
 pub mod usage;
 
+pub use candidate::{Candidate, Standpoint};
 pub use factor::{Cluster, Factors, JobFacts, Maxima, Scale, Terms};
 pub use fair_share::{Algorithm, Figures, Ties, figures};
+pub use machines::Machines;
+pub use policy::SlurmPriority;
+pub use settings::{Options, SlurmFiles, SlurmSettings};
 pub use tree::{Association, AssociationTree, ROOT};

@@ -74,8 +74,8 @@ type Key = (String, Option<String>, Option<String>);
 pub struct AssociationTree {
     nodes: Vec<Association>,
     index: HashMap<Key, usize>,
-    /// Where a user's jobs go that name no account.
-    default_accounts: HashMap<String, String>,
+    /// Where a user's jobs go that name no account, and whether the file says so.
+    default_accounts: HashMap<String, (String, bool)>,
 }
 
 impl AssociationTree {
@@ -168,8 +168,7 @@ impl AssociationTree {
 
     /// Where a user's jobs go that name no account: the default account, else the first the user is in.
     pub fn default_account(&self, user: &str) -> Option<&str> {
-        let first = || self.nodes.iter().find(|node| node.user.as_deref() == Some(user)).map(|node| &*node.account);
-        self.default_accounts.get(user).map(String::as_str).or_else(first)
+        self.default_accounts.get(user).map(|(account, _)| account.as_str())
     }
 
     /// The largest priority of an association, 0 if none has any.
@@ -303,8 +302,13 @@ impl<'a> Builder<'a> {
         let number = self.tree.nodes.len();
         self.lines.insert(key.clone(), row.line);
         self.tree.index.insert(key, number);
-        if let (Some(user), Some(account)) = (&row.user, &row.default_account) {
-            self.tree.default_accounts.entry(user.clone()).or_insert_with(|| account.clone());
+        if let Some(user) = &row.user {
+            let said = row.default_account.clone();
+            let default =
+                self.tree.default_accounts.entry(user.clone()).or_insert_with(|| (row.account.clone(), false));
+            if let (Some(account), false) = (said, default.1) {
+                *default = (account, true);
+            }
         }
         self.tree.nodes.push(Association {
             account: row.account.clone(),
