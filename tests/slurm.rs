@@ -342,3 +342,287 @@ proptest! {
         prop_assert!(factors.iter().all(|factor| (0.0..=1.0).contains(factor)) && factors.contains(&1.0));
     }
 }
+
+mod cycle {
+    //! Cycles of the negotiator in Slurm's order.
+
+    use classmate::accountant::Ungrouped;
+    use classmate::accountant::usage::SlotInUse;
+    use classmate::ad::ClassAd;
+    use classmate::config::knobs::NegotiatorKnobs;
+    use classmate::config::slurm::{Associations, SlurmConf, UsageRow};
+    use classmate::config::{Config, TextFiles};
+    use classmate::eval::scope::Settings;
+    use classmate::negotiate::{Outcome, Snapshot, negotiate};
+    use classmate::priority::slurm::{Options, SlurmFiles, SlurmSettings};
+    use classmate::priority::{Claimant, Deal, Opening, Policy, Waiting};
+    use classmate::queue::Job;
+
+    fn settings(conf: &str, dump: &str, usage: &[(&str, &str, f64)]) -> SlurmSettings {
+        let (conf, defects) = SlurmConf::read("slurm.conf", conf.as_bytes(), &TextFiles::default());
+        assert_eq!(defects.errors, []);
+        let (associations, defects) = Associations::read("dump", dump.as_bytes());
+        assert_eq!(defects.errors, []);
+        let row = |&(account, user, usage): &(&str, &str, f64)| UsageRow {
+            account: account.to_owned(),
+            user: Some(user.to_owned()),
+            partition: None,
+            usage,
+        };
+        let usage = usage.iter().map(row).collect();
+        let files = SlurmFiles { conf, associations, usage, qos: Vec::new(), options: Options::default() };
+        SlurmSettings::new(files).unwrap()
+    }
+
+    fn slots(count: usize, more: &str) -> Vec<ClassAd> {
+        let slot = |at: usize| {
+            let text = format!(
+                "[MyType = \"Machine\"; Name = \"s{at}\"; Machine = \"m{at}\"; State = \"Unclaimed\"; Cpus = 1; Memory = 1000; \
+                 Requirements = true; {more}]"
+            );
+            ClassAd::parse(text.as_bytes()).unwrap()
+        };
+        (0..count).map(slot).collect()
+    }
+
+    fn job(cluster: i64, group: &str, more: &str) -> ClassAd {
+        let text = format!(
+            "[ClusterId = {cluster}; ProcId = 0; JobStatus = 1; User = \"u@x\"; AccountingGroup = \"{group}\"; QDate = 100; \
+             RequestCpus = 1; Requirements = TARGET.Cpus >= 1; {more}]"
+        );
+        ClassAd::parse(text.as_bytes()).unwrap()
+    }
+
+    fn run(settings: SlurmSettings, slots: Vec<ClassAd>, jobs: Vec<ClassAd>) -> Outcome {
+        let policy = Policy::Slurm(Box::new(settings));
+        let snapshot = Snapshot { slots, jobs, policy, now: 1000, ..Snapshot::default() };
+        let outcome = negotiate(&snapshot).unwrap();
+        // A cycle that is written down gives the same when it is read back.
+        let text = serde_json::to_string(&snapshot).unwrap();
+        let again: Snapshot = serde_json::from_str(&text).unwrap();
+        assert_eq!(negotiate(&again).unwrap(), outcome);
+        outcome
+    }
+
+    fn matches(outcome: &Outcome) -> Vec<(&str, &str)> {
+        outcome.matches.iter().map(|made| (made.job.as_str(), made.slot.as_str())).collect()
+    }
+
+    const TWO: &str = "Account - 'a':Fairshare=1\nAccount - 'b':Fairshare=1\nParent - 'a'\nUser - 'ann'\nParent - 'b'\nUser - 'bob'\n";
+
+    #[test]
+    fn one_association_with_the_best_factor_may_take_the_whole_pool() {
+        let settings = settings("PriorityWeightFairshare=1000", TWO, &[("b", "bob", 50.0)]);
+        let jobs = (1..=4).map(|n| job(n, "b.bob", "")).chain((5..=8).map(|n| job(n, "a.ann", ""))).collect();
+        let outcome = run(settings, slots(4, ""), jobs);
+        assert_eq!(matches(&outcome), [("5.0", "s0"), ("6.0", "s1"), ("7.0", "s2"), ("8.0", "s3")]);
+        // The others are refused once, all four of them.
+        assert_eq!(
+            outcome.rejections.iter().map(|refused| (&*refused.submitter, refused.jobs)).collect::<Vec<_>>(),
+            [("b.bob@x", 4)]
+        );
+    }
+
+    #[test]
+    fn jobs_go_by_priority_then_submission_then_number() {
+        // Nice is -JobPrio: it is taken from the sum. Before that everybody has 500 + 0.
+        let settings = settings("PriorityWeightFairshare=1000", TWO, &[]);
+        let jobs = vec![
+            job(1, "a.ann", "JobPrio = -10"),
+            job(2, "b.bob", "JobPrio = 5"),
+            job(3, "a.ann", ""),
+            job(4, "b.bob", "QDate = 50"),
+            job(5, "b.bob", ""),
+        ];
+        let outcome = run(settings, slots(5, ""), jobs);
+        let order: Vec<&str> = outcome.matches.iter().map(|made| made.job.as_str()).collect();
+        assert_eq!(order, ["2.0", "4.0", "3.0", "5.0", "1.0"]);
+    }
+
+    #[test]
+    fn a_job_in_two_partitions_is_served_once_and_only_where_slots_list_its_partition() {
+        let conf = "PriorityWeightPartition=100\nPartitionName=batch PriorityJobFactor=1 Default=YES\n\
+                    PartitionName=debug PriorityJobFactor=10\nPartitionName=front PriorityTier=2\n";
+        let mut pool = slots(1, "PartitionName = {\"batch\"}");
+        pool.extend(slots(3, "PartitionName = {\"debug\", \"front\"}").into_iter().skip(1));
+        let jobs = vec![
+            job(1, "a.ann", ""),
+            job(2, "a.ann", "PartitionName = {\"batch\", \"debug\"}"),
+            job(3, "a.ann", "PartitionName = \"front\""),
+            job(4, "a.ann", "PartitionName = \"gone\""),
+            job(5, "a.ann", "PartitionName = \"batch,debug\""),
+        ];
+        let outcome = run(settings(conf, TWO, &[]), pool, jobs);
+        // 3: the higher tier first; 2 in debug with 100, then 5, which finds debug full; 1 in batch, older than 5.
+        assert_eq!(matches(&outcome), [("3.0", "s1"), ("2.0", "s2"), ("1.0", "s0")]);
+        let refused: Vec<&str> = outcome.rejections.iter().map(|refused| refused.job.as_str()).collect();
+        assert_eq!(refused, ["5.0", "4.0", "5.0"]);
+    }
+
+    #[test]
+    fn groups_do_not_divide_the_pool_and_strangers_come_last() {
+        let config = Config::parse("c", b"GROUP_NAMES = a, b\nGROUP_QUOTA_a = 1\nGROUP_QUOTA_b = 1\n").unwrap();
+        let policy = Policy::Slurm(Box::new(settings("PriorityWeightFairshare=1000", TWO, &[])));
+        let jobs = vec![job(1, "z.eve", ""), job(2, "a.ann", ""), job(3, "a.ann", ""), job(4, "a.ann", "")];
+        let snapshot = Snapshot { config, slots: slots(4, ""), jobs, policy, now: 1000, ..Snapshot::default() };
+        let outcome = negotiate(&snapshot).unwrap();
+        assert_eq!(matches(&outcome), [("2.0", "s0"), ("3.0", "s1"), ("4.0", "s2"), ("1.0", "s3")]);
+    }
+
+    #[test]
+    fn priorities_never_sink_under_that_flag_and_age_counts_from_the_time_it_is_idle() {
+        let conf = "PriorityWeightAge=1000\nPriorityMaxAge=1\n";
+        let jobs =
+            || vec![job(1, "a.ann", "EnteredCurrentStatus = 990"), job(2, "b.bob", "EnteredCurrentStatus = 950")];
+        let order = |conf: &str| {
+            let outcome = run(settings(conf, TWO, &[]), slots(2, ""), jobs());
+            outcome.matches.iter().map(|made| made.job.clone()).collect::<Vec<_>>()
+        };
+        // 10 and 50 of 60 seconds: 166 and 833.
+        assert_eq!(order(conf), ["2.0", "1.0"]);
+        // From submission both are as old.
+        assert_eq!(order(&format!("{conf}PriorityFlags=ACCRUE_ALWAYS,INCR_ONLY\n")), ["1.0", "2.0"]);
+    }
+
+    struct Endless(Vec<Vec<Job>>);
+
+    impl Waiting for Endless {
+        fn jobs(&self, who: usize) -> Vec<(usize, &Job)> {
+            self.0[who].iter().enumerate().map(|(at, job)| (who * 100 + at, job)).collect()
+        }
+    }
+
+    /// Users who always want more get, in the long run, what the tree promises them; and one who stops is forgotten by half
+    /// with each half-life.
+    #[test]
+    fn long_run_shares_are_those_of_the_tree() {
+        let tree = "Account - 'a':Fairshare=7\nAccount - 'b':Fairshare=3\nParent - 'a'\nUser - 'ann':Fairshare=5\n\
+                    User - 'abe':Fairshare=2\nParent - 'b'\nUser - 'bob'\n";
+        // The classic formulas mix the usage of siblings in, and keep to the shares on one level only.
+        let flat = "User - 'ann':Fairshare=5\nUser - 'abe':Fairshare=2\nUser - 'bob':Fairshare=3\n";
+        for (flags, dump) in [("FAIR_TREE", tree), ("NO_FAIR_TREE", flat), ("DEPTH_OBLIVIOUS", flat)] {
+            let conf = format!("PriorityWeightFairshare=100000\nPriorityDecayHalfLife=1-0\nPriorityFlags={flags}\n");
+            let settings = settings(&conf, dump, &[]);
+            let evaluation = Settings::default();
+            let names = if dump == tree { ["a.ann", "a.abe", "b.bob"] } else { ["root.ann", "root.abe", "root.bob"] };
+            let queues = names.iter().enumerate().map(|(who, name)| {
+                let job = |at: usize| Job::new(job((who * 100 + at) as i64, name, ""), None, &evaluation).unwrap();
+                (0..10).map(job).collect()
+            });
+            let waiting = Endless(queues.collect());
+            let knobs = NegotiatorKnobs::read(&Config::default()).unwrap();
+            let opening =
+                Opening { log: None, knobs: &knobs, groups: &Ungrouped, slots: &[], jobs: &[], settings: &evaluation };
+            let mut policy = Policy::Slurm(Box::new(settings)).open(&opening);
+            let claimants: Vec<Claimant> = names
+                .iter()
+                .map(|name| Claimant { submitter: format!("{name}@x").into_bytes(), idle_jobs: 10, last_heard: 0 })
+                .collect();
+            let deal = Deal { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
+            let mut won = [0u32; 3];
+            let mut using: Vec<usize> = Vec::new();
+            let (cycles, warm) = (6000, 1000);
+            for cycle in 0..cycles {
+                // Ten slots, jobs of one period each.
+                let names: Vec<Vec<u8>> = using.iter().map(|&who| claimants[who].submitter.clone()).collect();
+                let in_use: Vec<SlotInUse<'_>> =
+                    names.iter().map(|submitter| SlotInUse { submitter, weight: 1.0, suspended: false }).collect();
+                policy.charge(&in_use, 300 * cycle);
+                let mut turns = policy.begin(&claimants, &waiting, &deal);
+                using = (0..10).map(|_| turns.next_turn().unwrap().who).collect();
+                for &who in using.iter().filter(|_| cycle >= warm) {
+                    won[who] += 1;
+                }
+            }
+            let whole: u32 = won.iter().sum();
+            for (who, target) in [(0, 0.5), (1, 0.2), (2, 0.3)] {
+                let share = f64::from(won[who]) / f64::from(whole);
+                assert!((share - target).abs() < 0.02 * target, "{flags}: {} has {share} of {target}", names[who]);
+            }
+        }
+    }
+}
+
+mod listings {
+    //! The listings of a cluster that was constructed to give those of the specification, to the character.
+
+    use std::process::Command;
+
+    fn lines(arguments: &[&str]) -> Vec<String> {
+        let output = Command::new(env!("CARGO_BIN_EXE_classmate"))
+            .args(arguments)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap().lines().map(|line| line.trim_end().to_owned()).collect()
+    }
+
+    /// Every line of the specification stands in the listing, in its order (it leaves some out); blanks at the end aside.
+    fn holds(expected: &str, arguments: &[&str]) {
+        let found = lines(arguments);
+        let mut rest = found.iter();
+        for line in expected.lines().skip(1) {
+            assert!(rest.any(|found| found == line.trim_end()), "not found: {line}\nin {found:#?}");
+        }
+    }
+
+    #[test]
+    fn sprio_is_that_of_the_specification() {
+        let expected = r"
+          JOBID PARTITION   PRIORITY       SITE        AGE      ASSOC  FAIRSHARE    JOBSIZE  PARTITION        QOS                 TRES
+              1 batch           4111          0          0          0       3636         78        250          0        cpu=31,mem=16
+              2 batch           7245          0          0        700       4545        500        250        500      cpu=500,mem=250
+              3 debug           3903          0          0          0       2727        133       1000          0        cpu=62,mem=31
+              4 zero            1896          0          0          0       1818         66          0          0          cpu=8,mem=4
+              5 batch           7019          0          0          0       6364        125        250        125       cpu=125,mem=31
+              5 debug           8238          0          0          0       6364        125       1000        125      cpu=500,mem=125
+              6 batch           9937          0          0        233       5455       1000        250          0    cpu=1000,mem=2000
+";
+        assert_eq!(lines(&["sprio", "examples/slurm"]), expected.lines().skip(1).collect::<Vec<_>>());
+        let expected = r"
+          JOBID PARTITION PRIORITY   AGE        ASSOC      FAIRSHARE  JOBSIZE    PARTITION  QOS        TRES
+              1 batch     0.00000095 0.0000025  0.0000000  0.3636364  0.0781250  0.2500000  0.0000000  cpu=0.03,mem=0.01
+              2 batch     0.00000168 0.0000000  1.0000000  0.4545455  0.5000000  0.2500000  1.0000000  cpu=0.50,mem=0.12
+";
+        holds(expected, &["sprio", "examples/slurm", "-n"]);
+        let expected = r"
+          JOBID PARTITION   PRIORITY       SITE        AGE      ASSOC  FAIRSHARE    JOBSIZE  PARTITION        QOS                 TRES
+        Weights                               1       1000        700      10000       1000       1000        500    CPU=1000,Mem=2000
+";
+        holds(expected, &["sprio", "examples/slurm", "-w"]);
+        let expected = "\n3|   games|1000 |      3903|0.00000090893247|cpu=62,mem=31|cpu=0.06,mem=0.02\n";
+        holds(expected, &["sprio", "examples/slurm", "-h", "-o", "%i|%.8u|%5P|%.10Y|%y|%T|%t"]);
+    }
+
+    #[test]
+    fn sshare_is_that_of_the_specification() {
+        let expected = r"
+Account                    User  RawShares  NormShares    RawUsage  EffectvUsage  FairShare
+-------------------- ---------- ---------- ----------- ----------- ------------- ----------
+root                                          0.000000        7700      1.000000
+ root                      root          1    0.090909           0      0.000000   1.000000
+ chem                                    3    0.272727        2600      0.337662
+  chem                     news          1    1.000000        2500      0.961538   0.181818
+";
+        holds(expected, &["sshare", "examples/slurm", "-a"]);
+        let expected = r"
+ phys||5|0.454545|4200|0.545455|0.545455||0.833333
+  phys|bin|parent|0.454545|500|0.064935|0.119048|0.818182|
+  phys|daemon|2|0.200000|1000|0.129870|0.238095|0.363636|0.840000
+";
+        let columns = "Account,User,RawShares,NormShares,RawUsage,NormUsage,Eff,FairShare,LevelFS";
+        holds(expected, &["sshare", "examples/slurm", "-a", "-P", "-o", columns]);
+        let expected = r"
+Account                    User  RawShares  NormShares    RawUsage   NormUsage  EffectvUsage  FairShare    LevelFS                    GrpTRESMins                    TRESRunMins
+-------------------- ---------- ---------- ----------- ----------- ----------- ------------- ---------- ---------- ------------------------------ ------------------------------
+root                                          0.000000        7700                  1.000000                                                      cpu=0,mem=0,energy=0,node=0,b+
+ root                      root          1    0.090909           0    0.000000      0.000000   1.000000        inf                                cpu=0,mem=0,energy=0,node=0,b+
+ phys                                    5    0.454545        4200    0.545455      0.545455              0.833333                                cpu=0,mem=0,energy=0,node=0,b+
+  phys                      bin     parent    0.454545         500    0.064935      0.119048   0.818182                                           cpu=0,mem=0,energy=0,node=0,b+
+  phys                   daemon          2    0.200000        1000    0.129870      0.238095   0.363636   0.840000                                cpu=0,mem=0,energy=0,node=0,b+
+  hep                               parent    0.454545        1200    0.155844      0.285714                                                      cpu=0,mem=0,energy=0,node=0,b+
+";
+        holds(expected, &["sshare", "examples/slurm", "-a", "-l"]);
+    }
+}
