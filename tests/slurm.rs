@@ -87,7 +87,7 @@ const PAGE: &str = "Account - 'a':Fairshare=40\nAccount - 'd':Fairshare=60\nPare
     User - 'user1'\nParent - 'c'\nUser - 'user2'\nUser - 'user3'\nParent - 'e'\nUser - 'user4'\nParent - 'f'\nUser - 'user5'\n";
 const PAGE_USAGE: [(&str, f64); 3] = [("b/user1", 20_000.0), ("c/user2", 25_000.0), ("e/user4", 25_000.0)];
 
-/// §8.1, the complete example of the page of version 2.0: S, U_A, U_E and F of every account and user.
+/// §8.1, the complete example of the page of version 2.0: S, `U_A`, `U_E` and F of every account and user.
 #[test]
 fn accounts_a_to_f_with_users_1_to_5_under_the_linear_formula() {
     let tree = tree_of(PAGE, &PAGE_USAGE);
@@ -148,7 +148,7 @@ fn accounts_a_to_f_with_users_1_to_5_under_the_exponential_formula() {
     }
 }
 
-/// §8.2: DEPTH_OBLIVIOUS.
+/// §8.2: `DEPTH_OBLIVIOUS`.
 #[test]
 fn users_1_to_5_without_regard_to_depth() {
     let tree = tree_of(PAGE, &PAGE_USAGE);
@@ -310,6 +310,34 @@ proptest! {
         // 0.693 and the first order of the exponential: within one part in a thousand for each halving.
         let observed = Decay::Linearized.factor(half_life, half_life * halvings);
         prop_assert!((observed / expected - 1.0).abs() <= 1e-3 * halvings.max(1e-9) + 1e-12);
+    }
+
+    /// Text of any kind is read or refused: nothing panics, and whatever makes a tree has figures for everybody.
+    #[test]
+    fn any_text_is_read_or_refused(
+        words in proptest::collection::vec(
+            prop_oneof![
+                Just("Account - 'a'"), Just("Parent - 'b'"), Just("User - "), Just(":Fairshare="), Just("parent"), Just("2147483647"),
+                Just("PartitionName="), Just("Priority"), Just("WeightTRES"), Just("=CPU=1G,Mem=2"), Just("MaxTime=1-2:3"), Just("Nodes=n[1-3"),
+                Just("]"), Just("\n"), Just("\\"), Just("#"), Just("\""), Just("'"), Just("é"), Just("\u{1d11e}"), Just("%.9"), Just("%"), Just("-"),
+                Just(":"), Just("|"), Just("1"), Just("99999999999999999999"), Just("root"), Just(" "), Just(",")
+            ],
+            0..40,
+        ),
+    ) {
+        use classmate::config::TextFiles;
+        use classmate::config::slurm::{Duration, HostList, SlurmConf, read_qos, read_usage};
+        let text = words.concat();
+        let (_, _) = SlurmConf::read("c", text.as_bytes(), &TextFiles::default());
+        if let Ok((_, tree, _)) = tree::read("d", text.as_bytes()) {
+            for algorithm in [Algorithm::FairTree { ties: Ties::Documented }, Algorithm::DepthOblivious { damping: 1.0 }] {
+                prop_assert_eq!(figures(&tree, algorithm).len(), tree.nodes().len());
+            }
+        }
+        let _ = (read_usage("u", text.as_bytes()), read_qos("q", text.as_bytes()), Duration::parse(&text));
+        let _ = HostList::parse(&text).contains("n1é");
+        let _ = classmate::report::sprio::Format::parse(&text).map(|format| format.header());
+        let _ = (classmate::report::sprio::Sort::parse(&text), classmate::report::sshare::Columns::parse(&text));
     }
 
     /// The shares of a level add up to one, and those of the users to that of the root.

@@ -37,6 +37,7 @@ Examples:
   classmate match --job jobs.ads --slots slots.ads
   classmate negotiate examples/pool
   classmate quotas examples/groups
+  classmate sprio examples/slurm
   classmate config check condor_config
 
 Exit status: 0 on success, 1 when something could not be done, 2 on wrong usage or text that does not parse.")]

@@ -31,7 +31,7 @@ pub(super) struct SlurmArguments {
     /// What `sacctmgr -P show qos` prints, instead of POOL/sacctmgr.qos; without it no QOS has a priority
     #[arg(long, value_name = "FILE")]
     qos: Option<PathBuf>,
-    /// Compute fair share as version 2.0 did, (S - U + 1) / 2, whatever PriorityFlags say
+    /// Compute fair share as version 2.0 did, (S - U + 1) / 2, whatever the flags say
     #[arg(long)]
     linear: bool,
     /// What becomes of accounts that stand alike under Fair Tree

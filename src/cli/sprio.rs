@@ -147,9 +147,10 @@ impl Numbers {
     }
 
     fn shown(&self, id: JobId) -> String {
-        match self.several.contains(&id.cluster) {
-            true => format!("{}_{}", id.cluster, id.process),
-            false => id.cluster.to_string(),
+        if self.several.contains(&id.cluster) {
+            format!("{}_{}", id.cluster, id.process)
+        } else {
+            id.cluster.to_string()
         }
     }
 }

@@ -8,7 +8,7 @@ use super::order::OrderKey;
 use super::settings::SlurmSettings;
 use super::{AssociationTree, Figures, figures};
 use crate::ad::ClassAd;
-use crate::config::slurm::{Duration, Partition};
+use crate::config::slurm::{Duration, Partition, TresWeights};
 use crate::eval::scope::Settings;
 use crate::pool::facts::Facts;
 use crate::queue::job::JobId;
@@ -156,7 +156,8 @@ impl<'a> Standpoint<'a> {
     fn candidate(&self, id: JobId, partition: Option<&str>, facts: Facts<'_>, now: i64) -> Candidate {
         let asker = Asker::of_job(facts, self.tree);
         let named = partition.and_then(|name| self.machines.partition(name));
-        let unknown = Division { partition: Partition::named(partition.unwrap_or_default()), tres: Default::default() };
+        let unknown =
+            Division { partition: Partition::named(partition.unwrap_or_default()), tres: TresWeights::default() };
         let Division { partition: settings, tres } = named.unwrap_or(&unknown);
         let partition_tres = if partition.is_some() { tres.clone() } else { self.machines.tres.clone() };
         let association = asker.association(self.tree, partition);

@@ -86,7 +86,7 @@ fn factor(tree: &AssociationTree, figures: &[Figures], at: usize, formula: &Form
     let node = &tree.nodes()[at];
     let damping = match formula {
         Formula::Linear { .. } => {
-            return (figures[at].norm_shares - figures[at].effective_usage + 1.0) / 2.0;
+            return f64::midpoint(figures[at].norm_shares - figures[at].effective_usage, 1.0);
         }
         Formula::Exponential { damping } | Formula::DepthOblivious { damping } => damping,
     };

@@ -251,15 +251,14 @@ impl JobFacts {
             job_size: of(factors.job_size, weights.job_size),
             partition: of(factors.partition, weights.partition),
             qos: of(factors.qos, weights.qos),
-            tres: match scale.tres_weights.is_empty() {
-                true => Vec::new(),
-                false => {
-                    let weighted = |(name, factor): (String, f64)| {
-                        let weight = scale.tres_weights.of(&name);
-                        (name, factor * weight)
-                    };
-                    factors.tres.into_iter().map(weighted).collect()
-                }
+            tres: if scale.tres_weights.is_empty() {
+                Vec::new()
+            } else {
+                let weighted = |(name, factor): (String, f64)| {
+                    let weight = scale.tres_weights.of(&name);
+                    (name, factor * weight)
+                };
+                factors.tres.into_iter().map(weighted).collect()
             },
         };
         let sum = weighted.sum() + self.site as f64 - self.nice as f64;
