@@ -34,6 +34,7 @@ Examples:
   classmate negotiate examples/pool
   classmate negotiate examples/pool --matches none --format json
   classmate negotiate examples/pool --ad
+  classmate negotiate examples/slurm --policy slurm
   classmate negotiate examples/pool --commit      charge the cycle to examples/pool/Accountantnew.log
   classmate negotiate --slots slots.ads.gz --jobs jobs.ads --log Accountantnew.log
 
@@ -41,8 +42,6 @@ Exit status: 0 when the cycle was run, 1 when a file cannot be read, 2 when a fi
 pub(super) struct Arguments {
     #[command(flatten)]
     files: PoolFiles,
-    #[command(flatten)]
-    policy: PolicyArguments,
     /// Charge the cycle to the accountant's log: decay, usage and matches, all of it or nothing
     #[arg(long)]
     commit: bool,
@@ -55,6 +54,9 @@ pub(super) struct Arguments {
     /// How many matches the table lists: `all`, `none` or a number
     #[arg(long, value_name = "HOW MANY", default_value = "all")]
     matches: Shown,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    policy: PolicyArguments,
 }
 
 /// The files of a pool, in a directory or each by its own flag.

@@ -38,6 +38,10 @@ impl PolicyArguments {
         notes: &mut Notes,
     ) -> Result<Policy, Failure> {
         match self.policy {
+            PolicyName::Condor if self.slurm.is_given() => {
+                Err(Failure::input("files of Slurm are given, and the policy is not Slurm's")
+                    .help("add `--policy slurm`"))
+            }
             PolicyName::Condor => Ok(Policy::Condor),
             PolicyName::Slurm => {
                 let stand = Stand { config: &snapshot.config, jobs: &snapshot.jobs };
@@ -54,7 +58,8 @@ impl PolicyArguments {
         match self.policy {
             PolicyName::Condor => Ok(()),
             PolicyName::Slurm => {
-                Err(Failure::input("--commit writes the books of HTCondor's accountant, and --policy is not `condor`"))
+                Err(Failure::input("--commit writes the books of HTCondor's accountant, and --policy is not `condor`")
+                    .help("leave out --commit"))
             }
         }
     }

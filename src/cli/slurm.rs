@@ -67,6 +67,11 @@ pub(super) struct Stand<'a> {
 }
 
 impl SlurmArguments {
+    /// Whether any of the files is named.
+    pub(super) fn is_given(&self) -> bool {
+        [&self.slurm_conf, &self.associations, &self.usage, &self.qos].iter().any(|file| file.is_some())
+    }
+
     /// Reads the files of a pool.
     pub(super) fn read(
         &self,

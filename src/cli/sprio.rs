@@ -25,18 +25,23 @@ use crate::report::sprio::{Format, Line, Shown, Sort};
 #[derive(clap::Args, Debug)]
 #[command(disable_help_flag = true)]
 #[command(after_help = "\
-priority = age x PriorityWeightAge + assoc x PriorityWeightAssoc + fairshare x PriorityWeightFairshare
-         + jobsize x PriorityWeightJobSize + partition x PriorityWeightPartition + qos x PriorityWeightQOS
-         + each resource x PriorityWeightTRES + site - nice,      without its fraction, at least 1
+The priority is a sum without its fraction, at least 1:
+  factors from 0 to 1, times the weights PriorityWeightAge, …Assoc, …Fairshare, …JobSize,
+  …Partition, …QOS; for each resource what is asked of what the partition has, times its
+  PriorityWeightTRES; and the site factor, less nice.
 
-What a job says of itself: AccountingGroup `phys.hep.ann` is the account hep and the user ann (or SlurmAccount, Owner);
-PartitionName, QOS, RequestCpus, RequestMemory, RequestGpus, RequestNodes, AllowedJobDuration; nice is -JobPrio.
+What a job says of itself:
+  AccountingGroup `phys.hep.ann`: the account hep and the user ann; or SlurmAccount and Owner
+  PartitionName, QOS, RequestCpus, RequestMemory, RequestGpus, RequestNodes, AllowedJobDuration
+  JobPrio: nice is -JobPrio
 
-Letters of -o and -S, weighted and as factors:
-  A a  age      B b  association   F f  fair share   J j  job size   P p  partition   Q q  QOS   T t  resources
-  Y y  priority, also as a fraction of 4294967295    S  site         N  nice          i  job     r  partition
-  u  user       o  account         n  QOS            c  cluster
-A field is %[.][width]letter; with the dot it stands to the right, and it is cut to its width.
+Letters of -o and -S, weighted (capital) and as factors:
+  A a  age             B b  association     F f  fair share     J j  job size
+  P p  partition       Q q  QOS             T t  resources
+  Y y  priority, also as a fraction of 4294967295               S    site     N  nice
+  i    job             r    partition       u    user           o    account
+  n    QOS             c    cluster
+A field of -o is %[.][width]letter; with the dot it stands to the right, and it is cut to its width.
 
 Examples:
   classmate sprio examples/slurm
@@ -49,8 +54,6 @@ Exit status: 0 on success, 1 when a file cannot be read, 2 on wrong usage or a w
 pub(super) struct Arguments {
     #[command(flatten)]
     files: PoolFiles,
-    #[command(flatten)]
-    slurm: SlurmArguments,
     /// Every column
     #[arg(short = 'l', long)]
     long: bool,
@@ -81,6 +84,9 @@ pub(super) struct Arguments {
     /// Print help
     #[arg(long, action = ArgAction::Help)]
     help: Option<bool>,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    slurm: SlurmArguments,
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {

@@ -28,18 +28,20 @@ use crate::report::sshare::{Columns, Layout, Listing, Shown};
 What the columns say:
   RawShares     shares as given; `parent`: none of its own, it stands as its account stands
   NormShares    shares as a fraction: of its level under Fair Tree, of everything otherwise
-  RawUsage      billing x seconds, half of it forgotten after each PriorityDecayHalfLife
+  RawUsage      billing x seconds; half is forgotten after each PriorityDecayHalfLife
   NormUsage     usage as a fraction of everybody's
-  EffectvUsage  of its account's usage under Fair Tree; otherwise with what its siblings used mixed in
-  FairShare     the factor: under Fair Tree the rank of the user divided by the number of users
-  LevelFS       NormShares / EffectvUsage; above 1 it used less than its share (Fair Tree)
-  GrpTRESMins   limits of the association; TRESRunMins: what its running jobs may still use
-Others for -o: Cluster, ID, Partition. Names may be shortened; %n behind one is its width, negative: to the left.
+  EffectvUsage  of its account's usage under Fair Tree; otherwise with what its siblings used
+  FairShare     the factor; under Fair Tree the rank of the user by the number of users
+  LevelFS       NormShares / EffectvUsage: above 1 it used less than its share (Fair Tree)
+  GrpTRESMins   limits of the association
+  TRESRunMins   what its running jobs may still use
+Others for -o are Cluster, ID, Partition. Names may be shortened; %n behind one is its width,
+negative: to the left.
 
 Examples:
   classmate sshare examples/slurm -a
   classmate sshare examples/slurm -l -u sys,games
-  classmate sshare examples/slurm -a -P -o Account,User,RawUsage    what can be read again as sshare.usage
+  classmate sshare examples/slurm -a -P -o Account,User,RawUsage    to be read as sshare.usage
   classmate sshare examples/slurm -a --linear                       the factors of version 2.0
 
 Exit status: 0 on success, 1 when a file cannot be read, 2 on wrong usage or a wrong file.")]
@@ -47,8 +49,6 @@ pub(super) struct Arguments {
     /// A directory with the files of a pool
     #[arg(required_unless_present = "associations")]
     pool: Option<PathBuf>,
-    #[command(flatten)]
-    slurm: SlurmArguments,
     /// Every user
     #[arg(short = 'a', long)]
     all: bool,
@@ -85,6 +85,9 @@ pub(super) struct Arguments {
     /// Print help
     #[arg(long, action = ArgAction::Help)]
     help: Option<bool>,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    slurm: SlurmArguments,
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
