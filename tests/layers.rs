@@ -73,6 +73,28 @@ fn arrows_point_down_only() {
     assert!(wrong.is_empty(), "these point up: {wrong:#?}");
 }
 
+/// Which policy there is, is said in `priority`, in `config` and by the shell: everything between knows the trait.
+#[test]
+fn a_cycle_knows_no_policy_by_name() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    for module in ["negotiate", "pool", "queue", "quota"] {
+        sources(&root.join(module), &mut files);
+    }
+    assert!(files.len() > 20, "found only {} sources", files.len());
+    let mut wrong = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            if ["Condor", "Slurm", "Dirac", "condor::", "slurm::", "dirac::"].iter().any(|name| line.contains(name)) {
+                wrong.push(format!("{}: {line}", file.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "these name a policy: {wrong:#?}");
+}
+
 #[test]
 fn imports_of_groups_and_paths_are_seen() {
     assert_eq!(used("use crate::eval::{Failed, Machine};"), ["eval"]);

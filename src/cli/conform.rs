@@ -33,6 +33,8 @@ enum KindName {
     Quotas,
     /// Task queues, shares, corrections, matching and draws of DIRAC
     Dirac,
+    /// Slurm's priorities: files, usage, fair share, factors, lines of listings
+    Slurm,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -43,6 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         KindName::Config => Kind::Config,
         KindName::Quotas => Kind::Quotas,
         KindName::Dirac => Kind::Dirac,
+        KindName::Slurm => Kind::Slurm,
     };
     let mut input = std::io::stdin().lock();
     let mut output = BufWriter::new(std::io::stdout().lock());

@@ -13,6 +13,9 @@ mod policy;
 mod quotas;
 mod repl;
 mod settings;
+mod slurm;
+mod sprio;
+mod sshare;
 mod taskqueues;
 mod userprio;
 
@@ -39,6 +42,7 @@ Examples:
   classmate negotiate examples/pool
   classmate quotas examples/groups
   classmate taskqueues examples/dirac
+  classmate sprio examples/slurm
   classmate config check condor_config
 
 Exit status: 0 on success, 1 when something could not be done, 2 on wrong usage or text that does not parse.")]
@@ -74,10 +78,12 @@ enum Command {
     Match(matching::Arguments),
     Repl(repl::Arguments),
     Functions(functions::Arguments),
-    Negotiate(negotiate::Arguments),
+    Negotiate(Box<negotiate::Arguments>),
     Quotas(quotas::Arguments),
     Taskqueues(taskqueues::Arguments),
     Userprio(Box<userprio::Arguments>),
+    Sprio(Box<sprio::Arguments>),
+    Sshare(Box<sshare::Arguments>),
     Ads(ads::Arguments),
     Config(config::Arguments),
     Conform(conform::Arguments),
@@ -209,6 +215,8 @@ pub fn run() -> ExitCode {
         Command::Quotas(arguments) => quotas::run(arguments, streams),
         Command::Taskqueues(arguments) => taskqueues::run(arguments, streams),
         Command::Userprio(arguments) => userprio::run(arguments, streams),
+        Command::Sprio(arguments) => sprio::run(arguments, streams),
+        Command::Sshare(arguments) => sshare::run(arguments, streams),
         Command::Ads(arguments) => ads::run(arguments, streams),
         Command::Config(arguments) => return ended(config::run(arguments, streams)),
         Command::Conform(arguments) => conform::run(arguments),

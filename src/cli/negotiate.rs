@@ -38,6 +38,7 @@ Examples:
   classmate negotiate examples/pool
   classmate negotiate examples/pool --matches none --format json
   classmate negotiate examples/pool --ad
+  classmate negotiate examples/slurm --policy slurm
   classmate negotiate examples/pool --commit      charge the cycle to examples/pool/Accountantnew.log
   classmate negotiate examples/pool --cycles 24 --interval 3600 --run-time 7200
   classmate negotiate --slots slots.ads.gz --jobs jobs.ads --log Accountantnew.log
@@ -46,8 +47,6 @@ Exit status: 0 when the cycle was run, 1 when a file cannot be read, 2 when a fi
 pub(super) struct Arguments {
     #[command(flatten)]
     files: PoolFiles,
-    #[command(flatten)]
-    policy: PolicyArguments,
     /// Charge the cycle to the accountant's log: decay, usage and matches, all of it or nothing
     #[arg(long)]
     commit: bool,
@@ -70,6 +69,9 @@ pub(super) struct Arguments {
     /// How long a job runs: seconds, or an expression over the job, with the slot as TARGET; without it jobs never end
     #[arg(long, value_name = "EXPR", requires = "cycles")]
     run_time: Option<String>,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    policy: PolicyArguments,
 }
 
 /// The files of a pool, in a directory or each by its own flag.
@@ -138,7 +140,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         arguments.policy.keeps_books()?;
     }
     let mut snapshot = snapshot(&arguments.files, arguments.commit, &mut notes, streams.err)?;
-    snapshot.policy = arguments.policy.read(arguments.files.directory(), &mut notes)?;
+    let policy = arguments.policy.read(arguments.files.directory(), &mut snapshot, &mut notes)?;
+    snapshot.policy = policy;
     // The books are locked and read again before the cycle: nobody writes to them in between.
     let mut journal = if arguments.commit { Some(books(&arguments.files, snapshot.now)?) } else { None };
     if let Some(journal) = &journal {

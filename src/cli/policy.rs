@@ -7,7 +7,10 @@ use clap::ValueEnum;
 use crate::cli::Failure;
 use crate::cli::dirac::CsFiles;
 use crate::cli::input::Notes;
+use crate::cli::slurm::{SlurmArguments, Stand};
+use crate::negotiate::Snapshot;
 use crate::priority::Policy;
+use crate::priority::slurm::machines::enlist;
 
 /// The choice of a policy.
 #[derive(clap::Args, Debug)]
@@ -15,6 +18,8 @@ pub(super) struct PolicyArguments {
     /// Whose rules decide who is served next
     #[arg(long, value_enum, value_name = "POLICY", default_value = "condor")]
     policy: PolicyName,
+    #[command(flatten)]
+    slurm: SlurmArguments,
     #[command(flatten)]
     cs: CsFiles,
 }
@@ -25,14 +30,32 @@ enum PolicyName {
     Condor,
     /// DIRAC's job shares: slots draw lots among task queues
     Dirac,
+    /// Slurm's multifactor priority: jobs in the order of their priorities
+    Slurm,
 }
 
 impl PolicyArguments {
-    /// The policy with what it reads.
-    pub(super) fn read(&self, pool: Option<&Path>, notes: &mut Notes) -> Result<Policy, Failure> {
+    /// The policy with what it reads. It may tell the slots what its files say of them.
+    pub(super) fn read(
+        &self,
+        pool: Option<&Path>,
+        snapshot: &mut Snapshot,
+        notes: &mut Notes,
+    ) -> Result<Policy, Failure> {
         match self.policy {
+            PolicyName::Condor | PolicyName::Dirac if self.slurm.is_given() => {
+                Err(Failure::input("files of Slurm are given, and the policy is not Slurm's")
+                    .help("add `--policy slurm`"))
+            }
             PolicyName::Condor => Ok(Policy::Condor),
             PolicyName::Dirac => Ok(Policy::Dirac(self.cs.read(pool, notes)?)),
+            PolicyName::Slurm => {
+                let stand = Stand { config: &snapshot.config, jobs: &snapshot.jobs };
+                let settings = self.slurm.read(pool, Some(&stand), notes)?;
+                let evaluation = snapshot.settings();
+                enlist(&mut snapshot.slots, settings.conf(), &evaluation);
+                Ok(Policy::Slurm(Box::new(settings)))
+            }
         }
     }
 
@@ -40,9 +63,9 @@ impl PolicyArguments {
     pub(super) fn keeps_books(&self) -> Result<(), Failure> {
         match self.policy {
             PolicyName::Condor => Ok(()),
-            PolicyName::Dirac => {
-                Err(Failure::input("--commit writes the accountant's log, which DIRAC's policy does not keep")
-                    .help("leave out --commit, or order the cycle with --policy condor"))
+            PolicyName::Dirac | PolicyName::Slurm => {
+                Err(Failure::input("--commit writes the books of HTCondor's accountant, and --policy is not `condor`")
+                    .help("leave out --commit"))
             }
         }
     }

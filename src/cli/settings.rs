@@ -177,7 +177,7 @@ pub(super) fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// The files of this machine.
-struct Disk;
+pub(super) struct Disk;
 
 /// Largest file that is included, in bytes.
 const LARGEST: u64 = 64 << 20;

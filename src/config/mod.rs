@@ -19,6 +19,7 @@ mod path;
 mod read;
 mod reference;
 pub mod setting;
+pub mod slurm;
 mod statement;
 pub mod table;
 mod template;

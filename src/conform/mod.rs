@@ -12,6 +12,7 @@ mod config;
 mod dirac;
 mod eval;
 mod quotas;
+mod slurm;
 mod util;
 
 use crate::ad::ClassAd;
@@ -37,6 +38,8 @@ pub enum Kind {
     Quotas,
     /// Task queues, shares, corrections, matching and draws of DIRAC.
     Dirac,
+    /// Slurm's multifactor priority: files, usage, fair share, priorities, lines of listings.
+    Slurm,
 }
 
 /// Answers one case, given as a line of JSON; a line that is no case is answered with `malformed`.
@@ -56,6 +59,7 @@ pub fn answer(kind: Kind, line: &[u8]) -> Json {
         Kind::Config => config::answers(&case),
         Kind::Quotas => quotas::answers(&case),
         Kind::Dirac => dirac::answers(&case),
+        Kind::Slurm => slurm::answers(&case),
     };
     let mut line = Map::new();
     line.insert("id".to_owned(), id);

@@ -64,12 +64,12 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
     let rules = Rules::read(&snapshot.config, &settings)?;
     let mut slots = slots(snapshot, &rules, &settings);
     let mut policy = charge(snapshot, &slots, &rules, &settings);
-    let (submitters, queue) = queue(snapshot, &slots, &rules, &*policy, &settings);
+    let (submitters, queue, known) = queue(snapshot, &slots, &rules, &*policy, &settings);
     let total_slots = slots.len();
     let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
     rules.groups.fit(&size)?;
-    let offered: Vec<usize> = queue.lists.iter().map(Vec::len).collect();
-    let mut left_out = left_out(snapshot, &queue);
+    let offered = single::offered(&queue, known);
+    let mut left_out = left_out(snapshot, &queue, known);
     left_out.extend(rules.groups.odd.iter().cloned());
     // Only now: what is copied into the slots counts neither as significant nor in the size of the pool.
     for slot in &mut slots {
@@ -111,14 +111,14 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
 }
 
 /// What of the snapshot the cycle leaves out, in words.
-fn left_out(snapshot: &Snapshot, queue: &Queue) -> Vec<String> {
+fn left_out(snapshot: &Snapshot, queue: &Queue, known: usize) -> Vec<String> {
     let others = snapshot.slots.iter().filter(|ad| !is_slot(ad)).count();
     let nameless = snapshot.slots.iter().filter(|ad| is_slot(ad) && !ad.contains("Name")).count();
     let notes = [
         (others, "ads among the slots are none and were left out"),
         (nameless, "slots without a name were left out"),
-        (snapshot.jobs.len() - queue.jobs.len(), "jobs without a ClusterId or a submitter were left out"),
-        (queue.strangers, "idle jobs belong to no submitter that is advertised and were not offered"),
+        (snapshot.jobs.len() - known, "jobs without a ClusterId or a submitter were left out"),
+        (single::strangers(queue, known), "idle jobs belong to no submitter that is advertised and were not offered"),
     ];
     notes.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect()
 }
@@ -134,19 +134,20 @@ fn slots(snapshot: &Snapshot, rules: &Rules, settings: &Settings) -> Vec<Slot> {
     snapshot.slots.iter().filter(asked_for).filter_map(view).collect()
 }
 
-/// The submitters, and their jobs by autocluster.
+/// The submitters, their jobs by autocluster, and how many jobs there are.
 fn queue(
     snapshot: &Snapshot,
     slots: &[Slot],
     rules: &Rules,
     policy: &dyn PriorityPolicy,
     settings: &Settings,
-) -> (Vec<Submitter>, Queue) {
+) -> (Vec<Submitter>, Queue, usize) {
     let (submitters, jobs) = self::submitters(snapshot, rules, settings);
+    let known = jobs.len();
     let jobs = single::candidates(jobs, policy);
     let significant = rules.significant(slots.iter().map(|slot| &slot.ad));
     let queue = Queue::new(jobs, &submitters, significant, rules.jobs.as_ref(), settings);
-    (submitters, queue)
+    (submitters, queue, known)
 }
 
 /// The submitters in the order in which they reach the negotiator, and the jobs of the queue.
@@ -191,7 +192,8 @@ fn charge<'r>(
         .filter(|slot| slot.is_in_use())
         .filter_map(|slot| {
             let submitter = slot.charged.as_deref()?;
-            Some(SlotInUse { submitter, weight: slot.weight, suspended: slot.suspended })
+            let weight = policy.cost(&slot.ad, slot.weight);
+            Some(SlotInUse { submitter, weight, suspended: slot.suspended })
         })
         .collect();
     policy.charge(&in_use, snapshot.now);

@@ -10,8 +10,8 @@ use crate::negotiate::offer;
 use crate::negotiate::outcome::{Rejected, Rejection, Tally};
 use crate::priority::{Allowance, PriorityPolicy, Session, Spent, Turn, Waiting};
 use crate::queue::Job;
-use crate::queue::job::JobId;
-use crate::queue::request::{Queue, Request};
+use crate::queue::job::{Activity, JobId};
+use crate::queue::request::{Queue, Queued, Request};
 
 /// The jobs that some of the submitters have in the queue.
 pub(super) struct Members<'q> {
@@ -177,6 +177,26 @@ impl Dealing<'_> {
         }
         session.spent(true, self.offers.left())
     }
+}
+
+/// How many jobs each submitter has in the queue, of so many in all; one with several candidacies counts once.
+pub(super) fn offered(queue: &Queue, known: usize) -> Vec<usize> {
+    if queue.jobs.len() == known {
+        return queue.lists.iter().map(Vec::len).collect();
+    }
+    let distinct =
+        |list: &Vec<Queued>| list.iter().map(|queued| queue.jobs[queued.job].id).collect::<HashSet<_>>().len();
+    queue.lists.iter().map(distinct).collect()
+}
+
+/// How many idle jobs belong to none of the submitters, of so many jobs in all.
+pub(super) fn strangers(queue: &Queue, known: usize) -> usize {
+    if queue.jobs.len() == known {
+        return queue.strangers;
+    }
+    let listed: HashSet<usize> = queue.lists.iter().flatten().map(|queued| queued.job).collect();
+    let idle = queue.jobs.iter().enumerate().filter(|(at, job)| job.activity == Activity::Idle && !listed.contains(at));
+    idle.map(|(_, job)| (&*job.submitter, job.schedd.as_deref(), job.id)).collect::<HashSet<_>>().len()
 }
 
 /// Jobs as the policy lets them stand in the queue.

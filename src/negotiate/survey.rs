@@ -38,7 +38,7 @@ pub fn survey<T>(snapshot: &Snapshot, look: impl FnOnce(&Survey<'_, '_>) -> T) -
     let rules = Rules::read(&snapshot.config, &settings)?;
     let slots = slots(snapshot, &rules, &settings);
     let policy = charge(snapshot, &slots, &rules, &settings);
-    let (submitters, queue) = queue(snapshot, &slots, &rules, &*policy, &settings);
+    let (submitters, queue, _) = queue(snapshot, &slots, &rules, &*policy, &settings);
     let members: Vec<usize> = (0..submitters.len()).collect();
     let waiting = Members { members: &members, queue: &queue };
     let quota = |group: &[u8]| rules.groups.quota(group);

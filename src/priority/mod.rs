@@ -9,6 +9,7 @@ pub mod dirac;
 pub mod pie;
 pub mod policy;
 pub mod session;
+pub mod slurm;
 pub mod spins;
 
 pub use condor::CondorPriority;
@@ -44,6 +45,12 @@ pub trait PriorityPolicy {
     /// Whether the pool is divided among the groups first, if there are any.
     fn divides_among_groups(&self) -> bool {
         true
+    }
+
+    /// What a second of a slot in use costs, by its ad; its weight unless the policy has prices of its own.
+    fn cost(&self, slot: &ClassAd, weight: f64) -> f64 {
+        let _ = slot;
+        weight
     }
 
     /// The ads with which a job stands in the queue, if not with its own: one for each way in which it may be

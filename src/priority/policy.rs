@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::dirac::{DiracChoice, DiracPriority};
+use super::slurm::{SlurmPriority, SlurmSettings};
 use super::{CondorPriority, PriorityPolicy};
 use crate::accountant::factor::FactorRules;
 use crate::accountant::{Accountant, GroupOf, Log};
@@ -27,6 +28,8 @@ pub enum Policy {
     Condor,
     /// DIRAC's job shares: slots draw lots among task queues.
     Dirac(DiracChoice),
+    /// Slurm's multifactor priority: a total order of jobs.
+    Slurm(Box<SlurmSettings>),
 }
 
 /// A pool at the beginning of a cycle, as far as policies ask.
@@ -66,6 +69,7 @@ impl Policy {
                 Box::new(CondorPriority::new(accountant, opening.groups, opening.knobs))
             }
             Self::Dirac(choice) => Box::new(DiracPriority::new(choice.settings(), opening)),
+            Self::Slurm(settings) => Box::new(SlurmPriority::new(settings, opening)),
         }
     }
 }

@@ -7,6 +7,8 @@ pub mod functions;
 pub mod outcome;
 pub mod play;
 pub mod quotas;
+pub mod sprio;
+pub mod sshare;
 pub mod taskqueues;
 pub mod template;
 pub mod userprio;

@@ -38,6 +38,11 @@ impl Zone {
         TimeZone::get(name).ok().map(Zone)
     }
 
+    /// The zone as the library of calendars has it.
+    pub fn time_zone(&self) -> &TimeZone {
+        &self.0
+    }
+
     /// Seconds east of UTC at an instant, daylight saving time included.
     ///
     /// ```

@@ -1,0 +1,23 @@
+//! Slurm's own files: `slurm.conf` (the priority family, partitions), the dump of its associations, its listings.
+//!
+//! In: the text of files. Out: typed settings, and what is wrong with them and where. Formula source:
+//! `slurm-multifactor.md` §6.
+
+mod conf;
+mod dump;
+mod duration;
+mod flags;
+mod hosts;
+mod line;
+mod listing;
+mod partition;
+mod weights;
+
+pub use conf::{Defects, PriorityType, ResetPeriod, SlurmConf};
+pub use dump::{AssociationRow, Associations, Shares};
+pub use duration::{Duration, INFINITE};
+pub use flags::{BillingSum, FairShare, PriorityFlags};
+pub use hosts::HostList;
+pub use listing::{Qos, UsageRow, read_qos, read_usage};
+pub use partition::Partition;
+pub use weights::{TresWeights, Weights};

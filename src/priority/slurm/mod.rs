@@ -1,0 +1,29 @@
+//! Slurm's multifactor priority: factors of jobs, usage of associations, fair share among them.
+//!
+//! In: jobs, the tree of associations with what it used, `slurm.conf`. Out: a priority for every job and partition, and
+//! a policy that serves jobs in their order. Formula source: `slurm-multifactor.md`.
+
+pub mod billing;
+pub mod candidate;
+mod classic;
+pub mod derive;
+pub mod factor;
+pub mod fair_share;
+mod fair_tree;
+pub mod ledger;
+pub mod machines;
+pub mod order;
+pub mod policy;
+pub mod reset;
+pub mod running;
+pub mod settings;
+pub mod tree;
+pub mod usage;
+
+pub use candidate::{Candidate, Standpoint};
+pub use factor::{Cluster, Factors, JobFacts, Maxima, Scale, Terms};
+pub use fair_share::{Algorithm, Figures, Ties, figures};
+pub use machines::Machines;
+pub use policy::SlurmPriority;
+pub use settings::{Options, SlurmFiles, SlurmSettings};
+pub use tree::{Association, AssociationTree, ROOT};

@@ -1,0 +1,257 @@
+//! Slurm's priorities as a policy: jobs are served in their total order.
+//!
+//! Formula source: `slurm-multifactor.md` §2.6, §10.2.
+
+use std::sync::Mutex;
+
+use hashbrown::HashMap;
+
+use super::billing::billing;
+use super::candidate::{Asker, Standpoint, partitions};
+use super::factor::recomputed;
+use super::ledger::{Ledger, Running};
+use super::machines::partitions_of;
+use super::settings::SlurmSettings;
+use super::{Figures, Machines, figures};
+use crate::accountant::GroupOf;
+use crate::accountant::usage::SlotInUse;
+use crate::ad::ClassAd;
+use crate::eval::scope::Settings;
+use crate::pool::facts::Facts;
+use crate::priority::{
+    Allowance, Claimant, Deal, End, History, Opening, PriorityPolicy, Spent, Spin, Standing, Turn, Turns, Visit,
+    Waiting, Why,
+};
+use crate::queue::job::JobId;
+use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::print::Style;
+use crate::value::Value;
+
+/// Slurm's multifactor priority over a pool.
+pub struct SlurmPriority<'g> {
+    settings: SlurmSettings,
+    machines: Machines,
+    evaluation: Settings,
+    groups: &'g (dyn GroupOf + Sync),
+    ledger: Ledger,
+    figures: Vec<Figures>,
+    /// Billing of what submitters use, matches of this cycle included; in the order of first sight.
+    used: Vec<(Vec<u8>, f64)>,
+    by_name: HashMap<Vec<u8>, usize>,
+    /// Priorities of earlier cycles, for `INCR_ONLY`.
+    before: Mutex<HashMap<(JobId, String), u32>>,
+}
+
+impl<'g> SlurmPriority<'g> {
+    /// The policy over a pool.
+    pub fn new(settings: &SlurmSettings, opening: &Opening<'_, 'g>) -> Self {
+        let machines = Machines::of(opening.slots.iter().map(|slot| &slot.ad), settings.conf(), opening.settings);
+        Self {
+            ledger: Ledger::new(settings, opening.settings.zone.time_zone()),
+            figures: Standpoint::figures(settings, &machines),
+            settings: settings.clone(),
+            machines,
+            evaluation: opening.settings.clone(),
+            groups: opening.groups,
+            used: Vec::new(),
+            by_name: HashMap::new(),
+            before: Mutex::default(),
+        }
+    }
+
+    fn association(&self, submitter: &[u8]) -> Option<usize> {
+        let tree = self.ledger.tree();
+        Asker::of_submitter(submitter, tree).association(tree, None)
+    }
+
+    fn uses(&mut self, submitter: &[u8], weight: f64) {
+        let at = *self.by_name.entry(submitter.to_vec()).or_insert_with(|| {
+            self.used.push((submitter.to_vec(), 0.0));
+            self.used.len() - 1
+        });
+        self.used[at].1 += weight;
+    }
+
+    fn figures_of(&self, submitter: &[u8]) -> Figures {
+        self.association(submitter).map(|at| self.figures[at]).unwrap_or_default()
+    }
+}
+
+impl PriorityPolicy for SlurmPriority<'_> {
+    fn charge(&mut self, in_use: &[SlotInUse<'_>], now: i64) {
+        self.used.clear();
+        self.by_name.clear();
+        // The clock of a cycle is that of its priorities.
+        self.evaluation.now = now;
+        let mut running = Vec::with_capacity(in_use.len());
+        for slot in in_use {
+            self.uses(slot.submitter, slot.weight);
+            if let Some(association) = self.association(slot.submitter).filter(|_| !slot.suspended) {
+                running.push(Running { association, billing: slot.weight });
+            }
+        }
+        if self.ledger.advance(&running, now) {
+            self.figures = figures(self.ledger.tree(), self.settings.algorithm(self.machines.cluster));
+        }
+    }
+
+    /// Billing of what the slot provides, in the first of its partitions that has prices, times the factor of its QOS.
+    fn cost(&self, slot: &ClassAd, weight: f64) -> f64 {
+        let conf = self.settings.conf();
+        let partitions = partitions_of(slot, conf, &self.evaluation);
+        let prices = partitions.iter().find_map(|name| conf.partition(name)?.billing.as_ref());
+        let facts = Facts::of(slot, &self.evaluation);
+        // A slot that shows what its job says may show its QOS.
+        let qos = facts.string("QOS").map(|name| String::from_utf8_lossy(&name).to_lowercase());
+        let factor = qos.and_then(|name| self.settings.qos(&name)).map_or(1.0, |qos| qos.usage_factor);
+        let Some(prices) = prices else { return weight * factor };
+        let amount = |name: &str| facts.number(name).filter(|amount| amount.is_finite()).unwrap_or(0.0);
+        let provided =
+            [("cpu", amount("Cpus")), ("mem", amount("Memory")), ("node", 1.0), ("gres/gpu", amount("GPUs"))];
+        let provided = provided.map(|(name, amount)| (name.to_owned(), amount));
+        billing(&provided, Some(prices), conf.flags.billing) * factor
+    }
+
+    /// Lower is better: what the fair-share factor lacks to 1.
+    fn standing(&self, submitter: &[u8]) -> Standing {
+        let factor = self.figures_of(submitter).factor.unwrap_or(0.0);
+        let usage = self.by_name.get(submitter).map_or(0.0, |&at| self.used[at].1);
+        Standing { priority: 1.0 - factor, usage, floor: 0 }
+    }
+
+    fn group_usage(&self, group: &[u8]) -> f64 {
+        self.used.iter().filter(|(name, _)| self.groups.group_of(name) == group).map(|(_, usage)| usage).sum()
+    }
+
+    fn matched(&mut self, submitter: &[u8], weight: f64, now: i64) {
+        self.uses(submitter, weight);
+        if let Some(association) = self.association(submitter) {
+            self.ledger.begin(Running { association, billing: weight }, now);
+        }
+    }
+
+    fn in_use(&self) -> Vec<(&[u8], f64)> {
+        self.used.iter().map(|(name, usage)| (name.as_slice(), *usage)).collect()
+    }
+
+    /// Accounts take the place of groups: who is over its share waits, and nothing is set aside.
+    fn divides_among_groups(&self) -> bool {
+        false
+    }
+
+    fn candidacies(&self, job: &ClassAd) -> Option<Vec<ClassAd>> {
+        let partitions = partitions(job, &self.settings, &self.evaluation);
+        if partitions.is_empty() { None } else { Some(partitions.iter().map(|name| candidacy(job, name)).collect()) }
+    }
+
+    fn begin(&self, claimants: &[Claimant], waiting: &dyn Waiting, deal: &Deal) -> Box<dyn Turns> {
+        let standpoint = Standpoint::new(&self.settings, &self.machines, self.ledger.tree(), &self.figures);
+        let increase_only = self.settings.conf().flags.increase_only;
+        let mut jobs = Vec::new();
+        let mut visits = Vec::new();
+        for (who, claimant) in claimants.iter().enumerate() {
+            let before = jobs.len();
+            for (number, job) in waiting.jobs(who) {
+                let Some(candidate) = standpoint.candidates(&job.ad, &self.evaluation).into_iter().next() else {
+                    continue;
+                };
+                let mut priority = standpoint.terms(&candidate).priority;
+                if increase_only && let Ok(mut before) = self.before.lock() {
+                    let key = (candidate.id, candidate.partition.clone());
+                    let kept = before.entry(key).or_default();
+                    *kept = recomputed(*kept, priority, true);
+                    priority = *kept;
+                }
+                if priority > 0 {
+                    jobs.push((candidate.key(priority), who, number));
+                }
+            }
+            if jobs.len() > before {
+                let figures = self.figures_of(&claimant.submitter);
+                visits.push(Visit {
+                    who,
+                    pie: deal.first_pie,
+                    spin: 1,
+                    priority: 1.0 - figures.factor.unwrap_or(0.0),
+                    share: figures.norm_shares,
+                    limit: deal.weight,
+                    starved: 0.0,
+                    passed: None,
+                    end: End::Done,
+                });
+            }
+        }
+        jobs.sort_by(|(one, _, _), (other, _, _)| one.compare(other));
+        let jobs = jobs.into_iter().map(|(_, who, number)| (who, number)).collect();
+        Box::new(InOrder::new(jobs, visits, claimants.len(), deal))
+    }
+}
+
+/// The ad of a job in one of its partitions: it takes only slots that list that.
+fn candidacy(job: &ClassAd, partition: &str) -> ClassAd {
+    let mut ad = job.clone();
+    let name = Value::Str(partition.into());
+    if let Some(requirements) = job.get("Requirements") {
+        let own = requirements.to_text(Style::New);
+        let listed = format!(
+            "(member({name}, TARGET.PartitionName) =?= true || stringListIMember({name}, TARGET.PartitionName) =?= true)"
+        );
+        let both = [b"(", own.as_slice(), b") && ", listed.as_bytes()].concat();
+        if let Ok(both) = parse_expr(&both, &ParseOptions::default()) {
+            ad.insert_expr("Requirements", &both);
+        }
+    }
+    ad.insert("PartitionName", name);
+    ad
+}
+
+/// The turns of a deal: one for each job, in order.
+struct InOrder {
+    /// Claimants and numbers of jobs.
+    jobs: Vec<(usize, usize)>,
+    next: usize,
+    /// By claimant, where its visit is.
+    visit_of: Vec<Option<usize>>,
+    pie: u32,
+    history: History,
+}
+
+impl InOrder {
+    fn new(jobs: Vec<(usize, usize)>, visits: Vec<Visit>, claimants: usize, deal: &Deal) -> Self {
+        let mut visit_of = vec![None; claimants];
+        for (at, visit) in visits.iter().enumerate() {
+            visit_of[visit.who] = Some(at);
+        }
+        let history = History {
+            spins: vec![Spin { pie: deal.first_pie, spin: 1, pie_left: deal.weight }],
+            visits,
+            left: (0..claimants).collect(),
+            pies: 1,
+            begun: 1,
+        };
+        Self { jobs, next: 0, visit_of, pie: deal.first_pie, history }
+    }
+}
+
+impl Turns for InOrder {
+    fn next_turn(&mut self) -> Option<Turn> {
+        let &(who, job) = self.jobs.get(self.next)?;
+        self.next += 1;
+        let visit = self.visit_of[who].map(|at| self.history.visits[at]);
+        let (priority, share) = visit.map_or((1.0, 0.0), |visit| (visit.priority, visit.share));
+        let most = f64::MAX;
+        Some(Turn {
+            slot: None,
+            who,
+            job: Some(job),
+            allowance: Allowance { limit: most, limit_unclaimed: most, ceiling: most, preferring_is_free: false },
+            why: Why { pie: self.pie, spin: 1, priority, share, starved: 0.0 },
+        })
+    }
+
+    fn ended(&mut self, _: Spent) {}
+
+    fn history(&self) -> &History {
+        &self.history
+    }
+}

@@ -1,0 +1,478 @@
+//! The tree of associations: accounts, and users in them, as rows addressed by number.
+//!
+//! In: associations in the order of a file. Out: a tree in which everybody stands behind their parent, or why it is
+//! none. Formula source: `slurm-multifactor.md` §1, §4.1, §6.2.
+
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::builtin::near;
+use crate::config::slurm::{AssociationRow, Associations, Defects, Shares, UsageRow};
+use crate::config::{ConfigError, ConfigWarning, Place};
+
+/// How many errors are told; whoever has more has one that is the cause of all.
+const MOST_ERRORS: usize = 20;
+
+/// The number of the root.
+pub const ROOT: usize = 0;
+
+/// An association.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Association {
+    /// The account; for a user the one it is in.
+    pub account: String,
+    /// The user; none for an account.
+    pub user: Option<String>,
+    /// The only partition it is for.
+    pub partition: Option<String>,
+    /// Its shares.
+    pub shares: Shares,
+    /// Its priority, 0 if it has none.
+    pub priority: u32,
+    /// `GrpTRESMins`, as written.
+    pub group_minutes: Option<String>,
+    /// The number of its parent; the root is its own.
+    pub parent: usize,
+    /// Its nearest ancestor that has shares of its own.
+    pub fair_share_parent: usize,
+    /// Those whose nearest ancestor with shares of its own this is, in the order of the file.
+    pub children: Vec<usize>,
+    /// The sum of the shares on its level.
+    pub level_shares: u64,
+    /// Decayed billing × seconds, its descendants' included.
+    pub usage: f64,
+}
+
+impl Association {
+    /// Whether it is a user.
+    pub fn is_user(&self) -> bool {
+        self.user.is_some()
+    }
+
+    /// `account` or `account/user`.
+    pub fn key(&self) -> String {
+        match &self.user {
+            Some(user) => format!("{}/{user}", self.account),
+            None => self.account.clone(),
+        }
+    }
+
+    /// Its shares of its level as a fraction; 0 if it has none of its own, or nobody on the level has any.
+    pub fn share_of_level(&self) -> f64 {
+        match self.shares {
+            Shares::Own(shares) if self.level_shares > 0 => f64::from(shares) / self.level_shares as f64,
+            _ => 0.0,
+        }
+    }
+}
+
+type Key = (String, Option<String>, Option<String>);
+
+/// The associations; a parent's number is less than its children's.
+#[derive(Debug, Clone)]
+pub struct AssociationTree {
+    nodes: Vec<Association>,
+    index: HashMap<Key, usize>,
+    /// Where a user's jobs go that name no account, and whether the file says so.
+    default_accounts: HashMap<String, (String, bool)>,
+}
+
+impl AssociationTree {
+    /// The tree of associations without usage.
+    ///
+    /// # Errors
+    /// A parent that is missing, declared too late, or a descendant; and whoever is declared twice.
+    ///
+    /// ```
+    /// use classmate::config::slurm::Associations;
+    /// use classmate::priority::slurm::AssociationTree;
+    /// let (dump, _) = Associations::read("lab.cfg", b"Account - 'a'\nParent - 'b'\nAccount - 'c'\n");
+    /// let errors = AssociationTree::new(&dump).unwrap_err();
+    /// assert_eq!(errors[0].message, "`c` is in the account `b`, which is declared nowhere");
+    /// ```
+    pub fn new(associations: &Associations) -> Result<Self, Vec<ConfigError>> {
+        let mut builder = Builder::new(associations);
+        for at in 0..associations.rows.len() {
+            builder.add(at);
+        }
+        if builder.errors.is_empty() { Ok(builder.tree.levelled()) } else { Err(builder.errors) }
+    }
+
+    /// All of them, the root first.
+    pub fn nodes(&self) -> &[Association] {
+        &self.nodes
+    }
+
+    /// Changes what one has used, and its ancestors with it.
+    pub fn charge(&mut self, at: usize, usage: f64) {
+        let mut node = at;
+        loop {
+            self.nodes[node].usage += usage;
+            if node == ROOT {
+                return;
+            }
+            node = self.nodes[node].parent;
+        }
+    }
+
+    /// Multiplies the usage of everybody.
+    pub fn decay(&mut self, factor: f64) {
+        for node in &mut self.nodes {
+            node.usage *= factor;
+        }
+    }
+
+    /// Sets what a listing says was used. Whoever an account had that is gone remains in its own figure.
+    ///
+    /// Gives the rows that belong to no association.
+    pub fn set_usage<'u>(&mut self, rows: &'u [UsageRow]) -> Vec<&'u UsageRow> {
+        let mut strangers = Vec::new();
+        let mut said = vec![0.0f64; self.nodes.len()];
+        for row in rows {
+            let key = (row.account.clone(), row.user.clone(), row.partition.clone());
+            match self.index.get(&key) {
+                Some(&at) => said[at] = row.usage,
+                None => strangers.push(row),
+            }
+        }
+        let mut below = vec![0.0; self.nodes.len()];
+        for at in (0..self.nodes.len()).rev() {
+            let usage = said[at].max(below[at]);
+            self.nodes[at].usage = usage;
+            if at != ROOT {
+                below[self.nodes[at].parent] += usage;
+            }
+        }
+        strangers
+    }
+
+    /// How many users there are, one in two accounts counted twice.
+    pub fn users(&self) -> usize {
+        self.nodes.iter().filter(|node| node.is_user()).count()
+    }
+
+    /// The number of an account.
+    pub fn find_account(&self, account: &str) -> Option<usize> {
+        self.index.get(&(account.to_owned(), None, None)).copied()
+    }
+
+    /// The number of a user in an account: that for the partition, else the one for all.
+    pub fn find_user(&self, account: &str, user: &str, partition: Option<&str>) -> Option<usize> {
+        let find = |partition: Option<&str>| {
+            let key = (account.to_owned(), Some(user.to_owned()), partition.map(str::to_owned));
+            self.index.get(&key).copied()
+        };
+        partition.and_then(|partition| find(Some(partition))).or_else(|| find(None))
+    }
+
+    /// Where a user's jobs go that name no account: the default account, else the first the user is in.
+    pub fn default_account(&self, user: &str) -> Option<&str> {
+        self.default_accounts.get(user).map(|(account, _)| account.as_str())
+    }
+
+    /// The largest priority of an association, 0 if none has any.
+    pub fn max_priority(&self) -> u32 {
+        self.nodes.iter().map(|node| node.priority).max().unwrap_or(0)
+    }
+
+    fn levelled(mut self) -> Self {
+        for at in 1..self.nodes.len() {
+            // A parent stands before its children, so its own is known.
+            let parent = self.nodes[at].parent;
+            let above = match self.nodes[parent].shares {
+                Shares::Parent => self.nodes[parent].fair_share_parent,
+                Shares::Own(_) => parent,
+            };
+            self.nodes[at].fair_share_parent = above;
+            self.nodes[above].children.push(at);
+        }
+        for at in 0..self.nodes.len() {
+            let children = std::mem::take(&mut self.nodes[at].children);
+            let shares = children.iter().map(|&child| match self.nodes[child].shares {
+                Shares::Own(shares) => u64::from(shares),
+                Shares::Parent => 0,
+            });
+            let sum = shares.sum();
+            for &child in &children {
+                self.nodes[child].level_shares = sum;
+            }
+            self.nodes[at].children = children;
+        }
+        self
+    }
+}
+
+/// What is odd about associations that make a tree: shares of zero get nothing, for ever.
+pub fn oddities(associations: &Associations) -> Vec<ConfigWarning> {
+    let file: Arc<str> = Arc::from(associations.file.as_str());
+    let zero = associations.rows.iter().filter(|row| row.shares == Shares::Own(0));
+    zero.map(|row| ConfigWarning {
+        message: format!("`{}` has no shares: its fair-share factor is the lowest there is", name(row)),
+        place: Place { file: Arc::clone(&file), line: row.line, column: 1 },
+        width: 0,
+        help: Some("give it shares, or `Fairshare=parent` to let it stand as its account stands".to_owned()),
+    })
+    .collect()
+}
+
+/// Reads a dump and makes its tree.
+///
+/// # Errors
+/// What is wrong with the file or the tree.
+pub fn read(name: &str, text: &[u8]) -> Result<(Associations, AssociationTree, Vec<ConfigWarning>), Vec<ConfigError>> {
+    let (associations, Defects { errors, mut warnings }) = Associations::read(name, text);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let tree = AssociationTree::new(&associations)?;
+    warnings.extend(oddities(&associations));
+    Ok((associations, tree, warnings))
+}
+
+fn name(row: &AssociationRow) -> &str {
+    row.user.as_deref().unwrap_or(&row.account)
+}
+
+struct Builder<'a> {
+    tree: AssociationTree,
+    associations: &'a Associations,
+    /// Every account of the file, wherever it stands, by its row.
+    declared: HashMap<&'a str, usize>,
+    /// Accounts that have an error already: what is in them is not told again.
+    broken: HashSet<&'a str>,
+    lines: HashMap<Key, u32>,
+    errors: Vec<ConfigError>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(associations: &'a Associations) -> Self {
+        let root = Association {
+            account: "root".to_owned(),
+            user: None,
+            partition: None,
+            shares: Shares::Own(1),
+            priority: 0,
+            group_minutes: None,
+            parent: ROOT,
+            fair_share_parent: ROOT,
+            children: Vec::new(),
+            level_shares: 0,
+            usage: 0.0,
+        };
+        let tree = AssociationTree {
+            nodes: vec![root],
+            index: [(("root".to_owned(), None, None), ROOT)].into_iter().collect(),
+            default_accounts: HashMap::new(),
+        };
+        let mut declared = HashMap::new();
+        for (at, row) in associations.rows.iter().enumerate().filter(|(_, row)| row.user.is_none()) {
+            declared.entry(row.account.as_str()).or_insert(at);
+        }
+        Self { tree, associations, declared, broken: HashSet::new(), lines: HashMap::new(), errors: Vec::new() }
+    }
+
+    fn add(&mut self, at: usize) {
+        let row = &self.associations.rows[at];
+        if row.user.is_none() && row.account == "root" {
+            return;
+        }
+        let Some(parent) = self.tree.find_account(&row.parent) else {
+            if !self.broken.contains(row.parent.as_str()) && self.errors.len() < MOST_ERRORS {
+                self.no_parent(row);
+            }
+            if row.user.is_none() {
+                self.broken.insert(&row.account);
+            }
+            return;
+        };
+        if row.user.is_none() && row.account == row.parent {
+            let cycle = [row.account.as_str(), row.account.as_str()];
+            return self.cycle(row, &cycle);
+        }
+        let key = (row.account.clone(), row.user.clone(), row.partition.clone());
+        if self.tree.index.contains_key(&key) {
+            let first = self.lines.get(&key).copied().unwrap_or(0);
+            let kind = if row.user.is_some() { "user" } else { "account" };
+            let place = if row.user.is_some() { format!(" in `{}`", row.account) } else { String::new() };
+            let message = format!("the {kind} `{}`{place} is declared twice, first in line {first}", name(row));
+            self.error(row, message, None);
+            return;
+        }
+        let number = self.tree.nodes.len();
+        self.lines.insert(key.clone(), row.line);
+        self.tree.index.insert(key, number);
+        if let Some(user) = &row.user {
+            let said = row.default_account.clone();
+            let default =
+                self.tree.default_accounts.entry(user.clone()).or_insert_with(|| (row.account.clone(), false));
+            if let (Some(account), false) = (said, default.1) {
+                *default = (account, true);
+            }
+        }
+        self.tree.nodes.push(Association {
+            account: row.account.clone(),
+            user: row.user.clone(),
+            partition: row.partition.clone(),
+            shares: row.shares,
+            priority: row.priority.unwrap_or(0),
+            group_minutes: row.group_minutes.clone(),
+            parent,
+            fair_share_parent: ROOT,
+            children: Vec::new(),
+            level_shares: 0,
+            usage: 0.0,
+        });
+    }
+
+    /// Tells why the parent of a row is not there yet.
+    fn no_parent(&mut self, row: &'a AssociationRow) {
+        let mut path = vec![row.account.as_str()];
+        let mut above = row.parent.as_str();
+        let mut seen = HashSet::new();
+        while let Some(&at) = self.declared.get(above) {
+            path.push(above);
+            if row.user.is_none() && above == row.account {
+                return self.cycle(row, &path);
+            }
+            if !seen.insert(above) {
+                break;
+            }
+            above = &self.associations.rows[at].parent;
+        }
+        let parent = row.parent.as_str();
+        if let Some(&later) = self.declared.get(parent) {
+            let line = self.associations.rows[later].line;
+            let message =
+                format!("`{}` is in the account `{parent}`, which is declared only later, in line {line}", name(row));
+            self.error(row, message, Some(format!("put the line of the account `{parent}` before it")));
+        } else {
+            let allowed = near::allowance(parent.as_bytes());
+            let known = self.declared.keys().copied().chain(["root"]);
+            let near = known
+                .filter_map(|known| Some((near::distance(parent.as_bytes(), known.as_bytes(), allowed)?, known)))
+                .min();
+            let message = format!("`{}` is in the account `{parent}`, which is declared nowhere", name(row));
+            self.error(row, message, near.map(|(_, near)| format!("did you mean `{near}`")));
+            // Its other members would say the same.
+            self.broken.insert(parent);
+        }
+    }
+
+    fn cycle(&mut self, row: &'a AssociationRow, path: &[&str]) {
+        let shown: Vec<String> = path.iter().take(6).map(|account| format!("`{account}`")).collect();
+        let more = if path.len() > 6 { " in …" } else { "" };
+        let message = format!("the accounts go round in a circle: {}{more}", shown.join(" in "));
+        self.error(row, message, Some("put one of them under `root`".to_owned()));
+        self.broken.insert(&row.account);
+    }
+
+    fn error(&mut self, row: &AssociationRow, message: String, help: Option<String>) {
+        let file = Arc::from(self.associations.file.as_str());
+        let mut error = ConfigError::new(message, Some(Place { file, line: row.line, column: 1 }));
+        error.help = help;
+        self.errors.push(error);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn errors(text: &str) -> Vec<(String, u32, Option<String>)> {
+        let errors = read("d", text.as_bytes()).unwrap_err();
+        errors.into_iter().map(|error| (error.message, error.place.unwrap().line, error.help)).collect()
+    }
+
+    #[test]
+    fn members_of_accounts_without_shares_of_their_own_compete_one_level_up() {
+        // slurm-multifactor.md §8.5: phys's level is 2 + 4 + 3 + 1 = 10.
+        let text = "Account - 'phys':Fairshare=5\nParent - 'phys'\nUser - 'daemon':Fairshare=2\nUser - 'bin':Fairshare=parent\n\
+                    Account - 'astro':Fairshare=4\nAccount - 'hep':Fairshare=parent\nParent - 'hep'\n\
+                    User - 'sys':Fairshare=3\nUser - 'games':Fairshare=1\nUser - 'man':Fairshare=parent\n";
+        let (_, tree, _) = read("d", text.as_bytes()).unwrap();
+        let phys = tree.find_account("phys").unwrap();
+        let sys = &tree.nodes()[tree.find_user("hep", "sys", None).unwrap()];
+        assert_eq!((sys.fair_share_parent, sys.level_shares, sys.share_of_level()), (phys, 10, 0.3));
+        assert_eq!(tree.nodes()[phys].children.len(), 7);
+        assert_eq!(tree.nodes()[tree.find_account("hep").unwrap()].children, [0usize; 0]);
+    }
+
+    #[test]
+    fn circles_are_told_with_their_accounts_once() {
+        let text = "Parent - 'b'\nAccount - 'a'\nParent - 'a'\nAccount - 'b'\nUser - 'x'\n";
+        let help = Some("put one of them under `root`".to_owned());
+        assert_eq!(
+            errors(text),
+            [("the accounts go round in a circle: `a` in `b` in `a`".to_owned(), 2, help.clone())]
+        );
+        let own = "Account - 'a'\nParent - 'a'\nAccount - 'a'\n";
+        assert_eq!(errors(own), [("the accounts go round in a circle: `a` in `a`".to_owned(), 3, help)]);
+    }
+
+    #[test]
+    fn missing_and_late_parents_are_told_with_their_line() {
+        assert_eq!(
+            errors("Account - 'phys'\nParent - 'phsy'\nUser - 'a'\nUser - 'b'\n"),
+            [(
+                "`a` is in the account `phsy`, which is declared nowhere".to_owned(),
+                3,
+                Some("did you mean `phys`".to_owned())
+            )]
+        );
+        assert_eq!(
+            errors("Parent - 'p'\nUser - 'a'\nParent - 'root'\nAccount - 'p'\n"),
+            [(
+                "`a` is in the account `p`, which is declared only later, in line 4".to_owned(),
+                2,
+                Some("put the line of the account `p` before it".to_owned())
+            )]
+        );
+    }
+
+    #[test]
+    fn nobody_is_declared_twice() {
+        let text = "Account - 'a'\nAccount - 'A'\nParent - 'a'\nUser - 'x'\nUser - 'x'\nUser - 'x':Partition='p'\n";
+        let messages: Vec<_> = errors(text).into_iter().map(|(message, line, _)| (message, line)).collect();
+        assert_eq!(
+            messages,
+            [
+                ("the account `a` is declared twice, first in line 1".to_owned(), 2),
+                ("the user `x` in `a` is declared twice, first in line 4".to_owned(), 5)
+            ]
+        );
+    }
+
+    #[test]
+    fn shares_of_zero_are_odd() {
+        let (_, _, warnings) = read("d", b"Account - 'a':Fairshare=0\n").unwrap();
+        assert_eq!(warnings[0].message, "`a` has no shares: its fair-share factor is the lowest there is");
+        assert_eq!(warnings[0].place.line, 1);
+    }
+
+    #[test]
+    fn usage_goes_up_to_the_root_and_listings_may_know_of_more() {
+        let (_, mut tree, _) = read("d", b"Account - 'a'\nParent - 'a'\nUser - 'x'\nUser - 'y'\n").unwrap();
+        let row = |account: &str, user: Option<&str>, usage| UsageRow {
+            account: account.to_owned(),
+            user: user.map(str::to_owned),
+            partition: None,
+            usage,
+        };
+        let rows = [row("a", Some("x"), 3.0), row("a", None, 10.0), row("gone", None, 1.0)];
+        assert_eq!(tree.set_usage(&rows), [&rows[2]]);
+        let usage = |tree: &AssociationTree| tree.nodes().iter().map(|node| node.usage).collect::<Vec<_>>();
+        assert_eq!(usage(&tree), [10.0, 10.0, 3.0, 0.0]);
+        tree.charge(3, 5.0);
+        assert_eq!(usage(&tree), [15.0, 15.0, 3.0, 5.0]);
+    }
+
+    #[test]
+    fn a_very_deep_tree_is_no_trouble() {
+        let mut text = String::from("Account - 'a0'\n");
+        for depth in 1..50_000 {
+            text.push_str(&format!("Parent - 'a{}'\nAccount - 'a{depth}'\n", depth - 1));
+        }
+        assert_eq!(read("d", text.as_bytes()).unwrap().1.nodes().len(), 50_001);
+    }
+}
