@@ -396,6 +396,7 @@ mod cycle {
             user: Some(user.to_owned()),
             partition: None,
             usage,
+            by_resource: None,
         };
         let usage = usage.iter().map(row).collect();
         let files = SlurmFiles { conf, associations, usage, qos: Vec::new(), options: Options::default() };
@@ -510,6 +511,32 @@ mod cycle {
         assert_eq!(order(conf), ["2.0", "1.0"]);
         // From submission both are as old.
         assert_eq!(order(&format!("{conf}PriorityFlags=ACCRUE_ALWAYS,INCR_ONLY\n")), ["1.0", "2.0"]);
+    }
+
+    /// Under `INCR_ONLY` a priority that would sink stays: the user who used the machine keeps the place of before.
+    #[test]
+    fn priorities_that_would_sink_stay_under_that_flag() {
+        let order = |flags: &str| {
+            let conf = format!("PriorityWeightFairshare=1000\nPriorityFlags={flags}\n");
+            let evaluation = Settings::default();
+            let job = |cluster: i64, group: &str| Job::new(job(cluster, group, ""), None, &evaluation).unwrap();
+            let waiting = Endless(vec![vec![job(1, "a.ann")], vec![job(2, "b.bob")]]);
+            let knobs = NegotiatorKnobs::read(&Config::default()).unwrap();
+            let opening =
+                Opening { log: None, knobs: &knobs, groups: &Ungrouped, slots: &[], jobs: &[], settings: &evaluation };
+            let mut policy = Policy::Slurm(Box::new(settings(&conf, TWO, &[]))).open(&opening);
+            let name = |name: &[u8]| Claimant { submitter: name.to_vec(), idle_jobs: 1, last_heard: 0 };
+            let claimants = [name(b"a.ann@x"), name(b"b.bob@x")];
+            let deal = Deal { weight: 1.0, smallest_weight: 1.0, group: None, first_pie: 1 };
+            let mut first = |now: i64| {
+                policy.charge(&[SlotInUse { submitter: b"a.ann@x", weight: 1.0, suspended: false }], now);
+                policy.begin(&claimants, &waiting, &deal).next_turn().unwrap().who
+            };
+            [first(0), first(300)]
+        };
+        // Nobody has used anything at first: both have 1000, and the lower number goes first.
+        assert_eq!(order("FAIR_TREE"), [0, 1]);
+        assert_eq!(order("INCR_ONLY"), [0, 0]);
     }
 
     struct Endless(Vec<Vec<Job>>);

@@ -35,7 +35,7 @@ What the columns say:
   LevelFS       NormShares / EffectvUsage: above 1 it used less than its share (Fair Tree)
   GrpTRESMins   limits of the association
   TRESRunMins   what its running jobs may still use
-Others for -o are Cluster, ID, Partition. Names may be shortened; %n behind one is its width,
+Others for -o are Cluster, ID, Partition, GrpTRESRaw (as sshare.usage has it). Names may be shortened; %n behind one is its width,
 negative: to the left.
 
 Examples:

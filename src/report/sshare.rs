@@ -248,7 +248,7 @@ impl Listing<'_> {
                     None => text(""),
                 },
                 Field::GroupMinutes => text(node.group_minutes.as_deref().unwrap_or_default()),
-                Field::GroupRaw => text(""),
+                Field::GroupRaw => text(node.by_resource.as_deref().unwrap_or_default()),
                 Field::RunMinutes => Cell::Text(self.minutes(at)),
             }
         })

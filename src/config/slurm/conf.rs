@@ -374,8 +374,8 @@ impl SlurmConf {
             }
             "prioritydecayhalflife" => self.half_life = time()?,
             "prioritycalcperiod" => match time()? {
-                Duration::Seconds(seconds) if seconds >= 60 => self.calc_period = Duration::Seconds(seconds),
-                _ => return Err("a time of at least one minute".to_owned()),
+                Duration::Seconds(0..60) => return Err("a time of at least one minute".to_owned()),
+                period => self.calc_period = period,
             },
             "prioritymaxage" => self.max_age = time()?,
             "priorityusageresetperiod" => {

@@ -15,6 +15,8 @@ pub struct UsageRow {
     pub partition: Option<String>,
     /// Decayed billing × seconds, not negative.
     pub usage: f64,
+    /// `GrpTRESRaw`, as listed.
+    pub by_resource: Option<String>,
 }
 
 /// A quality of service.
@@ -68,8 +70,8 @@ fn cell(row: &[String], column: Option<usize>) -> &str {
     column.and_then(|column| row.get(column)).map_or("", String::as_str)
 }
 
-/// Reads usage from the output of `sshare -a -P`: the columns `Account`, `User`, `RawUsage`, and `Partition` if there
-/// is one.
+/// Reads usage from the output of `sshare -a -P`: the columns `Account`, `User`, `RawUsage`, and `Partition` and
+/// `GrpTRESRaw` if there are any.
 ///
 /// # Errors
 /// A column is missing, or a number is none.
@@ -84,7 +86,7 @@ pub fn read_usage(file: &str, text: &[u8]) -> Result<Vec<UsageRow>, ConfigError>
     let listing = Listing::read(file, text);
     let (account, user) = (listing.needed("Account", COMMAND)?, listing.needed("User", COMMAND)?);
     let usage = listing.needed("RawUsage", COMMAND)?;
-    let partition = listing.column("Partition");
+    let (partition, resources) = (listing.column("Partition"), listing.column("GrpTRESRaw"));
     let named = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let rows = listing.rows.iter().map(|(line, row)| {
         let usage: f64 = listing.number(*line, "RawUsage", cell(row, Some(usage)))?;
@@ -96,6 +98,7 @@ pub fn read_usage(file: &str, text: &[u8]) -> Result<Vec<UsageRow>, ConfigError>
             user: named(&cell(row, Some(user)).to_lowercase()),
             partition: named(cell(row, partition)),
             usage,
+            by_resource: named(cell(row, resources)),
         })
     });
     rows.collect()

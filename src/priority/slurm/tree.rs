@@ -42,6 +42,8 @@ pub struct Association {
     pub level_shares: u64,
     /// Decayed billing × seconds, its descendants' included.
     pub usage: f64,
+    /// `GrpTRESRaw` as a listing has it: usage by resource, which is only shown.
+    pub by_resource: Option<String>,
 }
 
 impl Association {
@@ -132,7 +134,10 @@ impl AssociationTree {
         for row in rows {
             let key = (row.account.clone(), row.user.clone(), row.partition.clone());
             match self.index.get(&key) {
-                Some(&at) => said[at] = row.usage,
+                Some(&at) => {
+                    said[at] = row.usage;
+                    self.nodes[at].by_resource.clone_from(&row.by_resource);
+                }
                 None => strangers.push(row),
             }
         }
@@ -259,6 +264,7 @@ impl<'a> Builder<'a> {
             children: Vec::new(),
             level_shares: 0,
             usage: 0.0,
+            by_resource: None,
         };
         let tree = AssociationTree {
             nodes: vec![root],
@@ -322,6 +328,7 @@ impl<'a> Builder<'a> {
             children: Vec::new(),
             level_shares: 0,
             usage: 0.0,
+            by_resource: None,
         });
     }
 
@@ -458,6 +465,7 @@ mod tests {
             user: user.map(str::to_owned),
             partition: None,
             usage,
+            by_resource: None,
         };
         let rows = [row("a", Some("x"), 3.0), row("a", None, 10.0), row("gone", None, 1.0)];
         assert_eq!(tree.set_usage(&rows), [&rows[2]]);
