@@ -11,6 +11,7 @@ pub mod conform;
 pub mod error;
 pub mod eval;
 pub mod format;
+pub mod generate;
 pub mod name;
 pub mod negotiate;
 pub mod pool;

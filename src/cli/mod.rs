@@ -5,6 +5,7 @@ mod config;
 mod conform;
 mod eval;
 mod functions;
+mod generate;
 mod input;
 mod matching;
 mod negotiate;
@@ -69,6 +70,7 @@ enum Command {
     Repl(repl::Arguments),
     Functions(functions::Arguments),
     Negotiate(negotiate::Arguments),
+    Generate(generate::Arguments),
     Quotas(quotas::Arguments),
     Userprio(Box<userprio::Arguments>),
     Ads(ads::Arguments),
@@ -177,6 +179,7 @@ pub fn run() -> ExitCode {
         Command::Repl(arguments) => repl::run(arguments, streams),
         Command::Functions(arguments) => functions::run(arguments),
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
+        Command::Generate(arguments) => generate::run(arguments),
         Command::Quotas(arguments) => quotas::run(arguments, streams),
         Command::Userprio(arguments) => userprio::run(arguments, streams),
         Command::Ads(arguments) => ads::run(arguments, streams),
