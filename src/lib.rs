@@ -16,6 +16,7 @@ pub mod name;
 pub mod negotiate;
 pub mod pool;
 pub mod priority;
+pub mod program;
 pub mod queue;
 pub mod quota;
 pub mod repl;

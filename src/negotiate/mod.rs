@@ -7,7 +7,9 @@ pub mod candidate;
 pub mod commit;
 pub mod concurrency;
 pub mod deal;
+pub mod engine;
 pub mod groups;
+pub mod market;
 pub mod offer;
 pub mod outcome;
 pub mod preemption;
@@ -29,15 +31,17 @@ use crate::accountant::usage::SlotInUse;
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::{Scope, Settings};
-use crate::negotiate::deal::Dealing;
+use crate::negotiate::deal::{Dealing, Negotiating};
+use crate::negotiate::engine::{Engine, Sample};
 use crate::negotiate::groups::KnownQuotas;
+use crate::negotiate::market::{Classes, Market};
 use crate::negotiate::offer::Offers;
 use crate::negotiate::preemption::{Groups, Introduction, LiveUsage};
 use crate::negotiate::rules::Rules;
 use crate::pool::slot::is_slot;
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{CondorPriority, Deal, End, PriorityPolicy};
-use crate::queue::request::Queue;
+use crate::queue::request::{Queue, Request};
 use crate::queue::{Job, Submitter};
 
 /// Runs one cycle.
@@ -58,39 +62,72 @@ use crate::queue::{Job, Submitter};
 /// # Ok::<(), classmate::error::SyntaxError>(())
 /// ```
 pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
+    run(snapshot, Path::Fast, &mut Unwatched).map(|cycle| cycle.outcome)
+}
+
+/// How slots are looked for. Both ways give the same outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Path {
+    /// By classes of slots, as far as that is possible without a doubt.
+    #[default]
+    Fast,
+    /// Slot by slot, as the reference negotiator does.
+    Reference,
+}
+
+/// Is told which phase of a cycle begins; those who want to know how long each takes look at their own clock.
+pub trait Watch {
+    /// A phase begins; the one before is over.
+    fn begins(&mut self, phase: &'static str);
+}
+
+/// Nobody watches.
+struct Unwatched;
+
+impl Watch for Unwatched {
+    fn begins(&mut self, _: &'static str) {}
+}
+
+/// What a cycle decided, and how it went about it.
+#[derive(Debug)]
+pub struct Cycle {
+    /// What was decided.
+    pub outcome: Outcome,
+    /// Into how many classes slots and requests fell; none if slot was looked at after slot.
+    pub classes: Option<Classes>,
+    /// Requests in the queue: runs of like jobs.
+    pub requests: usize,
+}
+
+/// Runs one cycle on a path of choice, and tells of its phases.
+///
+/// # Errors
+/// As [`negotiate`].
+pub fn run(snapshot: &Snapshot, path: Path, watch: &mut dyn Watch) -> Result<Cycle, ConfigError> {
     let mut settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
+    watch.begins("slots");
     let mut slots = slots(snapshot, &rules, &settings);
+    watch.begins("queue");
     let (submitters, queue) = queue(snapshot, &slots, &rules, &settings);
-    let total_slots = slots.len();
+    watch.begins("charge");
     let mut policy = charge(snapshot, &slots, &rules);
+    watch.begins("divide");
     let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
     rules.groups.fit(&size)?;
+    let quotas = KnownQuotas::of(&rules.groups, &size).map(Arc::new);
+    watch.begins("introduce");
+    let live = Arc::new(LiveUsage::new(quotas.clone().map(|quotas| quotas as Arc<dyn Groups>)));
+    introduce(&mut slots, &rules, &policy, quotas.as_deref(), &live, &mut settings);
+    let total_slots = slots.len();
     let offered: Vec<usize> = queue.lists.iter().map(Vec::len).collect();
     let mut left_out = left_out(snapshot, &queue);
     left_out.extend(rules.groups.odd.iter().cloned());
-    // Only now: what is copied into the slots counts neither as significant nor in the size of the pool.
-    for slot in &mut slots {
-        for (name, expr) in &rules.match_exprs {
-            slot.ad.insert_expr(*name, expr);
-        }
-    }
-    let quotas = KnownQuotas::of(&rules.groups, &size).map(Arc::new);
-    let live = Arc::new(LiveUsage::new(quotas.clone().map(|quotas| quotas as Arc<dyn Groups>)));
-    for (name, customer) in policy.accountant().iter() {
-        live.set(name, customer.weighted_resources);
-    }
-    settings.usage = Some(live.clone());
-    if rules.trim.preemption {
-        let siblings = rules.knobs.matching.cross_slot_prios.then_some(&*rules.knobs.matching.resource_prefix);
-        let groups = quotas.as_deref().map(|quotas| quotas as &dyn Groups);
-        let introduction = Introduction { policy: &policy, groups, siblings, settings: &settings };
-        for slot in &mut slots {
-            introduction.of(slot);
-        }
-    }
-    let mut dealing =
-        Dealing::new(&submitters, &rules, &settings, queue, Offers::new(slots, &rules, &settings), &live, &mut policy);
+    watch.begins("compile");
+    let offers = Offers::new(slots, &rules, &settings);
+    let market = market(offers, &queue, &submitters, &rules, &policy, path);
+    watch.begins("deal");
+    let mut dealing = Dealing::new(&submitters, &rules, &settings, queue, market, &live, &mut policy);
     let statistics = &mut dealing.outcome.statistics;
     (statistics.total_slots, statistics.pool_weight) = (total_slots, size.weight);
     statistics.trimmed_slots = dealing.offers.left();
@@ -103,9 +140,65 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
         let everybody: Vec<usize> = (0..submitters.len()).collect();
         dealing.deal(&everybody, &deal);
     }
+    watch.begins("report");
+    let (classes, requests) = (dealing.offers.classes(), dealing.requests);
     let mut outcome = report(dealing, &submitters, &offered);
     outcome.quirks = left_out;
-    Ok(outcome)
+    Ok(Cycle { outcome, classes, requests })
+}
+
+/// Tells the slots what the configuration adds to them and who uses those in use.
+fn introduce(
+    slots: &mut [Slot],
+    rules: &Rules,
+    policy: &CondorPriority<'_>,
+    quotas: Option<&KnownQuotas>,
+    live: &Arc<LiveUsage>,
+    settings: &mut Settings,
+) {
+    // Only now: what is copied into the slots counts neither as significant nor in the size of the pool.
+    for slot in slots.iter_mut() {
+        for (name, expr) in &rules.match_exprs {
+            slot.ad.insert_expr(*name, expr);
+        }
+    }
+    for (name, customer) in policy.accountant().iter() {
+        live.set(name, customer.weighted_resources);
+    }
+    settings.usage = Some(live.clone());
+    if rules.trim.preemption {
+        let siblings = rules.knobs.matching.cross_slot_prios.then_some(&*rules.knobs.matching.resource_prefix);
+        let groups = quotas.map(|quotas| quotas as &dyn Groups);
+        let introduction = Introduction { policy, groups, siblings, settings };
+        for slot in slots {
+            introduction.of(slot);
+        }
+    }
+}
+
+/// Where requests look for slots.
+fn market<'c>(
+    offers: Offers<'c>,
+    queue: &Queue,
+    submitters: &[Submitter],
+    rules: &'c Rules,
+    policy: &CondorPriority<'_>,
+    path: Path,
+) -> Box<dyn Market + 'c> {
+    if path == Path::Reference {
+        return Box::new(offers);
+    }
+    let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
+    let marked = |(who, request): (usize, Request)| {
+        let mut ad = queue.request_ad(who, &request);
+        deal::mark(&mut ad, &submitters[who].name, policy, rules, negotiating.as_ref());
+        Sample { autocluster: request.autocluster, ad }
+    };
+    let samples: Vec<Sample> = queue.first_of_each().map(marked).collect();
+    match Engine::new(offers, rules, &samples) {
+        Ok(engine) => Box::new(engine),
+        Err(offers) => offers,
+    }
 }
 
 /// What of the snapshot the cycle leaves out, in words.

@@ -139,6 +139,11 @@ impl Slot {
         matches!(self.state, State::Claimed | State::Preempting)
     }
 
+    /// Whether it is claimed as a whole by another access point.
+    pub fn is_elsewhere(&self, schedd: &[u8]) -> bool {
+        self.partitionable && self.claimed_by.as_ref().is_some_and(|owner| **owner != *schedd)
+    }
+
     /// Takes what a match draws, and weighs the slot anew.
     pub fn deduct(&mut self, draw: &Draw, weighing: &Weighing, settings: &Settings) {
         if let Some(consumption) = &self.consumption {

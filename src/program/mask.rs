@@ -3,7 +3,7 @@
 use crate::value::logic::Truth;
 
 /// A set of rows.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Mask {
     words: Vec<u64>,
     len: usize,

@@ -47,7 +47,8 @@ impl Mentions {
             Node::Attr(name) | Node::Select(name) => self.names.push(*name),
             Node::Absolute(_) => self.opaque = true,
             Node::Subscript { index, .. } => match tree.node(*index) {
-                Node::Literal(Literal::Str(text)) => self.names.push(Name::new(&**text)),
+                // A text that was never seen as a name is the name of nothing.
+                Node::Literal(Literal::Str(text)) => self.names.extend(Name::known(text)),
                 Node::Literal(_) => {}
                 Node::Attr(name) => self.selectors.push(*name),
                 // An index into the list that a function or a list in place makes.
@@ -106,10 +107,11 @@ mod tests {
 
     #[test]
     fn names_are_found_wherever_they_stand() {
-        let found = mentions("MY.a > TARGET.b && f({c, [d = e].g})[0] == TARGET[\"h\"] || TARGET[i]");
+        let _ = Name::new("Cpus");
+        let found = mentions("MY.a > TARGET.b && f({c, [d = e].g})[0] == TARGET[\"Cpus\"] || TARGET[i]");
         let mut names: Vec<String> = found.names.iter().map(ToString::to_string).collect();
         names.sort();
-        assert_eq!(names, ["a", "b", "c", "d", "e", "g", "h"]);
+        assert_eq!(names, ["Cpus", "a", "b", "c", "d", "e", "g"]);
         assert_eq!(found.selectors, [Name::new("i")]);
         assert!(!found.opaque);
     }

@@ -116,16 +116,47 @@ impl Queue {
     /// The next request of a submitter: the run that begins at or after `from` and is not of a rejected
     /// autocluster.
     pub fn request(&self, submitter: usize, from: usize, rejected: &HashSet<u32>) -> Option<Request> {
+        let mut request = self.run(submitter, from, rejected)?;
+        request.ad = self.request_ad(submitter, &request);
+        Some(request)
+    }
+
+    /// As [`Queue::request`], without an ad.
+    pub fn run(&self, submitter: usize, from: usize, rejected: &HashSet<u32>) -> Option<Request> {
         let list = &self.lists[submitter];
         let skipped = list.get(from..)?.iter().position(|queued| !rejected.contains(&queued.autocluster))?;
         let first = from + skipped;
         let autocluster = list[first].autocluster;
         let count = list[first..].iter().take_while(|queued| queued.autocluster == autocluster).count();
-        let ad = self.request_ad(&self.jobs[list[first].job], autocluster, count);
-        Some(Request { first, count, autocluster, ad })
+        Some(Request { first, count, autocluster, ad: ClassAd::new() })
     }
 
-    fn request_ad(&self, job: &Job, autocluster: u32, count: usize) -> ClassAd {
+    /// Number of requests: runs of like jobs.
+    pub fn requests(&self) -> usize {
+        let runs = |list: &Vec<Queued>| list.chunk_by(|a, b| a.autocluster == b.autocluster).count();
+        self.lists.iter().map(runs).sum()
+    }
+
+    /// The first request of each autocluster, with its submitter.
+    pub fn first_of_each(&self) -> impl Iterator<Item = (usize, Request)> {
+        let mut seen = vec![false; self.autoclusters + 1];
+        let runs = |(who, list): (usize, &Vec<Queued>)| {
+            let mut first = 0;
+            let request = |run: &[Queued]| {
+                let request = Request { first, count: run.len(), autocluster: run[0].autocluster, ad: ClassAd::new() };
+                first += run.len();
+                (who, request)
+            };
+            list.chunk_by(|a, b| a.autocluster == b.autocluster).map(request).collect::<Vec<_>>()
+        };
+        let all = self.lists.iter().enumerate().flat_map(runs);
+        all.filter(move |(_, request)| !std::mem::replace(&mut seen[request.autocluster as usize], true))
+    }
+
+    /// The ad that stands for a request of a submitter: what matters of the first job.
+    pub fn request_ad(&self, submitter: usize, request: &Request) -> ClassAd {
+        let Request { autocluster, count, .. } = *request;
+        let job = &self.jobs[self.lists[submitter][request.first].job];
         let mut ad = ClassAd::with_capacity(self.significant.len() + 16);
         let carried = CARRIED.into_iter().map(Name::new);
         for name in relevant(&job.ad, &self.significant).into_iter().chain(carried) {

@@ -1,0 +1,264 @@
+//! A request against all rows: which accept it and are accepted, in which order it likes them.
+//!
+//! What atoms are for a block of rows and the values of the request that they look at is kept and shared by all
+//! requests with those values.
+
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
+
+use crate::ad::ClassAd;
+use crate::eval::scope::Settings;
+use crate::name::{Key, Name};
+use crate::negotiate::candidate::{RankKey, Tier, of_nobody, of_negotiator};
+use crate::negotiate::engine::plan::Plans;
+use crate::negotiate::engine::table::Table;
+use crate::negotiate::engine::vocabulary::Vocabulary;
+use crate::program::atom::{Atom, World};
+use crate::program::batch::{Groups, Rows};
+use crate::program::condition::Clause;
+use crate::program::mask::{Mask, Truths};
+use crate::value::Value;
+
+/// What a request is, as far as it matters to slots.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    /// Its ad.
+    pub(super) ad: ClassAd,
+    /// The entry of each attribute of the vocabulary.
+    pub(super) ids: Vec<u32>,
+    /// The number of its structure.
+    pub(super) kind: usize,
+}
+
+/// Ranks of slots, best first. Slots of one rank stand in the order in which they are looked at.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// Rows, or places of slots if slots of a row can differ in rank.
+    pub(super) entries: Vec<u32>,
+    /// For each entry the number of its rank, 0 the best.
+    pub(super) ranks: Vec<u32>,
+    /// The ranks.
+    pub(super) keys: Vec<RankKey>,
+    /// How many slots have each rank.
+    pub(super) sizes: Vec<usize>,
+    /// Whether the entries are slots.
+    pub(super) by_slot: bool,
+    /// For each row, or slot, the number of its rank.
+    pub(super) rank_of: Vec<u32>,
+}
+
+/// What slots in use make of a request, row by row.
+#[derive(Debug, PartialEq, Eq, Hash, Clone, Default)]
+pub(super) struct Grounds {
+    pub(super) prefers: Vec<bool>,
+    pub(super) required: Vec<bool>,
+    pub(super) likes_as_well: Vec<bool>,
+    /// `PREEMPTION_RANK`, its bits.
+    pub(super) preemption: Vec<u64>,
+}
+
+/// A request against all rows.
+#[derive(Debug)]
+pub(super) struct Verdict {
+    /// Rows that the request accepts.
+    pub(super) job: Mask,
+    /// Rows that accept it too.
+    pub(super) both: Mask,
+    pub(super) order: Arc<Order>,
+    pub(super) grounds: Option<Grounds>,
+}
+
+/// A block, an atom, and the values of the request that it looks at.
+type AtomKey = (u32, u32, Vec<u32>);
+
+/// Results that requests share.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    truths: Mutex<HashMap<AtomKey, Option<Arc<Truths>>>>,
+    groups: Mutex<HashMap<(u32, u32), Arc<Groups>>>,
+    orders: Mutex<HashMap<Vec<AtomKey>, Arc<Order>>>,
+}
+
+fn kept<K: Hash + Eq, V: Clone>(map: &Mutex<HashMap<K, V>>, key: K, make: impl FnOnce() -> V) -> V {
+    if let Some(found) = map.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        return found.clone();
+    }
+    // Two threads may make the same; both make the same thing.
+    let made = make();
+    map.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert(made).clone()
+}
+
+/// Everything about slots that does not change during a cycle.
+pub(super) struct Evaluator<'e, 's> {
+    pub(super) vocabulary: &'e Vocabulary,
+    pub(super) plans: &'e Plans,
+    pub(super) table: &'e Table,
+    /// The ad of the slot at a place.
+    pub(super) ad: &'e (dyn Fn(u32) -> &'s ClassAd + Sync),
+    pub(super) settings: &'e Settings,
+    /// Attributes that only ranks look at, of too many values to separate rows.
+    pub(super) loose: &'e HashSet<Key>,
+    pub(super) kept: &'e Kept,
+}
+
+impl<'s> Evaluator<'_, 's> {
+    /// The verdict on a request; none if it has to be asked slot by slot.
+    pub(super) fn verdict(&self, wanted: &Wanted) -> Option<Verdict> {
+        let rows = self.table.len();
+        let (mut job, mut both) = (Mask::none(rows), Mask::none(rows));
+        for (kind, block) in self.table.blocks.iter().enumerate() {
+            let plan = self.plans.plan(wanted.kind, kind);
+            let mut accepted = Mask::all(block.slots.len());
+            self.keep(&mut accepted, &plan.job, kind, wanted)?;
+            job.put(block.first, &accepted);
+            self.keep(&mut accepted, &plan.slot, kind, wanted)?;
+            both.put(block.first, &accepted);
+        }
+        Some(Verdict { job, both, order: self.order(wanted), grounds: self.grounds(wanted) })
+    }
+
+    fn rows<'r>(&'r self, ads: &'r [u32]) -> Rows<'r, 's> {
+        Rows { columns: &self.vocabulary.columns, ads, ad: self.ad }
+    }
+
+    fn world<'w>(&'w self, kind: usize, wanted: &'w Wanted) -> World<'w> {
+        let sample = self.table.blocks[kind].slots[0];
+        World { row: (self.ad)(sample), other: &wanted.ad, selected: &self.vocabulary.selected }
+    }
+
+    fn key(&self, atom: &Atom, kind: usize, wanted: &Wanted) -> AtomKey {
+        let id = |name: &Name| self.vocabulary.place_of(name.key()).map_or(u32::MAX, |at| wanted.ids[at]);
+        (kind as u32, atom.id, atom.other.iter().map(id).collect())
+    }
+
+    /// Keeps the rows of a block for which all clauses are true.
+    fn keep(&self, accepted: &mut Mask, clauses: &[Clause], kind: usize, wanted: &Wanted) -> Option<()> {
+        let rows = self.rows(&self.table.blocks[kind].slots);
+        for clause in clauses {
+            // All clauses are asked, so that whether a request is odd does not depend on the slots.
+            let truths = rows.clause(clause, |atom| self.truths(atom, kind, wanted))?;
+            accepted.keep(&truths.yes);
+        }
+        Some(())
+    }
+
+    fn truths(&self, atom: &Atom, kind: usize, wanted: &Wanted) -> Option<Arc<Truths>> {
+        kept(&self.kept.truths, self.key(atom, kind, wanted), || {
+            let rows = self.rows(&self.table.blocks[kind].slots);
+            let groups = self.groups(atom, kind, &rows);
+            rows.truths(atom, &groups, &self.world(kind, wanted), self.settings).map(Arc::new)
+        })
+    }
+
+    fn groups(&self, atom: &Atom, kind: usize, rows: &Rows<'_, 's>) -> Arc<Groups> {
+        kept(&self.kept.groups, (kind as u32, atom.id), || Arc::new(rows.groups(atom)))
+    }
+
+    /// The value of an atom in every row of a block, or in every slot of it.
+    fn values(&self, atom: &Atom, kind: usize, wanted: &Wanted, by_slot: bool) -> Vec<Value> {
+        let block = &self.table.blocks[kind];
+        let rows = self.rows(if by_slot { &block.members } else { &block.slots });
+        let groups = if by_slot { Arc::new(rows.groups(atom)) } else { self.groups(atom, kind, &rows) };
+        let values = rows.values(atom, &groups, &self.world(kind, wanted), self.settings).unwrap_or_default();
+        groups.of.iter().map(|group| values.get(*group as usize).cloned().unwrap_or_default()).collect()
+    }
+
+    /// The order in which a request likes slots.
+    fn order(&self, wanted: &Wanted) -> Arc<Order> {
+        let atoms = |kind: usize| self.plans.plan(wanted.kind, kind).ranks.iter().flatten();
+        let blocks = 0..self.table.blocks.len();
+        let mut key: Vec<AtomKey> = Vec::new();
+        let mut by_slot = false;
+        for kind in blocks.clone() {
+            key.extend(atoms(kind).map(|atom| self.key(atom, kind, wanted)));
+            by_slot |= atoms(kind).any(|atom| atom.row.iter().any(|name| self.loose.contains(&name.key())));
+        }
+        kept(&self.kept.orders, key, || {
+            let ranks: Vec<Vec<RankKey>> = blocks.map(|kind| self.ranks(wanted, kind, by_slot)).collect();
+            Arc::new(self.sorted(&ranks, by_slot))
+        })
+    }
+
+    fn ranks(&self, wanted: &Wanted, kind: usize, by_slot: bool) -> Vec<RankKey> {
+        let [before, job, after] = &self.plans.plan(wanted.kind, kind).ranks;
+        let values = |atom: &Option<Arc<Atom>>| atom.as_ref().map(|atom| self.values(atom, kind, wanted, by_slot));
+        let (before, job, after) = (values(before), values(job), values(after));
+        let number = |values: &Option<Vec<Value>>, at: usize| values.as_ref().and_then(|v| v.get(at)?.as_number());
+        let block = &self.table.blocks[kind];
+        let count = if by_slot { block.members.len() } else { block.slots.len() };
+        let key = |at| {
+            let (before_job, after_job) = (of_negotiator(number(&before, at)), of_negotiator(number(&after, at)));
+            of_nobody(before_job, number(&job, at).unwrap_or(0.0), after_job)
+        };
+        (0..count).map(key).collect()
+    }
+
+    /// Sorts rows, or slots, by rank, best first.
+    fn sorted(&self, ranks: &[Vec<RankKey>], by_slot: bool) -> Order {
+        // Key, place of the first slot, and the entry.
+        let mut all: Vec<(RankKey, u32, u32)> = Vec::new();
+        for (block, ranks) in self.table.blocks.iter().zip(ranks) {
+            let places = if by_slot { &block.members } else { &block.slots };
+            let entry = |at: usize, place: u32| if by_slot { place } else { (block.first + at) as u32 };
+            let each = places.iter().zip(ranks).enumerate();
+            all.extend(each.map(|(at, (place, key))| (*key, *place, entry(at, *place))));
+        }
+        all.par_sort_unstable_by(|a, b| b.0.compare(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let len = if by_slot { self.table.row_of.len() } else { self.table.len() };
+        let mut order = Order {
+            entries: all.iter().map(|(_, _, entry)| *entry).collect(),
+            ranks: Vec::with_capacity(all.len()),
+            keys: Vec::new(),
+            sizes: Vec::new(),
+            by_slot,
+            rank_of: vec![0; len],
+        };
+        for (key, _, entry) in all {
+            if order.keys.last().is_none_or(|last: &RankKey| last.compare(&key).is_ne()) {
+                order.keys.push(key);
+                order.sizes.push(0);
+            }
+            let rank = order.keys.len() - 1;
+            order.ranks.push(rank as u32);
+            order.rank_of[entry as usize] = rank as u32;
+            order.sizes[rank] += if by_slot { 1 } else { self.table.slots(entry).len() };
+        }
+        order
+    }
+
+    /// What slots in use make of a request; none if there are none.
+    fn grounds(&self, wanted: &Wanted) -> Option<Grounds> {
+        let mut grounds = Grounds::default();
+        for (kind, block) in self.table.blocks.iter().enumerate() {
+            let [prefers, required, likes, preemption] = &self.plans.plan(wanted.kind, kind).preemption;
+            let prefers = prefers.as_ref()?;
+            let grow = |to: &mut Vec<bool>, atom: Option<&Arc<Atom>>| match atom {
+                Some(atom) => {
+                    let values = self.values(atom, kind, wanted, false);
+                    to.resize(block.first, false);
+                    to.extend(values.iter().map(|value| matches!(value, Value::Bool(true))));
+                }
+                None => to.resize(block.first + block.slots.len(), true),
+            };
+            grow(&mut grounds.prefers, Some(prefers));
+            grow(&mut grounds.required, required.as_ref());
+            grow(&mut grounds.likes_as_well, likes.as_ref());
+            grounds.preemption.resize(block.first, 0);
+            let values = preemption.as_ref().map(|atom| self.values(atom, kind, wanted, false));
+            let rank = |at: usize| of_negotiator(values.as_ref().and_then(|values| values.get(at)?.as_number()));
+            grounds.preemption.extend((0..block.slots.len()).map(|at| rank(at).to_bits()));
+        }
+        Some(grounds)
+    }
+}
+
+impl Order {
+    /// The key of a slot in use, from that of a slot nobody uses.
+    pub(super) fn key_of(&self, row: u32, place: u32, tier: Tier, preemption: f64) -> RankKey {
+        let rank = self.rank_of[if self.by_slot { place } else { row } as usize];
+        RankKey { tier, preemption, ..self.keys[rank as usize] }
+    }
+}
