@@ -162,7 +162,11 @@ fn slot(random: &mut Random, number: u64, features: &Features) -> ClassAd {
         }
     }
     let speed = if features.unique { number * 7 % 101 } else { random.below(3) };
-    let _ = write!(text, "; Speed = {speed}; Until = {}", (5 * random.below(5) + random.below(3)) as i64 - 5 * random.below(2) as i64);
+    let _ = write!(
+        text,
+        "; Speed = {speed}; Until = {}",
+        (5 * random.below(5) + random.below(3)) as i64 - 5 * random.below(2) as i64
+    );
     if features.preemption && random.below(2) == 0 {
         let user = random.below(4);
         let _ = write!(

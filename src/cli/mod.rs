@@ -12,6 +12,7 @@ mod negotiate;
 mod quotas;
 mod repl;
 mod settings;
+mod stats;
 mod userprio;
 
 use std::io::Write;

@@ -10,13 +10,14 @@ use crate::accountant::log::LogWarning;
 use crate::accountant::{Journal, JournalError, Log};
 use crate::cli::input::{self, Notes};
 use crate::cli::settings::{self, contents};
+use crate::cli::stats::{Measured, Report, Stopwatch};
 use crate::cli::{Failure, Now, Streams, parse_now, written};
 use crate::config::ConfigError;
 use crate::eval::scope::Settings as Evaluation;
 use crate::format::long::LongWriter;
 use crate::negotiate::advertisement::advertisement;
 use crate::negotiate::commit::CommitError;
-use crate::negotiate::{Outcome, Snapshot, commit, negotiate};
+use crate::negotiate::{self, Outcome, Path, Snapshot, commit};
 use crate::report::{Color, outcome};
 
 /// Run one negotiation cycle over a pool and show who got what, and why the others did not.
@@ -46,8 +47,18 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value = "table")]
     format: Form,
     /// Print the statistics as the negotiator's own ad has them, in the long format, and nothing else
-    #[arg(long, conflicts_with_all = ["format", "matches"])]
+    #[arg(long, conflicts_with_all = ["format", "matches", "stats"])]
     ad: bool,
+    /// Also tell how long each phase took, how much memory, and into how many classes slots and requests fell; in JSON
+    /// among the statistics
+    #[arg(long)]
+    stats: bool,
+    /// Look at slot after slot, as the reference negotiator does; the outcome is the same, only later
+    #[arg(long)]
+    reference_path: bool,
+    /// Threads that work at the same time; by default one a processor. The outcome does not depend on it
+    #[arg(long, value_name = "NUMBER")]
+    threads: Option<usize>,
     /// How many matches the table lists: `all`, `none` or a number
     #[arg(long, value_name = "HOW MANY", default_value = "all")]
     matches: Shown,
@@ -107,6 +118,11 @@ impl FromStr for Shown {
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+    if let Some(threads) = arguments.threads {
+        // A pool of threads that is there already stays: then this process has run a cycle before.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build_global();
+    }
+    let mut watch = Stopwatch::start();
     let mut notes = Notes::default();
     let mut snapshot = snapshot(&arguments.files, arguments.commit, &mut notes, streams.err)?;
     // The books are locked and read again before the cycle: nobody writes to them in between.
@@ -115,7 +131,11 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         snapshot.log = Some(journal.log().clone());
     }
     notes.show(streams.err);
-    let outcome = negotiate(&snapshot).map_err(|error| refused(&error))?;
+    let path = if arguments.reference_path { Path::Reference } else { Path::Fast };
+    let cycle = negotiate::run(&snapshot, path, &mut watch).map_err(|error| refused(&error))?;
+    watch.stop();
+    let measured = Measured::new(watch, &cycle);
+    let outcome = cycle.outcome;
     if let Some(journal) = &mut journal {
         commit(&snapshot, &outcome, journal).map_err(|error| match &error {
             CommitError::Config(error) => refused(error),
@@ -129,7 +149,13 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             LongWriter::new().write(&mut text, &advertisement(&outcome, snapshot.now));
             out.write_all(&text)
         }
+        Form::Json if arguments.stats => serde_json::to_writer_pretty(&mut out, &Report::new(&outcome, &measured))
+            .map_err(Into::into)
+            .and_then(|()| writeln!(out)),
         Form::Json => serde_json::to_writer_pretty(&mut out, &outcome).map_err(Into::into).and_then(|()| writeln!(out)),
+        Form::Table if arguments.stats => print(&mut out, &outcome, arguments.matches.0, streams)
+            .and_then(|()| writeln!(out))
+            .and_then(|()| measured.write(&mut out)),
         Form::Table => print(&mut out, &outcome, arguments.matches.0, streams),
     };
     written(printed.and_then(|()| out.flush()))

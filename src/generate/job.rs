@@ -71,7 +71,7 @@ impl Kind {
             Shape::Ospool | Shape::Gpu => Self::of_a_user(pool, autocluster, &mut random, project),
         };
         if unmatched {
-            kind.memory = 1 << 30;
+            kind.memory = (1 << 30) + autocluster;
         }
         kind
     }

@@ -125,7 +125,8 @@ impl Pool {
         }
         let names: Vec<String> = (0..self.groups).map(group).collect();
         writeln!(out, "GROUP_NAMES = {}\nGROUP_ACCEPT_SURPLUS = true", names.join(", "))?;
-        let part = 1.0 / self.groups as f64;
+        // A little less, so that the sum is not more than the pool by rounding.
+        let part = 0.999 / self.groups as f64;
         names.iter().try_for_each(|name| writeln!(out, "GROUP_QUOTA_DYNAMIC_{name} = {part}"))
     }
 

@@ -38,7 +38,7 @@ pub struct Dealing<'c> {
     /// Clock and seed.
     pub settings: &'c Settings,
     /// Jobs that are not matched yet.
-    pub queue: Queue,
+    pub queue: Queue<'c>,
     /// Slots that are not taken yet.
     pub offers: Box<dyn Market + 'c>,
     /// What is in use, for expressions that ask.
@@ -90,7 +90,7 @@ impl<'c> Dealing<'c> {
         submitters: &'c [Submitter],
         rules: &'c Rules,
         settings: &'c Settings,
-        queue: Queue,
+        queue: Queue<'c>,
         offers: Box<dyn Market + 'c>,
         live: &'c LiveUsage,
         policy: &'c mut dyn PriorityPolicy,

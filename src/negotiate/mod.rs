@@ -25,6 +25,8 @@ pub use commit::commit;
 pub use outcome::Outcome;
 pub use snapshot::Snapshot;
 
+use rayon::prelude::*;
+
 use crate::accountant::Accountant;
 use crate::accountant::factor::FactorRules;
 use crate::accountant::usage::SlotInUse;
@@ -179,7 +181,7 @@ fn introduce(
 /// Where requests look for slots.
 fn market<'c>(
     offers: Offers<'c>,
-    queue: &Queue,
+    queue: &Queue<'_>,
     submitters: &[Submitter],
     rules: &'c Rules,
     policy: &CondorPriority<'_>,
@@ -222,11 +224,16 @@ fn slots(snapshot: &Snapshot, rules: &Rules, settings: &Settings) -> Vec<Slot> {
         is_slot(ad) && constraint.is_none_or(|c| holds(c).is_ok_and(|value| value.as_condition() == Some(true)))
     };
     let view = |ad: &ClassAd| Slot::new(ad.clone(), &rules.weighing, settings);
-    snapshot.slots.iter().filter(asked_for).filter_map(view).collect()
+    snapshot.slots.par_iter().filter(asked_for).filter_map(view).collect()
 }
 
 /// The submitters, and their jobs by autocluster.
-fn queue(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Queue) {
+fn queue<'s>(
+    snapshot: &'s Snapshot,
+    slots: &[Slot],
+    rules: &Rules,
+    settings: &Settings,
+) -> (Vec<Submitter>, Queue<'s>) {
     let (submitters, jobs) = self::submitters(snapshot, rules, settings);
     let significant = rules.significant(slots.iter().map(|slot| &slot.ad));
     let queue = Queue::new(jobs, &submitters, significant, rules.jobs.as_ref(), settings);
@@ -234,9 +241,9 @@ fn queue(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &Settings
 }
 
 /// The submitters in the order in which they reach the negotiator, and the jobs of the queue.
-fn submitters(snapshot: &Snapshot, rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Vec<Job>) {
+fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Vec<Job<'s>>) {
     let domain = rules.knobs.accountant.domain.as_deref();
-    let jobs: Vec<Job> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad.clone(), domain, settings)).collect();
+    let jobs: Vec<Job<'_>> = snapshot.jobs.par_iter().filter_map(|ad| Job::new(ad, domain, settings)).collect();
     let mut submitters: Vec<Submitter> = match &snapshot.submitters {
         Some(ads) => {
             let takes_part = |ad: &&_| match &rules.submitters {

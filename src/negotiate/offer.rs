@@ -166,7 +166,6 @@ impl<'c> Offers<'c> {
     pub(super) fn forget_candidates(&mut self) {
         self.found = None;
     }
-
 }
 
 impl Market for Offers<'_> {

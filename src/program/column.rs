@@ -77,7 +77,8 @@ impl Dictionary {
         }
         let hash = hash(literal);
         let literals = &self.literals;
-        let same = |(_, id): &(u64, u32)| literals[*id as usize].as_ref().is_some_and(|known| identical(known, literal));
+        let same =
+            |(_, id): &(u64, u32)| literals[*id as usize].as_ref().is_some_and(|known| identical(known, literal));
         let id = match self.constants.find(hash, same) {
             Some((_, id)) => *id,
             None => {
@@ -116,7 +117,7 @@ impl Dictionary {
 }
 
 /// Whether two constants can never be told apart by an expression.
-fn identical(a: &Literal, b: &Literal) -> bool {
+pub(crate) fn identical(a: &Literal, b: &Literal) -> bool {
     match (a, b) {
         (Literal::Undefined, Literal::Undefined) | (Literal::Error, Literal::Error) => true,
         (Literal::Bool(a), Literal::Bool(b)) => a == b,
@@ -185,7 +186,8 @@ mod tests {
 
     #[test]
     fn equal_values_have_one_entry_and_different_ones_never() {
-        let texts = ["[a = 1]", "[a = 1.0]", "[a = 1]", "[b = 1]", "[a = x + 1]", "[A = x+1]", "[a = \"S\"]", "[a = \"s\"]"];
+        let texts =
+            ["[a = 1]", "[a = 1.0]", "[a = 1]", "[b = 1]", "[a = x + 1]", "[A = x+1]", "[a = \"S\"]", "[a = \"s\"]"];
         let ads: Vec<ClassAd> = texts.iter().map(|text| ClassAd::parse(text.as_bytes()).unwrap()).collect();
         let column = Column::of(Name::new("a"), ads.iter()).unwrap();
         assert_eq!(column.ids, [0, 1, 0, 2, 3, 3, 4, 5]);

@@ -118,7 +118,9 @@ mod tests {
 
     #[test]
     fn what_looks_at_whole_ads_is_opaque() {
-        for text in ["size(MY)", "eval(\"a\")", "LEFT.a", "TARGET", ".a", "MY[strcat(a, b)]", "root.a", "parent", "other.x"] {
+        for text in
+            ["size(MY)", "eval(\"a\")", "LEFT.a", "TARGET", ".a", "MY[strcat(a, b)]", "root.a", "parent", "other.x"]
+        {
             assert!(mentions(text).opaque, "{text}");
         }
         assert!(!mentions("CurrentTime > MY.a").opaque);

@@ -44,9 +44,9 @@ pub enum Activity {
 
 /// A job.
 #[derive(Debug, Clone)]
-pub struct Job {
+pub struct Job<'a> {
     /// The whole ad.
-    pub ad: ClassAd,
+    pub ad: &'a ClassAd,
     /// Its number.
     pub id: JobId,
     /// The name its use is charged to.
@@ -59,12 +59,12 @@ pub struct Job {
     pub priorities: [i64; 5],
 }
 
-impl Job {
+impl<'a> Job<'a> {
     /// The view of a job ad; none if it has no number.
     ///
     /// `domain` is the domain of submitter names; without it the one in the job's `User` is taken.
-    pub fn new(ad: ClassAd, domain: Option<&[u8]>, settings: &Settings) -> Option<Self> {
-        let facts = Facts::of(&ad, settings);
+    pub fn new(ad: &'a ClassAd, domain: Option<&[u8]>, settings: &Settings) -> Option<Self> {
+        let facts = Facts::of(ad, settings);
         let id = JobId { cluster: facts.integer("ClusterId")?, process: facts.integer("ProcId").unwrap_or(0) };
         let priorities = ["PreJobPrio1", "PreJobPrio2", "JobPrio", "PostJobPrio1", "PostJobPrio2"];
         Some(Self {
@@ -114,9 +114,9 @@ fn submitter(facts: Facts<'_>, domain: Option<&[u8]>) -> Text {
 mod tests {
     use super::*;
 
-    fn job(ad: &str, domain: Option<&str>) -> Job {
+    fn job(ad: &str, domain: Option<&str>) -> Job<'static> {
         let ad = ClassAd::parse(format!("[ClusterId = 7; ProcId = 2; {ad}]").as_bytes()).unwrap();
-        Job::new(ad, domain.map(str::as_bytes), &Settings::default()).unwrap()
+        Job::new(Box::leak(Box::new(ad)), domain.map(str::as_bytes), &Settings::default()).unwrap()
     }
 
     #[test]
@@ -155,6 +155,6 @@ mod tests {
 
     #[test]
     fn a_job_without_a_number_is_none() {
-        assert!(Job::new(ClassAd::new(), None, &Settings::default()).is_none());
+        assert!(Job::new(&ClassAd::new(), None, &Settings::default()).is_none());
     }
 }

@@ -157,11 +157,8 @@ impl Class {
         let order = std::sync::Arc::clone(&self.verdict.order);
         while let Some(entry) = order.entries.get(self.opened) {
             let rank = order.ranks[self.opened];
-            let (row, first) = if order.by_slot {
-                (table.row_of[*entry as usize], *entry)
-            } else {
-                (*entry, table.slots(*entry)[0])
-            };
+            let (row, first) =
+                if order.by_slot { (table.row_of[*entry as usize], *entry) } else { (*entry, table.slots(*entry)[0]) };
             if self.heap.peek().is_some_and(|Reverse((best, place, _))| (*best, *place) < (rank, first)) {
                 break;
             }

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::ad::ClassAd;
 use crate::eval::scope::Settings;
 use crate::name::{Key, Name};
-use crate::negotiate::candidate::{RankKey, Tier, of_nobody, of_negotiator};
+use crate::negotiate::candidate::{RankKey, Tier, of_negotiator, of_nobody};
 use crate::negotiate::engine::plan::Plans;
 use crate::negotiate::engine::table::Table;
 use crate::negotiate::engine::vocabulary::Vocabulary;

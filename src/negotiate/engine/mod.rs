@@ -472,8 +472,7 @@ impl Parts {
         let plans = Plans::new(&sample_slots, &shapes, &vocabulary, rules, in_use);
         let (separating, loose) = separating(&plans, &vocabulary, order.len());
         let slots = |place: u32| slot(place as usize);
-        let table =
-            Table::new(&slots, (&structure, structures), &vocabulary, &plans, &separating, offers.settings());
+        let table = Table::new(&slots, (&structure, structures), &vocabulary, &plans, &separating, offers.settings());
         Some(Self { order: order.clone(), vocabulary, plans, kinds, odd, loose, table, wanted })
     }
 

@@ -130,9 +130,8 @@ fn facts<'s>(groups: &mut [u32], slots: &(dyn Fn(u32) -> &'s Slot + Sync)) {
             let slot = slots(at as u32);
             let next = weights.len() as u32;
             let weight = *weights.entry(slot.weight.to_bits()).or_insert(next);
-            let bits = u32::from(slot.partitionable)
-                | u32::from(slot.protocols.v4) << 1
-                | u32::from(slot.protocols.v6) << 2;
+            let bits =
+                u32::from(slot.partitionable) | u32::from(slot.protocols.v4) << 1 | u32::from(slot.protocols.v6) << 2;
             [weight, bits, numbered(slot.user.as_deref()), numbered(slot.claimed_by.as_deref())]
         })
         .collect();
