@@ -167,6 +167,9 @@ impl Column {
 
 /// Splits groups of ads by another property, numbering the parts in the order of first sight.
 pub fn refine(groups: &mut [u32], property: impl Fn(usize) -> u32) -> usize {
+    if groups.iter().all(|group| *group == 0) {
+        return number(groups, property);
+    }
     let mut parts: HashMap<u64, u32> = HashMap::new();
     let mut last = (u64::MAX, 0);
     for (at, group) in groups.iter_mut().enumerate() {
@@ -178,6 +181,25 @@ pub fn refine(groups: &mut [u32], property: impl Fn(usize) -> u32) -> usize {
         *group = last.1;
     }
     parts.len()
+}
+
+/// Groups ads by a property, numbering the groups in the order of first sight.
+fn number(groups: &mut [u32], property: impl Fn(usize) -> u32) -> usize {
+    const NEW: u32 = u32::MAX;
+    let mut numbers: Vec<u32> = Vec::new();
+    let mut next = 0;
+    for (at, group) in groups.iter_mut().enumerate() {
+        let value = property(at) as usize;
+        if value >= numbers.len() {
+            numbers.resize(value + 1, NEW);
+        }
+        if numbers[value] == NEW {
+            numbers[value] = next;
+            next += 1;
+        }
+        *group = numbers[value];
+    }
+    next as usize
 }
 
 #[cfg(test)]

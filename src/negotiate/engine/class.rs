@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use crate::negotiate::candidate::RankKey;
 use crate::negotiate::engine::agreed;
@@ -19,6 +20,8 @@ pub(super) struct Rows {
     pub(super) free: Vec<u32>,
     /// What a slot of each row costs.
     pub(super) cost: Vec<f64>,
+    /// The different costs.
+    costs: Vec<f64>,
     /// For each row where to look for its first slot that is not taken.
     next: Vec<u32>,
     /// By place, whether a slot is taken.
@@ -38,10 +41,15 @@ impl Rows {
     pub(super) fn new<'s>(table: &Table, slot: &dyn Fn(u32) -> &'s Slot, preemption: bool) -> Self {
         let first = |row: usize| table.slots(row as u32).first().map(|place| slot(*place));
         let each = || (0..table.len()).map(first);
+        let cost: Vec<f64> = each().map(|slot| slot.map_or(0.0, |slot| slot.weight)).collect();
+        let mut costs: Vec<f64> = each().flatten().map(|slot| slot.weight).collect();
+        costs.sort_by(f64::total_cmp);
+        costs.dedup_by_key(|cost| cost.to_bits());
         let uses = |row: usize| preemption && first(row).is_some_and(|slot| slot.user.is_some());
         Self {
             free: (0..table.len()).map(|row| table.slots(row as u32).len() as u32).collect(),
-            cost: each().map(|slot| slot.map_or(0.0, |slot| slot.weight)).collect(),
+            cost,
+            costs,
             next: vec![0; table.len()],
             taken: vec![false; table.row_of.len()],
             log: Vec::new(),
@@ -91,15 +99,23 @@ pub(super) struct Tallied {
     pub(super) idle: Vec<(u64, usize)>,
 }
 
+/// The candidates of one cost: whether that may be taken is asked once for all of them.
+#[derive(Debug)]
+struct Shelf {
+    cost: f64,
+    heap: BinaryHeap<Candidate>,
+}
+
 /// A class of requests.
 #[derive(Debug)]
 pub(super) struct Class {
     pub(super) verdict: Verdict,
     /// How far the order was looked through.
     opened: usize,
-    heap: BinaryHeap<Candidate>,
-    /// Candidates too heavy, or out of reach, for who asks at the moment.
-    aside: Vec<Candidate>,
+    /// The candidates found so far; those of slots that were taken since stay until somebody comes upon them.
+    shelves: Vec<Shelf>,
+    /// Candidates out of reach for who asks at the moment.
+    aside: Vec<(usize, Candidate)>,
     reach: Option<Mask>,
     /// What was counted when so many slots were taken.
     tallied: Option<(usize, Tallied)>,
@@ -112,7 +128,7 @@ impl Class {
         Self {
             verdict,
             opened: 0,
-            heap: BinaryHeap::new(),
+            shelves: Vec::new(),
             aside: Vec::new(),
             reach: None,
             tallied: None,
@@ -122,7 +138,9 @@ impl Class {
 
     /// Somebody else asks, or in another turn.
     pub(super) fn begin(&mut self, reach: Option<Mask>) {
-        self.heap.extend(self.aside.drain(..));
+        for (shelf, candidate) in self.aside.drain(..) {
+            self.shelves[shelf].heap.push(candidate);
+        }
         self.reach = reach;
     }
 
@@ -132,45 +150,72 @@ impl Class {
 
     /// The best slot that nobody uses and that may be taken.
     pub(super) fn best(&mut self, rows: &mut Rows, table: &Table, session: &Session) -> Option<(RankKey, u32)> {
+        if !rows.costs.iter().any(|cost| session.permits_unclaimed(*cost)) {
+            return None;
+        }
+        let mut best = None;
+        for shelf in 0..self.shelves.len() {
+            if session.permits_unclaimed(self.shelves[shelf].cost) {
+                best = [best, self.top(shelf, rows, table)].into_iter().flatten().min();
+            }
+        }
+        while let Some(shelf) = self.open(best, rows, table) {
+            if session.permits_unclaimed(self.shelves[shelf].cost) {
+                best = [best, self.top(shelf, rows, table)].into_iter().flatten().min();
+            }
+        }
+        best.map(|(rank, place)| (self.verdict.order.keys[rank as usize], place))
+    }
+
+    /// The rank and place of the best candidate of a shelf.
+    fn top(&mut self, shelf: usize, rows: &mut Rows, table: &Table) -> Option<(u32, u32)> {
+        let heap = &mut self.shelves[shelf].heap;
         loop {
-            self.open(rows, table);
-            let Reverse((rank, place, row)) = *self.heap.peek()?;
+            let mut top = heap.peek_mut()?;
+            let Reverse((rank, place, row)) = *top;
             if !rows.is_free(place) {
-                self.heap.pop();
-                if !self.verdict.order.by_slot
-                    && let Some(place) = rows.first_free(row, table)
-                {
-                    self.heap.push(Reverse((rank, place, row)));
+                let next = if self.verdict.order.by_slot { None } else { rows.first_free(row, table) };
+                match next {
+                    Some(place) => *top = Reverse((rank, place, row)),
+                    None => {
+                        PeekMut::pop(top);
+                    }
                 }
-                continue;
+            } else if self.reach.as_ref().is_some_and(|reach| !reach.contains(row as usize)) {
+                self.aside.push((shelf, PeekMut::pop(top)));
+            } else {
+                return Some((rank, place));
             }
-            let in_reach = self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize));
-            if in_reach && session.permits_unclaimed(rows.cost[row as usize]) {
-                return Some((self.verdict.order.keys[rank as usize], place));
-            }
-            self.aside.extend(self.heap.pop());
         }
     }
 
-    /// Puts entries of the order into the heap as long as they can be better than all that are in it.
-    fn open(&mut self, rows: &mut Rows, table: &Table) {
-        let order = std::sync::Arc::clone(&self.verdict.order);
+    /// Puts the next entry of the order that is a candidate on its shelf, if it can be better than the best so far.
+    fn open(&mut self, best: Option<(u32, u32)>, rows: &mut Rows, table: &Table) -> Option<usize> {
+        let order = &self.verdict.order;
         while let Some(entry) = order.entries.get(self.opened) {
             let rank = order.ranks[self.opened];
             let (row, first) =
                 if order.by_slot { (table.row_of[*entry as usize], *entry) } else { (*entry, table.slots(*entry)[0]) };
-            if self.heap.peek().is_some_and(|Reverse((best, place, _))| (*best, *place) < (rank, first)) {
-                break;
+            if best.is_some_and(|best| best < (rank, first)) {
+                return None;
             }
             self.opened += 1;
-            if !self.is_candidate(row, rows) {
+            if rows.free[row as usize] == 0 || !self.is_candidate(row, rows) {
                 continue;
             }
             let place = if order.by_slot { Some(first) } else { rows.first_free(row, table) };
             if let Some(place) = place.filter(|place| rows.is_free(*place)) {
-                self.heap.push(Reverse((rank, place, row)));
+                let cost = rows.cost[row as usize];
+                let shelf = self.shelves.iter().position(|shelf| shelf.cost.to_bits() == cost.to_bits());
+                let shelf = shelf.unwrap_or_else(|| {
+                    self.shelves.push(Shelf { cost, heap: BinaryHeap::new() });
+                    self.shelves.len() - 1
+                });
+                self.shelves[shelf].heap.push(Reverse((rank, place, row)));
+                return Some(shelf);
             }
         }
+        None
     }
 
     /// The most candidates of one rank, if it is more than was seen before.
@@ -181,8 +226,9 @@ impl Class {
         let order = std::sync::Arc::clone(&self.verdict.order);
         let (mut largest, mut bound) = (known, 0);
         for chunk in 0..order.keys.len() {
-            if order.sizes[chunk] <= known {
-                bound = bound.max(order.sizes[chunk]);
+            let size = order.sizes[chunk] as usize;
+            if size <= known {
+                bound = bound.max(size);
                 continue;
             }
             let first = order.ranks.partition_point(|rank| (*rank as usize) < chunk);

@@ -43,7 +43,7 @@ pub(super) struct Order {
     /// The ranks.
     pub(super) keys: Vec<RankKey>,
     /// How many slots have each rank.
-    pub(super) sizes: Vec<usize>,
+    pub(super) sizes: Vec<u32>,
     /// Whether the entries are slots.
     pub(super) by_slot: bool,
     /// For each row, or slot, the number of its rank.
@@ -71,6 +71,31 @@ pub(super) struct Verdict {
     pub(super) grounds: Option<Grounds>,
 }
 
+/// The ranks of a plan.
+const BEFORE: usize = 0;
+const JOB: usize = 1;
+const AFTER: usize = 2;
+
+/// Rows, or slots, by the first rank alone: requests whose own rank differs share it.
+#[derive(Debug)]
+struct First {
+    before: Vec<f64>,
+    /// The place of the first slot of each.
+    places: Vec<u32>,
+    entries: Vec<u32>,
+    /// Best first, then by place.
+    sorted: Vec<u32>,
+}
+
+/// A number whose order is that of ranks, best first: what is not a number is the worst, and both zeros are equal.
+fn descending(rank: f64) -> u64 {
+    let rank = if rank.is_nan() { f64::NEG_INFINITY } else { rank + 0.0 };
+    let bits = rank.to_bits();
+    // Negative numbers have the sign bit set and descend as they grow.
+    let ascending = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
+    !ascending
+}
+
 /// A block, an atom, and the values of the request that it looks at.
 type AtomKey = (u32, u32, Vec<u32>);
 
@@ -78,8 +103,9 @@ type AtomKey = (u32, u32, Vec<u32>);
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     truths: Mutex<HashMap<AtomKey, Option<Arc<Truths>>>>,
-    groups: Mutex<HashMap<(u32, u32), Arc<Groups>>>,
+    groups: Mutex<HashMap<(u32, Vec<Key>), Arc<Groups>>>,
     orders: Mutex<HashMap<Vec<AtomKey>, Arc<Order>>>,
+    firsts: Mutex<HashMap<Vec<AtomKey>, Arc<First>>>,
 }
 
 fn kept<K: Hash + Eq, V: Clone>(map: &Mutex<HashMap<K, V>>, key: K, make: impl FnOnce() -> V) -> V {
@@ -154,7 +180,8 @@ impl<'s> Evaluator<'_, 's> {
     }
 
     fn groups(&self, atom: &Atom, kind: usize, rows: &Rows<'_, 's>) -> Arc<Groups> {
-        kept(&self.kept.groups, (kind as u32, atom.id), || Arc::new(rows.groups(atom)))
+        let columns = atom.row.iter().map(|name| name.key()).collect();
+        kept(&self.kept.groups, (kind as u32, columns), || Arc::new(rows.groups(atom)))
     }
 
     /// The value of an atom in every row of a block, or in every slot of it.
@@ -168,63 +195,96 @@ impl<'s> Evaluator<'_, 's> {
 
     /// The order in which a request likes slots.
     fn order(&self, wanted: &Wanted) -> Arc<Order> {
-        let atoms = |kind: usize| self.plans.plan(wanted.kind, kind).ranks.iter().flatten();
+        let atoms = |kind: usize| &self.plans.plan(wanted.kind, kind).ranks;
         let blocks = 0..self.table.blocks.len();
-        let mut key: Vec<AtomKey> = Vec::new();
+        let (mut first, mut all): (Vec<AtomKey>, Vec<AtomKey>) = (Vec::new(), Vec::new());
         let mut by_slot = false;
-        for kind in blocks.clone() {
-            key.extend(atoms(kind).map(|atom| self.key(atom, kind, wanted)));
-            by_slot |= atoms(kind).any(|atom| atom.row.iter().any(|name| self.loose.contains(&name.key())));
+        for kind in blocks {
+            let key = |atom: &Arc<Atom>| self.key(atom, kind, wanted);
+            first.extend(atoms(kind)[0].as_ref().map(key));
+            all.extend(atoms(kind).iter().flatten().map(key));
+            by_slot |= atoms(kind).iter().flatten().any(|atom| atom.row.iter().any(|n| self.loose.contains(&n.key())));
         }
-        kept(&self.kept.orders, key, || {
-            let ranks: Vec<Vec<RankKey>> = blocks.map(|kind| self.ranks(wanted, kind, by_slot)).collect();
-            Arc::new(self.sorted(&ranks, by_slot))
+        // So that those of rows and those of slots are kept apart.
+        first.push((u32::MAX, u32::from(by_slot), Vec::new()));
+        kept(&self.kept.orders, all, || {
+            let before = kept(&self.kept.firsts, first, || Arc::new(self.first(wanted, by_slot)));
+            Arc::new(self.sorted(&before, wanted, by_slot))
         })
     }
 
-    fn ranks(&self, wanted: &Wanted, kind: usize, by_slot: bool) -> Vec<RankKey> {
-        let [before, job, after] = &self.plans.plan(wanted.kind, kind).ranks;
-        let values = |atom: &Option<Arc<Atom>>| atom.as_ref().map(|atom| self.values(atom, kind, wanted, by_slot));
-        let (before, job, after) = (values(before), values(job), values(after));
-        let number = |values: &Option<Vec<Value>>, at: usize| values.as_ref().and_then(|v| v.get(at)?.as_number());
-        let block = &self.table.blocks[kind];
-        let count = if by_slot { block.members.len() } else { block.slots.len() };
-        let key = |at| {
-            let (before_job, after_job) = (of_negotiator(number(&before, at)), of_negotiator(number(&after, at)));
-            of_nobody(before_job, number(&job, at).unwrap_or(0.0), after_job)
-        };
-        (0..count).map(key).collect()
+    /// A rank in every row, or slot, in the order of the blocks.
+    fn ranks(&self, which: usize, wanted: &Wanted, by_slot: bool) -> Vec<f64> {
+        let mut ranks = Vec::new();
+        for (kind, block) in self.table.blocks.iter().enumerate() {
+            match &self.plans.plan(wanted.kind, kind).ranks[which] {
+                Some(atom) => ranks.extend(self.values(atom, kind, wanted, by_slot).iter().map(|value| {
+                    let number = value.as_number();
+                    if which == JOB { number.unwrap_or(0.0) } else { of_negotiator(number) }
+                })),
+                None => {
+                    let count = if by_slot { block.members.len() } else { block.slots.len() };
+                    ranks.resize(ranks.len() + count, of_negotiator(None));
+                }
+            }
+        }
+        ranks
     }
 
-    /// Sorts rows, or slots, by rank, best first.
-    fn sorted(&self, ranks: &[Vec<RankKey>], by_slot: bool) -> Order {
-        // Key, place of the first slot, and the entry.
-        let mut all: Vec<(RankKey, u32, u32)> = Vec::new();
-        for (block, ranks) in self.table.blocks.iter().zip(ranks) {
-            let places = if by_slot { &block.members } else { &block.slots };
-            let entry = |at: usize, place: u32| if by_slot { place } else { (block.first + at) as u32 };
-            let each = places.iter().zip(ranks).enumerate();
-            all.extend(each.map(|(at, (place, key))| (*key, *place, entry(at, *place))));
+    /// Sorts rows, or slots, by the rank of the negotiator that comes before the job's.
+    fn first(&self, wanted: &Wanted, by_slot: bool) -> First {
+        let before = self.ranks(BEFORE, wanted, by_slot);
+        let mut places = Vec::with_capacity(before.len());
+        let mut entries = Vec::with_capacity(before.len());
+        for block in &self.table.blocks {
+            places.extend(if by_slot { &block.members } else { &block.slots });
+            let rows = block.first as u32..(block.first + block.slots.len()) as u32;
+            if by_slot { entries.extend(&block.members) } else { entries.extend(rows) }
         }
-        all.par_sort_unstable_by(|a, b| b.0.compare(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let mut sorted: Vec<(u64, u32, u32)> = before
+            .iter()
+            .zip(&places)
+            .enumerate()
+            .map(|(at, (rank, place))| (descending(*rank), *place, at as u32))
+            .collect();
+        sorted.par_sort_unstable();
+        let sorted = sorted.into_iter().map(|(_, _, at)| at).collect();
+        First { before, places, entries, sorted }
+    }
+
+    /// Sorts rows, or slots, by all ranks, best first.
+    fn sorted(&self, first: &First, wanted: &Wanted, by_slot: bool) -> Order {
+        let (job, after) = (self.ranks(JOB, wanted, by_slot), self.ranks(AFTER, wanted, by_slot));
+        let mut sorted = first.sorted.clone();
+        let before = |at: &u32| descending(first.before[*at as usize]);
+        for tied in sorted.chunk_by_mut(|a, b| before(a) == before(b)).filter(|tied| tied.len() > 1) {
+            let key = |at: &u32| {
+                let at = *at as usize;
+                (descending(job[at]), descending(after[at]), first.places[at])
+            };
+            tied.sort_unstable_by_key(key);
+        }
         let len = if by_slot { self.table.row_of.len() } else { self.table.len() };
         let mut order = Order {
-            entries: all.iter().map(|(_, _, entry)| *entry).collect(),
-            ranks: Vec::with_capacity(all.len()),
+            entries: Vec::with_capacity(sorted.len()),
+            ranks: Vec::with_capacity(sorted.len()),
             keys: Vec::new(),
             sizes: Vec::new(),
             by_slot,
             rank_of: vec![0; len],
         };
-        for (key, _, entry) in all {
+        for at in sorted {
+            let (at, entry) = (at as usize, first.entries[at as usize]);
+            let key = of_nobody(first.before[at], job[at], after[at]);
             if order.keys.last().is_none_or(|last: &RankKey| last.compare(&key).is_ne()) {
                 order.keys.push(key);
                 order.sizes.push(0);
             }
             let rank = order.keys.len() - 1;
+            order.entries.push(entry);
             order.ranks.push(rank as u32);
             order.rank_of[entry as usize] = rank as u32;
-            order.sizes[rank] += if by_slot { 1 } else { self.table.slots(entry).len() };
+            order.sizes[rank] += if by_slot { 1 } else { self.table.slots(entry).len() as u32 };
         }
         order
     }
@@ -260,5 +320,21 @@ impl Order {
     pub(super) fn key_of(&self, row: u32, place: u32, tier: Tier, preemption: f64) -> RankKey {
         let rank = self.rank_of[if self.by_slot { place } else { row } as usize];
         RankKey { tier, preemption, ..self.keys[rank as usize] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_ranks_are_in_the_order_of_ranks() {
+        let ranks = [f64::MAX, 7.5, 1e-300, 0.0, -0.0, -1.0, f64::MIN, f64::NEG_INFINITY, f64::NAN];
+        for (at, a) in ranks.iter().enumerate() {
+            for b in &ranks[at..] {
+                let (first, second) = (of_nobody(*a, 0.0, 0.0), of_nobody(*b, 0.0, 0.0));
+                assert_eq!(descending(*a).cmp(&descending(*b)), second.compare(&first), "{a} {b}");
+            }
+        }
     }
 }
