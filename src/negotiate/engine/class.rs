@@ -141,6 +141,9 @@ impl Class {
         for (shelf, candidate) in self.aside.drain(..) {
             self.shelves[shelf].heap.push(candidate);
         }
+        if reach.is_some() || self.reach.is_some() {
+            self.tallied = None;
+        }
         self.reach = reach;
     }
 
@@ -150,7 +153,14 @@ impl Class {
 
     /// The best slot that nobody uses and that may be taken.
     pub(super) fn best(&mut self, rows: &mut Rows, table: &Table, session: &Session) -> Option<(RankKey, u32)> {
-        if !rows.costs.iter().any(|cost| session.permits_unclaimed(*cost)) {
+        // Whether there is anything is counted anyway, for those who are refused: then nobody need look for it.
+        let some = self.reach.is_some()
+            || self
+                .tallied(rows)
+                .idle
+                .iter()
+                .any(|(cost, free)| *free > 0 && session.permits_unclaimed(f64::from_bits(*cost)));
+        if !some || !rows.costs.iter().any(|cost| session.permits_unclaimed(*cost)) {
             return None;
         }
         let mut best = None;
@@ -255,20 +265,18 @@ impl Class {
     }
 
     /// How many of the free slots are which.
-    pub(super) fn tallied(&mut self, rows: &Rows) -> Tallied {
-        let (at, known) = match self.tallied.take().filter(|_| self.reach.is_none()) {
-            Some((at, known)) if rows.log.len() - at < rows.free.len() => (at, known),
-            _ => (rows.log.len(), self.counted(rows)),
+    pub(super) fn tallied(&mut self, rows: &Rows) -> &Tallied {
+        let now = rows.log.len();
+        let (at, mut known) = match self.tallied.take() {
+            Some((at, known)) if now == at || (self.reach.is_none() && now - at < rows.free.len()) => (at, known),
+            _ => (now, self.counted(rows)),
         };
-        let known = self.less(known, &rows.log[at..], rows);
-        if self.reach.is_none() {
-            self.tallied = Some((rows.log.len(), known.clone()));
-        }
-        known
+        self.less(&mut known, &rows.log[at..], rows);
+        &self.tallied.insert((now, known)).1
     }
 
     /// Takes the slots away that were taken since.
-    fn less(&self, mut known: Tallied, taken: &[u32], rows: &Rows) -> Tallied {
+    fn less(&self, known: &mut Tallied, taken: &[u32], rows: &Rows) {
         for row in taken.iter().map(|row| *row as usize) {
             if !self.verdict.job.contains(row) {
                 known.by_job -= 1;
@@ -280,7 +288,6 @@ impl Class {
                 *count -= 1;
             }
         }
-        known
     }
 
     fn counted(&self, rows: &Rows) -> Tallied {

@@ -103,7 +103,7 @@ type AtomKey = (u32, u32, Vec<u32>);
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     truths: Mutex<HashMap<AtomKey, Option<Arc<Truths>>>>,
-    groups: Mutex<HashMap<(u32, Vec<Key>), Arc<Groups>>>,
+    groups: Mutex<HashMap<(u32, bool, Vec<Key>), Arc<Groups>>>,
     orders: Mutex<HashMap<Vec<AtomKey>, Arc<Order>>>,
     firsts: Mutex<HashMap<Vec<AtomKey>, Arc<First>>>,
 }
@@ -174,23 +174,30 @@ impl<'s> Evaluator<'_, 's> {
     fn truths(&self, atom: &Atom, kind: usize, wanted: &Wanted) -> Option<Arc<Truths>> {
         kept(&self.kept.truths, self.key(atom, kind, wanted), || {
             let rows = self.rows(&self.table.blocks[kind].slots);
-            let groups = self.groups(atom, kind, &rows);
+            let groups = self.groups(atom, kind, &rows, false);
             rows.truths(atom, &groups, &self.world(kind, wanted), self.settings).map(Arc::new)
         })
     }
 
-    fn groups(&self, atom: &Atom, kind: usize, rows: &Rows<'_, 's>) -> Arc<Groups> {
+    fn groups(&self, atom: &Atom, kind: usize, rows: &Rows<'_, 's>, by_slot: bool) -> Arc<Groups> {
         let columns = atom.row.iter().map(|name| name.key()).collect();
-        kept(&self.kept.groups, (kind as u32, columns), || Arc::new(rows.groups(atom)))
+        kept(&self.kept.groups, (kind as u32, by_slot, columns), || Arc::new(rows.groups(atom)))
     }
 
-    /// The value of an atom in every row of a block, or in every slot of it.
-    fn values(&self, atom: &Atom, kind: usize, wanted: &Wanted, by_slot: bool) -> Vec<Value> {
+    /// What is made of the value of an atom in every row of a block, or in every slot of it.
+    fn values<T: Copy + Default>(
+        &self,
+        atom: &Atom,
+        (kind, wanted): (usize, &Wanted),
+        by_slot: bool,
+        of: impl Fn(&Value) -> T,
+    ) -> Vec<T> {
         let block = &self.table.blocks[kind];
         let rows = self.rows(if by_slot { &block.members } else { &block.slots });
-        let groups = if by_slot { Arc::new(rows.groups(atom)) } else { self.groups(atom, kind, &rows) };
+        let groups = self.groups(atom, kind, &rows, by_slot);
         let values = rows.values(atom, &groups, &self.world(kind, wanted), self.settings).unwrap_or_default();
-        groups.of.iter().map(|group| values.get(*group as usize).cloned().unwrap_or_default()).collect()
+        let values: Vec<T> = values.iter().map(of).collect();
+        groups.of.iter().map(|group| values.get(*group as usize).copied().unwrap_or_default()).collect()
     }
 
     /// The order in which a request likes slots.
@@ -218,7 +225,7 @@ impl<'s> Evaluator<'_, 's> {
         let mut ranks = Vec::new();
         for (kind, block) in self.table.blocks.iter().enumerate() {
             match &self.plans.plan(wanted.kind, kind).ranks[which] {
-                Some(atom) => ranks.extend(self.values(atom, kind, wanted, by_slot).iter().map(|value| {
+                Some(atom) => ranks.extend(self.values(atom, (kind, wanted), by_slot, |value| {
                     let number = value.as_number();
                     if which == JOB { number.unwrap_or(0.0) } else { of_negotiator(number) }
                 })),
@@ -297,9 +304,8 @@ impl<'s> Evaluator<'_, 's> {
             let prefers = prefers.as_ref()?;
             let grow = |to: &mut Vec<bool>, atom: Option<&Arc<Atom>>| match atom {
                 Some(atom) => {
-                    let values = self.values(atom, kind, wanted, false);
                     to.resize(block.first, false);
-                    to.extend(values.iter().map(|value| matches!(value, Value::Bool(true))));
+                    to.extend(self.values(atom, (kind, wanted), false, |value| matches!(value, Value::Bool(true))));
                 }
                 None => to.resize(block.first + block.slots.len(), true),
             };
@@ -307,9 +313,14 @@ impl<'s> Evaluator<'_, 's> {
             grow(&mut grounds.required, required.as_ref());
             grow(&mut grounds.likes_as_well, likes.as_ref());
             grounds.preemption.resize(block.first, 0);
-            let values = preemption.as_ref().map(|atom| self.values(atom, kind, wanted, false));
-            let rank = |at: usize| of_negotiator(values.as_ref().and_then(|values| values.get(at)?.as_number()));
-            grounds.preemption.extend((0..block.slots.len()).map(|at| rank(at).to_bits()));
+            match preemption {
+                Some(atom) => grounds.preemption.extend(
+                    self.values(atom, (kind, wanted), false, |value| of_negotiator(value.as_number()).to_bits()),
+                ),
+                None => {
+                    grounds.preemption.resize(block.first + block.slots.len(), of_negotiator(None).to_bits());
+                }
+            }
         }
         Some(grounds)
     }

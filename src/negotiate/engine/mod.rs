@@ -302,7 +302,7 @@ impl<'c> Engine<'c> {
     /// Why a request gets nothing, with what became of the slots when its candidates were looked for.
     fn refusal(&mut self, found: &Found) -> Refusal {
         let class = &mut self.classes[found.class];
-        let Tallied { unreachable, by_job, by_slot, idle } = class.tallied(&self.rows);
+        let Tallied { unreachable, by_job, by_slot, idle } = class.tallied(&self.rows).clone();
         let mut tally = Tally {
             considered: found.left,
             unreachable,
