@@ -18,6 +18,7 @@ use crate::format::long::LongWriter;
 use crate::negotiate::advertisement::advertisement;
 use crate::negotiate::commit::CommitError;
 use crate::negotiate::{self, Outcome, Path, Snapshot, commit};
+use crate::queue::cluster::Siblings;
 use crate::report::{Color, outcome};
 
 /// Run one negotiation cycle over a pool and show who got what, and why the others did not.
@@ -132,7 +133,13 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     }
     notes.show(streams.err);
     let path = if arguments.reference_path { Path::Reference } else { Path::Fast };
-    let cycle = negotiate::run(&snapshot, path, &mut watch).map_err(|error| refused(&error))?;
+    // Nothing but the books needs the slots afterwards.
+    let cycle = if arguments.commit {
+        negotiate::run(&snapshot, path, &mut watch)
+    } else {
+        negotiate::run_taking(&mut snapshot, path, &mut watch)
+    };
+    let cycle = cycle.map_err(|error| refused(&error))?;
     watch.stop();
     let measured = Measured::new(watch, &cycle);
     let outcome = cycle.outcome;
@@ -158,7 +165,10 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             .and_then(|()| measured.write(&mut out)),
         Form::Table => print(&mut out, &outcome, arguments.matches.0, streams),
     };
-    written(printed.and_then(|()| out.flush()))
+    let written = written(printed.and_then(|()| out.flush()));
+    // The process ends here; to give back every single ad of a large pool before would take long.
+    std::mem::forget((snapshot, outcome));
+    written
 }
 
 /// Opens the accountant's log for writing.
@@ -213,8 +223,13 @@ pub(super) fn snapshot(
         file(given, name).filter(|path| given.is_some() || path.exists() || path.as_os_str() == "-")
     };
     let evaluation = Evaluation::default();
-    let mut ads = |path: Option<PathBuf>| match path {
-        Some(path) => input::ads(&path, &evaluation, notes),
+    let ads = |path: Option<PathBuf>, notes: &mut Notes| match path {
+        Some(path) => input::many_ads(&path, &evaluation, notes, |ad, ()| ad),
+        None => Ok(Vec::new()),
+    };
+    // Most of a job is that of its cluster, and kept once.
+    let jobs_of = |path: Option<PathBuf>, notes: &mut Notes| match path {
+        Some(path) => input::many_ads(&path, &evaluation, notes, |ad, siblings: &mut Siblings| siblings.chain(ad)),
         None => Ok(Vec::new()),
     };
     let mut warnings = Vec::new();
@@ -235,9 +250,9 @@ pub(super) fn snapshot(
     };
     let mut snapshot = Snapshot {
         config,
-        slots: ads(file(&arguments.slots, "slots.ads"))?,
-        jobs: ads(file(&arguments.jobs, "jobs.ads"))?,
-        submitters: optional(&arguments.submitters, "submitters.ads").map(|path| ads(Some(path))).transpose()?,
+        slots: ads(file(&arguments.slots, "slots.ads"), notes)?,
+        jobs: jobs_of(file(&arguments.jobs, "jobs.ads"), notes)?,
+        submitters: optional(&arguments.submitters, "submitters.ads").map(|path| ads(Some(path), notes)).transpose()?,
         log,
         now: 0,
         seed: arguments.seed,

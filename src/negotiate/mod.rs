@@ -33,6 +33,7 @@ use crate::accountant::usage::SlotInUse;
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::{Scope, Settings};
+use crate::name::Name;
 use crate::negotiate::deal::{Dealing, Negotiating};
 use crate::negotiate::engine::{Engine, Sample};
 use crate::negotiate::groups::KnownQuotas;
@@ -106,10 +107,27 @@ pub struct Cycle {
 /// # Errors
 /// As [`negotiate`].
 pub fn run(snapshot: &Snapshot, path: Path, watch: &mut dyn Watch) -> Result<Cycle, ConfigError> {
+    watch.begins("slots");
+    let slots = snapshot.slots.par_iter().cloned().collect();
+    phases(snapshot, slots, path, watch)
+}
+
+/// As [`run`], but the slots are taken out of the snapshot, which saves a copy of them.
+///
+/// # Errors
+/// As [`negotiate`].
+pub fn run_taking(snapshot: &mut Snapshot, path: Path, watch: &mut dyn Watch) -> Result<Cycle, ConfigError> {
+    watch.begins("slots");
+    let slots = std::mem::take(&mut snapshot.slots);
+    phases(snapshot, slots, path, watch)
+}
+
+/// The phases of a cycle over slots, one after another.
+fn phases(snapshot: &Snapshot, slots: Vec<ClassAd>, path: Path, watch: &mut dyn Watch) -> Result<Cycle, ConfigError> {
     let mut settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
-    watch.begins("slots");
-    let mut slots = slots(snapshot, &rules, &settings);
+    let strange = strange(&slots);
+    let mut slots = self::slots(slots, &rules, &settings);
     watch.begins("queue");
     let (submitters, queue) = queue(snapshot, &slots, &rules, &settings);
     watch.begins("charge");
@@ -123,7 +141,7 @@ pub fn run(snapshot: &Snapshot, path: Path, watch: &mut dyn Watch) -> Result<Cyc
     introduce(&mut slots, &rules, &policy, quotas.as_deref(), &live, &mut settings);
     let total_slots = slots.len();
     let offered: Vec<usize> = queue.lists.iter().map(Vec::len).collect();
-    let mut left_out = left_out(snapshot, &queue);
+    let mut left_out = left_out(strange, snapshot, &queue);
     left_out.extend(rules.groups.odd.iter().cloned());
     watch.begins("compile");
     let offers = Offers::new(slots, &rules, &settings);
@@ -203,10 +221,15 @@ fn market<'c>(
     }
 }
 
+/// How many ads are none of slots, and how many of slots have no name.
+fn strange(slots: &[ClassAd]) -> (usize, usize) {
+    let name = Name::new("Name");
+    let others = slots.par_iter().filter(|ad| !is_slot(ad)).count();
+    (others, slots.par_iter().filter(|ad| is_slot(ad) && !ad.contains(name)).count())
+}
+
 /// What of the snapshot the cycle leaves out, in words.
-fn left_out(snapshot: &Snapshot, queue: &Queue) -> Vec<String> {
-    let others = snapshot.slots.iter().filter(|ad| !is_slot(ad)).count();
-    let nameless = snapshot.slots.iter().filter(|ad| is_slot(ad) && !ad.contains("Name")).count();
+fn left_out((others, nameless): (usize, usize), snapshot: &Snapshot, queue: &Queue<'_>) -> Vec<String> {
     let notes = [
         (others, "ads among the slots are none and were left out"),
         (nameless, "slots without a name were left out"),
@@ -217,14 +240,14 @@ fn left_out(snapshot: &Snapshot, queue: &Queue) -> Vec<String> {
 }
 
 /// The slots that take part, as the negotiator sees them.
-fn slots(snapshot: &Snapshot, rules: &Rules, settings: &Settings) -> Vec<Slot> {
-    let asked_for = |ad: &&ClassAd| {
+fn slots(ads: Vec<ClassAd>, rules: &Rules, settings: &Settings) -> Vec<Slot> {
+    let asked_for = |ad: &ClassAd| {
         let constraint = rules.slots.as_ref();
         let holds = |constraint| Scope::new(ad, settings).eval(constraint);
         is_slot(ad) && constraint.is_none_or(|c| holds(c).is_ok_and(|value| value.as_condition() == Some(true)))
     };
-    let view = |ad: &ClassAd| Slot::new(ad.clone(), &rules.weighing, settings);
-    snapshot.slots.par_iter().filter(asked_for).filter_map(view).collect()
+    let view = |ad: ClassAd| Slot::new(ad, &rules.weighing, settings);
+    ads.into_par_iter().filter(asked_for).filter_map(view).collect()
 }
 
 /// The submitters, and their jobs by autocluster.

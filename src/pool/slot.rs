@@ -149,6 +149,8 @@ impl Slot {
             }
             ad.insert_expr(ASKED.requirements, &requirements);
         }
+        // This, and what the configuration adds: most slots get no more.
+        ad.reserve(2);
         ad.insert(ASKED.machine_match_count, 0i64);
         ad.remove(ASKED.offline_matches);
         if let Some(default) = &weighing.default

@@ -82,7 +82,7 @@ impl Rows<'_, '_> {
 
     /// The value of an atom for each group; none if a part of an expression takes so much that its whole might not
     /// have been evaluated to the end.
-    pub fn values(&self, atom: &Atom, groups: &Groups, world: &World<'_>, settings: &Settings) -> Option<Vec<Value>> {
+    pub fn values(&self, atom: &Atom, groups: &Groups, world: &World<'_>, settings: &Settings) -> Option<Vector> {
         let known = self.columns;
         if let Some(values) = (Batch { rows: self, groups, world, settings, path: Vec::new(), work: 0 }).atom(atom) {
             known.batched.fetch_add(1, Ordering::Relaxed);
@@ -93,7 +93,8 @@ impl Rows<'_, '_> {
         let Limits { depth, work, bytes } = settings.limits;
         let tight = Limits { depth, work: work / ATOMS as u64, bytes: bytes / ATOMS as u64 };
         let limited = Settings { limits: if part { tight } else { settings.limits }, ..settings.clone() };
-        groups.first.iter().map(|at| scalar(atom, (self.ad)(*at), world.other, &limited)).collect()
+        let value = |at: &u32| scalar(atom, (self.ad)(*at), world.other, &limited);
+        Some(Vector::Each(groups.first.iter().map(value).collect::<Option<_>>()?))
     }
 
     /// Where a clause is true, and false, and an error.
@@ -120,8 +121,10 @@ impl Rows<'_, '_> {
     /// The truths of an atom.
     pub fn truths(&self, atom: &Atom, groups: &Groups, world: &World<'_>, settings: &Settings) -> Option<Truths> {
         let values = self.values(atom, groups, world, settings)?;
-        let truths: Vec<Truth> = values.iter().map(Truth::of).collect();
-        Some(Truths::of_groups(&groups.of, &truths))
+        Some(match values {
+            Vector::Same(value) => Truths::same(groups.of.len(), Truth::of(&value)),
+            values => Truths::of_groups(&groups.of, &values.each(groups.first.len(), Truth::of)),
+        })
     }
 }
 
@@ -145,9 +148,15 @@ pub fn scalar(atom: &Atom, row: &ClassAd, other: &ClassAd, settings: &Settings) 
 }
 
 /// The values of a part of an expression, for each group.
-#[derive(Clone)]
-enum Vector {
+#[derive(Debug, Clone)]
+pub enum Vector {
+    /// The same in all.
     Same(Value),
+    /// Integers.
+    Ints(Vec<i64>),
+    /// True or false.
+    Bools(Vec<bool>),
+    /// Anything.
     Each(Vec<Value>),
 }
 
@@ -155,32 +164,83 @@ impl Vector {
     fn map(self, of: impl Fn(Value) -> Value) -> Self {
         match self {
             Vector::Same(value) => Vector::Same(of(value)),
-            Vector::Each(values) => Vector::Each(values.into_iter().map(of).collect()),
+            other => Vector::Each(other.values().into_iter().map(of).collect()),
         }
     }
 
-    fn with(self, right: Vector, of: impl Fn(&Value, &Value) -> Value) -> Self {
-        match (self, right) {
-            (Vector::Same(a), Vector::Same(b)) => Vector::Same(of(&a, &b)),
-            (Vector::Same(a), Vector::Each(mut b)) => {
-                b.iter_mut().for_each(|b| *b = of(&a, b));
-                Vector::Each(b)
-            }
-            (Vector::Each(mut a), Vector::Same(b)) => {
-                a.iter_mut().for_each(|a| *a = of(a, &b));
-                Vector::Each(a)
-            }
-            (Vector::Each(mut a), Vector::Each(b)) => {
-                a.iter_mut().zip(&b).for_each(|(a, b)| *a = of(a, b));
-                Vector::Each(a)
-            }
-        }
-    }
-
-    fn at(&self, group: usize) -> &Value {
+    fn values(self) -> Vec<Value> {
         match self {
-            Vector::Same(value) => value,
-            Vector::Each(values) => &values[group],
+            Vector::Same(value) => vec![value],
+            Vector::Ints(values) => values.into_iter().map(Value::Int).collect(),
+            Vector::Bools(values) => values.into_iter().map(Value::Bool).collect(),
+            Vector::Each(values) => values,
+        }
+    }
+
+    /// The value of a group.
+    pub fn get(&self, group: usize) -> Value {
+        match self {
+            Vector::Same(value) => value.clone(),
+            Vector::Ints(values) => Value::Int(values[group]),
+            Vector::Bools(values) => Value::Bool(values[group]),
+            Vector::Each(values) => values[group].clone(),
+        }
+    }
+
+    /// What is made of the value of each of so many groups.
+    pub fn each<T>(&self, groups: usize, of: impl Fn(&Value) -> T) -> Vec<T> {
+        match self {
+            Vector::Each(values) => values.iter().map(of).collect(),
+            other => (0..groups).map(|group| of(&other.get(group))).collect(),
+        }
+    }
+
+    fn operate(self, op: BinaryOp, right: Vector) -> Self {
+        match (self, right) {
+            (Vector::Same(a), Vector::Same(b)) => Vector::Same(operate(op, &a, &b)),
+            (Vector::Ints(a), Vector::Same(Value::Int(b))) => ints(op, &a, |_| b),
+            (Vector::Same(Value::Int(a)), Vector::Ints(b)) => ints_with(op, b.len(), |_| a, |at| b[at]),
+            (Vector::Ints(a), Vector::Ints(b)) => ints(op, &a, |at| b[at]),
+            (Vector::Same(a), right) => {
+                let mut values = right.values();
+                values.iter_mut().for_each(|b| *b = operate(op, &a, b));
+                Vector::Each(values)
+            }
+            (left, Vector::Same(b)) => {
+                let mut values = left.values();
+                values.iter_mut().for_each(|a| *a = operate(op, a, &b));
+                Vector::Each(values)
+            }
+            (left, right) => {
+                let (mut values, right) = (left.values(), right.values());
+                values.iter_mut().zip(&right).for_each(|(a, b)| *a = operate(op, a, b));
+                Vector::Each(values)
+            }
+        }
+    }
+}
+
+fn ints(op: BinaryOp, left: &[i64], right: impl Fn(usize) -> i64) -> Vector {
+    ints_with(op, left.len(), |at| left[at], right)
+}
+
+/// An operator over integers; the usual ones in a loop each.
+fn ints_with(op: BinaryOp, len: usize, left: impl Fn(usize) -> i64, right: impl Fn(usize) -> i64) -> Vector {
+    let compare = |of: fn(i64, i64) -> bool| Vector::Bools((0..len).map(|at| of(left(at), right(at))).collect());
+    let combine = |of: fn(i64, i64) -> i64| Vector::Ints((0..len).map(|at| of(left(at), right(at))).collect());
+    match op {
+        BinaryOp::Less => compare(|a, b| a < b),
+        BinaryOp::LessEqual => compare(|a, b| a <= b),
+        BinaryOp::Greater => compare(|a, b| a > b),
+        BinaryOp::GreaterEqual => compare(|a, b| a >= b),
+        BinaryOp::Equal | BinaryOp::Is => compare(|a, b| a == b),
+        BinaryOp::NotEqual | BinaryOp::Isnt => compare(|a, b| a != b),
+        BinaryOp::Add => combine(i64::wrapping_add),
+        BinaryOp::Subtract => combine(i64::wrapping_sub),
+        BinaryOp::Multiply => combine(i64::wrapping_mul),
+        _ => {
+            let each = |at| operate(op, &Value::Int(left(at)), &Value::Int(right(at)));
+            Vector::Each((0..len).map(each).collect())
         }
     }
 }
@@ -199,16 +259,15 @@ struct Batch<'b, 'a> {
 }
 
 impl Batch<'_, '_> {
-    fn atom(&mut self, atom: &Atom) -> Option<Vec<Value>> {
-        let vector = match &atom.what {
-            What::Part(expr) | What::Whole(expr) => self.node(expr.tree(), expr.root(), atom.side)?,
-            What::Requirements => return None,
-            What::Rank => self.rank(atom.side)?.map(|value| Value::Real(value.as_number().unwrap_or(0.0))),
-        };
-        Some(match vector {
-            Vector::Same(value) => vec![value; self.groups.first.len()],
-            Vector::Each(values) => values,
-        })
+    fn atom(&mut self, atom: &Atom) -> Option<Vector> {
+        match &atom.what {
+            What::Part(expr) | What::Whole(expr) => self.node(expr.tree(), expr.root(), atom.side),
+            What::Requirements => None,
+            What::Rank => Some(match self.rank(atom.side)? {
+                ints @ Vector::Ints(_) => ints,
+                other => other.map(|value| Value::Real(value.as_number().unwrap_or(0.0))),
+            }),
+        }
     }
 
     fn rank(&mut self, side: Side) -> Option<Vector> {
@@ -230,6 +289,10 @@ impl Batch<'_, '_> {
             Found::Constant(Side::Other, literal) => Some(Vector::Same(Value::from(literal))),
             Found::Constant(Side::Row, _) => {
                 let column = self.rows.columns.get(key)?;
+                if let Some(ints) = &column.ints {
+                    let int = |at: &u32| ints[column.ids[*at as usize] as usize];
+                    return Some(Vector::Ints(self.groups.first.iter().map(int).collect()));
+                }
                 let value = |at: &u32| match column.entry(*at) {
                     Entry::Constant(value) => Some(value.clone()),
                     _ => None,
@@ -285,29 +348,16 @@ impl Batch<'_, '_> {
 
     fn binary(&mut self, tree: &Arc<Tree>, op: BinaryOp, parts: [NodeId; 2], side: Side) -> Option<Vector> {
         let [left, right] = [self.node(tree, parts[0], side)?, self.node(tree, parts[1], side)?];
-        Some(match op {
-            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
-                left.with(right, |a, b| match (a, b) {
-                    (Value::Int(a), Value::Int(b)) => Value::Bool(match op {
-                        BinaryOp::Less => a < b,
-                        BinaryOp::LessEqual => a <= b,
-                        BinaryOp::Greater => a > b,
-                        _ => a >= b,
-                    }),
-                    _ => operate(op, a, b),
-                })
-            }
-            _ => left.with(right, |a, b| operate(op, a, b)),
-        })
+        Some(left.operate(op, right))
     }
 
     fn choose(&mut self, tree: &Arc<Tree>, parts: &[NodeId], side: Side) -> Option<Vector> {
         let [condition, yes, no] = parts else { return None };
         let condition = self.node(tree, *condition, side)?;
         let (yes, no) = (self.node(tree, *yes, side)?, self.node(tree, *no, side)?);
-        let chosen = |group: usize| match Truth::of(condition.at(group)) {
-            Truth::True => yes.at(group).clone(),
-            Truth::False => no.at(group).clone(),
+        let chosen = |group: usize| match Truth::of(&condition.get(group)) {
+            Truth::True => yes.get(group),
+            Truth::False => no.get(group),
             Truth::Undefined => Value::Undefined,
             Truth::Error | Truth::Stranger => Value::Error,
         };

@@ -31,6 +31,8 @@ pub struct Column {
     pub ids: Vec<u32>,
     /// The distinct entries, in the order of first sight.
     pub entries: Vec<Entry>,
+    /// The same as integers, if every ad has it and it is an integer.
+    pub ints: Option<Vec<i64>>,
 }
 
 /// Gives equal attributes equal numbers.
@@ -156,7 +158,12 @@ impl Column {
         let mut dictionary = Dictionary::default();
         let ids: Vec<u32> = ads.map(|ad| dictionary.id(ad, name)).collect();
         let any = dictionary.entries.iter().any(|entry| !matches!(entry, Entry::Absent));
-        any.then_some(Self { name, ids, entries: dictionary.entries })
+        let int = |entry: &Entry| match entry {
+            Entry::Constant(value) => value.as_int(),
+            _ => None,
+        };
+        let ints = dictionary.entries.iter().map(int).collect();
+        any.then_some(Self { name, ids, entries: dictionary.entries, ints })
     }
 
     /// What it is in an ad.

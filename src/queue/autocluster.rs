@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::name::{Key, Name};
-use crate::program::column::identical;
+use crate::queue::cluster::same;
 use crate::queue::significant::{Significant, references};
 use crate::syntax::print::Style;
 
@@ -132,14 +132,6 @@ impl<'s> Neighbours<'s> {
             .entry(Arc::as_ptr(tree) as usize)
             .or_insert_with(|| references(tree).iter().map(|(name, _)| name.key()).collect());
         names.iter().any(|name| mentioned.contains(name))
-    }
-}
-
-fn same(a: &Attribute, b: &Attribute) -> bool {
-    match (a, b) {
-        (Attribute::Literal(a), Attribute::Literal(b)) => identical(a, b),
-        (Attribute::Tree(a), Attribute::Tree(b)) => Arc::ptr_eq(a, b),
-        _ => false,
     }
 }
 

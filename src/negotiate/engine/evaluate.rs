@@ -17,7 +17,7 @@ use crate::negotiate::engine::plan::Plans;
 use crate::negotiate::engine::table::Table;
 use crate::negotiate::engine::vocabulary::Vocabulary;
 use crate::program::atom::{Atom, World};
-use crate::program::batch::{Groups, Rows};
+use crate::program::batch::{Groups, Rows, Vector};
 use crate::program::condition::Clause;
 use crate::program::mask::{Mask, Truths};
 use crate::value::Value;
@@ -70,6 +70,9 @@ pub(super) struct Verdict {
     pub(super) order: Arc<Order>,
     pub(super) grounds: Option<Grounds>,
 }
+
+/// What is made of an expression of the configuration that could not be evaluated.
+const UNKNOWN: Vector = Vector::Same(Value::Undefined);
 
 /// The ranks of a plan.
 const BEFORE: usize = 0;
@@ -185,7 +188,7 @@ impl<'s> Evaluator<'_, 's> {
     }
 
     /// What is made of the value of an atom in every row of a block, or in every slot of it.
-    fn values<T: Copy + Default>(
+    fn values<T: Copy>(
         &self,
         atom: &Atom,
         (kind, wanted): (usize, &Wanted),
@@ -195,9 +198,9 @@ impl<'s> Evaluator<'_, 's> {
         let block = &self.table.blocks[kind];
         let rows = self.rows(if by_slot { &block.members } else { &block.slots });
         let groups = self.groups(atom, kind, &rows, by_slot);
-        let values = rows.values(atom, &groups, &self.world(kind, wanted), self.settings).unwrap_or_default();
-        let values: Vec<T> = values.iter().map(of).collect();
-        groups.of.iter().map(|group| values.get(*group as usize).copied().unwrap_or_default()).collect()
+        let values = rows.values(atom, &groups, &self.world(kind, wanted), self.settings).unwrap_or(UNKNOWN);
+        let values: Vec<T> = values.each(groups.first.len(), of);
+        groups.of.iter().map(|group| values[*group as usize]).collect()
     }
 
     /// The order in which a request likes slots.

@@ -168,7 +168,7 @@ fn outcomes<'s>(
             let values = rows.values(atom, &found, &world, settings);
             // What could not be evaluated separates every group.
             let codes: Vec<u32> = match &values {
-                Some(values) => values.iter().map(|v| crate::value::logic::Truth::of(v) as u32).collect(),
+                Some(values) => values.each(found.first.len(), |v| crate::value::logic::Truth::of(v) as u32),
                 None => (0..found.first.len() as u32).collect(),
             };
             let mut code = vec![0; groups.len()];
