@@ -6,16 +6,29 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test whose data is wrong has failed")]
 
 use std::fmt::Write as _;
+use std::io::Read;
 use std::path::Path as FilePath;
+use std::sync::Arc;
 
 use classmate::accountant::Log;
 use classmate::ad::ClassAd;
 use classmate::config::Config;
+use classmate::eval::matching::accepts;
+use classmate::eval::scope::{Scope, Settings};
 use classmate::format::long::LongReader;
 use classmate::generate::{NOW, Pool, Shape};
 use classmate::negotiate::market::Classes;
 use classmate::negotiate::{Cycle, Path, Snapshot, Watch, run};
-use classmate::syntax::parse::ParseOptions;
+use classmate::program::Side;
+use classmate::program::atom::{Atom, Atoms, World};
+use classmate::program::batch::{Columns, Rows};
+use classmate::program::column::Column;
+use classmate::program::condition::{expression, requirements as apart};
+use classmate::program::mask::Mask;
+use classmate::syntax::expr::Expr;
+use classmate::syntax::parse::{ParseOptions, parse_expr};
+use classmate::value::Value;
+use hashbrown::HashMap;
 
 mod random;
 use random::Random;
@@ -355,6 +368,20 @@ fn made(pool: &Pool) -> Snapshot {
 }
 
 #[test]
+fn the_number_of_threads_changes_nothing() {
+    let pool = Pool { slots: 500, jobs: 1000, autoclusters: 60, submitters: 9, groups: 3, ..Pool::default() };
+    let snapshot = made(&pool);
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let outcome = pool.install(|| cycle(&snapshot, Path::Fast).outcome);
+        serde_json::to_string(&outcome).unwrap()
+    };
+    let one = with(1);
+    assert_eq!(one, with(2));
+    assert_eq!(one, with(7));
+}
+
+#[test]
 fn made_pools_of_every_shape_are_matched_alike() {
     for (shape, groups) in
         [(Shape::Ospool, 0), (Shape::Ospool, 5), (Shape::Static, 0), (Shape::Gpu, 3), (Shape::Distinct, 0)]
@@ -373,4 +400,133 @@ fn made_pools_of_every_shape_are_matched_alike() {
         let classes = agree(&format!("{shape:?}"), &made(&pool)).unwrap();
         assert_eq!(classes.by_slot, 0, "{shape:?}");
     }
+}
+
+// ---- expressions ------------------------------------------------------------------------------------------------
+
+/// Rows of one structure, with all of their attributes in columns.
+fn columns(rows: &[ClassAd]) -> Columns {
+    let mut columns = Columns::default();
+    for name in rows[0].names() {
+        if let Some(column) = Column::of(name, rows.iter()) {
+            columns.by_key.insert(name.key(), columns.columns.len());
+            columns.columns.push(column);
+        }
+    }
+    columns
+}
+
+/// Evaluates an expression in every row, over columns and by the evaluator, and as the Requirements of either side, taken
+/// apart and whole. Gives how often columns sufficed.
+fn same_over_columns(what: &str, expr: &Expr, rows: &[ClassAd], other: &ClassAd, settings: &Settings) -> u64 {
+    let with = |ad: &ClassAd| {
+        let mut ad = ad.clone();
+        ad.insert_expr("Requirements", expr);
+        ad
+    };
+    let rows: Vec<ClassAd> = rows.iter().map(with).collect();
+    let other = with(other);
+    let columns = columns(&rows);
+    let (ads, selected) = ((0..rows.len() as u32).collect::<Vec<_>>(), HashMap::new());
+    let ad = |at: u32| &rows[at as usize];
+    let table = Rows { columns: &columns, ads: &ads, ad: &ad };
+    let world = World { row: &rows[0], other: &other, selected: &selected };
+    let mut atoms = Atoms::default();
+    for side in [Side::Row, Side::Other] {
+        let pair = |row: &'_ ClassAd| {
+            if side == Side::Row { (row.clone(), other.clone()) } else { (other.clone(), row.clone()) }
+        };
+        let atom = expression(&world, expr, side, &mut atoms);
+        let groups = table.groups(&atom);
+        let values = table.values(&atom, &groups, &world, settings).unwrap();
+        let clauses = apart(&world, side, &mut atoms);
+        let mut accepted = Mask::all(rows.len());
+        let mut known = true;
+        for clause in &clauses {
+            let truths = |atom: &Atom| Some(Arc::new(table.truths(atom, &table.groups(atom), &world, settings)?));
+            match table.clause(clause, truths) {
+                Some(truths) => accepted.keep(&truths.yes),
+                // Left to the cycle that asks slot by slot.
+                None => {
+                    known = false;
+                    false
+                }
+            };
+        }
+        for (at, row) in rows.iter().enumerate() {
+            let (my, target) = pair(row);
+            let expected = Scope::new(&my, settings).with_target(&target).eval(expr).unwrap_or(Value::Error);
+            let value = values.get(groups.of[at] as usize);
+            assert_eq!(value.to_string(), expected.to_string(), "{what} on {side:?} of row {at}");
+            if known {
+                assert_eq!(
+                    accepted.contains(at),
+                    accepts(&my, &target, settings),
+                    "{what} as Requirements of {side:?} {at}"
+                );
+            }
+        }
+    }
+    columns.batched.load(std::sync::atomic::Ordering::Relaxed)
+}
+
+#[test]
+fn the_corpus_has_the_same_values_over_columns() {
+    let path = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/conformance/classad-eval.jsonl.gz");
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+    let settings = Settings { now: 1_783_252_800, ..Settings::default() };
+    let (mut seen, mut batched) = (0, 0);
+    for line in text.lines() {
+        // Records of infinities are no JSON.
+        let Ok(case) = serde_json::from_str::<serde_json::Value>(line) else { continue };
+        let ad = |key: &str| match case[key].as_str() {
+            Some(text) => ClassAd::parse(text.as_bytes()).ok(),
+            None => Some(ClassAd::new()),
+        };
+        let (Some(source), Some(my), Some(target)) = (case["expr"].as_str(), ad("my"), ad("target")) else { continue };
+        if case["mode"] != "htcondor" || case["syntax"] != "new" {
+            continue;
+        }
+        let Ok(expr) = parse_expr(source.as_bytes(), &ParseOptions::default()) else { continue };
+        let id = format!("{}: {source}", case["id"]);
+        batched += same_over_columns(&id, &expr, &[my], &target, &settings);
+        seen += 1;
+    }
+    assert!(seen > 5_000 && batched > seen, "{seen} cases, {batched} over columns");
+}
+
+#[test]
+fn random_expressions_have_the_same_values_over_columns() {
+    let settings = Settings { now: 10, ..Settings::default() };
+    let parse = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+    let mut batched = 0;
+    for seed in 0..3000 {
+        let mut random = Random::of(seed ^ 0xABCD);
+        let (start, fast) = (condition(&mut random, 2), condition(&mut random, 1));
+        let sites = ["\"a\"", "\"B\"", "7", "undefined"];
+        let rows: Vec<ClassAd> = (0..12)
+            .map(|number| {
+                let site = sites[random.below(4) as usize];
+                let text = format!(
+                    "[Name = \"slot{number}\"; Memory = {}; Speed = {}; Site = {site}; Until = {}; Fast0 = {}; Fast1 = {fast}; \
+                     Start = {start}]",
+                    random.below(5),
+                    ["1", "2.5", "3"][random.below(3) as usize],
+                    random.below(20),
+                    random.below(2) == 0,
+                );
+                ClassAd::parse(text.as_bytes()).unwrap()
+            })
+            .collect();
+        let other = format!(
+            "[RequestMemory = {}; Sites = \"a,b\"; Speed = TARGET.Memory - 1; Owner = \"u1\"; Odd = {}]",
+            random.below(5),
+            ["true", "error", "Start"][random.below(3) as usize]
+        );
+        let other = ClassAd::parse(other.as_bytes()).unwrap();
+        let text = if seed % 5 == 0 { number(&mut random, 3) } else { condition(&mut random, 4) };
+        batched += same_over_columns(&format!("{seed}: {text}"), &parse(&text), &rows, &other, &settings);
+    }
+    assert!(batched > 3000, "{batched}");
 }

@@ -16,7 +16,7 @@ use crate::program::Side;
 use crate::program::atom::{Atom, Found, What, World};
 use crate::program::column::{Column, Entry, refine};
 use crate::program::condition::{ATOMS, Clause, Step};
-use crate::program::mask::Truths;
+use crate::program::mask::{Mask, Truths};
 use crate::program::mentions::reference;
 use crate::syntax::expr::{Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
@@ -116,6 +116,25 @@ impl Rows<'_, '_> {
             stack.push(made);
         }
         stack.pop()
+    }
+
+    /// Where an atom is true.
+    pub fn yes(&self, atom: &Atom, groups: &Groups, world: &World<'_>, settings: &Settings) -> Option<Mask> {
+        let len = groups.of.len();
+        let is_true = |value: &Value| value.as_condition() == Some(true);
+        Some(match self.values(atom, groups, world, settings)? {
+            Vector::Same(value) => {
+                if is_true(&value) {
+                    Mask::all(len)
+                } else {
+                    Mask::none(len)
+                }
+            }
+            values => {
+                let yes = values.each(groups.first.len(), is_true);
+                Mask::of(len, |row| yes[groups.of[row] as usize])
+            }
+        })
     }
 
     /// The truths of an atom.

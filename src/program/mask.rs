@@ -28,10 +28,10 @@ impl Mask {
 
     /// The rows for which something holds.
     pub fn of(len: usize, mut holds: impl FnMut(usize) -> bool) -> Self {
-        let word = |at: usize, holds: &mut dyn FnMut(usize) -> bool| {
+        let mut word = |at: usize| {
             (at * 64..len.min(at * 64 + 64)).fold(0, |word, row| word | u64::from(holds(row)) << (row % 64))
         };
-        Self { words: (0..len.div_ceil(64)).map(|at| word(at, &mut holds)).collect(), len }
+        Self { words: (0..len.div_ceil(64)).map(&mut word).collect(), len }
     }
 
     /// Number of rows, in the set or not.

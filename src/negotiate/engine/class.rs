@@ -20,8 +20,9 @@ pub(super) struct Rows {
     pub(super) free: Vec<u32>,
     /// What a slot of each row costs.
     pub(super) cost: Vec<f64>,
-    /// The different costs.
-    costs: Vec<f64>,
+    /// The different costs, ascending, and which of them it is.
+    pub(super) costs: Vec<f64>,
+    cost_of: Vec<u32>,
     /// For each row where to look for its first slot that is not taken.
     next: Vec<u32>,
     /// By place, whether a slot is taken.
@@ -45,10 +46,13 @@ impl Rows {
         let mut costs: Vec<f64> = each().flatten().map(|slot| slot.weight).collect();
         costs.sort_by(f64::total_cmp);
         costs.dedup_by_key(|cost| cost.to_bits());
+        let number = |cost: &f64| costs.binary_search_by(|known| known.total_cmp(cost)).unwrap_or_default() as u32;
+        let cost_of = cost.iter().map(number).collect();
         let uses = |row: usize| preemption && first(row).is_some_and(|slot| slot.user.is_some());
         Self {
             free: (0..table.len()).map(|row| table.slots(row as u32).len() as u32).collect(),
             cost,
+            cost_of,
             costs,
             next: vec![0; table.len()],
             taken: vec![false; table.row_of.len()],
@@ -95,8 +99,8 @@ pub(super) struct Tallied {
     pub(super) unreachable: usize,
     pub(super) by_job: usize,
     pub(super) by_slot: usize,
-    /// Suitable slots that nobody uses, by the bits of their cost.
-    pub(super) idle: Vec<(u64, usize)>,
+    /// Suitable slots that nobody uses, by their cost.
+    pub(super) idle: Vec<usize>,
 }
 
 /// The candidates of one cost: whether that may be taken is asked once for all of them.
@@ -154,13 +158,9 @@ impl Class {
     /// The best slot that nobody uses and that may be taken.
     pub(super) fn best(&mut self, rows: &mut Rows, table: &Table, session: &Session) -> Option<(RankKey, u32)> {
         // Whether there is anything is counted anyway, for those who are refused: then nobody need look for it.
-        let some = self.reach.is_some()
-            || self
-                .tallied(rows)
-                .idle
-                .iter()
-                .any(|(cost, free)| *free > 0 && session.permits_unclaimed(f64::from_bits(*cost)));
-        if !some || !rows.costs.iter().any(|cost| session.permits_unclaimed(*cost)) {
+        let permitted = |cost: &f64| session.permits_unclaimed(*cost);
+        let tallied = self.tallied(rows);
+        if !rows.costs.iter().zip(&tallied.idle).any(|(cost, free)| *free > 0 && permitted(cost)) {
             return None;
         }
         let mut best = None;
@@ -282,17 +282,14 @@ impl Class {
                 known.by_job -= 1;
             } else if !self.verdict.both.contains(row) {
                 known.by_slot -= 1;
-            } else if !rows.in_use.contains(row)
-                && let Some((_, count)) = known.idle.iter_mut().find(|(cost, _)| *cost == rows.cost[row].to_bits())
-            {
-                *count -= 1;
+            } else if !rows.in_use.contains(row) {
+                known.idle[rows.cost_of[row] as usize] -= 1;
             }
         }
     }
 
     fn counted(&self, rows: &Rows) -> Tallied {
-        let mut tallied = Tallied::default();
-        let mut last = 0;
+        let mut tallied = Tallied { idle: vec![0; rows.costs.len()], ..Tallied::default() };
         for (row, free) in rows.free.iter().enumerate().filter(|(_, free)| **free > 0) {
             let free = *free as usize;
             if self.reach.as_ref().is_some_and(|reach| !reach.contains(row)) {
@@ -302,14 +299,7 @@ impl Class {
             } else if !self.verdict.both.contains(row) {
                 tallied.by_slot += free;
             } else if !rows.in_use.contains(row) {
-                let cost = rows.cost[row].to_bits();
-                if tallied.idle.get(last).is_none_or(|(known, _)| *known != cost) {
-                    last = tallied.idle.iter().position(|(known, _)| *known == cost).unwrap_or_else(|| {
-                        tallied.idle.push((cost, 0));
-                        tallied.idle.len() - 1
-                    });
-                }
-                tallied.idle[last].1 += free;
+                tallied.idle[rows.cost_of[row] as usize] += free;
             }
         }
         tallied

@@ -18,7 +18,7 @@ use crate::negotiate::engine::table::Table;
 use crate::negotiate::engine::vocabulary::Vocabulary;
 use crate::program::atom::{Atom, World};
 use crate::program::batch::{Groups, Rows, Vector};
-use crate::program::condition::Clause;
+use crate::program::condition::{Clause, Step};
 use crate::program::mask::{Mask, Truths};
 use crate::value::Value;
 
@@ -105,6 +105,9 @@ type AtomKey = (u32, u32, Vec<u32>);
 /// Results that requests share.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
+    /// Where atoms are true that are a clause of their own: more is not asked of them.
+    yes: Mutex<HashMap<AtomKey, Option<Arc<Mask>>>>,
+    uniform: Mutex<HashMap<(usize, bool), Arc<Mask>>>,
     truths: Mutex<HashMap<AtomKey, Option<Arc<Truths>>>>,
     groups: Mutex<HashMap<(u32, bool, Vec<Key>), Arc<Groups>>>,
     orders: Mutex<HashMap<Vec<AtomKey>, Arc<Order>>>,
@@ -118,6 +121,16 @@ fn kept<K: Hash + Eq, V: Clone>(map: &Mutex<HashMap<K, V>>, key: K, make: impl F
     // Two threads may make the same; both make the same thing.
     let made = make();
     map.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert(made).clone()
+}
+
+impl Verdict {
+    /// Whether no slot can tell the difference.
+    pub(super) fn same_as(&self, other: &Verdict) -> bool {
+        Arc::ptr_eq(&self.order, &other.order)
+            && self.job == other.job
+            && self.both == other.both
+            && self.grounds == other.grounds
+    }
 }
 
 /// Everything about slots that does not change during a cycle.
@@ -168,10 +181,29 @@ impl<'s> Evaluator<'_, 's> {
         let rows = self.rows(&self.table.blocks[kind].slots);
         for clause in clauses {
             // All clauses are asked, so that whether a request is odd does not depend on the slots.
-            let truths = rows.clause(clause, |atom| self.truths(atom, kind, wanted))?;
-            accepted.keep(&truths.yes);
+            if let [Step::Atom(atom)] = clause.steps.as_slice() {
+                accepted.keep(&*self.yes(atom, kind, wanted)?);
+            } else {
+                let truths = rows.clause(clause, |atom| self.truths(atom, kind, wanted))?;
+                accepted.keep(&truths.yes);
+            }
         }
         Some(())
+    }
+
+    /// Where an atom is true.
+    fn yes(&self, atom: &Atom, kind: usize, wanted: &Wanted) -> Option<Arc<Mask>> {
+        kept(&self.kept.yes, self.key(atom, kind, wanted), || {
+            let rows = self.rows(&self.table.blocks[kind].slots);
+            let groups = self.groups(atom, kind, &rows, false);
+            let yes = rows.yes(atom, &groups, &self.world(kind, wanted), self.settings)?;
+            // Many atoms are the same in all rows: those need no mask of their own.
+            let uniform = yes.is_empty() || yes == Mask::all(yes.len());
+            if !uniform {
+                return Some(Arc::new(yes));
+            }
+            Some(kept(&self.kept.uniform, (kind, yes.is_empty()), || Arc::new(yes)))
+        })
     }
 
     fn truths(&self, atom: &Atom, kind: usize, wanted: &Wanted) -> Option<Arc<Truths>> {

@@ -12,7 +12,10 @@ mod plan;
 mod table;
 mod vocabulary;
 
-use hashbrown::{HashMap, HashSet};
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::ad::ClassAd;
@@ -56,6 +59,9 @@ const VARYING: [&str; 14] = [
 /// Classes kept at most; when a cycle makes more, all are forgotten and made anew as needed.
 const CLASSES: usize = 50_000;
 
+/// An attribute that only ranks look at separates slots if it has no more values than this, and fewer in small pools.
+const LOOSE: usize = 256;
+
 /// A request as it was first seen in the queue: what stands for its autocluster.
 #[derive(Debug)]
 pub(super) struct Sample {
@@ -64,6 +70,9 @@ pub(super) struct Sample {
     /// Its ad, marked with who asks.
     pub(super) ad: ClassAd,
 }
+
+/// Autoclusters that are evaluated before their verdicts are sorted into classes.
+const AT_ONCE: usize = 512;
 
 /// How an autocluster is served.
 #[derive(Debug, Clone)]
@@ -111,7 +120,9 @@ pub struct Engine<'c> {
     kept: Kept,
     ways: HashMap<u32, Way>,
     classes: Vec<Class>,
-    by_verdict: HashMap<(usize, Mask, Mask, Option<evaluate::Grounds>), usize>,
+    /// The classes by the hash of their verdict.
+    by_verdict: HashMap<u64, Vec<usize>>,
+    hasher: DefaultHashBuilder,
     by_ids: HashMap<Vec<u32>, Option<usize>>,
     rows: class::Rows,
     found: Option<Found>,
@@ -170,14 +181,15 @@ impl<'c> Engine<'c> {
 
     /// The class of a verdict: requests of which everything is alike are served from one heap.
     fn intern(&mut self, verdict: Verdict) -> usize {
-        let order = std::sync::Arc::as_ptr(&verdict.order) as usize;
-        let key = (order, verdict.job.clone(), verdict.both.clone(), verdict.grounds.clone());
-        let next = self.classes.len();
-        let class = *self.by_verdict.entry(key).or_insert(next);
-        if class == next {
-            self.classes.push(Class::new(verdict));
+        let order = Arc::as_ptr(&verdict.order) as usize;
+        let hash = self.hasher.hash_one((order, &verdict.job, &verdict.both, &verdict.grounds));
+        let alike = self.by_verdict.entry(hash).or_default();
+        if let Some(class) = alike.iter().find(|class| self.classes[**class].verdict.same_as(&verdict)) {
+            return *class;
         }
-        class
+        alike.push(self.classes.len());
+        self.classes.push(Class::new(verdict));
+        self.classes.len() - 1
     }
 
     /// Where the rows can be reached from; none if everywhere.
@@ -314,15 +326,15 @@ impl<'c> Engine<'c> {
         if found.serve == Serve::Any {
             // Those that this request was given since were there too; all of them were suitable.
             tally.suitable += made;
-            for (cost, free) in idle {
-                if found.session.permits_unclaimed(f64::from_bits(cost)) {
+            for (cost, free) in self.rows.costs.iter().zip(idle) {
+                if found.session.permits_unclaimed(*cost) {
                     tally.suitable += free;
                 } else {
                     tally.over_limit += free;
                 }
             }
         } else {
-            tally.beyond_share += idle.iter().map(|(_, free)| free).sum::<usize>();
+            tally.beyond_share += idle.iter().sum::<usize>();
         }
         // By now every candidate was either offered or too heavy.
         tally.over_limit += tally.suitable - made - found.made_in_use;
@@ -497,6 +509,7 @@ impl Parts {
             ways: HashMap::new(),
             classes: Vec::new(),
             by_verdict: HashMap::new(),
+            hasher: DefaultHashBuilder::default(),
             by_ids: HashMap::new(),
             rows,
             found: None,
@@ -512,19 +525,21 @@ impl Engine<'_> {
     fn prepare(&mut self, wanted: &[Wanted], samples: &[Sample]) {
         let asked = self.plans.asked();
         let varying = VARYING.iter().any(|name| asked.contains(&Name::new(name).key()));
-        let verdicts: Vec<Option<Verdict>> = self.with(|evaluator| {
-            let verdict = |wanted: &Wanted| evaluator.verdict(wanted);
-            wanted.par_iter().map(|w| Some(w).filter(|w| w.kind != usize::MAX && !varying).and_then(verdict)).collect()
-        });
-        for (sample, (wanted, verdict)) in samples.iter().zip(wanted.iter().zip(verdicts)) {
-            let limited = self.offers.limited_ad(&sample.ad);
-            let way = match (verdict, limited) {
-                (_, Limited::BySlot) => Way::BySlot,
-                (Some(verdict), Limited::Everywhere(text)) => Way::ByClass(self.intern(verdict), text),
-                (None, _) if varying && wanted.kind != usize::MAX => Way::ByRequest,
-                (None, _) => Way::BySlot,
-            };
-            self.ways.insert(sample.autocluster, way);
+        for (wanted, samples) in wanted.chunks(AT_ONCE).zip(samples.chunks(AT_ONCE)) {
+            let verdicts: Vec<Option<Verdict>> = self.with(|evaluator| {
+                let verdict = |wanted: &Wanted| evaluator.verdict(wanted);
+                let foreseen = |wanted: &&Wanted| wanted.kind != usize::MAX && !varying;
+                wanted.par_iter().map(|wanted| Some(wanted).filter(foreseen).and_then(verdict)).collect()
+            });
+            for (sample, (wanted, verdict)) in samples.iter().zip(wanted.iter().zip(verdicts)) {
+                let way = match (verdict, self.offers.limited_ad(&sample.ad)) {
+                    (_, Limited::BySlot) => Way::BySlot,
+                    (Some(verdict), Limited::Everywhere(text)) => Way::ByClass(self.intern(verdict), text),
+                    (None, _) if varying && wanted.kind != usize::MAX => Way::ByRequest,
+                    (None, _) => Way::BySlot,
+                };
+                self.ways.insert(sample.autocluster, way);
+            }
         }
     }
 }
@@ -534,7 +549,8 @@ fn separating(plans: &Plans, vocabulary: &Vocabulary, count: usize) -> (HashSet<
     let mut separating = plans.compared();
     let mut loose = HashSet::new();
     for (key, _) in plans.ranked() {
-        let many = vocabulary.columns.get(key).is_some_and(|column| column.entries.len() > 64.max(count / 32));
+        let many =
+            vocabulary.columns.get(key).is_some_and(|column| column.entries.len() > (count / 32).clamp(64, LOOSE));
         if many && !separating.contains(&key) {
             loose.insert(key);
         }
