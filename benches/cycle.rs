@@ -1,29 +1,86 @@
-//! Negotiation cycles per second on pools of different sizes.
+//! Negotiation cycles over made pools: one for each row of the table in `docs/performance.md`, at sizes that fit a bench;
+//! `benches/rows` runs them at full size.
 
 use std::hint::black_box;
 
-use classmate::negotiate::{Snapshot, negotiate};
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use classmate::accountant::Log;
+use classmate::config::Config;
+use classmate::generate::{NOW, Pool, Shape};
+use classmate::negotiate::{Path, Snapshot, Watch, negotiate, run};
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
 mod shape;
 
+struct Nobody;
+
+impl Watch for Nobody {
+    fn begins(&mut self, _: &'static str) {}
+}
+
+fn text(write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
+    let mut text = Vec::new();
+    let _ = write(&mut text);
+    text
+}
+
+fn made(pool: &Pool) -> Snapshot {
+    Snapshot {
+        config: Config::parse("config", &text(&|out| pool.write_config(out))).unwrap_or_default(),
+        slots: shape::ads(&text(&|out| pool.write_slots(out))),
+        jobs: shape::ads(&text(&|out| pool.write_jobs(out))),
+        submitters: Some(shape::ads(&text(&|out| pool.write_submitters(out)))),
+        log: Log::read(&text(&|out| pool.write_log(out))).ok(),
+        now: NOW,
+        seed: 0,
+    }
+}
+
 fn cycles(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("cycle");
+    group.sample_size(10);
+    let ospool = Pool { slots: 2000, jobs: 20_000, autoclusters: 200, submitters: 20, groups: 5, ..Pool::default() };
+    let fixed = Pool { shape: Shape::Static, submitters: 10, ..Pool::default() };
+    for (name, pool) in [
+        ("all rejected", Pool { slots: 20_000, jobs: 1000, autoclusters: 1000, unmatched: 1.0, ..fixed }),
+        ("half matched", Pool { slots: 10_000, jobs: 10_000, autoclusters: 100, unmatched: 0.5, ..fixed }),
+        ("glide-ins", ospool),
+        ("glide-ins, twice the slots", Pool { slots: 4000, ..ospool }),
+        ("glide-ins, twice the requests", Pool { autoclusters: 400, ..ospool }),
+        ("worst case", Pool { shape: Shape::Distinct, slots: 2000, jobs: 100, unmatched: 0.0, ..Pool::default() }),
+    ] {
+        let snapshot = made(&pool);
+        group.throughput(Throughput::Elements(pool.slots * pool.autoclusters));
+        group.bench_function(name, |bencher| {
+            bencher.iter_batched_ref(
+                || snapshot.clone(),
+                |snapshot| black_box(classmate::negotiate::run_taking(snapshot, Path::Fast, &mut Nobody).is_ok()),
+                BatchSize::LargeInput,
+            );
+        });
+    }
+    group.finish();
+}
+
+fn slot_by_slot(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("reference path");
     group.sample_size(10);
     for (slots, jobs) in [(100, 100), (1000, 100)] {
         let snapshot = Snapshot {
             slots: shape::ads(&shape::slots_text(slots)),
             jobs: shape::ads(&shape::jobs_text(jobs)),
-            now: 1_783_252_800,
+            now: NOW,
             ..Snapshot::default()
         };
         group.throughput(Throughput::Elements((slots * jobs) as u64));
         group.bench_function(format!("{slots} slots, {jobs} jobs"), |bencher| {
+            bencher.iter(|| black_box(run(black_box(&snapshot), Path::Reference, &mut Nobody).is_ok()));
+        });
+        group.bench_function(format!("{slots} slots, {jobs} jobs, by classes"), |bencher| {
             bencher.iter(|| black_box(negotiate(black_box(&snapshot)).is_ok()));
         });
     }
     group.finish();
 }
 
-criterion_group!(benches, cycles);
+criterion_group!(benches, cycles, slot_by_slot);
 criterion_main!(benches);

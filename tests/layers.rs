@@ -11,7 +11,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("syntax", &["syntax"]),
     ("language", &["value", "ad", "eval", "builtin", "format"]),
     ("program", &["program"]),
-    ("pool", &["pool", "queue", "quota", "accountant", "priority", "config"]),
+    ("pool", &["generate", "pool", "queue", "quota", "accountant", "priority", "config"]),
     ("negotiate", &["negotiate"]),
     ("shell", &["conform", "report", "cli", "repl", "main", "lib"]),
 ];

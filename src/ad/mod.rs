@@ -240,6 +240,16 @@ impl ClassAd {
         self.entries.iter().map(|entry| (entry.name, &entry.value))
     }
 
+    /// The values of the ad's own attributes, to be replaced by equal ones.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut Attribute> {
+        self.entries.iter_mut().map(|entry| &mut entry.value)
+    }
+
+    /// Makes room for so many more attributes and no more.
+    pub(crate) fn reserve(&mut self, attributes: usize) {
+        self.entries.reserve_exact(attributes);
+    }
+
     /// The ad whose attributes show through where this one has none.
     pub fn chained(&self) -> Option<&Arc<ClassAd>> {
         self.chained.as_ref()

@@ -250,7 +250,7 @@ fn names(given: &[String]) -> Result<Vec<Name>, Failure> {
 }
 
 /// A reader of a file, and what to call the file.
-fn open(path: &Path, from: From, settings: &Settings) -> Result<(Reader<Box<dyn BufRead>>, String), Failure> {
+fn open(path: &Path, from: From, settings: &Settings) -> Result<(Reader<Box<dyn BufRead + Send>>, String), Failure> {
     let input = input::open(path)?;
     let options = settings.parse_options();
     let reader = match from.format() {

@@ -12,6 +12,7 @@ use crate::ad::ClassAd;
 use crate::cli::{Failure, complain};
 use crate::eval::scope::Settings;
 use crate::format::Reader;
+use crate::format::parallel::read_long;
 use crate::format::report::Report;
 use crate::report::{self, Color, counted};
 
@@ -20,13 +21,13 @@ const LARGE: u64 = 32 << 20;
 
 /// A source of bytes, and what to call it in messages.
 pub(crate) struct Input {
-    pub(crate) reader: Box<dyn BufRead>,
+    pub(crate) reader: Box<dyn BufRead + Send>,
     pub(crate) name: String,
 }
 
 /// Opens a file, or standard input for `-`; gzip is recognised by its first bytes.
 pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
-    let (raw, name, size): (Box<dyn Read>, String, Option<u64>) = if path.as_os_str() == "-" {
+    let (raw, name, size): (Box<dyn Read + Send>, String, Option<u64>) = if path.as_os_str() == "-" {
         (Box::new(std::io::stdin()), "standard input".to_owned(), None)
     } else {
         let name = path.display().to_string();
@@ -38,13 +39,13 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
         }
         (Box::new(file), name, Some(facts.len()))
     };
-    let raw: Box<dyn Read> = match size {
+    let raw: Box<dyn Read + Send> = match size {
         Some(size) if size >= LARGE && std::io::stderr().is_terminal() => Box::new(bar(size, &name).wrap_read(raw)),
         _ => raw,
     };
     let mut reader = BufReader::with_capacity(1 << 18, raw);
     let start = reader.fill_buf().map_err(|error| Failure::new(format!("cannot read `{name}`: {}", plain(&error))))?;
-    let reader: Box<dyn BufRead> = if start.starts_with(&[0x1f, 0x8b]) {
+    let reader: Box<dyn BufRead + Send> = if start.starts_with(&[0x1f, 0x8b]) {
         Box::new(BufReader::with_capacity(1 << 18, MultiGzDecoder::new(reader)))
     } else {
         Box::new(reader)
@@ -96,6 +97,33 @@ pub(crate) fn ads(path: &Path, settings: &Settings, notes: &mut Notes) -> Result
     let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
     let ads = reader.by_ref().collect::<Result<Vec<_>, _>>().map_err(cannot)?;
     notes.add(&input.name, reader.report());
+    Ok(ads)
+}
+
+/// Reads all ads of a pool's file, by all threads at once if it is of the long format; `make` may change each as it is
+/// read.
+pub(crate) fn many_ads<K: Default>(
+    path: &Path,
+    settings: &Settings,
+    notes: &mut Notes,
+    make: impl Fn(ClassAd, &mut K) -> ClassAd + Sync,
+) -> Result<Vec<ClassAd>, Failure> {
+    let mut input = open(path)?;
+    let name = input.name.clone();
+    let cannot = |error| unreadable(&name, &error);
+    let start = input.reader.fill_buf().map_err(cannot)?;
+    let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
+    // An attribute's name: no other form begins so.
+    if first.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') {
+        let (ads, report) = read_long(input.reader, &settings.parse_options(), make).map_err(cannot)?;
+        notes.add(&name, &report);
+        return Ok(ads);
+    }
+    let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
+    let mut kept = K::default();
+    let ads = reader.by_ref().map(|ad| ad.map(|ad| make(ad, &mut kept)));
+    let ads = ads.collect::<Result<Vec<_>, _>>().map_err(cannot)?;
+    notes.add(&name, reader.report());
     Ok(ads)
 }
 

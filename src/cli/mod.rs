@@ -6,6 +6,7 @@ mod conform;
 mod dirac;
 mod eval;
 mod functions;
+mod generate;
 mod input;
 mod matching;
 mod negotiate;
@@ -16,6 +17,7 @@ mod settings;
 mod slurm;
 mod sprio;
 mod sshare;
+mod stats;
 mod taskqueues;
 mod userprio;
 
@@ -79,6 +81,7 @@ enum Command {
     Repl(repl::Arguments),
     Functions(functions::Arguments),
     Negotiate(Box<negotiate::Arguments>),
+    Generate(generate::Arguments),
     Quotas(quotas::Arguments),
     Taskqueues(taskqueues::Arguments),
     Userprio(Box<userprio::Arguments>),
@@ -212,6 +215,7 @@ pub fn run() -> ExitCode {
         Command::Repl(arguments) => repl::run(arguments, streams),
         Command::Functions(arguments) => functions::run(arguments),
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
+        Command::Generate(arguments) => generate::run(arguments),
         Command::Quotas(arguments) => quotas::run(arguments, streams),
         Command::Taskqueues(arguments) => taskqueues::run(arguments, streams),
         Command::Userprio(arguments) => userprio::run(arguments, streams),

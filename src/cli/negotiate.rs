@@ -12,6 +12,7 @@ use crate::accountant::{Journal, JournalError, Log};
 use crate::cli::input::{self, Notes};
 use crate::cli::policy::PolicyArguments;
 use crate::cli::settings::{self, contents};
+use crate::cli::stats::{Measured, Report, Stopwatch};
 use crate::cli::{Failure, Now, Streams, parse_now, written};
 use crate::config::ConfigError;
 use crate::config::setting::Settings as Knobs;
@@ -20,8 +21,9 @@ use crate::format::long::LongWriter;
 use crate::negotiate::advertisement::advertisement;
 use crate::negotiate::commit::CommitError;
 use crate::negotiate::play::{self, Plan};
-use crate::negotiate::{Outcome, Snapshot, commit, negotiate};
+use crate::negotiate::{self, Outcome, Snapshot, commit};
 use crate::priority::Policy;
+use crate::queue::cluster::Siblings;
 use crate::report::{self, Color, outcome};
 use crate::syntax::parse::{ParseOptions, parse_expr};
 
@@ -54,8 +56,18 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value = "table")]
     format: Form,
     /// Print the statistics as the negotiator's own ad has them, in the long format, and nothing else
-    #[arg(long, conflicts_with_all = ["format", "matches"])]
+    #[arg(long, conflicts_with_all = ["format", "matches", "stats"])]
     ad: bool,
+    /// Also tell how long each phase took, how much memory, and into how many classes slots and requests fell; in JSON
+    /// among the statistics
+    #[arg(long)]
+    stats: bool,
+    /// Look at slot after slot, as the reference negotiator does; the outcome is the same, only later
+    #[arg(long)]
+    reference_path: bool,
+    /// Threads that work at the same time; by default one a processor. The outcome does not depend on it
+    #[arg(long, value_name = "NUMBER")]
+    threads: Option<usize>,
     /// How many matches the table lists: `all`, `none` or a number
     #[arg(long, value_name = "HOW MANY", default_value = "all")]
     matches: Shown,
@@ -135,6 +147,11 @@ impl FromStr for Shown {
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+    if let Some(threads) = arguments.threads {
+        // A pool of threads that is there already stays: then this process has run a cycle before.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build_global();
+    }
+    let mut watch = Stopwatch::start();
     let mut notes = Notes::default();
     if arguments.commit {
         arguments.policy.keeps_books()?;
@@ -151,7 +168,17 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     if let Some(cycles) = arguments.cycles {
         return play(arguments, cycles, snapshot, journal, streams);
     }
-    let outcome = negotiate(&snapshot).map_err(|error| refused(&error))?;
+    let path = if arguments.reference_path { negotiate::Path::Reference } else { negotiate::Path::Fast };
+    // Nothing but the books needs the slots afterwards.
+    let cycle = if arguments.commit {
+        negotiate::run(&snapshot, path, &mut watch)
+    } else {
+        negotiate::run_taking(&mut snapshot, path, &mut watch)
+    };
+    let cycle = cycle.map_err(|error| refused(&error))?;
+    watch.stop();
+    let measured = Measured::new(watch, &cycle);
+    let outcome = cycle.outcome;
     if let Some(journal) = &mut journal {
         commit(&snapshot, &outcome, journal).map_err(|error| not_charged(&error))?;
     }
@@ -162,10 +189,19 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             LongWriter::new().write(&mut text, &advertisement(&outcome, snapshot.now));
             out.write_all(&text)
         }
+        Form::Json if arguments.stats => serde_json::to_writer_pretty(&mut out, &Report::new(&outcome, &measured))
+            .map_err(Into::into)
+            .and_then(|()| writeln!(out)),
         Form::Json => serde_json::to_writer_pretty(&mut out, &outcome).map_err(Into::into).and_then(|()| writeln!(out)),
+        Form::Table if arguments.stats => print(&mut out, &outcome, arguments.matches.0, streams)
+            .and_then(|()| writeln!(out))
+            .and_then(|()| measured.write(&mut out)),
         Form::Table => print(&mut out, &outcome, arguments.matches.0, streams),
     };
-    written(printed.and_then(|()| out.flush()))
+    let written = written(printed.and_then(|()| out.flush()));
+    // The process ends here; to give back every single ad of a large pool before would take long.
+    std::mem::forget((snapshot, outcome));
+    written
 }
 
 /// Plays several cycles.
@@ -272,8 +308,13 @@ pub(super) fn snapshot(
         file(given, name).filter(|path| given.is_some() || path.exists() || path.as_os_str() == "-")
     };
     let evaluation = Evaluation::default();
-    let mut ads = |path: Option<PathBuf>| match path {
-        Some(path) => input::ads(&path, &evaluation, notes),
+    let ads = |path: Option<PathBuf>, notes: &mut Notes| match path {
+        Some(path) => input::many_ads(&path, &evaluation, notes, |ad, ()| ad),
+        None => Ok(Vec::new()),
+    };
+    // Most of a job is that of its cluster, and kept once.
+    let jobs_of = |path: Option<PathBuf>, notes: &mut Notes| match path {
+        Some(path) => input::many_ads(&path, &evaluation, notes, |ad, siblings: &mut Siblings| siblings.chain(ad)),
         None => Ok(Vec::new()),
     };
     let mut warnings = Vec::new();
@@ -296,9 +337,9 @@ pub(super) fn snapshot(
     };
     let mut snapshot = Snapshot {
         config,
-        slots: ads(file(&arguments.slots, "slots.ads"))?,
-        jobs: ads(file(&arguments.jobs, "jobs.ads"))?,
-        submitters: optional(&arguments.submitters, "submitters.ads").map(|path| ads(Some(path))).transpose()?,
+        slots: ads(file(&arguments.slots, "slots.ads"), notes)?,
+        jobs: jobs_of(file(&arguments.jobs, "jobs.ads"), notes)?,
+        submitters: optional(&arguments.submitters, "submitters.ads").map(|path| ads(Some(path), notes)).transpose()?,
         log,
         maps: Arc::new(maps),
         policy: Policy::default(),

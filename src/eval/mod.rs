@@ -110,7 +110,7 @@ struct Active {
     owner: u32,
 }
 
-static REQUIREMENTS: LazyLock<Name> = LazyLock::new(|| Name::new("Requirements"));
+pub(crate) static REQUIREMENTS: LazyLock<Name> = LazyLock::new(|| Name::new("Requirements"));
 
 static MATCH_AD: LazyLock<ClassAd> = LazyLock::new(|| {
     ClassAd::parse(

@@ -59,6 +59,18 @@ impl<R: Read> LongReader<R> {
         LongReader { source, lines, delimiter: None }
     }
 
+    /// Goes on with another input, with what was learned from this one; the report begins anew.
+    pub(crate) fn over_next<S: Read>(self, source: Source<S>) -> LongReader<S> {
+        let lines = Lines { report: Report::on(Quoting::Old), ..self.lines };
+        LongReader { source, lines, delimiter: self.delimiter }
+    }
+
+    /// The report, and a reader with what was learned.
+    pub(crate) fn finished<'n>(mut self) -> (Report, LongReader<&'n [u8]>) {
+        let report = std::mem::take(&mut self.lines.report);
+        (report, self.over_next(Source::new(&[])))
+    }
+
     /// Ads end at lines that begin with this text, and no longer at blank lines. History files use `***`.
     #[must_use]
     pub fn delimited_by(mut self, delimiter: impl Into<Vec<u8>>) -> Self {

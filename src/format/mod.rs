@@ -13,6 +13,7 @@ pub mod detect;
 pub mod json;
 pub mod long;
 pub mod new;
+pub mod parallel;
 pub mod report;
 pub mod xml;
 

@@ -63,6 +63,18 @@ impl Report {
         self.errors == 0
     }
 
+    /// Adds the report on the part of the input that follows.
+    pub(crate) fn join(&mut self, next: Report) {
+        let before = self.ads + self.skipped_ads;
+        self.ads += next.ads;
+        self.skipped_ads += next.skipped_ads;
+        self.skipped_attributes += next.skipped_attributes;
+        self.errors += next.errors;
+        self.quoting = self.quoting.or(next.quoting);
+        let room = KEPT - self.faults.len().min(KEPT);
+        self.faults.extend(next.faults.into_iter().take(room).map(|fault| Fault { ad: fault.ad + before, ..fault }));
+    }
+
     /// Adds an error in `text`, which begins at `offset` of the input, in this position.
     pub(crate) fn add(&mut self, error: SyntaxError, text: &[u8], offset: u64, start: Position) {
         self.errors += 1;

@@ -25,6 +25,11 @@ impl<R: Read> Source<R> {
         Source { input, buffer: Vec::new(), start: 0, end: 0, offset: 0, line: 1, column: 1, ended: false }
     }
 
+    /// A part of an input that begins at this offset and line.
+    pub(crate) fn at(input: R, offset: u64, line: u64) -> Self {
+        Source { offset, line, ..Source::new(input) }
+    }
+
     /// The bytes that are in memory.
     pub(crate) fn rest(&self) -> &[u8] {
         &self.buffer[self.start..self.end]

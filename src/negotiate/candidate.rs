@@ -92,9 +92,18 @@ const NOBODY: f64 = f32::MIN as f64;
 /// The value of a rank of the negotiator; the lowest number if it is none.
 fn value(expr: Option<&Expr>, slot: &ClassAd, request: &ClassAd, settings: &Settings) -> f64 {
     let scope = Scope::new(slot, settings).with_target(request);
-    let value = expr.and_then(|expr| scope.eval(expr).ok()?.as_number());
+    of_negotiator(expr.and_then(|expr| scope.eval(expr).ok()?.as_number()))
+}
+
+/// A rank of the negotiator from the number it is, if it is one.
+pub(crate) fn of_negotiator(value: Option<f64>) -> f64 {
     // The reference keeps these in single precision.
     value.map_or(f64::MIN, |number| f64::from(number as f32))
+}
+
+/// The key of a slot that nobody uses.
+pub(crate) fn of_nobody(before_job: f64, job: f64, after_job: f64) -> RankKey {
+    RankKey { before_job, job, after_job, tier: Tier::None, preemption: NOBODY }
 }
 
 impl RankKey {

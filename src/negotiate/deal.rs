@@ -9,8 +9,10 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 
 use crate::accountant::GroupOf;
+use crate::ad::ClassAd;
 use crate::eval::scope::Settings;
-use crate::negotiate::offer::{Asking, Offer, Offers, Refusal};
+use crate::negotiate::market::Market;
+use crate::negotiate::offer::{Asking, Offer, Refusal};
 use crate::negotiate::outcome::{Match, Negotiation, Outcome, Pie, Rejected, Rejection};
 use crate::negotiate::preemption::LiveUsage;
 use crate::negotiate::rules::Rules;
@@ -37,9 +39,9 @@ pub struct Dealing<'c> {
     /// Clock and seed.
     pub settings: &'c Settings,
     /// Jobs that are not matched yet.
-    pub queue: Queue,
+    pub queue: Queue<'c>,
     /// Slots that are not taken yet.
-    pub offers: Offers<'c>,
+    pub offers: Box<dyn Market + 'c>,
     /// What is in use, for expressions that ask.
     pub live: &'c LiveUsage,
     /// Priorities and usage.
@@ -50,10 +52,12 @@ pub struct Dealing<'c> {
     pub group: Option<Negotiating>,
     /// Submitters that were visited.
     pub seen: BTreeSet<usize>,
+    /// Requests in the queue: runs of like jobs.
+    pub requests: usize,
 }
 
 /// The group that is negotiated for, as requests are told.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Negotiating {
     /// Its name.
     pub name: String,
@@ -87,13 +91,14 @@ impl<'c> Dealing<'c> {
         submitters: &'c [Submitter],
         rules: &'c Rules,
         settings: &'c Settings,
-        queue: Queue,
-        offers: Offers<'c>,
+        queue: Queue<'c>,
+        offers: Box<dyn Market + 'c>,
         live: &'c LiveUsage,
         policy: &'c mut dyn PriorityPolicy,
     ) -> Self {
         let (outcome, seen) = (Outcome::default(), BTreeSet::new());
-        Self { submitters, rules, settings, queue, offers, live, policy, outcome, group: None, seen }
+        let requests = queue.requests();
+        Self { submitters, rules, settings, queue, offers, live, policy, outcome, group: None, seen, requests }
     }
 
     /// Deals to some of the submitters. Returns those who have nothing more to be served, and the number of the next pie.
@@ -171,7 +176,9 @@ impl<'c> Dealing<'c> {
             }
             let Some(mut current) = self.next(turn.who, serving.take(), &mut progress) else { break true };
             self.outcome.statistics.jobs_considered += 1;
-            self.mark(turn.who, &mut current.request);
+            if self.offers.needs_ad(current.request.autocluster) {
+                self.mark(turn.who, &mut current.request);
+            }
             match self.find(turn, serve, &current.request, &session) {
                 Ok(offer) => {
                     self.matched(turn, &mut current, offer, &mut session, &mut progress);
@@ -203,7 +210,10 @@ impl<'c> Dealing<'c> {
         {
             return Some(serving);
         }
-        let request = self.queue.request(who, progress.next, &progress.rejected)?;
+        let mut request = self.queue.run(who, progress.next, &progress.rejected)?;
+        if self.offers.needs_ad(request.autocluster) {
+            request.ad = self.queue.request_ad(who, &request);
+        }
         progress.next = request.first + request.count;
         Some(Serving { request, matched: 0 })
     }
@@ -211,21 +221,7 @@ impl<'c> Dealing<'c> {
     /// Tells the request who asks and how they stand at this moment.
     pub(super) fn mark(&self, who: usize, request: &mut Request) {
         let submitter = &self.submitters[who].name;
-        let standing = self.policy.standing(submitter);
-        let negotiating = self.group.as_ref();
-        request.ad.insert("SubmitterNegotiatingGroup", negotiating.map_or(NO_GROUP, |group| &group.name));
-        request.ad.insert("SubmitterAutoregroup", negotiating.is_some_and(|group| group.autoregroup));
-        if let Some(Negotiating { quotas, .. }) = negotiating {
-            let tree = &self.rules.groups.tree;
-            let at = tree.of(submitter);
-            let name = &tree.groups()[at].name;
-            request.ad.insert("SubmitterGroup", Value::Str(Text::new(name)));
-            request.ad.insert("SubmitterGroupResourcesInUse", self.policy.group_usage(name));
-            request.ad.insert("SubmitterGroupQuota", quotas.get(at).copied().unwrap_or(0.0));
-        }
-        request.ad.insert("SubmittorPrio", standing.priority);
-        request.ad.insert("SubmitterUserPrio", standing.priority);
-        request.ad.insert("SubmitterUserResourcesInUse", standing.usage);
+        mark(&mut request.ad, submitter, &*self.policy, self.rules, self.group.as_ref());
     }
 
     pub(super) fn find(
@@ -317,4 +313,28 @@ impl<'c> Dealing<'c> {
             group: self.group.as_ref().map(|group| group.name.clone()),
         });
     }
+}
+
+/// Tells a request who asks and how they stand.
+pub(super) fn mark(
+    ad: &mut ClassAd,
+    submitter: &[u8],
+    policy: &dyn PriorityPolicy,
+    rules: &Rules,
+    negotiating: Option<&Negotiating>,
+) {
+    let standing = policy.standing(submitter);
+    ad.insert("SubmitterNegotiatingGroup", negotiating.map_or(NO_GROUP, |group| &group.name));
+    ad.insert("SubmitterAutoregroup", negotiating.is_some_and(|group| group.autoregroup));
+    if let Some(Negotiating { quotas, .. }) = negotiating {
+        let tree = &rules.groups.tree;
+        let at = tree.of(submitter);
+        let name = &tree.groups()[at].name;
+        ad.insert("SubmitterGroup", Value::Str(Text::new(name)));
+        ad.insert("SubmitterGroupResourcesInUse", policy.group_usage(name));
+        ad.insert("SubmitterGroupQuota", quotas.get(at).copied().unwrap_or(0.0));
+    }
+    ad.insert("SubmittorPrio", standing.priority);
+    ad.insert("SubmitterUserPrio", standing.priority);
+    ad.insert("SubmitterUserResourcesInUse", standing.usage);
 }

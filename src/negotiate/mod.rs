@@ -7,7 +7,9 @@ pub mod candidate;
 pub mod commit;
 pub mod concurrency;
 pub mod deal;
+pub mod engine;
 pub mod groups;
+pub mod market;
 pub mod offer;
 pub mod outcome;
 pub mod play;
@@ -27,19 +29,24 @@ pub use outcome::Outcome;
 pub use snapshot::Snapshot;
 pub use survey::{Survey, survey};
 
+use rayon::prelude::*;
+
 use crate::accountant::usage::SlotInUse;
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::{Scope, Settings};
-use crate::negotiate::deal::Dealing;
+use crate::name::Name;
+use crate::negotiate::deal::{Dealing, Negotiating};
+use crate::negotiate::engine::{Engine, Sample};
 use crate::negotiate::groups::KnownQuotas;
+use crate::negotiate::market::{Classes, Market};
 use crate::negotiate::offer::Offers;
 use crate::negotiate::preemption::{Groups, Introduction, LiveUsage};
 use crate::negotiate::rules::Rules;
 use crate::pool::slot::is_slot;
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Deal, End, Opening, PriorityPolicy};
-use crate::queue::request::Queue;
+use crate::queue::request::{Queue, Request};
 use crate::queue::{Job, Submitter};
 
 /// Runs one cycle.
@@ -60,39 +67,89 @@ use crate::queue::{Job, Submitter};
 /// # Ok::<(), classmate::error::SyntaxError>(())
 /// ```
 pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
+    run(snapshot, Path::Fast, &mut Unwatched).map(|cycle| cycle.outcome)
+}
+
+/// How slots are looked for. Both ways give the same outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Path {
+    /// By classes of slots, as far as that is possible without a doubt.
+    #[default]
+    Fast,
+    /// Slot by slot, as the reference negotiator does.
+    Reference,
+}
+
+/// Is told which phase of a cycle begins; those who want to know how long each takes look at their own clock.
+pub trait Watch {
+    /// A phase begins; the one before is over.
+    fn begins(&mut self, phase: &'static str);
+}
+
+/// Nobody watches.
+struct Unwatched;
+
+impl Watch for Unwatched {
+    fn begins(&mut self, _: &'static str) {}
+}
+
+/// What a cycle decided, and how it went about it.
+#[derive(Debug)]
+pub struct Cycle {
+    /// What was decided.
+    pub outcome: Outcome,
+    /// Into how many classes slots and requests fell; none if slot was looked at after slot.
+    pub classes: Option<Classes>,
+    /// Requests in the queue: runs of like jobs.
+    pub requests: usize,
+}
+
+/// Runs one cycle on a path of choice, and tells of its phases.
+///
+/// # Errors
+/// As [`negotiate`].
+pub fn run(snapshot: &Snapshot, path: Path, watch: &mut dyn Watch) -> Result<Cycle, ConfigError> {
+    watch.begins("slots");
+    let slots = snapshot.slots.par_iter().cloned().collect();
+    phases(snapshot, slots, path, watch)
+}
+
+/// As [`run`], but the slots are taken out of the snapshot, which saves a copy of them.
+///
+/// # Errors
+/// As [`negotiate`].
+pub fn run_taking(snapshot: &mut Snapshot, path: Path, watch: &mut dyn Watch) -> Result<Cycle, ConfigError> {
+    watch.begins("slots");
+    let slots = std::mem::take(&mut snapshot.slots);
+    phases(snapshot, slots, path, watch)
+}
+
+/// The phases of a cycle over slots, one after another.
+fn phases(snapshot: &Snapshot, slots: Vec<ClassAd>, path: Path, watch: &mut dyn Watch) -> Result<Cycle, ConfigError> {
     let mut settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
-    let mut slots = slots(snapshot, &rules, &settings);
+    let strange = strange(&slots);
+    let mut slots = self::slots(slots, &rules, &settings);
+    watch.begins("charge");
     let mut policy = charge(snapshot, &slots, &rules, &settings);
+    watch.begins("queue");
     let (submitters, queue, known) = queue(snapshot, &slots, &rules, &*policy, &settings);
-    let total_slots = slots.len();
+    watch.begins("divide");
     let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
     rules.groups.fit(&size)?;
-    let offered = single::offered(&queue, known);
-    let mut left_out = left_out(snapshot, &queue, known);
-    left_out.extend(rules.groups.odd.iter().cloned());
-    // Only now: what is copied into the slots counts neither as significant nor in the size of the pool.
-    for slot in &mut slots {
-        for (name, expr) in &rules.match_exprs {
-            slot.ad.insert_expr(*name, expr);
-        }
-    }
     let quotas = KnownQuotas::of(&rules.groups, &size).map(Arc::new);
+    watch.begins("introduce");
     let live = Arc::new(LiveUsage::new(quotas.clone().map(|quotas| quotas as Arc<dyn Groups>)));
-    for (name, usage) in policy.in_use() {
-        live.set(name, usage);
-    }
-    settings.usage = Some(live.clone());
-    if rules.trim.preemption {
-        let siblings = rules.knobs.matching.cross_slot_prios.then_some(&*rules.knobs.matching.resource_prefix);
-        let groups = quotas.as_deref().map(|quotas| quotas as &dyn Groups);
-        let introduction = Introduction { policy: &*policy, groups, siblings, settings: &settings };
-        for slot in &mut slots {
-            introduction.of(slot);
-        }
-    }
-    let mut dealing =
-        Dealing::new(&submitters, &rules, &settings, queue, Offers::new(slots, &rules, &settings), &live, &mut *policy);
+    introduce(&mut slots, &rules, &*policy, quotas.as_deref(), &live, &mut settings);
+    let total_slots = slots.len();
+    let offered = single::offered(&queue, known);
+    let mut left_out = left_out(strange, snapshot, &queue, known);
+    left_out.extend(rules.groups.odd.iter().cloned());
+    watch.begins("compile");
+    let offers = Offers::new(slots, &rules, &settings);
+    let market = market(offers, &queue, &submitters, &rules, &*policy, path);
+    watch.begins("deal");
+    let mut dealing = Dealing::new(&submitters, &rules, &settings, queue, market, &live, &mut *policy);
     let statistics = &mut dealing.outcome.statistics;
     (statistics.total_slots, statistics.pool_weight) = (total_slots, size.weight);
     statistics.trimmed_slots = dealing.offers.left();
@@ -105,15 +162,76 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
         let everybody: Vec<usize> = (0..submitters.len()).collect();
         dealing.deal(&everybody, &deal);
     }
+    watch.begins("report");
+    let (classes, requests) = (dealing.offers.classes(), dealing.requests);
     let mut outcome = report(dealing, &submitters, &offered);
     outcome.quirks = left_out;
-    Ok(outcome)
+    Ok(Cycle { outcome, classes, requests })
+}
+
+/// Tells the slots what the configuration adds to them and who uses those in use.
+fn introduce(
+    slots: &mut [Slot],
+    rules: &Rules,
+    policy: &dyn PriorityPolicy,
+    quotas: Option<&KnownQuotas>,
+    live: &Arc<LiveUsage>,
+    settings: &mut Settings,
+) {
+    // Only now: what is copied into the slots counts neither as significant nor in the size of the pool.
+    for slot in slots.iter_mut() {
+        for (name, expr) in &rules.match_exprs {
+            slot.ad.insert_expr(*name, expr);
+        }
+    }
+    for (name, usage) in policy.in_use() {
+        live.set(name, usage);
+    }
+    settings.usage = Some(live.clone());
+    if rules.trim.preemption {
+        let siblings = rules.knobs.matching.cross_slot_prios.then_some(&*rules.knobs.matching.resource_prefix);
+        let groups = quotas.map(|quotas| quotas as &dyn Groups);
+        let introduction = Introduction { policy, groups, siblings, settings };
+        for slot in slots {
+            introduction.of(slot);
+        }
+    }
+}
+
+/// Where requests look for slots.
+fn market<'c>(
+    offers: Offers<'c>,
+    queue: &Queue<'_>,
+    submitters: &[Submitter],
+    rules: &'c Rules,
+    policy: &dyn PriorityPolicy,
+    path: Path,
+) -> Box<dyn Market + 'c> {
+    if path == Path::Reference {
+        return Box::new(offers);
+    }
+    let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
+    let marked = |(who, request): (usize, Request)| {
+        let mut ad = queue.request_ad(who, &request);
+        deal::mark(&mut ad, &submitters[who].name, policy, rules, negotiating.as_ref());
+        Sample { autocluster: request.autocluster, ad }
+    };
+    let samples: Vec<Sample> = queue.first_of_each().map(marked).collect();
+    match Engine::new(offers, rules, &samples) {
+        Ok(engine) => Box::new(engine),
+        Err(offers) => offers,
+    }
+}
+
+/// How many ads are none of slots, and how many of slots have no name.
+fn strange(slots: &[ClassAd]) -> (usize, usize) {
+    let name = Name::new("Name");
+    let others = slots.par_iter().filter(|ad| !is_slot(ad)).count();
+    (others, slots.par_iter().filter(|ad| is_slot(ad) && !ad.contains(name)).count())
 }
 
 /// What of the snapshot the cycle leaves out, in words.
-fn left_out(snapshot: &Snapshot, queue: &Queue, known: usize) -> Vec<String> {
-    let others = snapshot.slots.iter().filter(|ad| !is_slot(ad)).count();
-    let nameless = snapshot.slots.iter().filter(|ad| is_slot(ad) && !ad.contains("Name")).count();
+fn left_out((others, nameless): (usize, usize), snapshot: &Snapshot, queue: &Queue<'_>, known: usize) -> Vec<String> {
     let notes = [
         (others, "ads among the slots are none and were left out"),
         (nameless, "slots without a name were left out"),
@@ -124,24 +242,24 @@ fn left_out(snapshot: &Snapshot, queue: &Queue, known: usize) -> Vec<String> {
 }
 
 /// The slots that take part, as the negotiator sees them.
-fn slots(snapshot: &Snapshot, rules: &Rules, settings: &Settings) -> Vec<Slot> {
-    let asked_for = |ad: &&ClassAd| {
+fn slots(ads: Vec<ClassAd>, rules: &Rules, settings: &Settings) -> Vec<Slot> {
+    let asked_for = |ad: &ClassAd| {
         let constraint = rules.slots.as_ref();
         let holds = |constraint| Scope::new(ad, settings).eval(constraint);
         is_slot(ad) && constraint.is_none_or(|c| holds(c).is_ok_and(|value| value.as_condition() == Some(true)))
     };
-    let view = |ad: &ClassAd| Slot::new(ad.clone(), &rules.weighing, settings);
-    snapshot.slots.iter().filter(asked_for).filter_map(view).collect()
+    let view = |ad: ClassAd| Slot::new(ad, &rules.weighing, settings);
+    ads.into_par_iter().filter(asked_for).filter_map(view).collect()
 }
 
 /// The submitters, their jobs by autocluster, and how many jobs there are.
-fn queue(
-    snapshot: &Snapshot,
+fn queue<'s>(
+    snapshot: &'s Snapshot,
     slots: &[Slot],
     rules: &Rules,
     policy: &dyn PriorityPolicy,
     settings: &Settings,
-) -> (Vec<Submitter>, Queue, usize) {
+) -> (Vec<Submitter>, Queue<'s>, usize) {
     let (submitters, jobs) = self::submitters(snapshot, rules, settings);
     let known = jobs.len();
     let jobs = single::candidates(jobs, policy);
@@ -151,9 +269,9 @@ fn queue(
 }
 
 /// The submitters in the order in which they reach the negotiator, and the jobs of the queue.
-fn submitters(snapshot: &Snapshot, rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Vec<Job>) {
+fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Vec<Job<'s>>) {
     let domain = rules.knobs.accountant.domain.as_deref();
-    let jobs: Vec<Job> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad.clone(), domain, settings)).collect();
+    let jobs: Vec<Job<'_>> = snapshot.jobs.par_iter().filter_map(|ad| Job::new(ad, domain, settings)).collect();
     let mut submitters: Vec<Submitter> = match &snapshot.submitters {
         Some(ads) => {
             let takes_part = |ad: &&_| match &rules.submitters {

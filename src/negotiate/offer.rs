@@ -7,10 +7,12 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
+use crate::ad::ClassAd;
 use crate::eval::matching;
 use crate::eval::scope::{Scope, Settings};
 use crate::negotiate::candidate::{RankKey, Tier};
 use crate::negotiate::concurrency::ConcurrencyLimits;
+use crate::negotiate::market::Market;
 use crate::negotiate::outcome::{Rejection, Tally};
 use crate::negotiate::preemption::Objection;
 use crate::negotiate::rules::Rules;
@@ -94,7 +96,7 @@ pub struct Offers<'c> {
 }
 
 /// The concurrency limits a request falls under.
-enum Limited {
+pub(super) enum Limited {
     /// None, or the same whatever the slot: in lower case.
     Everywhere(Option<Vec<u8>>),
     /// Those its expression gives for a slot.
@@ -135,33 +137,61 @@ impl<'c> Offers<'c> {
         Self { slots, rules, settings, left: order.len(), order, free, found: None, largest_tie: 0, concurrency }
     }
 
+    /// All slots.
+    pub(super) fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
     /// A slot as it is now.
-    pub fn slot(&self, at: usize) -> &Slot {
+    pub(super) fn slot_at(&self, at: usize) -> &Slot {
         &self.slots[at]
     }
 
-    /// How many slots are left.
-    pub fn left(&self) -> usize {
+    /// The slots that are looked at, in their order.
+    pub(super) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Clock and seed.
+    pub(super) fn settings(&self) -> &'c Settings {
+        self.settings
+    }
+
+    /// The first concurrency limit of a text that is reached.
+    pub(super) fn reached(&self, text: &[u8]) -> Option<Vec<u8>> {
+        self.concurrency.reached(text).map(<[u8]>::to_vec)
+    }
+
+    /// Forgets the candidates found last.
+    pub(super) fn forget_candidates(&mut self) {
+        self.found = None;
+    }
+}
+
+impl Market for Offers<'_> {
+    fn needs_ad(&self, _: u32) -> bool {
+        true
+    }
+
+    fn slot(&self, at: usize) -> &Slot {
+        &self.slots[at]
+    }
+
+    fn left(&self) -> usize {
         self.left
     }
 
-    /// Most candidates that were equal on every key in one scan.
-    pub fn largest_tie(&self) -> usize {
+    fn largest_tie(&self) -> usize {
         self.largest_tie
     }
 
-    /// Forgets the candidates found last; at the beginning of a pass over the submitters.
-    pub fn forget(&mut self) {
+    fn forget(&mut self) {
         self.found = None;
         let free = &self.free;
         self.order.retain(|&at| free[at]);
     }
 
-    /// The best slot for a request, from the candidates of its like if there are any left.
-    ///
-    /// # Errors
-    /// Why no slot will do.
-    pub fn best(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Refusal> {
+    fn best(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Refusal> {
         let limited = self.limited(request);
         if let Limited::Everywhere(Some(text)) = &limited
             && let Some(name) = self.concurrency.reached(text)
@@ -193,17 +223,7 @@ impl<'c> Offers<'c> {
         answer
     }
 
-    /// What one slot offers to a request, if it is still to be had, nobody is displaced, and it will do.
-    ///
-    /// # Errors
-    /// What became of the slot; nothing is counted if it is not to be had.
-    pub fn of_slot(
-        &self,
-        at: usize,
-        request: &Request,
-        asking: &Asking<'_>,
-        session: &Session,
-    ) -> Result<Offer, Tally> {
+    fn of_slot(&self, at: usize, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Tally> {
         if !self.free.get(at).copied().unwrap_or(false) {
             return Err(Tally::default());
         }
@@ -227,12 +247,27 @@ impl<'c> Offers<'c> {
         }
     }
 
+    fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
+        let held = match self.limited(request) {
+            Limited::Everywhere(text) => text,
+            Limited::BySlot => self.limits_in(offer.slot, request),
+        };
+        self.take_under(offer, request, held)
+    }
+}
+
+impl Offers<'_> {
     /// The concurrency limits of a request, as far as they are known without a slot.
-    fn limited(&self, request: &Request) -> Limited {
-        if !request.ad.contains("ConcurrencyLimits") {
+    pub(super) fn limited(&self, request: &Request) -> Limited {
+        self.limited_ad(&request.ad)
+    }
+
+    /// As [`Offers::limited`], from the ad of a request.
+    pub(super) fn limited_ad(&self, ad: &ClassAd) -> Limited {
+        if !ad.contains("ConcurrencyLimits") {
             return Limited::Everywhere(None);
         }
-        match Facts::of(&request.ad, self.settings).string("ConcurrencyLimits") {
+        match Facts::of(ad, self.settings).string("ConcurrencyLimits") {
             Some(text) => Limited::Everywhere(Some(text.to_ascii_lowercase())),
             None => Limited::BySlot,
         }
@@ -276,13 +311,8 @@ impl<'c> Offers<'c> {
         required && ranked
     }
 
-    /// Takes what a request was offered: the slot leaves the list, unless it stays to be had. Gives the concurrency limits
-    /// that are held from now on, in lower case.
-    pub fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
-        let held = match self.limited(request) {
-            Limited::Everywhere(text) => text,
-            Limited::BySlot => self.limits_in(offer.slot, request),
-        };
+    /// Takes what a request was offered under these concurrency limits.
+    pub(super) fn take_under(&mut self, offer: &Offer, request: &Request, held: Option<Vec<u8>>) -> Option<Vec<u8>> {
         self.concurrency.hold(held.as_deref().unwrap_or_default());
         let slot = &mut self.slots[offer.slot];
         if let Some(draw) = draw(slot, request, self.settings) {
@@ -339,8 +369,7 @@ impl<'c> Offers<'c> {
     /// Whether a slot will do, and how good it is.
     fn test(&self, at: usize, request: &Request, limited: &Limited, asking: &Asking<'_>, session: &Session) -> Verdict {
         let slot = &self.slots[at];
-        let elsewhere = slot.partitionable && slot.claimed_by.as_ref().is_some_and(|schedd| **schedd != *asking.schedd);
-        if elsewhere || !slot.protocols.meet(asking.protocols) {
+        if slot.is_elsewhere(asking.schedd) || !slot.protocols.meet(asking.protocols) {
             return Verdict::Unreachable;
         }
         let draw = draw(slot, request, self.settings);

@@ -26,6 +26,7 @@ use crate::queue::Job;
 use crate::queue::job::{Activity, JobId};
 use crate::queue::submitter::named;
 use crate::syntax::expr::Expr;
+use crate::text::Text;
 use crate::value::Value;
 
 /// `JobStatus` of a job that waits, of one that runs, of one that is done.
@@ -123,6 +124,15 @@ struct Run {
     end: Option<i64>,
 }
 
+/// What is asked of a job again and again.
+struct Known {
+    id: JobId,
+    /// The name its use is charged to.
+    submitter: Text,
+    schedd: Option<Text>,
+    activity: Activity,
+}
+
 /// The machines and the jobs while time passes.
 struct Floor {
     snapshot: Snapshot,
@@ -131,7 +141,7 @@ struct Floor {
     /// Slots by name.
     slots: HashMap<Vec<u8>, usize>,
     /// Jobs by number and submitter, where the access point does not matter.
-    jobs: Vec<Option<Job>>,
+    jobs: Vec<Option<Known>>,
     by_id: HashMap<(JobId, Vec<u8>), Vec<usize>>,
     /// Jobs of a cluster, in the order in which they are offered.
     clusters: HashMap<i64, Vec<usize>>,
@@ -145,20 +155,20 @@ impl Floor {
         let settings = snapshot.settings();
         let rules = Rules::read(&snapshot.config, &settings)?;
         let domain = rules.knobs.accountant.domain.as_deref();
-        let job = |ad: &ClassAd| {
-            let job = Job::new(ad.clone(), domain, &settings)?;
-            Some(Job { submitter: named(job.submitter, &settings).0, ..job })
-        };
-        let jobs: Vec<Option<Job>> = snapshot.jobs.iter().map(job).collect();
+        let jobs: Vec<Option<Job<'_>>> = snapshot.jobs.iter().map(|ad| Job::new(ad, domain, &settings)).collect();
         let mut by_id: HashMap<(JobId, Vec<u8>), Vec<usize>> = HashMap::new();
         let mut clusters: HashMap<i64, Vec<usize>> = HashMap::new();
         let mut numbered: Vec<(usize, &Job)> =
             jobs.iter().enumerate().filter_map(|(at, job)| Some((at, job.as_ref()?))).collect();
         numbered.sort_by_key(|(_, job)| job.order());
+        let name = |job: &Job<'_>| named(job.submitter.clone(), &settings).0;
         for (at, job) in numbered {
-            by_id.entry((job.id, job.submitter.to_vec())).or_default().push(at);
+            by_id.entry((job.id, name(job).to_vec())).or_default().push(at);
             clusters.entry(job.id.cluster).or_default().push(at);
         }
+        let known =
+            |job: Job<'_>| Known { submitter: name(&job), id: job.id, schedd: job.schedd, activity: job.activity };
+        let jobs: Vec<Option<Known>> = jobs.into_iter().map(|job| job.map(known)).collect();
         let leftovers = Knobs::new(&snapshot.config).boolean("CLAIM_PARTITIONABLE_LEFTOVERS", true)?;
         let slots = HashMap::new();
         let mut floor = Self { snapshot, plan, rules, slots, jobs, by_id, clusters, running: Vec::new(), leftovers };

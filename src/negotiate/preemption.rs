@@ -28,8 +28,10 @@ use crate::value::Value;
 pub struct Preemption {
     /// `PREEMPTION_REQUIREMENTS`; none: always.
     pub requirements: Option<Expr>,
-    prefers: Expr,
-    likes_as_well: Expr,
+    /// `MY.Rank > MY.CurrentRank`
+    pub prefers: Expr,
+    /// `MY.Rank >= MY.CurrentRank`
+    pub likes_as_well: Expr,
 }
 
 /// Why a request may not have a slot that is in use.

@@ -62,7 +62,7 @@ pub fn divide(snapshot: &Snapshot) -> Result<Division, ConfigError> {
     let settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
     let groups = &rules.groups;
-    let slots = slots(snapshot, &rules, &settings);
+    let slots = slots(snapshot.slots.clone(), &rules, &settings);
     let (submitters, _) = submitters(snapshot, &rules, &settings);
     let policy = charge(snapshot, &slots, &rules, &settings);
     let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);

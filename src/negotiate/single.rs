@@ -2,6 +2,8 @@
 //!
 //! In: a turn that names a job. Out: its match or rejection, as in a deal to submitters.
 
+use std::sync::Arc;
+
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 
@@ -10,7 +12,7 @@ use crate::negotiate::offer;
 use crate::negotiate::outcome::{Rejected, Rejection, Tally};
 use crate::priority::{Allowance, PriorityPolicy, Session, Spent, Turn, Waiting};
 use crate::queue::Job;
-use crate::queue::job::{Activity, JobId};
+use crate::queue::job::{Activity, JobAd, JobId};
 use crate::queue::request::{Queue, Queued, Request};
 
 /// The jobs that some of the submitters have in the queue.
@@ -18,11 +20,11 @@ pub(super) struct Members<'q> {
     /// Numbers of the submitters.
     pub(super) members: &'q [usize],
     /// The queue.
-    pub(super) queue: &'q Queue,
+    pub(super) queue: &'q Queue<'q>,
 }
 
 impl Waiting for Members<'_> {
-    fn jobs(&self, who: usize) -> Vec<(usize, &Job)> {
+    fn jobs(&self, who: usize) -> Vec<(usize, &Job<'_>)> {
         let list = self.members.get(who).map_or([].as_slice(), |&who| &self.queue.lists[who]);
         list.iter().map(|queued| (queued.job, &self.queue.jobs[queued.job])).collect()
     }
@@ -200,12 +202,15 @@ pub(super) fn strangers(queue: &Queue, known: usize) -> usize {
 }
 
 /// Jobs as the policy lets them stand in the queue.
-pub(super) fn candidates(jobs: Vec<Job>, policy: &dyn PriorityPolicy) -> Vec<Job> {
+pub(super) fn candidates<'a>(jobs: Vec<Job<'a>>, policy: &dyn PriorityPolicy) -> Vec<Job<'a>> {
     let mut candidates = Vec::with_capacity(jobs.len());
     for job in jobs {
         match policy.candidacies(&job.ad) {
             None => candidates.push(job),
-            Some(ads) => candidates.extend(ads.into_iter().map(|ad| Job { ad, ..job.clone() })),
+            Some(ads) => {
+                let made = |ad| Job { ad: JobAd::Made(Arc::new(ad)), ..job.clone() };
+                candidates.extend(ads.into_iter().map(made));
+            }
         }
     }
     candidates

@@ -111,7 +111,13 @@ struct Assignment {
 }
 
 fn written(ads: &[ClassAd]) -> Vec<Bytes> {
-    ads.iter().map(|ad| ad.to_expr().to_text(Style::New).into()).collect()
+    let whole = |ad: &ClassAd| {
+        let mut whole = ClassAd::new();
+        whole.update_from_chain(ad);
+        whole
+    };
+    let text = |ad: &ClassAd| if ad.chained().is_some() { whole(ad).to_expr() } else { ad.to_expr() };
+    ads.iter().map(|ad| text(ad).to_text(Style::New).into()).collect()
 }
 
 fn read(ads: Vec<Bytes>) -> Result<Vec<ClassAd>, String> {

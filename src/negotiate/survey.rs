@@ -36,7 +36,7 @@ pub struct Survey<'s, 'g> {
 pub fn survey<T>(snapshot: &Snapshot, look: impl FnOnce(&Survey<'_, '_>) -> T) -> Result<T, ConfigError> {
     let settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
-    let slots = slots(snapshot, &rules, &settings);
+    let slots = slots(snapshot.slots.clone(), &rules, &settings);
     let policy = charge(snapshot, &slots, &rules, &settings);
     let (submitters, queue, _) = queue(snapshot, &slots, &rules, &*policy, &settings);
     let members: Vec<usize> = (0..submitters.len()).collect();

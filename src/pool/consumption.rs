@@ -3,11 +3,16 @@
 //! In: such a slot and a request. Out: what the match would take and cost. Formula source:
 //! `negotiation.md` §10.9.
 
+use std::sync::LazyLock;
+
 use crate::ad::ClassAd;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
 use crate::pool::facts::Facts;
 use crate::value::Value;
+
+static PARTITIONABLE: LazyLock<Name> = LazyLock::new(|| Name::new("PartitionableSlot"));
+static RESOURCES: LazyLock<Name> = LazyLock::new(|| Name::new("MachineResources"));
 
 /// The policy of a slot: what is taken of each of its assets.
 #[derive(Debug, Clone)]
@@ -41,10 +46,10 @@ impl Consumption {
     /// The policy of a slot ad: it is partitionable, lists its resources and says what each is consumed by.
     pub fn of(ad: &ClassAd, settings: &Settings) -> Option<Self> {
         let facts = Facts::of(ad, settings);
-        if facts.truth("PartitionableSlot") != Some(true) {
+        if facts.truth(*PARTITIONABLE) != Some(true) {
             return None;
         }
-        let resources = facts.string("MachineResources")?;
+        let resources = facts.string(*RESOURCES)?;
         let names = resources.split(|b| b.is_ascii_whitespace() || *b == b',').filter(|name| !name.is_empty());
         let assets: Vec<Asset> = names.filter(|name| !name.eq_ignore_ascii_case(b"Swap")).map(Asset::named).collect();
         let complete = !assets.is_empty() && assets.iter().all(|asset| ad.contains(asset.takes));

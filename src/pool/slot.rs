@@ -2,6 +2,8 @@
 //!
 //! Formula source: `negotiation.md` §1, §4.2, §9.2.
 
+use std::sync::LazyLock;
+
 use crate::ad::ClassAd;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
@@ -56,6 +58,53 @@ pub struct Weighing {
     pub forced: bool,
 }
 
+/// Attributes that are asked of every slot.
+struct Asked {
+    name: Name,
+    my_type: Name,
+    negotiator_requirements: Name,
+    saved_requirements: Name,
+    requirements: Name,
+    machine_match_count: Name,
+    offline_matches: Name,
+    slot_weight: Name,
+    state: Name,
+    activity: Name,
+    accounting_group: Name,
+    remote_user: Name,
+    preempting_accounting_group: Name,
+    preempting_user: Name,
+    ghost_multiplier: Name,
+    partitionable_slot: Name,
+    remote_schedd_name: Name,
+    my_address: Name,
+    startd_ip_addr: Name,
+    want_ad_revaluate: Name,
+}
+
+static ASKED: LazyLock<Asked> = LazyLock::new(|| Asked {
+    name: Name::new("Name"),
+    my_type: Name::new("MyType"),
+    negotiator_requirements: Name::new("NegotiatorRequirements"),
+    saved_requirements: Name::new("SavedRequirements"),
+    requirements: Name::new("Requirements"),
+    machine_match_count: Name::new("MachineMatchCount"),
+    offline_matches: Name::new("OfflineMatches"),
+    slot_weight: Name::new("SlotWeight"),
+    state: Name::new("State"),
+    activity: Name::new("Activity"),
+    accounting_group: Name::new("AccountingGroup"),
+    remote_user: Name::new("RemoteUser"),
+    preempting_accounting_group: Name::new("PreemptingAccountingGroup"),
+    preempting_user: Name::new("PreemptingUser"),
+    ghost_multiplier: Name::new("GhostMultiplier"),
+    partitionable_slot: Name::new("PartitionableSlot"),
+    remote_schedd_name: Name::new("RemoteScheddName"),
+    my_address: Name::new("MyAddress"),
+    startd_ip_addr: Name::new("StartdIpAddr"),
+    want_ad_revaluate: Name::new("WantAdRevaluate"),
+});
+
 /// A slot.
 #[derive(Debug, Clone)]
 pub struct Slot {
@@ -93,42 +142,44 @@ impl Slot {
     /// `NegotiatorRequirements` replaces `Requirements`; a weight that is no number is replaced by the
     /// negotiator's.
     pub fn new(mut ad: ClassAd, weighing: &Weighing, settings: &Settings) -> Option<Self> {
-        let name = Facts::of(&ad, settings).string("Name")?;
-        if let Some(requirements) = ad.get("NegotiatorRequirements") {
-            if let Some(saved) = ad.get("Requirements") {
-                ad.insert_expr("SavedRequirements", &saved);
+        let name = Facts::of(&ad, settings).string(ASKED.name)?;
+        if let Some(requirements) = ad.get(ASKED.negotiator_requirements) {
+            if let Some(saved) = ad.get(ASKED.requirements) {
+                ad.insert_expr(ASKED.saved_requirements, &saved);
             }
-            ad.insert_expr("Requirements", &requirements);
+            ad.insert_expr(ASKED.requirements, &requirements);
         }
-        ad.insert("MachineMatchCount", 0i64);
-        ad.remove("OfflineMatches");
+        // This, and what the configuration adds: most slots get no more.
+        ad.reserve(2);
+        ad.insert(ASKED.machine_match_count, 0i64);
+        ad.remove(ASKED.offline_matches);
         if let Some(default) = &weighing.default
-            && (weighing.forced || Facts::of(&ad, settings).number("SlotWeight").is_none())
+            && (weighing.forced || Facts::of(&ad, settings).number(ASKED.slot_weight).is_none())
         {
-            ad.insert_expr("SlotWeight", default);
+            ad.insert_expr(ASKED.slot_weight, default);
         }
         let facts = Facts::of(&ad, settings);
-        let state = facts.string("State").map_or(State::Other, |state| State::named(&state));
-        let suspended = facts.string("Activity").is_some_and(|a| a.eq_ignore_ascii_case(b"Suspended"));
-        let group = facts.string("AccountingGroup");
-        let user = facts.string("RemoteUser");
+        let state = facts.string(ASKED.state).map_or(State::Other, |state| State::named(&state));
+        let suspended = facts.string(ASKED.activity).is_some_and(|a| a.eq_ignore_ascii_case(b"Suspended"));
+        let group = facts.string(ASKED.accounting_group);
+        let user = facts.string(ASKED.remote_user);
         let charged = group.clone().or_else(|| user.clone());
-        let preemptor = facts.string("PreemptingAccountingGroup").or_else(|| facts.string("PreemptingUser"));
+        let preemptor = facts.string(ASKED.preempting_accounting_group).or_else(|| facts.string(ASKED.preempting_user));
         Some(Self {
             state,
             suspended,
             weight: weight(facts, weighing.weighted),
-            ghosts: facts.integer("GhostMultiplier").unwrap_or(1) as f64,
-            partitionable: facts.truth("PartitionableSlot") == Some(true),
+            ghosts: facts.integer(ASKED.ghost_multiplier).unwrap_or(1) as f64,
+            partitionable: facts.truth(ASKED.partitionable_slot) == Some(true),
             user: preemptor.or(group).or(user),
             charged,
             consumption: Consumption::of(&ad, settings),
-            claimed_by: facts.string("RemoteScheddName"),
+            claimed_by: facts.string(ASKED.remote_schedd_name),
             protocols: {
-                let address = facts.string("MyAddress").or_else(|| facts.string("StartdIpAddr"));
+                let address = facts.string(ASKED.my_address).or_else(|| facts.string(ASKED.startd_ip_addr));
                 Protocols::of(address.as_deref().unwrap_or_default())
             },
-            stays: facts.truth("WantAdRevaluate") == Some(true),
+            stays: facts.truth(ASKED.want_ad_revaluate) == Some(true),
             name,
             ad,
         })
@@ -137,6 +188,11 @@ impl Slot {
     /// Whether somebody claimed it and a match would displace them.
     pub fn is_in_use(&self) -> bool {
         matches!(self.state, State::Claimed | State::Preempting)
+    }
+
+    /// Whether it is claimed as a whole by another access point.
+    pub fn is_elsewhere(&self, schedd: &[u8]) -> bool {
+        self.partitionable && self.claimed_by.as_ref().is_some_and(|owner| **owner != *schedd)
     }
 
     /// Takes what a match draws, and weighs the slot anew.
@@ -156,7 +212,7 @@ impl Slot {
 
 /// Whether an ad is that of a slot, as far as it says what it is.
 pub fn is_slot(ad: &ClassAd) -> bool {
-    match ad.constant("MyType") {
+    match ad.constant(ASKED.my_type) {
         Some(Value::Str(kind)) => [&b"Machine"[..], b"Slot"].iter().any(|known| kind.eq_ignore_ascii_case(known)),
         _ => true,
     }
@@ -164,7 +220,7 @@ pub fn is_slot(ad: &ClassAd) -> bool {
 
 /// The weight of a slot: 1 if weights are off, or if it is missing, no number, negative or infinite.
 fn weight(facts: Facts<'_>, weighted: bool) -> f64 {
-    let said = if weighted { facts.number(Name::new("SlotWeight")) } else { None };
+    let said = if weighted { facts.number(ASKED.slot_weight) } else { None };
     said.filter(|weight| *weight >= 0.0 && weight.is_finite()).unwrap_or(1.0)
 }
 

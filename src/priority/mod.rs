@@ -67,7 +67,7 @@ pub trait PriorityPolicy {
 /// The idle jobs of claimants, for policies that order jobs.
 pub trait Waiting {
     /// The jobs of a claimant that are not matched yet, in the order of its queue, each with its number in this deal.
-    fn jobs(&self, who: usize) -> Vec<(usize, &Job)>;
+    fn jobs(&self, who: usize) -> Vec<(usize, &Job<'_>)>;
 
     /// The autoclusters of these jobs, in the same order: jobs of one are alike in all that matters to a match.
     fn autoclusters(&self, who: usize) -> Vec<u32> {
@@ -80,7 +80,7 @@ pub type Fits<'f> = &'f mut dyn FnMut(usize, usize, usize) -> bool;
 
 /// Nobody waits.
 impl Waiting for () {
-    fn jobs(&self, _: usize) -> Vec<(usize, &Job)> {
+    fn jobs(&self, _: usize) -> Vec<(usize, &Job<'_>)> {
         Vec::new()
     }
 }

@@ -3,10 +3,14 @@
 //! In: jobs and significant attributes. Out: a number for each job, and the ad that stands for its like.
 //! Formula source: `negotiation.md` §8.2.
 
-use hashbrown::HashMap;
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+use smallvec::SmallVec;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::name::{Key, Name};
+use crate::queue::cluster::same;
 use crate::queue::significant::{Significant, references};
 use crate::syntax::print::Style;
 
@@ -77,6 +81,60 @@ pub fn relevant(job: &ClassAd, significant: &Significant) -> Vec<Name> {
     names
 }
 
+/// Tells whether two jobs are alike without writing their attributes down: if they are the same but for some that are
+/// neither significant nor mentioned by an expression of theirs. It may say no of jobs that are alike.
+#[derive(Debug)]
+pub struct Neighbours<'s> {
+    significant: &'s HashSet<Key>,
+    /// What expressions mention, by address.
+    mentioned: HashMap<usize, Vec<Key>>,
+}
+
+/// Attributes that may differ.
+const DIFFERENT: usize = 8;
+
+impl<'s> Neighbours<'s> {
+    /// For these significant attributes.
+    pub fn new(significant: &'s HashSet<Key>) -> Self {
+        Self { significant, mentioned: HashMap::new() }
+    }
+
+    /// Whether both are certainly alike.
+    pub fn alike(&mut self, a: &ClassAd, b: &ClassAd) -> bool {
+        let same_parent = match (a.chained(), b.chained()) {
+            (None, None) => true,
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        };
+        if !same_parent || a.len() != b.len() {
+            return false;
+        }
+        let mut different: SmallVec<[Key; DIFFERENT]> = SmallVec::new();
+        for ((name, value), (other, other_value)) in a.attributes().zip(b.attributes()) {
+            if name != other {
+                return false;
+            }
+            if !same(value, other_value) {
+                if different.len() == DIFFERENT || self.significant.contains(&name.key()) {
+                    return false;
+                }
+                different.push(name.key());
+            }
+        }
+        let trees = a.attributes().chain(a.chained().into_iter().flat_map(|parent| parent.attributes()));
+        different.is_empty() || !trees.into_iter().any(|(_, value)| self.mentions(value, &different))
+    }
+
+    fn mentions(&mut self, value: &Attribute, names: &[Key]) -> bool {
+        let Attribute::Tree(tree) = value else { return false };
+        let mentioned = self
+            .mentioned
+            .entry(Arc::as_ptr(tree) as usize)
+            .or_insert_with(|| references(tree).iter().map(|(name, _)| name.key()).collect());
+        names.iter().any(|name| mentioned.contains(name))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,6 +167,23 @@ mod tests {
             "[r = TARGET.m > need; need = k * 2; k = 1; m = 5]",
         ];
         assert_eq!(numbers(&["r"], &jobs), [1, 2, 1]);
+    }
+
+    #[test]
+    fn neighbours_are_alike_if_nothing_that_matters_differs() {
+        let significant: HashSet<Key> = [Name::new("a").key()].into_iter().collect();
+        let same = crate::syntax::parse::parse_expr(b"x + 1", &crate::syntax::parse::ParseOptions::default()).unwrap();
+        let ad = |text: &str| {
+            let mut ad = ClassAd::parse(text.as_bytes()).unwrap();
+            ad.insert_expr("shared", &same);
+            ad
+        };
+        let mut neighbours = Neighbours::new(&significant);
+        let mut alike = |a: &str, b: &str| neighbours.alike(&ad(a), &ad(b));
+        assert!(alike("[a = 1; p = 0]", "[a = 1; p = 1]"));
+        assert!(!alike("[a = 1; p = 0]", "[a = 2; p = 0]"));
+        assert!(!alike("[a = 1; x = 0]", "[a = 1; x = 1]"));
+        assert!(!alike("[a = 1; p = 0]", "[p = 0; a = 1]"));
     }
 
     #[test]

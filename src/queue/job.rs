@@ -3,9 +3,13 @@
 //! Formula source: `negotiation.md` §8.3, `accountant.md` §10.
 
 use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::LazyLock;
 
 use crate::ad::ClassAd;
 use crate::eval::scope::Settings;
+use crate::name::Name;
 use crate::pool::facts::Facts;
 use crate::text::Text;
 
@@ -15,6 +19,31 @@ const IDLE: i64 = 1;
 const RUNNING: [i64; 2] = [2, 6];
 /// Job universes that are not matched to slots: scheduler, grid, local.
 const UNMATCHED_UNIVERSES: [i64; 3] = [7, 9, 12];
+
+/// Attributes that are asked of every job.
+struct Asked {
+    cluster: Name,
+    process: Name,
+    priorities: [Name; 5],
+    global: Name,
+    universe: Name,
+    status: Name,
+    user: Name,
+    owner: Name,
+    group: Name,
+}
+
+static ASKED: LazyLock<Asked> = LazyLock::new(|| Asked {
+    cluster: Name::new("ClusterId"),
+    process: Name::new("ProcId"),
+    priorities: ["PreJobPrio1", "PreJobPrio2", "JobPrio", "PostJobPrio1", "PostJobPrio2"].map(Name::new),
+    global: Name::new("GlobalJobId"),
+    universe: Name::new("JobUniverse"),
+    status: Name::new("JobStatus"),
+    user: Name::new("User"),
+    owner: Name::new("Owner"),
+    group: Name::new("AccountingGroup"),
+});
 
 /// The number of a job: cluster and process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,11 +71,31 @@ pub enum Activity {
     Neither,
 }
 
+/// The ad of a job: that of the snapshot, or one that was made of it.
+#[derive(Debug, Clone)]
+pub enum JobAd<'a> {
+    /// The ad as it was read.
+    Read(&'a ClassAd),
+    /// One of several candidacies of a job.
+    Made(Arc<ClassAd>),
+}
+
+impl Deref for JobAd<'_> {
+    type Target = ClassAd;
+
+    fn deref(&self) -> &ClassAd {
+        match self {
+            JobAd::Read(ad) => ad,
+            JobAd::Made(ad) => ad,
+        }
+    }
+}
+
 /// A job.
 #[derive(Debug, Clone)]
-pub struct Job {
+pub struct Job<'a> {
     /// The whole ad.
-    pub ad: ClassAd,
+    pub ad: JobAd<'a>,
     /// Its number.
     pub id: JobId,
     /// The name its use is charged to.
@@ -59,24 +108,23 @@ pub struct Job {
     pub priorities: [i64; 5],
 }
 
-impl Job {
+impl<'a> Job<'a> {
     /// The view of a job ad; none if it has no number.
     ///
     /// `domain` is the domain of submitter names; without it the one in the job's `User` is taken.
-    pub fn new(ad: ClassAd, domain: Option<&[u8]>, settings: &Settings) -> Option<Self> {
-        let facts = Facts::of(&ad, settings);
-        let id = JobId { cluster: facts.integer("ClusterId")?, process: facts.integer("ProcId").unwrap_or(0) };
-        let priorities = ["PreJobPrio1", "PreJobPrio2", "JobPrio", "PostJobPrio1", "PostJobPrio2"];
+    pub fn new(ad: &'a ClassAd, domain: Option<&[u8]>, settings: &Settings) -> Option<Self> {
+        let facts = Facts::of(ad, settings);
+        let id = JobId { cluster: facts.integer(ASKED.cluster)?, process: facts.integer(ASKED.process).unwrap_or(0) };
         Some(Self {
             id,
             submitter: submitter(facts, domain),
-            schedd: facts.string("GlobalJobId").and_then(|id| {
+            schedd: facts.string(ASKED.global).and_then(|id| {
                 let end = memchr::memchr(b'#', &id)?;
                 Some(Text::new(&id[..end]))
             }),
             activity: activity(facts),
-            priorities: priorities.map(|name| facts.integer(name).unwrap_or(0)),
-            ad,
+            priorities: ASKED.priorities.map(|name| facts.integer(name).unwrap_or(0)),
+            ad: JobAd::Read(ad),
         })
     }
 
@@ -88,10 +136,10 @@ impl Job {
 }
 
 fn activity(facts: Facts<'_>) -> Activity {
-    if facts.integer("JobUniverse").is_some_and(|universe| UNMATCHED_UNIVERSES.contains(&universe)) {
+    if facts.integer(ASKED.universe).is_some_and(|universe| UNMATCHED_UNIVERSES.contains(&universe)) {
         return Activity::Neither;
     }
-    match facts.integer("JobStatus") {
+    match facts.integer(ASKED.status) {
         Some(IDLE) => Activity::Idle,
         Some(status) if RUNNING.contains(&status) => Activity::Running,
         _ => Activity::Neither,
@@ -100,13 +148,13 @@ fn activity(facts: Facts<'_>) -> Activity {
 
 /// `<AccountingGroup or owner>@<domain>`.
 fn submitter(facts: Facts<'_>, domain: Option<&[u8]>) -> Text {
-    let user = facts.string("User").or_else(|| facts.string("Owner"));
+    let user = facts.string(ASKED.user).or_else(|| facts.string(ASKED.owner));
     let user: &[u8] = user.as_deref().unwrap_or_default();
     let (owner, own_domain) = match memchr::memrchr(b'@', user) {
         Some(at) => (&user[..at], &user[at + 1..]),
         None => (user, b"".as_slice()),
     };
-    let account = facts.string("AccountingGroup").filter(|group| !group.is_empty());
+    let account = facts.string(ASKED.group).filter(|group| !group.is_empty());
     Text::from([account.as_deref().unwrap_or(owner), b"@", domain.unwrap_or(own_domain)].concat())
 }
 
@@ -114,9 +162,9 @@ fn submitter(facts: Facts<'_>, domain: Option<&[u8]>) -> Text {
 mod tests {
     use super::*;
 
-    fn job(ad: &str, domain: Option<&str>) -> Job {
+    fn job(ad: &str, domain: Option<&str>) -> Job<'static> {
         let ad = ClassAd::parse(format!("[ClusterId = 7; ProcId = 2; {ad}]").as_bytes()).unwrap();
-        Job::new(ad, domain.map(str::as_bytes), &Settings::default()).unwrap()
+        Job::new(Box::leak(Box::new(ad)), domain.map(str::as_bytes), &Settings::default()).unwrap()
     }
 
     #[test]
@@ -155,6 +203,6 @@ mod tests {
 
     #[test]
     fn a_job_without_a_number_is_none() {
-        assert!(Job::new(ClassAd::new(), None, &Settings::default()).is_none());
+        assert!(Job::new(&ClassAd::new(), None, &Settings::default()).is_none());
     }
 }

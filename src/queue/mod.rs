@@ -3,6 +3,7 @@
 //! In: job ads and submitter ads. Out: submitters with their requests (runs of like jobs).
 
 pub mod autocluster;
+pub mod cluster;
 pub mod job;
 pub mod request;
 pub mod significant;

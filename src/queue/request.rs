@@ -4,11 +4,12 @@
 //! Formula source: `negotiation.md` §8.3.
 
 use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
 
 use crate::ad::ClassAd;
 use crate::eval::scope::{Scope, Settings};
-use crate::name::Name;
-use crate::queue::autocluster::{Autoclusters, relevant};
+use crate::name::{Key, Name};
+use crate::queue::autocluster::{Autoclusters, Neighbours, relevant};
 use crate::queue::job::{Activity, Job};
 use crate::queue::significant::Significant;
 use crate::queue::submitter::Submitter;
@@ -28,9 +29,9 @@ pub struct Queued {
 
 /// The idle jobs of every submitter, in the order in which they are offered.
 #[derive(Debug, Clone)]
-pub struct Queue {
+pub struct Queue<'a> {
     /// All jobs.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<Job<'a>>,
     /// For each submitter its idle jobs that are not matched yet.
     pub lists: Vec<Vec<Queued>>,
     significant: Significant,
@@ -53,13 +54,13 @@ pub struct Request {
     pub ad: ClassAd,
 }
 
-impl Queue {
+impl<'a> Queue<'a> {
     /// Sorts jobs to the submitters they belong to.
     ///
     /// A job goes to the submitter ad with its name and access point; one that names no access point goes
     /// to the first ad with its name. Jobs for which `constraint` does not hold are not offered.
     pub fn new(
-        jobs: Vec<Job>,
+        jobs: Vec<Job<'a>>,
         submitters: &[Submitter],
         significant: Significant,
         constraint: Option<&Expr>,
@@ -72,18 +73,27 @@ impl Queue {
             places.entry((name, None)).or_insert(at);
         }
         let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].activity == Activity::Idle).collect();
-        order.sort_by_cached_key(|&at| jobs[at].order());
+        // Exported queues mostly are in order.
+        if !order.is_sorted_by_key(|&at| jobs[at].order()) {
+            order.sort_by_cached_key(|&at| jobs[at].order());
+        }
         let mut lists = vec![Vec::new(); submitters.len()];
         let mut clusters = Autoclusters::default();
         let mut strangers = 0;
-        for at in order {
+        let alike = alike_the_one_before(&order, &jobs, &significant);
+        let mut before = None;
+        for (&at, alike) in order.iter().zip(alike) {
             let job = &jobs[at];
             let place = (&*job.submitter, job.schedd.as_deref());
-            if let Some(&place) = places.get(&place) {
-                lists[place].push(Queued { job: at, autocluster: clusters.of(&job.ad, &significant) });
-            } else {
+            let Some(&place) = places.get(&place) else {
                 strangers += 1;
-            }
+                before = None;
+                continue;
+            };
+            let known = before.filter(|_| alike);
+            let autocluster = known.unwrap_or_else(|| clusters.of(&job.ad, &significant));
+            lists[place].push(Queued { job: at, autocluster });
+            before = Some(autocluster);
         }
         let mut queue = Self { jobs, lists, significant, autoclusters: clusters.len(), strangers };
         if let Some(constraint) = constraint {
@@ -117,23 +127,54 @@ impl Queue {
     /// The next request of a submitter: the run that begins at or after `from` and is not of a rejected
     /// autocluster.
     pub fn request(&self, submitter: usize, from: usize, rejected: &HashSet<u32>) -> Option<Request> {
+        let mut request = self.run(submitter, from, rejected)?;
+        request.ad = self.request_ad(submitter, &request);
+        Some(request)
+    }
+
+    /// As [`Queue::request`], without an ad.
+    pub fn run(&self, submitter: usize, from: usize, rejected: &HashSet<u32>) -> Option<Request> {
         let list = &self.lists[submitter];
         let skipped = list.get(from..)?.iter().position(|queued| !rejected.contains(&queued.autocluster))?;
         let first = from + skipped;
         let autocluster = list[first].autocluster;
         let count = list[first..].iter().take_while(|queued| queued.autocluster == autocluster).count();
-        let ad = self.request_ad(&self.jobs[list[first].job], autocluster, count);
-        Some(Request { first, count, autocluster, ad })
+        Some(Request { first, count, autocluster, ad: ClassAd::new() })
     }
 
     /// The request of one job alone, given by its place in the submitter's list.
     pub fn single(&self, submitter: usize, place: usize) -> Option<Request> {
-        let &Queued { job, autocluster } = self.lists.get(submitter)?.get(place)?;
-        let ad = self.request_ad(&self.jobs[job], autocluster, 1);
-        Some(Request { first: place, count: 1, autocluster, ad })
+        let autocluster = self.lists.get(submitter)?.get(place)?.autocluster;
+        let request = Request { first: place, count: 1, autocluster, ad: ClassAd::new() };
+        Some(Request { ad: self.request_ad(submitter, &request), ..request })
     }
 
-    fn request_ad(&self, job: &Job, autocluster: u32, count: usize) -> ClassAd {
+    /// Number of requests: runs of like jobs.
+    pub fn requests(&self) -> usize {
+        let runs = |list: &Vec<Queued>| list.chunk_by(|a, b| a.autocluster == b.autocluster).count();
+        self.lists.iter().map(runs).sum()
+    }
+
+    /// The first request of each autocluster, with its submitter.
+    pub fn first_of_each(&self) -> impl Iterator<Item = (usize, Request)> {
+        let mut seen = vec![false; self.autoclusters + 1];
+        let runs = |(who, list): (usize, &Vec<Queued>)| {
+            let mut first = 0;
+            let request = |run: &[Queued]| {
+                let request = Request { first, count: run.len(), autocluster: run[0].autocluster, ad: ClassAd::new() };
+                first += run.len();
+                (who, request)
+            };
+            list.chunk_by(|a, b| a.autocluster == b.autocluster).map(request).collect::<Vec<_>>()
+        };
+        let all = self.lists.iter().enumerate().flat_map(runs);
+        all.filter(move |(_, request)| !std::mem::replace(&mut seen[request.autocluster as usize], true))
+    }
+
+    /// The ad that stands for a request of a submitter: what matters of the first job.
+    pub fn request_ad(&self, submitter: usize, request: &Request) -> ClassAd {
+        let Request { autocluster, count, .. } = *request;
+        let job = &self.jobs[self.lists[submitter][request.first].job];
         let mut ad = ClassAd::with_capacity(self.significant.len() + 16);
         let carried = CARRIED.into_iter().map(Name::new);
         for name in relevant(&job.ad, &self.significant).into_iter().chain(carried) {
@@ -160,15 +201,36 @@ impl Queue {
     }
 }
 
+/// Jobs a thread looks at before another one helps.
+const GRAIN: usize = 4096;
+
+/// For each job in an order whether it is alike the one before it in everything that matters: so are nearly all of a
+/// cluster, and need no signature.
+fn alike_the_one_before(order: &[usize], jobs: &[Job<'_>], significant: &Significant) -> Vec<bool> {
+    let significant: HashSet<Key> = significant.names().map(|name| name.key()).collect();
+    let chunk = |(at, chunk): (usize, &[usize])| {
+        let mut neighbours = Neighbours::new(&significant);
+        let first = (at * GRAIN).checked_sub(1).map(|before| order[before]);
+        let before = first.into_iter().chain(chunk.iter().copied()).map(Some);
+        let before =
+            if first.is_none() { Some(None).into_iter().chain(before).collect() } else { before.collect::<Vec<_>>() };
+        let alike = |(&job, before): (&usize, Option<usize>)| {
+            before.is_some_and(|before| neighbours.alike(&jobs[before].ad, &jobs[job].ad))
+        };
+        chunk.iter().zip(before).map(alike).collect::<Vec<bool>>()
+    };
+    order.par_chunks(GRAIN).enumerate().flat_map_iter(chunk).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::syntax::parse::{ParseOptions, parse_expr};
 
     /// A queue of one submitter; each job is its `JobPrio` and its `RequestMemory`.
-    fn queue(jobs: &[(i64, i64)], constraint: Option<&str>) -> Queue {
+    fn queue(jobs: &[(i64, i64)], constraint: Option<&str>) -> Queue<'static> {
         let settings = Settings::default();
-        let views: Vec<Job> = jobs
+        let views: Vec<Job<'_>> = jobs
             .iter()
             .enumerate()
             .map(|(process, (prio, memory))| {
@@ -176,7 +238,7 @@ mod tests {
                     "[ClusterId = 1; ProcId = {process}; JobStatus = 1; User = \"a@x\"; JobPrio = {prio}; \
                      RequestMemory = {memory}; Secret = 1]"
                 );
-                Job::new(ClassAd::parse(text.as_bytes()).unwrap(), None, &settings).unwrap()
+                Job::new(Box::leak(Box::new(ClassAd::parse(text.as_bytes()).unwrap())), None, &settings).unwrap()
             })
             .collect();
         let submitters = Submitter::of_jobs(&views, &settings);
@@ -187,7 +249,7 @@ mod tests {
     }
 
     /// Number of the first job and count of every request, until none is left.
-    fn requests(queue: &Queue, rejected: &[u32]) -> Vec<(i64, usize)> {
+    fn requests(queue: &Queue<'_>, rejected: &[u32]) -> Vec<(i64, usize)> {
         let rejected = rejected.iter().copied().collect();
         let mut found = Vec::new();
         let mut from = 0;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
+use rayon::prelude::*;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::name::{Key, Name, known};
@@ -55,7 +56,8 @@ impl Significant {
         let mut set = Self::default();
         let mut seen: HashSet<*const Tree> = HashSet::new();
         let mut sample = None;
-        for ad in slots {
+        let ads: Vec<&ClassAd> = slots.into_iter().collect();
+        for ad in distinct(&ads) {
             sample = sample.or(Some(ad));
             for (_, attribute) in ad.attributes() {
                 let Attribute::Tree(tree) = attribute else { continue };
@@ -150,6 +152,35 @@ impl Significant {
         }
         any
     }
+}
+
+/// Ads a thread looks at before another one helps.
+const GRAIN: usize = 2048;
+
+/// The first ad of each shape: attributes in the same order, the same ones of them constants, the others with the same
+/// expressions. What an ad refers to elsewhere depends on nothing else.
+fn distinct<'a>(ads: &[&'a ClassAd]) -> Vec<&'a ClassAd> {
+    type Shape = Vec<(Key, usize)>;
+    let of_chunk = |chunk: &[&'a ClassAd]| {
+        let mut known: HashSet<Shape> = HashSet::new();
+        let mut found: Vec<(Shape, &'a ClassAd)> = Vec::new();
+        let mut shape: Shape = Vec::new();
+        for ad in chunk {
+            shape.clear();
+            shape.extend(ad.attributes().map(|(name, value)| match value {
+                Attribute::Literal(_) => (name.key(), 0),
+                Attribute::Tree(tree) => (name.key(), Arc::as_ptr(tree) as usize),
+            }));
+            if ad.chained().is_some() || !known.contains(&shape) {
+                known.insert(shape.clone());
+                found.push((shape.clone(), ad));
+            }
+        }
+        found
+    };
+    let mut known: HashSet<Shape> = HashSet::new();
+    let all: Vec<(Shape, &ClassAd)> = ads.par_chunks(GRAIN).flat_map_iter(of_chunk).collect();
+    all.into_iter().filter_map(|(shape, ad)| (known.insert(shape) || ad.chained().is_some()).then_some(ad)).collect()
 }
 
 fn is_list(tree: &Tree) -> bool {

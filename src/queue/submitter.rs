@@ -58,7 +58,7 @@ impl Submitter {
     }
 
     /// The submitters of a queue, as their access points would advertise them.
-    pub fn of_jobs(jobs: &[Job], settings: &Settings) -> Vec<Self> {
+    pub fn of_jobs(jobs: &[Job<'_>], settings: &Settings) -> Vec<Self> {
         let mut index: HashMap<(&[u8], &[u8]), usize> = HashMap::new();
         let mut submitters: Vec<Self> = Vec::new();
         for job in jobs {
@@ -190,7 +190,7 @@ mod tests {
             let text = format!(
                 "[ClusterId = 1; ProcId = 0; JobStatus = {status}; User = \"{submitter}\"; GlobalJobId = \"s#1.0#\"]"
             );
-            Job::new(ClassAd::parse(text.as_bytes()).unwrap(), None, &Settings::default()).unwrap()
+            Job::new(Box::leak(Box::new(ClassAd::parse(text.as_bytes()).unwrap())), None, &Settings::default()).unwrap()
         };
         let jobs = [job("b@x", 1), job("a@x", 2), job("b@x", 2), job("c@x", 5)];
         let found = Submitter::of_jobs(&jobs, &Settings::default());

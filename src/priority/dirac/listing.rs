@@ -7,13 +7,13 @@ use super::cycle::{DiracPriority, Waiters};
 use super::draw::{SplitMix64, TRIED, draw_job, draw_order};
 use super::queue::TaskQueue;
 use super::table::Row;
-use crate::ad::ClassAd;
 use crate::config::dirac::{PolicyOptions, Word};
 use crate::eval::matching;
 use crate::eval::scope::Settings;
 use crate::pool::Slot;
 use crate::priority::Waiting;
 use crate::queue::Job;
+use crate::queue::job::JobAd;
 
 /// The task queues of a pool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -102,7 +102,7 @@ impl Listing {
         let view = |id: i64| usize::try_from(id).ok().and_then(|id| jobs.get(id).copied().flatten());
         let ad = |queue: &TaskQueue| queue.jobs.first().and_then(|job| view(job.id)).map(|job| &job.ad);
         let suits = |slot: &Slot, queue: &TaskQueue| {
-            let both = |ad: &ClassAd| matching::symmetric(ad, &slot.ad, settings);
+            let both = |ad: &JobAd<'_>| matching::symmetric(ad, &slot.ad, settings);
             !slot.is_in_use() && policy.accepts(slot, &queue.requirements) && ad(queue).is_some_and(both)
         };
         let accepted = |queue: &&TaskQueue| wanted.slot.is_none_or(|slot| suits(slot, queue));
@@ -135,7 +135,7 @@ impl Listing {
 }
 
 /// The jobs that wait, by age.
-fn views<'w>(waiters: &Waiters, claimants: usize, waiting: &'w dyn Waiting) -> Vec<Option<&'w Job>> {
+fn views<'w>(waiters: &Waiters, claimants: usize, waiting: &'w dyn Waiting) -> Vec<Option<&'w Job<'w>>> {
     let lists: Vec<hashbrown::HashMap<usize, &Job>> =
         (0..claimants).map(|who| waiting.jobs(who).into_iter().collect()).collect();
     waiters.jobs.iter().map(|waiter| lists.get(waiter.who)?.get(&waiter.job).copied()).collect()

@@ -1,0 +1,63 @@
+//! An expression as the Requirements of either side of a match: taken apart and evaluated over columns it accepts what the
+//! evaluator says.
+//!
+//! The input is the expression, the ad that is a row and the ad on the other side, separated by bytes 0xFF.
+#![no_main]
+
+use std::sync::Arc;
+
+use classmate::ad::ClassAd;
+use classmate::eval::matching::accepts;
+use classmate::eval::scope::{Limits, Settings};
+use classmate::program::Side;
+use classmate::program::atom::{Atom, Atoms, World};
+use classmate::program::batch::{Columns, Rows};
+use classmate::program::column::Column;
+use classmate::program::condition::requirements;
+use classmate::program::mask::Mask;
+use classmate::syntax::parse::parse_expr;
+use hashbrown::HashMap;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let mut parts = data.split(|byte| *byte == 0xff);
+    let (text, row, other) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
+    let limits = Limits { work: 100_000, bytes: 4 << 20, ..Limits::default() };
+    let settings = Settings { limits, now: 1_735_689_600, ..Settings::default() };
+    let options = settings.parse_options();
+    let Ok(expr) = parse_expr(text, &options) else { return };
+    let ad = |text: Option<&[u8]>| {
+        let mut ad = text.and_then(|text| ClassAd::parse_with(text, &options).ok()).unwrap_or_default();
+        ad.insert_expr("Requirements", &expr);
+        ad
+    };
+    let (row, other) = (ad(row), ad(other));
+    let scopes = ["self", "my", "parent", "root", "toplevel", "left", "right", "lctx", "rctx", "other", "target", "ad"];
+    // A cycle over ads that define such names goes slot by slot.
+    if [&row, &other].iter().any(|ad| scopes.iter().any(|scope| ad.contains(*scope))) {
+        return;
+    }
+    let mut columns = Columns::default();
+    for name in row.names() {
+        columns.by_key.insert(name.key(), columns.columns.len());
+        columns.columns.extend(Column::of(name, std::iter::once(&row)));
+    }
+    let (ads, selected) = ([0], HashMap::new());
+    let one = |_| &row;
+    let rows = Rows { columns: &columns, ads: &ads, ad: &one };
+    let world = World { row: &row, other: &other, selected: &selected };
+    for side in [Side::Row, Side::Other] {
+        let mut accepted = Mask::all(1);
+        let truths = |atom: &Atom| Some(Arc::new(rows.truths(atom, &rows.groups(atom), &world, &settings)?));
+        let clauses = requirements(&world, side, &mut Atoms::default());
+        let known = clauses.iter().all(|clause| match rows.clause(clause, truths) {
+            Some(truths) => {
+                accepted.keep(&truths.yes);
+                true
+            }
+            None => false,
+        });
+        let (my, target) = if side == Side::Row { (&row, &other) } else { (&other, &row) };
+        assert!(!known || accepted.contains(0) == accepts(my, target, &settings), "{side:?}");
+    }
+});

@@ -1,0 +1,307 @@
+//! A class of requests during the deal: its heap of candidates, and what it knows of refusals.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use crate::negotiate::candidate::RankKey;
+use crate::negotiate::engine::agreed;
+use crate::negotiate::engine::evaluate::Verdict;
+use crate::negotiate::engine::table::Table;
+use crate::pool::Slot;
+use crate::pool::address::Protocols;
+use crate::priority::Session;
+use crate::program::mask::Mask;
+
+/// The rows during the deal: what is left of each.
+#[derive(Debug)]
+pub(super) struct Rows {
+    /// Slots of each row that are not taken.
+    pub(super) free: Vec<u32>,
+    /// What a slot of each row costs.
+    pub(super) cost: Vec<f64>,
+    /// The different costs, ascending, and which of them it is.
+    pub(super) costs: Vec<f64>,
+    cost_of: Vec<u32>,
+    /// For each row where to look for its first slot that is not taken.
+    next: Vec<u32>,
+    /// By place, whether a slot is taken.
+    taken: Vec<bool>,
+    /// The rows of the slots that were taken, in order.
+    log: Vec<u32>,
+    /// Rows of slots that somebody uses.
+    pub(super) in_use: Mask,
+    /// Whether no partitionable slot belongs to an access point.
+    pub(super) unclaimed: bool,
+    /// How all slots can be reached, if all by the same protocols.
+    pub(super) protocols: Option<Protocols>,
+}
+
+impl Rows {
+    /// All slots are free.
+    pub(super) fn new<'s>(table: &Table, slot: &dyn Fn(u32) -> &'s Slot, preemption: bool) -> Self {
+        let first = |row: usize| table.slots(row as u32).first().map(|place| slot(*place));
+        let each = || (0..table.len()).map(first);
+        let cost: Vec<f64> = each().map(|slot| slot.map_or(0.0, |slot| slot.weight)).collect();
+        let mut costs: Vec<f64> = each().flatten().map(|slot| slot.weight).collect();
+        costs.sort_by(f64::total_cmp);
+        costs.dedup_by_key(|cost| cost.to_bits());
+        let number = |cost: &f64| costs.binary_search_by(|known| known.total_cmp(cost)).unwrap_or_default() as u32;
+        let cost_of = cost.iter().map(number).collect();
+        let uses = |row: usize| preemption && first(row).is_some_and(|slot| slot.user.is_some());
+        Self {
+            free: (0..table.len()).map(|row| table.slots(row as u32).len() as u32).collect(),
+            cost,
+            cost_of,
+            costs,
+            next: vec![0; table.len()],
+            taken: vec![false; table.row_of.len()],
+            log: Vec::new(),
+            in_use: Mask::of(table.len(), uses),
+            unclaimed: each().flatten().all(|slot| !(slot.partitionable && slot.claimed_by.is_some())),
+            protocols: agreed(each().flatten().map(|slot| slot.protocols)),
+        }
+    }
+
+    /// Notes that a slot is taken.
+    pub(super) fn taken(&mut self, place: u32, row: u32) {
+        if !std::mem::replace(&mut self.taken[place as usize], true) {
+            self.free[row as usize] -= 1;
+            self.log.push(row);
+        }
+    }
+
+    /// Whether a slot is not taken.
+    pub(super) fn is_free(&self, place: u32) -> bool {
+        !self.taken[place as usize]
+    }
+
+    /// The first slot of a row that is not taken.
+    fn first_free(&mut self, row: u32, table: &Table) -> Option<u32> {
+        let slots = table.slots(row);
+        let next = &mut self.next[row as usize];
+        while let Some(place) = slots.get(*next as usize) {
+            if !self.taken[*place as usize] {
+                return Some(*place);
+            }
+            *next += 1;
+        }
+        None
+    }
+}
+
+/// Rank, 0 the best; place; row.
+type Candidate = Reverse<(u32, u32, u32)>;
+
+/// How many of the free slots are which, for a class.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tallied {
+    pub(super) unreachable: usize,
+    pub(super) by_job: usize,
+    pub(super) by_slot: usize,
+    /// Suitable slots that nobody uses, by their cost.
+    pub(super) idle: Vec<usize>,
+}
+
+/// The candidates of one cost: whether that may be taken is asked once for all of them.
+#[derive(Debug)]
+struct Shelf {
+    cost: f64,
+    heap: BinaryHeap<Candidate>,
+}
+
+/// A class of requests.
+#[derive(Debug)]
+pub(super) struct Class {
+    pub(super) verdict: Verdict,
+    /// How far the order was looked through.
+    opened: usize,
+    /// The candidates found so far; those of slots that were taken since stay until somebody comes upon them.
+    shelves: Vec<Shelf>,
+    /// Candidates out of reach for who asks at the moment.
+    aside: Vec<(usize, Candidate)>,
+    reach: Option<Mask>,
+    /// What was counted when so many slots were taken.
+    tallied: Option<(usize, Tallied)>,
+    /// No more slots than this are of one rank.
+    bound: usize,
+}
+
+impl Class {
+    pub(super) fn new(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            opened: 0,
+            shelves: Vec::new(),
+            aside: Vec::new(),
+            reach: None,
+            tallied: None,
+            bound: usize::MAX,
+        }
+    }
+
+    /// Somebody else asks, or in another turn.
+    pub(super) fn begin(&mut self, reach: Option<Mask>) {
+        for (shelf, candidate) in self.aside.drain(..) {
+            self.shelves[shelf].heap.push(candidate);
+        }
+        if reach.is_some() || self.reach.is_some() {
+            self.tallied = None;
+        }
+        self.reach = reach;
+    }
+
+    fn is_candidate(&self, row: u32, rows: &Rows) -> bool {
+        self.verdict.both.contains(row as usize) && !rows.in_use.contains(row as usize)
+    }
+
+    /// The best slot that nobody uses and that may be taken.
+    pub(super) fn best(&mut self, rows: &mut Rows, table: &Table, session: &Session) -> Option<(RankKey, u32)> {
+        // Whether there is anything is counted anyway, for those who are refused: then nobody need look for it.
+        let permitted = |cost: &f64| session.permits_unclaimed(*cost);
+        let tallied = self.tallied(rows);
+        if !rows.costs.iter().zip(&tallied.idle).any(|(cost, free)| *free > 0 && permitted(cost)) {
+            return None;
+        }
+        let mut best = None;
+        for shelf in 0..self.shelves.len() {
+            if session.permits_unclaimed(self.shelves[shelf].cost) {
+                best = [best, self.top(shelf, rows, table)].into_iter().flatten().min();
+            }
+        }
+        while let Some(shelf) = self.open(best, rows, table) {
+            if session.permits_unclaimed(self.shelves[shelf].cost) {
+                best = [best, self.top(shelf, rows, table)].into_iter().flatten().min();
+            }
+        }
+        best.map(|(rank, place)| (self.verdict.order.keys[rank as usize], place))
+    }
+
+    /// The rank and place of the best candidate of a shelf.
+    fn top(&mut self, shelf: usize, rows: &mut Rows, table: &Table) -> Option<(u32, u32)> {
+        let heap = &mut self.shelves[shelf].heap;
+        loop {
+            let mut top = heap.peek_mut()?;
+            let Reverse((rank, place, row)) = *top;
+            if !rows.is_free(place) {
+                let next = if self.verdict.order.by_slot { None } else { rows.first_free(row, table) };
+                match next {
+                    Some(place) => *top = Reverse((rank, place, row)),
+                    None => {
+                        PeekMut::pop(top);
+                    }
+                }
+            } else if self.reach.as_ref().is_some_and(|reach| !reach.contains(row as usize)) {
+                self.aside.push((shelf, PeekMut::pop(top)));
+            } else {
+                return Some((rank, place));
+            }
+        }
+    }
+
+    /// Puts the next entry of the order that is a candidate on its shelf, if it can be better than the best so far.
+    fn open(&mut self, best: Option<(u32, u32)>, rows: &mut Rows, table: &Table) -> Option<usize> {
+        let order = &self.verdict.order;
+        while let Some(entry) = order.entries.get(self.opened) {
+            let rank = order.ranks[self.opened];
+            let (row, first) =
+                if order.by_slot { (table.row_of[*entry as usize], *entry) } else { (*entry, table.slots(*entry)[0]) };
+            if best.is_some_and(|best| best < (rank, first)) {
+                return None;
+            }
+            self.opened += 1;
+            if rows.free[row as usize] == 0 || !self.is_candidate(row, rows) {
+                continue;
+            }
+            let place = if order.by_slot { Some(first) } else { rows.first_free(row, table) };
+            if let Some(place) = place.filter(|place| rows.is_free(*place)) {
+                let cost = rows.cost[row as usize];
+                let shelf = self.shelves.iter().position(|shelf| shelf.cost.to_bits() == cost.to_bits());
+                let shelf = shelf.unwrap_or_else(|| {
+                    self.shelves.push(Shelf { cost, heap: BinaryHeap::new() });
+                    self.shelves.len() - 1
+                });
+                self.shelves[shelf].heap.push(Reverse((rank, place, row)));
+                return Some(shelf);
+            }
+        }
+        None
+    }
+
+    /// The most candidates of one rank, if it is more than was seen before.
+    pub(super) fn largest_tie(&mut self, rows: &Rows, table: &Table, session: &Session, known: usize) -> usize {
+        if self.bound <= known {
+            return known;
+        }
+        let order = std::sync::Arc::clone(&self.verdict.order);
+        let (mut largest, mut bound) = (known, 0);
+        for chunk in 0..order.keys.len() {
+            let size = order.sizes[chunk] as usize;
+            if size <= known {
+                bound = bound.max(size);
+                continue;
+            }
+            let first = order.ranks.partition_point(|rank| (*rank as usize) < chunk);
+            let last = order.ranks.partition_point(|rank| *rank as usize <= chunk);
+            let (mut all, mut permitted) = (0, 0);
+            for entry in &order.entries[first..last] {
+                let (row, free) = if order.by_slot {
+                    (table.row_of[*entry as usize], u32::from(rows.is_free(*entry)))
+                } else {
+                    (*entry, rows.free[*entry as usize])
+                };
+                if free > 0 && self.is_candidate(row, rows) {
+                    all += free as usize;
+                    let in_reach = self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize));
+                    if in_reach && session.permits_unclaimed(rows.cost[row as usize]) {
+                        permitted += free as usize;
+                    }
+                }
+            }
+            (bound, largest) = (bound.max(all), largest.max(permitted));
+        }
+        self.bound = bound;
+        largest
+    }
+
+    /// How many of the free slots are which.
+    pub(super) fn tallied(&mut self, rows: &Rows) -> &Tallied {
+        let now = rows.log.len();
+        let (at, mut known) = match self.tallied.take() {
+            Some((at, known)) if now == at || (self.reach.is_none() && now - at < rows.free.len()) => (at, known),
+            _ => (now, self.counted(rows)),
+        };
+        self.less(&mut known, &rows.log[at..], rows);
+        &self.tallied.insert((now, known)).1
+    }
+
+    /// Takes the slots away that were taken since.
+    fn less(&self, known: &mut Tallied, taken: &[u32], rows: &Rows) {
+        for row in taken.iter().map(|row| *row as usize) {
+            if !self.verdict.job.contains(row) {
+                known.by_job -= 1;
+            } else if !self.verdict.both.contains(row) {
+                known.by_slot -= 1;
+            } else if !rows.in_use.contains(row) {
+                known.idle[rows.cost_of[row] as usize] -= 1;
+            }
+        }
+    }
+
+    fn counted(&self, rows: &Rows) -> Tallied {
+        let mut tallied = Tallied { idle: vec![0; rows.costs.len()], ..Tallied::default() };
+        for (row, free) in rows.free.iter().enumerate().filter(|(_, free)| **free > 0) {
+            let free = *free as usize;
+            if self.reach.as_ref().is_some_and(|reach| !reach.contains(row)) {
+                tallied.unreachable += free;
+            } else if !self.verdict.job.contains(row) {
+                tallied.by_job += free;
+            } else if !self.verdict.both.contains(row) {
+                tallied.by_slot += free;
+            } else if !rows.in_use.contains(row) {
+                tallied.idle[rows.cost_of[row] as usize] += free;
+            }
+        }
+        tallied
+    }
+}

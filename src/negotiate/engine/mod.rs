@@ -1,0 +1,570 @@
+//! The fast way to the best slot: requests against classes of slots.
+//!
+//! In: the slots of a cycle and its requests. Out: the same offers and refusals as [`Offers`], which looks at slot after
+//! slot and remains the authority: `tests/agree.rs` compares the two match by match. Slots that no request can tell
+//! apart are one row; a request is evaluated once against all rows; its candidates are a heap that survives the passes
+//! over the submitters, for slots only ever leave. What is refused is counted from the rows, and only when somebody is
+//! refused.
+
+mod class;
+mod evaluate;
+mod plan;
+mod table;
+mod vocabulary;
+
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
+use rayon::prelude::*;
+
+use crate::ad::ClassAd;
+use crate::name::{Key, Name};
+use crate::negotiate::candidate::{RankKey, Tier};
+use crate::negotiate::engine::class::{Class, Tallied};
+use crate::negotiate::engine::evaluate::{Evaluator, Kept, Verdict, Wanted};
+use crate::negotiate::engine::plan::Plans;
+use crate::negotiate::engine::table::{Table, structures};
+use crate::negotiate::engine::vocabulary::{ClassRef, Vocabulary};
+use crate::negotiate::market::Market;
+use crate::negotiate::offer::{Asking, Limited, Offer, Offers, Refusal, rejection};
+use crate::negotiate::outcome::{Rejection, Tally};
+use crate::negotiate::rules::Rules;
+use crate::pool::Slot;
+use crate::pool::address::Protocols;
+use crate::priority::Session;
+use crate::priority::session::Serve;
+use crate::program::mask::Mask;
+use crate::queue::request::Request;
+use crate::syntax::expr::Expr;
+
+/// What a request says that other requests of its autocluster do not.
+const VARYING: [&str; 14] = [
+    "SubmitterNegotiatingGroup",
+    "SubmitterAutoregroup",
+    "SubmitterGroup",
+    "SubmitterGroupResourcesInUse",
+    "SubmitterGroupQuota",
+    "SubmittorPrio",
+    "SubmitterUserPrio",
+    "SubmitterUserResourcesInUse",
+    "Owner",
+    "ClusterId",
+    "ProcId",
+    "GlobalJobId",
+    "WantMatchDiagnostics",
+    "_condor_RESOURCE_COUNT",
+];
+
+/// Classes kept at most; when a cycle makes more, all are forgotten and made anew as needed.
+const CLASSES: usize = 50_000;
+
+/// An attribute that only ranks look at separates slots if it has no more values than this, and fewer in small pools.
+const LOOSE: usize = 256;
+
+/// A request as it was first seen in the queue: what stands for its autocluster.
+#[derive(Debug)]
+pub(super) struct Sample {
+    /// Its autocluster.
+    pub(super) autocluster: u32,
+    /// Its ad, marked with who asks.
+    pub(super) ad: ClassAd,
+}
+
+/// Autoclusters that are evaluated before their verdicts are sorted into classes.
+const AT_ONCE: usize = 512;
+
+/// How an autocluster is served.
+#[derive(Debug, Clone)]
+enum Way {
+    /// Slot by slot.
+    BySlot,
+    /// By the class of each request, which has to be looked at.
+    ByRequest,
+    /// By this class, under these concurrency limits.
+    ByClass(usize, Option<Vec<u8>>),
+}
+
+/// The candidates of a request.
+#[derive(Debug)]
+struct Found {
+    autocluster: u32,
+    submitter: usize,
+    serve: Serve,
+    class: usize,
+    /// How the turn stood, and how many slots there were, when the candidates were looked for.
+    session: Session,
+    left: usize,
+    /// Slots in use that will do, best last.
+    in_use: Vec<(RankKey, u32, Offer)>,
+    /// What became of slots in use.
+    tally: Tally,
+    /// Offers made so far: of slots in use, and of others by their cost.
+    made_in_use: usize,
+    made: HashMap<u64, usize>,
+}
+
+/// The slots of a cycle, by class.
+pub struct Engine<'c> {
+    offers: Offers<'c>,
+    rules: &'c Rules,
+    /// The index of the slot at each place.
+    order: Vec<usize>,
+    place_of: Vec<u32>,
+    vocabulary: Vocabulary,
+    plans: Plans,
+    kinds: HashMap<Vec<u32>, usize>,
+    odd: HashSet<(Key, u32)>,
+    loose: HashSet<Key>,
+    table: Table,
+    kept: Kept,
+    ways: HashMap<u32, Way>,
+    classes: Vec<Class>,
+    /// The classes by the hash of their verdict.
+    by_verdict: HashMap<u64, Vec<usize>>,
+    hasher: DefaultHashBuilder,
+    by_ids: HashMap<Vec<u32>, Option<usize>>,
+    rows: class::Rows,
+    found: Option<Found>,
+    largest_tie: usize,
+}
+
+impl std::fmt::Debug for Engine<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("classes", &self.table.classes).finish_non_exhaustive()
+    }
+}
+
+impl<'c> Engine<'c> {
+    /// An engine over offers and the requests of the queue; the offers themselves if the cycle does what only they can.
+    pub(super) fn new(offers: Offers<'c>, rules: &'c Rules, samples: &[Sample]) -> Result<Self, Box<Offers<'c>>> {
+        match Parts::new(&offers, rules, samples) {
+            Some(parts) => Ok(parts.engine(offers, rules, samples)),
+            None => Err(Box::new(offers)),
+        }
+    }
+
+    /// The class of a request, from its ad.
+    fn class_of(&mut self, ad: &ClassAd) -> Option<usize> {
+        let ids = self.vocabulary.ids(ad);
+        if let Some(known) = self.by_ids.get(&ids) {
+            return *known;
+        }
+        let kind = self.kinds.get(&self.vocabulary.structure(&ids)).copied();
+        let odd = self.vocabulary.is_odd(&ids, &self.odd);
+        let verdict = kind.filter(|_| !odd).and_then(|kind| {
+            let wanted = Wanted { ad: ad.clone(), ids: ids.clone(), kind };
+            self.with(|evaluator| evaluator.verdict(&wanted))
+        });
+        if self.classes.len() >= CLASSES && self.ways.values().all(|way| !matches!(way, Way::ByClass(..))) {
+            self.classes.clear();
+            self.by_verdict.clear();
+            self.by_ids.clear();
+        }
+        let class = verdict.map(|verdict| self.intern(verdict));
+        self.by_ids.insert(ids, class);
+        class
+    }
+
+    fn with<T>(&self, run: impl FnOnce(&Evaluator<'_, '_>) -> T) -> T {
+        let ad = |place: u32| &self.offers.slot_at(self.order[place as usize]).ad;
+        run(&Evaluator {
+            vocabulary: &self.vocabulary,
+            plans: &self.plans,
+            table: &self.table,
+            ad: &ad,
+            settings: self.offers.settings(),
+            loose: &self.loose,
+            kept: &self.kept,
+        })
+    }
+
+    /// The class of a verdict: requests of which everything is alike are served from one heap.
+    fn intern(&mut self, verdict: Verdict) -> usize {
+        let order = Arc::as_ptr(&verdict.order) as usize;
+        let hash = self.hasher.hash_one((order, &verdict.job, &verdict.both, &verdict.grounds));
+        let alike = self.by_verdict.entry(hash).or_default();
+        if let Some(class) = alike.iter().find(|class| self.classes[**class].verdict.same_as(&verdict)) {
+            return *class;
+        }
+        alike.push(self.classes.len());
+        self.classes.push(Class::new(verdict));
+        self.classes.len() - 1
+    }
+
+    /// Where the rows can be reached from; none if everywhere.
+    fn reachable(&self, asking: &Asking<'_>) -> Option<Mask> {
+        let rows = &self.rows;
+        let everywhere = rows.unclaimed && rows.protocols.is_none_or(|protocols| protocols.meet(asking.protocols));
+        (!everywhere).then(|| {
+            Mask::of(self.table.len(), |row| match self.table.slots(row as u32).first() {
+                Some(place) => {
+                    let slot = self.offers.slot_at(self.order[*place as usize]);
+                    !slot.is_elsewhere(asking.schedd) && slot.protocols.meet(asking.protocols)
+                }
+                None => false,
+            })
+        })
+    }
+
+    /// Looks for the candidates of a request anew.
+    fn scan(&mut self, class: usize, request: &Request, asking: &Asking<'_>, session: &Session) -> Found {
+        let reach = self.reachable(asking);
+        let only_preferring = asking.serve != Serve::Any;
+        let mut found = Found {
+            autocluster: request.autocluster,
+            submitter: asking.submitter,
+            serve: asking.serve,
+            class,
+            session: *session,
+            left: self.offers.left(),
+            in_use: Vec::new(),
+            tally: Tally::default(),
+            made_in_use: 0,
+            made: HashMap::new(),
+        };
+        self.scan_in_use(&mut found, reach.as_ref(), asking, session);
+        let ties = found.in_use.chunk_by(|a, b| a.0.compare(&b.0).is_eq()).map(<[_]>::len);
+        self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0));
+        let state = &mut self.classes[class];
+        state.begin(reach);
+        if !only_preferring {
+            self.largest_tie = state.largest_tie(&self.rows, &self.table, session, self.largest_tie);
+        }
+        found
+    }
+
+    /// What becomes of slots in use.
+    fn scan_in_use(&self, found: &mut Found, reach: Option<&Mask>, asking: &Asking<'_>, session: &Session) {
+        let class = &self.classes[found.class];
+        let Some(grounds) = &class.verdict.grounds else { return };
+        let only_preferring = asking.serve != Serve::Any;
+        for row in self.rows.in_use.rows() {
+            let free = self.rows.free[row] as usize;
+            if free == 0 || !class.verdict.both.contains(row) || reach.is_some_and(|reach| !reach.contains(row)) {
+                continue;
+            }
+            let cost = self.rows.cost[row];
+            let user = self.slot_of(self.table.slots(row as u32)[0]).user.as_deref().unwrap_or_default();
+            let tier = if grounds.prefers[row] {
+                Tier::Rank
+            } else if only_preferring {
+                found.tally.beyond_share += free;
+                continue;
+            } else if user == asking.name {
+                found.tally.used_by_submitter += free;
+                continue;
+            } else if !grounds.required[row] {
+                found.tally.preemption_not_required += free;
+                continue;
+            } else if !grounds.likes_as_well[row] {
+                found.tally.prefers_its_job += free;
+                continue;
+            } else if !session.permits_preempting(cost) {
+                found.tally.over_limit += free;
+                continue;
+            } else {
+                Tier::Priority
+            };
+            for &place in self.table.slots(row as u32).iter().filter(|place| self.rows.is_free(**place)) {
+                let preemption = f64::from_bits(grounds.preemption[row]);
+                let key = class.verdict.order.key_of(row as u32, place, tier, preemption);
+                found.in_use.push((key, place, Offer { slot: self.order[place as usize], tier, cost }));
+            }
+        }
+        found.in_use.sort_by(|a, b| a.0.compare(&b.0).then_with(|| b.1.cmp(&a.1)));
+        found.tally.suitable = found.in_use.len();
+    }
+
+    fn slot_of(&self, place: u32) -> &Slot {
+        self.offers.slot_at(self.order[place as usize])
+    }
+
+    /// The best candidate that is allowed; those passed over are gone.
+    fn pop(&mut self, found: &mut Found, session: &Session) -> Option<Offer> {
+        while found.in_use.last().is_some_and(|(_, _, offer)| {
+            // Those that were suitable when they were looked for may be over the limit by now.
+            let first = found.made_in_use == 0 && found.made.is_empty();
+            !first && !session.permits_preempting(offer.cost) && !session.permits_unclaimed(offer.cost)
+        }) {
+            found.in_use.pop();
+        }
+        let idle = if found.serve == Serve::Any {
+            self.classes[found.class].best(&mut self.rows, &self.table, session)
+        } else {
+            None
+        };
+        let place = match (found.in_use.last(), idle) {
+            (None, None) => return None,
+            (Some(_), None) => None,
+            (None, Some((_, place))) => Some(place),
+            (Some((key, used, _)), Some((idle, place))) => {
+                key.compare(&idle).then_with(|| place.cmp(used)).is_lt().then_some(place)
+            }
+        };
+        let Some(place) = place else {
+            found.made_in_use += 1;
+            return found.in_use.pop().map(|(_, _, offer)| offer);
+        };
+        let cost = self.rows.cost[self.table.row_of[place as usize] as usize];
+        *found.made.entry(cost.to_bits()).or_insert(0) += 1;
+        Some(Offer { slot: self.order[place as usize], tier: Tier::None, cost })
+    }
+
+    /// Why a request gets nothing, with what became of the slots when its candidates were looked for.
+    fn refusal(&mut self, found: &Found) -> Refusal {
+        let class = &mut self.classes[found.class];
+        let Tallied { unreachable, by_job, by_slot, idle } = class.tallied(&self.rows).clone();
+        let mut tally = Tally {
+            considered: found.left,
+            unreachable,
+            refused_by_job: by_job,
+            refused_by_slot: by_slot,
+            ..found.tally
+        };
+        let made: usize = found.made.values().sum();
+        if found.serve == Serve::Any {
+            // Those that this request was given since were there too; all of them were suitable.
+            tally.suitable += made;
+            for (cost, free) in self.rows.costs.iter().zip(idle) {
+                if found.session.permits_unclaimed(*cost) {
+                    tally.suitable += free;
+                } else {
+                    tally.over_limit += free;
+                }
+            }
+        } else {
+            tally.beyond_share += idle.iter().sum::<usize>();
+        }
+        // By now every candidate was either offered or too heavy.
+        tally.over_limit += tally.suitable - made - found.made_in_use;
+        Refusal { rejection: rejection(&tally), tally, reached: Vec::new() }
+    }
+}
+
+impl Market for Engine<'_> {
+    fn needs_ad(&self, autocluster: u32) -> bool {
+        self.rules.knobs.matching.depth_first || !matches!(self.ways.get(&autocluster), Some(Way::ByClass(..)))
+    }
+
+    fn best(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Refusal> {
+        let way = self.ways.get(&request.autocluster).cloned().unwrap_or(Way::BySlot);
+        let (class, text) = match way {
+            Way::ByClass(class, text) => (Some(class), text),
+            Way::ByRequest => {
+                let Limited::Everywhere(text) = self.offers.limited(request) else {
+                    self.found = None;
+                    return self.offers.best(request, asking, session);
+                };
+                (self.class_of(&request.ad), text)
+            }
+            Way::BySlot => (None, None),
+        };
+        let Some(class) = class else {
+            self.found = None;
+            return self.offers.best(request, asking, session);
+        };
+        self.offers.forget_candidates();
+        if let Some(name) = text.as_deref().and_then(|text| self.offers.reached(text)) {
+            let reached = vec![String::from_utf8_lossy(&name).into_owned()];
+            return Err(Refusal { rejection: Rejection::ConcurrencyLimit, tally: Tally::default(), reached });
+        }
+        let kept = self.found.take().filter(|found| {
+            self.rules.knobs.matching.match_list_caching
+                && (found.autocluster, found.submitter, found.serve)
+                    == (request.autocluster, asking.submitter, asking.serve)
+        });
+        let mut found = kept.unwrap_or_else(|| self.scan(class, request, asking, session));
+        let offer = self.pop(&mut found, session);
+        let answer = offer.ok_or_else(|| self.refusal(&found));
+        self.found = Some(found);
+        answer
+    }
+
+    fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
+        let held = match self.ways.get(&request.autocluster) {
+            Some(Way::ByClass(_, text)) => {
+                let text = text.clone();
+                self.offers.take_under(offer, request, text)
+            }
+            _ => self.offers.take(offer, request),
+        };
+        let place = self.place_of[offer.slot];
+        self.rows.taken(place, self.table.row_of[place as usize]);
+        held
+    }
+
+    fn of_slot(&self, at: usize, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Tally> {
+        self.offers.of_slot(at, request, asking, session)
+    }
+
+    fn slot(&self, at: usize) -> &Slot {
+        self.offers.slot_at(at)
+    }
+
+    fn left(&self) -> usize {
+        self.offers.left()
+    }
+
+    fn largest_tie(&self) -> usize {
+        self.largest_tie.max(self.offers.largest_tie())
+    }
+
+    fn forget(&mut self) {
+        self.found = None;
+        self.offers.forget();
+    }
+
+    fn classes(&self) -> Option<super::market::Classes> {
+        let columns = &self.vocabulary.columns;
+        Some(super::market::Classes {
+            slots: self.table.classes,
+            requests: self.classes.len(),
+            batched: columns.batched.load(std::sync::atomic::Ordering::Relaxed),
+            scalar: columns.scalar.load(std::sync::atomic::Ordering::Relaxed),
+            by_slot: self.ways.values().filter(|way| matches!(way, Way::BySlot)).count(),
+        })
+    }
+}
+
+/// What an engine is made of before it evaluates anything.
+struct Parts {
+    order: Vec<usize>,
+    vocabulary: Vocabulary,
+    plans: Plans,
+    kinds: HashMap<Vec<u32>, usize>,
+    odd: HashSet<(Key, u32)>,
+    loose: HashSet<Key>,
+    table: Table,
+    wanted: Vec<Wanted>,
+}
+
+impl Parts {
+    fn new(offers: &Offers<'_>, rules: &Rules, samples: &[Sample]) -> Option<Self> {
+        let order = offers.order().to_vec();
+        let slot = |place: usize| offers.slot_at(order[place]);
+        let matching = &rules.knobs.matching;
+        let foreseen = matching.preemption_requirements_stable
+            && matching.preemption_rank_stable
+            && !rules.ranking.ignore_jobs
+            && !offers.slots().iter().any(|slot| slot.consumption.is_some() || slot.stays);
+        if !foreseen || order.is_empty() {
+            return None;
+        }
+        let in_use = rules.trim.preemption && (0..order.len()).any(|place| slot(place).user.is_some());
+        let ranking = &rules.ranking;
+        let mut exprs: Vec<&Expr> = [&ranking.before_job, &ranking.after_job].into_iter().flatten().collect();
+        let mut roots = vec!["Requirements", "Rank"];
+        if in_use {
+            roots.push("CurrentRank");
+            exprs.extend(ranking.preemption.iter().chain(&rules.preemption.requirements));
+        }
+        let requests: Vec<ClassAd> = samples.iter().map(|sample| sample.ad.clone()).collect();
+        let ads = |place: usize| ClassRef(&slot(place).ad);
+        let (mut vocabulary, odd) = Vocabulary::collect(&ads, order.len(), &requests, &roots, &exprs)?;
+        let (structure, structures) = structures(&vocabulary.columns, order.len());
+        let mut kinds: HashMap<Vec<u32>, usize> = HashMap::new();
+        let mut shapes: Vec<&ClassAd> = Vec::new();
+        let mut wanted = Vec::with_capacity(requests.len());
+        for ad in &requests {
+            let ids = vocabulary.ids(ad);
+            let next = kinds.len();
+            let kind = if vocabulary.is_odd(&ids, &odd) {
+                usize::MAX
+            } else {
+                *kinds.entry(vocabulary.structure(&ids)).or_insert(next)
+            };
+            if kind == shapes.len() {
+                shapes.push(ad);
+            }
+            wanted.push(Wanted { ad: ad.clone(), ids, kind });
+        }
+        let mut sample_slots: Vec<&ClassAd> = Vec::new();
+        for (place, kind) in structure.iter().enumerate() {
+            if *kind as usize == sample_slots.len() {
+                sample_slots.push(&slot(place).ad);
+            }
+        }
+        let plans = Plans::new(&sample_slots, &shapes, &vocabulary, rules, in_use);
+        let (separating, loose) = separating(&plans, &vocabulary, order.len());
+        let slots = |place: u32| slot(place as usize);
+        let table = Table::new(&slots, (&structure, structures), &vocabulary, &plans, &separating, offers.settings());
+        Some(Self { order: order.clone(), vocabulary, plans, kinds, odd, loose, table, wanted })
+    }
+
+    fn engine<'c>(self, offers: Offers<'c>, rules: &'c Rules, samples: &[Sample]) -> Engine<'c> {
+        let mut place_of = vec![u32::MAX; offers.slots().len()];
+        self.order.iter().enumerate().for_each(|(place, slot)| place_of[*slot] = place as u32);
+        let slot = |place: u32| offers.slot_at(self.order[place as usize]);
+        let rows = class::Rows::new(&self.table, &slot, rules.trim.preemption);
+        let Parts { order, vocabulary, plans, kinds, odd, loose, table, wanted } = self;
+        let mut engine = Engine {
+            offers,
+            rules,
+            order,
+            place_of,
+            vocabulary,
+            plans,
+            kinds,
+            odd,
+            loose,
+            table,
+            kept: Kept::default(),
+            ways: HashMap::new(),
+            classes: Vec::new(),
+            by_verdict: HashMap::new(),
+            hasher: DefaultHashBuilder::default(),
+            by_ids: HashMap::new(),
+            rows,
+            found: None,
+            largest_tie: 0,
+        };
+        engine.prepare(&wanted, samples);
+        engine
+    }
+}
+
+impl Engine<'_> {
+    /// Evaluates every autocluster against all rows.
+    fn prepare(&mut self, wanted: &[Wanted], samples: &[Sample]) {
+        let asked = self.plans.asked();
+        let varying = VARYING.iter().any(|name| asked.contains(&Name::new(name).key()));
+        for (wanted, samples) in wanted.chunks(AT_ONCE).zip(samples.chunks(AT_ONCE)) {
+            let verdicts: Vec<Option<Verdict>> = self.with(|evaluator| {
+                let verdict = |wanted: &Wanted| evaluator.verdict(wanted);
+                let foreseen = |wanted: &&Wanted| wanted.kind != usize::MAX && !varying;
+                wanted.par_iter().map(|wanted| Some(wanted).filter(foreseen).and_then(verdict)).collect()
+            });
+            for (sample, (wanted, verdict)) in samples.iter().zip(wanted.iter().zip(verdicts)) {
+                let way = match (verdict, self.offers.limited_ad(&sample.ad)) {
+                    (_, Limited::BySlot) => Way::BySlot,
+                    (Some(verdict), Limited::Everywhere(text)) => Way::ByClass(self.intern(verdict), text),
+                    (None, _) if varying && wanted.kind != usize::MAX => Way::ByRequest,
+                    (None, _) => Way::BySlot,
+                };
+                self.ways.insert(sample.autocluster, way);
+            }
+        }
+    }
+}
+
+/// The attributes that separate slots, and those that only ranks look at and that have too many values for that.
+fn separating(plans: &Plans, vocabulary: &Vocabulary, count: usize) -> (HashSet<Key>, HashSet<Key>) {
+    let mut separating = plans.compared();
+    let mut loose = HashSet::new();
+    for (key, _) in plans.ranked() {
+        let many =
+            vocabulary.columns.get(key).is_some_and(|column| column.entries.len() > (count / 32).clamp(64, LOOSE));
+        if many && !separating.contains(&key) {
+            loose.insert(key);
+        }
+    }
+    separating.extend(plans.ranked().map(|(key, _)| key).filter(|key| !loose.contains(key)));
+    (separating, loose)
+}
+
+/// How an address can be reached, if all slots agree.
+fn agreed(mut protocols: impl Iterator<Item = Protocols>) -> Option<Protocols> {
+    let first = protocols.next()?;
+    protocols.all(|other| other == first).then_some(first)
+}

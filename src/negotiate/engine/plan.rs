@@ -1,0 +1,120 @@
+//! The expressions of a cycle, compiled for each structure of a slot and each structure of a request.
+
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+
+use crate::ad::ClassAd;
+use crate::name::Key;
+use crate::negotiate::engine::vocabulary::Vocabulary;
+use crate::negotiate::rules::Rules;
+use crate::program::Side;
+use crate::program::atom::{Atom, Atoms, World};
+use crate::program::condition::{Clause, expression, rank, requirements};
+use crate::syntax::expr::Expr;
+
+/// What is asked of a slot and a request.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// The Requirements of the request.
+    pub(super) job: Vec<Clause>,
+    /// The Requirements of the slot.
+    pub(super) slot: Vec<Clause>,
+    /// The ranks: of the negotiator before the job's, the job's, the negotiator's after it.
+    pub(super) ranks: [Option<Arc<Atom>>; 3],
+    /// What is asked of slots in use: whether they prefer the job, whether they may be taken from their users, whether
+    /// they like the job as well as theirs; and how willingly they are taken.
+    pub(super) preemption: [Option<Arc<Atom>>; 4],
+}
+
+/// The plans, by structure of the request and of the slot.
+#[derive(Debug, Default)]
+pub(super) struct Plans {
+    kinds: usize,
+    plans: Vec<Plan>,
+}
+
+impl Plans {
+    /// Compiles the plans for an ad of each structure.
+    pub(super) fn new(
+        slots: &[&ClassAd],
+        requests: &[&ClassAd],
+        vocabulary: &Vocabulary,
+        rules: &Rules,
+        in_use: bool,
+    ) -> Self {
+        let mut atoms = Atoms::default();
+        let mut plans = Vec::with_capacity(slots.len() * requests.len());
+        for request in requests {
+            for slot in slots {
+                let world = World { row: slot, other: request, selected: &vocabulary.selected };
+                plans.push(Plan::new(&world, rules, in_use, &mut atoms));
+            }
+        }
+        Self { kinds: slots.len(), plans }
+    }
+
+    /// The plan of a request's structure for a slot's.
+    pub(super) fn plan(&self, request: usize, slot: usize) -> &Plan {
+        &self.plans[request * self.kinds + slot]
+    }
+
+    /// The atoms of conditions that look at slots of a structure alone, each once.
+    pub(super) fn closed(&self, kind: usize) -> impl Iterator<Item = &Arc<Atom>> {
+        let mut seen = HashSet::new();
+        self.plans
+            .iter()
+            .skip(kind)
+            .step_by(self.kinds.max(1))
+            .flat_map(Plan::conditions)
+            .filter(move |atom| atom.other.is_empty() && seen.insert(atom.id))
+    }
+
+    /// The attributes of slots that conditions compare with something of the request.
+    pub(super) fn compared(&self) -> HashSet<Key> {
+        let open = self.plans.iter().flat_map(Plan::conditions).filter(|atom| !atom.other.is_empty());
+        let preemption = self.plans.iter().flat_map(|plan| plan.preemption.iter().flatten());
+        open.chain(preemption).flat_map(|atom| &atom.row).map(|name| name.key()).collect()
+    }
+
+    /// The attributes of slots that ranks look at, and whether the request has a part in it.
+    pub(super) fn ranked(&self) -> impl Iterator<Item = (Key, bool)> {
+        let ranks = self.plans.iter().flat_map(|plan| plan.ranks.iter().flatten());
+        ranks.flat_map(|atom| atom.row.iter().map(|name| (name.key(), !atom.other.is_empty())))
+    }
+
+    /// The attributes of requests that anything depends on.
+    pub(super) fn asked(&self) -> HashSet<Key> {
+        let all = self.plans.iter().flat_map(|plan| {
+            let values = plan.ranks.iter().chain(&plan.preemption).flatten();
+            plan.conditions().chain(values)
+        });
+        all.flat_map(|atom| &atom.other).map(|name| name.key()).collect()
+    }
+}
+
+impl Plan {
+    fn new(world: &World<'_>, rules: &Rules, in_use: bool, atoms: &mut Atoms) -> Self {
+        let mut of = |expr: Option<&Expr>, wanted: bool| {
+            expr.filter(|_| wanted).map(|expr| expression(world, expr, Side::Row, atoms))
+        };
+        let (ranking, rules) = (&rules.ranking, &rules.preemption);
+        let (before, after) = (of(ranking.before_job.as_ref(), true), of(ranking.after_job.as_ref(), true));
+        let preemption = [
+            of(Some(&rules.prefers), in_use),
+            of(rules.requirements.as_ref(), in_use),
+            of(Some(&rules.likes_as_well), in_use),
+            of(ranking.preemption.as_ref(), in_use),
+        ];
+        Self {
+            ranks: [before, Some(rank(world, Side::Other, atoms)), after],
+            preemption,
+            job: requirements(world, Side::Other, atoms),
+            slot: requirements(world, Side::Row, atoms),
+        }
+    }
+
+    fn conditions(&self) -> impl Iterator<Item = &Arc<Atom>> {
+        self.job.iter().chain(&self.slot).flat_map(Clause::atoms)
+    }
+}

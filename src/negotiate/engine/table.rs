@@ -1,0 +1,179 @@
+//! Classes of slots: slots that no request of the cycle can tell apart are one row.
+//!
+//! In: the slots' columns and the compiled expressions of the cycle. Out: rows, each with its slots in the order in
+//! which they are looked at. An attribute separates slots if an expression compares it with something of the request;
+//! what expressions make of it without the request counts by its outcome only (`time() < GLIDEIN_ToRetire` is true or
+//! not). Rows of one structure stand next to each other, a block, which begins at a multiple of 64.
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::eval::scope::Settings;
+use crate::name::Key;
+use crate::negotiate::engine::plan::Plans;
+use crate::negotiate::engine::vocabulary::{Vocabulary, shape};
+use crate::pool::Slot;
+use crate::program::atom::World;
+use crate::program::batch::{Columns, Rows};
+use crate::program::column::refine;
+
+/// A row without slots: fills blocks up.
+const NOBODY: u32 = u32::MAX;
+
+/// Rows of one structure.
+#[derive(Debug)]
+pub(super) struct Block {
+    /// Its first row, a multiple of 64.
+    pub(super) first: usize,
+    /// For each row its first slot, by place.
+    pub(super) slots: Vec<u32>,
+    /// All of its slots, by place, row by row.
+    pub(super) members: Vec<u32>,
+}
+
+/// The rows.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    pub(super) blocks: Vec<Block>,
+    /// For each slot, by place, its row.
+    pub(super) row_of: Vec<u32>,
+    /// For each row the places of its slots, ascending: a range of `members`.
+    starts: Vec<u32>,
+    members: Vec<u32>,
+    /// Rows that have slots.
+    pub(super) classes: usize,
+}
+
+/// The structure of every slot: which attributes it has, and the expressions of those that are no constants.
+pub(super) fn structures(columns: &Columns, count: usize) -> (Vec<u32>, usize) {
+    let mut structure = vec![0; count];
+    let mut kinds = usize::from(count > 0);
+    for column in &columns.columns {
+        let shapes: Vec<u32> = column.entries.iter().enumerate().map(|(id, entry)| shape(entry, id as u32)).collect();
+        if shapes.windows(2).any(|pair| pair[0] != pair[1]) {
+            kinds = refine(&mut structure, |at| shapes[column.ids[at] as usize]);
+        }
+    }
+    (structure, kinds)
+}
+
+impl Table {
+    /// Groups the slots, given by place.
+    pub(super) fn new<'s>(
+        slots: &(dyn Fn(u32) -> &'s Slot + Sync),
+        (structure, kinds): (&[u32], usize),
+        vocabulary: &Vocabulary,
+        plans: &Plans,
+        separating: &HashSet<Key>,
+        settings: &Settings,
+    ) -> Self {
+        let mut groups = structure.to_vec();
+        let columns = &vocabulary.columns;
+        for column in columns.columns.iter().filter(|column| separating.contains(&column.name.key())) {
+            refine(&mut groups, |at| column.ids[at]);
+        }
+        facts(&mut groups, slots);
+        outcomes(&mut groups, slots, structure, kinds, vocabulary, plans, separating, settings);
+        Self::of_groups(&groups, structure, kinds)
+    }
+
+    /// Numbers the rows, block by block.
+    fn of_groups(groups: &[u32], structure: &[u32], kinds: usize) -> Self {
+        let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
+        let mut places: Vec<Vec<u32>> = vec![Vec::new(); count];
+        groups.iter().enumerate().for_each(|(place, group)| places[*group as usize].push(place as u32));
+        let mut of_block: Vec<Vec<u32>> = vec![Vec::new(); kinds];
+        for (group, places) in places.iter().enumerate() {
+            of_block[structure[places[0] as usize] as usize].push(group as u32);
+        }
+        let mut table = Self { row_of: vec![NOBODY; groups.len()], classes: count, ..Self::default() };
+        for groups in of_block {
+            let first = table.starts.len();
+            let mut block = Block { first, slots: Vec::with_capacity(groups.len()), members: Vec::new() };
+            for group in groups {
+                let row = table.starts.len() as u32;
+                table.starts.push(table.members.len() as u32);
+                let places = &places[group as usize];
+                places.iter().for_each(|place| table.row_of[*place as usize] = row);
+                table.members.extend(places);
+                block.slots.push(places[0]);
+                block.members.extend(places);
+            }
+            let end = table.members.len() as u32;
+            table.starts.resize(table.starts.len().next_multiple_of(64), end);
+            table.blocks.push(block);
+        }
+        table.starts.push(table.members.len() as u32);
+        table
+    }
+
+    /// Number of rows, those without slots included.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// The places of the slots of a row, ascending.
+    pub(super) fn slots(&self, row: u32) -> &[u32] {
+        &self.members[self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize]
+    }
+}
+
+/// Separates slots by what the negotiator asks of them itself.
+fn facts<'s>(groups: &mut [u32], slots: &(dyn Fn(u32) -> &'s Slot + Sync)) {
+    let mut weights: HashMap<u64, u32> = HashMap::new();
+    let mut names: HashMap<Option<&[u8]>, u32> = HashMap::new();
+    let mut numbered = |text: Option<&'s [u8]>| {
+        let next = names.len() as u32;
+        *names.entry(text).or_insert(next)
+    };
+    let ids: Vec<[u32; 4]> = (0..groups.len())
+        .map(|at| {
+            let slot = slots(at as u32);
+            let next = weights.len() as u32;
+            let weight = *weights.entry(slot.weight.to_bits()).or_insert(next);
+            let bits =
+                u32::from(slot.partitionable) | u32::from(slot.protocols.v4) << 1 | u32::from(slot.protocols.v6) << 2;
+            [weight, bits, numbered(slot.user.as_deref()), numbered(slot.claimed_by.as_deref())]
+        })
+        .collect();
+    for fact in 0..4 {
+        refine(groups, |at| ids[at][fact]);
+    }
+}
+
+/// Separates slots by the outcomes of what is asked of them alone.
+#[expect(clippy::too_many_arguments, reason = "the parts of a table that is being made")]
+fn outcomes<'s>(
+    groups: &mut [u32],
+    slots: &(dyn Fn(u32) -> &'s Slot + Sync),
+    structure: &[u32],
+    kinds: usize,
+    vocabulary: &Vocabulary,
+    plans: &Plans,
+    separating: &HashSet<Key>,
+    settings: &Settings,
+) {
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); kinds];
+    structure.iter().enumerate().for_each(|(place, kind)| members[*kind as usize].push(place as u32));
+    let ad = |place: u32| &slots(place).ad;
+    let nobody = crate::ad::ClassAd::new();
+    for (kind, members) in members.iter().enumerate() {
+        let rows = Rows { columns: &vocabulary.columns, ads: members, ad: &ad };
+        let Some(sample) = members.first() else { continue };
+        let world = World { row: ad(*sample), other: &nobody, selected: &vocabulary.selected };
+        for atom in plans.closed(kind) {
+            if atom.row.iter().all(|name| separating.contains(&name.key())) {
+                continue;
+            }
+            let found = rows.groups(atom);
+            let values = rows.values(atom, &found, &world, settings);
+            // What could not be evaluated separates every group.
+            let codes: Vec<u32> = match &values {
+                Some(values) => values.each(found.first.len(), |v| crate::value::logic::Truth::of(v) as u32),
+                None => (0..found.first.len() as u32).collect(),
+            };
+            let mut code = vec![0; groups.len()];
+            members.iter().zip(&found.of).for_each(|(place, group)| code[*place as usize] = codes[*group as usize]);
+            refine(groups, |at| code[at]);
+        }
+    }
+}

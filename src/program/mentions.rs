@@ -1,0 +1,136 @@
+//! Which names an expression mentions, and whether it does what cannot be foreseen from them.
+
+use crate::name::{Key, Name, known};
+use crate::syntax::expr::{Node, NodeId, Tree, base_of};
+use crate::syntax::literal::Literal;
+
+/// What an expression can look at.
+#[derive(Debug, Clone, Default)]
+pub struct Mentions {
+    /// Every attribute it names, in whatever ad.
+    pub names: Vec<Name>,
+    /// Attributes whose values are names of attributes it looks at: `TARGET[Which]`.
+    pub selectors: Vec<Name>,
+    /// It looks at ads as a whole, evaluates texts, or names the sides of a match by their place.
+    pub opaque: bool,
+    /// Its parts depend on one another: a part by itself may have another value.
+    pub bound: bool,
+    /// It draws random numbers, so the evaluation of everything around it depends on it.
+    pub random: bool,
+    /// It asks what is in use at this moment.
+    pub live: bool,
+}
+
+/// Functions that leave the evaluation where they found their first argument.
+const MOVING: [&[u8]; 4] = [b"evalineachcontext", b"countmatches", b"unresolved", b"unparse"];
+
+impl Mentions {
+    /// What the whole of a tree mentions.
+    pub fn of(tree: &Tree) -> Self {
+        let mut found = Self::default();
+        for (at, node) in tree.nodes.iter().enumerate() {
+            found.node(tree, at as NodeId, node);
+        }
+        found.names.extend(tree.attributes.iter().map(|(name, _)| *name));
+        found
+    }
+
+    fn node(&mut self, tree: &Tree, at: NodeId, node: &Node) {
+        match node {
+            Node::Attr(name) if is_scope(name.key()) => {
+                let selected = matches!(tree.nodes.get(at as usize + 1), Some(Node::Select(_)));
+                let subscripted =
+                    tree.nodes.iter().any(|node| matches!(node, Node::Subscript { base, .. } if *base == at));
+                let by_place = !matches!(name.key(), known::MY | known::TARGET);
+                self.opaque |= by_place || !(selected || subscripted);
+            }
+            Node::Attr(name) | Node::Select(name) => self.names.push(*name),
+            Node::Absolute(_) => self.opaque = true,
+            Node::Subscript { index, .. } => match tree.node(*index) {
+                // A text that was never seen as a name is the name of nothing.
+                Node::Literal(Literal::Str(text)) => self.names.extend(Name::known(text)),
+                Node::Literal(_) => {}
+                Node::Attr(name) => self.selectors.push(*name),
+                // An index into the list that a function or a list in place makes.
+                _ => self.opaque = true,
+            },
+            Node::Call(call) => {
+                let name = tree.calls[*call as usize].name.folded();
+                self.opaque |= matches!(name, b"eval" | b"usermap" | b"userhome");
+                self.bound |= MOVING.contains(&name);
+                self.random |= name == b"random";
+                self.live |= name.starts_with(b"resourcesinuse");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a name means an ad.
+fn is_scope(key: Key) -> bool {
+    (known::is_special(key) && key != known::CURRENT_TIME) || known::is_of_match(key)
+}
+
+/// The attribute that a node refers to in the ad it stands in or in the one opposite, if it is that simple: `x`, `MY.x`,
+/// `TARGET.x`.
+pub(crate) fn reference(tree: &Tree, id: NodeId) -> Option<(Scoped, Name)> {
+    match *tree.node(id) {
+        Node::Attr(name) if !is_scope(name.key()) => Some((Scoped::Either, name)),
+        Node::Select(name) => match tree.node(base_of(id)) {
+            Node::Attr(scope) if scope.key() == known::MY => Some((Scoped::Own, name)),
+            Node::Attr(scope) if scope.key() == known::TARGET => Some((Scoped::Opposite, name)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Where a reference looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scoped {
+    /// In the ad it stands in, then in the opposite one.
+    Either,
+    /// In the ad it stands in.
+    Own,
+    /// In the opposite one.
+    Opposite,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse::{ParseOptions, parse_expr};
+
+    fn mentions(text: &str) -> Mentions {
+        Mentions::of(parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap().tree())
+    }
+
+    #[test]
+    fn names_are_found_wherever_they_stand() {
+        // A text is the name of an attribute only if there is such an attribute anywhere.
+        let _ = Name::new("h");
+        let found = mentions("MY.a > TARGET.b && f({c, [d = e].g})[0] == TARGET[\"h\"] || TARGET[i]");
+        let mut names: Vec<String> = found.names.iter().map(ToString::to_string).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names, ["a", "b", "c", "d", "e", "g", "h"]);
+        assert_eq!(found.selectors, [Name::new("i")]);
+        assert!(!found.opaque);
+    }
+
+    #[test]
+    fn what_looks_at_whole_ads_is_opaque() {
+        for text in
+            ["size(MY)", "eval(\"a\")", "LEFT.a", "TARGET", ".a", "MY[strcat(a, b)]", "root.a", "parent", "other.x"]
+        {
+            assert!(mentions(text).opaque, "{text}");
+        }
+        assert!(!mentions("CurrentTime > MY.a").opaque);
+    }
+
+    #[test]
+    fn functions_that_bind_their_surroundings_are_known() {
+        assert!(mentions("countMatches(a, b) > 1").bound && mentions("Random() > 0.5").random);
+        assert!(mentions("ResourcesInUseByUser(a)").live);
+    }
+}

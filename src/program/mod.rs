@@ -1,0 +1,33 @@
+//! Compiled expressions: conditions over many ads at once.
+//!
+//! In: an expression, the ads on one side of a match (the rows) and the one ad on the other side. Out: for each row
+//! what [`crate::eval`] says of it. An expression is taken apart into atoms; an atom is evaluated once for each
+//! distinct combination of the attributes it looks at, by operators over columns or, if it holds anything else, by
+//! the evaluator itself. Whatever cannot be taken apart without a doubt is one atom.
+
+pub mod atom;
+pub mod batch;
+pub mod column;
+pub mod condition;
+pub mod mask;
+pub mod mentions;
+
+/// The two sides of a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// The ads of which there are many.
+    Row,
+    /// The one ad opposite to all of them.
+    Other,
+}
+
+impl Side {
+    /// The opposite side.
+    #[must_use]
+    pub fn opposite(self) -> Self {
+        match self {
+            Side::Row => Side::Other,
+            Side::Other => Side::Row,
+        }
+    }
+}
