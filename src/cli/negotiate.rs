@@ -46,6 +46,7 @@ Examples:
   classmate negotiate --slots slots.ads.gz --jobs jobs.ads --log Accountantnew.log
 
 Exit status: 0 when the cycle was run, 1 when a file cannot be read, 2 when a file or a setting is wrong.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct Arguments {
     #[command(flatten)]
     files: PoolFiles,

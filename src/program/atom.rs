@@ -40,10 +40,13 @@ pub struct Atom {
     pub other: Vec<Name>,
 }
 
+/// What two atoms have in common that are one: kind, side, text, and what they depend on.
+type Identity = (u8, Side, Vec<u8>, Vec<Key>, Vec<Key>);
+
 /// Numbers atoms.
 #[derive(Debug, Default)]
 pub struct Atoms {
-    known: HashMap<(u8, Side, Vec<u8>, Vec<Key>, Vec<Key>), Arc<Atom>>,
+    known: HashMap<Identity, Arc<Atom>>,
 }
 
 impl Atoms {

@@ -222,17 +222,23 @@ impl Vector {
             (Vector::Ints(a), Vector::Ints(b)) => ints(op, &a, |at| b[at]),
             (Vector::Same(a), right) => {
                 let mut values = right.values();
-                values.iter_mut().for_each(|b| *b = operate(op, &a, b));
+                for b in &mut values {
+                    *b = operate(op, &a, b);
+                }
                 Vector::Each(values)
             }
             (left, Vector::Same(b)) => {
                 let mut values = left.values();
-                values.iter_mut().for_each(|a| *a = operate(op, a, &b));
+                for a in &mut values {
+                    *a = operate(op, a, &b);
+                }
                 Vector::Each(values)
             }
             (left, right) => {
                 let (mut values, right) = (left.values(), right.values());
-                values.iter_mut().zip(&right).for_each(|(a, b)| *a = operate(op, a, b));
+                for (a, b) in values.iter_mut().zip(&right) {
+                    *a = operate(op, a, b);
+                }
                 Vector::Each(values)
             }
         }
@@ -295,17 +301,17 @@ impl Batch<'_, '_> {
         match self.world.resolve(own, rank, side) {
             Found::Absent => {
                 let found = self.world.resolve(own, rank, side.opposite());
-                self.found(rank.key(), found)
+                self.found(rank.key(), &found)
             }
-            found => self.found(rank.key(), found),
+            found => self.found(rank.key(), &found),
         }
     }
 
-    fn found(&mut self, key: Key, found: Found<'_>) -> Option<Vector> {
+    fn found(&mut self, key: Key, found: &Found<'_>) -> Option<Vector> {
         match found {
             Found::Absent => Some(Vector::Same(Value::Undefined)),
             Found::Clock => Some(Vector::Same(Value::Int(self.settings.now))),
-            Found::Constant(Side::Other, literal) => Some(Vector::Same(Value::from(literal))),
+            Found::Constant(Side::Other, literal) => Some(Vector::Same(Value::from(*literal))),
             Found::Constant(Side::Row, _) => {
                 let column = self.rows.columns.get(key)?;
                 if let Some(ints) = &column.ints {
@@ -319,6 +325,7 @@ impl Batch<'_, '_> {
                 Some(Vector::Each(self.groups.first.iter().map(value).collect::<Option<_>>()?))
             }
             Found::Tree(side, tree) => {
+                let side = *side;
                 if self.path.contains(&(side, key)) {
                     return None;
                 }
@@ -343,7 +350,7 @@ impl Batch<'_, '_> {
             Node::Attr(_) | Node::Select(_) => {
                 let (scoped, name) = reference(tree, id)?;
                 let found = self.world.resolve(scoped, name, side);
-                self.found(name.key(), found)
+                self.found(name.key(), &found)
             }
             Node::Paren(inner) => self.node(tree, inner, side),
             Node::Unary(UnaryOp::Not, operand) => Some(self.node(tree, operand, side)?.map(|value| not(&value))),

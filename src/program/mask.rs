@@ -146,7 +146,6 @@ impl Truths {
 
     /// `!self`
     #[must_use]
-    #[expect(clippy::should_implement_trait, reason = "an operator of the language, beside and and or")]
     pub fn not(&self) -> Self {
         Self { yes: self.no.clone(), no: self.yes.clone(), error: self.error.clone() }
     }

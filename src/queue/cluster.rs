@@ -62,7 +62,9 @@ fn child(ad: &ClassAd, common: &Arc<ClassAd>) -> Option<ClassAd> {
         return None;
     }
     let mut child = ClassAd::with_capacity(different.len());
-    different.into_iter().for_each(|(name, value)| child.set(name, value));
+    for (name, value) in different {
+        child.set(name, value);
+    }
     child.chain(Some(Arc::clone(common)));
     Some(child)
 }

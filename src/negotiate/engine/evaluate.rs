@@ -102,14 +102,20 @@ fn descending(rank: f64) -> u64 {
 /// A block, an atom, and the values of the request that it looks at.
 type AtomKey = (u32, u32, Vec<u32>);
 
+/// A block, whether its slots or its rows, and attributes.
+type GroupsKey = (u32, bool, Vec<Key>);
+
+/// What is known of an atom; none if it could not be evaluated.
+type Known<T> = HashMap<AtomKey, Option<Arc<T>>>;
+
 /// Results that requests share.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     /// Where atoms are true that are a clause of their own: more is not asked of them.
-    yes: Mutex<HashMap<AtomKey, Option<Arc<Mask>>>>,
+    yes: Mutex<Known<Mask>>,
     uniform: Mutex<HashMap<(usize, bool), Arc<Mask>>>,
-    truths: Mutex<HashMap<AtomKey, Option<Arc<Truths>>>>,
-    groups: Mutex<HashMap<(u32, bool, Vec<Key>), Arc<Groups>>>,
+    truths: Mutex<Known<Truths>>,
+    groups: Mutex<HashMap<GroupsKey, Arc<Groups>>>,
     orders: Mutex<HashMap<Vec<AtomKey>, Arc<Order>>>,
     firsts: Mutex<HashMap<Vec<AtomKey>, Arc<First>>>,
 }

@@ -78,11 +78,11 @@ const AT_ONCE: usize = 512;
 #[derive(Debug, Clone)]
 enum Way {
     /// Slot by slot.
-    BySlot,
+    Slots,
     /// By the class of each request, which has to be looked at.
-    ByRequest,
+    Request,
     /// By this class, under these concurrency limits.
-    ByClass(usize, Option<Vec<u8>>),
+    Class(usize, Option<Vec<u8>>),
 }
 
 /// The candidates of a request.
@@ -156,7 +156,7 @@ impl<'c> Engine<'c> {
             let wanted = Wanted { ad: ad.clone(), ids: ids.clone(), kind };
             self.with(|evaluator| evaluator.verdict(&wanted))
         });
-        if self.classes.len() >= CLASSES && self.ways.values().all(|way| !matches!(way, Way::ByClass(..))) {
+        if self.classes.len() >= CLASSES && self.ways.values().all(|way| !matches!(way, Way::Class(..))) {
             self.classes.clear();
             self.by_verdict.clear();
             self.by_ids.clear();
@@ -195,7 +195,7 @@ impl<'c> Engine<'c> {
     /// Where the rows can be reached from; none if everywhere.
     fn reachable(&self, asking: &Asking<'_>) -> Option<Mask> {
         let rows = &self.rows;
-        let everywhere = rows.unclaimed && rows.protocols.is_none_or(|protocols| protocols.meet(asking.protocols));
+        let everywhere = rows.unclaimed && rows.protocols.is_some_and(|protocols| protocols.meet(asking.protocols));
         (!everywhere).then(|| {
             Mask::of(self.table.len(), |row| match self.table.slots(row as u32).first() {
                 Some(place) => {
@@ -344,21 +344,21 @@ impl<'c> Engine<'c> {
 
 impl Market for Engine<'_> {
     fn needs_ad(&self, autocluster: u32) -> bool {
-        self.rules.knobs.matching.depth_first || !matches!(self.ways.get(&autocluster), Some(Way::ByClass(..)))
+        self.rules.knobs.matching.depth_first || !matches!(self.ways.get(&autocluster), Some(Way::Class(..)))
     }
 
     fn best(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Refusal> {
-        let way = self.ways.get(&request.autocluster).cloned().unwrap_or(Way::BySlot);
+        let way = self.ways.get(&request.autocluster).cloned().unwrap_or(Way::Slots);
         let (class, text) = match way {
-            Way::ByClass(class, text) => (Some(class), text),
-            Way::ByRequest => {
+            Way::Class(class, text) => (Some(class), text),
+            Way::Request => {
                 let Limited::Everywhere(text) = self.offers.limited(request) else {
                     self.found = None;
                     return self.offers.best(request, asking, session);
                 };
                 (self.class_of(&request.ad), text)
             }
-            Way::BySlot => (None, None),
+            Way::Slots => (None, None),
         };
         let Some(class) = class else {
             self.found = None;
@@ -383,7 +383,7 @@ impl Market for Engine<'_> {
 
     fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
         let held = match self.ways.get(&request.autocluster) {
-            Some(Way::ByClass(_, text)) => {
+            Some(Way::Class(_, text)) => {
                 let text = text.clone();
                 self.offers.take_under(offer, request, text)
             }
@@ -422,7 +422,7 @@ impl Market for Engine<'_> {
             requests: self.classes.len(),
             batched: columns.batched.load(std::sync::atomic::Ordering::Relaxed),
             scalar: columns.scalar.load(std::sync::atomic::Ordering::Relaxed),
-            by_slot: self.ways.values().filter(|way| matches!(way, Way::BySlot)).count(),
+            by_slot: self.ways.values().filter(|way| matches!(way, Way::Slots)).count(),
         })
     }
 }
@@ -494,7 +494,9 @@ impl Parts {
 
     fn engine<'c>(self, offers: Offers<'c>, rules: &'c Rules, samples: &[Sample]) -> Engine<'c> {
         let mut place_of = vec![u32::MAX; offers.slots().len()];
-        self.order.iter().enumerate().for_each(|(place, slot)| place_of[*slot] = place as u32);
+        for (place, slot) in self.order.iter().enumerate() {
+            place_of[*slot] = place as u32;
+        }
         let slot = |place: u32| offers.slot_at(self.order[place as usize]);
         let rows = class::Rows::new(&self.table, &slot, rules.trim.preemption);
         let Parts { order, vocabulary, plans, kinds, odd, loose, table, wanted } = self;
@@ -537,10 +539,10 @@ impl Engine<'_> {
             });
             for (sample, (wanted, verdict)) in samples.iter().zip(wanted.iter().zip(verdicts)) {
                 let way = match (verdict, self.offers.limited_ad(&sample.ad)) {
-                    (_, Limited::BySlot) => Way::BySlot,
-                    (Some(verdict), Limited::Everywhere(text)) => Way::ByClass(self.intern(verdict), text),
-                    (None, _) if varying && wanted.kind != usize::MAX => Way::ByRequest,
-                    (None, _) => Way::BySlot,
+                    (_, Limited::BySlot) => Way::Slots,
+                    (Some(verdict), Limited::Everywhere(text)) => Way::Class(self.intern(verdict), text),
+                    (None, _) if varying && wanted.kind != usize::MAX => Way::Request,
+                    (None, _) => Way::Slots,
                 };
                 self.ways.insert(sample.autocluster, way);
             }

@@ -80,7 +80,9 @@ impl Table {
     fn of_groups(groups: &[u32], structure: &[u32], kinds: usize) -> Self {
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
         let mut places: Vec<Vec<u32>> = vec![Vec::new(); count];
-        groups.iter().enumerate().for_each(|(place, group)| places[*group as usize].push(place as u32));
+        for (place, group) in groups.iter().enumerate() {
+            places[*group as usize].push(place as u32);
+        }
         let mut of_block: Vec<Vec<u32>> = vec![Vec::new(); kinds];
         for (group, places) in places.iter().enumerate() {
             of_block[structure[places[0] as usize] as usize].push(group as u32);
@@ -93,7 +95,9 @@ impl Table {
                 let row = table.starts.len() as u32;
                 table.starts.push(table.members.len() as u32);
                 let places = &places[group as usize];
-                places.iter().for_each(|place| table.row_of[*place as usize] = row);
+                for place in places {
+                    table.row_of[*place as usize] = row;
+                }
                 table.members.extend(places);
                 block.slots.push(places[0]);
                 block.members.extend(places);
@@ -135,9 +139,11 @@ fn facts<'s>(groups: &mut [u32], slots: &(dyn Fn(u32) -> &'s Slot + Sync)) {
             [weight, bits, numbered(slot.user.as_deref()), numbered(slot.claimed_by.as_deref())]
         })
         .collect();
-    for fact in 0..4 {
-        refine(groups, |at| ids[at][fact]);
-    }
+    let [weight, bits, user, owner] = [0, 1, 2, 3];
+    refine(groups, |at| ids[at][weight]);
+    refine(groups, |at| ids[at][bits]);
+    refine(groups, |at| ids[at][user]);
+    refine(groups, |at| ids[at][owner]);
 }
 
 /// Separates slots by the outcomes of what is asked of them alone.
@@ -153,7 +159,9 @@ fn outcomes<'s>(
     settings: &Settings,
 ) {
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); kinds];
-    structure.iter().enumerate().for_each(|(place, kind)| members[*kind as usize].push(place as u32));
+    for (place, kind) in structure.iter().enumerate() {
+        members[*kind as usize].push(place as u32);
+    }
     let ad = |place: u32| &slots(place).ad;
     let nobody = crate::ad::ClassAd::new();
     for (kind, members) in members.iter().enumerate() {
@@ -172,7 +180,9 @@ fn outcomes<'s>(
                 None => (0..found.first.len() as u32).collect(),
             };
             let mut code = vec![0; groups.len()];
-            members.iter().zip(&found.of).for_each(|(place, group)| code[*place as usize] = codes[*group as usize]);
+            for (place, group) in members.iter().zip(&found.of) {
+                code[*place as usize] = codes[*group as usize];
+            }
             refine(groups, |at| code[at]);
         }
     }

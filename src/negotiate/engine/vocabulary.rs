@@ -77,7 +77,9 @@ impl Vocabulary {
         }
         let mut found = Self::default();
         let mut odd = Odd::new();
-        roots.iter().for_each(|name| found.name(Name::new(name)));
+        for name in roots {
+            found.name(Name::new(name));
+        }
         for expr in exprs {
             found.foreseen(&Mentions::of(expr.tree()))?;
         }
@@ -102,7 +104,9 @@ impl Vocabulary {
 
     /// Notes what an expression mentions; none if it cannot be foreseen.
     fn foreseen(&mut self, mentions: &Mentions) -> Option<()> {
-        mentions.names.iter().chain(&mentions.selectors).for_each(|name| self.name(*name));
+        for name in mentions.names.iter().chain(&mentions.selectors) {
+            self.name(*name);
+        }
         self.selectors.extend(&mentions.selectors);
         (!mentions.opaque && !mentions.live).then_some(())
     }
@@ -171,7 +175,9 @@ impl Vocabulary {
                     _ => {}
                 }
             }
-            names.iter().for_each(|name| self.name(*name));
+            for name in &names {
+                self.name(*name);
+            }
             self.selected.insert(selector.key(), names);
         }
         Some(())
