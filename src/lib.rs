@@ -4,6 +4,7 @@
 
 pub mod accountant;
 pub mod ad;
+pub mod analysis;
 pub mod builtin;
 pub mod cli;
 pub mod config;

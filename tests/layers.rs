@@ -11,6 +11,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("syntax", &["syntax"]),
     ("language", &["value", "ad", "eval", "builtin", "format"]),
     ("program", &["program"]),
+    ("analysis", &["analysis"]),
     ("pool", &["pool", "queue", "quota", "accountant", "priority", "config"]),
     ("negotiate", &["negotiate"]),
     ("shell", &["conform", "report", "cli", "repl", "main", "lib"]),
