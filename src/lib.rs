@@ -12,6 +12,7 @@ pub mod conform;
 pub mod error;
 pub mod eval;
 pub mod format;
+pub mod lint;
 pub mod name;
 pub mod negotiate;
 pub mod pool;

@@ -221,7 +221,9 @@ fn narrowed_numbers(op: BinaryOp, left: &Values, right: &Values, holds: bool) ->
         allowed_reals.1 = ends.most_real(open);
     }
     if above {
-        allowed_ints.0 = ends.negated().most_int(open).checked_neg().unwrap_or(i64::MIN);
+        // The largest integer also stands for the smallest one, which has no negative.
+        let most = ends.negated().most_int(open);
+        allowed_ints.0 = if most == i64::MAX { i64::MIN } else { -most };
         allowed_reals.0 = -ends.negated().most_real(open);
     }
     let mut kinds = left.kinds & kind::NAN;
@@ -353,6 +355,15 @@ mod tests {
         // What is not less is at least ten, or NaN.
         let set = narrowed(BinaryOp::Less, &Values::any(), &int(10), Truths::FALSE);
         assert!(set.contains(&Value::Int(10)) && !set.contains(&Value::Int(9)) && set.has(kind::NAN));
+    }
+
+    #[test]
+    fn the_smallest_integer_is_not_lost() {
+        let infinity = Values { reals: Some((f64::NEG_INFINITY, f64::NEG_INFINITY)), ..Values::none() };
+        let set = narrowed(BinaryOp::Greater, &Values::any(), &infinity, Truths::TRUE);
+        assert!(set.contains(&Value::Int(i64::MIN)));
+        let set = narrowed(BinaryOp::GreaterEqual, &Values::any(), &int(i64::MIN), Truths::TRUE);
+        assert!(set.contains(&Value::Int(i64::MIN)));
     }
 
     #[test]

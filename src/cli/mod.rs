@@ -6,6 +6,7 @@ mod conform;
 mod eval;
 mod functions;
 mod input;
+mod lint;
 mod matching;
 mod negotiate;
 mod quotas;
@@ -34,6 +35,7 @@ Examples:
   classmate negotiate examples/pool
   classmate quotas examples/groups
   classmate config check condor_config
+  classmate lint condor_config slots.ads
 
 Exit status: 0 on success, 1 when something could not be done, 2 on wrong usage or text that does not parse.")]
 pub struct Cli {
@@ -73,6 +75,7 @@ enum Command {
     Userprio(Box<userprio::Arguments>),
     Ads(ads::Arguments),
     Config(config::Arguments),
+    Lint(lint::Arguments),
     Conform(conform::Arguments),
 }
 
@@ -181,6 +184,7 @@ pub fn run() -> ExitCode {
         Command::Userprio(arguments) => userprio::run(arguments, streams),
         Command::Ads(arguments) => ads::run(arguments, streams),
         Command::Config(arguments) => return ended(config::run(arguments, streams)),
+        Command::Lint(arguments) => return ended(lint::run(arguments, streams)),
         Command::Conform(arguments) => conform::run(arguments),
     };
     ended(result.map(|()| ExitCode::SUCCESS))
