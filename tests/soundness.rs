@@ -68,8 +68,24 @@ fn expression() -> impl Strategy<Value = String> {
         let unary = prop::sample::select(vec!["!", "-", "+", "~"]);
         let binary = prop::sample::select(vec!["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", ">>>", "?:"]);
         let predicate = prop::sample::select(vec![
-            "isUndefined", "isError", "isString", "isInteger", "isReal", "isBoolean", "isList", "isClassAd",
-            "isAbsTime", "isRelTime", "int", "real", "string", "size", "toUpper", "debug", "nosuch", "strcat",
+            "isUndefined",
+            "isError",
+            "isString",
+            "isInteger",
+            "isReal",
+            "isBoolean",
+            "isList",
+            "isClassAd",
+            "isAbsTime",
+            "isRelTime",
+            "int",
+            "real",
+            "string",
+            "size",
+            "toUpper",
+            "debug",
+            "nosuch",
+            "strcat",
         ]);
         prop_oneof![
             4 => joined(" && "),
@@ -105,7 +121,11 @@ fn truth(value: &Value) -> Truths {
 fn meaning(value: &Value) -> Truths {
     match value {
         Value::Int(_) | Value::Real(_) => {
-            if value.as_condition() == Some(true) { Truths::TRUE } else { Truths::FALSE }
+            if value.as_condition() == Some(true) {
+                Truths::TRUE
+            } else {
+                Truths::FALSE
+            }
         }
         other => truth(other),
     }

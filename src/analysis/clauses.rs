@@ -60,8 +60,7 @@ pub fn claims(expr: &Expr, base: Base<'_>) -> Vec<Claim> {
     let truths = finder.analysis.truths(root);
     let explained = |claim: &Claim| matches!(claim.certainty, Certainty::Contradicts(_) | Certainty::Always(_));
     if !truths.has(Truths::TRUE) && truths != Truths::NONE && !finder.found.iter().any(explained) {
-        let plain = matches!(tree.node(root), Node::Literal(_)) || is_value(&tree, root);
-        if !plain {
+        if !is_constant(&tree, root) {
             finder.found.push(Claim { clause: root, certainty: Certainty::Never });
         }
     }
@@ -79,7 +78,7 @@ pub fn claims(expr: &Expr, base: Base<'_>) -> Vec<Claim> {
 }
 
 /// Whether a part is a value rather than a condition: not made of logic or comparisons.
-fn is_value(tree: &Tree, mut id: NodeId) -> bool {
+pub fn is_value(tree: &Tree, mut id: NodeId) -> bool {
     while let Node::Paren(inner) = *tree.node(id) {
         id = inner;
     }
@@ -175,6 +174,9 @@ impl Finder<'_> {
                 if gone.contains(&earlier) || gone.contains(&later) || impure(tree, later) {
                     continue;
                 }
+                if is_constant(tree, later) {
+                    continue;
+                }
                 if same(tree, earlier, later) {
                     gone.push(later);
                     self.tell(later, Certainty::Repeats(earlier));
@@ -187,11 +189,11 @@ impl Finder<'_> {
                 if !alone {
                     continue;
                 }
-                let beside = |analysis: &Analysis<'_>, given: NodeId, outcome: Truths, clause: NodeId| {
-                    match analysis.where_it_is(given, outcome, &nothing) {
-                        Some(facts) => analysis.values_where(clause, &facts).truths(),
-                        None => Truths::NONE,
-                    }
+                let beside = |analysis: &Analysis<'_>, given: NodeId, outcome: Truths, clause: NodeId| match analysis
+                    .where_it_is(given, outcome, &nothing)
+                {
+                    Some(facts) => analysis.values_where(clause, &facts).truths(),
+                    None => Truths::NONE,
                 };
                 let with = beside(&self.analysis, earlier, going, later);
                 if !with.has(going) {
@@ -231,6 +233,14 @@ impl Finder<'_> {
         }
         self.found.sort_by_key(|claim| claim.clause);
     }
+}
+
+/// Whether a part is a constant, perhaps in parentheses: where texts are put together, those stand for nothing.
+fn is_constant(tree: &Tree, mut id: NodeId) -> bool {
+    while let Node::Paren(inner) = *tree.node(id) {
+        id = inner;
+    }
+    matches!(tree.node(id), Node::Literal(_))
 }
 
 /// Whether two parts are written alike.
@@ -304,6 +314,7 @@ mod tests {
     fn what_is_fine_gives_no_claim() {
         for text in [
             "true",
+            "(true) && (true) && x",
             "Memory",
             "TARGET.Memory >= MY.RequestMemory && TARGET.Cpus >= MY.RequestCpus",
             "OpSys == \"LINUX\" || OpSys == \"WINDOWS\"",

@@ -86,11 +86,9 @@ fn compare_numbers(op: BinaryOp, left: &Values, right: &Values) -> Truths {
     if let (Some(one), Some(two)) = (whole(left), whole(right)) {
         result = result.or(ranges(op, one, two));
     }
-    for (one, two) in [
-        (as_real(whole(left)), right.reals),
-        (left.reals, as_real(whole(right))),
-        (left.reals, right.reals),
-    ] {
+    for (one, two) in
+        [(as_real(whole(left)), right.reals), (left.reals, as_real(whole(right))), (left.reals, right.reals)]
+    {
         if let (Some(one), Some(two)) = (one, two) {
             result = result.or(ranges(op, one, two));
         }
@@ -223,7 +221,7 @@ fn narrowed_numbers(op: BinaryOp, left: &Values, right: &Values, holds: bool) ->
     if above {
         // The largest integer also stands for the smallest one, which has no negative.
         let most = ends.negated().most_int(open);
-        allowed_ints.0 = if most == i64::MAX { i64::MIN } else { -most };
+        allowed_ints.0 = if most == i64::MAX { i64::MIN } else { most.checked_neg().unwrap_or(i64::MAX) };
         allowed_reals.0 = -ends.negated().most_real(open);
     }
     let mut kinds = left.kinds & kind::NAN;
@@ -337,7 +335,6 @@ pub fn narrowed_identical(left: &Values, right: &Values, holds: bool) -> Values 
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -351,7 +348,9 @@ mod tests {
         let set = narrowed(BinaryOp::Less, &Values::any(), &int(10), Truths::TRUE);
         assert!(set.contains(&Value::Int(9)) && !set.contains(&Value::Int(10)));
         assert!(set.contains(&Value::Real(9.999)) && !set.contains(&Value::Real(10.0)));
-        assert!(set.contains(&Value::Bool(true)) && !set.contains(&Value::Undefined) && !set.contains(&Value::text("")));
+        assert!(
+            set.contains(&Value::Bool(true)) && !set.contains(&Value::Undefined) && !set.contains(&Value::text(""))
+        );
         // What is not less is at least ten, or NaN.
         let set = narrowed(BinaryOp::Less, &Values::any(), &int(10), Truths::FALSE);
         assert!(set.contains(&Value::Int(10)) && !set.contains(&Value::Int(9)) && set.has(kind::NAN));
@@ -364,6 +363,8 @@ mod tests {
         assert!(set.contains(&Value::Int(i64::MIN)));
         let set = narrowed(BinaryOp::GreaterEqual, &Values::any(), &int(i64::MIN), Truths::TRUE);
         assert!(set.contains(&Value::Int(i64::MIN)));
+        let set = narrowed(BinaryOp::Greater, &Values::any(), &int(i64::MAX), Truths::TRUE);
+        assert!(!set.contains(&Value::Int(0)));
     }
 
     #[test]

@@ -249,9 +249,7 @@ impl Values {
     pub fn contains(&self, value: &Value) -> bool {
         match value {
             Value::Int(value) => self.ints.is_some_and(|(low, high)| (low..=high).contains(value)),
-            Value::Real(value) if !value.is_nan() => {
-                self.reals.is_some_and(|(low, high)| (low..=high).contains(value))
-            }
+            Value::Real(value) if !value.is_nan() => self.reals.is_some_and(|(low, high)| (low..=high).contains(value)),
             Value::Str(text) => match &self.texts {
                 Texts::None => false,
                 Texts::Exact(texts) => texts.contains(text),

@@ -134,7 +134,8 @@ const ROUNDS: usize = 20;
 fn all(arguments: &Arguments) -> Result<Vec<Alarm>, Failure> {
     let mut alarms = Vec::new();
     for (at, text) in arguments.expressions.iter().enumerate() {
-        let name = if arguments.expressions.len() == 1 { "expression".to_owned() } else { format!("expression {}", at + 1) };
+        let name =
+            if arguments.expressions.len() == 1 { "expression".to_owned() } else { format!("expression {}", at + 1) };
         alarms.extend(of_expression(&name, text.as_bytes()));
     }
     let mut configs = Vec::new();
@@ -178,7 +179,8 @@ fn detect(path: &Path) -> Result<Kind, Failure> {
         return Ok(Kind::Config);
     }
     if path.as_os_str() == "-" {
-        return Err(Failure::input("standard input can be anything").help("say what it is: --as config, ads, submit or expression"));
+        return Err(Failure::input("standard input can be anything")
+            .help("say what it is: --as config, ads, submit or expression"));
     }
     let text = contents(path)?;
     if detect_file(&text, &ParseOptions::default()) != Format::Long {
@@ -234,9 +236,12 @@ fn of_expression(name: &str, text: &[u8]) -> Vec<Alarm> {
     let question = Question { text, quoting: Quoting::New, role, defined: &|_| false, base: &unknown };
     let alarm = |found: expression::Found| Alarm {
         code: found.code,
-        edit: found.finding.fix.as_ref().filter(|_| found.is_certain()).map(|fix| {
-            Edit { range: fix.span.range(), text: fix.text.clone() }
-        }),
+        edit: found
+            .finding
+            .fix
+            .as_ref()
+            .filter(|_| found.is_certain())
+            .map(|fix| Edit { range: fix.span.range(), text: fix.text.clone() }),
         finding: found.finding,
         excerpt: Excerpt { file: Arc::from(name), line: 1, column: 1, text: text.to_vec() },
         subject: None,
@@ -262,11 +267,8 @@ fn fix(alarms: &[Alarm]) -> Result<u64, Failure> {
         if text.starts_with(&[0x1f, 0x8b]) {
             continue;
         }
-        let edits: Vec<&Edit> = alarms
-            .iter()
-            .filter(|alarm| alarm.excerpt.file == *file)
-            .filter_map(|alarm| alarm.edit.as_ref())
-            .collect();
+        let edits: Vec<&Edit> =
+            alarms.iter().filter(|alarm| alarm.excerpt.file == *file).filter_map(|alarm| alarm.edit.as_ref()).collect();
         let new = edited(&text, &edits);
         if new == text {
             continue;

@@ -79,7 +79,13 @@ mod tests {
             .collect();
         assert_eq!(
             shown,
-            ["A 1 true false true", "A 3 true true true", "A 5 false false true", "B 6 true false false", "A 9 true false false"]
+            [
+                "A 1 true false true",
+                "A 3 true true true",
+                "A 5 false false true",
+                "B 6 true false false",
+                "A 9 true false false"
+            ]
         );
     }
 }

@@ -93,7 +93,8 @@ impl AdLinter {
         let mut found = line.faults;
         if let Some(expr) = &line.expr {
             let defined = |name: Name| ad.contains(name);
-            let question = Question { text: &line.text, quoting, role: role(line.name, slot), defined: &defined, base: &unknown };
+            let question =
+                Question { text: &line.text, quoting, role: role(line.name, slot), defined: &defined, base: &unknown };
             found.extend(parsed(&question, expr));
             if line.name.folded() == b"requirements" && found.iter().all(|found| !settles(found.code)) {
                 found.extend(unsatisfiable(ad, expr));
@@ -104,15 +105,21 @@ impl AdLinter {
             if self.alarms.len() >= MOST {
                 break;
             }
-            let edit = found.finding.fix.as_ref().filter(|_| found.is_certain() && line.offset != usize::MAX).map(|fix| {
-                let range = fix.span.range();
-                Edit { range: line.offset + range.start..line.offset + range.end, text: fix.text.clone() }
-            });
+            let edit =
+                found.finding.fix.as_ref().filter(|_| found.is_certain() && line.offset != usize::MAX).map(|fix| {
+                    let range = fix.span.range();
+                    Edit { range: line.offset + range.start..line.offset + range.end, text: fix.text.clone() }
+                });
             given.push(self.alarms.len());
             self.alarms.push(Alarm {
                 code: found.code,
                 finding: found.finding,
-                excerpt: Excerpt { file: Arc::clone(file), line: line.line, column: line.column, text: line.text.clone() },
+                excerpt: Excerpt {
+                    file: Arc::clone(file),
+                    line: line.line,
+                    column: line.column,
+                    text: line.text.clone(),
+                },
                 subject: Some(line.name.display().into_owned()),
                 repeated: 0,
                 edit,
@@ -301,7 +308,10 @@ mod tests {
 
     #[test]
     fn requirements_that_the_ad_itself_refutes_are_told() {
-        assert_eq!(found("RequestGPUs = 0\nRequirements = TARGET.Cpus > 1 && RequestGPUs > 0"), ["unsatisfiable 2:35 +0"]);
+        assert_eq!(
+            found("RequestGPUs = 0\nRequirements = TARGET.Cpus > 1 && RequestGPUs > 0"),
+            ["unsatisfiable 2:35 +0"]
+        );
         assert_eq!(found("RequestGPUs = 1\nRequirements = TARGET.Cpus > 1 && RequestGPUs > 0"), Vec::<String>::new());
     }
 }

@@ -41,15 +41,11 @@ const PER_JOB: &[&str] = &[
     "committedtime",
     "cumulativesuspensiontime",
     "dagnodename",
-    "diskusage",
-    "diskusage_raw",
     "enteredcurrentstatus",
     "env",
     "environment",
     "err",
     "globaljobid",
-    "imagesize",
-    "imagesize_raw",
     "in",
     "iwd",
     "jobcurrentstartdate",
@@ -57,13 +53,10 @@ const PER_JOB: &[&str] = &[
     "joblaststartdate",
     "jobruncount",
     "jobstartdate",
-    "jobstatus",
-    "lastjobstatus",
     "lastmatchtime",
     "lastrejmatchreason",
     "lastrejmatchtime",
     "lastvacatetime",
-    "numckpts",
     "numjobmatches",
     "numjobstarts",
     "numjobreconnects",
@@ -73,10 +66,7 @@ const PER_JOB: &[&str] = &[
     "procid",
     "qdate",
     "remotewallclocktime",
-    "residentsetsize_raw",
     "shadowbday",
-    "stagein",
-    "submitevent",
     "transferin",
     "transferinput",
     "transferoutput",
@@ -89,7 +79,21 @@ const NAMED: &[(&str, &[&str])] = &[
     ("opsys", &["linux", "windows", "osx", "macos", "freebsd"]),
     ("opsysname", &["centos", "debian", "ubuntu", "fedora", "almalinux", "rocky", "redhat", "sl", "macos"]),
     ("opsysshortname", &["centos", "debian", "ubuntu", "fedora", "almalinux", "rocky", "redhat", "sl", "macos"]),
-    ("opsysandver", &["centos7", "centos8", "debian12", "debian11", "ubuntu22", "ubuntu24", "almalinux9", "almalinux8", "rocky8", "rocky9"]),
+    (
+        "opsysandver",
+        &[
+            "centos7",
+            "centos8",
+            "debian12",
+            "debian11",
+            "ubuntu22",
+            "ubuntu24",
+            "almalinux9",
+            "almalinux8",
+            "rocky8",
+            "rocky9",
+        ],
+    ),
     ("state", &["unclaimed", "claimed", "matched", "preempting", "backfill", "drained"]),
     ("activity", &["idle", "busy", "suspended", "vacating", "killing", "benchmarking", "retiring"]),
     ("slottype", &["static", "dynamic", "partitionable"]),
@@ -98,14 +102,8 @@ const NAMED: &[(&str, &[&str])] = &[
 ];
 
 /// What `GROUP_SORT_EXPR` sees of a group.
-pub(super) const OF_GROUP: &[&str] = &[
-    "accountinggroup",
-    "groupquota",
-    "groupresourcesallocated",
-    "groupresourcesinuse",
-    "sortexpr",
-    "sortexprstring",
-];
+pub(super) const OF_GROUP: &[&str] =
+    &["accountinggroup", "groupquota", "groupresourcesallocated", "groupresourcesinuse", "sortexpr", "sortexprstring"];
 
 fn listed(list: &[&str], name: &[u8]) -> bool {
     list.iter().any(|known| known.as_bytes() == name)

@@ -42,7 +42,10 @@ pub const CHECKS: &[Check] = &[
     warning("unseen-attribute", "an attribute that the knob's expression can never see"),
     warning("per-job-attribute", "an attribute that makes every job an autocluster of its own"),
     // Conditions.
-    warning("undefined-means-no", "a condition that refuses where an attribute is missing, though it seems to ask for its absence"),
+    warning(
+        "undefined-means-no",
+        "a condition that refuses where an attribute is missing, though it seems to ask for its absence",
+    ),
     warning("true-when-undefined", "a condition that holds where an attribute is missing"),
     warning("always-true", "a clause that is true whatever the ads are"),
     warning("always-false", "a clause that is false whatever the ads are"),

@@ -103,7 +103,8 @@ pub fn lint(config: &Config) -> Vec<Alarm> {
 
 /// The fault that stopped the reading of a configuration.
 pub fn refusal(config: &Config, error: &ConfigError) -> Alarm {
-    let sources = config.sources().iter().map(|source| (&*source.name, (source, LineStarts::of(&source.text)))).collect();
+    let sources =
+        config.sources().iter().map(|source| (&*source.name, (source, LineStarts::of(&source.text)))).collect();
     let mut linter = Linter { config, sources, alarms: Vec::new() };
     linter.diagnostic(&Diagnostic::error(error.clone()).coded("bad-value"));
     linter.alarms.remove(0)
@@ -212,8 +213,7 @@ impl<'c> Linter<'c> {
             let range = fix.span.range();
             Edit { range: start + offset + range.start..start + offset + range.end, text: fix.text.clone() }
         });
-        let excerpt =
-            Excerpt { file: Arc::clone(&place.file), line: line.into(), column: 1, text: whole.to_vec() };
+        let excerpt = Excerpt { file: Arc::clone(&place.file), line: line.into(), column: 1, text: whole.to_vec() };
         self.alarms.push(Alarm { code, finding: finding.shifted(offset), excerpt, subject, repeated: 0, edit });
     }
 
@@ -224,7 +224,9 @@ impl<'c> Linter<'c> {
         for warning in tree.warnings() {
             // What names are wrong was said already.
             let known = |alarm: &Alarm| {
-                let same = warning.place.as_ref().is_some_and(|place| u64::from(place.line) == alarm.excerpt.line && *place.file == *alarm.excerpt.file);
+                let same = warning.place.as_ref().is_some_and(|place| {
+                    u64::from(place.line) == alarm.excerpt.line && *place.file == *alarm.excerpt.file
+                });
                 same && matches!(alarm.code, "undeclared-group" | "obsolete-knob" | "unseen-attribute")
             };
             if self.alarms.iter().any(known) {
@@ -243,7 +245,8 @@ impl<'c> Linter<'c> {
             for one in assigned(source) {
                 let upper = one.name.to_ascii_uppercase();
                 let bare = Self::bare(&upper);
-                let is_knob = knob::find(bare).is_some() || role(bare).is_some() || self.config.built_in(bare).is_some();
+                let is_knob =
+                    knob::find(bare).is_some() || role(bare).is_some() || self.config.built_in(bare).is_some();
                 let own = [b"$(", upper.as_slice()].concat();
                 let refers = memchr::memmem::find(&one.value.to_ascii_uppercase(), &own).is_some();
                 if one.conditional || !one.replaces || !is_knob || refers {
@@ -342,9 +345,13 @@ fn unseen(knob: &str, text: &[u8], found: &mut Vec<Found>) {
         let scope = matches!(folded, b"my" | b"target");
         let shown = String::from_utf8_lossy(text.get(span.range()).unwrap_or_default()).into_owned();
         let (message, help) = if reference.side == Side::Target {
-            (format!("`{shown}` is undefined: `{knob}` sees one ad"), "there is no other side; write the name without `TARGET.`")
+            (
+                format!("`{shown}` is undefined: `{knob}` sees one ad"),
+                "there is no other side; write the name without `TARGET.`",
+            )
         } else if knob == "GROUP_SORT_EXPR" && !scope && !OF_GROUP.iter().any(|known| known.as_bytes() == folded) {
-            let help = "a group has `AccountingGroup`, `GroupQuota`, `GroupResourcesInUse` and `GroupResourcesAllocated`";
+            let help =
+                "a group has `AccountingGroup`, `GroupQuota`, `GroupResourcesInUse` and `GroupResourcesAllocated`";
             (format!("`{shown}` is undefined: `GROUP_SORT_EXPR` sees a group, not jobs or slots"), help)
         } else {
             continue;
@@ -374,13 +381,19 @@ mod tests {
         assert_eq!(found("\nPREEMPTION_REQUIREMENTS = Memory > 10 && Memory < 5"), ["contradiction 2:42"]);
         assert_eq!(found("START = $(X)\nX = Cpus > 1 && Cpus > 1"), ["duplicate-clause 1:13"]);
         assert_eq!(found("STARTD.START = TARGET.GlobalJobId != \"\""), ["per-job-attribute 1:16"]);
-        assert_eq!(found("GROUP_SORT_EXPR = TARGET.Cpus + JobPrio"), ["unseen-attribute 1:19", "unseen-attribute 1:33"]);
+        assert_eq!(
+            found("GROUP_SORT_EXPR = TARGET.Cpus + JobPrio"),
+            ["unseen-attribute 1:19", "unseen-attribute 1:33"]
+        );
     }
 
     #[test]
     fn knobs_that_contradict_each_other_are_told() {
         assert_eq!(found("NEGOTIATOR_INTERVAL = 60\nNEGOTIATOR_INTERVAL = 30"), ["redefined-knob 1:1"]);
-        assert_eq!(found("NEGOTIATOR_INTERVAL = 60\nNEGOTIATOR_INTERVAL = $(NEGOTIATOR_INTERVAL) * 2"), Vec::<String>::new());
+        assert_eq!(
+            found("NEGOTIATOR_INTERVAL = 60\nNEGOTIATOR_INTERVAL = $(NEGOTIATOR_INTERVAL) * 2"),
+            Vec::<String>::new()
+        );
         assert_eq!(
             found("NEGOTIATOR_CONSIDER_PREEMPTION = false\nPREEMPTION_REQUIREMENTS = RemoteUserPrio > 5"),
             ["conflicting-knobs 2:1"]

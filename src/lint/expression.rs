@@ -1,7 +1,7 @@
 //! One expression: what does not parse, what parses to something else than was meant, and what is certain of it.
 
 use super::{missing, rules};
-use crate::analysis::clauses::{Certainty, Claim, claims};
+use crate::analysis::clauses::{Certainty, Claim, claims, is_value};
 use crate::analysis::evaluate::Base;
 use crate::analysis::values::Truths;
 use crate::builtin::check::coded;
@@ -89,7 +89,11 @@ pub fn parsed(question: &Question<'_>, expr: &Expr) -> Vec<Found> {
     let told: Vec<Span> = found.iter().map(|found| found.finding.span).collect();
     let explained = |found: &Found| {
         let span = found.finding.span;
-        found.code.starts_with("always-") && told.iter().any(|told| span.start <= told.start && told.end <= span.end)
+        let never = found.code == "never-true"
+            && (!told.is_empty() || !question.role.condition && is_value(expr.tree(), expr.root()));
+        never
+            || found.code.starts_with("always-")
+                && told.iter().any(|told| span.start <= told.start && told.end <= span.end)
     };
     found.extend(certain.into_iter().filter(|found| !explained(found)));
     if question.role.condition {
@@ -164,17 +168,20 @@ fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Found> {
                 Truths::UNDEFINED => ("always-undefined", "undefined"),
                 _ => ("always-error", "an error"),
             };
-            let help = format!("it does not depend on any ad; write what is meant, or `{}`", word.trim_start_matches("an "));
+            let help =
+                format!("it does not depend on any ad; write what is meant, or `{}`", word.trim_start_matches("an "));
             Found::new(code, warn(format!("`{this}` is always {word}")).help(help))
         }
         Certainty::Never => Found::new(
             "never-true",
-            warn(format!("`{this}` is never true"))
-                .help("it is false, undefined or an error, whatever the ads are"),
+            warn(format!("`{this}` is never true")).help("it is false, undefined or an error, whatever the ads are"),
         ),
         Certainty::Contradicts(other) => {
             let finding = warn(format!("`{this}` is never true where the clause before it is"));
-            Found::new("contradiction", finding.related(span(other)?, "this one").help("joined by `&&`, they refuse everything"))
+            Found::new(
+                "contradiction",
+                finding.related(span(other)?, "this one").help("joined by `&&`, they refuse everything"),
+            )
         }
         Certainty::Repeats(other) => {
             let finding = warn(format!("`{this}` stands there already")).related(span(other)?, "here");
@@ -188,7 +195,10 @@ fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Found> {
         Certainty::Splice(truths) => {
             let (word, op) = if truths == Truths::TRUE { ("true", "||") } else { ("false", "&&") };
             let finding = warn(format!("`{this}` beside `{op}` decides the whole condition"));
-            Found::new("constant-clause", finding.help(format!("the other clauses are of no effect: write `{word}`, or leave it out")))
+            Found::new(
+                "constant-clause",
+                finding.help(format!("the other clauses are of no effect: write `{word}`, or leave it out")),
+            )
         }
     })
 }
@@ -206,11 +216,16 @@ fn without(text: &[u8], expr: &Expr, clause: NodeId, finding: Finding) -> Findin
     let (Some(first), Some(second)) = (tree.span(left), tree.span(right)) else { return finding };
     let kept = if left == clause { right } else { left };
     let more = tree.nodes.iter().any(|node| matches!(node, Node::Binary(other, one, _) if *other == op && *one == id));
-    let logical = matches!(tree.node(kept), Node::Binary(op, ..) if op.precedence() <= 2 || matches!(op.precedence(), 6 | 7));
+    let logical =
+        matches!(tree.node(kept), Node::Binary(op, ..) if op.precedence() <= 2 || matches!(op.precedence(), 6 | 7));
     if !(logical || more) {
         return finding;
     }
-    let gone = if left == clause { Span::new(first.range().start, second.range().start) } else { Span::new(first.range().end, second.range().end) };
+    let gone = if left == clause {
+        Span::new(first.range().start, second.range().start)
+    } else {
+        Span::new(first.range().end, second.range().end)
+    };
     let between = text.get(gone.range()).unwrap_or_default();
     if memchr::memmem::find(between, b"/*").is_some() || memchr::memmem::find(between, b"//").is_some() {
         return finding;

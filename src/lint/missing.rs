@@ -20,10 +20,10 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
     let analysis = Analysis::new(tree, question.base);
     let whole = analysis.truths(expr.root());
     let mut seen: Vec<Reference> = Vec::new();
-    for (clause, plain) in conditions(tree, expr.root()) {
+    for clause in conditions(tree, expr.root()) {
         let Some(place) = tree.span(clause) else { continue };
         let shown = String::from_utf8_lossy(question.text.get(place.range()).unwrap_or_default()).into_owned();
-        if let Some((reference, written)) = unless(tree, clause, question.text).filter(|_| plain) {
+        if let Some((reference, written)) = unless(tree, clause, question.text) {
             let name = reference.name;
             if is_always_there(name.folded()) || seen.contains(&reference) || reference.side == Side::My {
                 continue;
@@ -34,7 +34,12 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
             let mut facts = Facts::default();
             facts.set(reference, Values::of_kinds(kind::UNDEFINED));
             let truths = analysis.values_where(expr.root(), &facts).truths();
-            if whole.has(Truths::TRUE) && !truths.has(Truths::TRUE) {
+            // Another clause may refuse on purpose what has no such attribute.
+            let meant = conjuncts(tree, expr.root())
+                .into_iter()
+                .filter(|other| *other != clause)
+                .any(|other| analysis.values_where(other, &facts).truths().within(Truths::FALSE.or(Truths::ERROR)));
+            if whole.has(Truths::TRUE) && !truths.has(Truths::TRUE) && !meant {
                 seen.push(reference);
                 let finding = Finding::warning(
                     format!("where `{name}` is missing, `{shown}` is undefined, and the condition never true"),
@@ -62,19 +67,29 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
     }
 }
 
-/// The conditions that a condition consists of, and whether all of them must hold.
-fn conditions(tree: &Tree, root: NodeId) -> Vec<(NodeId, bool)> {
+/// The conditions that a condition consists of.
+fn conditions(tree: &Tree, root: NodeId) -> Vec<NodeId> {
     let mut found = Vec::new();
-    let mut open = vec![(root, true)];
-    while let Some((id, plain)) = open.pop() {
-        if found.len() > MOST {
-            break;
-        }
+    let mut open = vec![root];
+    while let Some(id) = open.pop().filter(|_| found.len() < MOST) {
         match *tree.node(id) {
-            Node::Paren(inner) => open.push((inner, plain)),
-            Node::Binary(BinaryOp::And, left, right) => open.extend([(right, plain), (left, plain)]),
-            Node::Binary(BinaryOp::Or, left, right) => open.extend([(right, plain), (left, plain)]),
-            _ => found.push((id, plain)),
+            Node::Paren(inner) => open.push(inner),
+            Node::Binary(BinaryOp::And | BinaryOp::Or, left, right) => open.extend([right, left]),
+            _ => found.push(id),
+        }
+    }
+    found
+}
+
+/// The clauses that must all hold.
+fn conjuncts(tree: &Tree, root: NodeId) -> Vec<NodeId> {
+    let mut found = Vec::new();
+    let mut open = vec![root];
+    while let Some(id) = open.pop().filter(|_| found.len() < MOST) {
+        match *tree.node(id) {
+            Node::Paren(inner) => open.push(inner),
+            Node::Binary(BinaryOp::And, left, right) => open.extend([right, left]),
+            _ => found.push(id),
         }
     }
     found

@@ -15,8 +15,16 @@ const MOST: usize = 50;
 
 type Rule = fn(&Question<'_>, &Tree, NodeId) -> Option<Found>;
 
-const RULES: &[Rule] =
-    &[unquoted_word, glob, default_beside_comparison, branch_comparison, macro_in_text, duration, list_identity, per_job];
+const RULES: &[Rule] = &[
+    unquoted_word,
+    glob,
+    default_beside_comparison,
+    branch_comparison,
+    macro_in_text,
+    duration,
+    list_identity,
+    per_job,
+];
 
 pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>) {
     let tree = &**expr.tree();
@@ -149,7 +157,8 @@ fn per_job(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
     if ours || !is_per_job(reference.name.folded()) {
         return None;
     }
-    let message = format!("`{}` differs from job to job: every job becomes an autocluster of its own", reference.name);
+    let message =
+        format!("`{}` mostly differs from job to job: it splits the queue into very many autoclusters", reference.name);
     let help = "decide by an attribute that many jobs share, or see `classmate autoclusters` for what it costs";
     Some(Found::new("per-job-attribute", Finding::warning(message, tree.span(id)?).help(help)))
 }

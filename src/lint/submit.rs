@@ -22,7 +22,8 @@ const CONDITIONS: &[&str] = &[
 ];
 
 /// Other commands that are expressions, lower case.
-const VALUES: &[&str] = &["rank", "preferences", "job_lease_duration", "next_job_start_delay", "max_job_retirement_time"];
+const VALUES: &[&str] =
+    &["rank", "preferences", "job_lease_duration", "next_job_start_delay", "max_job_retirement_time"];
 
 /// Whether a text looks like a submit file: it queues something.
 pub fn is_submit(text: &[u8]) -> bool {

@@ -31,7 +31,8 @@ fn render(alarm: &Alarm, color: Color) -> String {
     let Excerpt { file, line, column, text } = &alarm.excerpt;
     let mut finding = Finding { severity: alarm.severity(), ..alarm.finding.clone() };
     if alarm.repeated > 0 {
-        let more = format!("the same stands in {} more", counted(alarm.repeated as u64, "ad"));
+        let more =
+            format!("the same stands in {} other {}", alarm.repeated, if alarm.repeated == 1 { "ad" } else { "ads" });
         finding.help = Some(finding.help.map_or_else(|| more.clone(), |help| format!("{help}; {more}")));
     }
     let named = match &alarm.subject {
@@ -135,7 +136,7 @@ pub fn sarif(alarms: &[Alarm]) -> Json {
 /// The output cannot be written.
 pub fn list(out: &mut impl Write) -> io::Result<()> {
     let width = CHECKS.iter().map(|check| check.code.len()).max().unwrap_or_default();
-    CHECKS.iter().try_for_each(|check| {
-        writeln!(out, "{:width$}  {:7}  {}", check.code, word(check.severity), check.about)
-    })
+    CHECKS
+        .iter()
+        .try_for_each(|check| writeln!(out, "{:width$}  {:7}  {}", check.code, word(check.severity), check.about))
 }

@@ -69,13 +69,7 @@ pub fn render_finding(finding: &Finding, source: &[u8], origin: &Origin<'_>, col
 }
 
 /// As [`render_finding`], with the code of the finding beside its severity.
-pub fn render_coded(
-    finding: &Finding,
-    code: Option<&str>,
-    source: &[u8],
-    origin: &Origin<'_>,
-    color: Color,
-) -> String {
+pub fn render_coded(finding: &Finding, code: Option<&str>, source: &[u8], origin: &Origin<'_>, color: Color) -> String {
     let primary = Mark { span: finding.span, kind: AnnotationKind::Primary, label: None };
     let related = finding.related.as_ref();
     let related = related.map(|(span, why)| Mark { span: *span, kind: AnnotationKind::Context, label: Some(why) });
