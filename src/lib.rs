@@ -24,4 +24,5 @@ pub mod report;
 pub mod span;
 pub mod syntax;
 pub mod text;
+pub mod tidy;
 pub mod value;

@@ -7,6 +7,7 @@ use classmate::analysis::evaluate::{Analysis, unknown};
 use classmate::analysis::values::{Truths, Values};
 use classmate::eval::scope::{Scope, Settings};
 use classmate::syntax::expr::{Expr, Node, Tree, copy_into};
+use classmate::syntax::layout::{Measure, layout};
 use classmate::syntax::operator::BinaryOp;
 use classmate::syntax::parse::{ParseOptions, parse_expr};
 use classmate::value::Value;
@@ -171,6 +172,17 @@ proptest! {
             let value = Scope::new(my, &settings).with_target(target).eval(&expr).unwrap();
             prop_assert!(values.contains(&value), "{expr} is {value} with {my} and {target}, not in {values:?}");
         }
+    }
+
+    /// A laid out expression is the same tree, and is not changed again.
+    #[test]
+    fn layout_keeps_the_tree(text in expression(), width in 5usize..120) {
+        let measure = Measure { width, ..Measure::default() };
+        let options = ParseOptions::default();
+        let once = layout(text.as_bytes(), &options, measure).unwrap();
+        let again = parsed(&String::from_utf8(once.clone()).unwrap());
+        prop_assert!(again.same_as(&parsed(&text)));
+        prop_assert_eq!(layout(&once, &options, measure).unwrap(), once);
     }
 
     /// Claims about clauses are true; what a claim calls needless can be left out.

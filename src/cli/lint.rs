@@ -69,7 +69,7 @@ pub(super) struct Arguments {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Kind {
+pub(super) enum Kind {
     /// Configuration files
     Config,
     /// Ads in any form
@@ -165,7 +165,7 @@ fn all(arguments: &Arguments) -> Result<Vec<Alarm>, Failure> {
 }
 
 /// What a file is, by its name, otherwise by its text.
-fn detect(path: &Path) -> Result<Kind, Failure> {
+pub(super) fn detect(path: &Path) -> Result<Kind, Failure> {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
     if ends(&[".ads", ".ad", ".classad", ".json", ".jsonl", ".xml", ".gz"]) {

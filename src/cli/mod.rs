@@ -4,6 +4,7 @@ mod ads;
 mod config;
 mod conform;
 mod eval;
+mod fmt;
 mod functions;
 mod input;
 mod lint;
@@ -76,6 +77,7 @@ enum Command {
     Ads(ads::Arguments),
     Config(config::Arguments),
     Lint(lint::Arguments),
+    Fmt(fmt::Arguments),
     Conform(conform::Arguments),
 }
 
@@ -185,6 +187,7 @@ pub fn run() -> ExitCode {
         Command::Ads(arguments) => ads::run(arguments, streams),
         Command::Config(arguments) => return ended(config::run(arguments, streams)),
         Command::Lint(arguments) => return ended(lint::run(arguments, streams)),
+        Command::Fmt(arguments) => return ended(fmt::run(arguments, streams)),
         Command::Conform(arguments) => conform::run(arguments),
     };
     ended(result.map(|()| ExitCode::SUCCESS))

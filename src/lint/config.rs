@@ -73,6 +73,11 @@ fn role(name: &[u8]) -> Option<Role> {
     })
 }
 
+/// Whether a knob, perhaps with the prefix of a daemon, holds an expression.
+pub fn is_expression(name: &[u8]) -> bool {
+    role(Linter::bare(name)).is_some()
+}
+
 /// What is wrong with a configuration that was read.
 pub fn lint(config: &Config) -> Vec<Alarm> {
     let sources: HashMap<&str, (&Source, LineStarts)> =

@@ -3,6 +3,7 @@
 //! The only module that draws. Errors come in as values with a place; what would have been right is said here.
 
 pub mod config;
+pub mod diff;
 pub mod functions;
 pub mod lint;
 pub mod outcome;
