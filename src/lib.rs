@@ -5,6 +5,7 @@
 pub mod accountant;
 pub mod ad;
 pub mod analysis;
+pub mod autoclusters;
 pub mod builtin;
 pub mod cli;
 pub mod config;

@@ -14,7 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("analysis", &["analysis"]),
     ("pool", &["pool", "queue", "quota", "accountant", "priority", "config"]),
     ("negotiate", &["negotiate"]),
-    ("counsel", &["lint", "tidy"]),
+    ("counsel", &["lint", "tidy", "autoclusters"]),
     ("shell", &["conform", "report", "cli", "repl", "main", "lib"]),
 ];
 

@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand.
 
 mod ads;
+mod autoclusters;
 mod config;
 mod conform;
 mod eval;
@@ -76,6 +77,7 @@ enum Command {
     Userprio(Box<userprio::Arguments>),
     Ads(ads::Arguments),
     Config(config::Arguments),
+    Autoclusters(autoclusters::Arguments),
     Lint(lint::Arguments),
     Fmt(fmt::Arguments),
     Conform(conform::Arguments),
@@ -186,6 +188,7 @@ pub fn run() -> ExitCode {
         Command::Userprio(arguments) => userprio::run(arguments, streams),
         Command::Ads(arguments) => ads::run(arguments, streams),
         Command::Config(arguments) => return ended(config::run(arguments, streams)),
+        Command::Autoclusters(arguments) => autoclusters::run(arguments, streams),
         Command::Lint(arguments) => return ended(lint::run(arguments, streams)),
         Command::Fmt(arguments) => return ended(fmt::run(arguments, streams)),
         Command::Conform(arguments) => conform::run(arguments),
