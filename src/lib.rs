@@ -16,6 +16,7 @@ pub mod format;
 pub mod lint;
 pub mod name;
 pub mod negotiate;
+pub mod policy;
 pub mod pool;
 pub mod priority;
 pub mod queue;

@@ -14,7 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("analysis", &["analysis"]),
     ("pool", &["pool", "queue", "quota", "accountant", "priority", "config"]),
     ("negotiate", &["negotiate"]),
-    ("counsel", &["lint", "tidy", "autoclusters"]),
+    ("counsel", &["lint", "tidy", "autoclusters", "policy"]),
     ("shell", &["conform", "report", "cli", "repl", "main", "lib"]),
 ];
 

@@ -59,10 +59,9 @@ pub fn claims(expr: &Expr, base: Base<'_>) -> Vec<Claim> {
     finder.condition(root);
     let truths = finder.analysis.truths(root);
     let explained = |claim: &Claim| matches!(claim.certainty, Certainty::Contradicts(_) | Certainty::Always(_));
-    if !truths.has(Truths::TRUE) && truths != Truths::NONE && !finder.found.iter().any(explained) {
-        if !is_constant(&tree, root) {
-            finder.found.push(Claim { clause: root, certainty: Certainty::Never });
-        }
+    let impossible = !truths.has(Truths::TRUE) && truths != Truths::NONE;
+    if impossible && !is_constant(&tree, root) && !finder.found.iter().any(explained) {
+        finder.found.push(Claim { clause: root, certainty: Certainty::Never });
     }
     // The nodes of a part of a tree are numbered from its first one.
     let first = if expr.root() == expr.tree().root() { 0 } else { expr.tree().first_of(expr.root()) };
@@ -127,7 +126,7 @@ impl Finder<'_> {
             }
             // What is written as a value is none of our business, unless it fails.
             let truths = self.analysis.truths(id);
-            let single = truths.0.count_ones() == 1;
+            let single = truths.0.is_power_of_two();
             if single && (!is_value(tree, id) || truths == Truths::ERROR) {
                 self.tell(id, Certainty::Always(truths));
                 continue;

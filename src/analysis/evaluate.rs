@@ -181,7 +181,7 @@ impl<'a> Analysis<'a> {
             }
             if let Some(reference) = Reference::of(self.tree, id) {
                 let now = meaning(&self.known(reference, &facts), outcome);
-                self.learn(&mut facts, reference, now)?;
+                learn(&mut facts, reference, now)?;
                 continue;
             }
             match *self.tree.node(id) {
@@ -201,7 +201,7 @@ impl<'a> Analysis<'a> {
                         if let Some(reference) = Reference::of(self.tree, one) {
                             let other = self.eval(two, &facts, 1);
                             let now = narrowed_identical(&self.known(reference, &facts), &other, holds);
-                            self.learn(&mut facts, reference, now)?;
+                            learn(&mut facts, reference, now)?;
                         }
                     }
                 }
@@ -210,7 +210,7 @@ impl<'a> Analysis<'a> {
                         if let Some(reference) = Reference::of(self.tree, one) {
                             let other = self.eval(two, &facts, 1);
                             let now = narrowed(op, &self.known(reference, &facts), &other, outcome);
-                            self.learn(&mut facts, reference, now)?;
+                            learn(&mut facts, reference, now)?;
                         }
                     }
                 }
@@ -222,20 +222,13 @@ impl<'a> Analysis<'a> {
                     {
                         let known = self.known(reference, &facts);
                         let now = if outcome == Truths::TRUE { only(&known, kinds) } else { except(&known, kinds) };
-                        self.learn(&mut facts, reference, now)?;
+                        learn(&mut facts, reference, now)?;
                     }
                 }
                 _ => {}
             }
         }
         Some(facts)
-    }
-
-    /// Notes what a reference is; `None` if that leaves nothing.
-    fn learn(&self, facts: &mut Facts, reference: Reference, now: Values) -> Option<()> {
-        let empty = now.is_empty();
-        facts.set(reference, now);
-        (!empty).then_some(())
     }
 
     fn call(&self, site: CallSite, facts: &Facts, depth: u32) -> Values {
@@ -260,8 +253,11 @@ impl<'a> Analysis<'a> {
         match (name, arguments) {
             (b"ifthenelse", &[condition, yes, no]) => self.conditional([condition, yes, no], facts, depth),
             (b"debug", &[argument]) => self.eval(argument, facts, depth),
-            (b"regexp" | b"member" | b"identicalmember" | b"anycompare" | b"allcompare", _)
-            | (b"stringlistmember" | b"stringlistimember", _) => Values::of_kinds(kind::ALL & 15),
+            (
+                b"regexp" | b"member" | b"identicalmember" | b"anycompare" | b"allcompare" | b"stringlistmember"
+                | b"stringlistimember",
+                _,
+            ) => Values::of_kinds(kind::ALL & 15),
             (b"int", _) => Values::any_int().with(kind::UNDEFINED | kind::ERROR),
             (b"real", _) => Values::any_real().with(kind::UNDEFINED | kind::ERROR),
             (b"string" | b"strcat" | b"toupper" | b"tolower" | b"substr", _) => {
@@ -274,6 +270,13 @@ impl<'a> Analysis<'a> {
             _ => Values::any(),
         }
     }
+}
+
+/// Notes what a reference is; `None` if that leaves nothing.
+fn learn(facts: &mut Facts, reference: Reference, now: Values) -> Option<()> {
+    let empty = now.is_empty();
+    facts.set(reference, now);
+    (!empty).then_some(())
 }
 
 fn binary(op: BinaryOp, left: &Values, right: &Values) -> Values {

@@ -28,7 +28,7 @@ pub fn of(audit: &Audit) -> Vec<String> {
         } else if one.per_job && (explodes || saved > 0) {
             let message = format!("explosion: `{name}` mostly differs from job to job: {removed}; {why}");
             found.push((saved, one.values, message));
-        } else if !one.matters && (saved > 0 || one.requests_without < audit.requests) {
+        } else if !one.matters && one.values > 1 {
             let message = format!(
                 "`{name}` is significant, but no match depends on it: {removed}; {why}; REMOVE_SIGNIFICANT_ATTRIBUTES takes it out"
             );

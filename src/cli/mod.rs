@@ -14,6 +14,7 @@ mod negotiate;
 mod quotas;
 mod repl;
 mod settings;
+mod test;
 mod userprio;
 
 use std::io::Write;
@@ -80,6 +81,7 @@ enum Command {
     Autoclusters(autoclusters::Arguments),
     Lint(lint::Arguments),
     Fmt(fmt::Arguments),
+    Test(test::Arguments),
     Conform(conform::Arguments),
 }
 
@@ -190,6 +192,7 @@ pub fn run() -> ExitCode {
         Command::Config(arguments) => return ended(config::run(arguments, streams)),
         Command::Autoclusters(arguments) => autoclusters::run(arguments, streams),
         Command::Lint(arguments) => return ended(lint::run(arguments, streams)),
+        Command::Test(arguments) => return ended(test::run(arguments, streams)),
         Command::Fmt(arguments) => return ended(fmt::run(arguments, streams)),
         Command::Conform(arguments) => conform::run(arguments),
     };

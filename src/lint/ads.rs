@@ -58,7 +58,7 @@ struct Line {
     name: Name,
     expr: Option<Expr>,
     text: Vec<u8>,
-    line: u64,
+    number: u64,
     /// Column and offset of the value.
     column: u64,
     offset: usize,
@@ -116,7 +116,7 @@ impl AdLinter {
                 finding: found.finding,
                 excerpt: Excerpt {
                     file: Arc::clone(file),
-                    line: line.line,
+                    line: line.number,
                     column: line.column,
                     text: line.text.clone(),
                 },
@@ -139,8 +139,8 @@ impl AdLinter {
             // Parsed again, for the places in its text.
             let options = ParseOptions { places: true, ..ParseOptions::default() };
             let expr = parse_expr(&text, &options).ok();
-            let (line, column, offset) = (0, 1, usize::MAX);
-            self.expression(file, ad, Line { name, expr, text, line, column, offset, faults: Vec::new() });
+            let (number, column, offset) = (0, 1, usize::MAX);
+            self.expression(file, ad, Line { name, expr, text, number, column, offset, faults: Vec::new() });
         }
     }
 
@@ -195,7 +195,7 @@ fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut Clas
             name,
             expr: None,
             text: line.to_vec(),
-            line: number,
+            number,
             column: 1,
             offset: start,
             faults: vec![fault],
@@ -209,7 +209,7 @@ fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut Clas
         name,
         expr,
         text: text.to_vec(),
-        line: number,
+        number,
         column: value as u64 + 1,
         offset: start + value,
         faults,

@@ -166,7 +166,7 @@ impl<'c> Linter<'c> {
     }
 
     /// The name of a knob without the prefix of a daemon.
-    fn bare<'n>(name: &'n [u8]) -> &'n [u8] {
+    fn bare(name: &[u8]) -> &[u8] {
         const DAEMONS: [&[u8]; 5] = [b"NEGOTIATOR", b"STARTD", b"SCHEDD", b"COLLECTOR", b"TOOL"];
         match memchr::memchr(b'.', name) {
             Some(dot) if DAEMONS.iter().any(|daemon| daemon.eq_ignore_ascii_case(&name[..dot])) => &name[dot + 1..],

@@ -110,8 +110,7 @@ pub(super) fn unparsed(text: &[u8], error: &SyntaxError, options: &ParseOptions)
     let at = (error.span.start as usize).min(text.len());
     let rest = &text[at..];
     if rest.starts_with(b"$") && matches!(error.kind, SyntaxErrorKind::BadCharacter(_)) {
-        let finding = Finding { fix: None, ..finding };
-        return Found::new("leftover-macro", leftover(finding, rest));
+        return Found::new("leftover-macro", leftover(at, rest));
     }
     let equals = rest.starts_with(b"=") && !rest.starts_with(b"==");
     if equals && matches!(error.kind, SyntaxErrorKind::Unexpected { .. }) {
@@ -123,13 +122,13 @@ pub(super) fn unparsed(text: &[u8], error: &SyntaxError, options: &ParseOptions)
     Found::new("syntax", finding)
 }
 
-fn leftover(finding: Finding, rest: &[u8]) -> Finding {
+fn leftover(start: usize, rest: &[u8]) -> Finding {
     let macro_text = rest.strip_prefix(b"$(").unwrap_or_default();
     let end = macro_text.iter().position(|byte| *byte == b')').unwrap_or(0);
     let name = &macro_text[..end];
     let plain = !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.:".contains(byte));
     let length = if end == 0 { 1 } else { end + 3 };
-    let span = Span::new(finding.span.range().start, finding.span.range().start + length);
+    let span = Span::new(start, start + length);
     let shown = String::from_utf8_lossy(&rest[..length.min(SHOWN)]).into_owned();
     let finding = Finding::error(format!("`{shown}` is not expanded and is no part of an expression"), span);
     finding.help(if plain {

@@ -47,7 +47,7 @@ pub fn write(out: &mut impl Write, audit: &Audit, layout: Layout, color: Color) 
                     ("", _) => writeln!(out, "  {}", reason.text)?,
                     (source, 0) => writeln!(out, "  {source} = {}", reason.text)?,
                     (source, slots) => {
-                        writeln!(out, "  {source} = {}  ({})", reason.text, counted(slots as u64, "slot"))?
+                        writeln!(out, "  {source} = {}  ({})", reason.text, counted(slots as u64, "slot"))?;
                     }
                 }
             }

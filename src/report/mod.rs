@@ -8,6 +8,7 @@ pub mod diff;
 pub mod functions;
 pub mod lint;
 pub mod outcome;
+pub mod policy;
 pub mod quotas;
 pub mod template;
 pub mod userprio;

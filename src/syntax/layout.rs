@@ -383,9 +383,9 @@ impl Writer<'_> {
         // Nothing may follow a comment that ends its line.
         let ended = at > 0 && self.pieces[at - 1].kind == Kind::Line;
         if alone || ended {
-            self.line(level)
+            self.line(level);
         } else {
-            self.put(b" ")
+            self.put(b" ");
         }
         let text = self.text(at).to_vec();
         self.put(&text);
