@@ -103,8 +103,8 @@ fn laid_out(name: &str, text: &[u8], kind: Kind, width: usize, streams: Streams)
     Ok(match kind {
         Kind::Config => config::config(text, width),
         Kind::Expression => expression(text)?,
-        Kind::Submit => {
-            return Err(Failure::input(format!("`{name}` is a submit file"))
+        Kind::Submit | Kind::Test => {
+            return Err(Failure::input(format!("`{name}` is neither expression, ad nor configuration"))
                 .help("expressions, ads and configurations are laid out"));
         }
         Kind::Ads => match detect_file(text, &ParseOptions::default()) {

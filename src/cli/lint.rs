@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 
+use crate::ad::ClassAd;
 use crate::analysis::evaluate::unknown;
 use crate::cli::input::{self, unreadable};
 use crate::cli::settings::{contents, of_files};
@@ -18,13 +19,15 @@ use crate::lint::ads::AdLinter;
 use crate::lint::catalogue;
 use crate::lint::expression::{Question, Role};
 use crate::lint::{Alarm, Edit, Excerpt, config, edited, expression, submit};
+use crate::policy::file::AdSource;
+use crate::policy::{PolicyFile, Wrong};
 use crate::report::{counted, lint as report};
 use crate::syntax::parse::ParseOptions;
 use crate::syntax::token::Quoting;
 
 /// Find what is wrong, or hardly meant, in configurations, ads, submit files and expressions.
 ///
-/// FILE is a configuration, a file of ads (also compressed), a submit file, or the directory of a pool; what it is, is
+/// FILE is a configuration, a file of ads (also compressed), a submit file, a file of policy tests, or the directory of a pool; what it is, is
 /// told by its name and its first lines, or by --as. Several configuration files are read one after another, as a daemon
 /// does. What is said of a clause (`always-false`, `contradiction`, `implied-clause` and the like) is proven: it holds
 /// whatever the ads are.
@@ -78,6 +81,8 @@ pub(super) enum Kind {
     Submit,
     /// One expression a file
     Expression,
+    /// Tests of policies
+    Test,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -171,6 +176,9 @@ pub(super) fn detect(path: &Path) -> Result<Kind, Failure> {
     if ends(&[".ads", ".ad", ".classad", ".json", ".jsonl", ".xml", ".gz"]) {
         return Ok(Kind::Ads);
     }
+    if ends(&[".toml"]) {
+        return Ok(Kind::Test);
+    }
     if ends(&[".sub", ".submit", ".jdl"]) {
         return Ok(Kind::Submit);
     }
@@ -180,7 +188,7 @@ pub(super) fn detect(path: &Path) -> Result<Kind, Failure> {
     }
     if path.as_os_str() == "-" {
         return Err(Failure::input("standard input can be anything")
-            .help("say what it is: --as config, ads, submit or expression"));
+            .help("say what it is: --as config, ads, submit, test or expression"));
     }
     let text = contents(path)?;
     if detect_file(&text, &ParseOptions::default()) != Format::Long {
@@ -201,6 +209,7 @@ fn of_file(path: &Path, kind: Kind) -> Result<Vec<Alarm>, Failure> {
     let name: Arc<str> = Arc::from(source.name.as_str());
     Ok(match kind {
         Kind::Submit => submit::lint(&name, &text),
+        Kind::Test => of_test(&name, &text),
         Kind::Expression => of_expression(&name, text.trim_ascii_end()),
         _ => {
             let mut linter = AdLinter::default();
@@ -229,6 +238,27 @@ fn of_file(path: &Path, kind: Kind) -> Result<Vec<Alarm>, Failure> {
             faults.collect::<Vec<_>>().into_iter().chain(linter.finish()).collect()
         }
     })
+}
+
+/// A file of policy tests: what it holds that such a file does not have, and the expressions of its ads.
+fn of_test(name: &Arc<str>, text: &[u8]) -> Vec<Alarm> {
+    let file = match PolicyFile::parse(&String::from_utf8_lossy(text)) {
+        Ok(file) => file,
+        Err(Wrong::Text(finding)) => {
+            let excerpt = Excerpt { file: Arc::clone(name), line: 1, column: 1, text: text.to_vec() };
+            return vec![Alarm { code: "syntax", finding: *finding, excerpt, subject: None, repeated: 0, edit: None }];
+        }
+        Err(Wrong::Other(_)) => return Vec::new(),
+    };
+    let mut linter = AdLinter::default();
+    for source in file.ads.values() {
+        if let AdSource::Text(text) = source.get_ref()
+            && let Ok(ad) = ClassAd::parse(text.trim().as_bytes())
+        {
+            linter.ad(name, &ad);
+        }
+    }
+    linter.finish()
 }
 
 fn of_expression(name: &str, text: &[u8]) -> Vec<Alarm> {
