@@ -31,7 +31,7 @@ fn made(pool: &Pool) -> Snapshot {
         submitters: Some(shape::ads(&text(&|out| pool.write_submitters(out)))),
         log: Log::read(&text(&|out| pool.write_log(out))).ok(),
         now: NOW,
-        seed: 0,
+        ..Snapshot::default()
     }
 }
 

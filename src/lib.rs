@@ -4,6 +4,8 @@
 
 pub mod accountant;
 pub mod ad;
+pub mod analysis;
+pub mod autoclusters;
 pub mod builtin;
 pub mod cli;
 pub mod config;
@@ -12,8 +14,10 @@ pub mod error;
 pub mod eval;
 pub mod format;
 pub mod generate;
+pub mod lint;
 pub mod name;
 pub mod negotiate;
+pub mod policy;
 pub mod pool;
 pub mod priority;
 pub mod program;
@@ -24,4 +28,5 @@ pub mod report;
 pub mod span;
 pub mod syntax;
 pub mod text;
+pub mod tidy;
 pub mod value;

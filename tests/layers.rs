@@ -11,8 +11,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("syntax", &["syntax"]),
     ("language", &["value", "ad", "eval", "builtin", "format"]),
     ("program", &["program"]),
+    ("analysis", &["analysis"]),
     ("pool", &["generate", "pool", "queue", "quota", "accountant", "priority", "config"]),
     ("negotiate", &["negotiate"]),
+    ("counsel", &["lint", "tidy", "autoclusters", "policy"]),
     ("shell", &["conform", "report", "cli", "repl", "main", "lib"]),
 ];
 

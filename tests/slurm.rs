@@ -513,10 +513,10 @@ mod cycle {
         assert_eq!(order(&format!("{conf}PriorityFlags=ACCRUE_ALWAYS,INCR_ONLY\n")), ["1.0", "2.0"]);
     }
 
-/// An ad that stays until the tests end.
-fn kept(ad: ClassAd) -> &'static ClassAd {
-    Box::leak(Box::new(ad))
-}
+    /// An ad that stays until the tests end.
+    fn kept(ad: ClassAd) -> &'static ClassAd {
+        Box::leak(Box::new(ad))
+    }
 
     /// Under `INCR_ONLY` a priority that would sink stays: the user who used the machine keeps the place of before.
     #[test]
@@ -527,8 +527,15 @@ fn kept(ad: ClassAd) -> &'static ClassAd {
             let job = |cluster: i64, group: &str| Job::new(kept(job(cluster, group, "")), None, &evaluation).unwrap();
             let waiting = Endless(vec![vec![job(1, "a.ann")], vec![job(2, "b.bob")]]);
             let knobs = NegotiatorKnobs::read(&Config::default()).unwrap();
-            let opening =
-                Opening { log: None, quota: &|_| None, knobs: &knobs, groups: &Ungrouped, slots: &[], jobs: &[], settings: &evaluation };
+            let opening = Opening {
+                log: None,
+                quota: &|_| None,
+                knobs: &knobs,
+                groups: &Ungrouped,
+                slots: &[],
+                jobs: &[],
+                settings: &evaluation,
+            };
             let mut policy = Policy::Slurm(Box::new(settings(&conf, TWO, &[]))).open(&opening);
             let name = |name: &[u8]| Claimant { submitter: name.to_vec(), idle_jobs: 1, last_heard: 0 };
             let claimants = [name(b"a.ann@x"), name(b"b.bob@x")];
@@ -547,7 +554,7 @@ fn kept(ad: ClassAd) -> &'static ClassAd {
     struct Endless(Vec<Vec<Job<'static>>>);
 
     impl Waiting for Endless {
-        fn jobs(&self, who: usize) -> Vec<(usize, &Job)> {
+        fn jobs(&self, who: usize) -> Vec<(usize, &Job<'_>)> {
             self.0[who].iter().enumerate().map(|(at, job)| (who * 100 + at, job)).collect()
         }
     }
@@ -566,7 +573,8 @@ fn kept(ad: ClassAd) -> &'static ClassAd {
             let evaluation = Settings::default();
             let names = if dump == tree { ["a.ann", "a.abe", "b.bob"] } else { ["root.ann", "root.abe", "root.bob"] };
             let queues = names.iter().enumerate().map(|(who, name)| {
-                let job = |at: usize| Job::new(kept(job((who * 100 + at) as i64, name, "")), None, &evaluation).unwrap();
+                let job =
+                    |at: usize| Job::new(kept(job((who * 100 + at) as i64, name, "")), None, &evaluation).unwrap();
                 (0..10).map(job).collect()
             });
             let waiting = Endless(queues.collect());

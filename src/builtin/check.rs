@@ -30,55 +30,63 @@ const LONGEST_FIX: usize = 400;
 /// assert_eq!(findings[0].fix.as_ref().unwrap().apply(source), b"isUndefined(Cpus)");
 /// ```
 pub fn check(expr: &Expr, source: &[u8]) -> Vec<Finding> {
+    coded(expr, source).into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// As [`check`], each warning with a code that does not change: `unknown-function`, `type-clash`.
+pub fn coded(expr: &Expr, source: &[u8]) -> Vec<(&'static str, Finding)> {
     let tree = &**expr.tree();
     if tree.spans.len() != tree.nodes.len() {
         return Vec::new();
     }
     let checker = Checker { tree, source };
     let inner = expr.root();
-    let mut findings: Vec<Finding> = Vec::new();
+    let mut findings: Vec<(&'static str, Finding)> = Vec::new();
     for id in tree.first_of(inner)..=inner {
-        if let Some(finding) = RULES.iter().find_map(|rule| rule(&checker, id)) {
+        if let Some((code, finding)) = RULES.iter().find_map(|(code, rule)| Some((*code, rule(&checker, id)?))) {
             // `a + b + c` says what `a + b` said.
-            let inside = |known: &Finding| known.message == finding.message && known.span.start == finding.span.start;
+            let inside = |(_, known): &(&str, Finding)| {
+                known.message == finding.message && known.span.start == finding.span.start
+            };
             if findings.last().is_some_and(inside) {
                 findings.pop();
             }
-            findings.push(finding);
+            findings.push((code, finding));
         }
         if findings.len() > 10 * MOST {
             break;
         }
     }
-    findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
+    findings.sort_by_key(|(_, finding)| (finding.span.start, finding.span.end));
     findings.truncate(MOST);
     findings
 }
 
 type Rule = fn(&Checker<'_>, NodeId) -> Option<Finding>;
 
-const RULES: &[Rule] = &[
-    unknown_function,
-    argument_count,
-    unset_constant,
-    added_text,
-    moved_time,
-    zero_divisor,
-    power,
-    bitwise_condition,
-    condition_type,
-    compared_with_unset,
-    foreign_null,
-    quoted_text,
-    comparison_chain,
-    negated_operand,
-    compared_list,
-    compared_types,
-    number_as_text,
-    tight_default,
-    two_dots,
-    backslash_path,
-    unwritten_call,
+/// Rules with the codes of what they find.
+const RULES: &[(&str, Rule)] = &[
+    ("unknown-function", unknown_function),
+    ("argument-count", argument_count),
+    ("odd-number", unset_constant),
+    ("type-clash", added_text),
+    ("type-clash", moved_time),
+    ("division-by-zero", zero_divisor),
+    ("bitwise-operator", power),
+    ("bitwise-operator", bitwise_condition),
+    ("type-clash", condition_type),
+    ("compared-with-undefined", compared_with_unset),
+    ("unquoted-word", foreign_null),
+    ("single-quotes", quoted_text),
+    ("comparison-chain", comparison_chain),
+    ("precedence", negated_operand),
+    ("type-clash", compared_list),
+    ("type-clash", compared_types),
+    ("type-clash", number_as_text),
+    ("precedence", tight_default),
+    ("version-dependent", two_dots),
+    ("string-escape", backslash_path),
+    ("missing-parentheses", unwritten_call),
 ];
 
 struct Checker<'t> {

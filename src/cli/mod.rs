@@ -1,13 +1,16 @@
 //! The command line: one file a subcommand.
 
 mod ads;
+mod autoclusters;
 mod config;
 mod conform;
 mod dirac;
 mod eval;
+mod fmt;
 mod functions;
 mod generate;
 mod input;
+mod lint;
 mod matching;
 mod negotiate;
 mod policy;
@@ -19,6 +22,7 @@ mod sprio;
 mod sshare;
 mod stats;
 mod taskqueues;
+mod test;
 mod userprio;
 
 use std::io::Write;
@@ -46,6 +50,7 @@ Examples:
   classmate taskqueues examples/dirac
   classmate sprio examples/slurm
   classmate config check condor_config
+  classmate lint condor_config slots.ads
 
 Exit status: 0 on success, 1 when something could not be done, 2 on wrong usage or text that does not parse.")]
 pub struct Cli {
@@ -89,6 +94,10 @@ enum Command {
     Sshare(Box<sshare::Arguments>),
     Ads(ads::Arguments),
     Config(config::Arguments),
+    Autoclusters(autoclusters::Arguments),
+    Lint(lint::Arguments),
+    Fmt(fmt::Arguments),
+    Test(test::Arguments),
     Conform(conform::Arguments),
 }
 
@@ -223,6 +232,10 @@ pub fn run() -> ExitCode {
         Command::Sshare(arguments) => sshare::run(arguments, streams),
         Command::Ads(arguments) => ads::run(arguments, streams),
         Command::Config(arguments) => return ended(config::run(arguments, streams)),
+        Command::Autoclusters(arguments) => autoclusters::run(arguments, streams),
+        Command::Lint(arguments) => return ended(lint::run(arguments, streams)),
+        Command::Test(arguments) => return ended(test::run(arguments, streams)),
+        Command::Fmt(arguments) => return ended(fmt::run(arguments, streams)),
         Command::Conform(arguments) => conform::run(arguments),
     };
     ended(result.map(|()| ExitCode::SUCCESS))

@@ -124,6 +124,18 @@ impl Reading {
     }
 }
 
+/// The configuration that some files make, read in this order; a directory is a pool's.
+pub(super) fn of_files(paths: &[PathBuf]) -> Result<Reading, Failure> {
+    let mut reading = Reading { config: Config::default(), error: None };
+    for path in paths {
+        let files = if path.is_dir() { of_pool(path)? } else { vec![path.clone()] };
+        for file in files {
+            reading.read(&file, false)?;
+        }
+    }
+    Ok(reading)
+}
+
 /// The settings of a pool: a given file, otherwise those in its directory, otherwise the defaults.
 pub(super) fn pool(given: Option<&Path>, pool: Option<&Path>, color: Color) -> Result<Config, Failure> {
     let files = match (given, pool) {

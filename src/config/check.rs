@@ -16,6 +16,8 @@ use crate::syntax::token::Quoting;
 /// What is wrong at a place, and how bad that is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
+    /// What kind of fault it is, by a name that does not change: `unknown-knob`, `bad-value`.
+    pub code: &'static str,
     /// An error stops a daemon; a warning does not.
     pub severity: Severity,
     /// What is wrong, where, and what to do.
@@ -25,12 +27,18 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// Something that stops a daemon.
     pub fn error(error: ConfigError) -> Self {
-        Diagnostic { severity: Severity::Error, error }
+        Diagnostic { code: "bad-value", severity: Severity::Error, error }
     }
 
     /// Something that does not.
     pub fn warning(error: ConfigError) -> Self {
-        Diagnostic { severity: Severity::Warning, error }
+        Diagnostic { code: "odd-line", severity: Severity::Warning, error }
+    }
+
+    /// The same diagnostic with another code.
+    #[must_use]
+    pub fn coded(self, code: &'static str) -> Self {
+        Diagnostic { code, ..self }
     }
 }
 
@@ -135,7 +143,7 @@ impl Checker<'_> {
             Some(knob) => {
                 if let Some(now) = knob.now {
                     let message = format!("`{}` is the obsolete name of `{now}`", shown(name));
-                    self.warn_name(message, &definition, Some(format!("write `{now}`")));
+                    self.warn_name("obsolete-knob", message, &definition, Some(format!("write `{now}`")));
                 }
                 self.member(knob, bare, &definition);
                 self.value(knob, name, &value, &definition);
@@ -173,7 +181,7 @@ impl Checker<'_> {
                 Some((_, known)) => format!("did you mean `{known}`"),
                 None => "a local name is given with --local-name".to_owned(),
             };
-            self.warn_name(message, definition, Some(help));
+            self.warn_name("unread-prefix", message, definition, Some(help));
         }
         (Some(prefix), None)
     }
@@ -200,12 +208,12 @@ impl Checker<'_> {
     }
 
     /// A diagnostic about the name of a definition.
-    fn warn_name(&mut self, message: String, definition: &Definition<'_>, help: Option<String>) {
+    fn warn_name(&mut self, code: &'static str, message: String, definition: &Definition<'_>, help: Option<String>) {
         let place = definition.place.cloned();
         let width = if definition.template.is_some() { 0 } else { definition.name.len() };
         let mut error = ConfigError::new(message, place).about(width);
         error.help = help;
-        self.found.push(Diagnostic::warning(error));
+        self.found.push(Diagnostic::warning(error).coded(code));
     }
 
     /// Whether a knob of a family is of somebody there is.
@@ -225,7 +233,7 @@ impl Checker<'_> {
             Some(group) => format!("did you mean `{}`", shown(group)),
             None => format!("declare it: `GROUP_NAMES = $(GROUP_NAMES), {}`", shown(member)),
         };
-        self.warn_name(message, definition, Some(help));
+        self.warn_name("undeclared-group", message, definition, Some(help));
     }
 
     /// A name that is no knob: a mistake if it looks like one.
@@ -245,7 +253,7 @@ impl Checker<'_> {
         }
         let message = format!("`{}` is not a knob of the negotiator", shown(name));
         let help = nearest.map(|(_, known)| format!("did you mean `{known}`"));
-        self.warn_name(message, definition, help);
+        self.warn_name("unknown-knob", message, definition, help);
     }
 
     fn value(&mut self, knob: &Knob, name: &[u8], text: &[u8], definition: &Definition<'_>) {
@@ -287,7 +295,7 @@ impl Checker<'_> {
     fn fault(&mut self, severity: Severity, message: String, definition: &Definition<'_>, help: Option<String>) {
         let mut error = at_value(message, definition);
         error.help = help;
-        self.found.push(Diagnostic { severity, error });
+        self.found.push(Diagnostic { code: "bad-value", severity, error });
     }
 
     fn expression(&mut self, name: &str, text: &[u8], definition: &Definition<'_>) {
@@ -309,7 +317,7 @@ impl Checker<'_> {
                 None => read,
             });
         }
-        self.found.push(Diagnostic::error(refused));
+        self.found.push(Diagnostic::error(refused).coded("syntax"));
     }
 
     /// Group names that cannot have knobs of their own.

@@ -12,6 +12,7 @@ pub mod expand;
 pub mod files;
 mod format;
 mod function;
+pub mod history;
 pub mod knob;
 pub mod knobs;
 mod line;

@@ -83,6 +83,20 @@ impl Significant {
         set
     }
 
+    /// What one expression of a slot, or of the negotiator, refers to in a job: what it does not find in the ad, nor
+    /// among `also`.
+    pub fn of_expression(tree: &Arc<Tree>, ad: &ClassAd, also: &[Name]) -> Self {
+        let mut set = Self::default();
+        let also: Vec<Key> = also.iter().map(|name| name.key()).collect();
+        set.collect(tree, ad, &also);
+        set
+    }
+
+    /// What the access point itself looks at.
+    pub fn schedd_minimum() -> impl Iterator<Item = Name> {
+        SCHEDD_MINIMUM.into_iter().map(Name::new)
+    }
+
     /// Adds what the access point itself looks at.
     pub fn add_schedd_minimum(&mut self) {
         for name in SCHEDD_MINIMUM {

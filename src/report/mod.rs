@@ -2,10 +2,14 @@
 //!
 //! The only module that draws. Errors come in as values with a place; what would have been right is said here.
 
+pub mod autoclusters;
 pub mod config;
+pub mod diff;
 pub mod functions;
+pub mod lint;
 pub mod outcome;
 pub mod play;
+pub mod policy;
 pub mod quotas;
 pub mod sprio;
 pub mod sshare;
@@ -68,6 +72,11 @@ pub fn render_fault(fault: &Fault, file: &str, color: Color) -> String {
 
 /// Renders a finding about a source text; see [`render`].
 pub fn render_finding(finding: &Finding, source: &[u8], origin: &Origin<'_>, color: Color) -> String {
+    render_coded(finding, None, source, origin, color)
+}
+
+/// As [`render_finding`], with the code of the finding beside its severity.
+pub fn render_coded(finding: &Finding, code: Option<&str>, source: &[u8], origin: &Origin<'_>, color: Color) -> String {
     let primary = Mark { span: finding.span, kind: AnnotationKind::Primary, label: None };
     let related = finding.related.as_ref();
     let related = related.map(|(span, why)| Mark { span: *span, kind: AnnotationKind::Context, label: Some(why) });
@@ -80,7 +89,11 @@ pub fn render_finding(finding: &Finding, source: &[u8], origin: &Origin<'_>, col
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let mut group = Group::with_title(level.primary_title(finding.message.as_str()));
+    let title = level.primary_title(finding.message.as_str());
+    let mut group = Group::with_title(match code {
+        Some(code) => title.id(code),
+        None => title,
+    });
     for marks in pictures {
         group = group.elements(picture(source, origin, &marks));
     }

@@ -4,6 +4,7 @@ pub mod build;
 pub mod calendar;
 pub mod diagnose;
 pub mod expr;
+pub mod layout;
 pub mod lexer;
 pub mod literal;
 pub mod nesting;

@@ -1,0 +1,445 @@
+//! Evaluation over sets of values.
+
+use std::cell::Cell;
+
+use super::compare::{compare, identical, narrowed, narrowed_identical};
+use super::facts::{Facts, Reference};
+use super::number::{arithmetic, bitwise, unary};
+use super::values::{Truths, Values, kind};
+use crate::builtin;
+use crate::syntax::expr::{CallSite, Node, NodeId, Tree};
+use crate::syntax::operator::{BinaryOp, UnaryOp};
+
+/// Deepest nesting that is followed; what is deeper can be anything.
+const DEEPEST: u32 = 120;
+/// Nodes that are looked at for one expression; then everything can be anything.
+const MOST: u32 = 50_000;
+/// Facts are told apart for so many operands of a chain of conditions.
+const LONGEST: usize = 256;
+
+/// What the references of an expression can be, whatever stands around them.
+pub type Base<'a> = &'a dyn Fn(Reference) -> Values;
+
+/// References of which nothing is known.
+pub fn unknown(_: Reference) -> Values {
+    Values::any()
+}
+
+/// The evaluation of the parts of one expression over sets of values.
+///
+/// ```
+/// use classmate::analysis::evaluate::{Analysis, unknown};
+/// use classmate::analysis::values::Truths;
+/// use classmate::syntax::parse::{ParseOptions, parse_expr};
+/// let expr = parse_expr(b"Memory > 10 && Memory < 5", &ParseOptions::default())?;
+/// let truths = Analysis::new(expr.tree(), &unknown).truths(expr.root());
+/// // `false` if the slot has memory, otherwise undefined, or an error: never true.
+/// assert!(!truths.has(Truths::TRUE));
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+pub struct Analysis<'a> {
+    tree: &'a Tree,
+    base: Base<'a>,
+    left: Cell<u32>,
+}
+
+impl<'a> Analysis<'a> {
+    /// An analysis of a tree, given what its references can be.
+    pub fn new(tree: &'a Tree, base: Base<'a>) -> Self {
+        Analysis { tree, base, left: Cell::new(MOST) }
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> &'a Tree {
+        self.tree
+    }
+
+    /// Everything that a part can be, whatever the ads are.
+    pub fn values(&self, id: NodeId) -> Values {
+        self.eval(id, &Facts::default(), 0)
+    }
+
+    /// What a part can be as a condition, whatever the ads are.
+    pub fn truths(&self, id: NodeId) -> Truths {
+        self.values(id).truths()
+    }
+
+    /// Everything that a part can be where some facts hold.
+    pub fn values_where(&self, id: NodeId, facts: &Facts) -> Values {
+        self.eval(id, facts, 0)
+    }
+
+    /// What is known of a reference.
+    fn known(&self, reference: Reference, facts: &Facts) -> Values {
+        facts.get(reference).cloned().unwrap_or_else(|| (self.base)(reference))
+    }
+
+    fn eval(&self, id: NodeId, facts: &Facts, depth: u32) -> Values {
+        let left = self.left.get();
+        if left == 0 || depth >= DEEPEST {
+            return Values::any();
+        }
+        self.left.set(left - 1);
+        let depth = depth + 1;
+        if let Some(reference) = Reference::of(self.tree, id) {
+            return self.known(reference, facts);
+        }
+        match *self.tree.node(id) {
+            Node::Literal(ref literal) => Values::literal(literal),
+            Node::Paren(inner) => self.eval(inner, facts, depth),
+            Node::Unary(UnaryOp::Not, operand) => not(self.eval(operand, facts, depth).truths()).values(),
+            Node::Unary(op, operand) => unary(op, &self.eval(operand, facts, depth)),
+            Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) => self.chain(op, id, facts, depth).values(),
+            Node::Binary(BinaryOp::Default, left, right) => {
+                let first = self.eval(left, facts, depth);
+                if !first.has(kind::UNDEFINED) {
+                    return first;
+                }
+                first.without(kind::UNDEFINED).union(&self.eval(right, facts, depth))
+            }
+            Node::Binary(op, left, right) => {
+                let (one, two) = (self.eval(left, facts, depth), self.eval(right, facts, depth));
+                binary(op, &one, &two)
+            }
+            Node::Conditional { condition, yes, no } => self.conditional([condition, yes, no], facts, depth),
+            Node::Call(call) => self.call(self.tree.calls[call as usize], facts, depth),
+            Node::List(_) => Values::of_kinds(kind::LIST),
+            Node::Ad(_) => Values::of_kinds(kind::AD),
+            Node::Attr(_) | Node::Absolute(_) | Node::Select(_) | Node::Subscript { .. } => Values::any(),
+        }
+    }
+
+    fn conditional(&self, [condition, yes, no]: [NodeId; 3], facts: &Facts, depth: u32) -> Values {
+        let truths = self.eval(condition, facts, depth).truths();
+        let mut result = truths.and(Truths::UNDEFINED.or(Truths::ERROR)).values();
+        for (truth, branch) in [(Truths::TRUE, yes), (Truths::FALSE, no)] {
+            if truths.has(truth)
+                && let Some(facts) = self.where_it_is(condition, truth, facts)
+            {
+                result = result.union(&self.eval(branch, &facts, depth));
+            }
+        }
+        result
+    }
+
+    /// The operands of a chain of one operator, in the order of the text.
+    pub fn operands(&self, op: BinaryOp, id: NodeId) -> Vec<NodeId> {
+        let mut operands = Vec::new();
+        let mut first = id;
+        while let Node::Binary(other, left, right) = *self.tree.node(first) {
+            if other != op {
+                break;
+            }
+            operands.push(right);
+            first = left;
+        }
+        operands.push(first);
+        operands.reverse();
+        operands
+    }
+
+    /// `a && b && …` or `a || b || …`: every operand is looked at where those before it were true (false).
+    fn chain(&self, op: BinaryOp, id: NodeId, facts: &Facts, depth: u32) -> Truths {
+        let going = if op == BinaryOp::And { Truths::TRUE } else { Truths::FALSE };
+        let operands = self.operands(op, id);
+        let mut so_far = going;
+        let mut within = facts.clone();
+        for (at, operand) in operands.iter().enumerate() {
+            let mut next = Truths::NONE;
+            if so_far.has(going) {
+                next = combined(op, going, self.eval(*operand, &within, depth).truths());
+            }
+            if so_far.has(Truths::UNDEFINED) {
+                let truths = self.eval(*operand, facts, depth).truths();
+                next = next.or(combined(op, Truths::UNDEFINED, truths));
+            }
+            // What decides the chain stays.
+            let decided = so_far.0 & !(going.0 | Truths::UNDEFINED.0);
+            so_far = next.or(Truths(decided));
+            if at < LONGEST && so_far.has(going) {
+                match self.where_it_is(*operand, going, &within) {
+                    Some(facts) => within = facts,
+                    None => so_far = Truths(so_far.0 & !going.0),
+                }
+            }
+            if so_far == Truths::NONE {
+                break;
+            }
+        }
+        so_far
+    }
+
+    /// The facts where a condition is true, false, undefined or an error; `None` if it cannot be that.
+    pub fn where_it_is(&self, id: NodeId, outcome: Truths, facts: &Facts) -> Option<Facts> {
+        let mut facts = facts.clone();
+        let mut open = vec![(id, outcome)];
+        let mut steps = 0;
+        while let Some((id, outcome)) = open.pop() {
+            steps += 1;
+            if steps > LONGEST {
+                break;
+            }
+            if let Some(reference) = Reference::of(self.tree, id) {
+                let now = meaning(&self.known(reference, &facts), outcome);
+                learn(&mut facts, reference, now)?;
+                continue;
+            }
+            match *self.tree.node(id) {
+                Node::Paren(inner) => open.push((inner, outcome)),
+                Node::Unary(UnaryOp::Not, operand) => open.push((operand, not(outcome))),
+                Node::Binary(BinaryOp::And, left, right) if outcome == Truths::TRUE => {
+                    open.extend([(right, outcome), (left, outcome)]);
+                }
+                Node::Binary(BinaryOp::Or, left, right) if outcome == Truths::FALSE => {
+                    open.extend([(right, outcome), (left, outcome)]);
+                }
+                Node::Binary(op @ (BinaryOp::Is | BinaryOp::Isnt), left, right)
+                    if matches!(outcome, Truths::TRUE | Truths::FALSE) =>
+                {
+                    let holds = (op == BinaryOp::Is) == (outcome == Truths::TRUE);
+                    for (one, two) in [(left, right), (right, left)] {
+                        if let Some(reference) = Reference::of(self.tree, one) {
+                            let other = self.eval(two, &facts, 1);
+                            let now = narrowed_identical(&self.known(reference, &facts), &other, holds);
+                            learn(&mut facts, reference, now)?;
+                        }
+                    }
+                }
+                Node::Binary(op, left, right) if matches!(op.precedence(), 6 | 7) => {
+                    for (one, op, two) in [(left, op, right), (right, turned(op), left)] {
+                        if let Some(reference) = Reference::of(self.tree, one) {
+                            let other = self.eval(two, &facts, 1);
+                            let now = narrowed(op, &self.known(reference, &facts), &other, outcome);
+                            learn(&mut facts, reference, now)?;
+                        }
+                    }
+                }
+                Node::Call(call) => {
+                    let site = self.tree.calls[call as usize];
+                    if let (Some(kinds), &[argument]) = (predicate(site.name.folded()), self.tree.run(site.arguments))
+                        && let Some(reference) = Reference::of(self.tree, argument)
+                        && matches!(outcome, Truths::TRUE | Truths::FALSE)
+                    {
+                        let known = self.known(reference, &facts);
+                        let now = if outcome == Truths::TRUE { only(&known, kinds) } else { except(&known, kinds) };
+                        learn(&mut facts, reference, now)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Some(facts)
+    }
+
+    fn call(&self, site: CallSite, facts: &Facts, depth: u32) -> Values {
+        let Some(function) = builtin::find(site.name) else { return Values::of_kinds(kind::ERROR) };
+        let arguments = self.tree.run(site.arguments);
+        if !function.accepts(arguments.len()) {
+            // Some functions give up instead.
+            return Values::any();
+        }
+        let name = site.name.folded();
+        if let (Some(kinds), &[argument]) = (predicate(name), arguments) {
+            let values = self.eval(argument, facts, depth);
+            let mut truths = Truths::NONE;
+            if !only(&values, kinds).is_empty() {
+                truths = truths.or(Truths::TRUE);
+            }
+            if !except(&values, kinds).is_empty() {
+                truths = truths.or(Truths::FALSE);
+            }
+            return truths.values();
+        }
+        match (name, arguments) {
+            (b"ifthenelse", &[condition, yes, no]) => self.conditional([condition, yes, no], facts, depth),
+            (b"debug", &[argument]) => self.eval(argument, facts, depth),
+            (
+                b"regexp" | b"member" | b"identicalmember" | b"anycompare" | b"allcompare" | b"stringlistmember"
+                | b"stringlistimember",
+                _,
+            ) => Values::of_kinds(kind::ALL & 15),
+            (b"int", _) => Values::any_int().with(kind::UNDEFINED | kind::ERROR),
+            (b"real", _) => Values::any_real().with(kind::UNDEFINED | kind::ERROR),
+            (b"string" | b"strcat" | b"toupper" | b"tolower" | b"substr", _) => {
+                Values::any_text().with(kind::UNDEFINED | kind::ERROR)
+            }
+            (b"size" | b"stringlistsize", _) => {
+                Values { ints: Some((0, i64::MAX)), ..Values::of_kinds(kind::UNDEFINED | kind::ERROR) }
+            }
+            (b"time", _) => Values::any_int(),
+            _ => Values::any(),
+        }
+    }
+}
+
+/// Notes what a reference is; `None` if that leaves nothing.
+fn learn(facts: &mut Facts, reference: Reference, now: Values) -> Option<()> {
+    let empty = now.is_empty();
+    facts.set(reference, now);
+    (!empty).then_some(())
+}
+
+fn binary(op: BinaryOp, left: &Values, right: &Values) -> Values {
+    match op {
+        BinaryOp::Is => identical(left, right).values(),
+        BinaryOp::Isnt => not(identical(left, right)).values(),
+        op if matches!(op.precedence(), 6 | 7) => compare(op, left, right).values(),
+        op if matches!(op.precedence(), 9 | 10) => arithmetic(op, left, right),
+        op => bitwise(op, left, right),
+    }
+}
+
+/// `op` with its operands the other way round.
+fn turned(op: BinaryOp) -> BinaryOp {
+    match op {
+        BinaryOp::Less => BinaryOp::Greater,
+        BinaryOp::LessEqual => BinaryOp::GreaterEqual,
+        BinaryOp::Greater => BinaryOp::Less,
+        BinaryOp::GreaterEqual => BinaryOp::LessEqual,
+        other => other,
+    }
+}
+
+/// `!truths`
+pub fn not(truths: Truths) -> Truths {
+    let mut result = Truths(truths.0 & (Truths::UNDEFINED.0 | Truths::ERROR.0));
+    if truths.has(Truths::TRUE) {
+        result = result.or(Truths::FALSE);
+    }
+    if truths.has(Truths::FALSE) {
+        result = result.or(Truths::TRUE);
+    }
+    result
+}
+
+/// `left op right` where `left` is what lets the right operand count: what goes on, or undefined.
+fn combined(op: BinaryOp, left: Truths, right: Truths) -> Truths {
+    if left != Truths::UNDEFINED {
+        return right;
+    }
+    let mut result = Truths(right.0 & (Truths::UNDEFINED.0 | Truths::ERROR.0));
+    let (kept, lost) = if op == BinaryOp::And { (Truths::FALSE, Truths::TRUE) } else { (Truths::TRUE, Truths::FALSE) };
+    if right.has(kept) {
+        result = result.or(kept);
+    }
+    if right.has(lost) {
+        result = result.or(Truths::UNDEFINED);
+    }
+    result
+}
+
+/// The values that mean this as a condition.
+fn meaning(values: &Values, outcome: Truths) -> Values {
+    let zero = Values { ints: Some((0, 0)), reals: Some((0.0, 0.0)), ..Values::of_kinds(kind::FALSE) };
+    match outcome {
+        Truths::TRUE => {
+            let mut values = only(values, NUMBERS).without(kind::FALSE);
+            values.ints = values.ints.and_then(|(low, high)| match (low == 0, high == 0) {
+                (true, true) => None,
+                (true, false) => Some((1, high)),
+                (false, true) => Some((low, -1)),
+                _ => Some((low, high)),
+            });
+            values.reals = values.reals.filter(|(low, high)| *low != 0.0 || *high != 0.0);
+            values
+        }
+        Truths::FALSE => values.intersection(&zero),
+        Truths::UNDEFINED => only(values, Kinds { bits: kind::UNDEFINED, ..Kinds::default() }),
+        _ => except(&values.clone().without(kind::UNDEFINED), NUMBERS),
+    }
+}
+
+/// Some of the ten types.
+#[derive(Clone, Copy, Default)]
+struct Kinds {
+    bits: u16,
+    ints: bool,
+    reals: bool,
+    texts: bool,
+}
+
+const NUMBERS: Kinds = Kinds { bits: kind::TRUE | kind::FALSE | kind::NAN, ints: true, reals: true, texts: false };
+
+fn only(values: &Values, kinds: Kinds) -> Values {
+    Values {
+        kinds: values.kinds & kinds.bits,
+        ints: values.ints.filter(|_| kinds.ints),
+        reals: values.reals.filter(|_| kinds.reals),
+        texts: if kinds.texts { values.texts.clone() } else { super::values::Texts::None },
+    }
+}
+
+fn except(values: &Values, kinds: Kinds) -> Values {
+    let others = Kinds { bits: !kinds.bits, ints: !kinds.ints, reals: !kinds.reals, texts: !kinds.texts };
+    only(values, others)
+}
+
+/// The types that a predicate such as `isString` asks for.
+fn predicate(name: &[u8]) -> Option<Kinds> {
+    let bits = |bits: u16| Kinds { bits, ..Kinds::default() };
+    Some(match name {
+        b"isundefined" => bits(kind::UNDEFINED),
+        b"iserror" => bits(kind::ERROR),
+        b"isboolean" => bits(kind::TRUE | kind::FALSE),
+        b"islist" => bits(kind::LIST),
+        b"isclassad" => bits(kind::AD),
+        b"isabstime" => bits(kind::ABS_TIME),
+        b"isreltime" => bits(kind::REL_TIME),
+        b"isinteger" => Kinds { ints: true, ..Kinds::default() },
+        b"isreal" => Kinds { reals: true, ..bits(kind::NAN) },
+        b"isstring" => Kinds { texts: true, ..Kinds::default() },
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse::{ParseOptions, parse_expr};
+
+    fn truths(text: &str) -> Truths {
+        let expr = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+        Analysis::new(expr.tree(), &unknown).truths(expr.root())
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_never_true() {
+        for text in [
+            "Memory > 10 && Memory < 5",
+            "x == 1 && x == 2",
+            "Arch == \"X86_64\" && Cpus > 1 && Arch == \"INTEL\"",
+            "isUndefined(x) && x > 1",
+            "x =?= undefined && x == 3",
+            "!(x >= 5) && x > 7",
+            "1 > x && x > 1",
+            "MY.x < 3 && (y == 1 && MY.x >= 3)",
+        ] {
+            assert!(!truths(text).has(Truths::TRUE), "{text}");
+        }
+        for text in ["x > 10 && y < 5", "MY.x > 10 && TARGET.x < 5", "x != 1 && x > 0", "x == \"a\" && x == \"A\""] {
+            assert!(truths(text).has(Truths::TRUE), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_depend_on_the_ads_is_known() {
+        assert_eq!(truths("true || x"), Truths::TRUE);
+        assert_eq!(truths("x || true"), Truths::TRUE.or(Truths::ERROR));
+        assert_eq!(truths("\"a\" > 5"), Truths::ERROR);
+        assert_eq!(truths("x == undefined"), Truths::UNDEFINED.or(Truths::ERROR));
+        assert_eq!(truths("(x > 1) & (y > 2)").and(Truths::TRUE.or(Truths::FALSE)), Truths::NONE);
+        assert_eq!(truths("1 =?= 1.0"), Truths::FALSE);
+        assert_eq!(truths("isUndefined(x > 1 && y =?= 2)"), truths("z =?= 1"));
+        assert_eq!(truths("nosuch(1)"), Truths::ERROR);
+    }
+
+    #[test]
+    fn deep_and_long_expressions_end_soon() {
+        let deep = "(".repeat(150) + "x" + &")".repeat(150);
+        assert_eq!(truths(&deep), Truths(15));
+        let long = vec!["x > 1 || y"; 20_000].join(" && ");
+        assert!(truths(&long).has(Truths::TRUE));
+        let twisted = (0..60).fold("x".to_owned(), |text, at| format!("(a{at} && {text} || b{at})"));
+        assert!(truths(&twisted).has(Truths::TRUE));
+    }
+}

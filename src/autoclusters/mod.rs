@@ -1,0 +1,317 @@
+//! Which job attributes are significant, why, and what each costs.
+//!
+//! In: slots, jobs, a configuration. Out: an [`Audit`]: the attributes with the expressions that pull them in, how many
+//! values each has, how many requests there are with and without it, and whether it can influence a match at all.
+//! Formula source: `negotiation.md` §8.
+
+pub mod counting;
+pub mod reach;
+pub mod warnings;
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use serde::Serialize;
+
+use crate::ad::{Attribute, ClassAd};
+use crate::autoclusters::counting::Columns;
+use crate::config::ConfigError;
+use crate::eval::matching::{rank, symmetric};
+use crate::eval::scope::{Scope, Settings};
+use crate::lint::attributes::is_per_job;
+use crate::name::Name;
+use crate::negotiate::Snapshot;
+use crate::negotiate::rules::Rules;
+use crate::pool::slot::is_slot;
+use crate::queue::request::Queue;
+use crate::queue::significant::Significant;
+use crate::queue::{Job, Submitter};
+use crate::syntax::expr::Node;
+
+/// What pulls an attribute in.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Reason {
+    /// The attribute of slots, or the knob, whose expression refers to it; empty for what is always looked at.
+    pub source: String,
+    /// The expression.
+    pub text: String,
+    /// Slots that have it; 0 for knobs.
+    pub slots: usize,
+}
+
+/// A significant attribute.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Significance {
+    /// Its name.
+    pub name: String,
+    /// What pulls it in, what most slots have first.
+    pub reasons: Vec<Reason>,
+    /// Whether a match can depend on it: it can be reached from Requirements, Rank or a knob.
+    pub matters: bool,
+    /// How many values idle jobs have, a missing attribute counted as one.
+    pub values: usize,
+    /// Autoclusters without it.
+    pub autoclusters_without: usize,
+    /// Requests without it.
+    pub requests_without: usize,
+    /// Whether it is known to differ from job to job.
+    pub per_job: bool,
+}
+
+/// What the significant attributes of a pool do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Audit {
+    /// Slots that take part.
+    pub slots: usize,
+    /// Names that expressions of slots refer to in jobs, before any are removed or added.
+    pub referred: usize,
+    /// Of these, those that a match can depend on.
+    pub referred_that_matter: usize,
+    /// Idle jobs that are offered.
+    pub idle_jobs: usize,
+    /// Significant attributes, in alphabetical order.
+    pub attributes: Vec<Significance>,
+    /// Autoclusters of the idle jobs.
+    pub autoclusters: usize,
+    /// Requests: runs of like jobs in the lists of their submitters.
+    pub requests: usize,
+    /// Autoclusters that differ in the slots they match or in how they rank them; none if that would take too long.
+    pub outcomes: Option<usize>,
+    /// Pairs of an autocluster and a slot whose Requirements are evaluated if no match is kept.
+    pub tests: usize,
+    /// What to do, the most harmful first.
+    pub warnings: Vec<String>,
+}
+
+/// Pairs of autoclusters and slots that are evaluated for [`Audit::outcomes`].
+const MOST_PAIRS: usize = 400_000;
+/// Characters of an expression in a reason.
+const SHOWN: usize = 120;
+
+/// Looks at the significant attributes of a pool.
+///
+/// # Errors
+/// A setting of the configuration that is wrong, or not supported.
+pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
+    let settings = snapshot.settings();
+    let rules = Rules::read(&snapshot.config, &settings)?;
+    let slots = slots(snapshot, &rules, &settings);
+    let significant = rules.significant(slots.iter().copied());
+    let domain = rules.knobs.accountant.domain.as_deref();
+    let jobs: Vec<Job> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain, &settings)).collect();
+    let submitters = Submitter::of_jobs(&jobs, &settings);
+    let reasons = reasons(&slots, &rules, &significant);
+    let referred = referred(&slots);
+    let reached = reach::reached(&slots, &jobs, &rules);
+    let queue = Queue::new(jobs, &submitters, significant.clone(), rules.jobs.as_ref(), &settings);
+    let columns = Columns::of(&queue, &significant);
+    let (autoclusters, requests) = columns.count(None);
+    let attributes = significant
+        .names()
+        .map(|name| {
+            let (autoclusters_without, requests_without) = columns.count(Some(name));
+            Significance {
+                name: name.display().into_owned(),
+                reasons: reasons.get(name.folded()).cloned().unwrap_or_default(),
+                matters: reached.contains(name),
+                values: columns.values(name),
+                autoclusters_without,
+                requests_without,
+                per_job: is_per_job(name.folded()),
+            }
+        })
+        .collect();
+    let outcomes = outcomes(&queue, &slots, &settings);
+    let mut audit = Audit {
+        slots: slots.len(),
+        referred: referred.len(),
+        referred_that_matter: referred.names().filter(|name| reached.contains(*name)).count(),
+        idle_jobs: queue.lists.iter().map(Vec::len).sum(),
+        attributes,
+        autoclusters,
+        requests,
+        outcomes,
+        tests: autoclusters * slots.len(),
+        warnings: Vec::new(),
+    };
+    audit.warnings = warnings::of(&audit);
+    Ok(audit)
+}
+
+/// The slots that take part.
+fn slots<'a>(snapshot: &'a Snapshot, rules: &Rules, settings: &Settings) -> Vec<&'a ClassAd> {
+    let holds = |ad: &ClassAd| {
+        rules.slots.as_ref().is_none_or(|constraint| {
+            Scope::new(ad, settings).eval(constraint).is_ok_and(|value| value.as_condition() == Some(true))
+        })
+    };
+    snapshot.slots.iter().filter(|ad| is_slot(ad) && ad.contains("Name") && holds(ad)).collect()
+}
+
+/// What the expressions of slots refer to in jobs.
+fn referred(slots: &[&ClassAd]) -> Significant {
+    let mut found = Significant::default();
+    for ad in slots {
+        for (_, value) in ad.attributes() {
+            let Attribute::Tree(tree) = value else { continue };
+            if !matches!(tree.node(tree.root()), Node::List(_)) {
+                Significant::of_expression(tree, ad, &[]).names().for_each(|name| found.insert(name));
+            }
+        }
+    }
+    found
+}
+
+/// What pulls each attribute in, by its name in lower case.
+fn reasons(slots: &[&ClassAd], rules: &Rules, significant: &Significant) -> HashMap<Vec<u8>, Vec<Reason>> {
+    let mut counts: HashMap<Vec<u8>, BTreeMap<(String, String), usize>> = HashMap::new();
+    let mut add = |name: Name, source: String, text: String, slots: usize| {
+        *counts.entry(name.folded().to_vec()).or_default().entry((source, text)).or_default() += slots;
+    };
+    let knobs = &rules.knobs.significant;
+    let listed = |list: &[Vec<u8>]| list.iter().map(Name::new).collect::<Vec<_>>();
+    if knobs.replaced_by.is_empty() {
+        for ad in slots {
+            for (attribute, value) in ad.attributes() {
+                let Attribute::Tree(tree) = value else { continue };
+                if matches!(tree.node(tree.root()), Node::List(_)) {
+                    continue;
+                }
+                for name in Significant::of_expression(tree, ad, &[]).names() {
+                    if significant.contains(name) {
+                        let text = ad.get(attribute).map(|expr| expr.beginning(SHOWN)).unwrap_or_default();
+                        add(name, attribute.display().into_owned(), cut(&text), 1);
+                    }
+                }
+            }
+        }
+        if let Some(sample) = slots.first() {
+            let also = listed(&knobs.slot_side);
+            for (knob, expr) in knob_expressions(rules) {
+                for name in Significant::of_expression(&expr.to_tree(), sample, &also).names() {
+                    add(name, knob.to_owned(), cut(&expr.beginning(SHOWN)), 0);
+                }
+            }
+        }
+        for name in Significant::schedd_minimum() {
+            add(name, String::new(), "always looked at by the access point".to_owned(), 0);
+        }
+        for name in listed(&knobs.added) {
+            add(name, "ADD_SIGNIFICANT_ATTRIBUTES".to_owned(), name.display().into_owned(), 0);
+        }
+    } else {
+        for name in listed(&knobs.replaced_by) {
+            add(name, "SIGNIFICANT_ATTRIBUTES".to_owned(), name.display().into_owned(), 0);
+        }
+    }
+    let list = |counts: BTreeMap<(String, String), usize>| {
+        let reason = |((source, text), slots)| Reason { source, text, slots };
+        let mut reasons: Vec<Reason> = counts.into_iter().map(reason).collect();
+        reasons.sort_by(|one, two| two.slots.cmp(&one.slots).then_with(|| one.cmp(two)));
+        reasons
+    };
+    counts.into_iter().map(|(name, counts)| (name, list(counts))).collect()
+}
+
+fn cut(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
+/// The expressions of the negotiator that look at jobs.
+pub(crate) fn knob_expressions(rules: &Rules) -> Vec<(&'static str, &crate::syntax::expr::Expr)> {
+    [
+        ("NEGOTIATOR_PRE_JOB_RANK", &rules.ranking.before_job),
+        ("NEGOTIATOR_POST_JOB_RANK", &rules.ranking.after_job),
+        ("PREEMPTION_RANK", &rules.ranking.preemption),
+        ("PREEMPTION_REQUIREMENTS", &rules.preemption.requirements),
+        ("NEGOTIATOR_JOB_CONSTRAINT", &rules.jobs),
+    ]
+    .into_iter()
+    .filter_map(|(name, expr)| Some((name, expr.as_ref()?)))
+    .collect()
+}
+
+/// How many autoclusters differ in what they match and how they rank it.
+fn outcomes(queue: &Queue, slots: &[&ClassAd], settings: &Settings) -> Option<usize> {
+    let mut firsts: BTreeMap<u32, usize> = BTreeMap::new();
+    for queued in queue.lists.iter().flatten() {
+        firsts.entry(queued.autocluster).or_insert(queued.job);
+    }
+    if firsts.len().saturating_mul(slots.len()) > MOST_PAIRS {
+        return None;
+    }
+    let mut seen: hashbrown::HashSet<Vec<u64>> = hashbrown::HashSet::new();
+    for job in firsts.values() {
+        let job = &queue.jobs[*job].ad;
+        let seen_by = |slot: &&ClassAd| {
+            if symmetric(job, slot, settings) {
+                [rank(job, slot, settings).to_bits().wrapping_add(1), rank(slot, job, settings).to_bits()]
+            } else {
+                [u64::MAX, 0]
+            }
+        };
+        seen.insert(slots.iter().flat_map(seen_by).collect());
+    }
+    Some(seen.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    fn pool(start: &str, config: &str) -> Snapshot {
+        let slot = |at: usize| {
+            let text = format!(
+                "[Name = \"s{at}\"; SlotID = {at}; State = \"Unclaimed\"; Activity = \"Idle\"; Cpus = 1; Memory = 1000; \
+                 KFlops = 1; Odd = TARGET.Never; Start = {start}; Requirements = Start]"
+            );
+            ClassAd::parse(text.as_bytes()).unwrap()
+        };
+        let job = |at: usize| {
+            let text = format!(
+                "[ClusterId = 1; ProcId = {at}; JobStatus = 1; User = \"u@x\"; GlobalJobId = \"a#1.{at}\"; \
+                 RequestMemory = {}; Never = {at}; Requirements = true]",
+                (at % 2) * 5000
+            );
+            ClassAd::parse(text.as_bytes()).unwrap()
+        };
+        Snapshot {
+            config: Config::parse("c", config.as_bytes()).unwrap(),
+            slots: (0..3).map(slot).collect(),
+            jobs: (0..10).map(job).collect(),
+            ..Snapshot::default()
+        }
+    }
+
+    #[test]
+    fn every_attribute_is_told_with_its_reasons_and_costs() {
+        let audit = audit(&pool("TARGET.RequestMemory <= Memory", "")).unwrap();
+        let of = |name: &str| audit.attributes.iter().find(|one| one.name == name).unwrap();
+        // Ten jobs that differ in `Never`: ten autoclusters, and two without it; in the order of the queue each job differs
+        // from the one before it in its memory.
+        assert_eq!((audit.autoclusters, audit.requests, audit.outcomes), (10, 10, Some(2)));
+        let never = of("Never");
+        assert_eq!(
+            (never.matters, never.values, never.autoclusters_without, never.requests_without),
+            (false, 10, 2, 10)
+        );
+        assert_eq!(never.reasons, [Reason { source: "Odd".to_owned(), text: "TARGET.Never".to_owned(), slots: 3 }]);
+        let memory = of("RequestMemory");
+        assert_eq!((memory.matters, memory.values, memory.autoclusters_without), (true, 2, 10));
+        assert!(audit.warnings[0].starts_with("`Never`"), "{:?}", audit.warnings);
+    }
+
+    #[test]
+    fn a_job_number_in_a_slot_is_an_explosion() {
+        let audit = audit(&pool("TARGET.GlobalJobId =!= \"x\"", "REMOVE_SIGNIFICANT_ATTRIBUTES = Never")).unwrap();
+        assert_eq!((audit.autoclusters, audit.requests), (10, 10));
+        let id = audit.attributes.iter().find(|one| one.name == "GlobalJobId").unwrap();
+        assert_eq!((id.autoclusters_without, id.requests_without, id.per_job), (1, 1, true));
+        assert!(audit.warnings[0].starts_with("explosion: `GlobalJobId`"), "{:?}", audit.warnings);
+    }
+}

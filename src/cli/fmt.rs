@@ -1,0 +1,121 @@
+//! `classmate fmt FILE…`
+
+use std::io::{BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::cli::input::{self, unreadable};
+use crate::cli::lint::{Kind, detect};
+use crate::cli::{Failure, Streams, written};
+use crate::format::Format;
+use crate::format::detect::detect_file;
+use crate::format::new::parse_whole_ad;
+use crate::report::{self, Origin, diff};
+use crate::syntax::parse::ParseOptions;
+use crate::tidy::{ads, config};
+
+/// Lay out expressions, ads, and the expressions inside configurations, in one readable way.
+///
+/// Spaces are set, conditions that do not fit on a line are broken one clause a line, and everything else stays: comments,
+/// the spelling of names, numbers and operators, and all text that is no expression. What is written parses to the same
+/// tree, which is checked, and is not changed again the next time. Files are written in place.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate fmt condor_config
+  classmate fmt --diff condor_config slots.ads
+  classmate fmt --check config.d/*
+  classmate fmt --expression 'Memory>1024&&(Cpus>1||Slow)'
+  classmate fmt --as config - < condor_config
+
+Exit status: 0 on success; 1 with --check or --diff when a file would change, or when one cannot be read or written; 2 when a
+text is no expression.")]
+pub(super) struct Arguments {
+    /// Files to lay out; `-` reads standard input and prints
+    #[arg(value_name = "FILE", required_unless_present = "expression")]
+    files: Vec<PathBuf>,
+    /// An expression to lay out and print
+    #[arg(long, short = 'e', value_name = "EXPR")]
+    expression: Option<String>,
+    /// What the files are, whatever their names say
+    #[arg(long = "as", value_name = "KIND", value_enum)]
+    kind: Option<Kind>,
+    /// Write nothing; list the files that would change
+    #[arg(long)]
+    check: bool,
+    /// Write nothing; show what would change
+    #[arg(long)]
+    diff: bool,
+    /// Columns of a line
+    #[arg(long, value_name = "COLUMNS", default_value_t = 100)]
+    width: usize,
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    if let Some(text) = &arguments.expression {
+        let tidy = laid_out("expression", text.as_bytes(), Kind::Expression, arguments.width, streams)?;
+        written(out.write_all(&tidy).and_then(|()| out.flush()))?;
+    }
+    let mut changes = false;
+    for path in &arguments.files {
+        let kind = arguments.kind.map_or_else(|| detect(path), Ok)?;
+        let mut source = input::open(path)?;
+        let mut text = Vec::new();
+        source.reader.read_to_end(&mut text).map_err(|error| unreadable(&source.name, &error))?;
+        let tidy = laid_out(&source.name, &text, kind, arguments.width, streams)?;
+        let changed = tidy != text;
+        changes |= changed;
+        if arguments.diff {
+            if changed {
+                written(diff::write(&mut out, &source.name, &text, &tidy, streams.out))?;
+            }
+        } else if arguments.check {
+            if changed {
+                written(writeln!(out, "{}", source.name))?;
+            }
+        } else if path.as_os_str() == "-" {
+            written(out.write_all(&tidy))?;
+        } else if changed {
+            replace(path, &tidy)?;
+        }
+    }
+    written(out.flush())?;
+    let stale = changes && (arguments.check || arguments.diff);
+    Ok(if stale { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Writes a file that was read, unless it is compressed.
+fn replace(path: &Path, text: &[u8]) -> Result<(), Failure> {
+    let cannot = |why: &str| Failure::new(format!("cannot write `{}`: {why}", path.display()));
+    let start = std::fs::read(path).map_err(|error| cannot(&input::plain(&error)))?;
+    if start.starts_with(&[0x1f, 0x8b]) {
+        return Err(cannot("it is compressed"));
+    }
+    std::fs::write(path, text).map_err(|error| cannot(&input::plain(&error)))
+}
+
+fn laid_out(name: &str, text: &[u8], kind: Kind, width: usize, streams: Streams) -> Result<Vec<u8>, Failure> {
+    let expression = |text: &[u8]| {
+        ads::expression(text, width)
+            .map_err(|error| Failure::rendered(report::render(&error, text, &Origin::whole(name), None, streams.err)))
+    };
+    Ok(match kind {
+        Kind::Config => config::config(text, width),
+        Kind::Expression => expression(text)?,
+        Kind::Submit | Kind::Test => {
+            return Err(Failure::input(format!("`{name}` is neither expression, ad nor configuration"))
+                .help("expressions, ads and configurations are laid out"));
+        }
+        Kind::Ads => match detect_file(text, &ParseOptions::default()) {
+            Format::Long if text.trim_ascii_start().starts_with(b"[") => expression(text)?,
+            Format::Long => ads::long(text),
+            Format::New if parse_whole_ad(text, &ParseOptions::default()).is_ok() => expression(text)?,
+            _ => {
+                return Err(Failure::input(format!("`{name}` holds ads in a form of tools")).help(
+                    "`classmate ads FILE --to long` writes lines; an ad of new syntax alone in its file is laid out",
+                ));
+            }
+        },
+    })
+}

@@ -1,0 +1,310 @@
+//! `classmate lint FILE…`
+
+use std::io::{BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+
+use crate::ad::ClassAd;
+use crate::analysis::evaluate::unknown;
+use crate::cli::input::{self, unreadable};
+use crate::cli::settings::{contents, of_files};
+use crate::cli::{Failure, Streams, complain, written};
+use crate::error::Severity;
+use crate::format::detect::detect_file;
+use crate::format::{Format, Reader};
+use crate::lint::ads::AdLinter;
+use crate::lint::catalogue;
+use crate::lint::expression::{Question, Role};
+use crate::lint::{Alarm, Edit, Excerpt, config, edited, expression, submit};
+use crate::policy::file::AdSource;
+use crate::policy::{PolicyFile, Wrong};
+use crate::report::{counted, lint as report};
+use crate::syntax::parse::ParseOptions;
+use crate::syntax::token::Quoting;
+
+/// Find what is wrong, or hardly meant, in configurations, ads, submit files and expressions.
+///
+/// FILE is a configuration, a file of ads (also compressed), a submit file, a file of policy tests, or the directory of a pool; what it is, is
+/// told by its name and its first lines, or by --as. Several configuration files are read one after another, as a daemon
+/// does. What is said of a clause (`always-false`, `contradiction`, `implied-clause` and the like) is proven: it holds
+/// whatever the ads are.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate lint condor_config
+  classmate lint slots.ads jobs.ads
+  classmate lint --expression 'TARGET.OpSys == LINUX && TARGET.Memory > 2G'
+  classmate lint condor_config --allow redefined-knob --format sarif > lint.sarif
+  classmate lint condor_config --fix
+  classmate lint --list
+
+Every code has an example in docs/lint.md.
+
+Exit status: 0 without errors; 1 when a file cannot be read; 2 with errors, and with --deny-warnings also with warnings.")]
+pub(super) struct Arguments {
+    /// Files to look at, `-` for standard input
+    #[arg(value_name = "FILE", required_unless_present_any = ["expressions", "list"])]
+    files: Vec<PathBuf>,
+    /// An expression to look at, as the Requirements of a job; may be given several times
+    #[arg(long = "expression", short = 'e', value_name = "EXPR")]
+    expressions: Vec<String>,
+    /// What the files are, whatever their names say
+    #[arg(long = "as", value_name = "KIND", value_enum)]
+    kind: Option<Kind>,
+    /// Say nothing of this code; may be given several times
+    #[arg(long, value_name = "CODE")]
+    allow: Vec<String>,
+    /// Warnings are errors
+    #[arg(long)]
+    deny_warnings: bool,
+    /// Write into the files what is certain, and tell the rest
+    #[arg(long)]
+    fix: bool,
+    /// List the codes
+    #[arg(long)]
+    list: bool,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Form,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum Kind {
+    /// Configuration files
+    Config,
+    /// Ads in any form
+    Ads,
+    /// Submit files
+    Submit,
+    /// One expression a file
+    Expression,
+    /// Tests of policies
+    Test,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Form {
+    /// Text for people
+    Text,
+    /// One object with everything
+    Json,
+    /// A SARIF 2.1.0 log
+    Sarif,
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    if arguments.list {
+        written(report::list(&mut out).and_then(|()| out.flush()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(unknown) = arguments.allow.iter().find(|code| catalogue::find(code).is_none()) {
+        return Err(Failure::input(format!("`{unknown}` is no code")).help("`classmate lint --list` lists all codes"));
+    }
+    let mut alarms = all(arguments)?;
+    if arguments.fix {
+        let mut changed = 0;
+        // A change may make room for another.
+        for _ in 0..ROUNDS {
+            let edits = fix(&alarms)?;
+            if edits == 0 {
+                break;
+            }
+            changed += edits;
+            alarms = all(arguments)?;
+        }
+        if changed > 0 {
+            complain(&format!("{} made", counted(changed, "change")));
+        }
+    }
+    let printed = match arguments.format {
+        Form::Text => report::write(&mut out, &alarms, streams.out),
+        form => {
+            let whole = if form == Form::Json { report::json(&alarms) } else { report::sarif(&alarms) };
+            serde_json::to_writer_pretty(&mut out, &whole).map_err(Into::into).and_then(|()| writeln!(out))
+        }
+    };
+    written(printed.and_then(|()| out.flush()))?;
+    let wrong = alarms.iter().any(|alarm| alarm.severity() == Severity::Error || arguments.deny_warnings);
+    Ok(if wrong { ExitCode::from(2) } else { ExitCode::SUCCESS })
+}
+
+/// Most rounds of changes.
+const ROUNDS: usize = 20;
+
+/// What is wrong with everything that is named.
+fn all(arguments: &Arguments) -> Result<Vec<Alarm>, Failure> {
+    let mut alarms = Vec::new();
+    for (at, text) in arguments.expressions.iter().enumerate() {
+        let name =
+            if arguments.expressions.len() == 1 { "expression".to_owned() } else { format!("expression {}", at + 1) };
+        alarms.extend(of_expression(&name, text.as_bytes()));
+    }
+    let mut configs = Vec::new();
+    for path in &arguments.files {
+        if path.is_dir() {
+            configs.push(path.clone());
+            for name in ["slots.ads", "jobs.ads"] {
+                let file = path.join(name);
+                if file.is_file() {
+                    alarms.extend(of_file(&file, Kind::Ads)?);
+                }
+            }
+            continue;
+        }
+        match arguments.kind.map_or_else(|| detect(path), Ok)? {
+            Kind::Config => configs.push(path.clone()),
+            kind => alarms.extend(of_file(path, kind)?),
+        }
+    }
+    if !configs.is_empty() {
+        let reading = of_files(&configs)?;
+        alarms.extend(config::lint(&reading.config));
+        alarms.extend(reading.error.map(|error| config::refusal(&reading.config, &error)));
+    }
+    alarms.retain(|alarm| !arguments.allow.iter().any(|code| code == alarm.code));
+    Ok(alarms)
+}
+
+/// What a file is, by its name, otherwise by its text.
+pub(super) fn detect(path: &Path) -> Result<Kind, Failure> {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+    if ends(&[".ads", ".ad", ".classad", ".json", ".jsonl", ".xml", ".gz"]) {
+        return Ok(Kind::Ads);
+    }
+    if ends(&[".toml"]) {
+        return Ok(Kind::Test);
+    }
+    if ends(&[".sub", ".submit", ".jdl"]) {
+        return Ok(Kind::Submit);
+    }
+    let folder = path.parent().and_then(Path::file_name).map(|folder| folder.to_string_lossy().into_owned());
+    if ends(&[".conf", ".config", "condor_config"]) || name == "config" || folder.as_deref() == Some("config.d") {
+        return Ok(Kind::Config);
+    }
+    if path.as_os_str() == "-" {
+        return Err(Failure::input("standard input can be anything")
+            .help("say what it is: --as config, ads, submit, test or expression"));
+    }
+    let text = contents(path)?;
+    if detect_file(&text, &ParseOptions::default()) != Format::Long {
+        return Ok(Kind::Ads);
+    }
+    if submit::is_submit(&text) {
+        return Ok(Kind::Submit);
+    }
+    let ad = [b"\nMyType = ".as_slice(), b"\nRequirements = ", b"\nClusterId = "];
+    let is_ad = ad.iter().any(|line| text.starts_with(&line[1..]) || memchr::memmem::find(&text, line).is_some());
+    Ok(if is_ad { Kind::Ads } else { Kind::Config })
+}
+
+fn of_file(path: &Path, kind: Kind) -> Result<Vec<Alarm>, Failure> {
+    let mut source = input::open(path)?;
+    let mut text = Vec::new();
+    source.reader.read_to_end(&mut text).map_err(|error| unreadable(&source.name, &error))?;
+    let name: Arc<str> = Arc::from(source.name.as_str());
+    Ok(match kind {
+        Kind::Submit => submit::lint(&name, &text),
+        Kind::Test => of_test(&name, &text),
+        Kind::Expression => of_expression(&name, text.trim_ascii_end()),
+        _ => {
+            let mut linter = AdLinter::default();
+            if detect_file(&text, &ParseOptions::default()) == Format::Long {
+                linter.long(&name, &text);
+                return Ok(linter.finish());
+            }
+            let cannot = |error| unreadable(&source.name, &error);
+            let mut reader = Reader::detect(text.as_slice(), &ParseOptions::default()).map_err(cannot)?;
+            for ad in reader.by_ref() {
+                linter.ad(&name, &ad.map_err(cannot)?);
+            }
+            let faults = reader.report().faults.iter().map(|fault| Alarm {
+                code: "syntax",
+                finding: (&fault.error).into(),
+                excerpt: Excerpt {
+                    file: Arc::clone(&name),
+                    line: fault.position.line,
+                    column: 1,
+                    text: fault.excerpt.clone(),
+                },
+                subject: None,
+                repeated: 0,
+                edit: None,
+            });
+            faults.collect::<Vec<_>>().into_iter().chain(linter.finish()).collect()
+        }
+    })
+}
+
+/// A file of policy tests: what it holds that such a file does not have, and the expressions of its ads.
+fn of_test(name: &Arc<str>, text: &[u8]) -> Vec<Alarm> {
+    let file = match PolicyFile::parse(&String::from_utf8_lossy(text)) {
+        Ok(file) => file,
+        Err(Wrong::Text(finding)) => {
+            let excerpt = Excerpt { file: Arc::clone(name), line: 1, column: 1, text: text.to_vec() };
+            return vec![Alarm { code: "syntax", finding: *finding, excerpt, subject: None, repeated: 0, edit: None }];
+        }
+        Err(Wrong::Other(_)) => return Vec::new(),
+    };
+    let mut linter = AdLinter::default();
+    for source in file.ads.values() {
+        if let AdSource::Text(text) = source.get_ref()
+            && let Ok(ad) = ClassAd::parse(text.trim().as_bytes())
+        {
+            linter.ad(name, &ad);
+        }
+    }
+    linter.finish()
+}
+
+fn of_expression(name: &str, text: &[u8]) -> Vec<Alarm> {
+    let role = Role { condition: true, looks_at_jobs: false };
+    let question = Question { text, quoting: Quoting::New, role, defined: &|_| false, base: &unknown };
+    let alarm = |found: expression::Found| Alarm {
+        code: found.code,
+        edit: found
+            .finding
+            .fix
+            .as_ref()
+            .filter(|_| found.is_certain())
+            .map(|fix| Edit { range: fix.span.range(), text: fix.text.clone() }),
+        finding: found.finding,
+        excerpt: Excerpt { file: Arc::from(name), line: 1, column: 1, text: text.to_vec() },
+        subject: None,
+        repeated: 0,
+    };
+    expression::lint(&question).into_iter().map(alarm).collect()
+}
+
+/// Writes what is certain into the files; how many changes that were.
+fn fix(alarms: &[Alarm]) -> Result<u64, Failure> {
+    let mut files: Vec<&Arc<str>> =
+        alarms.iter().filter(|alarm| alarm.edit.is_some()).map(|alarm| &alarm.excerpt.file).collect();
+    files.sort();
+    files.dedup();
+    let mut changes = 0;
+    for file in files {
+        let path = Path::new(&**file);
+        if !path.is_file() {
+            continue;
+        }
+        let cannot = |error: std::io::Error| Failure::new(format!("cannot write `{file}`: {}", input::plain(&error)));
+        let text = std::fs::read(path).map_err(cannot)?;
+        if text.starts_with(&[0x1f, 0x8b]) {
+            continue;
+        }
+        let edits: Vec<&Edit> =
+            alarms.iter().filter(|alarm| alarm.excerpt.file == *file).filter_map(|alarm| alarm.edit.as_ref()).collect();
+        let new = edited(&text, &edits);
+        if new == text {
+            continue;
+        }
+        std::fs::write(path, new).map_err(cannot)?;
+        changes += edits.len() as u64;
+    }
+    Ok(changes)
+}

@@ -1,0 +1,125 @@
+//! Attributes by what is known of them.
+
+/// Attributes of slots and jobs that are always there (`knobs.md` §8): a condition need not expect their absence.
+const ALWAYS: &[&str] = &[
+    "activity",
+    "arch",
+    "clusterid",
+    "cpus",
+    "disk",
+    "filesystemdomain",
+    "globaljobid",
+    "jobprio",
+    "jobstatus",
+    "jobuniverse",
+    "machine",
+    "memory",
+    "mytype",
+    "name",
+    "opsys",
+    "owner",
+    "procid",
+    "requestcpus",
+    "requestdisk",
+    "requestmemory",
+    "requirements",
+    "slotid",
+    "state",
+    "uiddomain",
+    "user",
+    "qdate",
+    "niceuser",
+    "currenttime",
+];
+
+/// Attributes that differ from job to job, or change while a job waits.
+const PER_JOB: &[&str] = &[
+    "args",
+    "arguments",
+    "clusterid",
+    "cmd",
+    "committedtime",
+    "cumulativesuspensiontime",
+    "dagnodename",
+    "enteredcurrentstatus",
+    "env",
+    "environment",
+    "err",
+    "globaljobid",
+    "in",
+    "iwd",
+    "jobcurrentstartdate",
+    "jobid",
+    "joblaststartdate",
+    "jobruncount",
+    "jobstartdate",
+    "lastmatchtime",
+    "lastrejmatchreason",
+    "lastrejmatchtime",
+    "lastvacatetime",
+    "numjobmatches",
+    "numjobstarts",
+    "numjobreconnects",
+    "numrestarts",
+    "numshadowstarts",
+    "out",
+    "procid",
+    "qdate",
+    "remotewallclocktime",
+    "shadowbday",
+    "transferin",
+    "transferinput",
+    "transferoutput",
+    "userlog",
+];
+
+/// Attributes whose values are names of a fixed list, and those values.
+const NAMED: &[(&str, &[&str])] = &[
+    ("arch", &["x86_64", "intel", "aarch64", "ppc64le", "ppc64", "arm64"]),
+    ("opsys", &["linux", "windows", "osx", "macos", "freebsd"]),
+    ("opsysname", &["centos", "debian", "ubuntu", "fedora", "almalinux", "rocky", "redhat", "sl", "macos"]),
+    ("opsysshortname", &["centos", "debian", "ubuntu", "fedora", "almalinux", "rocky", "redhat", "sl", "macos"]),
+    (
+        "opsysandver",
+        &[
+            "centos7",
+            "centos8",
+            "debian12",
+            "debian11",
+            "ubuntu22",
+            "ubuntu24",
+            "almalinux9",
+            "almalinux8",
+            "rocky8",
+            "rocky9",
+        ],
+    ),
+    ("state", &["unclaimed", "claimed", "matched", "preempting", "backfill", "drained"]),
+    ("activity", &["idle", "busy", "suspended", "vacating", "killing", "benchmarking", "retiring"]),
+    ("slottype", &["static", "dynamic", "partitionable"]),
+    ("mytype", &["machine", "job", "submitter", "scheduler", "negotiator"]),
+    ("targettype", &["machine", "job"]),
+];
+
+/// What `GROUP_SORT_EXPR` sees of a group.
+pub(super) const OF_GROUP: &[&str] =
+    &["accountinggroup", "groupquota", "groupresourcesallocated", "groupresourcesinuse", "sortexpr", "sortexprstring"];
+
+fn listed(list: &[&str], name: &[u8]) -> bool {
+    list.iter().any(|known| known.as_bytes() == name)
+}
+
+/// Whether an attribute (lower case) is always there.
+pub(super) fn is_always_there(name: &[u8]) -> bool {
+    listed(ALWAYS, name)
+}
+
+/// Whether an attribute (lower case) differs from job to job.
+pub fn is_per_job(name: &[u8]) -> bool {
+    listed(PER_JOB, name)
+}
+
+/// Whether a word (lower case) is a value of an attribute whose values are names.
+pub(super) fn is_value_of(attribute: &[u8], word: &[u8]) -> bool {
+    NAMED.iter().any(|(name, words)| name.as_bytes() == attribute && listed(words, word))
+}

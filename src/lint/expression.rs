@@ -1,0 +1,233 @@
+//! One expression: what does not parse, what parses to something else than was meant, and what is certain of it.
+
+use super::{missing, rules};
+use crate::analysis::clauses::{Certainty, Claim, claims, is_value};
+use crate::analysis::evaluate::Base;
+use crate::analysis::values::Truths;
+use crate::builtin::check::coded;
+use crate::error::{Finding, SyntaxError, SyntaxErrorKind};
+use crate::name::Name;
+use crate::span::Span;
+use crate::syntax::diagnose::diagnose;
+use crate::syntax::expr::{Expr, Node, NodeId};
+use crate::syntax::operator::BinaryOp;
+use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::token::Quoting;
+
+/// What an expression is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Role {
+    /// It decides something, and undefined means no.
+    pub condition: bool,
+    /// It is the slot's, or the negotiator's, and looks at jobs.
+    pub looks_at_jobs: bool,
+}
+
+/// An expression and what is known of its surroundings.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    /// The text.
+    pub text: &'a [u8],
+    /// How strings are written.
+    pub quoting: Quoting,
+    /// What it is for.
+    pub role: Role,
+    /// Whether the ad it stands in has an attribute.
+    pub defined: &'a dyn Fn(Name) -> bool,
+    /// What references can be.
+    pub base: Base<'a>,
+}
+
+/// Something found in an expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Its code.
+    pub code: &'static str,
+    /// What is wrong, and where in the text.
+    pub finding: Finding,
+}
+
+impl Found {
+    pub(super) fn new(code: &'static str, finding: Finding) -> Self {
+        Found { code, finding }
+    }
+
+    /// Whether the fix says what certainly was meant, or changes no value.
+    pub fn is_certain(&self) -> bool {
+        const CERTAIN: [&str; 6] = [
+            "assignment",
+            "bitwise-operator",
+            "compared-with-undefined",
+            "duplicate-clause",
+            "implied-clause",
+            "version-dependent",
+        ];
+        self.finding.fix.is_some() && CERTAIN.contains(&self.code)
+    }
+}
+
+/// Longest part that a message repeats.
+const SHOWN: usize = 80;
+
+/// What is wrong with an expression.
+pub fn lint(question: &Question<'_>) -> Vec<Found> {
+    let options = ParseOptions { quoting: question.quoting, places: true, ..ParseOptions::default() };
+    match parse_expr(question.text, &options) {
+        Ok(expr) => parsed(question, &expr),
+        Err(error) => vec![unparsed(question.text, &error, &options)],
+    }
+}
+
+/// What is wrong with an expression that was parsed with places.
+pub fn parsed(question: &Question<'_>, expr: &Expr) -> Vec<Found> {
+    let mut found: Vec<Found> =
+        coded(expr, question.text).into_iter().map(|(code, finding)| Found::new(code, finding)).collect();
+    rules::find(question, expr, &mut found);
+    let certain: Vec<Found> =
+        claims(expr, question.base).iter().filter_map(|claim| claimed(question.text, expr, claim)).collect();
+    // What says why is said; what only says that is not, then.
+    let told: Vec<Span> = found.iter().map(|found| found.finding.span).collect();
+    let explained = |found: &Found| {
+        let span = found.finding.span;
+        let never = found.code == "never-true"
+            && (!told.is_empty() || !question.role.condition && is_value(expr.tree(), expr.root()));
+        never
+            || found.code.starts_with("always-")
+                && told.iter().any(|told| span.start <= told.start && told.end <= span.end)
+    };
+    found.extend(certain.into_iter().filter(|found| !explained(found)));
+    if question.role.condition {
+        missing::find(question, expr, &mut found);
+    }
+    found.sort_by_key(|found| (found.finding.span.start, found.finding.span.end));
+    found.dedup();
+    found
+}
+
+/// What kind of text does not parse.
+pub(super) fn unparsed(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> Found {
+    let finding = diagnose(text, error, options);
+    let at = (error.span.start as usize).min(text.len());
+    let rest = &text[at..];
+    if rest.starts_with(b"$") && matches!(error.kind, SyntaxErrorKind::BadCharacter(_)) {
+        return Found::new("leftover-macro", leftover(at, rest));
+    }
+    let equals = rest.starts_with(b"=") && !rest.starts_with(b"==");
+    if equals && matches!(error.kind, SyntaxErrorKind::Unexpected { .. }) {
+        return Found::new("assignment", finding);
+    }
+    if is_unit(text, at) {
+        return Found::new("size-suffix", finding);
+    }
+    Found::new("syntax", finding)
+}
+
+fn leftover(start: usize, rest: &[u8]) -> Finding {
+    let macro_text = rest.strip_prefix(b"$(").unwrap_or_default();
+    let end = macro_text.iter().position(|byte| *byte == b')').unwrap_or(0);
+    let name = &macro_text[..end];
+    let plain = !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.:".contains(byte));
+    let length = if end == 0 { 1 } else { end + 3 };
+    let span = Span::new(start, start + length);
+    let shown = String::from_utf8_lossy(&rest[..length.min(SHOWN)]).into_owned();
+    let finding = Finding::error(format!("`{shown}` is not expanded and is no part of an expression"), span);
+    finding.help(if plain {
+        "macros are expanded in configuration and submit files only; here an attribute is named without `$( )`"
+    } else {
+        "`$(NAME)` holds the name of a macro and nothing else; a condition is written without it"
+    })
+}
+
+/// Whether a letter stands there behind a digit: `2G`.
+pub(super) fn is_unit(text: &[u8], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| text.get(before));
+    let letters = text[at.min(text.len())..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let unit = text.get(at).is_some_and(|byte| b"KMGTPkmgtpBb".contains(byte));
+    before.is_some_and(u8::is_ascii_digit) && unit && letters <= 3
+}
+
+fn quoted(text: &[u8], span: Span) -> String {
+    let bytes = text.get(span.range()).unwrap_or_default();
+    if bytes.len() > SHOWN {
+        return format!("{}…", String::from_utf8_lossy(&bytes[..SHOWN]));
+    }
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Found> {
+    let span = |id: NodeId| expr.tree().span(id);
+    let place = span(claim.clause)?;
+    let this = quoted(text, place);
+    let warn = |message: String| Finding::warning(message, place);
+    Some(match claim.certainty {
+        Certainty::Always(truths) => {
+            let (code, word) = match truths {
+                Truths::TRUE => ("always-true", "true"),
+                Truths::FALSE => ("always-false", "false"),
+                Truths::UNDEFINED => ("always-undefined", "undefined"),
+                _ => ("always-error", "an error"),
+            };
+            let help =
+                format!("it does not depend on any ad; write what is meant, or `{}`", word.trim_start_matches("an "));
+            Found::new(code, warn(format!("`{this}` is always {word}")).help(help))
+        }
+        Certainty::Never => Found::new(
+            "never-true",
+            warn(format!("`{this}` is never true")).help("it is false, undefined or an error, whatever the ads are"),
+        ),
+        Certainty::Contradicts(other) => {
+            let finding = warn(format!("`{this}` is never true where the clause before it is"));
+            Found::new(
+                "contradiction",
+                finding.related(span(other)?, "this one").help("joined by `&&`, they refuse everything"),
+            )
+        }
+        Certainty::Repeats(other) => {
+            let finding = warn(format!("`{this}` stands there already")).related(span(other)?, "here");
+            Found::new("duplicate-clause", without(text, expr, claim.clause, finding.help("leave one of them out")))
+        }
+        Certainty::Follows(other) => {
+            let beside = quoted(text, span(other)?);
+            let finding = warn(format!("`{this}` changes nothing beside `{beside}`")).related(span(other)?, "this one");
+            Found::new("implied-clause", without(text, expr, claim.clause, finding.help("leave it out")))
+        }
+        Certainty::Splice(truths) => {
+            let (word, op) = if truths == Truths::TRUE { ("true", "||") } else { ("false", "&&") };
+            let finding = warn(format!("`{this}` beside `{op}` decides the whole condition"));
+            Found::new(
+                "constant-clause",
+                finding.help(format!("the other clauses are of no effect: write `{word}`, or leave it out")),
+            )
+        }
+    })
+}
+
+/// A finding with the fix that leaves a clause of a chain out, if that keeps the kind of the value.
+fn without(text: &[u8], expr: &Expr, clause: NodeId, finding: Finding) -> Finding {
+    let tree = expr.tree();
+    let around = (0..tree.nodes.len() as NodeId).find_map(|id| match *tree.node(id) {
+        Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) if left == clause || right == clause => {
+            Some((id, op, left, right))
+        }
+        _ => None,
+    });
+    let Some((id, op, left, right)) = around else { return finding };
+    let (Some(first), Some(second)) = (tree.span(left), tree.span(right)) else { return finding };
+    let kept = if left == clause { right } else { left };
+    let more = tree.nodes.iter().any(|node| matches!(node, Node::Binary(other, one, _) if *other == op && *one == id));
+    let logical =
+        matches!(tree.node(kept), Node::Binary(op, ..) if op.precedence() <= 2 || matches!(op.precedence(), 6 | 7));
+    if !(logical || more) {
+        return finding;
+    }
+    let gone = if left == clause {
+        Span::new(first.range().start, second.range().start)
+    } else {
+        Span::new(first.range().end, second.range().end)
+    };
+    let between = text.get(gone.range()).unwrap_or_default();
+    if memchr::memmem::find(between, b"/*").is_some() || memchr::memmem::find(between, b"//").is_some() {
+        return finding;
+    }
+    finding.fix(gone, "")
+}

@@ -1,0 +1,163 @@
+//! What becomes of a condition where an attribute is missing.
+
+use super::attributes::is_always_there;
+use super::expression::{Found, Question};
+use crate::analysis::evaluate::Analysis;
+use crate::analysis::facts::{Facts, Reference, Side};
+use crate::analysis::values::{Truths, Values, kind};
+use crate::error::Finding;
+use crate::syntax::expr::{Expr, Node, NodeId, Tree};
+use crate::syntax::literal::Literal;
+use crate::syntax::operator::{BinaryOp, UnaryOp};
+
+/// Clauses that are looked at.
+const MOST: usize = 200;
+
+/// Clauses that say "unless": where their attribute is missing, the whole condition is never true; and `=!= true`, which
+/// is true then.
+pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>) {
+    let tree = &**expr.tree();
+    let analysis = Analysis::new(tree, question.base);
+    let whole = analysis.truths(expr.root());
+    let mut seen: Vec<Reference> = Vec::new();
+    for clause in conditions(tree, expr.root()) {
+        let Some(place) = tree.span(clause) else { continue };
+        let shown = String::from_utf8_lossy(question.text.get(place.range()).unwrap_or_default()).into_owned();
+        if let Some((reference, written)) = unless(tree, clause, question.text) {
+            let name = reference.name;
+            if is_always_there(name.folded()) || seen.contains(&reference) || reference.side == Side::My {
+                continue;
+            }
+            if reference.side == Side::Plain && (question.defined)(name) {
+                continue;
+            }
+            let mut facts = Facts::default();
+            facts.set(reference, Values::of_kinds(kind::UNDEFINED));
+            let truths = analysis.values_where(expr.root(), &facts).truths();
+            // Another clause may refuse on purpose what has no such attribute.
+            let meant = conjuncts(tree, expr.root())
+                .into_iter()
+                .filter(|other| *other != clause)
+                .any(|other| analysis.values_where(other, &facts).truths().within(Truths::FALSE.or(Truths::ERROR)));
+            if whole.has(Truths::TRUE) && !truths.has(Truths::TRUE) && !meant {
+                seen.push(reference);
+                let finding = Finding::warning(
+                    format!("where `{name}` is missing, `{shown}` is undefined, and the condition never true"),
+                    place,
+                );
+                found.push(Found::new("undefined-means-no", finding.help(written)));
+            }
+        }
+        if let Some(condition) = flipped(tree, clause) {
+            for reference in references(tree, condition) {
+                if is_always_there(reference.name.folded()) || (question.defined)(reference.name) {
+                    continue;
+                }
+                let mut facts = Facts::default();
+                facts.set(reference, Values::of_kinds(kind::UNDEFINED));
+                if analysis.values_where(clause, &facts).truths() == Truths::TRUE {
+                    let finding =
+                        Finding::warning(format!("where `{}` is missing, `{shown}` is true", reference.name), place);
+                    let help = "`=!= true` also holds for undefined; write `!(…)` if a missing attribute is to refuse";
+                    found.push(Found::new("true-when-undefined", finding.help(help)));
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// The conditions that a condition consists of.
+fn conditions(tree: &Tree, root: NodeId) -> Vec<NodeId> {
+    let mut found = Vec::new();
+    let mut open = vec![root];
+    while let Some(id) = open.pop().filter(|_| found.len() < MOST) {
+        match *tree.node(id) {
+            Node::Paren(inner) => open.push(inner),
+            Node::Binary(BinaryOp::And | BinaryOp::Or, left, right) => open.extend([right, left]),
+            _ => found.push(id),
+        }
+    }
+    found
+}
+
+/// The clauses that must all hold.
+fn conjuncts(tree: &Tree, root: NodeId) -> Vec<NodeId> {
+    let mut found = Vec::new();
+    let mut open = vec![root];
+    while let Some(id) = open.pop().filter(|_| found.len() < MOST) {
+        match *tree.node(id) {
+            Node::Paren(inner) => open.push(inner),
+            Node::Binary(BinaryOp::And, left, right) => open.extend([right, left]),
+            _ => found.push(id),
+        }
+    }
+    found
+}
+
+/// `x != 1`, `!x`, `x == false`: the reference, and what to write.
+fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String)> {
+    let word = |id: NodeId| {
+        tree.span(id).map(|span| String::from_utf8_lossy(text.get(span.range()).unwrap_or_default()).into_owned())
+    };
+    match *tree.node(clause) {
+        Node::Unary(UnaryOp::Not, operand) => {
+            let operand = bare(tree, operand);
+            let reference = Reference::of(tree, operand)?;
+            Some((reference, format!("write `{} =!= true` if it may be missing", word(operand)?)))
+        }
+        Node::Binary(op @ (BinaryOp::NotEqual | BinaryOp::Equal), left, right) => {
+            let (reference, of, literal) = match (Reference::of(tree, left), Reference::of(tree, right)) {
+                (Some(reference), None) => (reference, left, right),
+                (None, Some(reference)) => (reference, right, left),
+                _ => return None,
+            };
+            let Node::Literal(value) = tree.node(bare(tree, literal)) else { return None };
+            let is_false = matches!(value, Literal::Bool(false));
+            match op {
+                BinaryOp::Equal if is_false => {
+                    Some((reference, format!("write `{} =!= true` if it may be missing", word(of)?)))
+                }
+                BinaryOp::NotEqual if !matches!(value, Literal::Undefined | Literal::Error) => {
+                    let (name, value) = (word(of)?, word(literal)?);
+                    let help = if value.starts_with('"') {
+                        format!("write `({name} ?: \"\") != {value}` if it may be missing")
+                    } else {
+                        format!("write `{name} =!= {value}` if it may be missing")
+                    };
+                    Some((reference, help))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The condition in `(condition) =!= true`, unless it is a plain reference.
+fn flipped(tree: &Tree, clause: NodeId) -> Option<NodeId> {
+    let Node::Binary(BinaryOp::Isnt, left, right) = *tree.node(clause) else { return None };
+    let is_true = |id: NodeId| matches!(tree.node(bare(tree, id)), Node::Literal(Literal::Bool(true)));
+    let condition = match (is_true(left), is_true(right)) {
+        (false, true) => bare(tree, left),
+        (true, false) => bare(tree, right),
+        _ => return None,
+    };
+    let logical = match tree.node(condition) {
+        Node::Binary(op, ..) => op.precedence() <= 2 || matches!(op.precedence(), 6 | 7),
+        Node::Unary(op, _) => *op == UnaryOp::Not,
+        _ => false,
+    };
+    logical.then_some(condition)
+}
+
+fn references(tree: &Tree, id: NodeId) -> Vec<Reference> {
+    (tree.first_of(id)..=id).filter_map(|part| Reference::of(tree, part)).take(16).collect()
+}
+
+pub(super) fn bare(tree: &Tree, mut id: NodeId) -> NodeId {
+    while let Node::Paren(inner) = *tree.node(id) {
+        id = inner;
+    }
+    id
+}

@@ -1,0 +1,164 @@
+//! Words and operators that hardly mean what they look like.
+
+use super::attributes::{is_per_job, is_value_of};
+use super::expression::{Found, Question};
+use super::missing::bare;
+use crate::analysis::facts::{Reference, Side};
+use crate::error::Finding;
+use crate::span::Span;
+use crate::syntax::expr::{Expr, Node, NodeId, Tree};
+use crate::syntax::literal::Literal;
+use crate::syntax::operator::BinaryOp;
+
+/// Findings of one expression.
+const MOST: usize = 50;
+
+type Rule = fn(&Question<'_>, &Tree, NodeId) -> Option<Found>;
+
+const RULES: &[Rule] = &[
+    unquoted_word,
+    glob,
+    default_beside_comparison,
+    branch_comparison,
+    macro_in_text,
+    duration,
+    list_identity,
+    per_job,
+];
+
+pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>) {
+    let tree = &**expr.tree();
+    let start = found.len();
+    for id in tree.first_of(expr.root())..=expr.root() {
+        found.extend(RULES.iter().filter_map(|rule| rule(question, tree, id)));
+        if found.len() > start + MOST {
+            break;
+        }
+    }
+}
+
+fn text(question: &Question<'_>, span: Span) -> String {
+    String::from_utf8_lossy(question.text.get(span.range()).unwrap_or_default()).into_owned()
+}
+
+fn equality(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
+    match *tree.node(id) {
+        Node::Binary(op, left, right) if op.precedence() == 6 => Some((op, left, right)),
+        _ => None,
+    }
+}
+
+/// `OpSys == LINUX`
+fn unquoted_word(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    let (_, left, right) = equality(tree, id)?;
+    let word = |one: NodeId, two: NodeId| {
+        let attribute = Reference::of(tree, bare(tree, one))?;
+        let Node::Attr(word) = *tree.node(bare(tree, two)) else { return None };
+        let meant = is_value_of(attribute.name.folded(), word.folded()) && !(question.defined)(word);
+        meant.then_some((two, word))
+    };
+    let (at, word) = word(left, right).or_else(|| word(right, left))?;
+    let span = tree.span(at)?;
+    let finding = Finding::warning(format!("`{word}` without quotes is the name of an attribute"), span);
+    let written = format!("\"{word}\"");
+    Some(Found::new("unquoted-word", finding.help(format!("write `{written}`")).fix(span, written)))
+}
+
+/// `Machine == "*.edu"`
+fn glob(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    let (op, left, right) = equality(tree, id)?;
+    let pattern = |id: NodeId| match tree.node(bare(tree, id)) {
+        Node::Literal(Literal::Str(text)) if text.len() > 1 && text.contains(&b'*') => Some(id),
+        _ => None,
+    };
+    let at = pattern(right).or_else(|| pattern(left))?;
+    let message = format!("`{}` compares texts as they are: `*` stands for itself", op.symbol());
+    let help = "write `regexp(\"^prefix\", value)`, or `stringListMember(value, \"a,b\")` for a list";
+    Some(Found::new("glob-comparison", Finding::warning(message, tree.span(at)?).help(help)))
+}
+
+/// `a == b ?: false`
+fn default_beside_comparison(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    let Node::Binary(op, left, right) = *tree.node(id) else { return None };
+    if !matches!(op.precedence(), 6 | 7) {
+        return None;
+    }
+    let Node::Binary(BinaryOp::Default, value, other) = *tree.node(right) else { return None };
+    if !matches!(tree.node(bare(tree, other)), Node::Literal(Literal::Bool(_))) {
+        return None;
+    }
+    if matches!(tree.node(bare(tree, left)), Node::Literal(Literal::Bool(_))) {
+        return None;
+    }
+    let message = format!("`?:` binds more tightly than `{}`: it is the default of the right side only", op.symbol());
+    let (left, value, other) =
+        (text(question, tree.span(left)?), text(question, tree.span(value)?), text(question, tree.span(other)?));
+    let help = format!("write `({left} {} {value}) ?: {other}`", op.symbol());
+    Some(Found::new("precedence", Finding::warning(message, tree.span(right)?).help(help)))
+}
+
+/// `x ? 1 : 2 > 5`
+fn branch_comparison(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    let Node::Conditional { yes, no, .. } = *tree.node(id) else { return None };
+    let number = matches!(tree.node(yes), Node::Literal(Literal::Int(_) | Literal::Real(_) | Literal::Str(_)));
+    let Node::Binary(op, ..) = *tree.node(no) else { return None };
+    if !number || !matches!(op.precedence(), 6 | 7) {
+        return None;
+    }
+    let message = format!("`{}` belongs to the last part of the conditional only", op.symbol());
+    let help = "write parentheses around the whole conditional, or around its last part";
+    Some(Found::new("precedence", Finding::warning(message, tree.span(no)?).help(help)))
+}
+
+/// `"$(NAME)"`
+fn macro_in_text(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    let Node::Literal(Literal::Str(value)) = tree.node(id) else { return None };
+    let at = memchr::memmem::find(value, b"$(")?;
+    if at > 0 && value[at - 1] == b'$' {
+        return None;
+    }
+    let end = value[at..].iter().position(|byte| *byte == b')')? + at + 1;
+    let name = &value[at + 2..end - 1];
+    if name.is_empty() || !name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.:".contains(byte)) {
+        return None;
+    }
+    let shown = String::from_utf8_lossy(&value[at..end.min(at + 60)]).into_owned();
+    let finding = Finding::error(format!("`{shown}` in the text was not expanded"), tree.span(id)?);
+    Some(Found::new("leftover-macro", finding.help("macros are expanded in configuration and submit files only")))
+}
+
+/// `relTime("1:30")` in arithmetic
+fn duration(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    let Node::Literal(Literal::RelTime(seconds)) = tree.node(id) else { return None };
+    let message = "a duration that is written as a text is a number of seconds when it is evaluated";
+    let help = format!("write `relTime({seconds:?})` for a duration, or the number itself");
+    Some(Found::new("version-dependent", Finding::warning(message, tree.span(id)?).help(help)))
+}
+
+/// `{ 1 } =?= split("1")`
+fn list_identity(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    let Node::Binary(BinaryOp::Is | BinaryOp::Isnt, left, right) = *tree.node(id) else { return None };
+    let list = |id: NodeId| matches!(tree.node(bare(tree, id)), Node::List(_) | Node::Ad(_));
+    if !list(left) && !list(right) {
+        return None;
+    }
+    let message = "whether two lists or ads are identical is false or an error, depending on how they were made";
+    let help = "compare their elements, or `size` and `member`";
+    Some(Found::new("version-dependent", Finding::warning(message, tree.span(id)?).help(help)))
+}
+
+/// `TARGET.GlobalJobId` in an expression of a slot
+fn per_job(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    if !question.role.looks_at_jobs {
+        return None;
+    }
+    let reference = Reference::of(tree, id)?;
+    let ours = reference.side == Side::My || (reference.side == Side::Plain && (question.defined)(reference.name));
+    if ours || !is_per_job(reference.name.folded()) {
+        return None;
+    }
+    let message =
+        format!("`{}` mostly differs from job to job: it splits the queue into very many autoclusters", reference.name);
+    let help = "decide by an attribute that many jobs share, or see `classmate autoclusters` for what it costs";
+    Some(Found::new("per-job-attribute", Finding::warning(message, tree.span(id)?).help(help)))
+}

@@ -1,0 +1,205 @@
+//! The file of a policy test.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+use toml::value::Datetime;
+
+use crate::error::Finding;
+use crate::span::Span;
+
+/// A test file as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PolicyFile {
+    /// The clock: seconds since 1970, or a date.
+    pub now: Option<Clock>,
+    /// Where `random()` begins.
+    #[serde(default)]
+    pub seed: u64,
+    /// The configuration, as text.
+    pub config: Option<Spanned<String>>,
+    /// The configuration, as a file beside this one.
+    pub config_file: Option<String>,
+    /// Ads by name.
+    #[serde(default)]
+    pub ads: BTreeMap<String, Spanned<AdSource>>,
+    /// The slots and jobs of a cycle.
+    #[serde(default)]
+    pub pool: PoolSource,
+    /// The tests.
+    #[serde(default, rename = "test")]
+    pub tests: Vec<Test>,
+}
+
+/// A moment.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub enum Clock {
+    /// Seconds since 1970.
+    Seconds(i64),
+    /// A date of TOML.
+    Date(Datetime),
+}
+
+/// Where an ad comes from: its text, or a file.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, rename_all = "kebab-case")]
+pub enum AdSource {
+    /// The ad, in new syntax or one attribute a line.
+    Text(String),
+    /// An ad of a file beside this one.
+    File {
+        /// The file.
+        file: String,
+        /// Which ad of it, from 1.
+        #[serde(default = "first")]
+        at: u64,
+    },
+}
+
+fn first() -> u64 {
+    1
+}
+
+/// The slots and jobs of a cycle.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PoolSource {
+    /// A file of slot ads beside this one.
+    pub slots_file: Option<String>,
+    /// A file of job ads beside this one.
+    pub jobs_file: Option<String>,
+    /// The accountant's log beside this one; without one everybody starts alike.
+    pub log_file: Option<String>,
+    /// Slots made from ads.
+    #[serde(default)]
+    pub slots: Vec<Copies>,
+    /// Jobs made from ads.
+    #[serde(default)]
+    pub jobs: Vec<Copies>,
+}
+
+/// Copies of an ad, each with a name or a number of its own.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Copies {
+    /// The name of the ad.
+    pub ad: Spanned<String>,
+    /// How many.
+    #[serde(default = "one")]
+    pub count: usize,
+    /// Attributes that are set in them, as expressions.
+    #[serde(default)]
+    pub set: BTreeMap<String, Spanned<String>>,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// A test: what it looks at, and what is expected.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Test {
+    /// What it is about.
+    pub name: Spanned<String>,
+    /// The ad in which an expression is evaluated.
+    pub my: Option<Spanned<String>>,
+    /// The ad on the other side.
+    pub target: Option<Spanned<String>>,
+    /// An expression, or the name of an attribute.
+    pub expression: Option<Spanned<String>>,
+    /// The value it must have, as an expression of its own.
+    pub value: Option<Spanned<String>>,
+    /// The job of a match.
+    pub job: Option<Spanned<String>>,
+    /// The slot of a match.
+    pub slot: Option<Spanned<String>>,
+    /// Whether they must match.
+    #[serde(rename = "match")]
+    pub matches: Option<bool>,
+    /// The clause that must decide against a match.
+    pub clause: Option<Spanned<String>>,
+    /// Slots in the order in which the job must prefer them.
+    pub rank: Option<Spanned<Vec<String>>>,
+    /// How many slots submitters must get in the cycle.
+    #[serde(default)]
+    pub gets: BTreeMap<String, usize>,
+    /// The quota that groups must have, in weighted slots.
+    #[serde(default)]
+    pub quota: BTreeMap<String, f64>,
+    /// What groups must be granted, in weighted slots.
+    #[serde(default)]
+    pub granted: BTreeMap<String, f64>,
+    /// Whether somebody must be pre-empted in the cycle.
+    pub preempts: Option<bool>,
+}
+
+/// Why a test file cannot be run.
+#[derive(Debug)]
+pub enum Wrong {
+    /// Something in the file itself, with its place.
+    Text(Box<Finding>),
+    /// Something else, such as a file that is missing.
+    Other(String),
+}
+
+impl Wrong {
+    /// Something wrong at a place of the file.
+    pub fn at(message: impl Into<String>, place: std::ops::Range<usize>) -> Self {
+        Wrong::Text(Box::new(Finding::error(message, Span::new(place.start, place.end))))
+    }
+}
+
+impl PolicyFile {
+    /// Reads the text of a test file.
+    ///
+    /// # Errors
+    /// It is no TOML, or holds what a test file does not have.
+    pub fn parse(text: &str) -> Result<Self, Wrong> {
+        toml::from_str(text).map_err(|error| {
+            let place = error.span().unwrap_or(0..0);
+            let message = error.message().trim().replace('\n', ", ");
+            Wrong::at(message, place)
+        })
+    }
+}
+
+impl Clock {
+    /// The moment in seconds since 1970; `None` for a time of day alone.
+    pub fn seconds(&self) -> Option<i64> {
+        match self {
+            Clock::Seconds(seconds) => Some(*seconds),
+            Clock::Date(date) => {
+                let text = date.to_string().replacen(' ', "T", 1);
+                let zoned = date.offset.is_some();
+                let text = if zoned { text } else { format!("{text}Z") };
+                let text = if date.time.is_none() { text.replace('Z', "T00:00:00Z") } else { text };
+                text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_is_a_number_or_a_date() {
+        let now = |text: &str| PolicyFile::parse(text).unwrap().now.unwrap().seconds();
+        assert_eq!(now("now = 5"), Some(5));
+        assert_eq!(now("now = 1970-01-02T00:00:00Z"), Some(86400));
+        assert_eq!(now("now = 1970-01-02"), Some(86400));
+        assert_eq!(now("now = 1970-01-01T01:00:00+01:00"), Some(0));
+    }
+
+    #[test]
+    fn what_a_file_does_not_have_is_told_with_its_place() {
+        let Err(Wrong::Text(finding)) = PolicyFile::parse("seed = 1\nnope = 2") else { panic!("expected an error") };
+        assert!(finding.message.contains("unknown field `nope`"), "{}", finding.message);
+        assert_eq!(finding.span.range().start, 9);
+    }
+}

@@ -1,0 +1,382 @@
+//! Running the tests of a file.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use toml::Spanned;
+
+use super::coverage::{Coverage, Covered};
+use super::file::{AdSource, Copies, PolicyFile, Test, Wrong};
+use crate::accountant::Log;
+use crate::ad::ClassAd;
+use crate::config::Config;
+use crate::eval::matching::{rank, symmetric};
+use crate::eval::scope::{Scope, Settings};
+use crate::format::Reader;
+use crate::name::Name;
+use crate::negotiate::quotas::{Division, divide};
+use crate::negotiate::{Outcome, Snapshot, negotiate};
+use crate::syntax::expr::{Expr, Node};
+use crate::syntax::parse::{ParseOptions, parse_expr};
+
+/// What became of one test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Result {
+    /// Its name.
+    pub name: String,
+    /// What was not as expected; nothing if it passed.
+    pub failures: Vec<String>,
+}
+
+/// The files a test names, by their names.
+pub type Files<'a> = &'a dyn Fn(&str) -> std::result::Result<Vec<u8>, String>;
+
+/// Runs the tests of a file.
+///
+/// # Errors
+/// The file is wrong, names what there is not, or expects what cannot be asked.
+///
+/// ```
+/// use classmate::policy::{PolicyFile, run};
+/// let file = PolicyFile::parse("
+///     ads.job = '[ RequestMemory = 4096; Requirements = TARGET.Memory >= RequestMemory ]'
+///     ads.slot = '[ Memory = 1024; Requirements = true ]'
+///     [[test]]
+///     name = 'a small slot refuses'
+///     job = 'job'
+///     slot = 'slot'
+///     match = false
+///     clause = 'TARGET.Memory >= RequestMemory'
+/// ").unwrap();
+/// let (results, _) = run(&file, &|name| Err(format!("no `{name}` here"))).unwrap();
+/// assert!(results[0].failures.is_empty());
+/// ```
+pub fn run(file: &PolicyFile, files: Files<'_>) -> std::result::Result<(Vec<Result>, Vec<Covered>), Wrong> {
+    let mut runner = Runner::new(file, files)?;
+    let mut results = Vec::with_capacity(file.tests.len());
+    for test in &file.tests {
+        let failures = runner.test(test)?;
+        results.push(Result { name: test.name.get_ref().clone(), failures });
+    }
+    Ok((results, runner.coverage.finish()))
+}
+
+struct Runner<'f> {
+    ads: BTreeMap<&'f str, ClassAd>,
+    settings: Settings,
+    snapshot: Snapshot,
+    outcome: Option<Outcome>,
+    division: Option<Division>,
+    coverage: Coverage,
+}
+
+fn parsed(text: &Spanned<String>) -> std::result::Result<Expr, Wrong> {
+    parse_expr(text.get_ref().as_bytes(), &ParseOptions::default())
+        .map_err(|error| Wrong::at(format!("`{}`: {error}", text.get_ref()), text.span()))
+}
+
+impl<'f> Runner<'f> {
+    fn new(file: &'f PolicyFile, files: Files<'_>) -> std::result::Result<Self, Wrong> {
+        let read = |name: &str| files(name).map_err(Wrong::Other);
+        let mut ads = BTreeMap::new();
+        for (name, source) in &file.ads {
+            let ad = match source.get_ref() {
+                AdSource::Text(text) => all(text.as_bytes())
+                    .into_iter()
+                    .next()
+                    .ok_or_else(|| Wrong::at(format!("`{name}` is no ad"), source.span()))?,
+                AdSource::File { file, at } => {
+                    let found = all(&read(file)?).into_iter().nth(usize::try_from(*at).unwrap_or(1).saturating_sub(1));
+                    found.ok_or_else(|| Wrong::at(format!("`{file}` has no ad {at}"), source.span()))?
+                }
+            };
+            ads.insert(name.as_str(), ad);
+        }
+        let now = match &file.now {
+            Some(clock) => clock
+                .seconds()
+                .ok_or_else(|| Wrong::Other("`now` is no moment: write a date or seconds since 1970".to_owned()))?,
+            None => 0,
+        };
+        let mut config = Config::default();
+        let refused = |error: &crate::config::ConfigError| {
+            let place = error.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+            Wrong::Other(format!("{place}{error}"))
+        };
+        if let Some(name) = &file.config_file {
+            config.add(name, &read(name)?).map_err(|error| refused(&error))?;
+        }
+        if let Some(text) = &file.config {
+            config.add("config", text.get_ref().as_bytes()).map_err(|error| refused(&error))?;
+        }
+        let mut snapshot = Snapshot { config, now, seed: file.seed, ..Snapshot::default() };
+        let settings = snapshot.settings();
+        let pool = &file.pool;
+        if let Some(name) = &pool.log_file {
+            let log = Log::read(&read(name)?).map_err(|error| Wrong::Other(format!("`{name}`: {error}")))?;
+            snapshot.log = Some(log);
+        }
+        for (name, list) in [(&pool.slots_file, true), (&pool.jobs_file, false)] {
+            if let Some(name) = name {
+                let read = all(&read(name)?);
+                if list { snapshot.slots.extend(read) } else { snapshot.jobs.extend(read) }
+            }
+        }
+        let mut runner =
+            Runner { ads, settings, snapshot, outcome: None, division: None, coverage: Coverage::default() };
+        for (at, copies) in pool.slots.iter().enumerate() {
+            runner.copies(copies, at, true)?;
+        }
+        for (at, copies) in pool.jobs.iter().enumerate() {
+            runner.copies(copies, at, false)?;
+        }
+        Ok(runner)
+    }
+
+    fn ad(&self, name: &Spanned<String>) -> std::result::Result<&ClassAd, Wrong> {
+        self.ads.get(name.get_ref().as_str()).ok_or_else(|| {
+            let known: Vec<String> = self.ads.keys().map(|known| format!("`{known}`")).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            Wrong::at(format!("there is no ad `{}`: there is {known}", name.get_ref()), name.span())
+        })
+    }
+
+    /// Puts copies of an ad into the pool.
+    fn copies(&mut self, copies: &Copies, at: usize, slots: bool) -> std::result::Result<(), Wrong> {
+        const MOST: usize = 1_000_000;
+        let base = self.ad(&copies.ad)?.clone();
+        if copies.count > MOST {
+            return Err(Wrong::at(format!("more than {MOST} copies of an ad"), copies.ad.span()));
+        }
+        for copy in 0..copies.count {
+            let mut ad = base.clone();
+            if slots {
+                if copies.count > 1 || !ad.contains("Name") {
+                    ad.insert("Name", format!("{}{}@{}", copies.ad.get_ref(), copy + 1, at + 1).as_str());
+                }
+            } else {
+                ad.insert("ClusterId", at as i64 + 1);
+                ad.insert("ProcId", copy as i64);
+                if !ad.contains("JobStatus") {
+                    ad.insert("JobStatus", 1i64);
+                }
+            }
+            for (name, value) in &copies.set {
+                ad.insert_expr(Name::new(name), &parsed(value)?);
+            }
+            if slots { self.snapshot.slots.push(ad) } else { self.snapshot.jobs.push(ad) }
+        }
+        Ok(())
+    }
+
+    fn test(&mut self, test: &Test) -> std::result::Result<Vec<String>, Wrong> {
+        let mut failures = Vec::new();
+        let mut asked = false;
+        if let Some(expression) = &test.expression {
+            asked = true;
+            self.value(test, expression, &mut failures)?;
+        }
+        if test.matches.is_some() || test.clause.is_some() {
+            asked = true;
+            self.matching(test, &mut failures)?;
+        }
+        if let Some(order) = &test.rank {
+            asked = true;
+            self.rank(test, order, &mut failures)?;
+        }
+        if !test.quota.is_empty() || !test.granted.is_empty() {
+            asked = true;
+            self.quotas(test, &mut failures)?;
+        }
+        if !test.gets.is_empty() || test.preempts.is_some() {
+            asked = true;
+            self.cycle(test, &mut failures)?;
+        }
+        if !asked {
+            let message = "the test expects nothing: `value`, `match`, `clause`, `rank`, `gets`, `quota`, `granted` or `preempts`";
+            return Err(Wrong::at(message, test.name.span()));
+        }
+        Ok(failures)
+    }
+
+    fn value(
+        &self,
+        test: &Test,
+        expression: &Spanned<String>,
+        failures: &mut Vec<String>,
+    ) -> std::result::Result<(), Wrong> {
+        let Some(expected) = &test.value else {
+            return Err(Wrong::at("an expression without the `value` it must have", expression.span()));
+        };
+        let nowhere = ClassAd::new();
+        let my = test.my.as_ref().map_or(Ok(&nowhere), |name| self.ad(name))?;
+        let scope = Scope::new(my, &self.settings);
+        let scope = match &test.target {
+            Some(name) => scope.with_target(self.ad(name)?),
+            None => scope,
+        };
+        let expr = parsed(expression)?;
+        let wanted = Scope::new(&nowhere, &self.settings).eval(&parsed(expected)?);
+        let found = match expr.node() {
+            Node::Attr(name) => scope.eval_attr(*name),
+            _ => scope.eval(&expr),
+        };
+        let shown = |value: std::result::Result<crate::value::Value, crate::eval::Failed>| match value {
+            Ok(value) => value.to_string(),
+            Err(failed) => format!("no value: {failed}"),
+        };
+        let (wanted, found) = (shown(wanted), shown(found));
+        if wanted != found {
+            failures.push(format!("`{}` is {found}, expected {wanted}", expression.get_ref()));
+        }
+        Ok(())
+    }
+
+    fn matching(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), Wrong> {
+        let (job, slot) = pair(test)?;
+        let (job, slot) = (self.ad(job)?.clone(), self.ad(slot)?.clone());
+        let settings = self.settings.clone();
+        let matched = symmetric(&job, &slot, &settings);
+        let sides = [("job", &job, &slot), ("slot", &slot, &job)];
+        let mut refusing = Vec::new();
+        for (whose, my, target) in sides {
+            let clauses = self.coverage.look(whose, Scope::new(my, &settings).with_target(target));
+            let none = clauses.is_empty();
+            let refused = clauses.into_iter().find(|clause| !clause.accepts());
+            if let Some(clause) = refused {
+                let value = clause.value.as_ref().map_or_else(ToString::to_string, ToString::to_string);
+                let causes: Vec<String> = clause.causes.iter().map(ToString::to_string).collect();
+                let causes = if causes.is_empty() { String::new() } else { format!(" ({})", causes.join("; ")) };
+                refusing.push((clause.expr.clone(), format!("the {whose}'s `{}` is {value}{causes}", clause.expr)));
+            } else if none {
+                refusing.push((parse_nothing(), format!("the {whose} has no Requirements")));
+            }
+        }
+        let why = refusing.first().map_or("both sides accept", |(_, why)| why.as_str());
+        if let Some(expected) = test.matches
+            && expected != matched
+        {
+            let found = if matched { "they match" } else { "they do not match" };
+            failures.push(format!("{found}: {why}"));
+        }
+        if let Some(clause) = &test.clause {
+            let expected = parsed(clause)?;
+            if !refusing.iter().any(|(found, _)| found.to_string() == expected.to_string()) {
+                failures.push(format!("`{}` does not decide: {why}", clause.get_ref()));
+            }
+        }
+        Ok(())
+    }
+
+    fn rank(
+        &self,
+        test: &Test,
+        order: &Spanned<Vec<String>>,
+        failures: &mut Vec<String>,
+    ) -> std::result::Result<(), Wrong> {
+        let Some(job) = &test.job else {
+            return Err(Wrong::at("an order of slots needs a `job`", order.span()));
+        };
+        let job = self.ad(job)?;
+        let mut ranked = Vec::new();
+        for name in order.get_ref() {
+            let slot = self.ads.get(name.as_str());
+            let slot = slot.ok_or_else(|| Wrong::at(format!("there is no ad `{name}`"), order.span()))?;
+            ranked.push((name, rank(job, slot, &self.settings)));
+        }
+        for pair in ranked.windows(2) {
+            let ((first, one), (second, two)) = (&pair[0], &pair[1]);
+            if one.partial_cmp(two) != Some(std::cmp::Ordering::Greater) {
+                failures.push(format!("`{first}` has rank {one}, not more than the {two} of `{second}`"));
+            }
+        }
+        Ok(())
+    }
+
+    fn quotas(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), Wrong> {
+        if self.division.is_none() {
+            self.division = Some(divide(&self.snapshot).map_err(|error| Wrong::Other(error.to_string()))?);
+        }
+        let Some(division) = &self.division else { return Ok(()) };
+        let wanted = [("quota", &test.quota), ("grant", &test.granted)];
+        for (what, (group, expected)) in
+            wanted.into_iter().flat_map(|(what, map)| map.iter().map(move |one| (what, one)))
+        {
+            let found = division.groups.iter().find(|known| known.summary.name.eq_ignore_ascii_case(group));
+            match found {
+                None => failures.push(format!("there is no group `{group}`")),
+                Some(found) => {
+                    let number = if what == "quota" { found.summary.quota } else { found.summary.allocated };
+                    if (number - expected).abs() > 1e-6 {
+                        failures.push(format!("the {what} of `{group}` is {number}, expected {expected}"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cycle(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), Wrong> {
+        if self.outcome.is_none() {
+            if self.snapshot.slots.is_empty() || self.snapshot.jobs.is_empty() {
+                return Err(Wrong::at("a cycle needs slots and jobs in `[pool]`", test.name.span()));
+            }
+            self.look_at_pool();
+            self.outcome = Some(negotiate(&self.snapshot).map_err(|error| Wrong::Other(error.to_string()))?);
+        }
+        let Some(outcome) = &self.outcome else { return Ok(()) };
+        for (submitter, expected) in &test.gets {
+            let found = outcome.matches.iter().filter(|one| one.submitter.eq_ignore_ascii_case(submitter)).count();
+            if found != *expected {
+                let slots = if found == 1 { "slot" } else { "slots" };
+                failures.push(format!("`{submitter}` gets {found} {slots}, expected {expected}"));
+            }
+        }
+        if let Some(expected) = test.preempts {
+            let displaced = outcome.matches.iter().find(|one| one.displaced.is_some());
+            match (displaced, expected) {
+                (None, true) => failures.push("nobody is pre-empted".to_owned()),
+                (Some(one), false) => {
+                    let by = one.displaced.as_deref().unwrap_or_default();
+                    failures.push(format!("`{by}` is pre-empted on `{}` by job {}", one.slot, one.job));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the clauses of every kind of slot and job of the pool.
+    fn look_at_pool(&mut self) {
+        const PAIRS: usize = 10_000;
+        let (slots, jobs) = (std::mem::take(&mut self.snapshot.slots), std::mem::take(&mut self.snapshot.jobs));
+        let pairs = jobs.iter().flat_map(|job| slots.iter().map(move |slot| (job, slot)));
+        for (job, slot) in pairs.take(PAIRS) {
+            self.coverage.look("job", Scope::new(job, &self.settings).with_target(slot));
+            self.coverage.look("slot", Scope::new(slot, &self.settings).with_target(job));
+        }
+        (self.snapshot.slots, self.snapshot.jobs) = (slots, jobs);
+    }
+}
+
+/// The job and the slot of a match.
+fn pair(test: &Test) -> std::result::Result<(&Spanned<String>, &Spanned<String>), Wrong> {
+    match (&test.job, &test.slot) {
+        (Some(job), Some(slot)) => Ok((job, slot)),
+        _ => Err(Wrong::at("a match needs a `job` and a `slot`", test.name.span())),
+    }
+}
+
+fn parse_nothing() -> Expr {
+    Expr::literal(crate::syntax::literal::Literal::Undefined)
+}
+
+/// The ads of a text in any form; what cannot be read is left out.
+fn all(text: &[u8]) -> Vec<ClassAd> {
+    let trimmed = text.trim_ascii();
+    if let Ok(ad) = ClassAd::parse(trimmed) {
+        return vec![ad];
+    }
+    let reader = Reader::detect(trimmed, &ParseOptions::default());
+    reader.map(|reader| reader.flatten().collect()).unwrap_or_default()
+}

@@ -1,0 +1,128 @@
+//! Significant attributes as a table, with reasons, before and after a change.
+
+use std::io::{self, Write};
+
+use crate::autoclusters::{Audit, Significance};
+use crate::report::outcome::{lines, table};
+use crate::report::{Color, counted};
+
+/// What is printed of an audit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Layout {
+    /// All reasons, not only the first.
+    pub reasons: bool,
+}
+
+/// Writes the attributes, what each costs, and what to do.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write(out: &mut impl Write, audit: &Audit, layout: Layout, color: Color) -> io::Result<()> {
+    let known = audit.idle_jobs > 0;
+    let headings: &[&str] = if known {
+        &["ATTRIBUTE", "VALUES", "AUTOCLUSTERS WITHOUT", "REQUESTS WITHOUT", "MATTERS", "BECAUSE OF"]
+    } else {
+        &["ATTRIBUTE", "MATTERS", "BECAUSE OF"]
+    };
+    let mut table = table(headings, if known { &[1, 2, 3] } else { &[] }, color);
+    for one in &audit.attributes {
+        let mut row = vec![one.name.clone()];
+        if known {
+            row.extend([
+                one.values.to_string(),
+                one.autoclusters_without.to_string(),
+                one.requests_without.to_string(),
+            ]);
+        }
+        row.extend([if one.matters { "yes" } else { "no" }.to_owned(), because(one)]);
+        table.add_row(row);
+    }
+    lines(out, &table)?;
+    writeln!(out)?;
+    if layout.reasons {
+        for one in &audit.attributes {
+            writeln!(out, "{}", one.name)?;
+            for reason in &one.reasons {
+                match (reason.source.as_str(), reason.slots) {
+                    ("", _) => writeln!(out, "  {}", reason.text)?,
+                    (source, 0) => writeln!(out, "  {source} = {}", reason.text)?,
+                    (source, slots) => {
+                        writeln!(out, "  {source} = {}  ({})", reason.text, counted(slots as u64, "slot"))?;
+                    }
+                }
+            }
+        }
+        writeln!(out)?;
+    }
+    writeln!(out, "{}", summary(audit))?;
+    for warning in &audit.warnings {
+        writeln!(out, "warning: {warning}")?;
+    }
+    Ok(())
+}
+
+/// The audit in a few lines.
+pub fn summary(audit: &Audit) -> String {
+    let mut text = format!(
+        "{} refer to {}, of which {} can matter; {} {} significant",
+        counted(audit.slots as u64, "slot"),
+        counted(audit.referred as u64, "job attribute"),
+        audit.referred_that_matter,
+        audit.attributes.len(),
+        if audit.attributes.len() == 1 { "is" } else { "are" },
+    );
+    if audit.idle_jobs > 0 {
+        text.push_str(&format!(
+            "\n{} in {} and {}: up to {} pairs of a request and a slot to evaluate",
+            counted(audit.idle_jobs as u64, "idle job"),
+            counted(audit.autoclusters as u64, "autocluster"),
+            counted(audit.requests as u64, "request"),
+            audit.tests,
+        ));
+        if let Some(outcomes) = audit.outcomes {
+            text.push_str(&format!(
+                "\n{} differ in what they match or in its rank",
+                counted(outcomes as u64, "autocluster")
+            ));
+        }
+    }
+    text
+}
+
+/// Writes what a change does to the attributes and numbers.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write_change(out: &mut impl Write, before: &Audit, after: &Audit) -> io::Result<()> {
+    let has = |audit: &Audit, name: &str| audit.attributes.iter().any(|one| one.name.eq_ignore_ascii_case(name));
+    for one in &after.attributes {
+        if !has(before, &one.name) {
+            writeln!(out, "+ {}  {}", one.name, because(one))?;
+        }
+    }
+    for one in &before.attributes {
+        if !has(after, &one.name) {
+            writeln!(out, "- {}  {}", one.name, because(one))?;
+        }
+    }
+    writeln!(out, "before: {}", summary(before).replace('\n', "\n        "))?;
+    writeln!(out, "after:  {}", summary(after).replace('\n', "\n        "))?;
+    for warning in after.warnings.iter().filter(|warning| !before.warnings.contains(warning)) {
+        writeln!(out, "warning: {warning}")?;
+    }
+    Ok(())
+}
+
+/// The first reason, and how many there are.
+fn because(one: &Significance) -> String {
+    let Some(first) = one.reasons.first() else { return String::new() };
+    let more = match one.reasons.len() - 1 {
+        0 => String::new(),
+        more => format!(", {more} more"),
+    };
+    match (first.source.as_str(), first.slots) {
+        ("", _) => format!("{}{more}", first.text),
+        (source, 0) => format!("{source}{more}"),
+        (source, slots) => format!("{source} of {}{more}", counted(slots as u64, "slot")),
+    }
+}

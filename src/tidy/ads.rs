@@ -1,0 +1,85 @@
+//! Ads of the long format and of new syntax.
+
+use crate::error::SyntaxError;
+use crate::syntax::layout::{Measure, layout};
+use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::token::{Quoting, is_space};
+
+/// Ads of the long format: one attribute a line, each on one line. Comments and blank lines stay.
+pub fn long(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for raw in text.split_inclusive(|byte| *byte == b'\n') {
+        let (line, end) = match raw.strip_suffix(b"\n") {
+            Some(line) => (line, b"\n".as_slice()),
+            None => (raw, b"".as_slice()),
+        };
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match attribute(line) {
+            Some(written) => out.extend_from_slice(&written),
+            None => out.extend_from_slice(line),
+        }
+        out.extend_from_slice(end);
+    }
+    out
+}
+
+/// A line `Name = value` with its spaces set; `None` for all others.
+fn attribute(line: &[u8]) -> Option<Vec<u8>> {
+    let first = line.iter().position(|byte| !is_space(*byte))?;
+    if line[first] == b'#' {
+        return None;
+    }
+    let equals = memchr::memchr(b'=', line)?;
+    let name = line[first..equals].trim_ascii();
+    let plain = !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let value = line[equals + 1..].trim_ascii();
+    // What may hold a comment that ends the line stays.
+    if !plain || value.is_empty() || memchr::memmem::find(value, b"//").is_some() {
+        return None;
+    }
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let measure = Measure { width: usize::MAX, ..Measure::default() };
+    let written = layout(value, &options, measure).ok()?;
+    // A backslash before the last quote means something else when spaces follow: only what ends alike is written.
+    let whole = line[equals + 1..].trim_ascii_start();
+    if whole.len() != value.len() && value.ends_with(b"\\\"") {
+        return None;
+    }
+    if memchr::memchr(b'\n', &written).is_some() {
+        return None;
+    }
+    Some([name, b" = ", &written].concat())
+}
+
+/// One ad of new syntax, one attribute a line, or an expression.
+///
+/// # Errors
+/// The text is no expression.
+pub fn expression(text: &[u8], width: usize) -> Result<Vec<u8>, SyntaxError> {
+    let options = ParseOptions::default();
+    let expr = parse_expr(text, &options)?;
+    // An ad of a file is always broken, whatever its length.
+    let is_ad = matches!(expr.node(), crate::syntax::expr::Node::Ad(run) if run.len > 0);
+    let taken = if is_ad { width } else { 0 };
+    let mut written = layout(text, &options, Measure { width, indent: 0, taken })?;
+    written.push(b'\n');
+    Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_ads_get_their_spaces_and_the_rest_stays() {
+        let text = b"# slots\nCpus=4\n  Requirements =  (a>1)&&b  \nBad = (\nPath = \"c:\\\" \n\nX = 1 // y\n";
+        let expected = b"# slots\nCpus = 4\nRequirements = (a > 1) && b\nBad = (\nPath = \"c:\\\" \n\nX = 1 // y\n";
+        assert_eq!(String::from_utf8_lossy(&long(text)), String::from_utf8_lossy(expected));
+    }
+
+    #[test]
+    fn an_ad_takes_a_line_an_attribute() {
+        assert_eq!(expression(b"[a=1;b={1,2}]", 80).unwrap(), b"[\n    a = 1;\n    b = { 1, 2 }\n]\n");
+        assert_eq!(expression(b"a&&b", 80).unwrap(), b"a && b\n");
+    }
+}

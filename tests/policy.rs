@@ -1,0 +1,87 @@
+//! Test files of policies: what passes, what fails and why, what is refused.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use classmate::policy::{Covered, PolicyFile, TestResult, Wrong, run};
+
+const ADS: &str = "
+    ads.job = '[ User = \"a@x\"; RequestMemory = 10; Rank = TARGET.Speed; Requirements = TARGET.Memory >= RequestMemory ]'
+    ads.big = '[ Memory = 20; Speed = 1; State = \"Unclaimed\"; SlotWeight = 1; Requirements = Start; Start = TARGET.RequestMemory > 5 ]'
+    ads.small = '[ Memory = 5; Speed = 2; Requirements = true ]'
+";
+
+fn ran(tests: &str) -> Result<(Vec<TestResult>, Vec<Covered>), Wrong> {
+    run(&PolicyFile::parse(&format!("{ADS}{tests}"))?, &|name| Err(format!("no {name}")))
+}
+
+/// The failures of one test.
+fn failures(test: &str) -> Vec<String> {
+    ran(&format!("[[test]]\nname = 't'\n{test}")).unwrap().0[0].failures.clone()
+}
+
+#[test]
+fn what_is_as_expected_passes_and_what_is_not_is_told() {
+    for passing in [
+        "expression = '1 + 1'\nvalue = '2'",
+        "my = 'job'\ntarget = 'big'\nexpression = 'Requirements'\nvalue = 'true'",
+        "job = 'job'\nslot = 'big'\nmatch = true",
+        "job = 'job'\nslot = 'small'\nmatch = false\nclause = 'TARGET.Memory>=RequestMemory'",
+        "job = 'job'\nrank = ['small', 'big']",
+    ] {
+        assert_eq!(failures(passing), Vec::<String>::new(), "{passing}");
+    }
+    for (failing, why) in [
+        ("expression = '1 + 1'\nvalue = '2.0'", "`1 + 1` is 2, expected 2.000000000000000E+00"),
+        ("job = 'job'\nslot = 'big'\nmatch = false", "they match: both sides accept"),
+        (
+            "job = 'job'\nslot = 'small'\nclause = 'x > 1'",
+            "`x > 1` does not decide: the job's `TARGET.Memory >= RequestMemory` is false",
+        ),
+        ("job = 'job'\nrank = ['big', 'small']", "`big` has rank 1, not more than the 2 of `small`"),
+        (
+            "gets = { 'a@x' = 1 }\n[pool]\nslots = [{ ad = 'big' }]\njobs = [{ ad = 'job', set = { RequestMemory = '50' } }]",
+            "`a@x` gets 0 slots, expected 1",
+        ),
+    ] {
+        assert_eq!(failures(failing), [why], "{failing}");
+    }
+}
+
+#[test]
+fn a_cycle_is_run_over_the_pool() {
+    let pool = "\n[pool]\nslots = [{ ad = 'big', count = 3 }]\njobs = [{ ad = 'job', count = 2 }]";
+    assert_eq!(failures(&format!("gets = {{ 'a@x' = 2 }}\npreempts = false{pool}")), Vec::<String>::new());
+    assert_eq!(failures(&format!("preempts = true{pool}")), ["nobody is pre-empted"]);
+}
+
+#[test]
+fn coverage_counts_the_clauses_of_both_sides() {
+    let tests = "
+        [[test]]\nname = 'one'\njob = 'job'\nslot = 'big'\nmatch = true
+        [[test]]\nname = 'two'\njob = 'job'\nslot = 'small'\nmatch = false";
+    let covered = ran(tests).unwrap().1;
+    let shown: Vec<String> =
+        covered.iter().map(|one| format!("{} | {} | {} {}", one.place, one.clause, one.held, one.refused)).collect();
+    assert_eq!(
+        shown,
+        [
+            "job: Requirements | TARGET.Memory >= RequestMemory | 1 1",
+            "slot: Requirements, Start | TARGET.RequestMemory > 5 | 1 0"
+        ]
+    );
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused() {
+    for wrong in [
+        "[[test]]\nname = 't'",
+        "[[test]]\nname = 't'\nexpression = '1'",
+        "[[test]]\nname = 't'\njob = 'job'\nmatch = true",
+        "[[test]]\nname = 't'\njob = 'nosuch'\nslot = 'big'\nmatch = true",
+        "[[test]]\nname = 't'\nexpression = '1 +'\nvalue = '1'",
+        "[[test]]\nname = 't'\npreempts = true",
+        "[[test]]\nname = 't'\nnope = 1",
+        "config-file = 'x'",
+    ] {
+        assert!(ran(wrong).is_err(), "{wrong}");
+    }
+}
