@@ -199,7 +199,7 @@ const GRAIN: usize = 4096;
 /// For each job in an order whether it is alike the one before it in everything that matters: so are nearly all of a
 /// cluster, and need no signature.
 fn alike_the_one_before(order: &[usize], jobs: &[Job<'_>], significant: &Significant) -> Vec<bool> {
-    let significant: HashSet<Key> = significant.names().map(|name| name.key()).collect();
+    let significant: HashSet<Key> = significant.names().map(Name::key).collect();
     let chunk = |(at, chunk): (usize, &[usize])| {
         let mut neighbours = Neighbours::new(&significant);
         let first = (at * GRAIN).checked_sub(1).map(|before| order[before]);
