@@ -60,6 +60,27 @@ impl Mask {
         any != 0
     }
 
+    /// Puts a row into the set or takes it out.
+    pub fn set(&mut self, row: usize, contained: bool) {
+        let bit = 1 << (row % 64);
+        if contained {
+            self.words[row / 64] |= bit;
+        } else {
+            self.words[row / 64] &= !bit;
+        }
+    }
+
+    /// How many rows are in both sets.
+    pub fn common(&self, other: &Mask) -> usize {
+        self.words.iter().zip(&other.words).map(|(a, b)| (a & b).count_ones() as usize).sum()
+    }
+
+    /// How many rows are in all three sets.
+    pub fn common_of(&self, second: &Mask, third: &Mask) -> usize {
+        let words = self.words.iter().zip(&second.words).zip(&third.words);
+        words.map(|((a, b), c)| (a & b & c).count_ones() as usize).sum()
+    }
+
     /// Adds the rows of a set of a part of them, which begins at a row whose number is a multiple of 64.
     pub fn put(&mut self, first: usize, part: &Mask) {
         self.words[first / 64..first / 64 + part.words.len()].copy_from_slice(&part.words);
@@ -217,6 +238,11 @@ mod tests {
             assert_eq!(both.keep(&mask), len > 0);
             assert_eq!(both, mask);
         }
+        let (mut twos, threes) = (Mask::of(200, |row| row % 2 == 0), Mask::of(200, |row| row % 3 == 0));
+        assert_eq!((twos.common(&threes), twos.common_of(&threes, &Mask::of(200, |row| row < 13))), (34, 3));
+        twos.set(6, false);
+        twos.set(9, true);
+        assert_eq!((twos.contains(6), twos.common(&threes)), (false, 34));
         let mut whole = Mask::none(300);
         whole.put(128, &Mask::of(70, |row| row == 69));
         assert_eq!(whole.rows().collect::<Vec<_>>(), [197]);

@@ -23,6 +23,12 @@ pub(super) struct Rows {
     /// The different costs, ascending, and which of them it is.
     pub(super) costs: Vec<f64>,
     cost_of: Vec<u32>,
+    /// For each bit of the numbers of free slots the rows that have it: so that they are counted a word at a time.
+    planes: Vec<Mask>,
+    /// For each cost the rows that nobody uses.
+    idle: Vec<Mask>,
+    /// Free slots of all rows.
+    left: usize,
     /// For each row where to look for its first slot that is not taken.
     next: Vec<u32>,
     /// By place, whether a slot is taken.
@@ -49,15 +55,24 @@ impl Rows {
         let number = |cost: &f64| costs.binary_search_by(|known| known.total_cmp(cost)).unwrap_or_default() as u32;
         let cost_of = cost.iter().map(number).collect();
         let uses = |row: usize| preemption && first(row).is_some_and(|slot| slot.user.is_some());
+        let free: Vec<u32> = (0..table.len()).map(|row| table.slots(row as u32).len() as u32).collect();
+        let bits = u32::BITS - free.iter().max().copied().unwrap_or(0).leading_zeros();
+        let in_use = Mask::of(table.len(), uses);
+        let cost_of: Vec<u32> = cost_of;
+        let of_cost =
+            |number: usize| Mask::of(free.len(), |row| cost_of[row] as usize == number && !in_use.contains(row));
         Self {
-            free: (0..table.len()).map(|row| table.slots(row as u32).len() as u32).collect(),
+            planes: (0..bits).map(|bit| Mask::of(free.len(), |row| free[row] >> bit & 1 == 1)).collect(),
+            idle: if costs.len() > COSTS { Vec::new() } else { (0..costs.len()).map(of_cost).collect() },
+            left: free.iter().map(|free| *free as usize).sum(),
+            free,
             cost,
             cost_of,
             costs,
             next: vec![0; table.len()],
             taken: vec![false; table.row_of.len()],
             log: Vec::new(),
-            in_use: Mask::of(table.len(), uses),
+            in_use,
             unclaimed: each().flatten().all(|slot| !(slot.partitionable && slot.claimed_by.is_some())),
             protocols: agreed(each().flatten().map(|slot| slot.protocols)),
         }
@@ -66,8 +81,23 @@ impl Rows {
     /// Notes that a slot is taken.
     pub(super) fn taken(&mut self, place: u32, row: u32) {
         if !std::mem::replace(&mut self.taken[place as usize], true) {
-            self.free[row as usize] -= 1;
+            let row = row as usize;
+            self.free[row] -= 1;
+            self.left -= 1;
+            for (bit, plane) in self.planes.iter_mut().enumerate() {
+                plane.set(row, self.free[row] >> bit & 1 == 1);
+            }
+            let row = row as u32;
             self.log.push(row);
+        }
+    }
+
+    /// How many slots taken cost about as much to take away from a count as to count anew.
+    fn recount(&self) -> usize {
+        if self.idle.is_empty() {
+            self.free.len()
+        } else {
+            self.free.len() / 64 * self.planes.len() * (2 + self.idle.len()) / 4
         }
     }
 
@@ -89,6 +119,9 @@ impl Rows {
         None
     }
 }
+
+/// With more costs than this, slots are counted row by row.
+const COSTS: usize = 64;
 
 /// Rank, 0 the best; place; row.
 type Candidate = Reverse<(u32, u32, u32)>;
@@ -268,7 +301,7 @@ impl Class {
     pub(super) fn tallied(&mut self, rows: &Rows) -> &Tallied {
         let now = rows.log.len();
         let (at, mut known) = match self.tallied.take() {
-            Some((at, known)) if now == at || (self.reach.is_none() && now - at < rows.free.len()) => (at, known),
+            Some((at, known)) if now == at || (self.reach.is_none() && now - at < rows.recount()) => (at, known),
             _ => (now, self.counted(rows)),
         };
         self.less(&mut known, &rows.log[at..], rows);
@@ -288,7 +321,21 @@ impl Class {
         }
     }
 
+    /// As [`Class::counted`], a word of rows at a time.
+    fn counted_by_word(&self, rows: &Rows) -> Tallied {
+        let Verdict { job, both, .. } = &self.verdict;
+        let sum = |of: &dyn Fn(&Mask) -> usize| -> usize {
+            rows.planes.iter().enumerate().map(|(bit, plane)| of(plane) << bit).sum()
+        };
+        let (job, accepted) = (sum(&|plane| plane.common(job)), sum(&|plane| plane.common(both)));
+        let idle = rows.idle.iter().map(|idle| sum(&|plane| plane.common_of(both, idle))).collect();
+        Tallied { unreachable: 0, by_job: rows.left - job, by_slot: job - accepted, idle }
+    }
+
     fn counted(&self, rows: &Rows) -> Tallied {
+        if self.reach.is_none() && !rows.idle.is_empty() {
+            return self.counted_by_word(rows);
+        }
         let mut tallied = Tallied { idle: vec![0; rows.costs.len()], ..Tallied::default() };
         for (row, free) in rows.free.iter().enumerate().filter(|(_, free)| **free > 0) {
             let free = *free as usize;
