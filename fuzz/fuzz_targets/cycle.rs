@@ -1,0 +1,75 @@
+//! A cycle over a small pool, under any settings: both paths end alike, and what must hold of every cycle holds.
+//!
+//! The input is the size and shape of a made pool, then lines of configuration, and behind a byte 0xFF ads that join its
+//! slots and jobs.
+#![no_main]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use classmate::ad::ClassAd;
+use classmate::config::Config;
+use classmate::format::{Format, Reader};
+use classmate::generate::{NOW, Pool, Shape};
+use classmate::negotiate::{Path, Snapshot, Watch, run};
+use classmate::syntax::parse::ParseOptions;
+use libfuzzer_sys::fuzz_target;
+
+struct Nobody;
+
+impl Watch for Nobody {
+    fn begins(&mut self, _: &'static str) {}
+}
+
+fn ads(text: &[u8]) -> Vec<ClassAd> {
+    Reader::new(text, Format::Long, &ParseOptions::default()).map(|ad| ad.expect("reading from memory succeeds")).collect()
+}
+
+fn made(write: impl Fn(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
+    let mut text = Vec::new();
+    write(&mut text).expect("writing to memory succeeds");
+    text
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((sizes, rest)) = data.split_at_checked(8) else { return };
+    let size = |at: usize, most: u8| u64::from(sizes[at] % most);
+    let pool = Pool {
+        slots: size(0, 12),
+        jobs: size(1, 20),
+        autoclusters: 1 + size(2, 6),
+        submitters: 1 + size(3, 5),
+        groups: size(4, 4),
+        seed: size(5, 255),
+        shape: [Shape::Ospool, Shape::Static, Shape::Gpu, Shape::Distinct][usize::from(sizes[6] % 4)],
+        claimed: f64::from(sizes[7] % 5) / 4.0,
+        ..Pool::default()
+    };
+    let mut parts = rest.split(|byte| *byte == 0xff);
+    let (settings, slots, jobs) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
+    let text = [&made(|out| pool.write_config(out))[..], b"\n", settings, b"\n"].concat();
+    let Ok(config) = Config::parse("config", &text) else { return };
+    let joined = |made: Vec<u8>, more: Option<&[u8]>| [ads(&made), ads(more.unwrap_or_default())].concat();
+    let snapshot = Snapshot {
+        config,
+        slots: joined(made(|out| pool.write_slots(out)), slots),
+        jobs: joined(made(|out| pool.write_jobs(out)), jobs),
+        now: NOW,
+        ..Snapshot::default()
+    };
+    let cycle = |path| run(&snapshot, path, &mut Nobody).map(|cycle| cycle.outcome);
+    let (fast, slow) = (cycle(Path::Fast), cycle(Path::Reference));
+    assert_eq!(fast, slow);
+    let Ok(outcome) = fast else { return };
+    // Nobody gets a job matched twice, and no more jobs are matched than there are.
+    assert!(outcome.matches.len() <= snapshot.jobs.len());
+    let told: BTreeSet<(&str, &str)> = outcome.matches.iter().map(|made| (made.job.as_str(), made.submitter.as_str())).collect();
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    for job in &snapshot.jobs {
+        let number = |name| job.constant(name).and_then(|value| value.as_int()).unwrap_or(0);
+        *numbers.entry(format!("{}.{}", number("ClusterId"), number("ProcId"))).or_default() += 1;
+    }
+    if numbers.values().all(|count| *count == 1) {
+        assert_eq!(told.len(), outcome.matches.len());
+    }
+    assert!(outcome.matches.iter().all(|made| made.weight >= 0.0 || made.weight.is_nan()));
+});
