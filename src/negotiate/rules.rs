@@ -130,14 +130,10 @@ impl Rules {
 
 /// Settings that change who gets what, and that a cycle does not follow yet.
 fn refuse_unsupported(config: &Config, knobs: &NegotiatorKnobs) -> Result<(), ConfigError> {
-    for (name, wanted) in [
-        ("USE_GLOBAL_JOB_PRIOS", knobs.pie.use_global_job_prios),
-        ("ALLOW_PSLOT_PREEMPTION", knobs.matching.allow_pslot_preemption),
-    ] {
-        if wanted {
-            let place = config.get(name)?.and_then(|found| found.place);
-            return Err(ConfigError::new(format!("`{name}` is not supported yet"), place));
-        }
+    let name = "ALLOW_PSLOT_PREEMPTION";
+    if knobs.matching.allow_pslot_preemption {
+        let place = config.get(name)?.and_then(|found| found.place);
+        return Err(ConfigError::new(format!("`{name}` is not supported yet"), place));
     }
     Ok(())
 }
