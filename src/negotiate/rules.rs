@@ -203,8 +203,9 @@ mod tests {
 
     #[test]
     fn what_a_cycle_does_not_follow_yet_is_refused() {
-        assert!(rules("GROUP_NAMES = a\nUSE_GLOBAL_JOB_PRIOS = false").is_ok());
-        assert!(rules("USE_GLOBAL_JOB_PRIOS = true").is_err());
+        assert!(rules("GROUP_NAMES = a\nUSE_GLOBAL_JOB_PRIOS = true").is_ok());
+        assert!(rules("ALLOW_PSLOT_PREEMPTION = false").is_ok());
+        assert!(rules("ALLOW_PSLOT_PREEMPTION = true").is_err());
     }
 
     #[test]
