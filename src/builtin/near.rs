@@ -73,6 +73,27 @@ pub fn allowance(name: &[u8]) -> usize {
     (name.len() / 3).clamp(1, 3)
 }
 
+/// The one of the known names that a text may have meant; of several as near, the first in order.
+///
+/// ```
+/// use classmate::builtin::near::closest;
+/// assert_eq!(closest(b"Memroy", ["Cpus", "Memory"]), Some("Memory"));
+/// assert_eq!(closest(b"Disk", ["Cpus", "Memory"]), None);
+/// ```
+pub fn closest<T: AsRef<[u8]> + Ord>(name: &[u8], known: impl IntoIterator<Item = T>) -> Option<T> {
+    closest_within(allowance(name), name, known)
+}
+
+/// [`closest`] with another number of edits that still look like a slip.
+pub fn closest_within<T: AsRef<[u8]> + Ord>(
+    allowed: usize,
+    name: &[u8],
+    known: impl IntoIterator<Item = T>,
+) -> Option<T> {
+    let edited = |known: T| Some((distance(name, known.as_ref(), allowed)?, known));
+    known.into_iter().filter_map(edited).min().map(|(_, known)| known)
+}
+
 /// How many letters must be inserted, removed, replaced or swapped to turn one name into another, without regard to
 /// case; `None` if more than `allowed`.
 pub fn distance(one: &[u8], other: &[u8], allowed: usize) -> Option<usize> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use crate::ad::ClassAd;
-use crate::builtin::near::{allowance, distance};
+use crate::builtin::near::closest;
 use crate::cli::eval::warn;
 use crate::cli::input::{self, Notes, unreadable};
 use crate::cli::{Failure, Streams, World, complain, written};
@@ -391,12 +391,8 @@ impl<W: Write> Sink<'_, W> {
             return;
         }
         for (name, _) in self.attributes.iter().zip(&self.met).filter(|(_, met)| !**met) {
-            let allowed = if name.as_bytes().len() > 2 { allowance(name.folded()) } else { 0 };
-            let near =
-                known.iter().filter_map(|known| Some((distance(name.folded(), known.folded(), allowed)?, known)));
-            let help =
-                near.min_by_key(|(distance, _)| *distance).map(|(_, known)| format!(": did you mean `{known}`?"));
-            notes.warn(format!("no ad has the attribute `{name}`{}", help.unwrap_or_default()));
+            let near = closest_name(*name, known).map(|known| format!(": did you mean `{known}`?"));
+            notes.warn(format!("no ad has the attribute `{name}`{}", near.unwrap_or_default()));
         }
     }
 
@@ -413,6 +409,12 @@ impl<W: Write> Sink<'_, W> {
         }
         out.flush()
     }
+}
+
+/// The known attribute that a name may have meant; of a name of one or two letters nobody can say.
+fn closest_name(name: Name, known: &[Name]) -> Option<&'static str> {
+    let known = known.iter().filter_map(|known| std::str::from_utf8(known.as_bytes()).ok());
+    (name.as_bytes().len() > 2).then(|| closest(name.as_bytes(), known)).flatten()
 }
 
 /// The part of an ad with these attributes; all of it if none are named.

@@ -31,11 +31,11 @@ use std::sync::Arc;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::builtin::user_map::{UserMap, UserMaps};
+use crate::builtin::user_map::{Homes, UserMap, UserMaps};
 use crate::eval::scope::Settings;
 use crate::report::Color;
 use crate::syntax::parse::Mode;
-use crate::syntax::time::{Zone, parse_abs};
+use crate::syntax::time::{Zone, parse_instant};
 
 /// ClassAd interpreter and matchmaker: the answers of an HTCondor pool, with the reasons.
 #[derive(Parser, Debug)]
@@ -149,6 +149,9 @@ pub(crate) struct World {
     /// A map for `userMap`: lines `* user value`, as the files of `CLASSAD_USER_MAPFILE_` have; may be given several times
     #[arg(long, value_name = "NAME=FILE", value_parser = parse_map)]
     user_map: Vec<NamedMap>,
+    /// The accounts that `userHome` knows: a file in the form of /etc/passwd, which is read unless this names another
+    #[arg(long, value_name = "FILE", value_parser = parse_accounts)]
+    accounts: Option<Arc<Homes>>,
 }
 
 /// A user map and its name.
@@ -163,6 +166,14 @@ fn parse_map(text: &str) -> Result<NamedMap, String> {
         Some(line) => Err(format!("`{file}`: {line}")),
         None => Ok(NamedMap(name.to_owned(), Arc::new(map))),
     }
+}
+
+/// The account database of a machine that has one.
+const ACCOUNTS: &str = "/etc/passwd";
+
+fn parse_accounts(file: &str) -> Result<Arc<Homes>, String> {
+    let text = std::fs::read(file).map_err(|error| format!("cannot read `{file}`: {}", input::plain(&error)))?;
+    Ok(Arc::new(Homes::parse(&text)))
 }
 
 /// The clock of an evaluation.
@@ -187,9 +198,7 @@ fn parse_now(text: &str) -> Result<Now, String> {
     if text == "wall" {
         return Ok(Now::Wall);
     }
-    text.parse()
-        .ok()
-        .or_else(|| parse_abs(text.as_bytes(), &Zone::local()).map(|time| time.seconds))
+    parse_instant(text, &Zone::local())
         .map(Now::At)
         .ok_or_else(|| "expected seconds since 1970, a date such as 2026-07-05T12:00:00Z, or `wall`".to_owned())
 }
@@ -206,6 +215,8 @@ impl World {
             zone: Zone::local(),
             seed: self.seed,
             maps: Arc::new(maps),
+            // Where there is no such database, nobody has a home.
+            homes: self.accounts.clone().or_else(|| parse_accounts(ACCOUNTS).ok()).unwrap_or_default(),
             ..Settings::default()
         }
     }

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
@@ -22,7 +23,7 @@ use crate::eval::scope::Settings;
 use crate::eval::walk::Side;
 use crate::repl::complete::{Completion, complete, signature};
 use crate::repl::highlight::{FAINT, paint};
-use crate::repl::input::{goes_on, split};
+use crate::repl::input::{goes_on, is_command, split};
 use crate::repl::{Host, Output, Session, Start};
 use crate::report::Color;
 use crate::syntax::parse::Mode;
@@ -32,7 +33,7 @@ use crate::syntax::time::Zone;
 ///
 /// `NAME = expression` defines an attribute of MY; `:help` lists the commands. On a terminal, lines are edited with
 /// completion and a history; otherwise lines are read from standard input. An input goes on on the next line while a
-/// bracket or a string is open; an empty line ends it.
+/// bracket or a string is open; an empty line or a command ends it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -98,6 +99,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         },
         zone: Some(Zone::local()),
         seed: arguments.world.seed,
+        maps: Arc::clone(&settings.maps),
+        homes: Arc::clone(&settings.homes),
         color: streams.out,
     };
     let mut session = Session::new(Box::new(Process { begin: Instant::now() }), start);
@@ -131,27 +134,41 @@ fn show(outputs: &[Output]) -> std::io::Result<bool> {
 /// Reads lines from standard input; how many inputs could not be carried out.
 fn piped(session: &mut Session) -> Result<usize, Failure> {
     let mut input = std::io::stdin().lock();
-    let mut text = Vec::new();
+    let (mut open, mut line) = (Vec::new(), Vec::new());
     let mut problems = 0;
     while !session.finished() {
+        line.clear();
         let read = input
-            .read_until(b'\n', &mut text)
+            .read_until(b'\n', &mut line)
             .map_err(|error| Failure::new(format!("cannot read standard input: {}", input::plain(&error))))?;
-        let whole = text.strip_suffix(b"\n").unwrap_or(&text);
-        let whole = whole.strip_suffix(b"\r").unwrap_or(whole);
-        if read > 0 && goes_on(&String::from_utf8_lossy(whole)) {
-            continue;
+        // A command ends what is open before it, as the end does.
+        if !open.is_empty() && (read == 0 || is_command(&String::from_utf8_lossy(&line))) {
+            match show(&session.line(whole_lines(&open))) {
+                Ok(problem) => problems += usize::from(problem),
+                Err(error) => return written(Err(error)).map(|()| problems),
+            }
+            open.clear();
         }
-        match show(&session.line(whole)) {
-            Ok(problem) => problems += usize::from(problem),
-            Err(error) => return written(Err(error)).map(|()| problems),
-        }
-        text.clear();
         if read == 0 {
             break;
         }
+        open.extend_from_slice(&line);
+        if goes_on(&String::from_utf8_lossy(whole_lines(&open))) {
+            continue;
+        }
+        match show(&session.line(whole_lines(&open))) {
+            Ok(problem) => problems += usize::from(problem),
+            Err(error) => return written(Err(error)).map(|()| problems),
+        }
+        open.clear();
     }
     Ok(problems)
+}
+
+/// Lines without the last line end.
+fn whole_lines(text: &[u8]) -> &[u8] {
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    text.strip_suffix(b"\r").unwrap_or(text)
 }
 
 /// Where the history is kept, if it is.

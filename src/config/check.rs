@@ -174,11 +174,8 @@ impl Checker<'_> {
         if knob::find(rest).is_some_and(|knob| !knob.is_family()) && !self.is_referenced(name) {
             let message =
                 format!("`{}` is neither a daemon nor a local name: nobody reads `{}`", shown(prefix), shown(name));
-            let allowed = near::allowance(prefix);
-            let meant =
-                SUBSYSTEMS.iter().filter_map(|known| Some((near::distance(prefix, known.as_bytes(), allowed)?, known)));
-            let help = match meant.min() {
-                Some((_, known)) => format!("did you mean `{known}`"),
+            let help = match near::closest(prefix, SUBSYSTEMS) {
+                Some(known) => format!("did you mean `{known}`"),
                 None => "a local name is given with --local-name".to_owned(),
             };
             self.warn_name("unread-prefix", message, definition, Some(help));
@@ -224,11 +221,9 @@ impl Checker<'_> {
         }
         let message =
             format!("`{}` is of no use: `GROUP_NAMES` does not name the group `{}`", shown(name), shown(member));
-        let allowed = near::allowance(member);
-        let nearest =
-            self.groups.iter().filter_map(|group| Some((near::distance(member, group, allowed)?, group))).min();
+        let nearest = near::closest(member, &self.groups);
         let declared = Settings::new(self.config).list("GROUP_NAMES").unwrap_or_default();
-        let spelt = nearest.and_then(|(_, near)| declared.iter().find(|group| group.eq_ignore_ascii_case(near)));
+        let spelt = nearest.and_then(|near| declared.iter().find(|group| group.eq_ignore_ascii_case(near)));
         let help = match spelt {
             Some(group) => format!("did you mean `{}`", shown(group)),
             None => format!("declare it: `GROUP_NAMES = $(GROUP_NAMES), {}`", shown(member)),
@@ -244,15 +239,14 @@ impl Checker<'_> {
         let upper = name.to_ascii_uppercase();
         let family = FAMILY.iter().any(|prefix| upper.starts_with(prefix.as_bytes()));
         let allowed = if family { near::allowance(name) } else { near::allowance(name).min(2) };
-        let nearest = knob::all()
-            .filter(|knob| !knob.is_family() && knob.now.is_none() && (family || knob.name.len() >= 8))
-            .filter_map(|knob| Some((near::distance(name, knob.name.as_bytes(), allowed)?, knob.name)))
-            .min();
+        let known = knob::all().filter(|knob| !knob.is_family() && knob.now.is_none());
+        let known = known.filter(|knob| family || knob.name.len() >= 8).map(|knob| knob.name);
+        let nearest = near::closest_within(allowed, name, known);
         if nearest.is_none() && !family {
             return;
         }
         let message = format!("`{}` is not a knob of the negotiator", shown(name));
-        let help = nearest.map(|(_, known)| format!("did you mean `{known}`"));
+        let help = nearest.map(|known| format!("did you mean `{known}`"));
         self.warn_name("unknown-knob", message, definition, help);
     }
 

@@ -486,14 +486,10 @@ impl Reader<'_> {
         let Some(found) = template::find(category, item.name) else {
             let message = format!("`{}` has no template `{}`", shown(category), shown(item.name));
             let error = ConfigError::new(message, Some(line.place(at))).about(item.name.len());
-            let allowed = near::allowance(item.name);
-            let nearest = template::all()
-                .iter()
-                .filter(|template| template.category.as_bytes().eq_ignore_ascii_case(category))
-                .filter_map(|known| Some((near::distance(item.name, known.name.as_bytes(), allowed)?, known.name)))
-                .min();
-            return Err(match nearest {
-                Some((_, name)) => error.with_help(format!("did you mean `{name}`")),
+            let known = template::all().iter();
+            let known = known.filter(|template| template.category.as_bytes().eq_ignore_ascii_case(category));
+            return Err(match near::closest(item.name, known.map(|template| template.name)) {
+                Some(name) => error.with_help(format!("did you mean `{name}`")),
                 None if item.name.contains(&b'$') => error.with_help("references are not expanded here"),
                 None => error,
             });

@@ -6,7 +6,7 @@ use crate::repl::draw::shortened;
 use crate::repl::{Output, Session, ads, expression};
 use crate::report::{functions, printable};
 use crate::syntax::parse::Mode;
-use crate::syntax::time::{AbsTime, Zone, parse_abs, write_abs};
+use crate::syntax::time::{AbsTime, Zone, parse_instant, write_abs};
 
 type Run = fn(&mut Session, Input<'_>) -> Vec<Output>;
 
@@ -36,8 +36,8 @@ impl Input<'_> {
 const COMMANDS: &[Command] = &[
     Command {
         name: "help",
-        arguments: "[COMMAND]",
-        about: "List the commands, or say more of one",
+        arguments: "[COMMAND|FUNCTION]",
+        about: "List the commands, or say more of one, or of a function",
         more: "",
         run: help,
     },
@@ -154,6 +154,15 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().map(|command| command.name)
 }
 
+/// The command that somebody may have meant who left out the colon: the line is its name, or a word for it elsewhere.
+pub(super) fn meant(line: &[u8]) -> Option<&'static str> {
+    let word = std::str::from_utf8(line.trim_ascii()).ok()?.to_ascii_lowercase();
+    match word.as_str() {
+        "exit" | "bye" | "q" => Some("quit"),
+        _ => names().find(|name| *name == word),
+    }
+}
+
 /// Whether a command does nothing without arguments.
 pub(super) fn needs_arguments(name: &str) -> bool {
     COMMANDS.iter().any(|command| command.name == name && !matches!(command.arguments.as_bytes(), [] | [b'[', ..]))
@@ -222,7 +231,7 @@ fn help(_: &mut Session, input: Input<'_>) -> Vec<Output> {
                 }
                 text(about)
             }
-            Err(message) => problem(message),
+            Err(message) => functions::describe(&name).map_or_else(|_| problem(message), text),
         };
     }
     let mut lines =
@@ -265,16 +274,13 @@ fn now(session: &mut Session, input: Input<'_>) -> Vec<Output> {
             session.start.now = None;
             Vec::new()
         }
-        other => {
-            let seconds = other.parse().ok().or_else(|| parse_abs(other.as_bytes(), &zone).map(|time| time.seconds));
-            match seconds {
-                Some(seconds) => {
-                    session.start.now = Some(seconds);
-                    Vec::new()
-                }
-                None => usage("now"),
+        other => match parse_instant(other, &zone) {
+            Some(seconds) => {
+                session.start.now = Some(seconds);
+                Vec::new()
             }
-        }
+            None => usage("now"),
+        },
     }
 }
 
@@ -303,6 +309,25 @@ mod tests {
             outputs = session.line(line.as_bytes());
         }
         outputs.iter().map(Output::text).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn commands_without_their_colon_are_recognised() {
+        assert_eq!(last(&["exit"]), "undefined\n  because MY has no attribute `exit`\n  help: or `:quit`?");
+        assert!(last(&["help"]).ends_with("help: or `:help`?"));
+        assert_eq!(last(&["help = 1", "help"]), "1");
+        assert!(last(&["?"]).contains("`:help` lists the commands"));
+    }
+
+    #[test]
+    fn help_knows_functions_too() {
+        assert!(last(&[":help strcat"]).contains("strcat("));
+        assert!(last(&[":help nosuchthing"]).starts_with("error: there is no command"));
+    }
+
+    #[test]
+    fn an_input_of_several_lines_that_does_not_parse_says_which_lines_it_took() {
+        assert!(last(&["1", "(1 +\n2\n"]).contains("the lines 2 to 3 are one input"));
     }
 
     #[test]
@@ -376,6 +401,7 @@ match: no; Rank of TARGET for MY: 0"
             (":trace", ":trace EXPRESSION"),
             (":strict maybe", ":strict [on|off]"),
             (":now soon", ":now [TIME|wall]"),
+            (":now 2026-13-45", ":now [TIME|wall]"),
         ] {
             assert_eq!(last(&[line]), format!("error: expected `{form}`"), "{line}");
         }

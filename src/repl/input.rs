@@ -1,5 +1,7 @@
 //! When an input goes on on the next line.
 
+use crate::repl::command::names;
+
 /// Whether brackets, a string or a comment are open at the end of a text.
 ///
 /// ```
@@ -52,8 +54,15 @@ const LONGEST: usize = 1 << 20;
 /// Most lines of an input.
 const MOST_LINES: usize = 5000;
 
-/// Whether an input goes on on the next line: something is open and its last line is not empty, so that an empty
-/// line always ends it.
+/// Whether a line is a command by its name, written in full. Such a line ends what is open before it: hardly anybody
+/// goes on with `:quit` inside a bracket.
+pub fn is_command(line: &str) -> bool {
+    let name = line.trim_start().strip_prefix(':').and_then(|rest| rest.split_whitespace().next());
+    name.is_some_and(|name| line.contains(&format!(":{name}")) && names().any(|known| known == name))
+}
+
+/// Whether an input goes on on the next line: something is open and its last line is neither empty nor a command, so
+/// that an empty line always ends it.
 pub fn goes_on(text: &str) -> bool {
     if text.len() > LONGEST || memchr::memchr_iter(b'\n', text.as_bytes()).count() > MOST_LINES {
         return false;
@@ -63,7 +72,8 @@ pub fn goes_on(text: &str) -> bool {
     let expression = if command { text.split_once(char::is_whitespace).map_or("", |(_, rest)| rest) } else { text };
     let files = ["load", "save", "help", "functions", "my", "target"];
     let takes_text = command && files.iter().any(|name| text.trim_start()[1..].starts_with(name));
-    !(last.trim().is_empty() || takes_text) && unfinished(expression)
+    let ends = last.trim().is_empty() || (last.len() < text.len() && is_command(last));
+    !(ends || takes_text) && unfinished(expression)
 }
 
 /// The inputs of a text that was pasted as a whole.
@@ -71,12 +81,14 @@ pub fn goes_on(text: &str) -> bool {
 /// ```
 /// use classmate::repl::input::split;
 /// assert_eq!(split("a = 1\nf(2,\n3)\n4"), ["a = 1", "f(2,\n3)", "4"]);
+/// assert_eq!(split("f(2,\n:my"), ["f(2,", ":my"]);
 /// ```
 pub fn split(text: &str) -> Vec<&str> {
     let mut inputs = Vec::new();
     let mut start = 0;
     for newline in memchr::memchr_iter(b'\n', text.as_bytes()) {
-        if !goes_on(&text[start..newline]) {
+        let next = text[newline + 1..].split('\n').next().unwrap_or_default();
+        if !goes_on(&text[start..newline]) || is_command(next) {
             inputs.push(&text[start..newline]);
             start = newline + 1;
         }
@@ -92,6 +104,12 @@ mod tests {
     #[test]
     fn brackets_strings_and_comments_go_on() {
         for text in ["(1 +", "[ a = 1;", "{ 1, \n 2", "\"abc", "\"a\\\"", "/* abc", "f(\"a)\"", ":trace (a &&"] {
+            assert!(goes_on(text), "{text}");
+        }
+        for text in ["(a\n:quit", "(a\n  :my\t", "[\n:match"] {
+            assert!(!goes_on(text), "{text}");
+        }
+        for text in ["(a ? b\n: my", "(a ? b\n:mine", "(a ? b\n:(my"] {
             assert!(goes_on(text), "{text}");
         }
         for text in ["1 + 2", "1 )", "(1 +\n", "a // (", ":load my it's(", "don't", "/* ( */ 1", ":help ("] {

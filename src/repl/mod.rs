@@ -10,10 +10,12 @@ mod expression;
 pub mod highlight;
 pub mod input;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::ad::ClassAd;
 use crate::builtin::check::check;
+use crate::builtin::user_map::{Homes, UserMaps};
 use crate::error::{Finding, SyntaxError};
 use crate::eval::explain::{Cause, Reason, explain};
 use crate::eval::scope::{Scope, Settings};
@@ -87,6 +89,10 @@ pub struct Start {
     pub zone: Option<Zone>,
     /// Where `random()` begins.
     pub seed: u64,
+    /// The maps that `userMap` looks into.
+    pub maps: Arc<UserMaps>,
+    /// The home directories that `userHome` knows.
+    pub homes: Arc<Homes>,
     /// Whether outputs are coloured.
     pub color: Color,
 }
@@ -144,6 +150,9 @@ impl Session {
             None | Some(b'#') => Vec::new(),
             Some(b':') => command::run(self, source),
             _ if only_a_comment(text) => Vec::new(),
+            Some(b'?') if text.len() == 1 => {
+                command::problem("expected an expression\n  = help: `:help` lists the commands")
+            }
             _ => match self.definition(source) {
                 Some(definition) => self.define(source, &definition),
                 None => self.evaluate(source, 0),
@@ -160,6 +169,8 @@ impl Session {
             now: self.start.now.unwrap_or_else(|| self.host.now()),
             zone: self.start.zone.clone().unwrap_or_else(Zone::utc),
             seed: self.start.seed.wrapping_add(self.line),
+            maps: Arc::clone(&self.start.maps),
+            homes: Arc::clone(&self.start.homes),
             ..Settings::default()
         }
     }
@@ -184,7 +195,13 @@ impl Session {
         let options = self.options();
         let problem = |error: SyntaxError| {
             let finding = diagnose(text, &error, &options).shifted(begins);
-            Output::Problem(self.rendered(&finding, source))
+            let mut report = self.rendered(&finding, source);
+            let more = memchr::memchr_iter(b'\n', source.trim_ascii_end()).count() as u64;
+            if more > 0 {
+                let (first, last) = (self.line, self.line + more);
+                report.push_str(&format!("\n  = note: the lines {first} to {last} are one input: something was open"));
+            }
+            Output::Problem(report)
         };
         let expr = parse_expr(text, &options).map_err(problem)?;
         let warnings = check(&expr, text);
@@ -257,6 +274,7 @@ impl Session {
             };
             let causes = explain(scope, &expr).into_iter().filter(|cause| !warned(cause));
             outputs.extend(causes.map(|cause| Output::Text(because(&cause, false))));
+            outputs.extend(command::meant(source).map(|command| Output::Text(format!("  help: or `:{command}`?"))));
         }
         outputs.extend(warnings);
         outputs

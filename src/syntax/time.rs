@@ -1,6 +1,7 @@
 //! Absolute and relative times as text.
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use super::calendar::{Civil, DAY};
@@ -109,6 +110,27 @@ pub fn parse_abs(text: &[u8], zone: &Zone) -> Option<AbsTime> {
     }
     let offset = offset.unwrap_or_else(|| zone.offset_at(instant));
     Some(AbsTime { seconds: clock - i64::from(offset), offset })
+}
+
+/// The instant that a person means: seconds since 1970, or a date with or without a time of day and an offset, such as
+/// `2026-07-05`, `2026-07-05T12:00` or `2026-07-05T12:00:00Z`; without an offset it is local time in `zone`.
+///
+/// Unlike [`parse_abs`] it does not take the 45th of a month for a day of the next one.
+///
+/// ```
+/// # use classmate::syntax::time::{Zone, parse_instant};
+/// assert_eq!(parse_instant("2026-07-05T12:00:00Z", &Zone::utc()), Some(1_783_252_800));
+/// assert_eq!(parse_instant("2026-07-45", &Zone::utc()), None);
+/// ```
+pub fn parse_instant(text: &str, zone: &Zone) -> Option<i64> {
+    if let Ok(seconds) = text.parse() {
+        return Some(seconds);
+    }
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return Some(instant.as_second());
+    }
+    let clock: DateTime = text.parse().ok()?;
+    zone.0.to_timestamp(clock).ok().map(Timestamp::as_second)
 }
 
 /// Takes the offset off the end of a text. A colon is removed even when what looks like an offset is none.

@@ -277,7 +277,7 @@ impl<'f> Reader<'f> {
         }
         let mut error =
             ConfigError::new(format!("`{key}` is no priority setting"), Some(place.clone())).about(key.len());
-        error.help = nearest(key, known).map(|near| format!("did you mean `{near}`"));
+        error.help = near::closest(key.as_bytes(), known.iter().copied()).map(|near| format!("did you mean `{near}`"));
         self.defects.errors.push(error);
     }
 
@@ -321,7 +321,7 @@ impl<'f> Reader<'f> {
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             if !WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)) {
                 let mut warning = ConfigWarning::new(format!("`{word}` is no priority flag"), place.clone());
-                warning.help = nearest(word, &WORDS).map(|near| format!("did you mean `{near}`"));
+                warning.help = near::closest(word.as_bytes(), WORDS).map(|near| format!("did you mean `{near}`"));
                 self.defects.warnings.push(warning);
             }
         }
@@ -437,13 +437,6 @@ fn truth(value: &str) -> Option<bool> {
 fn is_family(key: &str) -> bool {
     let starts = |prefix: &str| key.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
     starts("prio") || starts("fairshare")
-}
-
-fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
-    let allowed = near::allowance(name.as_bytes());
-    let found =
-        known.iter().filter_map(|known| Some((near::distance(name.as_bytes(), known.as_bytes(), allowed)?, *known)));
-    found.min().map(|(_, known)| known)
 }
 
 /// The path of an `Include` line.

@@ -354,13 +354,9 @@ impl<'a> Builder<'a> {
                 format!("`{}` is in the account `{parent}`, which is declared only later, in line {line}", name(row));
             self.error(row, message, Some(format!("put the line of the account `{parent}` before it")));
         } else {
-            let allowed = near::allowance(parent.as_bytes());
-            let known = self.declared.keys().copied().chain(["root"]);
-            let near = known
-                .filter_map(|known| Some((near::distance(parent.as_bytes(), known.as_bytes(), allowed)?, known)))
-                .min();
+            let near = near::closest(parent.as_bytes(), self.declared.keys().copied().chain(["root"]));
             let message = format!("`{}` is in the account `{parent}`, which is declared nowhere", name(row));
-            self.error(row, message, near.map(|(_, near)| format!("did you mean `{near}`")));
+            self.error(row, message, near.map(|near| format!("did you mean `{near}`")));
             // Its other members would say the same.
             self.broken.insert(parent);
         }
