@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hasher};
 use std::io::{BufRead, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,7 @@ use crate::format::{Format, Layout, Reader, Writer};
 use crate::name::Name;
 use crate::report::template::{Template, plain};
 use crate::report::{self, Origin};
-use crate::syntax::expr::Expr;
+use crate::syntax::expr::{Expr, Node};
 use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::print::Style;
 use crate::value::Value;
@@ -27,7 +28,8 @@ use crate::value::compare::folded_order;
 /// Convert, filter and project ads, in any form, at reading speed.
 ///
 /// Reads files of any size in the form their first lines show (or that --from names) and writes the ads for which
-/// the constraint holds. Memory is that of one ad, unless --sort or --format table asks for all of them.
+/// the constraint holds. Memory is that of one ad and of the names met so far, unless --sort or --format table asks
+/// for all ads; --unique keeps 16 bytes for each different output. The limits of an evaluation hold for each ad.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -152,16 +154,15 @@ struct Sink<'a, W: Write> {
     /// Where lines of values go; whole ads go to the writer that takes its place.
     out: Option<W>,
     attributes: &'a [Name],
-    /// Which of them an ad had, and whether there was an ad.
-    met: Vec<bool>,
-    any: bool,
+    /// Which of them the ads that were kept have.
+    wanted: Wanted,
     settings: &'a Settings,
     values: Option<Values>,
     /// Writes whole ads, once their form is known.
     writer: Option<Writer<W>>,
     layout: Layout,
     to: Option<Format>,
-    seen: Option<HashSet<Vec<u8>>>,
+    seen: Option<Seen>,
     rows: Vec<Vec<String>>,
     count: Option<u64>,
     lost: u64,
@@ -176,14 +177,13 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let mut sink = Sink {
         out: Some(BufWriter::with_capacity(1 << 16, std::io::stdout().lock())),
         attributes: &attributes,
-        met: vec![false; attributes.len()],
-        any: false,
+        wanted: Wanted::new(attributes.clone()),
         settings: &settings,
         values: arguments.format.as_deref().map(|how| values(how, attributes.len())).transpose()?,
         writer: None,
         to: arguments.to.map(To::format),
         layout: arguments.to.map(To::layout).unwrap_or_default(),
-        seen: arguments.unique.then(HashSet::new),
+        seen: arguments.unique.then(Seen::default),
         rows: Vec::new(),
         count: arguments.count.then_some(0),
         lost: 0,
@@ -193,6 +193,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let mut unread: Vec<Failure> = Vec::new();
     let mut sorted: Vec<(Value, ClassAd)> = Vec::new();
     let mut first_names: Vec<Name> = Vec::new();
+    let mut referenced = Wanted::new([&constraint, &sort].into_iter().flatten().flat_map(names_in).collect());
     for path in &arguments.files {
         // A file that cannot be read does not keep the others from being read.
         let (mut reader, name) = match open(path, arguments.from, &settings) {
@@ -214,6 +215,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             if first_names.is_empty() {
                 first_names = ad.names().collect();
             }
+            referenced.meet(&ad);
             let kept = constraint.as_ref().is_none_or(|constraint| {
                 let value = Scope::new(&ad, &settings).eval(constraint);
                 value.is_ok_and(|value| value.as_condition() == Some(true))
@@ -233,7 +235,16 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     }
     sorted.sort_by(|(a, _), (b, _)| order(a, b));
     written(sorted.iter().try_for_each(|(_, ad)| sink.ad(ad)).and_then(|()| sink.finish()))?;
-    sink.unmet(&first_names, &mut notes);
+    // An attribute that some ads may lack is often asked for; a name near another one is a slip.
+    for (name, near) in referenced.missing(&first_names) {
+        if let Some(near) = near {
+            notes.warn(format!("no ad has the attribute `{name}`: did you mean `{near}`?"));
+        }
+    }
+    for (name, near) in sink.wanted.missing(&first_names) {
+        let near = near.map(|near| format!(": did you mean `{near}`?"));
+        notes.warn(format!("no ad has the attribute `{name}`{}", near.unwrap_or_default()));
+    }
     notes.show(streams.err);
     outcome(sink.lost, unread, notes.any())
 }
@@ -321,10 +332,7 @@ fn values(how: &str, attributes: usize) -> Result<Values, Failure> {
 
 impl<W: Write> Sink<'_, W> {
     fn ad(&mut self, ad: &ClassAd) -> std::io::Result<()> {
-        self.any = true;
-        for (name, met) in self.attributes.iter().zip(&mut self.met).filter(|(_, met)| !**met) {
-            *met = ad.contains(*name);
-        }
+        self.wanted.meet(ad);
         if let Some(count) = &mut self.count {
             let text = self.seen.as_ref().map(|_| projected(ad, self.attributes).to_expr().to_text(Style::New));
             *count += u64::from(text.is_none_or(|text| is_new(&mut self.seen, &text)));
@@ -384,18 +392,6 @@ impl<W: Write> Sink<'_, W> {
         self.writer.as_mut()
     }
 
-    /// Says which attributes no ad had.
-    fn unmet(&self, known: &[Name], notes: &mut Notes) {
-        // Only ads that were kept are looked at; what other ads have, nobody asked.
-        if known.is_empty() || !self.any {
-            return;
-        }
-        for (name, _) in self.attributes.iter().zip(&self.met).filter(|(_, met)| !**met) {
-            let near = closest_name(*name, known).map(|known| format!(": did you mean `{known}`?"));
-            notes.warn(format!("no ad has the attribute `{name}`{}", near.unwrap_or_default()));
-        }
-    }
-
     fn finish(&mut self) -> std::io::Result<()> {
         if self.values.is_none() && self.count.is_none() {
             self.writer();
@@ -409,6 +405,45 @@ impl<W: Write> Sink<'_, W> {
         }
         out.flush()
     }
+}
+
+/// Attributes that ads are asked for, and which of them some ad had.
+struct Wanted {
+    names: Vec<(Name, bool)>,
+    any: bool,
+}
+
+impl Wanted {
+    fn new(names: Vec<Name>) -> Self {
+        Wanted { names: names.into_iter().map(|name| (name, false)).collect(), any: false }
+    }
+
+    fn meet(&mut self, ad: &ClassAd) {
+        self.any = true;
+        for (name, met) in self.names.iter_mut().filter(|(_, met)| !*met) {
+            *met = ad.contains(*name);
+        }
+    }
+
+    /// The attributes that no ad had, and what they may have meant; none if there was no ad.
+    fn missing(&self, known: &[Name]) -> Vec<(Name, Option<&'static str>)> {
+        let missing = self.names.iter().filter(|(_, met)| self.any && !met);
+        missing.map(|(name, _)| (*name, closest_name(*name, known))).collect()
+    }
+}
+
+/// The attributes that an expression refers to, each once, without those of a scope.
+fn names_in(expr: &Expr) -> Vec<Name> {
+    let mut names: Vec<Name> = Vec::new();
+    for node in &expr.tree().nodes {
+        if let Node::Attr(name) = node
+            && name.key().mark().is_none()
+            && !names.contains(name)
+        {
+            names.push(*name);
+        }
+    }
+    names
 }
 
 /// The known attribute that a name may have meant; of a name of one or two letters nobody can say.
@@ -431,9 +466,26 @@ fn projected<'a>(ad: &'a ClassAd, attributes: &[Name]) -> Cow<'a, ClassAd> {
     Cow::Owned(kept)
 }
 
+/// Texts that were printed, each by 128 bits that no other text has but by a chance of one in 10^26 among a million.
+#[derive(Default)]
+struct Seen(HashSet<(u64, u64)>);
+
+impl Seen {
+    /// Whether a text is here for the first time.
+    fn insert(&mut self, text: &[u8]) -> bool {
+        let half = |salt: u8| {
+            let mut hasher = DefaultHasher::new();
+            hasher.write_u8(salt);
+            hasher.write(text);
+            hasher.finish()
+        };
+        self.0.insert((half(0), half(1)))
+    }
+}
+
 /// Whether a text was not seen before; always, when nothing is remembered.
-fn is_new(seen: &mut Option<HashSet<Vec<u8>>>, text: &[u8]) -> bool {
-    seen.as_mut().is_none_or(|seen| seen.insert(text.to_vec()))
+fn is_new(seen: &mut Option<Seen>, text: &[u8]) -> bool {
+    seen.as_mut().is_none_or(|seen| seen.insert(text))
 }
 
 /// Values separated by blanks, as `condor_status -af` prints them.

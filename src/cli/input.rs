@@ -45,11 +45,20 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
     };
     let mut reader = BufReader::with_capacity(1 << 18, raw);
     let start = reader.fill_buf().map_err(|error| Failure::new(format!("cannot read `{name}`: {}", plain(&error))))?;
-    let reader: Box<dyn BufRead + Send> = if start.starts_with(&[0x1f, 0x8b]) {
+    let mut reader: Box<dyn BufRead + Send> = if start.starts_with(&[0x1f, 0x8b]) {
         Box::new(BufReader::with_capacity(1 << 18, MultiGzDecoder::new(reader)))
     } else {
         Box::new(reader)
     };
+    // A byte order mark is no part of the first name; what cannot be read is told by who reads on.
+    match reader.fill_buf() {
+        Ok([0xef, 0xbb, 0xbf, ..]) => reader.consume(3),
+        Ok([0xff, 0xfe, ..] | [0xfe, 0xff, ..]) => {
+            let utf16 = format!("cannot read `{name}`: it is UTF-16, expected UTF-8 or plain ASCII");
+            return Err(Failure::new(utf16).help("convert it first: iconv -f UTF-16 -t UTF-8"));
+        }
+        _ => {}
+    }
     Ok(Input { reader, name })
 }
 
@@ -157,6 +166,9 @@ pub(crate) struct Notes {
 /// Faults of one file that are shown in full.
 const SHOWN: usize = 10;
 
+/// Lines of one file whose end is ignored that are shown.
+const SHOWN_IGNORED: usize = 3;
+
 impl Notes {
     /// Remembers what the reader of a file has to say.
     pub(crate) fn add(&mut self, name: &str, report: &Report) {
@@ -183,7 +195,17 @@ impl Notes {
     /// What could not be read, and how much was skipped; each entry may have several lines.
     pub(crate) fn lines(&self, color: Color) -> Vec<String> {
         let mut lines: Vec<String> = self.warnings.iter().map(|warning| format!("warning: {warning}")).collect();
-        for (name, report) in self.files.iter().filter(|(_, report)| !report.is_clean()) {
+        for (name, report) in &self.files {
+            for ignored in report.ignored.iter().take(SHOWN_IGNORED) {
+                lines.push(format!("{}\n", report::render_ignored(ignored, name, color)));
+            }
+            let hidden = report.ignored_texts.saturating_sub(SHOWN_IGNORED as u64);
+            if hidden > 0 {
+                lines.push(format!("note: of {} more in `{name}` the end is ignored", counted(hidden, "line")));
+            }
+            if report.is_clean() {
+                continue;
+            }
             for fault in report.faults.iter().take(SHOWN) {
                 lines.push(format!("{}\n", report::render_fault(fault, name, color)));
             }

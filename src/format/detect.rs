@@ -46,6 +46,8 @@ impl<R: Read> Source<R> {
             self.consume(start);
             return Ok(format);
         }
+        // No name begins with a slash, so comments of new syntax may stand in front.
+        let start = self.behind_comments(start)?;
         let Some(format) = self.bracketed(start)? else { return Ok(Format::Long) };
         self.consume(start);
         Ok(format)
@@ -83,6 +85,35 @@ impl<R: Read> Source<R> {
             (b'{', _) => Some(Format::Json),
             _ => None,
         })
+    }
+
+    /// Where the text goes on behind comments of new syntax; `start` if there are none.
+    fn behind_comments(&mut self, mut start: usize) -> io::Result<usize> {
+        while let Some((b'/', at)) = self.solid(start)? {
+            self.need(at + 2)?;
+            let end = match self.rest().get(at + 1) {
+                Some(b'/') => Some(self.line_from(at)?.1),
+                Some(b'*') => self.behind(b"*/", at + 2)?,
+                _ => None,
+            };
+            let Some(end) = end else { break };
+            start = end;
+        }
+        Ok(start)
+    }
+
+    /// Where a text ends that is looked for from `start` on.
+    fn behind(&mut self, text: &[u8], start: usize) -> io::Result<Option<usize>> {
+        let mut from = start;
+        loop {
+            if let Some(at) = memchr::memmem::find(&self.rest()[from..], text) {
+                return Ok(Some(from + at + text.len()));
+            }
+            from = start.max((self.rest().len() + 1).saturating_sub(text.len()));
+            if !self.more()? {
+                return Ok(None);
+            }
+        }
     }
 
     /// The first byte from `start` on that is not white space, and where it stands.
@@ -174,6 +205,11 @@ mod tests {
             ("{\n\"a\": 1\n}", Format::Json),
             ("{not json}", Format::Json),
             ("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<classads/>", Format::Xml),
+            ("/* two\nlines */ // and one\n[a = 1]", Format::New),
+            ("// c\n\n{ [a = 1] }", Format::New),
+            ("// c\na = 1", Format::Long),
+            ("/* not closed [a = 1]", Format::Long),
+            ("/", Format::Long),
             ("# only", Format::Long),
             ("a = [b = 1]", Format::Long),
             ("not an ad", Format::Long),

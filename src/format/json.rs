@@ -15,7 +15,7 @@ use crate::format::literal::number;
 use crate::format::new::unexpected;
 use crate::format::report::Report;
 use crate::format::source::Source;
-use crate::format::vocabulary::{Expressions, Names};
+use crate::format::vocabulary::{Expressions, Names, whole};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::build::Builder;
@@ -124,7 +124,10 @@ pub(crate) struct JsonParser {
 impl JsonParser {
     pub(crate) fn new(options: &ParseOptions) -> Self {
         let options = ParseOptions { quoting: Quoting::New, places: false, ..options.clone() };
-        JsonParser { names: Names::default(), expressions: Expressions::new(options, parse_full) }
+        JsonParser {
+            names: Names::default(),
+            expressions: Expressions::new(options, |text, options| whole(parse_full, text, options)),
+        }
     }
 
     /// As [`parse_json`].
@@ -195,10 +198,12 @@ impl JsonParser {
                 let (token, end) = string(text, at)?;
                 let decoded = decoded(token, at)?;
                 let value = match decoded.expression() {
-                    Some(expression) => Value::Expression(self.expressions.parse(expression, 0).map_err(|error| {
+                    Some(expression) => {
+                        let parsed = self.expressions.parse(expression, 0);
                         // Where in the unescaped text it is means nothing here.
-                        SyntaxError { span: Span::new(at, end), ..error }
-                    })?),
+                        let (expr, _) = parsed.map_err(|error| SyntaxError { span: Span::new(at, end), ..error })?;
+                        Value::Expression(expr)
+                    }
                     None => Value::Constant(Literal::Str(Text::new(&decoded.bytes))),
                 };
                 Ok((value, end))

@@ -10,12 +10,12 @@ use crate::format::literal::old_literal;
 use crate::format::order::Order;
 use crate::format::report::Report;
 use crate::format::source::Source;
-use crate::format::vocabulary::{Expressions, Names, prefix_of};
+use crate::format::vocabulary::{Expressions, Names};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::expr::Node;
 use crate::syntax::literal::Literal;
-use crate::syntax::parse::{ParseOptions, parse_prefix};
+use crate::syntax::parse::{ParseOptions, parse_expr, parse_prefix};
 use crate::syntax::print::{Style, write_expr, write_literal, write_name};
 use crate::syntax::token::{Quoting, is_space};
 
@@ -53,7 +53,7 @@ impl<R: Read> LongReader<R> {
         let options = ParseOptions { quoting: Quoting::Old, ..options.clone() };
         let lines = Lines {
             names: Names::default(),
-            expressions: Expressions::new(options, prefix_of),
+            expressions: Expressions::new(options, parse_prefix),
             report: Report::on(Quoting::Old),
         };
         LongReader { source, lines, delimiter: None }
@@ -107,10 +107,16 @@ impl<R: Read> LongReader<R> {
                 State::Bad => self.lines.report.skipped_attributes += 1,
                 State::Before | State::Begun => {
                     state = State::Begun;
-                    if let Err(error) = self.lines.attribute(&mut ad, line, significant.unwrap_or_default()) {
-                        self.lines.report.add(error, line, self.source.offset(), self.source.position());
-                        self.lines.report.skipped_attributes += 1;
-                        state = State::Bad;
+                    match self.lines.attribute(&mut ad, line, significant.unwrap_or_default()) {
+                        Ok(None) => {}
+                        Ok(Some(ignored)) => {
+                            self.lines.report.remark(ignored, line, self.source.offset(), self.source.position());
+                        }
+                        Err(error) => {
+                            self.lines.report.add(error, line, self.source.offset(), self.source.position());
+                            self.lines.report.skipped_attributes += 1;
+                            state = State::Bad;
+                        }
                     }
                 }
             }
@@ -183,9 +189,10 @@ struct Lines {
 }
 
 impl Lines {
-    /// Reads `name = value`, which begins at `start` of the line, into an ad.
+    /// Reads `name = value`, which begins at `start` of the line, into an ad. Returns why what follows the value is no
+    /// part of it, if something follows: the reference ignores it.
     #[inline]
-    fn attribute(&mut self, ad: &mut ClassAd, line: &[u8], start: usize) -> Result<(), SyntaxError> {
+    fn attribute(&mut self, ad: &mut ClassAd, line: &[u8], start: usize) -> Result<Option<SyntaxError>, SyntaxError> {
         let text = &line[start..];
         let (name, rest) = match self.names.expected() {
             Some(name) if assigned(text, name.as_bytes()) => {
@@ -206,12 +213,20 @@ impl Lines {
         };
         let rest = line.len() - line[rest..].trim_ascii_start().len();
         let value = &line[rest..];
-        let attribute = match old_literal(value.trim_ascii_end()) {
-            Some(literal) => Attribute::Literal(literal),
-            None => self.expressions.parse(value, rest).map_err(|error| at(error, rest, line))?,
-        };
+        if let Some(literal) = old_literal(value.trim_ascii_end()) {
+            ad.set(name, Attribute::Literal(literal));
+            return Ok(None);
+        }
+        let (attribute, length) = self.expressions.parse(value, rest).map_err(|error| at(error, rest, line))?;
         ad.set(name, attribute);
-        Ok(())
+        // The parser stops at a NUL, as at the end.
+        Ok(if length < value.len() { self.ignored(value).map(|error| at(error, rest, line)) } else { None })
+    }
+
+    /// Why a value ends before the line does.
+    #[cold]
+    fn ignored(&self, value: &[u8]) -> Option<SyntaxError> {
+        parse_expr(value, self.expressions.options()).err()
     }
 }
 
@@ -383,6 +398,20 @@ mod tests {
         let mut reader = LongReader::new(text, &ParseOptions::default());
         let ads = reader.by_ref().map(|ad| ad.unwrap().to_string()).collect();
         (ads, reader.report().clone())
+    }
+
+    #[test]
+    fn what_follows_a_value_is_ignored_and_told() {
+        // The reference reads 10, 1 and "a" (ads.jsonl has such lines), and 2 behind which a comment stands.
+        let (ads, report) = read(b"a = 10K\nb = 1 // one\nc = \"a\" b\nd = 2 3\n");
+        assert_eq!(ads, ["[ a = 10; b = 1; c = \"a\"; d = 2 ]"]);
+        assert!(report.is_clean());
+        let places: Vec<_> = report.ignored.iter().map(|fault| (fault.position.line, fault.position.column)).collect();
+        assert_eq!(places, [(1, 7), (3, 9), (4, 7)]);
+        let text = b"a = 10K\n\n".repeat(1000);
+        let mut many = LongReader::new(text.as_slice(), &ParseOptions::default());
+        assert_eq!(many.by_ref().count(), 1000);
+        assert_eq!((many.report().ignored_texts, many.report().ignored.len()), (1000, 100));
     }
 
     #[test]

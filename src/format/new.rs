@@ -10,7 +10,7 @@ use crate::format::literal::new_literal;
 use crate::format::order::Order;
 use crate::format::report::Report;
 use crate::format::source::Source;
-use crate::format::vocabulary::{Expressions, Names};
+use crate::format::vocabulary::{Expressions, Names, whole};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::parse::{ParseOptions, parse_expr};
@@ -113,7 +113,10 @@ pub(crate) struct AdParser {
 impl AdParser {
     pub(crate) fn new(options: &ParseOptions) -> Self {
         let options = ParseOptions { quoting: Quoting::New, ..options.clone() };
-        AdParser { names: Names::default(), expressions: Expressions::new(options, parse_expr) }
+        AdParser {
+            names: Names::default(),
+            expressions: Expressions::new(options, |text, options| whole(parse_expr, text, options)),
+        }
     }
 
     /// As [`parse_ad`].
@@ -201,7 +204,7 @@ impl AdParser {
         let end = value_end(text, start);
         let value = text[start..end].trim_ascii_end();
         match self.expressions.parse(value, start) {
-            Ok(attribute) => Ok((attribute, end)),
+            Ok((attribute, _)) => Ok((attribute, end)),
             Err(error) => Err(in_ad(error, text, start, end)),
         }
     }

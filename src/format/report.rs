@@ -48,6 +48,11 @@ pub struct Report {
     pub faults: Vec<Fault>,
     /// How many errors there were.
     pub errors: u64,
+    /// The first texts behind a value that were ignored, as the reference ignores them, at most 100: `A = 10K` in the
+    /// long format is 10.
+    pub ignored: Vec<Fault>,
+    /// How many such texts there were.
+    pub ignored_texts: u64,
     /// How the input is written if it is text of the ClassAd language.
     quoting: Option<Quoting>,
 }
@@ -71,16 +76,32 @@ impl Report {
         self.skipped_attributes += next.skipped_attributes;
         self.errors += next.errors;
         self.quoting = self.quoting.or(next.quoting);
-        let room = KEPT - self.faults.len().min(KEPT);
-        self.faults.extend(next.faults.into_iter().take(room).map(|fault| Fault { ad: fault.ad + before, ..fault }));
+        self.ignored_texts += next.ignored_texts;
+        for (known, next) in [(&mut self.faults, next.faults), (&mut self.ignored, next.ignored)] {
+            let room = KEPT - known.len().min(KEPT);
+            known.extend(next.into_iter().take(room).map(|fault| Fault { ad: fault.ad + before, ..fault }));
+        }
     }
 
     /// Adds an error in `text`, which begins at `offset` of the input, in this position.
     pub(crate) fn add(&mut self, error: SyntaxError, text: &[u8], offset: u64, start: Position) {
         self.errors += 1;
-        if self.faults.len() >= KEPT {
-            return;
+        if self.faults.len() < KEPT {
+            let fault = self.fault(error, text, offset, start);
+            self.faults.push(fault);
         }
+    }
+
+    /// Adds a text behind a value that is ignored, as [`Report::add`] adds an error.
+    pub(crate) fn remark(&mut self, error: SyntaxError, text: &[u8], offset: u64, start: Position) {
+        self.ignored_texts += 1;
+        if self.ignored.len() < KEPT {
+            let fault = self.fault(error, text, offset, start);
+            self.ignored.push(fault);
+        }
+    }
+
+    fn fault(&self, error: SyntaxError, text: &[u8], offset: u64, start: Position) -> Fault {
         let at = (error.span.start as usize).min(text.len());
         let within = Position::of(text, at);
         let first = memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1);
@@ -89,7 +110,7 @@ impl Report {
         let excerpt = text[begin..last.min(at + EXCERPT)].trim_ascii_end().to_vec();
         let end = (error.span.end as usize).clamp(at, begin + excerpt.len().max(at - begin));
         let error = SyntaxError { span: crate::span::Span::new(at - begin, end - begin), ..error };
-        self.faults.push(Fault {
+        Fault {
             error,
             position: Position {
                 line: start.line + within.line - 1,
@@ -99,7 +120,7 @@ impl Report {
             ad: self.ads + self.skipped_ads + 1,
             excerpt,
             quoting: self.quoting,
-        });
+        }
     }
 }
 

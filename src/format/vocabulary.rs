@@ -12,7 +12,7 @@ use crate::ad::{Attribute, ClassAd};
 use crate::error::SyntaxError;
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node};
-use crate::syntax::parse::{ParseOptions, parse_prefix};
+use crate::syntax::parse::ParseOptions;
 
 /// How far ahead a name is looked for when it is not the one expected.
 const LOOK_AHEAD: usize = 8;
@@ -72,15 +72,27 @@ const LONGEST: usize = 16 << 10;
 #[derive(Debug)]
 pub(crate) struct Expressions {
     options: ParseOptions,
-    parse: fn(&[u8], &ParseOptions) -> Result<Expr, SyntaxError>,
+    parse: Parse,
     hasher: DefaultHashBuilder,
-    known: HashTable<(Box<[u8]>, Attribute)>,
+    known: HashTable<Known>,
     bytes: usize,
+}
+
+/// Parses a text; also returns how many bytes of it are the expression.
+pub(crate) type Parse = fn(&[u8], &ParseOptions) -> Result<(Expr, usize), SyntaxError>;
+
+/// A text that was parsed before.
+#[derive(Debug)]
+struct Known {
+    text: Box<[u8]>,
+    attribute: Attribute,
+    /// How many bytes of the text are the expression.
+    length: usize,
 }
 
 impl Expressions {
     /// Reads expressions with these options in this way.
-    pub(crate) fn new(options: ParseOptions, parse: fn(&[u8], &ParseOptions) -> Result<Expr, SyntaxError>) -> Self {
+    pub(crate) fn new(options: ParseOptions, parse: Parse) -> Self {
         Expressions { options, parse, hasher: DefaultHashBuilder::default(), known: HashTable::new(), bytes: 0 }
     }
 
@@ -89,26 +101,30 @@ impl Expressions {
         &self.options
     }
 
-    /// Parses a text, or returns what it was parsed to before. The text begins `offset` bytes into the one that places
-    /// count in, if nodes are to remember their places; then no trees are shared.
+    /// Parses a text, or returns what it was parsed to before; also how many bytes of it are the expression. The text
+    /// begins `offset` bytes into the one that places count in, if nodes are to remember their places; then no trees are
+    /// shared.
     ///
     /// # Errors
     /// The text is no expression.
-    pub(crate) fn parse(&mut self, text: &[u8], offset: usize) -> Result<Attribute, SyntaxError> {
+    pub(crate) fn parse(&mut self, text: &[u8], offset: usize) -> Result<(Attribute, usize), SyntaxError> {
         if self.options.places {
-            let mut attribute = attribute_of(&(self.parse)(text, &self.options)?);
+            let (expr, length) = (self.parse)(text, &self.options)?;
+            let mut attribute = attribute_of(&expr);
+            drop(expr);
             if let Attribute::Tree(tree) = &mut attribute
                 && let Some(tree) = Arc::get_mut(tree)
             {
                 tree.spans.iter_mut().for_each(|span| *span = span.shifted(offset));
             }
-            return Ok(attribute);
+            return Ok((attribute, length));
         }
         let hash = self.hasher.hash_one(text);
-        if let Some((_, known)) = self.known.find(hash, |(known, _)| **known == *text) {
-            return Ok(known.clone());
+        if let Some(known) = self.known.find(hash, |known| *known.text == *text) {
+            return Ok((known.attribute.clone(), known.length));
         }
-        let attribute = attribute_of(&(self.parse)(text, &self.options)?);
+        let (expr, length) = (self.parse)(text, &self.options)?;
+        let attribute = attribute_of(&expr);
         if text.len() <= LONGEST {
             if self.bytes + text.len() > REMEMBERED {
                 self.known.clear();
@@ -116,15 +132,20 @@ impl Expressions {
             }
             self.bytes += text.len();
             let hasher = &self.hasher;
-            self.known.insert_unique(hash, (text.into(), attribute.clone()), |(known, _)| hasher.hash_one(&**known));
+            let known = Known { text: text.into(), attribute: attribute.clone(), length };
+            self.known.insert_unique(hash, known, |known| hasher.hash_one(&*known.text));
         }
-        Ok(attribute)
+        Ok((attribute, length))
     }
 }
 
-/// The expression that a text begins with; what follows it is ignored.
-pub(crate) fn prefix_of(text: &[u8], options: &ParseOptions) -> Result<Expr, SyntaxError> {
-    parse_prefix(text, options).map(|(expr, _)| expr)
+/// A text that has to be an expression as a whole, by one of the parsers that want that.
+pub(crate) fn whole(
+    parse: fn(&[u8], &ParseOptions) -> Result<Expr, SyntaxError>,
+    text: &[u8],
+    options: &ParseOptions,
+) -> Result<(Expr, usize), SyntaxError> {
+    parse(text, options).map(|expr| (expr, text.len()))
 }
 
 /// An expression as the value of an attribute.
@@ -154,8 +175,9 @@ mod tests {
 
     #[test]
     fn equal_texts_share_a_tree_and_memory_stays_bounded() {
-        let mut expressions = Expressions::new(ParseOptions::default(), parse_expr);
-        let (Ok(Attribute::Tree(a)), Ok(Attribute::Tree(b))) =
+        let mut expressions =
+            Expressions::new(ParseOptions::default(), |text, options| whole(parse_expr, text, options));
+        let (Ok((Attribute::Tree(a), 5)), Ok((Attribute::Tree(b), 5))) =
             (expressions.parse(b"x + 1", 0), expressions.parse(b"x + 1", 0))
         else {
             panic!("not trees");

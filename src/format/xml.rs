@@ -10,7 +10,7 @@ use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
 use crate::format::DEEPEST;
 use crate::format::report::Report;
 use crate::format::source::Source;
-use crate::format::vocabulary::{Expressions, Names, prefix_of};
+use crate::format::vocabulary::{Expressions, Names};
 use crate::format::xml_token::{Elements, Side, Tag, decode_entities};
 use crate::name::Name;
 use crate::span::Span;
@@ -18,7 +18,7 @@ use crate::syntax::build::Builder;
 use crate::syntax::expr::Node;
 use crate::syntax::literal::Literal;
 use crate::syntax::number::real_prefix;
-use crate::syntax::parse::ParseOptions;
+use crate::syntax::parse::{ParseOptions, parse_prefix};
 use crate::syntax::quote::unescape;
 use crate::syntax::time::{parse_abs, parse_rel};
 use crate::syntax::token::{Quoting, is_space};
@@ -180,7 +180,7 @@ pub(crate) struct XmlParser {
 impl XmlParser {
     pub(crate) fn new(options: &ParseOptions) -> Self {
         let options = ParseOptions { quoting: Quoting::New, places: false, ..options.clone() };
-        XmlParser { names: Names::default(), expressions: Expressions::new(options, prefix_of), stop: None }
+        XmlParser { names: Names::default(), expressions: Expressions::new(options, parse_prefix), stop: None }
     }
 
     /// Reads the ad whose `<c>` a text begins with.
@@ -287,7 +287,7 @@ impl XmlParser {
             b"rt" => Literal::RelTime(parse_rel(&content).ok_or_else(bad_time)?),
             _ => {
                 let at = |error: SyntaxError| SyntaxError { span: Span::new(tag.end, close), ..error };
-                return Ok((Value::Expression(self.expressions.parse(&content, 0).map_err(at)?), end));
+                return Ok((Value::Expression(self.expressions.parse(&content, 0).map_err(at)?.0), end));
             }
         };
         Ok((Value::Constant(literal), end))

@@ -56,6 +56,19 @@ pub fn render(error: &SyntaxError, source: &[u8], origin: &Origin<'_>, help: Opt
 
 /// Renders what a reader of ads found wrong in a file.
 pub fn render_fault(fault: &Fault, file: &str, color: Color) -> String {
+    rendered_fault(fault, file, color, |finding| finding)
+}
+
+/// Renders what a reader of ads left out behind a value, as the reference does.
+pub fn render_ignored(fault: &Fault, file: &str, color: Color) -> String {
+    rendered_fault(fault, file, color, |finding| Finding {
+        severity: Severity::Warning,
+        message: format!("the rest of this line is ignored: {}", finding.message),
+        ..finding
+    })
+}
+
+fn rendered_fault(fault: &Fault, file: &str, color: Color, told: impl Fn(Finding) -> Finding) -> String {
     let within = Position::of(&fault.excerpt, fault.error.span.start as usize);
     // The excerpt may begin inside the line.
     let column = fault.position.column.saturating_sub(within.column) + 1;
@@ -67,7 +80,7 @@ pub fn render_fault(fault: &Fault, file: &str, color: Color) -> String {
         }
         _ => Finding::from(&fault.error),
     };
-    render_finding(&finding, &fault.excerpt, &origin, color)
+    render_finding(&told(finding), &fault.excerpt, &origin, color)
 }
 
 /// Renders a finding about a source text; see [`render`].
