@@ -16,6 +16,7 @@ pub mod list;
 pub mod math;
 pub mod near;
 pub mod pattern;
+pub(crate) mod reason;
 pub mod regex;
 pub mod split;
 pub mod string;

@@ -243,6 +243,11 @@ impl UserMaps {
         map.output(method, user)
     }
 
+    /// Whether there is a map of the name, or of the name before `.method`.
+    pub fn contains(&self, name: &[u8]) -> bool {
+        self.find(name).is_some()
+    }
+
     /// Number of rules that a look-up of this name may have to try.
     pub(crate) fn rules(&self, name: &[u8]) -> usize {
         self.find(name).map_or(0, |(map, _)| map.len())

@@ -316,7 +316,8 @@ fn values(how: &str, attributes: usize) -> Result<Values, Failure> {
             let wrong = |why| Failure::input(format!("`--format {template}`: {why}"));
             let read = Template::parse(template).map_err(wrong)?;
             if read.values() != attributes {
-                let why = format!("it takes {} values, but --attributes names {attributes}", read.values());
+                let takes = report::counted(read.values() as u64, "value");
+                let why = format!("it takes {takes}, but --attributes names {attributes}");
                 return Err(wrong(why));
             }
             Values::Template(read)

@@ -1,5 +1,6 @@
 //! `classmate eval EXPR`
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -8,6 +9,7 @@ use serde_json::json;
 
 use crate::ad::ClassAd;
 use crate::builtin::check::check;
+use crate::builtin::near::closest;
 use crate::cli::input::{self, Notes};
 use crate::cli::{Failure, Streams, World, complain, written};
 use crate::eval::explain::explain;
@@ -36,7 +38,7 @@ Exit status: 0 with a value (undefined and error are values), 1 when the evaluat
 pub(super) struct Arguments {
     /// The expression, in new syntax
     #[arg(allow_hyphen_values = true)]
-    expression: String,
+    expression: OsString,
     /// The ad that the expression belongs to: the first of this file, in any form (`-` for standard input)
     #[arg(long, value_name = "FILE")]
     my: Option<PathBuf>,
@@ -70,8 +72,12 @@ enum Form {
 #[expect(clippy::print_stderr, reason = "this is where explanations reach the user")]
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
-    let source = arguments.expression.as_bytes();
+    let source = arguments.expression.as_encoded_bytes();
     let options = ParseOptions { places: true, ..settings.parse_options() };
+    if let Some(option) = option_meant(source) {
+        let expression = report::printable(source);
+        complain(&format!("warning: `{expression}` is taken for the expression: did you mean the option `{option}`?"));
+    }
     let expr = parse_expr(source, &options).map_err(|error| {
         Failure::rendered(report::render(&error, source, &Origin::whole("expression"), None, streams.err))
     })?;
@@ -103,6 +109,12 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             Err(Failure::new(format!("the evaluation was abandoned: {failed}")))
         }
     }
+}
+
+/// The option that somebody may have meant whose misspelling was taken for the expression.
+fn option_meant(expression: &[u8]) -> Option<&'static str> {
+    let known = ["--my", "--my-at", "--target", "--target-at", "--format", "--explain", "--strict", "--now", "--seed"];
+    expression.starts_with(b"--").then(|| closest(expression, known)).flatten()
 }
 
 /// Says what in an expression hardly means what its author wanted.

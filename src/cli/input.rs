@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use flate2::bufread::MultiGzDecoder;
@@ -19,6 +20,9 @@ use crate::report::{self, Color, counted};
 /// Files smaller than this are read without a progress bar.
 const LARGE: u64 = 32 << 20;
 
+/// Whether some file of the command line was standard input.
+static STDIN_TAKEN: AtomicBool = AtomicBool::new(false);
+
 /// A source of bytes, and what to call it in messages.
 pub(crate) struct Input {
     pub(crate) reader: Box<dyn BufRead + Send>,
@@ -28,6 +32,9 @@ pub(crate) struct Input {
 /// Opens a file, or standard input for `-`; gzip is recognised by its first bytes.
 pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
     let (raw, name, size): (Box<dyn Read + Send>, String, Option<u64>) = if path.as_os_str() == "-" {
+        if STDIN_TAKEN.swap(true, Ordering::Relaxed) {
+            return Err(Failure::input("`-` stands for standard input, which can be read only once"));
+        }
         (Box::new(std::io::stdin()), "standard input".to_owned(), None)
     } else {
         let name = path.display().to_string();

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::builtin::near::{allowance, distance};
+use crate::builtin::reason::reason;
 use crate::builtin::{self, Function};
 use crate::eval::Failed;
 use crate::eval::scope::Scope;
@@ -55,6 +56,8 @@ pub enum Reason {
     ArgumentCount(&'static Function, usize),
     /// A function's answer to these arguments.
     Function(&'static Function, Vec<Value>, Type),
+    /// What is wrong with what an argument of a function says.
+    Argument(&'static Function, String),
     /// The evaluation was abandoned.
     Failed(Failed),
 }
@@ -124,6 +127,7 @@ impl Cause {
                 };
                 format!("in `{part}`, `{}` {works}", function.name)
             }
+            Reason::Argument(_, why) => format!("in `{part}`, {why}"),
             Reason::Failed(failed) => format!("in `{part}`, {failed}"),
         };
         path + &why
@@ -426,12 +430,19 @@ impl Search<'_, '_> {
         }
         let kind = if class == Bad::Undefined { Type::Undefined } else { Type::Error };
         let arguments = parts.iter().filter_map(|(_, value)| value.clone().ok()).take(6);
-        let arguments = arguments.map(|value| self.walk.released(value)).collect();
+        let arguments: Vec<Value> = arguments.map(|value| self.walk.released(value)).collect();
         // An undefined argument that made an error is worth its own explanation.
         if class == Bad::Error {
             self.descend(&parts, Bad::Undefined);
         }
-        self.blame(spot, Reason::Function(function, arguments, kind));
+        let why = reason(function, &arguments, self.walk.scope().settings);
+        self.blame(
+            spot,
+            match why {
+                Some(why) => Reason::Argument(function, why),
+                None => Reason::Function(function, arguments, kind),
+            },
+        );
     }
 }
 
@@ -506,6 +517,12 @@ mod tests {
             ("\"a\" || true", "in `\"a\" || true`, a string is no condition"),
             ("nosuch(1)", "in `nosuch(1)`, there is no function `nosuch`"),
             ("floor(1, 2)", "in `floor(1,2)`, `floor` does not take 2 arguments"),
+            (
+                "regexp(\"[a\", \"b\")",
+                "in `regexp(\"[a\",\"b\")`, the pattern is not valid: missing terminating ] for character class at offset 2",
+            ),
+            ("eval(\"1 +\")", "in `eval(\"1 +\")`, the text does not parse: expected an expression, found the end"),
+            ("userMap(\"m\", \"joe\")", "in `userMap(\"m\",\"joe\")`, there is no map `m`"),
             ("size(1)", "in `size(1)`, `size` does not work on the integer `1`"),
             (
                 "substr(\"a\", {1})",

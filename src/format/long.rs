@@ -101,7 +101,7 @@ impl<R: Read> LongReader<R> {
                 }
                 return Ok(Some(self.finish(ad)));
             }
-            let significant = significant(line);
+            let significant = significant(line, state == State::Before);
             match state {
                 _ if significant.is_none() => state = state.max(State::Begun),
                 State::Bad => self.lines.report.skipped_attributes += 1,
@@ -172,11 +172,13 @@ fn ends_ad(line: &[u8], delimiter: Option<&[u8]>) -> bool {
     }
 }
 
-/// The line from its first character that is no white space; `None` for comments and blank lines.
-fn significant(line: &[u8]) -> Option<usize> {
+/// The line from its first character that is no white space; `None` for comments and blank lines. `first` lines are those
+/// in front of an ad.
+fn significant(line: &[u8], first: bool) -> Option<usize> {
     let start = line.iter().position(|byte| !is_space(*byte))?;
-    // Only spaces and tabs may stand before the `#` of a comment.
-    let comment = line[start] == b'#' && line[..start].iter().all(|byte| matches!(byte, b' ' | b'\t'));
+    // Inside an ad only spaces and tabs may stand before the `#` of a comment.
+    let blank = |byte: &u8| first || matches!(byte, b' ' | b'\t');
+    let comment = line[start] == b'#' && line[..start].iter().all(blank);
     (!comment).then_some(start)
 }
 
@@ -398,6 +400,15 @@ mod tests {
         let mut reader = LongReader::new(text, &ParseOptions::default());
         let ads = reader.by_ref().map(|ad| ad.unwrap().to_string()).collect();
         (ads, reader.report().clone())
+    }
+
+    #[test]
+    fn in_front_of_an_ad_any_white_space_may_stand_before_a_comment() {
+        // Answers of the reference.
+        assert_eq!(read(b"a = 1\n\n \x0b #\nb = 2").0, ["[ a = 1 ]", "[ b = 2 ]"]);
+        assert_eq!(read(b"\x0b #\nb = 2").0, ["[ b = 2 ]"]);
+        assert_eq!(read(b"b = 2\n \x0b #\na = 1").0, ["[ b = 2 ]"]);
+        assert!(read(b"# c\n \x0b #\nb = 2").0.is_empty());
     }
 
     #[test]

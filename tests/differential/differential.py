@@ -136,7 +136,7 @@ def damaged_text(case, reference, classmate):
     text = case.get("input", "")
     if reference.get("died") or "crash" in classmate or "input" not in case:
         return False
-    told = reference.get("ads") == classmate.get("ads") and reference.get("ok") is False
+    told = reference.get("ads") == classmate.get("ads") and reference.get("ok") != classmate.get("ok")
     unclosed = text.count("[") > text.count("]") or text.rfind("/*") > text.rfind("*/")
     return told or unclosed
 
