@@ -568,6 +568,22 @@ fn a_megabyte_is_answered_in_the_session() {
     }
 }
 
+/// One evaluation may take 10,000,000 steps; a megabyte of ads that each take as much is given up.
+#[test]
+fn a_megabyte_of_costly_ads_is_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let links: String = (0..20).map(|at| format!("a{at} = a{0} + a{0}\n", at + 1)).collect();
+    let ads = format!("{links}a20 = 1\n\n").repeat(4000);
+    let path = file(&folder, "costly.ads", ads.as_bytes());
+    for more in [&["--constraint", "a0 > 5", "--count"][..], &["--attributes", "a0", "--format", "values"]] {
+        let start = Instant::now();
+        let output = classmate(SPACE, &[&["ads", &path], more].concat());
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stderr).contains("took too much work"), "{}", text(&output.stderr));
+        assert!(start.elapsed() < Duration::from_secs(PATIENCE), "{:?}", start.elapsed());
+    }
+}
+
 /// However many ads there are, the command holds one of them.
 #[test]
 fn fifty_thousand_ads_stream_in_bounded_memory() {

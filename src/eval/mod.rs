@@ -235,6 +235,11 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// How many steps were taken.
+    pub(crate) fn steps(&self) -> u64 {
+        self.settings.limits.work - self.left
+    }
+
     #[cold]
     #[inline(never)]
     fn too_much_work(&mut self) -> Failed {
@@ -252,7 +257,7 @@ impl<'a> Machine<'a> {
     ///
     /// # Errors
     /// The evaluation was abandoned.
-    pub fn eval_root(mut self, expr: &Expr) -> Result<Value, Failed> {
+    pub fn eval_root(&mut self, expr: &Expr) -> Result<Value, Failed> {
         let value = self.eval(expr.tree(), expr.root(), self.start)?;
         Ok(self.released(value))
     }
@@ -261,7 +266,7 @@ impl<'a> Machine<'a> {
     ///
     /// # Errors
     /// The evaluation was abandoned.
-    pub fn eval_attribute(mut self, name: Name) -> Result<Value, Failed> {
+    pub fn eval_attribute(&mut self, name: Name) -> Result<Value, Failed> {
         let value = self.outward(name, self.start)?;
         Ok(self.released(value))
     }

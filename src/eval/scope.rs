@@ -118,6 +118,18 @@ impl<'a> Scope<'a> {
         Machine::new(*self).eval_root(expr)
     }
 
+    /// As [`Scope::eval`]; also how many steps of [`Limits::work`] it took.
+    pub fn eval_counted(&self, expr: &Expr) -> (Result<Value, Failed>, u64) {
+        let mut machine = Machine::new(*self);
+        (machine.eval_root(expr), machine.steps())
+    }
+
+    /// As [`Scope::eval_attr`]; also how many steps of [`Limits::work`] it took.
+    pub fn eval_attr_counted(&self, name: impl Into<Name>) -> (Result<Value, Failed>, u64) {
+        let mut machine = Machine::new(*self);
+        (machine.eval_attribute(name.into()), machine.steps())
+    }
+
     /// The value of an attribute of the ad; undefined if it is missing (§10.5).
     ///
     /// # Errors
