@@ -133,7 +133,7 @@ impl Finder<'_> {
             }
             match *tree.node(id) {
                 Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) => {
-                    let operands = self.analysis.operands(op, id);
+                    let operands = self.analysis.tree().operands(op, id);
                     self.chain(op, &operands);
                     open.extend(operands.iter().rev());
                 }
@@ -148,7 +148,7 @@ impl Finder<'_> {
     fn spliced(&mut self, op: BinaryOp, id: NodeId) -> bool {
         let tree = self.analysis.tree();
         let decisive = if op == BinaryOp::And { Truths::FALSE } else { Truths::TRUE };
-        for operand in self.analysis.operands(op, id) {
+        for operand in self.analysis.tree().operands(op, id) {
             let mut bare = operand;
             while let Node::Paren(inner) = *tree.node(bare) {
                 bare = inner;

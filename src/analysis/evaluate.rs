@@ -122,26 +122,10 @@ impl<'a> Analysis<'a> {
         result
     }
 
-    /// The operands of a chain of one operator, in the order of the text.
-    pub fn operands(&self, op: BinaryOp, id: NodeId) -> Vec<NodeId> {
-        let mut operands = Vec::new();
-        let mut first = id;
-        while let Node::Binary(other, left, right) = *self.tree.node(first) {
-            if other != op {
-                break;
-            }
-            operands.push(right);
-            first = left;
-        }
-        operands.push(first);
-        operands.reverse();
-        operands
-    }
-
     /// `a && b && …` or `a || b || …`: every operand is looked at where those before it were true (false).
     fn chain(&self, op: BinaryOp, id: NodeId, facts: &Facts, depth: u32) -> Truths {
         let going = if op == BinaryOp::And { Truths::TRUE } else { Truths::FALSE };
-        let operands = self.operands(op, id);
+        let operands = self.tree.operands(op, id);
         let mut so_far = going;
         let mut within = facts.clone();
         for (at, operand) in operands.iter().enumerate() {

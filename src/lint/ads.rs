@@ -14,6 +14,7 @@ use crate::error::{Finding, Severity};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::expr::{Expr, Node};
+use crate::syntax::operator::BinaryOp;
 use crate::syntax::parse::{ParseOptions, parse_expr, parse_prefix};
 use crate::syntax::token::{Quoting, is_space};
 
@@ -271,7 +272,7 @@ fn unsatisfiable(ad: &ClassAd, expr: &Expr) -> Option<Found> {
         return None;
     }
     // The clause that is to blame, if it is one alone.
-    let operands = analysis.operands(crate::syntax::operator::BinaryOp::And, expr.root());
+    let operands = tree.operands(BinaryOp::And, expr.root());
     let blame = operands.into_iter().find(|id| !analysis.truths(*id).has(Truths::TRUE)).unwrap_or(expr.root());
     let span = tree.span(blame)?;
     let finding = Finding::warning("with the other values of this ad, this is never true: it matches nothing", span);

@@ -20,7 +20,7 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
     let analysis = Analysis::new(tree, question.base);
     let whole = analysis.truths(expr.root());
     let mut seen: Vec<Reference> = Vec::new();
-    for clause in conditions(tree, expr.root()) {
+    for clause in joined(&[BinaryOp::And, BinaryOp::Or], tree, expr.root()) {
         let Some(place) = tree.span(clause) else { continue };
         let shown = String::from_utf8_lossy(question.text.get(place.range()).unwrap_or_default()).into_owned();
         if let Some((reference, written)) = unless(tree, clause, question.text) {
@@ -35,7 +35,7 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
             facts.set(reference, Values::of_kinds(kind::UNDEFINED));
             let truths = analysis.values_where(expr.root(), &facts).truths();
             // Another clause may refuse on purpose what has no such attribute.
-            let meant = conjuncts(tree, expr.root())
+            let meant = joined(&[BinaryOp::And], tree, expr.root())
                 .into_iter()
                 .filter(|other| *other != clause)
                 .any(|other| analysis.values_where(other, &facts).truths().within(Truths::FALSE.or(Truths::ERROR)));
@@ -67,28 +67,14 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
     }
 }
 
-/// The conditions that a condition consists of.
-fn conditions(tree: &Tree, root: NodeId) -> Vec<NodeId> {
+/// What a condition consists of that is joined by these operators.
+fn joined(ops: &[BinaryOp], tree: &Tree, root: NodeId) -> Vec<NodeId> {
     let mut found = Vec::new();
     let mut open = vec![root];
     while let Some(id) = open.pop().filter(|_| found.len() < MOST) {
         match *tree.node(id) {
             Node::Paren(inner) => open.push(inner),
-            Node::Binary(BinaryOp::And | BinaryOp::Or, left, right) => open.extend([right, left]),
-            _ => found.push(id),
-        }
-    }
-    found
-}
-
-/// The clauses that must all hold.
-fn conjuncts(tree: &Tree, root: NodeId) -> Vec<NodeId> {
-    let mut found = Vec::new();
-    let mut open = vec![root];
-    while let Some(id) = open.pop().filter(|_| found.len() < MOST) {
-        match *tree.node(id) {
-            Node::Paren(inner) => open.push(inner),
-            Node::Binary(BinaryOp::And, left, right) => open.extend([right, left]),
+            Node::Binary(op, left, right) if ops.contains(&op) => open.extend([right, left]),
             _ => found.push(id),
         }
     }

@@ -110,6 +110,22 @@ impl Tree {
         (self.nodes.len() - 1) as NodeId
     }
 
+    /// The operands of a chain of one operator, `a && b && c`, in the order of the text; the node alone if it is none.
+    pub fn operands(&self, op: BinaryOp, id: NodeId) -> Vec<NodeId> {
+        let mut operands = Vec::new();
+        let mut first = id;
+        while let Node::Binary(other, left, right) = *self.node(first) {
+            if other != op {
+                break;
+            }
+            operands.push(right);
+            first = left;
+        }
+        operands.push(first);
+        operands.reverse();
+        operands
+    }
+
     /// The elements of a list or the arguments of a call.
     pub fn run(&self, run: Run) -> &[NodeId] {
         &self.children[run.range()]

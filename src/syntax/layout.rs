@@ -339,19 +339,8 @@ impl Writer<'_> {
 
     /// `a && b && …`, one operand a line.
     fn chain(&mut self, op: BinaryOp, id: NodeId, level: usize) -> bool {
-        let mut operands = Vec::new();
-        let mut first = id;
-        while let Node::Binary(other, left, right) = *self.tree.node(first) {
-            if other != op {
-                break;
-            }
-            operands.push(right);
-            first = left;
-        }
-        operands.push(first);
-        operands.reverse();
         let mut end = None;
-        for operand in operands {
+        for operand in self.tree.operands(op, id) {
             let range = self.range(operand);
             if let Some(end) = end {
                 // Comments on both sides of the operator.
