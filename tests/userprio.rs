@@ -284,3 +284,62 @@ fn the_quotas_of_the_manual_are_listed() {
     assert_eq!(row("group_physics.hep"), ["15.00", "15.00", "no", "15.00", "60"]);
     assert_eq!(row("group_physics.lep"), ["5.00", "5.00", "no", "5.00", "60"]);
 }
+
+/// Every option of `condor_userprio` that is promised, with one dash and with two.
+#[test]
+fn every_option_has_both_spellings() {
+    let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/pool/Accountantnew.log");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("Accountantnew.log");
+    let user = "alice@pool.test";
+    for option in [
+        "priority",
+        "usage",
+        "all",
+        "most",
+        "quotas",
+        "hierarchical",
+        "heir",
+        "flat",
+        "grouporder",
+        "grouprollup",
+        "allusers",
+        "long",
+        "json",
+        "surplus",
+        "sortkey",
+        "groupid",
+        "order",
+        "legacy",
+        "modular",
+        "negotiator",
+        "resetall",
+    ]
+    .map(|option| vec![option.to_owned()])
+    .into_iter()
+    .chain(["resetusage", "delete", "getreslist"].map(|option| vec![option.to_owned(), user.to_owned()]))
+    .chain(
+        ["setprio", "setfactor", "setaccum", "setbegin", "setlast", "setceil", "setceiling", "setfloor"]
+            .map(|option| vec![option.to_owned(), user.to_owned(), "5".to_owned()]),
+    )
+    .chain([
+        ["activefrom", "1", "1", "2020"].map(str::to_owned).to_vec(),
+        ["af", "Name", "Priority"].map(str::to_owned).to_vec(),
+        ["autoformat:,l", "Name"].map(str::to_owned).to_vec(),
+        ["name", "negotiator@pool.test"].map(str::to_owned).to_vec(),
+    ]) {
+        let answers = ["-", "--"].map(|dash| {
+            std::fs::copy(&log, &path).unwrap();
+            let output = std::process::Command::new(env!("CARGO_BIN_EXE_classmate"))
+                .args(["userprio", path.to_str().unwrap(), "--now", "1795214000"])
+                .arg(format!("{dash}{}", option[0]))
+                .args(&option[1..])
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{dash}{option:?}: {}", String::from_utf8_lossy(&output.stderr));
+            (output.stdout, std::fs::read(&path).unwrap())
+        });
+        assert_eq!(answers[0], answers[1], "{option:?}");
+        assert!(!answers[0].0.is_empty(), "{option:?}");
+    }
+}
