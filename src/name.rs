@@ -165,6 +165,12 @@ const WELL_KNOWN: [&str; 21] = [
     "abstime",
 ];
 
+/// The names that mean an ad, or something around a match, wherever no ad defines them: `self` to `rightRankValue`.
+pub fn scopes() -> impl Iterator<Item = Name> {
+    let before = known::REQUIREMENTS.index();
+    WELL_KNOWN[..before].iter().map(|text| Name::new(*text)).filter(|name| name.key() != known::CURRENT_TIME)
+}
+
 /// Keys of the names that the evaluator itself knows.
 pub mod known {
     use super::Key;

@@ -251,6 +251,9 @@ fn config(random: &mut Random, features: &Features) -> String {
         ("NEGOTIATOR_IGNORE_JOB_RANKS = true", 10),
         ("NEGOTIATOR_MATCH_EXPRS = Odd\nOdd = Memory > 1", 8),
         ("NEGOTIATOR_JOB_CONSTRAINT = RequestMemory > 0", 9),
+        ("NEGOTIATE_ALL_JOBS_IN_CLUSTER = T", 5),
+        ("USE_RESOURCE_REQUEST_COUNTS = false", 8),
+        ("ALLOW_PSLOT_PREEMPTION = true", 15),
     ] {
         if random.below(chance) == 0 {
             text += line;

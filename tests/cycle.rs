@@ -5,11 +5,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use classmate::accountant::Log;
 use classmate::ad::ClassAd;
 use classmate::builtin::user_map::{UserMap, UserMaps};
 use classmate::config::Config;
 use classmate::negotiate::candidate::Tier;
-use classmate::negotiate::outcome::Rejection;
+use classmate::negotiate::outcome::{Match, Rejection};
 use classmate::negotiate::{Outcome, Snapshot, negotiate};
 use proptest::prelude::*;
 
@@ -217,9 +218,16 @@ fn random_jobs() -> impl Strategy<Value = Vec<(u32, u32, u32, u32)>> {
 }
 
 fn random_pool(slots: &[(u32, u32, u32)], clusters: &[(u32, u32, u32, u32)], config: &str) -> Outcome {
+    let (slots, jobs) = random_ads(slots, clusters);
+    run(config, slots, &[jobs])
+}
+
+/// Slots, each with a number of its own, and jobs.
+fn random_ads(slots: &[(u32, u32, u32)], clusters: &[(u32, u32, u32, u32)]) -> (Vec<ClassAd>, Vec<ClassAd>) {
     let slots = slots.iter().enumerate().map(|(at, (memory, weight, site))| {
         let more = format!(
-            "Memory = {memory}; SlotWeight = {weight}; Site = {site}; Requirements = TARGET.RequestMemory <= MY.Memory"
+            "Number = {at}; Memory = {memory}; SlotWeight = {weight}; Site = {site}; \
+             Requirements = TARGET.RequestMemory <= MY.Memory"
         );
         slot(&format!("slot{at}"), &more)
     });
@@ -227,7 +235,7 @@ fn random_pool(slots: &[(u32, u32, u32)], clusters: &[(u32, u32, u32, u32)], con
         let more = format!("JobPrio = {priority}; RequestMemory = {memory}; Rank = TARGET.Site == {user}");
         jobs(&format!("u{user}"), at as u32 + 1, *count, &more)
     });
-    run(config, slots.collect(), &clusters.collect::<Vec<_>>())
+    (slots.collect(), clusters.flatten().collect())
 }
 
 proptest! {
@@ -239,6 +247,33 @@ proptest! {
         let fresh = random_pool(&slots, &clusters, "NEGOTIATOR_MATCHLIST_CACHING = false");
         prop_assert_eq!(kept.matches, fresh.matches);
         prop_assert_eq!(kept.pies, fresh.pies);
+    }
+
+    /// Only ties depend on the order of the input: here no two slots are equal to a job.
+    #[test]
+    fn the_order_of_slots_and_jobs_changes_nothing(
+        slots in random_slots(),
+        clusters in random_jobs(),
+        turns in any::<(prop::sample::Index, prop::sample::Index)>(),
+        reversed in any::<bool>(),
+    ) {
+        let pool = random_ads(&slots, &clusters);
+        let config = Config::parse("config", b"NEGOTIATOR_POST_JOB_RANK = MY.Number").unwrap();
+        let as_given = Snapshot { config, slots: pool.0, jobs: pool.1, ..Snapshot::default() };
+        let mut turned = as_given.clone();
+        let (by_slot, by_job) = turns;
+        for (ads, by) in [(&mut turned.slots, by_slot), (&mut turned.jobs, by_job)] {
+            if !ads.is_empty() {
+                let by = by.index(ads.len());
+                ads.rotate_left(by);
+            }
+            if reversed {
+                ads.reverse();
+            }
+        }
+        let (found, turned) = (negotiate(&as_given).unwrap(), negotiate(&turned).unwrap());
+        prop_assert_eq!(found.matches, turned.matches);
+        prop_assert_eq!(found.rejections, turned.rejections);
     }
 
     #[test]
@@ -366,15 +401,6 @@ fn claims_for_several_priorities_are_one_where_nobody_stands_between() {
 }
 
 #[test]
-fn switches_that_are_not_supported_are_refused_however_they_are_written() {
-    for config in ["ALLOW_PSLOT_PREEMPTION = True", "ALLOW_PSLOT_PREEMPTION = 1 == 1"] {
-        let config = Config::parse("config", config.as_bytes()).unwrap();
-        let error = negotiate(&Snapshot { config, ..Snapshot::default() }).unwrap_err();
-        assert!(error.message.contains("is not supported yet"), "{}", error.message);
-    }
-}
-
-#[test]
 fn a_user_map_puts_submitters_into_groups() {
     let text = "GROUP_NAMES = physics\nGROUP_QUOTA_physics = 1";
     let mut maps = UserMaps::default();
@@ -475,4 +501,149 @@ fn ranks_that_ignore_jobs_order_the_slots_once() {
     assert_eq!(pairs(&run(config, slots(), std::slice::from_ref(&wants))), [("1.0", "a")]);
     let ignoring = "NEGOTIATOR_IGNORE_JOB_RANKS = true\nNEGOTIATOR_PRE_JOB_RANK = -Memory";
     assert_eq!(pairs(&run(ignoring, slots(), &[wants])), [("1.0", "c")]);
+}
+
+/// A partitionable slot with one core left, and the two dynamic slots of 2 cores carved from it, both of `v`.
+fn carved(more: &str) -> Vec<ClassAd> {
+    let parent = format!(
+        "PartitionableSlot = true; NumDynamicSlots = 2; ChildName = {{\"d1\", \"d2\"}}; ChildCpus = {{2, 2}}; \
+         ChildMemory = {{100, 100}}; ChildDisk = {{0, 0}}; ChildCurrentRank = {{0.0, 0.0}}; \
+         ChildState = {{\"Claimed\", \"Claimed\"}}; {more}"
+    );
+    let dynamic = "Cpus = 2; DynamicSlot = true; PslotRollupInformation = true";
+    vec![slot("p", &parent), busy("d1", "v", dynamic), busy("d2", "v", dynamic)]
+}
+
+/// Slot, tier, dynamic slots given up, and weight of every match for jobs that want this many cores.
+fn with_room(config: &str, slots: Vec<ClassAd>, cores: u32) -> Vec<(String, Tier, Vec<String>, f64)> {
+    let config = format!("PREEMPTION_REQUIREMENTS = true\n{config}");
+    let wanting = format!("RequestCpus = {cores}; Requirements = TARGET.Cpus >= RequestCpus");
+    let outcome = run(&config, slots, &[jobs("u", 1, 1, &wanting)]);
+    let told = |made: &Match| (made.slot.clone(), made.preempting, made.released.clone(), made.weight);
+    outcome.matches.iter().map(told).collect()
+}
+
+/// `negotiation.md` §10.10, §10.3.2.
+#[test]
+fn dynamic_slots_are_given_up_so_that_a_job_fits() {
+    let one = |name: &str, tier, released: &[&str], weight| {
+        vec![(name.to_owned(), tier, released.iter().map(|&name| name.to_owned()).collect::<Vec<_>>(), weight)]
+    };
+    let allowed = "ALLOW_PSLOT_PREEMPTION = true";
+    // 1 core is left, each dynamic slot has 2 more; what is charged is the slot with room made in it.
+    assert_eq!(with_room(allowed, carved(""), 3), one("p", Tier::Priority, &["d1"], 3.0));
+    assert_eq!(with_room(allowed, carved(""), 5), one("p", Tier::Priority, &["d1", "d2"], 5.0));
+    assert_eq!(with_room(allowed, carved(""), 6), []);
+    assert_eq!(with_room(allowed, carved(""), 1), one("p", Tier::None, &[], 1.0));
+    // Without it a dynamic slot is one like others, and nothing has three cores.
+    assert_eq!(with_room("", carved(""), 3), []);
+    assert_eq!(with_room("", carved(""), 2), one("d1", Tier::Priority, &[], 2.0));
+    // With it they are reached through the slot they were carved from.
+    assert_eq!(with_room(allowed, carved(""), 2), one("p", Tier::Priority, &["d1"], 3.0));
+    let without = format!("{allowed}\nNEGOTIATOR_CONSIDER_PREEMPTION = false");
+    assert_eq!(with_room(&without, carved(""), 3), []);
+}
+
+#[test]
+fn making_room_for_a_job_the_slot_prefers_needs_no_requirements() {
+    let config = "ALLOW_PSLOT_PREEMPTION = true\nPREEMPTION_REQUIREMENTS = false";
+    let liking = carved("Rank = TARGET.RequestCpus");
+    let made = with_room(config, liking, 3);
+    assert_eq!(made, [("p".to_owned(), Tier::Rank, vec!["d1".to_owned()], 3.0)]);
+    assert_eq!(with_room(config, carved(""), 3), []);
+}
+
+#[test]
+fn who_is_displaced_for_room_is_called_as_in_the_reference() {
+    let config = "ALLOW_PSLOT_PREEMPTION = true\nPREEMPTION_REQUIREMENTS = true";
+    let outcome = run(config, carved(""), &[jobs("u", 1, 1, "Requirements = TARGET.Cpus >= 3")]);
+    assert_eq!(outcome.matches[0].displaced.as_deref(), Some("various_dSlot_users"));
+}
+
+/// Jobs and their counts of every rejection, for jobs without a match of which those of a cluster are alike.
+fn refused(config: &str) -> Vec<(String, usize)> {
+    let no = |cluster, prio, memory| {
+        jobs(
+            "u",
+            cluster,
+            2,
+            &format!(
+                "JobPrio = {prio}; RequestMemory = {memory}; Requirements = TARGET.Memory < 0 && RequestMemory > 0"
+            ),
+        )
+    };
+    let outcome = run(config, vec![slot("a", "")], &[no(1, 9, 1), no(2, 5, 2), no(3, 1, 1)]);
+    outcome.rejections.iter().map(|refused| (refused.job.clone(), refused.jobs)).collect()
+}
+
+/// §8.2: asked for one job at a time, an access point offers all jobs of a cluster only if it is told to; of a list the
+/// negotiator itself skips those like one that was refused.
+#[test]
+fn jobs_like_one_that_was_refused_are_skipped_unless_all_in_a_cluster_are_wanted() {
+    let told =
+        |refused: &[(&str, usize)]| refused.iter().map(|(job, jobs)| ((*job).to_owned(), *jobs)).collect::<Vec<_>>();
+    let singly = "USE_RESOURCE_REQUEST_COUNTS = false";
+    assert_eq!(refused(""), told(&[("1.0", 2), ("2.0", 2)]));
+    assert_eq!(refused(singly), told(&[("1.0", 2), ("2.0", 2)]));
+    assert_eq!(refused("NEGOTIATE_ALL_JOBS_IN_CLUSTER = True"), told(&[("1.0", 1), ("2.0", 1)]));
+    let all = ["1.0", "1.1", "2.0", "2.1", "3.0", "3.1"].map(|job| (job, 1));
+    assert_eq!(refused(&format!("{singly}\nNEGOTIATE_ALL_JOBS_IN_CLUSTER = T")), told(&all));
+}
+
+#[test]
+fn a_job_that_is_too_large_for_a_slot_that_accepts_it_is_matched_once() {
+    let config = "NEGOTIATOR_DEPTH_FIRST = true\nNEGOTIATOR_IGNORE_USER_PRIORITIES = true";
+    let slots = vec![slot("a", "Cpus = 0; WantAdRevaluate = true"), slot("b", "Cpus = 0")];
+    let outcome = run(config, slots, &[jobs("u", 1, 2, "RequestCpus = 2")]);
+    let made: BTreeSet<_> = outcome.matches.iter().map(|m| m.job.as_str()).collect();
+    assert_eq!((made.len(), outcome.matches.len()), (2, 2));
+}
+
+/// §7.4: it counts in the shares of the first pass, and is gone when its turn comes.
+#[test]
+fn an_advertised_submitter_without_an_access_point_has_a_share_but_is_not_served() {
+    let nowhere = ad("Name = \"u@x\"; ScheddIpAddr = \"<1>\"; IdleJobs = 9");
+    let somewhere = ad("Name = \"v@x\"; ScheddName = \"schedd@x\"; ScheddIpAddr = \"<1>\"; IdleJobs = 9");
+    let snapshot = Snapshot {
+        slots: ["a", "b", "c", "d"].map(|name| slot(name, "")).to_vec(),
+        jobs: [jobs("u", 1, 9, ""), jobs("v", 2, 9, "")].concat(),
+        submitters: Some(vec![nowhere, somewhere]),
+        ..Snapshot::default()
+    };
+    let outcome = negotiate(&snapshot).unwrap();
+    let made: Vec<_> = outcome.matches.iter().map(|m| (m.submitter.as_str(), m.spin)).collect();
+    assert_eq!(made, [("v@x", 1), ("v@x", 1), ("v@x", 2), ("v@x", 2)]);
+    assert!(outcome.negotiations.iter().all(|visit| visit.submitter == "v@x"));
+}
+
+#[test]
+fn an_offline_slot_is_matched_last_and_told() {
+    let slots = vec![slot("a", "SlotID = 1; Offline = true"), slot("b", "SlotID = 1")];
+    let outcome = run("", slots, &[jobs("u", 1, 2, "")]);
+    let made: Vec<_> = outcome.matches.iter().map(|m| (m.slot.as_str(), m.offline)).collect();
+    assert_eq!(made, [("b", false), ("a", true)]);
+    let json = serde_json::to_value(&outcome.matches).unwrap();
+    assert_eq!((json[0].get("offline"), json[1]["offline"].as_bool()), (None, Some(true)));
+}
+
+/// §13: of a slot that is handed out but not claimed yet, only the books know which limits it holds.
+#[test]
+fn a_slot_handed_out_holds_the_limits_the_books_have() {
+    let matched = slot("m", "State = \"Matched\"; StartdIpAddr = \"<1>\"; Requirements = false");
+    let log = |limits: &str| {
+        let text = format!(
+            "101 Resource.m@<1> * *\n103 Resource.m@<1> RemoteUser \"v@x\"\n\
+             103 Resource.m@<1> MatchedConcurrencyLimits \"{limits}\"\n"
+        );
+        Some(Log::read(text.as_bytes()).unwrap())
+    };
+    let snapshot = |limits: &str| Snapshot {
+        config: Config::parse("config", b"LIC_LIMIT = 2").unwrap(),
+        slots: vec![matched.clone(), slot("a", ""), slot("b", "")],
+        jobs: jobs("u", 1, 2, "ConcurrencyLimits = \"lic\""),
+        log: log(limits),
+        ..Snapshot::default()
+    };
+    assert_eq!(pairs(&negotiate(&snapshot("LIC")).unwrap()), [("1.0", "a")]);
+    assert_eq!(pairs(&negotiate(&snapshot("other")).unwrap()), [("1.0", "a"), ("1.1", "b")]);
 }

@@ -139,3 +139,52 @@ fn equal_users_come_to_equal_shares() {
     let mean = |who: usize| cycles[24..].iter().map(|c| c.submitters[who].share).sum::<f64>() / 48.0;
     assert!((mean(0) - 0.5).abs() < 0.02 && (mean(1) - 0.5).abs() < 0.02, "{} {}", mean(0), mean(1));
 }
+
+#[test]
+fn a_concurrency_limit_holds_as_long_as_the_job_runs() {
+    let slots = vec![slot("a", ""), slot("b", "")];
+    let cycles =
+        played(pool("LIC_LIMIT = 1", slots, &[jobs("u", 1, 2, "ConcurrencyLimits = \"lic\"")]), &plan(3, 60, "90"));
+    // The first has run at 120, and only then the second starts.
+    assert_eq!(counts(&cycles), [[0, 1, 0, 1, 1], [0, 0, 0, 1, 1], [1, 1, 0, 1, 0]]);
+}
+
+#[test]
+fn an_offline_slot_is_woken_and_its_job_waits() {
+    let cycles = played(pool("", vec![slot("a", "Offline = true")], &[jobs("u", 1, 1, "")]), &plan(2, 60, "90"));
+    assert_eq!(counts(&cycles), [[0, 0, 0, 0, 1], [0, 0, 0, 0, 1]]);
+    assert!(cycles.iter().all(|cycle| cycle.outcome.matches[0].offline));
+}
+
+#[test]
+fn room_is_made_for_a_large_job_and_the_small_ones_wait_again() {
+    let slots = vec![slot("p", "Cpus = 4; Memory = 4096; PartitionableSlot = true; Rank = TARGET.RequestCpus")];
+    let small = jobs("u", 1, 4, "");
+    // The large job comes in the second cycle.
+    let large = jobs("v", 2, 1, "RequestCpus = 3; RequestMemory = 3000; QDate = 0");
+    let config = "ALLOW_PSLOT_PREEMPTION = true\nNEGOTIATOR_JOB_CONSTRAINT = RequestCpus == 1 || time() >= 1000060";
+    let cycles = played(pool(config, slots, &[small, large]), &plan(2, 60, "undefined"));
+    // Four small ones run; three of them make room, and the fourth keeps its slot.
+    assert_eq!(counts(&cycles)[0], [0, 4, 0, 4, 1]);
+    assert_eq!(counts(&cycles)[1], [0, 1, 3, 2, 3]);
+    assert_eq!(cycles[1].outcome.matches[0].released.len(), 3);
+}
+
+/// The ad of a slot that wants another look counts until a newer one is let in.
+#[test]
+fn an_ad_that_is_kept_hides_what_became_of_its_slot() {
+    let matched_in_the_second_cycle = |config: &str| {
+        let slots = vec![slot("a", "WantAdRevaluate = true; UpdateSequenceNumber = 1")];
+        let queue = [jobs("u", 1, 1, ""), jobs("u", 2, 1, "")];
+        // The job of cluster 2 comes in the second cycle.
+        let config = format!(
+            "NEGOTIATOR_CONSIDER_PREEMPTION = false\n\
+             NEGOTIATOR_JOB_CONSTRAINT = ClusterId == 1 || time() >= 1000060\n{config}"
+        );
+        let cycles = played(pool(&config, slots, &queue), &plan(2, 60, "undefined"));
+        (cycles[1].outcome.matches.len(), cycles[1].running)
+    };
+    assert_eq!(matched_in_the_second_cycle(""), (0, 1));
+    // Its old ad is that of a free slot; the machine knows better, and the job does not start.
+    assert_eq!(matched_in_the_second_cycle("STARTD_AD_REEVAL_EXPR = false"), (1, 1));
+}

@@ -113,7 +113,7 @@ fn replay(name: &str) {
     }
 
     let recorded = &ads(&folder(name), "negotiator.ads")[0];
-    let published = advertisement(&outcome, 0);
+    let published = advertisement(&outcome, 0, true);
     for counted in [
         "TotalSlots",
         "TrimmedSlots",

@@ -542,7 +542,7 @@ mod cycle {
                 idle_jobs: 1,
                 last_heard: 0,
                 job_prio: None,
-                schedd: 0,
+                schedd: Some(0),
             };
             let claimants = [name(b"a.ann@x"), name(b"b.bob@x")];
             let deal = Deal { weight: 1.0, smallest_weight: 1.0, group: None, first_pie: 1 };
@@ -602,7 +602,7 @@ mod cycle {
                     idle_jobs: 10,
                     last_heard: 0,
                     job_prio: None,
-                    schedd: 0,
+                    schedd: Some(0),
                 })
                 .collect();
             let deal = Deal { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };

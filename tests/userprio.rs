@@ -4,10 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
+use classmate::accountant::edit::Edit;
 use classmate::accountant::factor::FactorRules;
 use classmate::accountant::groups::GroupNames;
 use classmate::accountant::report::accounting_ads;
-use classmate::accountant::{Journal, Log};
+use classmate::accountant::{Durability, Journal, Log};
 use classmate::ad::ClassAd;
 use classmate::config::Config;
 use classmate::config::knobs::NegotiatorKnobs;
@@ -203,5 +204,142 @@ fn the_listings_of_the_description_are_reproduced() {
         let expected = std::fs::read_to_string(folder.join(format!("{name}.txt"))).unwrap();
         let trimmed = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n");
         assert_eq!(trimmed(&listed(&listing, ads)), trimmed(&expected), "{name}");
+    }
+}
+
+/// An accounting ad of a submitter with this priority at factor 1.
+fn accounted(name: &str, priority: f64) -> ClassAd {
+    let text = format!(
+        "[Name = \"{name}\"; Priority = {priority:.6}; PriorityFactor = 1.0; IsAccountingGroup = false; \
+         AccountingGroup = \"<none>\"; LastUpdate = 1000; LastUsageTime = 1000]"
+    );
+    ClassAd::parse(text.as_bytes()).unwrap()
+}
+
+/// The listing of the manual of version 7: an accounting group is listed with the domain, the best priority first.
+#[test]
+fn the_accounting_group_of_the_manual_is_listed_with_its_domain() {
+    let ads = [("heavyuser", 111.13), ("group_physics", 0.5), ("user", 23.11)]
+        .map(|(name, priority)| accounted(&format!("{name}@example.com"), priority));
+    let listed = listed(&listing(Columns::PRIORITIES), &ads);
+    let rows: Vec<(&str, &str)> = listed
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            Some((words.next().filter(|name| name.contains('@'))?, words.next()?))
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [("group_physics@example.com", "0.50"), ("user@example.com", "23.11"), ("heavyuser@example.com", "111.13")]
+    );
+}
+
+/// `condor_userprio -delete group_physics@example.com` of the same manual; everything else stays.
+#[test]
+fn the_accounting_group_of_the_manual_can_be_deleted() {
+    let log = "107 1 CreationTimestamp 7\n101 Customer.group_physics@example.com * *\n\
+               103 Customer.group_physics@example.com Priority 5.0\n101 Customer.user@example.com * *\n\
+               103 Customer.user@example.com Priority 7.0\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("Accountantnew.log");
+    std::fs::write(&path, log).unwrap();
+    let mut journal = Journal::open(&path, 7).unwrap();
+    let edit = Edit::Delete(b"group_physics@example.com".to_vec());
+    let groups = GroupNames::configured(&Config::default()).unwrap();
+    let edited = edit.apply(journal.log(), rules(&Config::default()), &groups, 7).unwrap();
+    assert_eq!(edited.message, "The accountant record named group_physics@example.com was deleted");
+    journal.commit(&edited.transaction, Durability::Forced).unwrap();
+    drop(journal);
+    let again = Log::read(&std::fs::read(&path).unwrap()).unwrap();
+    let names: Vec<_> = again.table("Customer").map(|(name, _)| name.to_vec()).collect();
+    assert_eq!(names, [b"user@example.com".to_vec()]);
+}
+
+/// The listing of the manual of version 8: two groups below physics, each with 60 jobs in the queue.
+#[test]
+fn the_quotas_of_the_manual_are_listed() {
+    let group = |name: &str, quota: f64, subtree: f64, requested: f64| {
+        let text = format!(
+            "[Name = \"{name}\"; IsAccountingGroup = true; AccountingGroup = \"{name}\"; Priority = 500.0; \
+             PriorityFactor = 1000.0; EffectiveQuota = {quota:.1}; ConfigQuota = {subtree:.1}; \
+             SubtreeQuota = {subtree:.1}; GroupSortKey = 0.0; SurplusPolicy = \"no\"; Requested = {requested:.1}; \
+             LastUpdate = 1000; LastUsageTime = 1000]"
+        );
+        ClassAd::parse(text.as_bytes()).unwrap()
+    };
+    let ads = [
+        group("<none>", 0.0, 30.0, 0.0),
+        group("group_chemistry", 10.0, 10.0, 0.0),
+        group("group_physics", 0.0, 20.0, 0.0),
+        group("group_physics.hep", 15.0, 15.0, 60.0),
+        group("group_physics.lep", 5.0, 5.0, 60.0),
+    ];
+    let listing = Listing { quotas: true, ..listing(Columns::QUOTAS) };
+    let listed = listed(&listing, &ads);
+    let row = |name: &str| -> Vec<String> {
+        let line = listed.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap();
+        line.split_whitespace().skip(1).map(str::to_owned).collect()
+    };
+    assert_eq!(row("group_physics.hep"), ["15.00", "15.00", "no", "15.00", "60"]);
+    assert_eq!(row("group_physics.lep"), ["5.00", "5.00", "no", "5.00", "60"]);
+}
+
+/// Every option of `condor_userprio` that is promised, with one dash and with two.
+#[test]
+fn every_option_has_both_spellings() {
+    let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/pool/Accountantnew.log");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("Accountantnew.log");
+    let user = "alice@pool.test";
+    for option in [
+        "priority",
+        "usage",
+        "all",
+        "most",
+        "quotas",
+        "hierarchical",
+        "heir",
+        "flat",
+        "grouporder",
+        "grouprollup",
+        "allusers",
+        "long",
+        "json",
+        "surplus",
+        "sortkey",
+        "groupid",
+        "order",
+        "legacy",
+        "modular",
+        "negotiator",
+        "resetall",
+    ]
+    .map(|option| vec![option.to_owned()])
+    .into_iter()
+    .chain(["resetusage", "delete", "getreslist"].map(|option| vec![option.to_owned(), user.to_owned()]))
+    .chain(
+        ["setprio", "setfactor", "setaccum", "setbegin", "setlast", "setceil", "setceiling", "setfloor"]
+            .map(|option| vec![option.to_owned(), user.to_owned(), "5".to_owned()]),
+    )
+    .chain([
+        ["activefrom", "1", "1", "2020"].map(str::to_owned).to_vec(),
+        ["af", "Name", "Priority"].map(str::to_owned).to_vec(),
+        ["autoformat:,l", "Name"].map(str::to_owned).to_vec(),
+        ["name", "negotiator@pool.test"].map(str::to_owned).to_vec(),
+    ]) {
+        let answers = ["-", "--"].map(|dash| {
+            std::fs::copy(&log, &path).unwrap();
+            let output = std::process::Command::new(env!("CARGO_BIN_EXE_classmate"))
+                .args(["userprio", path.to_str().unwrap(), "--now", "1795214000"])
+                .arg(format!("{dash}{}", option[0]))
+                .args(&option[1..])
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{dash}{option:?}: {}", String::from_utf8_lossy(&output.stderr));
+            (output.stdout, std::fs::read(&path).unwrap())
+        });
+        assert_eq!(answers[0], answers[1], "{option:?}");
+        assert!(!answers[0].0.is_empty(), "{option:?}");
     }
 }

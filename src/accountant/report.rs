@@ -134,6 +134,77 @@ pub fn roll_up(ads: &mut [ClassAd]) {
     }
 }
 
+/// The ads as the single one that older negotiators answer with: attributes with numbers, from 1, groups first. Groups that
+/// are not `known` are left out. `factor` is the priority factor a group has by the settings, 0 if it has none; with
+/// `limits`, what is held of each concurrency limit.
+pub fn numbered(
+    ads: &[ClassAd],
+    known: &dyn Fn(&[u8]) -> bool,
+    factor: Option<&dyn Fn(&[u8]) -> f64>,
+    limits: &[(Vec<u8>, f64)],
+) -> ClassAd {
+    let settings = Settings::default();
+    let mut whole = ClassAd::new();
+    whole.insert("LastUpdate", ads.first().and_then(|ad| Facts::of(ad, &settings).integer("LastUpdate")).unwrap_or(0));
+    for (name, held) in limits {
+        let name = name.iter().map(|byte| if *byte == b'.' { b'_' } else { *byte });
+        whole.insert(Name::new(b"ConcurrencyLimit_".iter().copied().chain(name).collect::<Vec<u8>>()), *held);
+    }
+    let mut count = 0i64;
+    for ad in ads {
+        let facts = Facts::of(ad, &settings);
+        let name = facts.string("Name").unwrap_or_else(|| Text::from(""));
+        let is_group = facts.truth("IsAccountingGroup") == Some(true);
+        if is_group && !known(&name) {
+            continue;
+        }
+        count += 1;
+        let of_kind = if is_group { OF_GROUP.as_slice() } else { &OF_SUBMITTER };
+        for attribute in NUMBERED.iter().chain(of_kind) {
+            let Some(expr) = ad.get(*attribute) else { continue };
+            whole.insert_expr(format!("{attribute}{count}").as_str(), &expr);
+        }
+        if is_group {
+            whole.insert(format!("AccountingGroup{count}").as_str(), text(parent(&name)));
+            if let Some(factor) = factor {
+                whole.insert(format!("PriorityFactor{count}").as_str(), factor(&name));
+            }
+        }
+    }
+    whole.insert("NumSubmittors", count);
+    whole
+}
+
+/// What the single ad says of everybody, of submitters, of groups.
+const NUMBERED: [&str; 11] = [
+    "Name",
+    "IsAccountingGroup",
+    "AccountingGroup",
+    "Priority",
+    "PriorityFactor",
+    "ResourcesUsed",
+    "WeightedResourcesUsed",
+    "AccumulatedUsage",
+    "WeightedAccumulatedUsage",
+    "BeginUsageTime",
+    "LastUsageTime",
+];
+const OF_SUBMITTER: [&str; 4] = ["Ceiling", "Floor", "SubmitterShare", "SubmitterLimit"];
+const OF_GROUP: [&str; 7] = [
+    "EffectiveQuota",
+    "ConfigQuota",
+    "SubtreeQuota",
+    "GroupSortKey",
+    "SurplusPolicy",
+    "Requested",
+    "HierWeightedResourcesUsed",
+];
+
+/// The group above a group; the root is above itself.
+fn parent(group: &[u8]) -> &[u8] {
+    memchr::memrchr(b'.', group).map_or(ROOT_GROUP, |dot| &group[..dot])
+}
+
 /// Takes the single ad that older tools save apart, with numbered attributes, into one ad a customer. Other ads stay.
 pub fn split_numbered(ad: &ClassAd) -> Option<Vec<ClassAd>> {
     let settings = Settings::default();
@@ -202,6 +273,22 @@ mod tests {
         let used = |at: usize| ads[at].constant("WeightedResourcesUsed").and_then(|value| value.as_number());
         assert_eq!((used(0), used(1), used(2)), (Some(7.0), Some(7.0), Some(3.0)));
         assert_eq!(fact(&ads[1], "LastUsageTime"), "9");
+    }
+
+    #[test]
+    fn one_ad_holds_all_and_can_be_taken_apart() {
+        let all = ads();
+        let whole = numbered(&all, &|group| group != b"g.b", Some(&|_| 3.0), &[(b"lic.sw".to_vec(), 2.0)]);
+        let value = |name: &str| fact(&whole, name);
+        assert_eq!((value("NumSubmittors"), value("LastUpdate")), ("3".into(), "1000".into()));
+        assert_eq!((value("Name1"), value("AccountingGroup1")), ("\"<none>\"".into(), "\"<none>\"".into()));
+        assert_eq!((value("Name2"), value("AccountingGroup2")), ("\"g\"".into(), "\"<none>\"".into()));
+        assert_eq!((value("Name3"), value("AccountingGroup3")), ("\"g.b.eve@x\"".into(), "\"g.b\"".into()));
+        let number = |name: &str| Facts::of(&whole, &Settings::default()).number(name);
+        assert_eq!((number("ConcurrencyLimit_lic_sw"), number("PriorityFactor2")), (Some(2.0), Some(3.0)));
+        let again = split_numbered(&whole).unwrap();
+        let same = ["Name", "Priority", "WeightedResourcesUsed", "Ceiling", "LastUpdate"];
+        assert!(same.iter().all(|name| fact(&again[2], name) == fact(&all[3], name)));
     }
 
     #[test]

@@ -103,7 +103,7 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
     let reasons = reasons(&slots, &rules, &significant);
     let referred = referred(&slots);
     let reached = reach::reached(&slots, &jobs, &rules);
-    let queue = Queue::new(jobs, &submitters, significant.clone(), rules.jobs.as_ref(), &settings);
+    let queue = Queue::new(jobs, &submitters, significant.clone(), &rules.offering(), &settings);
     let columns = Columns::of(&queue, &significant);
     let (autoclusters, requests) = columns.count(None);
     let attributes = significant

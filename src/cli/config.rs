@@ -9,9 +9,10 @@ use serde_json::json;
 
 use crate::cli::settings::{Sources, rendered};
 use crate::cli::{Failure, Streams, complain, written};
-use crate::config::check::{Diagnostic, check};
+use crate::config::check::{Diagnostic, check, sort};
 use crate::config::{Config, Definition};
 use crate::error::Severity;
+use crate::quota::check::diagnostics;
 use crate::report::config::{Layout, diagnostic_json, json, origin, render, write};
 use crate::report::counted;
 
@@ -220,6 +221,8 @@ fn get(arguments: &Get, streams: Streams) -> Result<ExitCode, Failure> {
 fn checked(arguments: &Check, streams: Streams) -> Result<ExitCode, Failure> {
     let reading = arguments.sources.read()?;
     let mut found = check(&reading.config);
+    found.extend(diagnostics(&reading.config, &found));
+    sort(&reading.config, &mut found);
     found.extend(reading.error.map(Diagnostic::error));
     let count = |severity: Severity| found.iter().filter(|diagnostic| diagnostic.severity == severity).count() as u64;
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use flate2::bufread::MultiGzDecoder;
+use indexmap::IndexSet;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::ad::ClassAd;
@@ -167,7 +168,7 @@ pub(crate) fn ad(path: &Path, at: u64, settings: &Settings, notes: &mut Notes) -
 #[derive(Default)]
 pub(crate) struct Notes {
     files: Vec<(String, Report)>,
-    warnings: Vec<String>,
+    warnings: IndexSet<String>,
 }
 
 /// Faults of one file that are shown in full.
@@ -183,8 +184,10 @@ impl Notes {
     }
 
     /// Remembers something odd that stops nothing, with its place.
+    ///
+    /// What was said of the same place before is said once.
     pub(crate) fn warn(&mut self, warning: String) {
-        self.warnings.push(warning);
+        self.warnings.insert(warning);
     }
 
     /// Whether anything was wrong.

@@ -117,6 +117,13 @@ pub(super) struct PoolFiles {
 }
 
 impl PoolFiles {
+    /// The files of a directory, perhaps with other settings.
+    pub(super) fn of(pool: &Path, config: Option<&Path>, now: Option<Now>) -> Self {
+        let (slots, jobs, submitters, log) = (None, None, None, None);
+        let (pool, config) = (Some(pool.to_owned()), config.map(Path::to_owned));
+        Self { pool, slots, jobs, submitters, log, config, now, seed: 0 }
+    }
+
     /// The directory, if one was given.
     pub(super) fn directory(&self) -> Option<&Path> {
         self.pool.as_deref()
@@ -154,12 +161,13 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     }
     let mut watch = Stopwatch::start();
     let mut notes = Notes::default();
-    if arguments.commit {
-        arguments.policy.keeps_books()?;
-    }
     let mut snapshot = snapshot(&arguments.files, arguments.commit, &mut notes, streams.err)?;
     let policy = arguments.policy.read(arguments.files.directory(), &mut snapshot, &mut notes)?;
     snapshot.policy = policy;
+    if arguments.commit && !snapshot.policy.keeps_books() {
+        return Err(Failure::input("--commit writes the books of HTCondor's accountant, and --policy is not `condor`")
+            .help("leave out --commit"));
+    }
     // The books are locked and read again before the cycle: nobody writes to them in between.
     let mut journal = if arguments.commit { Some(books(&arguments.files, snapshot.now)?) } else { None };
     if let Some(journal) = &journal {
@@ -187,7 +195,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let printed = match arguments.format {
         _ if arguments.ad => {
             let mut text = Vec::new();
-            LongWriter::new().write(&mut text, &advertisement(&outcome, snapshot.now));
+            let knobs = Knobs::new(&snapshot.config);
+            let kept = knobs.integer("NEGOTIATION_CYCLE_STATS_LENGTH", 3, 0, 100).map_err(|error| refused(&error))?;
+            LongWriter::new().write(&mut text, &advertisement(&outcome, snapshot.now, kept > 0));
             out.write_all(&text)
         }
         Form::Json if arguments.stats => serde_json::to_writer_pretty(&mut out, &Report::new(&outcome, &measured))

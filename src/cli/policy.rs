@@ -58,15 +58,4 @@ impl PolicyArguments {
             }
         }
     }
-
-    /// Refuses to write books that the policy does not keep.
-    pub(super) fn keeps_books(&self) -> Result<(), Failure> {
-        match self.policy {
-            PolicyName::Condor => Ok(()),
-            PolicyName::Dirac | PolicyName::Slurm => {
-                Err(Failure::input("--commit writes the books of HTCondor's accountant, and --policy is not `condor`")
-                    .help("leave out --commit"))
-            }
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! `classmate userprio POOL`
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -9,22 +10,23 @@ use crate::accountant::factor::FactorRules;
 use crate::accountant::groups::{GroupNames, configured_share};
 use crate::accountant::lease::{LeaseError, LeaseKind};
 use crate::accountant::log::LogWarning;
-use crate::accountant::report::{GroupShare, accounting_ads, roll_up, split_numbered};
-use crate::accountant::{Durability, Journal, Log};
+use crate::accountant::report::{GroupShare, accounting_ads, numbered, roll_up, split_numbered};
+use crate::accountant::{Durability, Journal, Log, ROOT_GROUP};
 use crate::ad::ClassAd;
 use crate::cli::input::{self, Notes};
-use crate::cli::negotiate::{not_written, refused};
+use crate::cli::negotiate::{PoolFiles, not_written, refused, snapshot};
 use crate::cli::settings::{self, contents};
 use crate::cli::{Failure, Now, Streams, complain, parse_now, written};
 use crate::config::Config;
 use crate::config::knobs::NegotiatorKnobs;
+use crate::config::setting::Settings as Knobs;
 use crate::eval::scope::{Scope, Settings};
 use crate::format::{Format, Writer};
-use crate::negotiate::Snapshot;
+use crate::negotiate::concurrency::demands;
 use crate::negotiate::quotas::{Explained, divide};
 use crate::pool::facts::Facts;
 use crate::report::Color;
-use crate::report::userprio::{Columns, Layout, Listing, write_resources};
+use crate::report::userprio::{Columns, Layout, Listing, Setting, write_resources};
 use crate::syntax::calendar::{Civil, DAY};
 use crate::syntax::parse::parse_expr;
 use crate::syntax::time::Zone;
@@ -132,7 +134,7 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Listing")]
     order: bool,
     /// Users below their groups
-    #[arg(long, conflicts_with_all = ["flat", "grouporder"], help_heading = "Listing")]
+    #[arg(long, visible_alias = "heir", conflicts_with_all = ["flat", "grouporder"], help_heading = "Listing")]
     hierarchical: bool,
     /// One list
     #[arg(long, conflicts_with = "grouporder", help_heading = "Listing")]
@@ -158,6 +160,18 @@ pub(super) struct Arguments {
     /// Whole ads, as JSON
     #[arg(long, help_heading = "Listing")]
     json: bool,
+    /// These attributes of each ad, a line an ad; `-af:` takes letters: , t n for what stands between, l names, V quotes, r
+    /// as written
+    #[arg(long, visible_alias = "autoformat", num_args = 1.., value_name = "ATTRIBUTE", conflicts_with_all = ["long", "json"], help_heading = "Listing")]
+    af: Option<Vec<String>>,
+    #[arg(long, hide = true, requires = "af", value_name = "LETTERS", default_value = "")]
+    af_letters: String,
+    /// With -long, -json, -af: one ad with numbered attributes, as older negotiators answer
+    #[arg(long, conflicts_with = "modular", help_heading = "Listing")]
+    legacy: bool,
+    /// With -long, -json, -af: an ad a customer; this is the default
+    #[arg(long, help_heading = "Listing")]
+    modular: bool,
 
     /// Accounting ads that were saved, instead of POOL
     #[arg(long, value_name = "FILE", help_heading = "Input")]
@@ -168,6 +182,9 @@ pub(super) struct Arguments {
     /// The log, as the negotiator would answer: this is the default
     #[arg(long, conflicts_with = "inputfile", help_heading = "Input")]
     negotiator: bool,
+    /// The negotiator whose books are meant; an error if POOL or the saved ads are those of another
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    name: Option<String>,
     /// The negotiator's settings, instead of POOL/config
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     config: Option<PathBuf>,
@@ -183,11 +200,21 @@ pub(super) fn spelled(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsSt
         let text = argument.to_str().unwrap_or_default();
         let mut letters = text.strip_prefix('-').unwrap_or_default().chars();
         let single = letters.next().is_some_and(|c| c.is_ascii_alphabetic()) && letters.next().is_some();
-        let spelled = if ours && single { format!("-{text}").into() } else { argument.clone() };
+        let setting = text.trim_start_matches('-').split_once(':');
+        let spelled = match setting.filter(|(option, _)| ours && text.starts_with('-') && is_af(option)) {
+            Some((_, letters)) => vec![format!("--af-letters={letters}").into(), "--af".into()],
+            None if ours && single => vec![format!("-{text}").into()],
+            None => vec![argument.clone()],
+        };
         ours |= argument == "userprio";
         spelled
     };
-    arguments.into_iter().map(spell).collect()
+    arguments.into_iter().flat_map(spell).collect()
+}
+
+/// Whether an option is `-af` or `-autoformat`, shortened to no less than `-auto…`.
+fn is_af(option: &str) -> bool {
+    option == "af" || (option.len() >= 5 && "autoformat".starts_with(option))
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
@@ -313,9 +340,16 @@ fn list(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
         let printed = write_resources(&mut out, &log, user.as_bytes(), now, &Zone::local());
         return written(printed.and_then(|()| out.flush()));
     }
-    let ads = ads(arguments, &mut notes)?;
+    let mut ads = ads(arguments, &mut notes)?;
     notes.show(streams.err);
-    let printed = if arguments.long || arguments.json {
+    if arguments.legacy && (arguments.long || arguments.json || arguments.af.is_some()) {
+        ads = vec![legacy(arguments, &ads)?];
+    }
+    let printed = if let Some(names) = &arguments.af {
+        let setting = Setting::parse(&arguments.af_letters)
+            .map_err(|error| Failure::input(format!("`-af:{}`: {error}", arguments.af_letters)))?;
+        setting.write(&mut out, &ads, names).and_then(|()| out.flush())
+    } else if arguments.long || arguments.json {
         let format = if arguments.json { Format::Json } else { Format::Long };
         let mut writer = Writer::new(out, format);
         let all = ads.iter().try_for_each(|ad| writer.write(ad).map(|_| ()));
@@ -350,11 +384,15 @@ fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure
     let ads = match saved {
         Some(path) => {
             let ads = input::ads(&path, &settings, notes)?;
+            let name = ads.iter().find_map(|ad| Facts::of(ad, &settings).string("NegotiatorName"));
+            of_negotiator(arguments, name.as_deref())?;
             ads.iter().flat_map(|ad| split_numbered(ad).unwrap_or_else(|| vec![ad.clone()])).collect()
         }
         None => {
             let log = read_log(arguments, notes)?;
             let config = config_of(arguments)?;
+            let name = Knobs::new(&config).string("NEGOTIATOR_NAME").map_err(|error| refused(&error))?;
+            of_negotiator(arguments, name.as_deref())?;
             let (rules, mut groups) = rules_of(&config)?;
             if groups.iter().next().is_none() {
                 // Without settings the groups are those that have records.
@@ -362,7 +400,7 @@ fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure
                 groups = GroupNames::new(recorded.filter(|name| !name.contains(&b'@')));
                 return chosen(accounting_ads(&log, rules, &groups, &|_| None), arguments);
             }
-            let computed = division(arguments, &config, &log, notes)?;
+            let computed = division(arguments, notes)?;
             // A setting that is wrong is told by whoever needs it; here it leaves a cell empty.
             let share = |name: &[u8]| {
                 let share = groups.contains(name).then(|| configured_share(&config, &groups, name).ok()).flatten()?;
@@ -384,26 +422,51 @@ fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure
     chosen(ads, arguments)
 }
 
+/// The ads as one, with the limits that the log knows of.
+fn legacy(arguments: &Arguments, ads: &[ClassAd]) -> Result<ClassAd, Failure> {
+    let config = config_of(arguments)?;
+    let knobs = NegotiatorKnobs::read(&config).map_err(|error| refused(&error))?;
+    let (_, groups) = rules_of(&config)?;
+    let any = groups.iter().next().is_some();
+    let known = |group: &[u8]| group == ROOT_GROUP || !any || groups.contains(group);
+    let factor = |group: &[u8]| {
+        let own = knobs.accountant.group_factors.iter().find(|(name, _)| name.eq_ignore_ascii_case(group));
+        own.map_or(0.0, |(_, factor)| *factor)
+    };
+    let mut held: BTreeMap<Vec<u8>, f64> = BTreeMap::new();
+    if arguments.inputfile.is_none() && !arguments.collector && log_of(arguments).is_some_and(|log| log.exists()) {
+        let log = read_log(arguments, &mut Notes::default())?;
+        for (_, slot) in log.table("Resource") {
+            let limits = slot.string("MatchedConcurrencyLimits").unwrap_or_default().to_ascii_lowercase();
+            for demand in demands(&limits) {
+                *held.entry(demand.name.to_vec()).or_default() += demand.amount;
+            }
+        }
+    }
+    let limits: Vec<(Vec<u8>, f64)> = held.into_iter().collect();
+    // What is rolled up keeps the factors of the records.
+    Ok(numbered(ads, &known, if arguments.grouprollup { None } else { Some(&factor) }, &limits))
+}
+
+/// Whether the books are those of the negotiator that is asked for.
+fn of_negotiator(arguments: &Arguments, name: Option<&[u8]>) -> Result<(), Failure> {
+    match (&arguments.name, name) {
+        (Some(asked), Some(name)) if !name.eq_ignore_ascii_case(asked.as_bytes()) => {
+            let name = String::from_utf8_lossy(name);
+            Err(Failure::new(format!("these are the books of the negotiator `{name}`, not of `{asked}`")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What the groups of a pool are due: computed if quotas are shown and the pool's slots are there.
-fn division(arguments: &Arguments, config: &Config, log: &Log, notes: &mut Notes) -> Result<Vec<Explained>, Failure> {
+fn division(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<Explained>, Failure> {
     let shown = arguments.quotas || arguments.long || arguments.json;
     let Some(pool) = arguments.pool.as_ref().filter(|pool| shown && pool.join("slots.ads").exists()) else {
         return Ok(Vec::new());
     };
-    let settings = Settings::default();
-    let mut ads = |name: &str| {
-        let path = pool.join(name);
-        if path.exists() { input::ads(&path, &settings, notes).map(Some) } else { Ok(None) }
-    };
-    let mut snapshot = Snapshot {
-        slots: ads("slots.ads")?.unwrap_or_default(),
-        jobs: ads("jobs.ads")?.unwrap_or_default(),
-        submitters: ads("submitters.ads")?,
-        config: config.clone(),
-        log: Some(log.clone()),
-        ..Snapshot::default()
-    };
-    snapshot.now = snapshot.newest_time();
+    let files = PoolFiles::of(pool, arguments.config.as_deref(), arguments.now);
+    let snapshot = snapshot(&files, false, notes, Color::Off)?;
     let division = divide(&snapshot).map_err(|error| refused(&error))?;
     Ok(division.groups)
 }
@@ -508,6 +571,9 @@ mod tests {
         assert_eq!(spell("c userprio p -setprio a@x -1 -h"), ["c", "userprio", "p", "--setprio", "a@x", "-1", "-h"]);
         assert_eq!(spell("c eval -x -foo"), ["c", "eval", "-x", "-foo"]);
         assert_eq!(spell("c userprio --all -usage"), ["c", "userprio", "--all", "--usage"]);
+        let set = ["c", "userprio", "p", "--af-letters=,l", "--af", "Name"];
+        assert_eq!(spell("c userprio p -af:,l Name"), set);
+        assert_eq!(spell("c userprio p --autoformat:,l Name"), set);
     }
 
     /// 2026-11-20 00:00 UTC is 1795132800 (`date -u -d 2026-11-20 +%s`).

@@ -98,13 +98,18 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
         checker.found.push(Diagnostic::error(ConfigError::new(message, None)));
     }
     found.extend(checker.found);
+    sort(config, &mut found);
+    found
+}
+
+/// Puts diagnostics into the order of the files.
+pub fn sort(config: &Config, found: &mut [Diagnostic]) {
     let order = |diagnostic: &Diagnostic| {
         let place = diagnostic.error.place.as_ref()?;
         let file = config.sources().iter().position(|source| source.name == place.file);
         Some((file.unwrap_or(usize::MAX), place.line, place.column))
     };
     found.sort_by_key(|diagnostic| order(diagnostic).unwrap_or((usize::MAX, 0, 0)));
-    found
 }
 
 /// The names that some value refers to, upper case.
@@ -231,6 +236,16 @@ impl Checker<'_> {
         self.warn_name("undeclared-group", message, definition, Some(help));
     }
 
+    /// Macros that slots are to get and that nobody defines.
+    fn match_exprs(&mut self, text: &[u8], definition: &Definition<'_>) {
+        for name in list_items(text) {
+            if self.config.definition(&name).is_none_or(|found| found.raw.trim_ascii().is_empty()) {
+                let message = format!("`{}` is not defined: slots do not get it", shown(&name));
+                self.fault(Severity::Warning, message, definition, None);
+            }
+        }
+    }
+
     /// A name that is no knob: a mistake if it looks like one.
     fn unknown(&mut self, name: &[u8], definition: &Definition<'_>) {
         if self.config.built_in(name).is_some() || self.is_referenced(name) {
@@ -271,9 +286,13 @@ impl Checker<'_> {
                     let message =
                         format!("`{shown_name}` is `{}`: read as {read}, for only a plain number is", shown(value));
                     self.fault(Severity::Warning, message, definition, None);
+                } else if knob.name.ends_with("PRIO_FACTOR") && leading_number(value) < 1.0 {
+                    let message = format!("`{shown_name}` is `{}`: factors below 1 count as 1", shown(value));
+                    self.fault(Severity::Warning, message, definition, None);
                 }
             }
             Kind::List if knob.name == "GROUP_NAMES" => self.group_names(text, definition),
+            Kind::List if knob.name == "NEGOTIATOR_MATCH_EXPRS" => self.match_exprs(text, definition),
             _ => {
                 // The same code that reads the knob says whether it can.
                 let refused = super::setting::typed(knob.kind, &shown_name, text, definition.place);
@@ -373,6 +392,8 @@ mod tests {
         );
         assert_eq!(found("PRIORITY_HALFLIFE = 2 * 3600\nNEGOTIATOR_INTERVAL = 7.5\nUSE_GLOBAL_JOB_PRIOS = 1"), [""; 0]);
         assert_eq!(found("NEGOTIATE_ALL_JOBS_IN_CLUSTER = T"), [""; 0]);
+        let macros = "NEGOTIATOR_MATCH_EXPRS = A, B\nA = 1";
+        assert_eq!(found(macros), ["warning 1:26+4 `B` is not defined: slots do not get it"]);
     }
 
     #[test]

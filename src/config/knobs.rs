@@ -39,6 +39,8 @@ pub struct PieKnobs {
     pub ignore_user_priorities: bool,
     /// `USE_GLOBAL_JOB_PRIOS`: submitters are also ordered by job priority.
     pub use_global_job_prios: bool,
+    /// `MAX_GLOBAL_JOB_PRIOS`: how many priorities an access point tells at most.
+    pub most_global_job_prios: usize,
 }
 
 /// Which slots, submitters and jobs take part (`knobs.md` §2).
@@ -56,6 +58,8 @@ pub struct FilterKnobs {
     pub shutdown_threshold: Option<ExprText>,
     /// `MATCH_WORKING_CM_SLOTS`: match claimed partitionable slots of other central managers.
     pub working_cm_slots: bool,
+    /// `STARTD_AD_REEVAL_EXPR`: when the ad of a slot that wants another look replaces the one kept before.
+    pub newer_ad: Option<ExprText>,
 }
 
 /// How candidates are tested and compared (`negotiation.md` §10).
@@ -107,6 +111,8 @@ pub struct SignificantKnobs {
     pub request_counts: bool,
     /// `NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE`, at least 1; 1 if counts are off.
     pub request_list_size: i64,
+    /// `NEGOTIATE_ALL_JOBS_IN_CLUSTER`: the access point takes every job for one of its own kind.
+    pub all_jobs_in_cluster: bool,
 }
 
 /// Priorities and their factors (`accountant.md` §2, §3).
@@ -157,6 +163,7 @@ impl PieKnobs {
             force_slot_weight: settings.boolean("FORCE_NEGOTIATOR_SLOT_WEIGHT", false)?,
             ignore_user_priorities: settings.boolean("NEGOTIATOR_IGNORE_USER_PRIORITIES", false)?,
             use_global_job_prios: settings.boolean("USE_GLOBAL_JOB_PRIOS", false)?,
+            most_global_job_prios: settings.integer("MAX_GLOBAL_JOB_PRIOS", 500, 0, i64::MAX)? as usize,
         })
     }
 }
@@ -174,6 +181,7 @@ impl FilterKnobs {
             pool_size,
             shutdown_threshold: settings.expression("NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD")?,
             working_cm_slots: settings.boolean("MATCH_WORKING_CM_SLOTS", false)?,
+            newer_ad: settings.expression("STARTD_AD_REEVAL_EXPR")?,
         })
     }
 }
@@ -224,6 +232,7 @@ impl SignificantKnobs {
             slot_side,
             request_counts,
             request_list_size: if request_counts { size } else { 1 },
+            all_jobs_in_cluster: settings.letter("NEGOTIATE_ALL_JOBS_IN_CLUSTER", false)?,
         })
     }
 }
@@ -285,13 +294,16 @@ mod tests {
             force_slot_weight,
             ignore_user_priorities,
             use_global_job_prios,
+            most_global_job_prios,
         } = k.pie;
+        assert_eq!(most_global_job_prios, 500);
         assert!(consider_preemption && use_slot_weights);
         assert!(!(consider_early_preemption || force_slot_weight || ignore_user_priorities || use_global_job_prios));
         assert_eq!(text(slot_weight.as_ref()), "Cpus");
 
-        let FilterKnobs { slots, submitters, jobs, pool_size, shutdown_threshold, working_cm_slots } = k.filter;
-        assert_eq!((slots, submitters, jobs, pool_size), (None, None, None, None));
+        let FilterKnobs { slots, submitters, jobs, pool_size, shutdown_threshold, working_cm_slots, newer_ad } =
+            k.filter;
+        assert_eq!((slots, submitters, jobs, pool_size, newer_ad), (None, None, None, None, None));
         assert_eq!(text(shutdown_threshold.as_ref()), "0");
         assert!(!working_cm_slots);
 
@@ -322,7 +334,7 @@ mod tests {
         assert_eq!(names(&s.slot_side).len(), 12);
         assert_eq!(names(&s.slot_side)[..3], ["ImageSize", "ExecutableSize", "JobUniverse"]);
         assert!(s.request_counts);
-        assert_eq!(s.request_list_size, 200);
+        assert_eq!((s.request_list_size, s.all_jobs_in_cluster), (200, false));
 
         let a = k.accountant;
         assert_eq!((a.half_life, a.default_factor, a.nice_user_factor, a.remote_factor), (86400.0, 1000.0, 1e10, 1e7));

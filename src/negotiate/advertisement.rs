@@ -9,21 +9,26 @@ use crate::value::Value;
 
 /// The ad of a negotiator whose latest cycle had this outcome, `now` being its beginning and its end, epoch seconds.
 ///
+/// Without `statistics`, which is what `NEGOTIATION_CYCLE_STATS_LENGTH = 0` means, it says nothing of the cycle.
+///
 /// A cycle here takes no time, so durations, processor times and rates are 0, as they are in a small pool; and nobody
 /// runs out of time. `SlotShareIter` is 0 as in the reference, which never counts the rounds.
 ///
 /// ```
 /// use classmate::negotiate::{Outcome, advertisement::advertisement};
-/// let ad = advertisement(&Outcome::default(), 1_795_214_106);
+/// let ad = advertisement(&Outcome::default(), 1_795_214_106, true);
 /// assert_eq!(ad.get("LastNegotiationCycleMatches0").unwrap().to_string(), "0");
 /// ```
-pub fn advertisement(outcome: &Outcome, now: i64) -> ClassAd {
+pub fn advertisement(outcome: &Outcome, now: i64, statistics: bool) -> ClassAd {
     let counts = &outcome.statistics;
     let int = |count: usize| Value::Int(i64::try_from(count).unwrap_or(i64::MAX));
     let names = |names: &[String]| Value::Str(Text::new(names.join(", ")));
     let (none, zero) = (Value::Int(0), Value::Real(0.0));
     let mut ad = ClassAd::new();
     ad.insert("MyType", "Negotiator");
+    if !statistics {
+        return ad;
+    }
     for (name, value) in [
         ("Time", Value::Int(now)),
         ("End", Value::Int(now)),

@@ -12,7 +12,7 @@ use crate::accountant::GroupOf;
 use crate::ad::ClassAd;
 use crate::eval::scope::Settings;
 use crate::negotiate::market::Market;
-use crate::negotiate::offer::{Asking, Offer, Refusal};
+use crate::negotiate::offer::{Asking, Offer, Refusal, VARIOUS};
 use crate::negotiate::outcome::{Match, Negotiation, Outcome, Pie, Rejected, Rejection};
 use crate::negotiate::preemption::LiveUsage;
 use crate::negotiate::rules::Rules;
@@ -116,7 +116,7 @@ impl<'c> Dealing<'c> {
             idle_jobs: self.submitters[who].idle,
             last_heard: self.submitters[who].last_heard,
             job_prio: self.submitters[who].job_prio,
-            schedd: self.schedds[who],
+            schedd: self.submitters[who].reachable.then_some(self.schedds[who]),
         };
         let claimants: Vec<Claimant> = members.iter().map(claimant).collect();
         let waiting = Members { members, queue: &self.queue };
@@ -199,7 +199,10 @@ impl<'c> Dealing<'c> {
                 }
                 Err(refusal) => {
                     self.rejected(turn, &current, &refusal);
-                    if self.rules.knobs.significant.request_list_size > 1 {
+                    // A list is searched by the negotiator, which skips like jobs; asked for one job at a time, the
+                    // access point does.
+                    let significant = &self.rules.knobs.significant;
+                    if significant.request_list_size > 1 || !significant.all_jobs_in_cluster {
                         progress.rejected.insert(current.request.autocluster);
                     }
                     if refusal.rejection == Rejection::SubmitterLimit {
@@ -272,10 +275,20 @@ impl<'c> Dealing<'c> {
         let submitter = &self.submitters[turn.who];
         let place = serving.request.first + serving.matched;
         let name = slot.name.to_string();
-        let displaced = slot.user.as_ref().filter(|_| self.rules.trim.preemption).map(ToString::to_string);
+        let displaced = match &slot.user {
+            _ if offer.makes_room => Some(VARIOUS.to_owned()),
+            user => user.as_ref().filter(|_| self.rules.trim.preemption).map(ToString::to_string),
+        };
+        let offline = Facts::of(&slot.ad, self.settings).truth("Offline") == Some(true);
         let packed = self.packed(&serving.request, slot).min(serving.request.count - serving.matched);
         progress.matched.extend(place..place + packed);
         serving.matched += packed;
+        let released = if offer.makes_room {
+            let asking = self.asking(turn.who, session.serve());
+            self.offers.make_room(&offer, &serving.request, &asking)
+        } else {
+            Vec::new()
+        };
         let limits = self.offers.take(&offer, &serving.request);
         session.matched(offer.cost, displaced.is_some());
         self.policy.matched(&submitter.name, offer.cost, self.settings.now);
@@ -293,6 +306,8 @@ impl<'c> Dealing<'c> {
             slot: name,
             preempting: offer.tier,
             displaced,
+            released,
+            offline,
             limits: limits.map(|limits| String::from_utf8_lossy(&limits).into_owned()),
             weight: offer.cost,
             pie: turn.why.pie,
@@ -308,7 +323,8 @@ impl<'c> Dealing<'c> {
         }
         let amount = |ad, name: &str| Facts::of(ad, self.settings).integer(name).unwrap_or(1);
         let fits = |has: &str, wants: &str| amount(&slot.ad, has) / amount(&request.ad, wants).max(1);
-        fits("Cpus", "RequestCpus").min(fits("Memory", "RequestMemory")).max(0) as usize
+        // At least the job itself: the reference would match it again and again.
+        fits("Cpus", "RequestCpus").min(fits("Memory", "RequestMemory")).max(1) as usize
     }
 
     pub(super) fn rejected(&mut self, turn: &Turn, serving: &Serving, refusal: &Refusal) {

@@ -27,6 +27,11 @@ pub trait Market {
     /// that are held from now on, in lower case.
     fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>>;
 
+    /// Gives up the dynamic slots that are in the way of an offer that makes room, and names them.
+    fn make_room(&mut self, _: &Offer, _: &Request, _: &Asking<'_>) -> Vec<String> {
+        Vec::new()
+    }
+
     /// A slot as it is now.
     fn slot(&self, at: usize) -> &Slot;
 

@@ -146,7 +146,10 @@ fn phases(snapshot: &Snapshot, slots: Vec<ClassAd>, path: Path, watch: &mut dyn 
     let mut left_out = left_out(strange, snapshot, &queue, known);
     left_out.extend(rules.groups.odd.iter().cloned());
     watch.begins("compile");
-    let offers = Offers::new(slots, &rules, &settings);
+    let mut offers = Offers::new(slots, &rules, &settings);
+    if let Some(log) = &snapshot.log {
+        offers = offers.with_books(log);
+    }
     let market = market(offers, &queue, &submitters, &rules, &*policy, path);
     watch.begins("deal");
     let mut dealing = Dealing::new(&submitters, &rules, &settings, queue, market, &live, &mut *policy);
@@ -264,7 +267,7 @@ fn queue<'s>(
     let known = jobs.len();
     let jobs = single::candidates(jobs, policy);
     let significant = rules.significant(slots.iter().map(|slot| &slot.ad));
-    let queue = Queue::new(jobs, &submitters, significant, rules.jobs.as_ref(), settings);
+    let queue = Queue::new(jobs, &submitters, significant, &rules.offering(), settings);
     (submitters, queue, known)
 }
 
@@ -286,7 +289,7 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) ->
         }
         None if rules.knobs.pie.use_global_job_prios => {
             let of = |one: Submitter| {
-                let priorities = one.job_prios_of(&jobs);
+                let priorities = one.job_prios_of(&jobs, rules.knobs.pie.most_global_job_prios);
                 (one, priorities)
             };
             Submitter::of_jobs(&jobs, settings).into_iter().map(of).collect()

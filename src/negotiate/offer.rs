@@ -3,10 +3,14 @@
 //! In: a request and what its submitter may still take. Out: a slot, or why there is none.
 //! Formula source: `negotiation.md` §10.
 
+mod room;
+
 use std::collections::BTreeSet;
 
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
+use crate::accountant::Log;
 use crate::ad::ClassAd;
 use crate::eval::matching;
 use crate::eval::scope::{Scope, Settings};
@@ -16,14 +20,16 @@ use crate::negotiate::market::Market;
 use crate::negotiate::outcome::{Rejection, Tally};
 use crate::negotiate::preemption::Objection;
 use crate::negotiate::rules::Rules;
-use crate::pool::Slot;
 use crate::pool::address::Protocols;
 use crate::pool::consumption::Draw;
 use crate::pool::facts::Facts;
+use crate::pool::{Slot, State};
 use crate::priority::Session;
 use crate::priority::session::Serve;
 use crate::queue::request::Request;
 use crate::value::Value;
+
+pub use room::VARIOUS;
 
 /// Slots a thread looks at before another one helps.
 const GRAIN: usize = 256;
@@ -52,6 +58,8 @@ pub struct Offer {
     pub tier: Tier,
     /// Weight to be charged.
     pub cost: f64,
+    /// Whether dynamic slots of it are given up first, so that there is room.
+    pub makes_room: bool,
 }
 
 /// Why there is none, and what became of the slots.
@@ -93,6 +101,10 @@ pub struct Offers<'c> {
     found: Option<Found>,
     largest_tie: usize,
     concurrency: ConcurrencyLimits,
+    /// Slots by name, if dynamic ones may be given up to make room.
+    named: HashMap<Box<[u8]>, usize>,
+    /// Dynamic slots that were given up, by the slot they were carved from.
+    given_up: HashMap<usize, HashSet<usize>>,
 }
 
 /// The concurrency limits a request falls under.
@@ -134,7 +146,22 @@ impl<'c> Offers<'c> {
         for &at in &order {
             free[at] = true;
         }
-        Self { slots, rules, settings, left: order.len(), order, free, found: None, largest_tie: 0, concurrency }
+        let named = if rules.makes_room() { room::by_name(&slots) } else { HashMap::new() };
+        let (left, given_up) = (order.len(), HashMap::new());
+        Self { slots, rules, settings, left, order, free, found: None, largest_tie: 0, concurrency, named, given_up }
+    }
+
+    /// Counts the concurrency limits of slots that were handed out and are not claimed yet, which only the books know.
+    #[must_use]
+    pub fn with_books(mut self, log: &Log) -> Self {
+        for slot in self.slots.iter().filter(|slot| slot.state == State::Matched) {
+            let address = Facts::of(&slot.ad, self.settings).string("StartdIpAddr").unwrap_or_else(|| "".into());
+            let key = [b"Resource.", &*slot.name, b"@", &*address].concat();
+            if let Some(held) = log.get(&key).and_then(|record| record.string("MatchedConcurrencyLimits")) {
+                self.concurrency.hold(&held.to_ascii_lowercase());
+            }
+        }
+        self
     }
 
     /// All slots.
@@ -247,6 +274,14 @@ impl Market for Offers<'_> {
         }
     }
 
+    fn make_room(&mut self, offer: &Offer, request: &Request, asking: &Asking<'_>) -> Vec<String> {
+        let slot = &self.slots[offer.slot];
+        let Some(room) = self.room(offer.slot, request, asking) else { return Vec::new() };
+        let names = room::names(&slot.ad, &room.given_up, self.settings);
+        self.given_up.entry(offer.slot).or_default().extend(room.given_up);
+        names
+    }
+
     fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
         let held = match self.limited(request) {
             Limited::Everywhere(text) => text,
@@ -297,6 +332,9 @@ impl Offers<'_> {
             return true;
         }
         let Some((key, offer)) = found.candidates.last() else { return false };
+        if offer.makes_room {
+            return false;
+        }
         let slot = &self.slots[offer.slot].ad;
         let required = knobs.preemption_requirements_stable
             || offer.tier != Tier::Priority
@@ -315,7 +353,8 @@ impl Offers<'_> {
     pub(super) fn take_under(&mut self, offer: &Offer, request: &Request, held: Option<Vec<u8>>) -> Option<Vec<u8>> {
         self.concurrency.hold(held.as_deref().unwrap_or_default());
         let slot = &mut self.slots[offer.slot];
-        if let Some(draw) = draw(slot, request, self.settings) {
+        let draw = draw(slot, request, self.settings).filter(|_| !offer.makes_room);
+        if let Some(draw) = draw {
             slot.deduct(&draw, &self.rules.weighing, self.settings);
             self.offer_again(offer.slot, request);
         } else if slot.stays {
@@ -337,7 +376,7 @@ impl Offers<'_> {
         let key = self.rules.ranking.key(&slot.ad, &request.ad, Tier::None, self.settings);
         let cost = cost(slot, Some(&draw), self.settings);
         let place = found.candidates.partition_point(|(other, _)| other.compare(&key).is_lt());
-        found.candidates.insert(place, (key, Offer { slot: at, tier: Tier::None, cost }));
+        found.candidates.insert(place, (key, Offer { slot: at, tier: Tier::None, cost, makes_room: false }));
     }
 
     /// Looks at every slot.
@@ -369,38 +408,54 @@ impl Offers<'_> {
     /// Whether a slot will do, and how good it is.
     fn test(&self, at: usize, request: &Request, limited: &Limited, asking: &Asking<'_>, session: &Session) -> Verdict {
         let slot = &self.slots[at];
-        if slot.is_elsewhere(asking.schedd) || !slot.protocols.meet(asking.protocols) {
+        if slot.is_elsewhere(asking.schedd) || !slot.protocols.meet(asking.protocols) || self.is_reached_through(slot) {
             return Verdict::Unreachable;
         }
-        let draw = draw(slot, request, self.settings);
-        if slot.consumption.is_some() && draw.is_none() {
-            return Verdict::RefusedBySlot;
-        }
-        let asked = draw.as_ref().map_or(&request.ad, |draw| &draw.request);
-        if !matching::accepts(asked, &slot.ad, self.settings) {
-            return Verdict::RefusedByJob;
-        }
-        if !matching::accepts(&slot.ad, asked, self.settings) {
-            return Verdict::RefusedBySlot;
-        }
+        let draw = match self.accepted(slot, request) {
+            Ok(draw) => draw,
+            Err(refused) => return self.with_room(at, request, limited, asking, session).unwrap_or(refused),
+        };
         let tier = match self.displacing(slot, request, asking) {
             Ok(tier) => tier,
             Err(verdict) => return verdict,
         };
         let cost = cost(slot, draw.as_ref(), self.settings);
-        let permitted = match tier {
-            Tier::None => session.permits_unclaimed(cost),
-            Tier::Priority => session.permits_preempting(cost),
+        let offer = Offer { slot: at, tier, cost, makes_room: false };
+        self.judge(&slot.ad, offer, request, limited, session)
+    }
+
+    /// Whether an offer of a slot that fits is allowed, and how good it is.
+    fn judge(&self, slot: &ClassAd, offer: Offer, request: &Request, limited: &Limited, session: &Session) -> Verdict {
+        let permitted = match offer.tier {
+            Tier::None => session.permits_unclaimed(offer.cost),
+            Tier::Priority => session.permits_preempting(offer.cost),
             Tier::Rank => true,
         };
         if !permitted {
             return Verdict::OverLimit;
         }
-        if let Some(name) = self.reached_in(at, request, limited) {
+        if let Some(name) = self.reached_in(offer.slot, request, limited) {
             return Verdict::Limited(name);
         }
-        let key = self.rules.ranking.key(&slot.ad, &request.ad, tier, self.settings);
-        Verdict::Suitable(key, Offer { slot: at, tier, cost })
+        let key = self.rules.ranking.key(slot, &request.ad, offer.tier, self.settings);
+        Verdict::Suitable(key, offer)
+    }
+
+    /// What the request would take, if slot and request accept each other and the slot says what is taken; who refuses,
+    /// if they do not.
+    fn accepted(&self, slot: &Slot, request: &Request) -> Result<Option<Draw>, Verdict> {
+        let draw = draw(slot, request, self.settings);
+        if slot.consumption.is_some() && draw.is_none() {
+            return Err(Verdict::RefusedBySlot);
+        }
+        let asked = draw.as_ref().map_or(&request.ad, |draw| &draw.request);
+        if !matching::accepts(asked, &slot.ad, self.settings) {
+            return Err(Verdict::RefusedByJob);
+        }
+        if !matching::accepts(&slot.ad, asked, self.settings) {
+            return Err(Verdict::RefusedBySlot);
+        }
+        Ok(draw)
     }
 
     /// Whom a match with a slot would displace; an objection, if it may not be had.

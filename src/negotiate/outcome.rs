@@ -47,6 +47,12 @@ pub struct Match {
     pub preempting: Tier,
     /// Who is displaced.
     pub displaced: Option<String>,
+    /// Dynamic slots that are given up to make room for the job.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub released: Vec<String>,
+    /// Whether the slot is offline: it is woken, and the job waits for another cycle.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub offline: bool,
     /// Concurrency limits the job holds, in lower case; none if it asked for none.
     pub limits: Option<String>,
     /// Slot weight charged.

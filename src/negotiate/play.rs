@@ -18,10 +18,11 @@ use crate::negotiate::commit::{CommitError, charged};
 use crate::negotiate::outcome::{Match, Outcome};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{Snapshot, negotiate};
-use crate::pool::Slot;
-use crate::pool::claim::{Claim, carve, claim, give_back, release};
+use crate::pool::claim::{Claim, carve, claim, give_back, release, roll_up};
 use crate::pool::consumption::Consumption;
 use crate::pool::facts::Facts;
+use crate::pool::stash::Stash;
+use crate::pool::{Slot, State};
 use crate::queue::Job;
 use crate::queue::job::{Activity, JobId};
 use crate::queue::submitter::named;
@@ -101,7 +102,11 @@ pub fn play(
     let mut floor = Floor::new(snapshot, plan.clone())?;
     for cycle in 1..=plan.cycles {
         let ended = floor.end();
+        let current = floor.keep();
         let outcome = negotiate(&floor.snapshot)?;
+        if let Some(current) = current {
+            floor.snapshot.slots = current;
+        }
         if floor.snapshot.policy.keeps_books() {
             floor.snapshot.log = match book(&floor.snapshot, &outcome)? {
                 Some(log) => Some(log),
@@ -148,6 +153,8 @@ struct Floor {
     running: Vec<Run>,
     /// Whether more jobs of a cluster start on what a match leaves of a partitionable slot.
     leftovers: bool,
+    /// Ads of slots that want another look.
+    stash: Stash,
 }
 
 impl Floor {
@@ -171,7 +178,8 @@ impl Floor {
         let jobs: Vec<Option<Known>> = jobs.into_iter().map(|job| job.map(known)).collect();
         let leftovers = Knobs::new(&snapshot.config).boolean("CLAIM_PARTITIONABLE_LEFTOVERS", true)?;
         let slots = HashMap::new();
-        let mut floor = Self { snapshot, plan, rules, slots, jobs, by_id, clusters, running: Vec::new(), leftovers };
+        let (running, stash) = (Vec::new(), Stash::default());
+        let mut floor = Self { snapshot, plan, rules, slots, jobs, by_id, clusters, running, leftovers, stash };
         floor.index();
         floor.find_running();
         Ok(floor)
@@ -211,6 +219,28 @@ impl Floor {
             let end = self.run_time(own.unwrap_or(&ClassAd::new()), ad).map(|time| began.saturating_add(time));
             self.running.push(Run { job, slot: slot.name.to_vec(), end });
         }
+    }
+
+    /// Puts ads that were kept in the place of those that are not newer, and gives all as they were; none if no ad was
+    /// replaced.
+    fn keep(&mut self) -> Option<Vec<ClassAd>> {
+        let settings = self.settings();
+        let (stash, newer) = (&mut self.stash, self.rules.newer_ad.as_ref());
+        let kept: Vec<(usize, ClassAd)> = self
+            .snapshot
+            .slots
+            .iter()
+            .enumerate()
+            .filter_map(|(at, ad)| Some((at, stash.instead_of(ad, newer, &settings)?)))
+            .collect();
+        if kept.is_empty() {
+            return None;
+        }
+        let current = self.snapshot.slots.clone();
+        for (at, ad) in kept {
+            self.snapshot.slots[at] = ad;
+        }
+        Some(current)
     }
 
     fn is(&self, job: usize, activity: Activity) -> bool {
@@ -268,14 +298,50 @@ impl Floor {
     fn start(&mut self, outcome: &Outcome) -> (usize, usize) {
         let (mut started, mut displaced) = (0, 0);
         for made in &outcome.matches {
+            if made.offline {
+                // It is woken; the job waits for it.
+                if let Some(&at) = self.slots.get(made.slot.as_bytes()) {
+                    self.snapshot.slots[at].insert("MachineLastMatchTime", self.snapshot.now);
+                }
+                continue;
+            }
             if made.displaced.is_some() {
                 displaced += self.displace(made.slot.as_bytes());
+            }
+            for dynamic in &made.released {
+                displaced += self.displace(dynamic.as_bytes());
+                self.vacate(dynamic.as_bytes());
             }
             let Some(job) = self.waiting(made) else { continue };
             started += self.run_on(made, job);
         }
         self.tidy();
+        if self.rules.makes_room() {
+            self.roll_up();
+        }
         (started, displaced)
+    }
+
+    /// Tells partitionable slots of the dynamic ones carved from them, as machines do whose policy allows to give them up.
+    fn roll_up(&mut self) {
+        let settings = self.settings();
+        let mut children: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (at, ad) in self.snapshot.slots.iter_mut().enumerate() {
+            if Facts::of(ad, &settings).truth("DynamicSlot") == Some(true) {
+                let name = Facts::of(ad, &settings).string("Name");
+                if let Some(parent) = name.and_then(|name| self.slots.get(&parent_of(&name)?)) {
+                    ad.insert("PslotRollupInformation", true);
+                    children.entry(*parent).or_default().push(at);
+                }
+            }
+        }
+        for at in 0..self.snapshot.slots.len() {
+            if Facts::of(&self.snapshot.slots[at], &settings).truth("PartitionableSlot") == Some(true) {
+                let own = children.remove(&at).unwrap_or_default();
+                let own: Vec<ClassAd> = own.iter().map(|&at| self.snapshot.slots[at].clone()).collect();
+                roll_up(&mut self.snapshot.slots[at], &own, &settings);
+            }
+        }
     }
 
     /// Puts the job of a slot back into the queue.
@@ -299,6 +365,11 @@ impl Floor {
         let Some(&at) = self.slots.get(made.slot.as_bytes()) else { return 0 };
         let facts = Facts::of(&self.snapshot.slots[at], &settings);
         if facts.truth("PartitionableSlot") != Some(true) {
+            let claimed = facts.string("State").is_some_and(|state| State::named(&state) == State::Claimed);
+            if claimed && made.displaced.is_none() {
+                // Matched by an old ad, or twice in a cycle: whoever came first has it.
+                return 0;
+            }
             let of = Claim {
                 job: &self.snapshot.jobs[job],
                 submitter: made.submitter.as_bytes(),
@@ -463,6 +534,9 @@ impl Floor {
         self.snapshot.now = self.snapshot.now.saturating_add(seconds);
         let settings = self.settings();
         for ad in &mut self.snapshot.slots {
+            if let Some(number) = Facts::of(ad, &settings).integer("UpdateSequenceNumber") {
+                ad.insert("UpdateSequenceNumber", number.saturating_add(1));
+            }
             for name in ["MyCurrentTime", "LastHeardFrom"] {
                 if let Some(time) = Facts::of(ad, &settings).integer(name) {
                     ad.insert(name, time.saturating_add(seconds));

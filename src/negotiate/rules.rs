@@ -8,6 +8,7 @@ use crate::ad::ClassAd;
 use crate::config::knobs::NegotiatorKnobs;
 use crate::config::setting::ExprText;
 use crate::config::{Config, ConfigError};
+use crate::error::SyntaxError;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
 use crate::negotiate::candidate::Ranking;
@@ -16,10 +17,12 @@ use crate::negotiate::groups::GroupRules;
 use crate::negotiate::preemption::Preemption;
 use crate::pool::slot::Weighing;
 use crate::pool::trim::Trim;
+use crate::queue::request::Offering;
 use crate::queue::significant::Significant;
 use crate::syntax::expr::Expr;
 use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::token::Quoting;
+use crate::value::Value;
 
 /// The rules of a cycle.
 #[derive(Debug)]
@@ -40,6 +43,9 @@ pub struct Rules {
     pub jobs: Option<Expr>,
     /// Which slots count for the size of the pool.
     pub pool_size: Option<Expr>,
+    /// When the ad of a slot that wants another look replaces the one kept before; none:
+    /// when its sequence number is higher.
+    pub newer_ad: Option<Expr>,
     /// When somebody may be displaced.
     pub preemption: Preemption,
     /// How many units of a named resource jobs may hold at once.
@@ -55,10 +61,9 @@ impl Rules {
     /// Reads the rules.
     ///
     /// # Errors
-    /// A knob whose value is not what it takes, or one that is not supported yet.
+    /// A knob whose value is not what it takes.
     pub fn read(config: &Config, settings: &Settings) -> Result<Self, ConfigError> {
         let knobs = NegotiatorKnobs::read(config)?;
-        refuse_unsupported(config, &knobs)?;
         let (pie, filter, matching) = (&knobs.pie, &knobs.filter, &knobs.matching);
         let trim = Trim {
             preemption: pie.consider_preemption,
@@ -87,6 +92,8 @@ impl Rules {
             submitters: expression("NEGOTIATOR_SUBMITTER_CONSTRAINT", filter.submitters.as_ref())?,
             jobs: expression("NEGOTIATOR_JOB_CONSTRAINT", filter.jobs.as_ref())?,
             pool_size: expression("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT", filter.pool_size.as_ref())?,
+            // What does not parse replaces, whatever it says: as if it were undefined.
+            newer_ad: filter.newer_ad.as_ref().map(|text| parsed(&text.text).unwrap_or_else(|_| undefined())),
             preemption: Preemption::new(expression(
                 "PREEMPTION_REQUIREMENTS",
                 matching.preemption_requirements.as_ref(),
@@ -97,6 +104,16 @@ impl Rules {
             removed: pattern("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX", knobs.significant.removed_pattern.as_ref())?,
             knobs,
         })
+    }
+
+    /// Which jobs access points offer, and how.
+    pub fn offering(&self) -> Offering<'_> {
+        Offering { constraint: self.jobs.as_ref(), singly: self.knobs.significant.all_jobs_in_cluster }
+    }
+
+    /// Whether dynamic slots may be given up so that a request fits into their partitionable slot.
+    pub fn makes_room(&self) -> bool {
+        self.trim.preemption && self.knobs.matching.allow_pslot_preemption
     }
 
     /// The attributes of jobs that can influence a match with these slots.
@@ -128,20 +145,17 @@ impl Rules {
     }
 }
 
-/// Settings that change who gets what, and that a cycle does not follow yet.
-fn refuse_unsupported(config: &Config, knobs: &NegotiatorKnobs) -> Result<(), ConfigError> {
-    let name = "ALLOW_PSLOT_PREEMPTION";
-    if knobs.matching.allow_pslot_preemption {
-        let place = config.get(name)?.and_then(|found| found.place);
-        return Err(ConfigError::new(format!("`{name}` is not supported yet"), place));
-    }
-    Ok(())
+fn parsed(text: &[u8]) -> Result<Expr, SyntaxError> {
+    parse_expr(text, &ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() })
+}
+
+fn undefined() -> Expr {
+    Value::Undefined.to_expr()
 }
 
 fn expression(knob: &str, text: Option<&ExprText>) -> Result<Option<Expr>, ConfigError> {
     let Some(ExprText { text, place }) = text else { return Ok(None) };
-    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
-    match parse_expr(text, &options) {
+    match parsed(text) {
         Ok(expr) => Ok(Some(expr)),
         Err(error) => {
             let shown = String::from_utf8_lossy(text);
@@ -202,10 +216,11 @@ mod tests {
     }
 
     #[test]
-    fn what_a_cycle_does_not_follow_yet_is_refused() {
-        assert!(rules("GROUP_NAMES = a\nUSE_GLOBAL_JOB_PRIOS = true").is_ok());
-        assert!(rules("ALLOW_PSLOT_PREEMPTION = false").is_ok());
-        assert!(rules("ALLOW_PSLOT_PREEMPTION = true").is_err());
+    fn room_is_made_only_where_slots_in_use_are_matched() {
+        assert!(rules("ALLOW_PSLOT_PREEMPTION = true").unwrap().makes_room());
+        assert!(!rules("").unwrap().makes_room());
+        let without = "ALLOW_PSLOT_PREEMPTION = true\nNEGOTIATOR_CONSIDER_PREEMPTION = false";
+        assert!(!rules(without).unwrap().makes_room());
     }
 
     #[test]

@@ -8,7 +8,8 @@ use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
 use crate::pool::consumption::Consumption;
 use crate::pool::facts::Facts;
-use crate::value::Value;
+use crate::pool::resource;
+use crate::value::{List, Value};
 
 /// What a claimed slot says of its user and job, and a free one does not.
 const OF_CLAIM: [&str; 13] = [
@@ -26,9 +27,6 @@ const OF_CLAIM: [&str; 13] = [
     "MatchedConcurrencyLimits",
     "ConcurrencyLimits",
 ];
-
-/// The resources of a slot whose ad lists none.
-const RESOURCES: [&str; 3] = ["Cpus", "Memory", "Disk"];
 
 /// The units in which machines hand out resources: `MODIFY_REQUEST_EXPR_REQUESTMEMORY` and its kin, as they are by
 /// default.
@@ -76,6 +74,7 @@ pub fn claim(slot: &mut ClassAd, claim: &Claim<'_>, settings: &Settings) {
     }
     if let Some(limits) = limits {
         slot.insert("MatchedConcurrencyLimits", limits);
+        slot.insert("ConcurrencyLimits", limits);
     }
     slot.insert("CurrentRank", liked);
     slot.insert("JobStart", settings.now);
@@ -115,10 +114,13 @@ pub fn carve(slot: &mut ClassAd, name: &str, job: &ClassAd, settings: &Settings)
     child.insert("DynamicSlot", true);
     child.insert("PartitionableSlot", false);
     child.remove("NumDynamicSlots");
-    for (resource, amount) in &amounts {
-        let left = Facts::of(slot, settings).number(*resource).unwrap_or(0.0) - amount;
-        slot.insert(*resource, number(left));
-        child.insert(*resource, number(*amount));
+    for name in child.names().filter(|name| name.as_bytes().starts_with(b"Child")).collect::<Vec<_>>() {
+        child.remove(name);
+    }
+    for (name, amount) in &amounts {
+        let left = Facts::of(slot, settings).number(*name).unwrap_or(0.0) - amount;
+        slot.insert(*name, resource::amount(left));
+        child.insert(*name, resource::amount(*amount));
     }
     let children = Facts::of(slot, settings).integer("NumDynamicSlots").unwrap_or(0);
     slot.insert("NumDynamicSlots", children + 1);
@@ -127,27 +129,30 @@ pub fn carve(slot: &mut ClassAd, name: &str, job: &ClassAd, settings: &Settings)
 
 /// Puts what a dynamic slot has back into the slot it was carved from.
 pub fn give_back(slot: &mut ClassAd, child: &ClassAd, settings: &Settings) {
-    for resource in resources(slot, settings) {
-        let had = Facts::of(child, settings).number(resource).unwrap_or(0.0);
-        let has = Facts::of(slot, settings).number(resource).unwrap_or(0.0);
-        slot.insert(resource, number(has + had));
+    for name in resources(slot, settings) {
+        let had = Facts::of(child, settings).number(name).unwrap_or(0.0);
+        let has = Facts::of(slot, settings).number(name).unwrap_or(0.0);
+        slot.insert(name, resource::amount(has + had));
     }
     let children = Facts::of(slot, settings).integer("NumDynamicSlots").unwrap_or(1);
     slot.insert("NumDynamicSlots", (children - 1).max(0));
 }
 
+/// Tells a partitionable slot of the dynamic ones carved from it: `ChildName` and its kin.
+pub fn roll_up(slot: &mut ClassAd, children: &[ClassAd], settings: &Settings) {
+    let told = ["Name", "State", "CurrentRank", "RetirementTimeRemaining"].map(Name::new);
+    for name in told.into_iter().chain(resources(slot, settings)) {
+        let values = children.iter().map(|child| Facts::of(child, settings).value(name)).collect();
+        slot.insert(Name::new([b"Child", name.as_bytes()].concat()), Value::List(List::of(values)));
+    }
+    slot.insert("NumDynamicSlots", children.len() as i64);
+}
+
 /// What a slot has to hand out.
 fn resources(slot: &ClassAd, settings: &Settings) -> Vec<Name> {
-    let listed = Facts::of(slot, settings).string("MachineResources");
-    let names: Vec<Name> = match &listed {
-        Some(names) => names
-            .split(|byte| byte.is_ascii_whitespace() || *byte == b',')
-            .filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"Swap"))
-            .map(Name::new)
-            .collect(),
-        None => RESOURCES.map(Name::new).to_vec(),
-    };
-    names.into_iter().filter(|name| slot.contains(*name)).collect()
+    let mut names = resource::resources(slot, settings);
+    names.retain(|name| slot.contains(*name));
+    names
 }
 
 /// How much of each resource a job takes of a slot; `None` if that is more than the slot has.
@@ -174,11 +179,6 @@ fn amounts(slot: &ClassAd, resources: &[Name], job: &ClassAd, settings: &Setting
         (takes <= has).then_some((*name, takes))
     };
     resources.iter().map(amount).collect()
-}
-
-/// Integers stay integers.
-fn number(number: f64) -> Value {
-    if number.fract() == 0.0 && number.abs() < 9.0e15 { Value::Int(number as i64) } else { Value::Real(number) }
 }
 
 #[cfg(test)]

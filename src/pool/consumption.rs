@@ -9,10 +9,9 @@ use crate::ad::ClassAd;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
 use crate::pool::facts::Facts;
-use crate::value::Value;
+use crate::pool::resource::{self, listed};
 
 static PARTITIONABLE: LazyLock<Name> = LazyLock::new(|| Name::new("PartitionableSlot"));
-static RESOURCES: LazyLock<Name> = LazyLock::new(|| Name::new("MachineResources"));
 
 /// The policy of a slot: what is taken of each of its assets.
 #[derive(Debug, Clone)]
@@ -45,13 +44,10 @@ pub struct Draw {
 impl Consumption {
     /// The policy of a slot ad: it is partitionable, lists its resources and says what each is consumed by.
     pub fn of(ad: &ClassAd, settings: &Settings) -> Option<Self> {
-        let facts = Facts::of(ad, settings);
-        if facts.truth(*PARTITIONABLE) != Some(true) {
+        if Facts::of(ad, settings).truth(*PARTITIONABLE) != Some(true) {
             return None;
         }
-        let resources = facts.string(*RESOURCES)?;
-        let names = resources.split(|b| b.is_ascii_whitespace() || *b == b',').filter(|name| !name.is_empty());
-        let assets: Vec<Asset> = names.filter(|name| !name.eq_ignore_ascii_case(b"Swap")).map(Asset::named).collect();
+        let assets: Vec<Asset> = listed(ad, settings)?.iter().map(|name| Asset::named(name.as_bytes())).collect();
         let complete = !assets.is_empty() && assets.iter().all(|asset| ad.contains(asset.takes));
         complete.then_some(Self { assets })
     }
@@ -77,7 +73,7 @@ impl Consumption {
         let mut request = request.clone();
         for (asset, amount) in self.assets.iter().zip(&amounts) {
             if request.contains(asset.asks) {
-                request.insert(asset.asks, number(*amount));
+                request.insert(asset.asks, resource::amount(*amount));
             }
         }
         Some(Draw { amounts, request })
@@ -95,7 +91,7 @@ impl Consumption {
     pub fn deduct(&self, slot: &mut ClassAd, draw: &Draw, settings: &Settings) {
         for (asset, amount) in self.assets.iter().zip(&draw.amounts) {
             let left = Facts::of(slot, settings).number(asset.has).unwrap_or(0.0) - amount;
-            slot.insert(asset.has, number(left));
+            slot.insert(asset.has, resource::amount(left));
         }
     }
 }
@@ -110,11 +106,6 @@ impl Asset {
             overrides: with(b"_condor_Request"),
         }
     }
-}
-
-/// Integers stay integers.
-fn number(number: f64) -> Value {
-    if number.fract() == 0.0 && number.abs() < 9.0e15 { Value::Int(number as i64) } else { Value::Real(number) }
 }
 
 #[cfg(test)]

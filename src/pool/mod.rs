@@ -6,8 +6,10 @@ pub mod address;
 pub mod claim;
 pub mod consumption;
 pub mod facts;
+pub mod resource;
 pub mod size;
 pub mod slot;
+pub mod stash;
 pub mod trim;
 
 pub use size::PoolSize;

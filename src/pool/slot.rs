@@ -219,7 +219,7 @@ pub fn is_slot(ad: &ClassAd) -> bool {
 }
 
 /// The weight of a slot: 1 if weights are off, or if it is missing, no number, negative or infinite.
-fn weight(facts: Facts<'_>, weighted: bool) -> f64 {
+pub(crate) fn weight(facts: Facts<'_>, weighted: bool) -> f64 {
     let said = if weighted { facts.number(ASKED.slot_weight) } else { None };
     said.filter(|weight| *weight >= 0.0 && weight.is_finite()).unwrap_or(1.0)
 }

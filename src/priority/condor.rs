@@ -114,7 +114,13 @@ mod tests {
     }
 
     fn claimant(submitter: &str) -> Claimant {
-        Claimant { submitter: submitter.as_bytes().to_vec(), idle_jobs: 9, last_heard: 0, job_prio: None, schedd: 0 }
+        Claimant {
+            submitter: submitter.as_bytes().to_vec(),
+            idle_jobs: 9,
+            last_heard: 0,
+            job_prio: None,
+            schedd: Some(0),
+        }
     }
 
     const POOL: Deal = Deal { weight: 12.0, smallest_weight: 1.0, group: None, first_pie: 1 };

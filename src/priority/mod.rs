@@ -128,8 +128,8 @@ pub struct Claimant {
     pub last_heard: i64,
     /// The priority of the jobs that are asked for: with `USE_GLOBAL_JOB_PRIOS` a submitter claims once for each.
     pub job_prio: Option<i64>,
-    /// Number of the access point.
-    pub schedd: usize,
+    /// Number of the access point; none if it is not named: then nobody can be asked for the jobs.
+    pub schedd: Option<usize>,
 }
 
 /// What is dealt.

@@ -23,8 +23,8 @@ pub struct Entrant {
     pub floor: i64,
     /// The priority of the jobs that are asked for, if jobs of all access points are ordered by it.
     pub job_prio: Option<i64>,
-    /// Number of the access point.
-    pub schedd: usize,
+    /// Number of the access point; none if nobody can be asked for the jobs.
+    pub schedd: Option<usize>,
 }
 
 /// What does not change during a deal.
@@ -224,7 +224,7 @@ impl Spins {
     fn visit(&mut self) -> Option<Turn> {
         let (who, share) = self.list[self.cursor];
         let entrant = self.entrants[who];
-        if entrant.idle_jobs <= 0 {
+        if entrant.idle_jobs <= 0 || entrant.schedd.is_none() {
             self.leave(End::Done);
             return None;
         }
@@ -340,7 +340,7 @@ mod tests {
             ceiling: u.ceiling,
             floor: u.floor,
             job_prio: None,
-            schedd: 0,
+            schedd: Some(0),
         });
         let usage: Vec<f64> = users.iter().map(|u| u.usage).collect();
         let used: f64 = usage.iter().sum();
@@ -452,9 +452,8 @@ mod tests {
         assert_eq!(won, [0.0]);
     }
 
-    #[test]
-    fn without_preemption_those_without_idle_jobs_have_no_share() {
-        let entrant = |name, idle_jobs| Entrant {
+    fn entrant(name: usize, idle_jobs: i64) -> Entrant {
+        Entrant {
             name,
             priority: 1.0,
             idle_jobs,
@@ -462,8 +461,29 @@ mod tests {
             ceiling: -1,
             floor: 0,
             job_prio: None,
-            schedd: 0,
-        };
+            schedd: Some(0),
+        }
+    }
+
+    /// §7.4: an ad that names no access point is removed when its turn comes; until then it has a share.
+    #[test]
+    fn who_names_no_access_point_has_a_share_until_asked() {
+        let deal = Deal { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
+        let terms = Terms { deal, preemption: false, ignore_priorities: false };
+        let nowhere = Entrant { schedd: None, ..entrant(0, 5) };
+        let mut spins = Spins::new(terms, vec![nowhere, entrant(1, 50)], vec![0.0; 2], 0.0);
+        let first = spins.next_turn().unwrap();
+        assert_eq!((first.who, first.allowance.limit), (1, 5.0));
+        spins.ended(Spent { end: End::Resume, weight: 5.0, slots_left: 5 });
+        let second = spins.next_turn().unwrap();
+        // Alone, with 5 of 10 in use.
+        assert_eq!((second.who, second.allowance.limit), (1, 5.0));
+        assert_eq!(spins.history().left, [0]);
+        assert!(spins.history().visits.iter().all(|visit| visit.who == 1));
+    }
+
+    #[test]
+    fn without_preemption_those_without_idle_jobs_have_no_share() {
         let limit_of_second = |preemption| {
             let deal = Deal { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
             let terms = Terms { deal, preemption, ignore_priorities: false };

@@ -39,10 +39,21 @@ pub struct Queue<'a> {
     pub autoclusters: usize,
     /// Idle jobs that belong to none of the submitters.
     pub strangers: usize,
+    /// Whether every job is a request of its own.
+    singly: bool,
 }
 
 /// Submitter, access point, and the priority of the jobs it asks for.
 type Place<'s> = (&'s [u8], Option<&'s [u8]>, Option<i64>);
+
+/// Which jobs access points offer, and how.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Offering<'e> {
+    /// `NEGOTIATOR_JOB_CONSTRAINT`: jobs for which it does not hold are not offered.
+    pub constraint: Option<&'e Expr>,
+    /// `NEGOTIATE_ALL_JOBS_IN_CLUSTER`: each job is a request of its own, however like its neighbours it is.
+    pub singly: bool,
+}
 
 /// Like jobs that stand next to each other.
 #[derive(Debug, Clone)]
@@ -61,19 +72,21 @@ impl<'a> Queue<'a> {
     /// Sorts jobs to the submitters they belong to.
     ///
     /// A job goes to the submitter ad with its name and access point; one that names no access point goes
-    /// to the first ad with its name. Jobs for which `constraint` does not hold are not offered.
+    /// to the first ad with its name.
     pub fn new(
         jobs: Vec<Job<'a>>,
         submitters: &[Submitter],
         significant: Significant,
-        constraint: Option<&Expr>,
+        offering: &Offering<'_>,
         settings: &Settings,
     ) -> Self {
         let mut places: HashMap<Place<'_>, usize> = HashMap::new();
         for (at, submitter) in submitters.iter().enumerate() {
             let name = submitter.original.as_ref().unwrap_or(&submitter.name);
             places.entry((name, Some(&submitter.schedd), submitter.job_prio)).or_insert(at);
-            places.entry((name, None, submitter.job_prio)).or_insert(at);
+            if submitter.reachable {
+                places.entry((name, None, submitter.job_prio)).or_insert(at);
+            }
         }
         let by_priority = submitters.iter().any(|submitter| submitter.job_prio.is_some());
         let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].activity == Activity::Idle).collect();
@@ -100,8 +113,9 @@ impl<'a> Queue<'a> {
             lists[place].push(Queued { job: at, autocluster });
             before = Some(autocluster);
         }
-        let mut queue = Self { jobs, lists, significant, autoclusters: clusters.len(), strangers };
-        if let Some(constraint) = constraint {
+        let (autoclusters, singly) = (clusters.len(), offering.singly);
+        let mut queue = Self { jobs, lists, significant, autoclusters, strangers, singly };
+        if let Some(constraint) = offering.constraint {
             queue.constrain(constraint, settings);
         }
         queue
@@ -109,15 +123,16 @@ impl<'a> Queue<'a> {
 
     /// Drops the runs whose first job does not satisfy the constraint.
     fn constrain(&mut self, constraint: &Expr, settings: &Settings) {
+        let singly = self.singly;
         for list in &mut self.lists {
             let mut dropped = None;
             let mut kept = None;
             let jobs = &self.jobs;
             list.retain(|queued| {
-                if dropped == Some(queued.autocluster) {
+                if !singly && dropped == Some(queued.autocluster) {
                     return false;
                 }
-                if kept == Some(queued.autocluster) {
+                if !singly && kept == Some(queued.autocluster) {
                     return true;
                 }
                 let value = Scope::new(&jobs[queued.job].ad, settings).eval(constraint);
@@ -143,7 +158,8 @@ impl<'a> Queue<'a> {
         let skipped = list.get(from..)?.iter().position(|queued| !rejected.contains(&queued.autocluster))?;
         let first = from + skipped;
         let autocluster = list[first].autocluster;
-        let count = list[first..].iter().take_while(|queued| queued.autocluster == autocluster).count();
+        let alike = list[first..].iter().take_while(|queued| queued.autocluster == autocluster);
+        let count = if self.singly { 1 } else { alike.count() };
         Some(Request { first, count, autocluster, ad: ClassAd::new() })
     }
 
@@ -156,6 +172,9 @@ impl<'a> Queue<'a> {
 
     /// Number of requests: runs of like jobs.
     pub fn requests(&self) -> usize {
+        if self.singly {
+            return self.lists.iter().map(Vec::len).sum();
+        }
         let runs = |list: &Vec<Queued>| list.chunk_by(|a, b| a.autocluster == b.autocluster).count();
         self.lists.iter().map(runs).sum()
     }
@@ -239,7 +258,7 @@ mod tests {
     use crate::syntax::parse::{ParseOptions, parse_expr};
 
     /// A queue of one submitter; each job is its `JobPrio` and its `RequestMemory`.
-    fn queue(jobs: &[(i64, i64)], constraint: Option<&str>) -> Queue<'static> {
+    fn offered(jobs: &[(i64, i64)], constraint: Option<&str>, singly: bool) -> Queue<'static> {
         let settings = Settings::default();
         let views: Vec<Job<'_>> = jobs
             .iter()
@@ -256,7 +275,12 @@ mod tests {
         let mut significant = Significant::default();
         significant.insert(Name::new("RequestMemory"));
         let constraint = constraint.map(|text| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap());
-        Queue::new(views, &submitters, significant, constraint.as_ref(), &settings)
+        let offering = Offering { constraint: constraint.as_ref(), singly };
+        Queue::new(views, &submitters, significant, &offering, &settings)
+    }
+
+    fn queue(jobs: &[(i64, i64)], constraint: Option<&str>) -> Queue<'static> {
+        offered(jobs, constraint, false)
     }
 
     /// Number of the first job and count of every request, until none is left.
@@ -276,6 +300,14 @@ mod tests {
         let queue = queue(&[(0, 10), (0, 10), (0, 20), (0, 10), (5, 20)], None);
         assert_eq!(requests(&queue, &[]), [(4, 1), (0, 2), (2, 1), (3, 1)]);
         assert_eq!(queue.autoclusters, 2);
+    }
+
+    #[test]
+    fn with_all_jobs_in_a_cluster_each_is_a_request_and_asked_by_itself() {
+        let jobs = [(0, 10), (0, 10), (0, 20)];
+        assert_eq!(requests(&offered(&jobs, None, true), &[]), [(0, 1), (1, 1), (2, 1)]);
+        assert_eq!(requests(&offered(&jobs, Some("ProcId > 0"), true), &[]), [(1, 1), (2, 1)]);
+        assert_eq!(offered(&jobs, None, true).requests(), 3);
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub struct Submitter {
     pub schedd: Text,
     /// `ScheddIpAddr`; empty if unknown.
     pub address: Text,
+    /// Whether it can be asked for jobs: an ad without `ScheddName` has a share, but leaves when its turn comes.
+    pub reachable: bool,
     /// `IdleJobs`.
     pub idle: i64,
     /// `RunningJobs`.
@@ -38,9 +40,6 @@ pub struct Submitter {
     pub again: bool,
 }
 
-/// Most priorities of one submitter: `MAX_GLOBAL_JOB_PRIOS` of access points.
-const MOST_PRIORITIES: usize = 500;
-
 impl Submitter {
     /// The submitter of an ad; none if it has no name or address, a name with blanks, no jobs, or does not
     /// take part.
@@ -51,11 +50,14 @@ impl Submitter {
         let (idle, running) = (facts.integer("IdleJobs").unwrap_or(0), facts.integer("RunningJobs").unwrap_or(0));
         let taking_part = facts.truth("SkipMatchmaking") != Some(true) && idle.saturating_add(running) > 0;
         let (name, original) = named(name, settings);
+        let schedd = facts.string("ScheddName");
+        let reachable = schedd.is_some();
         taking_part.then(|| Self {
             name,
             original,
-            schedd: facts.string("ScheddName").unwrap_or_else(|| Text::from("")),
+            schedd: schedd.unwrap_or_else(|| Text::from("")),
             address,
+            reachable,
             idle,
             running,
             weighted_idle: facts.integer("WeightedIdleJobs").unwrap_or(idle),
@@ -82,8 +84,9 @@ impl Submitter {
         text.split(',').filter_map(|prio| prio.trim().parse().ok()).collect()
     }
 
-    /// The priorities of the idle jobs of a submitter, as its access point would list them: highest first.
-    pub fn job_prios_of(&self, jobs: &[Job<'_>]) -> Vec<i64> {
+    /// The priorities of the idle jobs of a submitter, as its access point would list them: highest first,
+    /// and no more than so many.
+    pub fn job_prios_of(&self, jobs: &[Job<'_>], most: usize) -> Vec<i64> {
         let own = |job: &&Job<'_>| {
             let name = self.original.as_ref().unwrap_or(&self.name);
             let here = job.schedd.as_ref().is_none_or(|schedd| *schedd == self.schedd);
@@ -92,7 +95,7 @@ impl Submitter {
         let mut found: Vec<i64> = jobs.iter().filter(own).map(Job::job_prio).collect();
         found.sort_unstable_by(|a, b| b.cmp(a));
         found.dedup();
-        found.truncate(MOST_PRIORITIES);
+        found.truncate(most);
         found
     }
 
@@ -114,6 +117,7 @@ impl Submitter {
                     original,
                     schedd,
                     address,
+                    reachable: true,
                     idle,
                     running,
                     weighted_idle,

@@ -8,8 +8,26 @@ use hashbrown::HashSet;
 
 use super::settings::{GroupSetting, QuotaSettings};
 use super::tree::{Configured, GroupTree, ROOT};
+use crate::config::check::Diagnostic;
 use crate::config::setting::Settings;
 use crate::config::{Config, ConfigError, Place};
+
+/// What is odd about the groups of a configuration, unless it was `told` already; nothing if a setting cannot be read.
+pub fn diagnostics(config: &Config, told: &[Diagnostic]) -> Vec<Diagnostic> {
+    let Ok(settings) = QuotaSettings::read(config) else { return Vec::new() };
+    let tree = GroupTree::new(&settings);
+    let is_told = |warning: &&Warning| {
+        let same = |other: &Diagnostic| {
+            let place = |place: &Place| (place.file.clone(), place.line);
+            matches!(other.code, "undeclared-group" | "obsolete-knob")
+                && other.error.place.as_ref().map(place) == warning.place.as_ref().map(place)
+        };
+        told.iter().any(same)
+    };
+    let untold = tree.warnings().iter().filter(|warning| !is_told(warning));
+    let error = |warning: &Warning| ConfigError::new(warning.message.clone(), warning.place.clone());
+    untold.map(|warning| Diagnostic::warning(error(warning)).coded("group-quota")).collect()
+}
 
 /// Something odd, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]

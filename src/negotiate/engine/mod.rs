@@ -269,7 +269,11 @@ impl<'c> Engine<'c> {
             for &place in self.table.slots(row as u32).iter().filter(|place| self.rows.is_free(**place)) {
                 let preemption = f64::from_bits(grounds.preemption[row]);
                 let key = class.verdict.order.key_of(row as u32, place, tier, preemption);
-                found.in_use.push((key, place, Offer { slot: self.order[place as usize], tier, cost }));
+                found.in_use.push((
+                    key,
+                    place,
+                    Offer { slot: self.order[place as usize], tier, cost, makes_room: false },
+                ));
             }
         }
         found.in_use.sort_by(|a, b| a.0.compare(&b.0).then_with(|| b.1.cmp(&a.1)));
@@ -308,7 +312,7 @@ impl<'c> Engine<'c> {
         };
         let cost = self.rows.cost[self.table.row_of[place as usize] as usize];
         *found.made.entry(cost.to_bits()).or_insert(0) += 1;
-        Some(Offer { slot: self.order[place as usize], tier: Tier::None, cost })
+        Some(Offer { slot: self.order[place as usize], tier: Tier::None, cost, makes_room: false })
     }
 
     /// Why a request gets nothing, with what became of the slots when its candidates were looked for.
@@ -447,6 +451,7 @@ impl Parts {
         let foreseen = matching.preemption_requirements_stable
             && matching.preemption_rank_stable
             && !rules.ranking.ignore_jobs
+            && !matching.allow_pslot_preemption
             && !offers.slots().iter().any(|slot| slot.consumption.is_some() || slot.stays);
         if !foreseen || order.is_empty() {
             return None;

@@ -14,27 +14,6 @@ use crate::program::mentions::Mentions;
 use crate::syntax::expr::Expr;
 use crate::value::Value;
 
-/// Names that mean an ad; a pool whose ads define them is not for this.
-const SCOPES: [&str; 17] = [
-    "self",
-    "my",
-    "parent",
-    "root",
-    "toplevel",
-    "left",
-    "right",
-    "lctx",
-    "rctx",
-    "other",
-    "target",
-    "ad",
-    "symmetricmatch",
-    "leftmatchesright",
-    "rightmatchesleft",
-    "leftrankvalue",
-    "rightrankvalue",
-];
-
 /// One attribute of the requests.
 #[derive(Debug)]
 pub(super) struct Asked {
@@ -70,7 +49,8 @@ impl Vocabulary {
         roots: &[&str],
         exprs: &[&Expr],
     ) -> Option<(Self, Odd)> {
-        let scopes = SCOPES.map(Name::new);
+        // A pool whose ads define what names an ad is not for this.
+        let scopes: Vec<Name> = crate::name::scopes().collect();
         let plain = |ad: &ClassAd| ad.chained().is_none() && !scopes.iter().any(|scope| ad.contains(*scope));
         if !(0..count).into_par_iter().all(|at| plain(slots(at).0)) || !requests.iter().all(plain) {
             return None;

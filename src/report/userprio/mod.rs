@@ -6,12 +6,14 @@ pub mod column;
 mod draw;
 mod resources;
 mod row;
+mod values;
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
 pub use column::Columns;
 pub use resources::write_resources;
+pub use values::Setting;
 
 use crate::ad::ClassAd;
 use crate::eval::scope::Settings;

@@ -1,0 +1,146 @@
+//! What is wrong with what a user gives: a clear message, the right status, and books as they were.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up its data has failed")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use classmate::accountant::Journal;
+
+/// Status, and everything that was printed.
+struct Answer {
+    status: Option<i32>,
+    text: String,
+}
+
+fn answer(command: &mut Command) -> Answer {
+    let output = command.env("NO_COLOR", "1").env("TZ", "UTC").output().unwrap();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    Answer { status: output.status.code(), text }
+}
+
+fn classmate(arguments: &[&str]) -> Answer {
+    answer(Command::new(env!("CARGO_BIN_EXE_classmate")).args(arguments))
+}
+
+fn recorded() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/pool/Accountantnew.log")
+}
+
+/// A folder with a log in it.
+fn books(text: &[u8]) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("Accountantnew.log");
+    std::fs::write(&path, text).unwrap();
+    let path = path.display().to_string();
+    (folder, path)
+}
+
+/// What `config check` says of settings.
+fn checked(settings: &str) -> Answer {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("condor_config");
+    std::fs::write(&path, settings).unwrap();
+    classmate(&["config", "check", &path.display().to_string()])
+}
+
+fn says(answer: &Answer, status: i32, texts: &[&str]) {
+    assert_eq!(answer.status, Some(status), "{}", answer.text);
+    for text in texts {
+        assert!(answer.text.contains(text), "`{text}` is not in:\n{}", answer.text);
+    }
+}
+
+#[test]
+fn contradictory_quotas_are_told_with_the_one_that_counts() {
+    let found = checked("GROUP_NAMES = a\nGROUP_QUOTA_a = 5\nGROUP_QUOTA_DYNAMIC_a = 0.5\n");
+    says(&found, 0, &["group `a` has GROUP_QUOTA `5` and GROUP_QUOTA_DYNAMIC `0.5`: GROUP_QUOTA counts", ":3:1"]);
+    let found = checked("GROUP_NAMES = a, a.b\nGROUP_QUOTA_a = 5\nGROUP_QUOTA_a.b = 9\n");
+    says(&found, 0, &["static quotas below `a` sum to 9, more than its 5"]);
+}
+
+#[test]
+fn a_group_without_parent_is_told_to_be_left_out() {
+    let found = checked("GROUP_NAMES = a.b\nGROUP_QUOTA_a.b = 5\n");
+    says(&found, 0, &["group `a.b` is left out: its parent `a` is not in GROUP_NAMES", ":1:"]);
+}
+
+#[test]
+fn negative_quotas_are_errors_and_negative_factors_count_as_one() {
+    let found = checked("GROUP_NAMES = a\nGROUP_QUOTA_a = -5\n");
+    says(&found, 2, &["`GROUP_QUOTA_a` is `-5`: expected a number from 0"]);
+    let found = checked("DEFAULT_PRIO_FACTOR = -5\nGROUP_NAMES = a\nGROUP_QUOTA_a = 1\nGROUP_PRIO_FACTOR_a = -3\n");
+    let texts = ["`DEFAULT_PRIO_FACTOR` is `-5`: factors below 1 count as 1", "`GROUP_PRIO_FACTOR_a` is `-3`"];
+    says(&found, 0, &texts);
+    let before = std::fs::read(recorded()).unwrap();
+    let (_folder, log) = books(&before);
+    says(&classmate(&["userprio", &log, "-setfactor", "alice@pool.test", "-3"]), 2, &["`-3` is out of range"]);
+    assert_eq!(std::fs::read(&log).unwrap(), before);
+}
+
+#[test]
+fn a_cyclic_macro_is_told_with_the_names_of_its_circle() {
+    says(&checked("A = $(B)\nB = $(C)\nC = $(A)\n"), 2, &["`A` refers to itself: A → B → C → A"]);
+    let found = checked("NEGOTIATOR_INTERVAL = $(A)\nA = $(A2)\nA2 = $(A)\n");
+    says(&found, 2, &["`NEGOTIATOR_INTERVAL` cannot be expanded"]);
+}
+
+#[test]
+fn a_log_cut_in_the_middle_is_read_to_its_last_whole_transaction() {
+    let whole = std::fs::read(recorded()).unwrap();
+    // What was being written when it was cut.
+    let begun = b"105 \n103 Customer.alice@pool.test Priority 9.000000\n103 Customer.alice@pool.te";
+    let cut = [&whole[..], begun].concat();
+    let (_folder, log) = books(&cut);
+    says(&classmate(&["userprio", &log, "-allusers"]), 0, &["warning: ", "was discarded", "alice@pool.test"]);
+    // Reading changes nothing; a change first drops what was not finished.
+    assert_eq!(std::fs::read(&log).unwrap(), cut);
+    says(&classmate(&["userprio", &log, "-setprio", "alice@pool.test", "7"]), 0, &["was set to 7"]);
+    let again = classmate(&["userprio", &log, "-allusers"]);
+    says(&again, 0, &["alice@pool.test"]);
+    assert!(!again.text.contains("discarded"), "{}", again.text);
+}
+
+#[test]
+fn a_record_that_cannot_be_read_is_told_and_nothing_is_changed() {
+    let whole = std::fs::read(recorded()).unwrap();
+    let at = memchr::memmem::find(&whole, b"\n103 ").unwrap() + 1;
+    let damaged = [&whole[..at], b"garbage\n", &whole[at..]].concat();
+    let (_folder, log) = books(&damaged);
+    for change in [&["-allusers"][..], &["-setprio", "alice@pool.test", "7"]] {
+        let found = classmate(&[&["userprio", &log], change].concat());
+        says(&found, 2, &[&format!("(at byte {at}) cannot be read")]);
+    }
+    assert_eq!(std::fs::read(&log).unwrap(), damaged);
+}
+
+#[test]
+fn there_are_no_two_writers() {
+    let (_folder, log) = books(&std::fs::read(recorded()).unwrap());
+    let first = Journal::open(Path::new(&log), 7).unwrap();
+    let before = std::fs::read(&log).unwrap();
+    let second = classmate(&["userprio", &log, "-setprio", "alice@pool.test", "7"]);
+    says(&second, 1, &["error: ", "Accountantnew.log"]);
+    assert_eq!(std::fs::read(&log).unwrap(), before);
+    // Reading is allowed all the same.
+    says(&classmate(&["userprio", &log, "-allusers"]), 0, &["alice@pool.test"]);
+    drop(first);
+    says(&classmate(&["userprio", &log, "-setprio", "alice@pool.test", "7"]), 0, &["was set to 7"]);
+}
+
+/// A file that may not grow stands for a disk that is full: writing fails in the same place.
+#[test]
+fn a_full_disk_leaves_the_books_as_they_were() {
+    let whole = std::fs::read(recorded()).unwrap();
+    let (_folder, log) = books(&whole);
+    // A first change writes the log as ours: from here on every byte must stay.
+    says(&classmate(&["userprio", &log, "-setprio", "alice@pool.test", "5"]), 0, &["was set to 5"]);
+    let before = std::fs::read(&log).unwrap();
+    assert!(before.len() > 512);
+    let script = format!("trap '' XFSZ; ulimit -f 1; exec '{}' \"$@\"", env!("CARGO_BIN_EXE_classmate"));
+    let full =
+        answer(Command::new("sh").args(["-c", &script, "sh", "userprio", &log, "-setprio", "alice@pool.test", "7"]));
+    says(&full, 1, &["error: cannot "]);
+    assert_eq!(std::fs::read(&log).unwrap(), before);
+    says(&classmate(&["userprio", &log, "-setprio", "alice@pool.test", "7"]), 0, &["was set to 7"]);
+}
