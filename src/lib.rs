@@ -12,6 +12,7 @@ pub mod config;
 pub mod conform;
 pub mod error;
 pub mod eval;
+pub mod explain;
 pub mod format;
 pub mod generate;
 pub mod lint;

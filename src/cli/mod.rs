@@ -6,6 +6,7 @@ mod config;
 mod conform;
 mod dirac;
 mod eval;
+mod explain;
 mod fmt;
 mod functions;
 mod generate;
@@ -46,6 +47,7 @@ Examples:
   classmate eval 'TARGET.Memory >= MY.RequestMemory' --my job.ads --target slot.ads
   classmate match --job jobs.ads --slots slots.ads
   classmate negotiate examples/pool
+  classmate explain examples/pool --job 1.0
   classmate quotas examples/groups
   classmate taskqueues examples/dirac
   classmate sprio examples/slurm
@@ -86,6 +88,7 @@ enum Command {
     Repl(repl::Arguments),
     Functions(functions::Arguments),
     Negotiate(Box<negotiate::Arguments>),
+    Explain(Box<explain::Arguments>),
     Generate(generate::Arguments),
     Quotas(quotas::Arguments),
     Taskqueues(taskqueues::Arguments),
@@ -224,6 +227,7 @@ pub fn run() -> ExitCode {
         Command::Repl(arguments) => repl::run(arguments, streams),
         Command::Functions(arguments) => functions::run(arguments),
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
+        Command::Explain(arguments) => explain::run(arguments, streams),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Quotas(arguments) => quotas::run(arguments, streams),
         Command::Taskqueues(arguments) => taskqueues::run(arguments, streams),

@@ -5,6 +5,7 @@
 pub mod autoclusters;
 pub mod config;
 pub mod diff;
+pub mod explain;
 pub mod functions;
 pub mod lint;
 pub mod outcome;

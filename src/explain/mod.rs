@@ -1,0 +1,248 @@
+//! Why a job does not run: which conditions refuse it, what is nearest, and what a cycle made of it.
+//!
+//! In: a snapshot and a job. Out: an [`Explanation`], plain data that serialises.
+
+pub mod clauses;
+pub mod cycle;
+pub mod names;
+pub mod nearest;
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::ad::ClassAd;
+use crate::config::ConfigError;
+use crate::eval::matching::symmetric;
+use crate::eval::scope::{Scope, Settings};
+use crate::explain::clauses::{Clause, Plan, Truth, table};
+use crate::explain::cycle::Story;
+use crate::explain::names::Absent;
+use crate::explain::nearest::{Near, Suggestion};
+use crate::name::Name;
+use crate::negotiate::Snapshot;
+use crate::negotiate::rules::Rules;
+use crate::pool::Slot;
+use crate::pool::slot::is_slot;
+use crate::queue::Job;
+use crate::syntax::expr::Node;
+
+/// Slots that have the same requirements, and what they say of the job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SlotPolicy {
+    /// Their Requirements.
+    pub text: String,
+    /// How many slots have it.
+    pub slots: usize,
+    /// How many of them accept the job.
+    pub accepting: usize,
+    /// One of those that refuse; of all if none does.
+    pub example: String,
+    /// Its conditions.
+    pub clauses: Vec<Clause>,
+}
+
+/// Why a job does not run, or could.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The job, `cluster.process`.
+    pub job: String,
+    /// Whom it belongs to.
+    pub submitter: String,
+    /// Slots looked at.
+    pub slots: usize,
+    /// Slots that the job accepts.
+    pub accepted_by_job: usize,
+    /// Slots that accept the job.
+    pub accepting_job: usize,
+    /// Slots that accept the job and that it accepts.
+    pub matching: usize,
+    /// The conditions of its Requirements; none if it has none, and then it matches nothing.
+    pub clauses: Vec<Clause>,
+    /// Conditions that must be true and are for no slot.
+    pub never: Vec<String>,
+    /// Conditions that must be true and are for every slot.
+    pub always: Vec<String>,
+    /// Attributes that conditions refer to and that exist nowhere.
+    pub absent: Vec<Absent>,
+    /// The policies of slots, what refuses most slots first.
+    pub policies: Vec<SlotPolicy>,
+    /// Slots that do not match, by the conditions that fail; fewest first.
+    pub nearest: Vec<Near>,
+    /// Changes after which more slots match, each tried; the smallest first.
+    pub suggestions: Vec<Suggestion>,
+    /// What one cycle makes of it; none if no cycle was run.
+    pub cycle: Option<Story>,
+}
+
+/// Slots as a cycle sees them, and the clock.
+pub struct Market {
+    /// The ads of the slots, with the Requirements that matchmaking uses.
+    pub slots: Vec<ClassAd>,
+    /// Their names.
+    pub names: Vec<String>,
+    /// Clock and seed.
+    pub settings: Settings,
+}
+
+/// Slots with the same requirements: which, and the conditions.
+struct Group {
+    members: Vec<usize>,
+    plan: Plan,
+    /// What each condition is for the job, a row a member.
+    rows: Vec<Vec<Truth>>,
+}
+
+impl Market {
+    /// The slots of a snapshot that take part in a cycle.
+    ///
+    /// # Errors
+    /// A setting of the configuration that is wrong, or not supported.
+    pub fn of(snapshot: &Snapshot) -> Result<Self, ConfigError> {
+        let settings = snapshot.settings();
+        let rules = Rules::read(&snapshot.config, &settings)?;
+        let takes_part = |ad: &&ClassAd| {
+            is_slot(ad)
+                && rules.slots.as_ref().is_none_or(|constraint| {
+                    Scope::new(ad, &settings).eval(constraint).is_ok_and(|value| value.as_condition() == Some(true))
+                })
+        };
+        let slots: Vec<Slot> = snapshot
+            .slots
+            .par_iter()
+            .filter(takes_part)
+            .filter_map(|ad| Slot::new(ad.clone(), &rules.weighing, &settings))
+            .map(|mut slot| {
+                for (name, expr) in &rules.match_exprs {
+                    slot.ad.insert_expr(*name, expr);
+                }
+                slot
+            })
+            .collect();
+        let names = slots.iter().map(|slot| slot.name.to_string()).collect();
+        Ok(Market { slots: slots.into_iter().map(|slot| slot.ad).collect(), names, settings })
+    }
+
+    /// How many slots match a job.
+    pub fn matching(&self, job: &ClassAd) -> usize {
+        self.slots.par_iter().filter(|slot| symmetric(job, slot, &self.settings)).count()
+    }
+}
+
+/// The text of a policy: that of an attribute and of all that it consists of.
+fn policy_text(ad: &ClassAd, attribute: Name) -> String {
+    let mut text = String::new();
+    let mut waiting = vec![attribute];
+    let mut seen = Vec::new();
+    while let Some(name) = waiting.pop() {
+        if seen.contains(&name) || seen.len() > 100 {
+            continue;
+        }
+        seen.push(name);
+        let Some(expr) = ad.get(name).filter(|expr| name == attribute || expr.as_literal().is_none()) else { continue };
+        text.push_str(&format!("{} = {expr}\n", name.display().to_ascii_lowercase()));
+        waiting.extend(expr.nodes().iter().filter_map(|node| match node {
+            Node::Attr(name) | Node::Select(name) => Some(*name),
+            _ => None,
+        }));
+    }
+    text
+}
+
+/// The slots by their policies, in the order in which each is met first.
+fn groups(market: &Market, job: &ClassAd) -> Vec<Group> {
+    let requirements = Name::new("Requirements");
+    let texts: Vec<String> = market.slots.par_iter().map(|ad| policy_text(ad, requirements)).collect();
+    let mut index: HashMap<&str, usize> = HashMap::new();
+    let mut members: Vec<Vec<usize>> = Vec::new();
+    for (at, text) in texts.iter().enumerate() {
+        let group = *index.entry(text).or_insert_with(|| {
+            members.push(Vec::new());
+            members.len() - 1
+        });
+        members[group].push(at);
+    }
+    let group = |members: Vec<usize>| {
+        let plan = Plan::of(&market.slots[members[0]], requirements);
+        let rows = members.par_iter().map(|at| plan.truths(&market.slots[*at], job, &market.settings)).collect();
+        Group { members, plan, rows }
+    };
+    members.into_iter().map(group).collect()
+}
+
+/// The job of a snapshot with a number, or the first for which an expression holds.
+pub fn find<'s>(
+    snapshot: &'s Snapshot,
+    wanted: impl Fn(&Job<'s>, &'s ClassAd) -> bool,
+) -> Option<(Job<'s>, &'s ClassAd)> {
+    let settings = snapshot.settings();
+    let domain = Rules::read(&snapshot.config, &settings).ok().and_then(|rules| rules.knobs.accountant.domain.clone());
+    snapshot.jobs.iter().find_map(|ad| {
+        let job = Job::new(ad, domain.as_deref(), &settings)?;
+        wanted(&job, ad).then_some((job, ad))
+    })
+}
+
+/// Looks at a job against all slots.
+pub fn explain(market: &Market, id: String, submitter: String, job: &ClassAd) -> Explanation {
+    let requirements = Name::new("Requirements");
+    let plan = Plan::of(job, requirements);
+    let rows = table(&plan, job, &market.slots, &market.settings);
+    let clauses = plan.counted(rows.iter().map(Vec::as_slice));
+    let groups = groups(market, job);
+    let accepts = |row: &[Truth]| row.first() == Some(&Truth::True);
+    let mut accepting = vec![false; market.slots.len()];
+    for group in &groups {
+        for (at, row) in group.members.iter().zip(&group.rows) {
+            accepting[*at] = accepts(row);
+        }
+    }
+    let all = |pick: fn(&Clause, usize) -> bool| {
+        let required =
+            plan.required().filter(|(at, _)| !market.slots.is_empty() && pick(&clauses[*at], market.slots.len()));
+        required.map(|(at, _)| clauses[at].text.clone()).collect::<Vec<_>>()
+    };
+    let mut policies: Vec<SlotPolicy> = groups.iter().map(|group| policy(market, group)).collect();
+    policies.sort_by_key(|policy| std::cmp::Reverse(policy.slots - policy.accepting));
+    let (nearest, suggestions) = nearest::nearest(market, job, (&plan, &rows), &groups);
+    Explanation {
+        job: id,
+        submitter,
+        slots: market.slots.len(),
+        accepted_by_job: rows.iter().filter(|row| accepts(row)).count(),
+        accepting_job: accepting.iter().filter(|accepts| **accepts).count(),
+        matching: rows.iter().zip(&accepting).filter(|(row, slot)| accepts(row) && **slot).count(),
+        never: all(|clause, _| clause.alone.yes == 0),
+        always: all(|clause, slots| clause.alone.yes == slots),
+        absent: names::absent(market, job, &plan, &groups),
+        clauses,
+        policies,
+        nearest,
+        suggestions,
+        cycle: None,
+    }
+}
+
+fn policy(market: &Market, group: &Group) -> SlotPolicy {
+    let accepts = |row: &&Vec<Truth>| row.first() == Some(&Truth::True);
+    let refusing = group.rows.iter().position(|row| !accepts(&row)).unwrap_or(0);
+    let first = group.members[refusing];
+    SlotPolicy {
+        text: market.slots[first].get("Requirements").map(|expr| expr.to_string()).unwrap_or_default(),
+        slots: group.members.len(),
+        accepting: group.rows.iter().filter(accepts).count(),
+        example: market.names[first].clone(),
+        clauses: group.plan.counted(group.rows.iter().map(Vec::as_slice)),
+    }
+}
+
+/// Counts by key, the most frequent first.
+fn tally(keys: impl Iterator<Item = String>) -> Vec<(String, usize)> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    keys.for_each(|key| *counts.entry(key).or_default() += 1);
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
+}
