@@ -31,3 +31,4 @@ pub mod syntax;
 pub mod text;
 pub mod tidy;
 pub mod value;
+pub mod whatif;

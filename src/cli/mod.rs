@@ -25,6 +25,7 @@ mod stats;
 mod taskqueues;
 mod test;
 mod userprio;
+mod whatif;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -89,6 +90,8 @@ enum Command {
     Functions(functions::Arguments),
     Negotiate(Box<negotiate::Arguments>),
     Explain(Box<explain::Arguments>),
+    Whatif(Box<whatif::Arguments>),
+    Diff(whatif::DiffArguments),
     Generate(generate::Arguments),
     Quotas(quotas::Arguments),
     Taskqueues(taskqueues::Arguments),
@@ -228,6 +231,8 @@ pub fn run() -> ExitCode {
         Command::Functions(arguments) => functions::run(arguments),
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
         Command::Explain(arguments) => explain::run(arguments, streams),
+        Command::Whatif(arguments) => return ended(whatif::run(arguments, streams)),
+        Command::Diff(arguments) => return ended(whatif::diff(arguments, streams)),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Quotas(arguments) => quotas::run(arguments, streams),
         Command::Taskqueues(arguments) => taskqueues::run(arguments, streams),

@@ -327,10 +327,8 @@ pub(super) fn nearest(
     let near = near.collect();
     let mut suggestions = of_the_job(market, job, plan, groups, &classes);
     suggestions.extend(of_slots(market, job, groups, &classes));
-    let order = |one: &Suggestion| {
-        let worst = one.changes.iter().map(|change| change.of).max();
-        (one.changes.len(), worst, std::cmp::Reverse(one.slots))
-    };
+    // Stable: of the same attribute the smallest change stays first, and what the nearest slots want before the rest.
+    let order = |one: &Suggestion| (one.changes.len(), one.changes.iter().map(|change| change.of).max());
     suggestions.sort_by_key(order);
     suggestions.truncate(SUGGESTED);
     (near, suggestions)

@@ -76,8 +76,8 @@ fn causes(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
         writeln!(out, "no slot satisfies `{text}`")?;
     }
     for one in &found.absent {
-        let side = if one.of_job { "the job" } else { "slots" };
-        write!(out, "`{}` exists nowhere; {side} ask `{}`", one.name, one.clause)?;
+        let side = if one.of_job { "the job asks" } else { "slots ask" };
+        write!(out, "`{}` exists nowhere; {side} `{}`", one.name, one.clause)?;
         match &one.similar {
             Some(name) => writeln!(out, "; did you mean `{name}`?")?,
             None => writeln!(out)?,
@@ -178,7 +178,7 @@ fn cycle(out: &mut impl Write, story: &Story) -> io::Result<()> {
         writeln!(out, "the job gets {}, in spin {} of pie {}", made.slot, made.spin, made.pie)?;
     }
     if let Some(refused) = &story.refused {
-        writeln!(out, "refused: {} ({} of the request are left)", refused.reason, counted(refused.jobs as u64, "job"))?;
+        writeln!(out, "refused: {}; {} of its request left", refused.reason, counted(refused.jobs as u64, "job"))?;
         let tally = &refused.slots;
         let parts = [
             (tally.unreachable, "cannot be reached"),
@@ -193,7 +193,8 @@ fn cycle(out: &mut impl Write, story: &Story) -> io::Result<()> {
         ];
         let parts: Vec<String> =
             parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-        writeln!(out, "  {} were left then: {}", counted(tally.considered as u64, "slot"), parts.join(", "))?;
+        let colon = if parts.is_empty() { "" } else { ": " };
+        writeln!(out, "  slots left then: {}{colon}{}", tally.considered, parts.join(", "))?;
     }
     match (story.place, story.priority) {
         (Some(place), Some(priority)) => writeln!(

@@ -17,6 +17,7 @@ pub mod sshare;
 pub mod taskqueues;
 pub mod template;
 pub mod userprio;
+pub mod whatif;
 
 use std::io::{self, Write};
 use std::ops::Range;

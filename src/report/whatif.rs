@@ -1,0 +1,65 @@
+//! The difference of two outcomes, for people.
+
+use std::io::{self, Write};
+
+use crate::report::Color;
+use crate::report::outcome::{lines, table};
+use crate::whatif::Difference;
+
+/// Names listed in one line.
+const LISTED: usize = 10;
+
+/// Writes a difference.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write(out: &mut impl Write, found: &Difference, color: Color) -> io::Result<()> {
+    if found.is_none() {
+        return writeln!(out, "no difference: {} matches", found.matches.0);
+    }
+    writeln!(
+        out,
+        "matches {} → {}, weight {:.2} → {:.2}, pre-emptions {} → {}",
+        found.matches.0, found.matches.1, found.weight.0, found.weight.1, found.preemptions.0, found.preemptions.1
+    )?;
+    if !found.submitters.is_empty() {
+        writeln!(out)?;
+        let mut table = table(&["SUBMITTER", "MATCHED BEFORE", "AFTER"], &[1, 2], color);
+        for one in &found.submitters {
+            table.add_row([one.name.clone(), one.before.to_string(), one.after.to_string()]);
+        }
+        lines(out, &table)?;
+    }
+    if !found.groups.is_empty() {
+        writeln!(out)?;
+        let headings = ["GROUP", "QUOTA BEFORE", "AFTER", "GRANTED BEFORE", "AFTER", "USED BEFORE", "AFTER"];
+        let mut table = table(&headings, &[1, 2, 3, 4, 5, 6], color);
+        for one in &found.groups {
+            let (old, new) = (&one.before, &one.after);
+            let figures = [old.quota, new.quota, old.allocated, new.allocated, old.usage, new.usage];
+            let mut row = vec![one.name.clone()];
+            row.extend(figures.iter().map(|figure| format!("{figure:.2}")));
+            table.add_row(row);
+        }
+        lines(out, &table)?;
+    }
+    let moved: Vec<String> = found.jobs_moved.iter().map(|(job, from, to)| format!("{job} {from} → {to}")).collect();
+    writeln!(out)?;
+    for (what, names) in [
+        ("jobs that get a slot now", &found.jobs_won),
+        ("jobs that get none now", &found.jobs_lost),
+        ("jobs that get another slot", &moved),
+        ("slots matched now", &found.slots_won),
+        ("slots not matched now", &found.slots_lost),
+        ("requests that find no slot now", &found.no_match_now),
+        ("requests that no longer find none", &found.no_match_before),
+    ] {
+        if names.is_empty() {
+            continue;
+        }
+        let more = if names.len() > LISTED { format!(" and {} more", names.len() - LISTED) } else { String::new() };
+        let shown: Vec<&str> = names.iter().take(LISTED).map(String::as_str).collect();
+        writeln!(out, "{} {what}: {}{more}", names.len(), shown.join(", "))?;
+    }
+    Ok(())
+}
