@@ -253,6 +253,9 @@ impl Expr {
     /// ```
     #[must_use]
     pub fn with_literal(&self, part: NodeId, literal: Literal) -> Self {
+        if part > self.root {
+            return self.clone();
+        }
         let first = self.tree.first_of(part);
         let moved = |id: NodeId| match id {
             id if id < first => id,
