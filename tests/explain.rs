@@ -41,6 +41,24 @@ fn changed(job: &ClassAd, suggestion: &Suggestion) -> Option<ClassAd> {
     Some(job)
 }
 
+/// A slot with the changes of a suggestion made in its text; none if the job changes.
+fn changed_slot(slot: &ClassAd, suggestion: &Suggestion) -> Option<ClassAd> {
+    let mut slot = slot.clone();
+    for change in &suggestion.changes {
+        if change.of != Changed::Slot {
+            return None;
+        }
+        let text = slot.get(change.attribute.as_str())?.to_string();
+        if text.matches(&change.before).count() != 1 {
+            return None;
+        }
+        let text = text.replacen(&change.before, &change.after, 1);
+        let expr = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+        slot.insert_expr(change.attribute.as_str(), &expr);
+    }
+    Some(slot)
+}
+
 fn condition(of_job: bool) -> impl Strategy<Value = String> {
     let texts: &[&str] = if of_job {
         &[
@@ -102,6 +120,11 @@ proptest! {
                 prop_assert_eq!(market.matching(&job), suggestion.slots, "{:?}", suggestion);
                 let named = market.names.iter().position(|name| *name == suggestion.example).unwrap();
                 prop_assert!(symmetric(&job, &market.slots[named], &market.settings), "{:?}", suggestion);
+            }
+            let named = market.names.iter().position(|name| *name == suggestion.example).unwrap();
+            if let Some(slot) = changed_slot(&market.slots[named], suggestion) {
+                prop_assert!(!symmetric(&job, &market.slots[named], &market.settings), "{:?}", suggestion);
+                prop_assert!(symmetric(&job, &slot, &market.settings), "{:?} of {}", suggestion, slot);
             }
         }
         for clause in &found.clauses {

@@ -429,7 +429,10 @@ fn of_slots(market: &Market, job: &ClassAd, groups: &[Group], classes: &[(Class,
         }
         let plan = &groups[*group].plan;
         let mut conditions: Vec<&Condition> = by_slot.iter().map(|at| &plan.conditions[*at]).collect();
-        conditions.sort_by_key(|condition| std::cmp::Reverse(condition.expr.root()));
+        // What stands last is replaced first, since that moves nothing before it; and once, however often a policy
+        // refers to the attribute it stands in.
+        conditions.sort_by_key(|condition| (std::cmp::Reverse(condition.expr.root()), condition.holder.folded()));
+        conditions.dedup_by_key(|condition| (condition.expr.root(), condition.holder.folded()));
         let with = |at: usize| {
             let mut slot = market.slots[at].clone();
             for condition in &conditions {
