@@ -17,6 +17,7 @@ mod negotiate;
 mod policy;
 mod quotas;
 mod repl;
+mod report;
 mod settings;
 mod slurm;
 mod sprio;
@@ -92,6 +93,7 @@ enum Command {
     Explain(Box<explain::Arguments>),
     Whatif(Box<whatif::Arguments>),
     Diff(whatif::DiffArguments),
+    Report(Box<report::Arguments>),
     Generate(generate::Arguments),
     Quotas(quotas::Arguments),
     Taskqueues(taskqueues::Arguments),
@@ -232,6 +234,7 @@ pub fn run() -> ExitCode {
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
         Command::Explain(arguments) => explain::run(arguments, streams),
         Command::Whatif(arguments) => return ended(whatif::run(arguments, streams)),
+        Command::Report(arguments) => report::run(arguments, streams),
         Command::Diff(arguments) => return ended(whatif::diff(arguments, streams)),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Quotas(arguments) => quotas::run(arguments, streams),

@@ -2,10 +2,15 @@
 //!
 //! In: a snapshot and a job. Out: an [`Explanation`], plain data that serialises.
 
+pub mod causes;
 pub mod clauses;
 pub mod cycle;
+pub mod group;
 pub mod names;
 pub mod nearest;
+pub mod reasons;
+pub mod slot;
+pub mod submitter;
 
 use std::collections::BTreeMap;
 
@@ -16,7 +21,8 @@ use serde::Serialize;
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::matching::symmetric;
-use crate::eval::scope::{Scope, Settings};
+use crate::eval::scope::Settings;
+use crate::explain::causes::Cause;
 use crate::explain::clauses::{Clause, Plan, Truth, table};
 use crate::explain::cycle::Story;
 use crate::explain::names::Absent;
@@ -24,8 +30,8 @@ use crate::explain::nearest::{Near, Suggestion};
 use crate::name::Name;
 use crate::negotiate::Snapshot;
 use crate::negotiate::rules::Rules;
-use crate::pool::Slot;
-use crate::pool::slot::is_slot;
+use crate::negotiate::scene::{Asker, Scene, scene};
+use crate::priority::Standing;
 use crate::queue::Job;
 use crate::syntax::expr::Node;
 
@@ -51,6 +57,8 @@ pub struct Explanation {
     pub job: String,
     /// Whom it belongs to.
     pub submitter: String,
+    /// Why it does not run, the most telling first; or what it gets.
+    pub causes: Vec<Cause>,
     /// Slots looked at.
     pub slots: usize,
     /// Slots that the job accepts.
@@ -77,18 +85,26 @@ pub struct Explanation {
     pub cycle: Option<Story>,
 }
 
-/// Slots as a cycle sees them, and the clock.
+/// Slots as a cycle sees them, the settings and the clock.
 pub struct Market {
     /// The ads of the slots, with the Requirements that matchmaking uses.
     pub slots: Vec<ClassAd>,
     /// Their names.
     pub names: Vec<String>,
-    /// Clock and seed.
+    /// Which of them a cycle looks at.
+    pub looked_at: Vec<bool>,
+    /// Who uses them or is about to.
+    pub users: Vec<Option<String>>,
+    /// What they weigh.
+    pub weights: Vec<f64>,
+    /// The configuration.
+    pub rules: Rules,
+    /// Clock, seed, and what is in use.
     pub settings: Settings,
 }
 
 /// Slots with the same requirements: which, and the conditions.
-struct Group {
+pub(crate) struct Group {
     members: Vec<usize>,
     plan: Plan,
     /// What each condition is for the job, a row a member.
@@ -101,33 +117,34 @@ impl Market {
     /// # Errors
     /// A setting of the configuration that is wrong, or not supported.
     pub fn of(snapshot: &Snapshot) -> Result<Self, ConfigError> {
-        let settings = snapshot.settings();
-        let rules = Rules::read(&snapshot.config, &settings)?;
-        let takes_part = |ad: &&ClassAd| {
-            is_slot(ad)
-                && rules.slots.as_ref().is_none_or(|constraint| {
-                    Scope::new(ad, &settings).eval(constraint).is_ok_and(|value| value.as_condition() == Some(true))
-                })
-        };
-        let slots: Vec<Slot> = snapshot
-            .slots
-            .par_iter()
-            .filter(takes_part)
-            .filter_map(|ad| Slot::new(ad.clone(), &rules.weighing, &settings))
-            .map(|mut slot| {
-                for (name, expr) in &rules.match_exprs {
-                    slot.ad.insert_expr(*name, expr);
-                }
-                slot
-            })
-            .collect();
-        let names = slots.iter().map(|slot| slot.name.to_string()).collect();
-        Ok(Market { slots: slots.into_iter().map(|slot| slot.ad).collect(), names, settings })
+        scene(snapshot, &[]).map(|(scene, _)| Market::from(scene))
+    }
+
+    /// As [`Market::of`], with a job as slots see it: the negotiator tells them how its submitter stands.
+    ///
+    /// # Errors
+    /// As [`Market::of`].
+    pub fn with(snapshot: &Snapshot, job: &ClassAd, submitter: &[u8]) -> Result<(Self, Asker), ConfigError> {
+        let (scene, askers) = scene(snapshot, &[(job, submitter)])?;
+        let market = Market::from(scene);
+        let standing = Standing { priority: 0.0, usage: 0.0, floor: 0 };
+        let unknown = || Asker { ad: job.clone(), standing };
+        Ok((market, askers.into_iter().next().unwrap_or_else(unknown)))
     }
 
     /// How many slots match a job.
     pub fn matching(&self, job: &ClassAd) -> usize {
         self.slots.par_iter().filter(|slot| symmetric(job, slot, &self.settings)).count()
+    }
+}
+
+impl From<Scene> for Market {
+    fn from(Scene { slots, rules, settings }: Scene) -> Self {
+        let looked_at = slots.iter().map(|slot| rules.trim.keeps(slot, &settings)).collect();
+        let names = slots.iter().map(|slot| slot.name.to_string()).collect();
+        let users = slots.iter().map(|slot| slot.user.as_ref().map(ToString::to_string)).collect();
+        let weights = slots.iter().map(|slot| slot.weight).collect();
+        Market { slots: slots.into_iter().map(|slot| slot.ad).collect(), names, looked_at, users, weights, rules, settings }
     }
 }
 
@@ -207,22 +224,34 @@ pub fn explain(market: &Market, id: String, submitter: String, job: &ClassAd) ->
     let mut policies: Vec<SlotPolicy> = groups.iter().map(|group| policy(market, group)).collect();
     policies.sort_by_key(|policy| std::cmp::Reverse(policy.slots - policy.accepting));
     let (nearest, suggestions) = nearest::nearest(market, job, (&plan, &rows), &groups);
+    let absent = names::absent(market, job, &plan, &groups);
+    let view = causes::View { market, job, plan: &plan, rows: &rows, groups: &groups, absent: &absent };
     Explanation {
         job: id,
         submitter,
+        causes: causes::of_match(&view),
         slots: market.slots.len(),
         accepted_by_job: rows.iter().filter(|row| accepts(row)).count(),
         accepting_job: accepting.iter().filter(|accepts| **accepts).count(),
         matching: rows.iter().zip(&accepting).filter(|(row, slot)| accepts(row) && **slot).count(),
         never: all(|clause, _| clause.alone.yes == 0),
         always: all(|clause, slots| clause.alone.yes == slots),
-        absent: names::absent(market, job, &plan, &groups),
+        absent,
         clauses,
         policies,
         nearest,
         suggestions,
         cycle: None,
     }
+}
+
+/// Only the causes why a job matches no slot; nothing if one does.
+pub fn why(market: &Market, job: &ClassAd) -> Vec<Cause> {
+    let plan = Plan::of(job, Name::new("Requirements"));
+    let rows = table(&plan, job, &market.slots, &market.settings);
+    let groups = groups(market, job);
+    let absent = names::absent(market, job, &plan, &groups);
+    causes::of_match(&causes::View { market, job, plan: &plan, rows: &rows, groups: &groups, absent: &absent })
 }
 
 fn policy(market: &Market, group: &Group) -> SlotPolicy {

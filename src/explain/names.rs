@@ -27,14 +27,14 @@ const LOOKED_AT: usize = 1000;
 
 /// Where a reference is looked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     My,
     Target,
     Either,
 }
 
 /// The references of a part of a tree, with what is not looked up in either ad left out.
-fn references(tree: &Tree, root: u32) -> Vec<(Name, Place)> {
+pub(super) fn references(tree: &Tree, root: u32) -> Vec<(Name, Place)> {
     let mut found = Vec::new();
     let mut waiting = vec![root];
     while let Some(id) = waiting.pop() {

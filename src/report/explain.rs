@@ -3,11 +3,14 @@
 use std::io::{self, Write};
 
 use crate::explain::Explanation;
+use crate::explain::causes::Cause;
 use crate::explain::clauses::{Clause, Joint};
 use crate::explain::cycle::Story;
+use crate::explain::slot::SlotExplanation;
 use crate::explain::nearest::{Change, Changed, Suggestion};
 use crate::priority::Passed;
 use crate::report::outcome::{lines, table};
+use crate::quota::story::slots;
 use crate::report::{Color, counted};
 
 /// How much is printed.
@@ -32,11 +35,12 @@ pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: C
     )?;
     writeln!(
         out,
-        "{} accepted by the job, {} accept the job",
+        "the job accepts {}, {} accept the job",
         counted(found.accepted_by_job as u64, "slot"),
-        counted(found.accepting_job as u64, "slot")
+        found.accepting_job
     )?;
-    causes(out, found)?;
+    causes(out, &found.causes)?;
+    remarks(out, found)?;
     writeln!(out, "\nWhat the job asks of slots")?;
     if found.clauses.is_empty() {
         writeln!(out, "  the job has no Requirements, and so it matches nothing")?;
@@ -65,36 +69,30 @@ pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: C
     }
     near(out, found)?;
     match &found.cycle {
-        Some(story) => cycle(out, story),
+        Some(story) => cycle(out, story, color),
         None => Ok(()),
     }
 }
 
-/// What keeps the job from every slot, or from most.
-fn causes(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
-    for text in &found.never {
-        writeln!(out, "no slot satisfies `{text}`")?;
-    }
-    for one in &found.absent {
+/// Causes, the most telling first.
+fn causes(out: &mut impl Write, causes: &[Cause]) -> io::Result<()> {
+    causes.iter().try_for_each(|cause| writeln!(out, "- {}", cause.text))
+}
+
+/// What exists nowhere, and what every slot satisfies.
+fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
+    let told = |clause: &str| found.causes.iter().any(|cause| cause.text.contains(clause));
+    for one in found.absent.iter().filter(|one| !told(&one.clause)) {
         let side = if one.of_job { "the job asks" } else { "slots ask" };
-        write!(out, "`{}` exists nowhere; {side} `{}`", one.name, one.clause)?;
+        write!(out, "note: `{}` exists nowhere; {side} `{}`", one.name, one.clause)?;
         match &one.similar {
             Some(name) => writeln!(out, "; did you mean `{name}`?")?,
             None => writeln!(out)?,
         }
     }
-    if found.matching == 0 && found.never.is_empty() {
-        for policy in found.policies.iter().filter(|policy| policy.accepting == 0).take(3) {
-            let refusing =
-                policy.clauses.iter().filter(|clause| clause.joint != Joint::All && clause.together.is_some());
-            if let Some(clause) = refusing.filter(|clause| clause.alone.yes == 0).min_by_key(|clause| clause.depth) {
-                writeln!(out, "{} refuse the job by `{}`", counted(policy.slots as u64, "slot"), clause.text)?;
-            }
-        }
-    }
     if found.matching == 0 && found.slots > 0 && !found.always.is_empty() {
         let texts: Vec<String> = found.always.iter().map(|text| format!("`{text}`")).collect();
-        writeln!(out, "every slot satisfies {}", texts.join(", "))?;
+        writeln!(out, "note: every slot satisfies {}", texts.join(", "))?;
     }
     Ok(())
 }
@@ -154,6 +152,57 @@ fn near(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes why a slot is idle, or who gets it.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write_slot(out: &mut impl Write, found: &SlotExplanation, color: Color) -> io::Result<()> {
+    let user = found.user.as_ref().map(|user| format!(", used by {user}")).unwrap_or_default();
+    writeln!(out, "Slot {}: {}{user}, weight {}", found.slot, found.state, slots(found.weight))?;
+    writeln!(
+        out,
+        "{} of {} match; the slot accepts {}, {} accept the slot",
+        found.matching,
+        counted(found.jobs as u64, "idle job"),
+        found.accepted_by_slot,
+        found.accepting_slot
+    )?;
+    causes(out, &found.causes)?;
+    if found.jobs == 0 {
+        return Ok(());
+    }
+    writeln!(out, "\nWhat the slot asks of jobs")?;
+    if found.clauses.is_empty() {
+        writeln!(out, "  no Requirements, and so it matches nothing")?;
+    } else {
+        clauses(out, &found.clauses, color)?;
+    }
+    if !found.refused_by.is_empty() {
+        writeln!(out, "\nWhy jobs that it accepts refuse it")?;
+        for (text, count) in found.refused_by.iter().take(10) {
+            writeln!(out, "  {count} by {text}")?;
+        }
+    }
+    if !found.candidates.is_empty() {
+        writeln!(out, "\nWhose jobs match")?;
+        let mut table = table(&["SUBMITTER", "JOBS", "GOT OTHER SLOTS", "STOPPED"], &[1, 2], color);
+        for one in &found.candidates {
+            table.add_row([one.submitter.clone(), one.jobs.to_string(), one.elsewhere.to_string(), one.stopped.clone()]);
+        }
+        lines(out, &table)?;
+    }
+    Ok(())
+}
+
+/// Writes a story step by step.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write_steps(out: &mut impl Write, title: &str, steps: &[String]) -> io::Result<()> {
+    writeln!(out, "{title}")?;
+    steps.iter().try_for_each(|step| writeln!(out, "  {step}"))
+}
+
 /// A suggestion in one line.
 pub fn suggested(suggestion: &Suggestion) -> String {
     let changes: Vec<String> = suggestion.changes.iter().map(described).collect();
@@ -172,10 +221,13 @@ fn described(change: &Change) -> String {
     }
 }
 
-fn cycle(out: &mut impl Write, story: &Story) -> io::Result<()> {
+fn cycle(out: &mut impl Write, story: &Story, color: Color) -> io::Result<()> {
     writeln!(out, "\nThis cycle")?;
     if let Some(made) = &story.matched {
         writeln!(out, "the job gets {}, in spin {} of pie {}", made.slot, made.spin, made.pie)?;
+    }
+    if let Some(made) = &story.displaced {
+        writeln!(out, "its slot {} goes to job {} of {}", made.slot, made.job, made.submitter)?;
     }
     if let Some(refused) = &story.refused {
         writeln!(out, "refused: {}; {} of its request left", refused.reason, counted(refused.jobs as u64, "job"))?;
@@ -237,11 +289,31 @@ fn cycle(out: &mut impl Write, story: &Story) -> io::Result<()> {
             "group {}: quota {:.2}, granted {:.2} of {:.2} asked for, uses {:.2}",
             group.group, group.quota, group.allocated, group.demand, group.usage
         )?;
+        group.steps.iter().try_for_each(|step| writeln!(out, "  {step}"))?;
+    }
+    for limit in &story.limits {
+        let held: Vec<String> = limit.holders.iter().map(|(who, amount)| format!("{who} {}", slots(*amount))).collect();
+        let held = if held.is_empty() { "nobody".to_owned() } else { held.join(", ") };
+        writeln!(
+            out,
+            "concurrency limit {}: asks for {}, at most {}, held by {held}",
+            limit.name,
+            slots(limit.wanted),
+            slots(limit.maximum)
+        )?;
+    }
+    if !story.preemption.is_empty() {
+        writeln!(out, "slots in use that match and that PREEMPTION_REQUIREMENTS refuses")?;
+        clauses(out, &story.preemption, color)?;
     }
     let taken = &story.taken;
-    writeln!(out, "of {} that match, nobody has {}", counted(taken.usable as u64, "slot"), taken.left)?;
-    for (who, count) in taken.won.iter().take(10) {
-        writeln!(out, "  {count} taken by {who}")?;
+    if taken.usable == 0 {
+        return Ok(());
+    }
+    let left = if taken.left == taken.usable { "all of them".to_owned() } else { taken.left.to_string() };
+    writeln!(out, "of {} that match, nobody has {left}", counted(taken.usable as u64, "slot"))?;
+    for won in taken.won.iter().take(10) {
+        writeln!(out, "  {} taken by {}: {}", won.slots, won.submitter, won.why)?;
     }
     for (who, count) in taken.in_use.iter().take(10) {
         writeln!(out, "  {count} in use by {who}")?;

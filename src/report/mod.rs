@@ -4,11 +4,13 @@
 
 pub mod autoclusters;
 pub mod config;
+pub mod cycle;
 pub mod diff;
 pub mod explain;
 pub mod functions;
 pub mod lint;
 pub mod outcome;
+pub mod page;
 pub mod play;
 pub mod policy;
 pub mod quotas;

@@ -9,13 +9,17 @@ use crate::whatif::Difference;
 /// Names listed in one line.
 const LISTED: usize = 10;
 
+fn counted_matches(count: usize) -> String {
+    if count == 1 { "1 match".to_owned() } else { format!("{count} matches") }
+}
+
 /// Writes a difference.
 ///
 /// # Errors
 /// The output cannot be written.
 pub fn write(out: &mut impl Write, found: &Difference, color: Color) -> io::Result<()> {
     if found.is_none() {
-        return writeln!(out, "no difference: {} matches", found.matches.0);
+        return writeln!(out, "no difference: {} before and after", counted_matches(found.matches.0));
     }
     writeln!(
         out,
@@ -43,20 +47,31 @@ pub fn write(out: &mut impl Write, found: &Difference, color: Color) -> io::Resu
         }
         lines(out, &table)?;
     }
+    if !found.classes.is_empty() {
+        writeln!(out)?;
+        let mut table = table(&["KIND OF SLOT", "MATCHED BEFORE", "AFTER"], &[1, 2], color);
+        for one in &found.classes {
+            table.add_row([one.name.clone(), one.before.to_string(), one.after.to_string()]);
+        }
+        lines(out, &table)?;
+    }
     let moved: Vec<String> = found.jobs_moved.iter().map(|(job, from, to)| format!("{job} {from} → {to}")).collect();
     writeln!(out)?;
-    for (what, names) in [
-        ("jobs that get a slot now", &found.jobs_won),
-        ("jobs that get none now", &found.jobs_lost),
-        ("jobs that get another slot", &moved),
-        ("slots matched now", &found.slots_won),
-        ("slots not matched now", &found.slots_lost),
-        ("requests that find no slot now", &found.no_match_now),
-        ("requests that no longer find none", &found.no_match_before),
+    for (many, one, names) in [
+        ("jobs get a slot now", "job gets a slot now", &found.jobs_won),
+        ("jobs get none now", "job gets none now", &found.jobs_lost),
+        ("jobs get another slot", "job gets another slot", &moved),
+        ("slots matched now", "slot matched now", &found.slots_won),
+        ("slots not matched now", "slot not matched now", &found.slots_lost),
+        ("requests match no slot at all now", "request matches no slot at all now", &found.stranded),
+        ("requests match some slot now", "request matches some slot now", &found.freed),
+        ("requests find no slot left now", "request finds no slot left now", &found.no_match_now),
+        ("requests found no slot left before", "request found no slot left before", &found.no_match_before),
     ] {
         if names.is_empty() {
             continue;
         }
+        let what = if names.len() == 1 { one } else { many };
         let more = if names.len() > LISTED { format!(" and {} more", names.len() - LISTED) } else { String::new() };
         let shown: Vec<&str> = names.iter().take(LISTED).map(String::as_str).collect();
         writeln!(out, "{} {what}: {}{more}", names.len(), shown.join(", "))?;

@@ -4,14 +4,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::ad::ClassAd;
+use crate::config::ConfigError;
+use crate::eval::matching::symmetric;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
+use crate::negotiate::Snapshot;
 use crate::negotiate::candidate::Tier;
 use crate::negotiate::outcome::{Match, Outcome, Rejection};
+use crate::negotiate::rules::Rules;
+use crate::negotiate::scene::scene;
+use crate::pool::facts::Facts;
+use crate::queue::Job;
 use crate::syntax::expr::Expr;
+
+/// Evaluations of Requirements for jobs that match nothing, at most.
+const EVALUATIONS: usize = 2_000_000;
 
 /// An attribute to set in the ads for which a condition holds.
 #[derive(Debug, Clone)]
@@ -94,6 +105,12 @@ pub struct Difference {
     pub slots_won: Vec<String>,
     /// Slots that are matched only before it.
     pub slots_lost: Vec<String>,
+    /// Slots matched by class: what kind of slot they are. None if the slots are not known.
+    pub classes: Vec<Moved<usize>>,
+    /// Requests by their first job that some slot matched, whoever has it, and that none matches after the change.
+    pub stranded: Vec<String>,
+    /// Requests by their first job that no slot matched, and that some match after the change.
+    pub freed: Vec<String>,
     /// Requests that found no slot that matches only after the change, by their first job.
     pub no_match_now: Vec<String>,
     /// Requests that found none only before it.
@@ -141,6 +158,9 @@ impl Difference {
             jobs_moved: moved.collect(),
             slots_won: only(&new_slots, &old_slots),
             slots_lost: only(&old_slots, &new_slots),
+            classes: Vec::new(),
+            stranded: Vec::new(),
+            freed: Vec::new(),
             no_match_now: only(&new_none, &old_none),
             no_match_before: only(&old_none, &new_none),
         }
@@ -157,11 +177,46 @@ impl Difference {
             && self.jobs_moved.is_empty()
             && self.no_match_now.is_empty()
             && self.no_match_before.is_empty()
+            && self.stranded.is_empty()
+            && self.freed.is_empty()
+    }
+
+    /// Adds what needs the pools to be told: matches by classes of slots, and jobs that match nothing at all, or no longer.
+    ///
+    /// # Errors
+    /// A setting of a configuration that is wrong.
+    pub fn with_pools(
+        mut self,
+        (before, old): (&Snapshot, &Outcome),
+        (after, new): (&Snapshot, &Outcome),
+    ) -> Result<Self, ConfigError> {
+        self.classes = paired(&classes(before, old), &classes(after, new));
+        let none = |outcome: &Outcome| -> Vec<String> {
+            let refused = outcome.rejections.iter().filter(|one| one.rejection == Rejection::NoMatch);
+            refused.map(|one| one.job.clone()).collect()
+        };
+        let mut asked: Vec<String> = none(old).into_iter().chain(none(new)).collect();
+        asked.sort_unstable();
+        asked.dedup();
+        let slots = before.slots.len().max(after.slots.len()).max(1);
+        asked.truncate((EVALUATIONS / slots).max(1));
+        if asked.is_empty() {
+            return Ok(self);
+        }
+        let (could, can) = (matching(before, &asked)?, matching(after, &asked)?);
+        for (job, (could, can)) in asked.into_iter().zip(could.into_iter().zip(can)) {
+            match (could, can) {
+                (true, false) => self.stranded.push(job),
+                (false, true) => self.freed.push(job),
+                _ => {}
+            }
+        }
+        Ok(self)
     }
 
     /// The difference as an ad, for conditions over it: `MatchesBefore`, `MatchesAfter`, `WeightBefore`, `WeightAfter`,
     /// `PreemptionsBefore`, `PreemptionsAfter`, `JobsWon`, `JobsLost`, `JobsMoved`, `SlotsWon`, `SlotsLost`,
-    /// `RequestsUnmatchedNow`, `RequestsUnmatchedBefore`.
+    /// `RequestsStranded`, `RequestsFreed`, `RequestsUnmatchedNow`, `RequestsUnmatchedBefore`.
     pub fn to_ad(&self) -> ClassAd {
         let mut ad = ClassAd::new();
         let counts = [
@@ -174,6 +229,8 @@ impl Difference {
             ("JobsMoved", self.jobs_moved.len()),
             ("SlotsWon", self.slots_won.len()),
             ("SlotsLost", self.slots_lost.len()),
+            ("RequestsStranded", self.stranded.len()),
+            ("RequestsFreed", self.freed.len()),
             ("RequestsUnmatchedNow", self.no_match_now.len()),
             ("RequestsUnmatchedBefore", self.no_match_before.len()),
         ];
@@ -184,6 +241,105 @@ impl Difference {
         ad.insert("WeightAfter", self.weight.1);
         ad
     }
+}
+
+/// Several cycles as one outcome: what was matched in all of them, and how groups and submitters stand in the last.
+pub fn summed(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
+    let mut sum = Outcome::default();
+    for mut outcome in outcomes {
+        let mut matches = std::mem::take(&mut sum.matches);
+        matches.append(&mut outcome.matches);
+        outcome.matches = matches;
+        for line in std::mem::take(&mut sum.submitters) {
+            match outcome.submitters.iter_mut().find(|one| one.submitter == line.submitter) {
+                Some(one) => {
+                    one.matched += line.matched;
+                    one.weight += line.weight;
+                }
+                None => outcome.submitters.push(line),
+            }
+        }
+        sum = outcome;
+    }
+    sum
+}
+
+/// Slots of a kind, and what became of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SlotKind {
+    /// Cores, memory, GPUs and architecture.
+    pub name: String,
+    /// How many there are.
+    pub slots: usize,
+    /// How many of them were in use when the cycle began.
+    pub in_use: usize,
+    /// How many of them were matched.
+    pub matched: usize,
+}
+
+/// The slots of a pool by their kind, those of which there are most first.
+pub fn kinds(snapshot: &Snapshot, outcome: &Outcome) -> Vec<SlotKind> {
+    let settings = snapshot.settings();
+    let got: BTreeSet<&str> = outcome.matches.iter().map(|made| made.slot.as_str()).collect();
+    let mut kinds: BTreeMap<String, SlotKind> = BTreeMap::new();
+    for ad in &snapshot.slots {
+        let facts = Facts::of(ad, &settings);
+        let Some(name) = facts.string("Name") else { continue };
+        let name_of_kind = kind(facts);
+        let entry = kinds.entry(name_of_kind.clone()).or_insert_with(|| SlotKind { name: name_of_kind, ..SlotKind::default() });
+        entry.slots += 1;
+        entry.in_use += usize::from(facts.string("State").is_some_and(|state| state.eq_ignore_ascii_case(b"Claimed")));
+        entry.matched += usize::from(got.contains(String::from_utf8_lossy(&name).as_ref()));
+    }
+    let mut kinds: Vec<SlotKind> = kinds.into_values().collect();
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.slots));
+    kinds
+}
+
+/// Matches by the kind of slot.
+fn classes(snapshot: &Snapshot, outcome: &Outcome) -> BTreeMap<String, usize> {
+    kinds(snapshot, outcome).into_iter().map(|kind| (kind.name, kind.matched)).collect()
+}
+
+/// What kind of slot it is: cores, memory, GPUs and architecture, as far as the ad says so.
+fn kind(facts: Facts<'_>) -> String {
+    let mut parts = Vec::new();
+    for name in ["Cpus", "Memory", "GPUs"] {
+        if let Some(count) = facts.integer(name).filter(|count| name != "GPUs" || *count > 0) {
+            parts.push(format!("{name} {count}"));
+        }
+    }
+    for name in ["Arch", "OpSys"] {
+        if let Some(text) = facts.string(name) {
+            parts.push(String::from_utf8_lossy(&text).into_owned());
+        }
+    }
+    if parts.is_empty() { "unknown".to_owned() } else { parts.join(", ") }
+}
+
+/// For each of some jobs, whether any slot matches it, whoever has it.
+fn matching(snapshot: &Snapshot, jobs: &[String]) -> Result<Vec<bool>, ConfigError> {
+    let settings = snapshot.settings();
+    let rules = Rules::read(&snapshot.config, &settings)?;
+    let domain = rules.knobs.accountant.domain.clone();
+    let ids: hashbrown::HashMap<&str, usize> = jobs.iter().enumerate().map(|(at, job)| (job.as_str(), at)).collect();
+    let mut found: Vec<Option<(&ClassAd, Vec<u8>)>> = vec![None; jobs.len()];
+    for ad in &snapshot.jobs {
+        if let Some(job) = Job::new(ad, domain.as_deref(), &settings)
+            && let Some(at) = ids.get(job.id.to_string().as_str())
+        {
+            found[*at] = Some((ad, job.submitter.to_vec()));
+        }
+    }
+    let asking: Vec<(&ClassAd, &[u8])> = found.iter().flatten().map(|(ad, submitter)| (*ad, &**submitter)).collect();
+    let (scene, askers) = scene(snapshot, &asking)?;
+    let mut askers = askers.into_iter();
+    let mut any = |one: Option<(&ClassAd, Vec<u8>)>| {
+        one.and_then(|_| askers.next()).is_some_and(|asker| {
+            scene.slots.par_iter().any(|slot| symmetric(&asker.ad, &slot.ad, &scene.settings))
+        })
+    };
+    Ok(found.into_iter().map(&mut any).collect())
 }
 
 fn displaces(made: &Match) -> bool {
