@@ -47,7 +47,14 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let now = jiff::Timestamp::from_second(snapshot.now)
         .map_or_else(|_| format!("second {}", snapshot.now), |now| now.strftime("%Y-%m-%d %H:%M:%S UTC").to_string());
     let kinds = kinds(&snapshot, &outcome);
-    let text = page(&CycleReport { name: &name, now: &now, outcome: &outcome, kinds: &kinds, reasons: &reasons, audit: &audit });
+    let text = page(&CycleReport {
+        name: &name,
+        now: &now,
+        outcome: &outcome,
+        kinds: &kinds,
+        reasons: &reasons,
+        audit: &audit,
+    });
     if arguments.output.as_os_str() == "-" {
         let mut out = std::io::stdout().lock();
         return written(out.write_all(text.as_bytes()).and_then(|()| out.flush()));

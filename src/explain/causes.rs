@@ -120,9 +120,14 @@ pub(super) fn of_match(view: &View<'_>) -> Vec<Cause> {
 
 /// Which conditions of the job most other slots do not satisfy.
 fn unsatisfied(view: &View<'_>) -> Vec<Cause> {
-    let failing = |at: usize| (0..view.rows.len()).filter(|slot| view.rows[*slot][at] != Truth::True).collect::<Vec<_>>();
-    let mut found: Vec<(&Condition, Vec<usize>)> =
-        view.plan.required().map(|(at, condition)| (condition, failing(at))).filter(|(_, slots)| !slots.is_empty()).collect();
+    let failing =
+        |at: usize| (0..view.rows.len()).filter(|slot| view.rows[*slot][at] != Truth::True).collect::<Vec<_>>();
+    let mut found: Vec<(&Condition, Vec<usize>)> = view
+        .plan
+        .required()
+        .map(|(at, condition)| (condition, failing(at)))
+        .filter(|(_, slots)| !slots.is_empty())
+        .collect();
     found.sort_by_key(|(_, slots)| std::cmp::Reverse(slots.len()));
     let cause = |(condition, slots): (&Condition, Vec<usize>)| {
         let notes = bracketed(&beside(view, condition, true, &slots));
@@ -335,7 +340,8 @@ mod tests {
         explain(&market, "1.0".to_owned(), "a@x".to_owned(), &ad(job)).causes[0].text.clone()
     }
 
-    const SMALL: &str = "[Name = \"a\"; MyType = \"Machine\"; OpSys = \"LINUX\"; Memory = 10; GPUs = 0; Requirements = true]";
+    const SMALL: &str =
+        "[Name = \"a\"; MyType = \"Machine\"; OpSys = \"LINUX\"; Memory = 10; GPUs = 0; Requirements = true]";
     const LARGE: &str = "[Name = \"b\"; MyType = \"Machine\"; OpSys = \"LINUX\"; Memory = 40; GPUs = 2; \
                          Requirements = START; START = TARGET.Owner == \"bob\"]";
 
@@ -366,7 +372,10 @@ mod tests {
     #[test]
     fn conditions_that_exclude_each_other_are_told() {
         assert_eq!(
-            first("[Requirements = TARGET.Memory < 20 && TARGET.OpSys == \"LINUX\" && TARGET.GPUs > 1]", &[SMALL, LARGE]),
+            first(
+                "[Requirements = TARGET.Memory < 20 && TARGET.OpSys == \"LINUX\" && TARGET.GPUs > 1]",
+                &[SMALL, LARGE]
+            ),
             "no slot satisfies both `TARGET.Memory < 20` (1 slots do) and `TARGET.GPUs > 1` (1 do)"
         );
     }

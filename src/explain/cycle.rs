@@ -5,22 +5,23 @@
 use serde::Serialize;
 
 use crate::ad::ClassAd;
-use crate::eval::matching::symmetric;
 use crate::config::ConfigError;
+use crate::eval::matching::symmetric;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::clauses::{Clause, Joint, Plan, Truth};
 use crate::explain::{Market, tally};
 use crate::name::Name;
 use crate::negotiate::concurrency::demands;
+use crate::negotiate::outcome::{Match, Rejected, Rejection};
 use crate::negotiate::quotas::divide;
 use crate::negotiate::scene::Asker;
-use crate::negotiate::{Outcome, Snapshot};
-use crate::negotiate::outcome::{Match, Rejected, Rejection};
 use crate::negotiate::summary::Stopped;
-use crate::priority::Passed;
+use crate::negotiate::{Outcome, Snapshot};
 use crate::pool::facts::Facts;
+use crate::priority::Passed;
 use crate::queue::job::{Activity, JobId};
 use crate::quota::story::slots;
+use crate::quota::summary::SurplusPolicy;
 
 /// A visit to the submitter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -164,10 +165,16 @@ pub fn story(outcome: &Outcome, snapshot: &Snapshot, market: &Market, asked: &As
     let name = id.to_string();
     let matched = outcome.matches.iter().find(|made| made.job == name).cloned();
     let within = |one: &&Rejected| {
-        // The jobs of a request follow one another; the refusal names the first that is left.
+        // The jobs of a request follow one another: those it got slots for in the same spin, and those that are left.
         one.submitter == submitter
             && number(&one.job).is_some_and(|(cluster, process)| {
-                let beyond = i64::try_from(one.jobs).unwrap_or(i64::MAX);
+                let of_request = |made: &&Match| {
+                    made.cluster == cluster
+                        && made.submitter == one.submitter
+                        && (made.pie, made.spin) == (one.pie, one.spin)
+                };
+                let all = one.jobs + outcome.matches.iter().filter(of_request).count();
+                let beyond = i64::try_from(all).unwrap_or(i64::MAX);
                 cluster == id.cluster && process <= id.process && id.process - process < beyond
             })
     };
@@ -261,7 +268,8 @@ fn limits(outcome: &Outcome, market: &Market, job: &ClassAd) -> Vec<LimitStand> 
 fn preemption(market: &Market, submitter: &str, job: &ClassAd, usable: &[usize]) -> Vec<Clause> {
     let Some(expr) = &market.rules.preemption.requirements else { return Vec::new() };
     let name = Name::new("PREEMPTION_REQUIREMENTS");
-    let others = |at: &&usize| market.looked_at[**at] && market.users[**at].as_deref().is_some_and(|user| user != submitter);
+    let others =
+        |at: &&usize| market.looked_at[**at] && market.users[**at].as_deref().is_some_and(|user| user != submitter);
     let mut plan = Plan::default();
     let mut rows = Vec::new();
     for at in usable.iter().filter(others) {
@@ -303,6 +311,30 @@ fn stand(outcome: &Outcome, snapshot: &Snapshot, submitter: &str) -> Result<Opti
     let division = divide(snapshot)?;
     let told = division.groups.into_iter().find(|one| one.summary.name == group.name);
     let (why, steps) = told.map(|one| (one.why, one.story)).unwrap_or_default();
+    let full = |name: &str| -> Option<String> {
+        let above = outcome.groups.iter().find(|one| one.name == name)?;
+        let used: f64 =
+            outcome.groups.iter().filter(|one| is_within(outcome, &one.name, name)).map(|one| one.usage).sum();
+        let strict = above.surplus == SurplusPolicy::No && above.parent.is_some() && used + 1e-6 >= above.subtree_quota;
+        strict.then(|| {
+            format!(
+                "`{name}` above it accepts no surplus, and all below it use {} of its {}",
+                slots(used),
+                slots(above.subtree_quota)
+            )
+        })
+    };
+    let mut above = group.parent.clone();
+    let mut capped = None;
+    for _ in 0..outcome.groups.len() {
+        let Some(name) = above else { break };
+        capped = full(&name);
+        if capped.is_some() {
+            break;
+        }
+        above = outcome.groups.iter().find(|one| one.name == name).and_then(|one| one.parent.clone());
+    }
+    let why = capped.unwrap_or(why);
     Ok(Some(GroupStand {
         group: group.name.clone(),
         quota: group.quota,
@@ -312,6 +344,19 @@ fn stand(outcome: &Outcome, snapshot: &Snapshot, submitter: &str) -> Result<Opti
         why,
         steps,
     }))
+}
+
+/// Whether a group is another one or stands below it.
+fn is_within(outcome: &Outcome, name: &str, above: &str) -> bool {
+    let mut at = Some(name.to_owned());
+    for _ in 0..=outcome.groups.len() {
+        match at {
+            Some(name) if name == above => return true,
+            Some(name) => at = outcome.groups.iter().find(|one| one.name == name).and_then(|one| one.parent.clone()),
+            None => return false,
+        }
+    }
+    false
 }
 
 /// Why one submitter was served before another, by the first key in which they differ.
@@ -363,7 +408,10 @@ fn taken(outcome: &Outcome, market: &Market, submitter: &str, usable: &[usize]) 
 pub fn of_cycle(story: &Story, outcome: &Outcome, market: &Market, asked: &Asked<'_>) -> Vec<Cause> {
     let mut found = Vec::new();
     if let Some(made) = &story.matched {
-        found.push(Cause::new(Reason::Matched, format!("the job gets {}, in spin {} of pie {}", made.slot, made.spin, made.pie)));
+        found.push(Cause::new(
+            Reason::Matched,
+            format!("the job gets {}, in spin {} of pie {}", made.slot, made.spin, made.pie),
+        ));
         return found;
     }
     found.extend(not_waiting(story, market, asked));
@@ -382,8 +430,13 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, market: &Market, asked: &Asked
     let short = matches!(story.stopped, Some(Stopped::GroupQuota | Stopped::ShareUsed))
         || matches!(rejection, Some(Rejection::SubmitterLimit));
     if let Some(group) = group_full.filter(|_| short && rejection != Some(Rejection::ConcurrencyLimit)) {
+        let heavy = if group.usage < group.allocated {
+            format!("; the lightest slot that matches weighs {}", slots(lightest))
+        } else {
+            String::new()
+        };
         let text = format!(
-            "group {} is at what it may use: quota {}, granted {}, uses {}, asks for {}; {}",
+            "group {} is at what it may use: quota {}, granted {}, uses {}, asks for {}; {}{heavy}",
             group.group,
             slots(group.quota),
             slots(group.allocated),
@@ -397,7 +450,10 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, market: &Market, asked: &Asked
         let ceiling = story.ceiling.map(|ceiling| format!(" of {ceiling}")).unwrap_or_default();
         let got = outcome.matches.iter().filter(|made| made.submitter == asked.submitter).map(|made| made.weight);
         let uses = slots(story.usage + got.sum::<f64>());
-        found.push(Cause::new(Reason::Ceiling, format!("{} is at its ceiling{ceiling} and uses {uses}", asked.submitter)));
+        found.push(Cause::new(
+            Reason::Ceiling,
+            format!("{} is at its ceiling{ceiling} and uses {uses}", asked.submitter),
+        ));
     }
     if rejection == Some(Rejection::PreemptionRequirements) {
         let failing = story.preemption.iter().filter(|clause| clause.joint != Joint::All && clause.together.is_some());
@@ -411,7 +467,11 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, market: &Market, asked: &Asked
             found.push(Cause::new(Reason::PreemptionRequirements, text));
         }
     }
-    let share = story.stopped == Some(Stopped::ShareUsed) || rejection == Some(Rejection::SubmitterLimit);
+    // Who has every slot that matches does not lack a share.
+    let has_all = story.taken.left == 0
+        && story.taken.in_use.is_empty()
+        && story.taken.won.iter().all(|won| won.submitter == asked.submitter);
+    let share = (story.stopped == Some(Stopped::ShareUsed) || rejection == Some(Rejection::SubmitterLimit)) && !has_all;
     if share && found.is_empty() {
         let turn = story.turns.last();
         let (fraction, limit) = turn.map_or((0.0, 0.0), |turn| (turn.share * 100.0, turn.limit));
@@ -441,12 +501,17 @@ fn gone(story: &Story, market: &Market, first: bool) -> Vec<Cause> {
     let mut found = Vec::new();
     let taken = &story.taken;
     if first && taken.not_looked_at > 0 && taken.not_looked_at == taken.usable {
-        let why = if market.rules.trim.preemption { "retiring or shutting down" } else { "in use, and NEGOTIATOR_CONSIDER_PREEMPTION is false" };
+        let why = if market.rules.trim.preemption {
+            "retiring or shutting down"
+        } else {
+            "in use, and NEGOTIATOR_CONSIDER_PREEMPTION is false"
+        };
         let text = format!("the cycle does not look at any of the {} slots that match: {why}", taken.usable);
         found.push(Cause::new(Reason::NotLookedAt, text));
     }
     for won in taken.won.iter().take(3) {
-        let text = format!("{} took {} of the {} slots that match: {}", won.submitter, won.slots, taken.usable, won.why);
+        let text =
+            format!("{} took {} of the {} slots that match: {}", won.submitter, won.slots, taken.usable, won.why);
         found.push(Cause::new(Reason::Taken, text));
     }
     for (who, count) in taken.in_use.iter().take(3) {
@@ -478,21 +543,26 @@ fn not_waiting(story: &Story, market: &Market, asked: &Asked<'_>) -> Option<Caus
             Some(7) => "is suspended",
             _ => "is not idle",
         };
-        let status = status.map(|status| format!("JobStatus is {status}")).unwrap_or_else(|| "it has no JobStatus".to_owned());
+        let status =
+            status.map(|status| format!("JobStatus is {status}")).unwrap_or_else(|| "it has no JobStatus".to_owned());
         let universe = facts.integer("JobUniverse").filter(|_| word.contains("universe"));
         let universe = universe.map(|universe| format!(", JobUniverse is {universe}")).unwrap_or_default();
         let reason = facts.string("HoldReason").map(|reason| format!(": {reason}")).unwrap_or_default();
         return Some(Cause::new(Reason::NotIdle, format!("the job {word} ({status}{universe}){reason}")));
     }
     if let Some(constraint) = &market.rules.jobs {
-        let holds = crate::explain::clauses::truth(crate::eval::scope::Scope::new(&asked.asker.ad, &market.settings), constraint);
+        let holds = crate::explain::clauses::truth(
+            crate::eval::scope::Scope::new(&asked.asker.ad, &market.settings),
+            constraint,
+        );
         if holds != Truth::True {
             let text = format!("NEGOTIATOR_JOB_CONSTRAINT leaves the job out: `{constraint}` is not true");
             return Some(Cause::new(Reason::LeftOut, text));
         }
     }
     if story.stopped.is_none() {
-        let text = format!("no submitter {} takes part in the cycle: it is not advertised, or left out", asked.submitter);
+        let text =
+            format!("no submitter {} takes part in the cycle: it is not advertised, or left out", asked.submitter);
         return Some(Cause::new(Reason::LeftOut, text));
     }
     None
@@ -507,7 +577,8 @@ fn lightest(market: &Market, job: &ClassAd) -> f64 {
 /// A limit of which not enough is left.
 fn reached(limit: &LimitStand) -> Option<Cause> {
     let held: f64 = limit.holders.iter().map(|(_, amount)| amount).sum();
-    let whose: Vec<String> = limit.holders.iter().take(3).map(|(who, amount)| format!("{who} {}", slots(*amount))).collect();
+    let whose: Vec<String> =
+        limit.holders.iter().take(3).map(|(who, amount)| format!("{who} {}", slots(*amount))).collect();
     (held + limit.wanted > limit.maximum).then(|| {
         let text = format!(
             "concurrency limit `{}` is reached: at most {}, held by {}",

@@ -144,7 +144,15 @@ impl From<Scene> for Market {
         let names = slots.iter().map(|slot| slot.name.to_string()).collect();
         let users = slots.iter().map(|slot| slot.user.as_ref().map(ToString::to_string)).collect();
         let weights = slots.iter().map(|slot| slot.weight).collect();
-        Market { slots: slots.into_iter().map(|slot| slot.ad).collect(), names, looked_at, users, weights, rules, settings }
+        Market {
+            slots: slots.into_iter().map(|slot| slot.ad).collect(),
+            names,
+            looked_at,
+            users,
+            weights,
+            rules,
+            settings,
+        }
     }
 }
 

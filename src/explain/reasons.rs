@@ -68,7 +68,8 @@ pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<Common>, Con
         let mut causes = of_cycle(&story(outcome, snapshot, &market, &asked)?, outcome, &market, &asked);
         causes.extend(why(&market, &asker.ad));
         let text = causes.into_iter().next().map_or_else(|| one.reason.clone(), |cause| cause.text);
-        let entry = found.entry(text.clone()).or_insert(Common { text, jobs: 0, requests: 0, example: one.job.clone() });
+        let entry =
+            found.entry(text.clone()).or_insert(Common { text, jobs: 0, requests: 0, example: one.job.clone() });
         entry.jobs += one.jobs;
         entry.requests += 1;
     }

@@ -10,9 +10,9 @@ use crate::explain::clauses::{Clause, Joint, Plan, Truth, table};
 use crate::explain::{Market, tally};
 use crate::name::Name;
 use crate::negotiate::Outcome;
+use crate::negotiate::Snapshot;
 use crate::negotiate::candidate::Tier;
 use crate::negotiate::outcome::Match;
-use crate::negotiate::Snapshot;
 use crate::queue::Job;
 use crate::queue::job::Activity;
 
@@ -84,7 +84,10 @@ pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &s
     let matched = outcome.matches.iter().find(|made| made.slot == market.names[at]).cloned();
     let mut explanation = SlotExplanation {
         slot: market.names[at].clone(),
-        state: slot.constant("State").and_then(|state| Some(String::from_utf8_lossy(state.as_bytes()?).into_owned())).unwrap_or_default(),
+        state: slot
+            .constant("State")
+            .and_then(|state| Some(String::from_utf8_lossy(state.as_bytes()?).into_owned()))
+            .unwrap_or_default(),
         user: market.users[at].clone(),
         weight: market.weights[at],
         causes: Vec::new(),
@@ -144,7 +147,10 @@ fn causes(found: &SlotExplanation, looked_at: bool) -> Vec<Cause> {
             Tier::Rank => ": the slot likes it better",
             Tier::Priority => ": its priority is better",
         };
-        let text = format!("job {} of {} gets it, in spin {} of pie {}{whom}{ground}", made.job, made.submitter, made.spin, made.pie);
+        let text = format!(
+            "job {} of {} gets it, in spin {} of pie {}{whom}{ground}",
+            made.job, made.submitter, made.spin, made.pie
+        );
         causes.push(Cause::new(Reason::Matched, text));
         return causes;
     }
@@ -182,7 +188,8 @@ fn causes(found: &SlotExplanation, looked_at: bool) -> Vec<Cause> {
         }
     } else {
         if let Some(user) = &found.user {
-            causes.push(Cause::new(Reason::Taken, format!("{user} uses it, and no job that matches may displace them")));
+            causes
+                .push(Cause::new(Reason::Taken, format!("{user} uses it, and no job that matches may displace them")));
         }
         for one in found.candidates.iter().take(4) {
             let text = format!(

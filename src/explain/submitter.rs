@@ -76,7 +76,10 @@ fn steps(story: &ShareStory, outcome: &Outcome) -> Vec<String> {
         let mut text = format!("turn {} (pie {}, spin {}{group}): ", turn.turn, turn.pie, turn.spin);
         // The sum is that of all who are in the pie, which the visits show unless somebody has none.
         if at == 0 && sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
-            text.push_str(&format!("1/{priority:.2} of the sum {sum:.4} of all is a share of {:.1}%", turn.share * 100.0));
+            text.push_str(&format!(
+                "1/{priority:.2} of the sum {sum:.4} of all is a share of {:.1}%",
+                turn.share * 100.0
+            ));
         } else {
             text.push_str(&format!("its share is {:.1}%", turn.share * 100.0));
         }
@@ -97,10 +100,18 @@ fn steps(story: &ShareStory, outcome: &Outcome) -> Vec<String> {
     for (reason, count) in &story.refusals {
         steps.push(format!("{count} requests are refused: {reason}"));
     }
-    let limited = outcome.rejections.iter().any(|one| one.submitter == line.submitter && one.rejection == Rejection::SubmitterLimit);
+    let limited = outcome
+        .rejections
+        .iter()
+        .any(|one| one.submitter == line.submitter && one.rejection == Rejection::SubmitterLimit);
     if limited {
         steps.push("a slot that matches weighs more than it may still take".to_owned());
     }
-    steps.push(format!("in all it gets {} slots of weight {}: {}", line.matched, slots(line.weight), line.stopped.as_str()));
+    steps.push(format!(
+        "in all it gets {} slots of weight {}: {}",
+        line.matched,
+        slots(line.weight),
+        line.stopped.as_str()
+    ));
     steps
 }

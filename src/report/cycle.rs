@@ -61,9 +61,19 @@ pub fn page(report: &CycleReport<'_>) -> String {
     page.heading("Slots");
     let rows = report.kinds.iter().take(ROWS).map(|kind| {
         let left = kind.slots - kind.in_use.min(kind.slots);
-        vec![kind.name.clone(), kind.slots.to_string(), kind.in_use.to_string(), left.to_string(), kind.matched.to_string()]
+        vec![
+            kind.name.clone(),
+            kind.slots.to_string(),
+            kind.in_use.to_string(),
+            left.to_string(),
+            kind.matched.to_string(),
+        ]
     });
-    page.table("by their kind", &["kind", "slots", "in use before", "free before", "matched"], &rows.collect::<Vec<_>>());
+    page.table(
+        "by their kind",
+        &["kind", "slots", "in use before", "free before", "matched"],
+        &rows.collect::<Vec<_>>(),
+    );
     page.heading("Why jobs did not run");
     if report.reasons.is_empty() {
         page.paragraph("No request was refused.");
@@ -92,7 +102,12 @@ fn strip(text: &mut String, fraction: f64, style: &str) {
 /// A line across the bar.
 fn line(text: &mut String, fraction: f64, style: &str) {
     let percent = (fraction * 100.0).clamp(0.0, 100.0);
-    push(text, format_args!("<div style=\"position:absolute;left:calc({percent:.2}% - 1px);top:0;height:100%;{style}\"></div>"));
+    push(
+        text,
+        format_args!(
+            "<div style=\"position:absolute;left:calc({percent:.2}% - 1px);top:0;height:100%;{style}\"></div>"
+        ),
+    );
 }
 
 fn key(text: &mut String, style: &str, words: &str) {
@@ -113,7 +128,8 @@ fn groups(groups: &[GroupSummary]) -> String {
     });
     let widest = groups.iter().map(|group| group.quota.max(group.allocated).max(group.usage).max(group.demand));
     let widest = widest.fold(0.0, f64::max).max(1e-9);
-    let mut text = String::from("<figure>\n<figcaption>Quota, grant, use and demand</figcaption>\n<ul class=\"legend\">");
+    let mut text =
+        String::from("<figure>\n<figcaption>Quota, grant, use and demand</figcaption>\n<ul class=\"legend\">");
     key(&mut text, "background:var(--c0)", "used at the end");
     key(&mut text, "background:var(--c0);opacity:.35", "granted");
     key(&mut text, "border-right:3px solid var(--ink)", "quota");
@@ -130,7 +146,13 @@ fn groups(groups: &[GroupSummary]) -> String {
         let indent = depths.get(group.name.as_str()).copied().unwrap_or(0).min(8);
         let name = escaped(&group.name);
         push(&mut text, format_args!("<div class=\"group\" style=\"padding-left:{indent}rem\">"));
-        push(&mut text, format_args!("<p style=\"{FACTS}\"><strong style=\"color:var(--ink)\">{name}</strong> {}</p>", escaped(&facts)));
+        push(
+            &mut text,
+            format_args!(
+                "<p style=\"{FACTS}\"><strong style=\"color:var(--ink)\">{name}</strong> {}</p>",
+                escaped(&facts)
+            ),
+        );
         push(&mut text, format_args!("<div role=\"img\" aria-label=\"{name}: {}\" style=\"{BAR}\">", escaped(&facts)));
         strip(&mut text, group.allocated / widest, "height:100%;background:var(--c0);opacity:.35");
         strip(&mut text, group.usage / widest, "height:100%;background:var(--c0)");
@@ -185,7 +207,10 @@ fn submitters(page: &mut Page, outcome: &Outcome) {
         let share = line_of.share.unwrap_or(0.0);
         let facts = format!("share {:.1}%, matched {:.1}%", share * 100.0, got * 100.0);
         let name = escaped(&line_of.submitter);
-        push(&mut text, format_args!("<p style=\"{FACTS}\"><strong style=\"color:var(--ink)\">{name}</strong> {facts}</p>"));
+        push(
+            &mut text,
+            format_args!("<p style=\"{FACTS}\"><strong style=\"color:var(--ink)\">{name}</strong> {facts}</p>"),
+        );
         push(&mut text, format_args!("<div role=\"img\" aria-label=\"{name}: {facts}\" style=\"{BAR}\">"));
         strip(&mut text, got, "height:100%;background:var(--c2)");
         line(&mut text, share, "border-right:3px solid var(--ink)");

@@ -6,11 +6,11 @@ use crate::explain::Explanation;
 use crate::explain::causes::Cause;
 use crate::explain::clauses::{Clause, Joint};
 use crate::explain::cycle::Story;
-use crate::explain::slot::SlotExplanation;
 use crate::explain::nearest::{Change, Changed, Suggestion};
+use crate::explain::slot::SlotExplanation;
 use crate::priority::Passed;
-use crate::report::outcome::{lines, table};
 use crate::quota::story::slots;
+use crate::report::outcome::{lines, table};
 use crate::report::{Color, counted};
 
 /// How much is printed.
@@ -187,7 +187,12 @@ pub fn write_slot(out: &mut impl Write, found: &SlotExplanation, color: Color) -
         writeln!(out, "\nWhose jobs match")?;
         let mut table = table(&["SUBMITTER", "JOBS", "GOT OTHER SLOTS", "STOPPED"], &[1, 2], color);
         for one in &found.candidates {
-            table.add_row([one.submitter.clone(), one.jobs.to_string(), one.elsewhere.to_string(), one.stopped.clone()]);
+            table.add_row([
+                one.submitter.clone(),
+                one.jobs.to_string(),
+                one.elsewhere.to_string(),
+                one.stopped.clone(),
+            ]);
         }
         lines(out, &table)?;
     }

@@ -8,6 +8,8 @@ use crate::whatif::Difference;
 
 /// Names listed in one line.
 const LISTED: usize = 10;
+/// Jobs that get another slot listed in one line.
+const MOVED: usize = 3;
 
 fn counted_matches(count: usize) -> String {
     if count == 1 { "1 match".to_owned() } else { format!("{count} matches") }
@@ -72,8 +74,9 @@ pub fn write(out: &mut impl Write, found: &Difference, color: Color) -> io::Resu
             continue;
         }
         let what = if names.len() == 1 { one } else { many };
-        let more = if names.len() > LISTED { format!(" and {} more", names.len() - LISTED) } else { String::new() };
-        let shown: Vec<&str> = names.iter().take(LISTED).map(String::as_str).collect();
+        let most = if many.contains("another") { MOVED } else { LISTED };
+        let more = if names.len() > most { format!(" and {} more", names.len() - most) } else { String::new() };
+        let shown: Vec<&str> = names.iter().take(most).map(String::as_str).collect();
         writeln!(out, "{} {what}: {}{more}", names.len(), shown.join(", "))?;
     }
     Ok(())

@@ -141,7 +141,7 @@ impl Difference {
         let missing = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>| {
             one.keys().filter(|job| !other.contains_key(*job)).cloned().collect()
         };
-        let weight = |outcome: &Outcome| outcome.matches.iter().map(|made| made.weight).sum();
+        let weight = |outcome: &Outcome| outcome.matches.iter().fold(0.0, |sum, made| sum + made.weight);
         let displaced = |outcome: &Outcome| outcome.matches.iter().filter(|made| displaces(made)).count();
         let moved = old.iter().filter_map(|(job, slot)| {
             let other = new.get(job).filter(|other| *other != slot)?;
@@ -286,7 +286,8 @@ pub fn kinds(snapshot: &Snapshot, outcome: &Outcome) -> Vec<SlotKind> {
         let facts = Facts::of(ad, &settings);
         let Some(name) = facts.string("Name") else { continue };
         let name_of_kind = kind(facts);
-        let entry = kinds.entry(name_of_kind.clone()).or_insert_with(|| SlotKind { name: name_of_kind, ..SlotKind::default() });
+        let entry =
+            kinds.entry(name_of_kind.clone()).or_insert_with(|| SlotKind { name: name_of_kind, ..SlotKind::default() });
         entry.slots += 1;
         entry.in_use += usize::from(facts.string("State").is_some_and(|state| state.eq_ignore_ascii_case(b"Claimed")));
         entry.matched += usize::from(got.contains(String::from_utf8_lossy(&name).as_ref()));
@@ -335,9 +336,8 @@ fn matching(snapshot: &Snapshot, jobs: &[String]) -> Result<Vec<bool>, ConfigErr
     let (scene, askers) = scene(snapshot, &asking)?;
     let mut askers = askers.into_iter();
     let mut any = |one: Option<(&ClassAd, Vec<u8>)>| {
-        one.and_then(|_| askers.next()).is_some_and(|asker| {
-            scene.slots.par_iter().any(|slot| symmetric(&asker.ad, &slot.ad, &scene.settings))
-        })
+        one.and_then(|_| askers.next())
+            .is_some_and(|asker| scene.slots.par_iter().any(|slot| symmetric(&asker.ad, &slot.ad, &scene.settings)))
     };
     Ok(found.into_iter().map(&mut any).collect())
 }
