@@ -2,11 +2,16 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use classmate::ad::ClassAd;
+use classmate::config::Config;
 use classmate::eval::matching::symmetric;
 use classmate::explain::nearest::{Changed, Suggestion};
 use classmate::explain::{Explanation, Market, explain};
-use classmate::negotiate::Snapshot;
+use classmate::format::long::LongReader;
+use classmate::generate::{NOW, Pool};
+use classmate::name::Name;
+use classmate::negotiate::{Snapshot, negotiate};
 use classmate::syntax::parse::{ParseOptions, parse_expr};
+use classmate::whatif::{Difference, Setting, drain};
 use proptest::prelude::*;
 
 fn ad(text: &str) -> ClassAd {
@@ -154,4 +159,67 @@ fn memory_is_lowered_to_what_most_slots_have() {
 fn a_job_without_requirements_is_told_as_such() {
     let (_, found) = explained(&ad("[ RequestMemory = 1 ]"), vec![ad("[ Name = \"s\"; Requirements = true ]")]);
     assert!(found.clauses.is_empty() && found.matching == 0 && found.suggestions.is_empty());
+}
+
+/// A made pool with groups, slots in use and jobs that match nothing.
+fn made(seed: u64) -> Snapshot {
+    let pool = Pool {
+        slots: 60,
+        jobs: 150,
+        autoclusters: 12,
+        submitters: 7,
+        groups: seed % 4,
+        seed,
+        claimed: 0.3,
+        unmatched: 0.2,
+        ..Pool::default()
+    };
+    let (mut slots, mut jobs, mut config) = (Vec::new(), Vec::new(), Vec::new());
+    pool.write_slots(&mut slots).unwrap();
+    pool.write_jobs(&mut jobs).unwrap();
+    pool.write_config(&mut config).unwrap();
+    let ads =
+        |text: &[u8]| LongReader::new(text, &ParseOptions::default()).collect::<Result<Vec<ClassAd>, _>>().unwrap();
+    Snapshot {
+        slots: ads(&slots),
+        jobs: ads(&jobs),
+        config: Config::parse("config", &config).unwrap(),
+        now: NOW,
+        ..Snapshot::default()
+    }
+}
+
+fn difference(before: &Snapshot, after: &Snapshot) -> Difference {
+    let (old, new) = (negotiate(before).unwrap(), negotiate(after).unwrap());
+    Difference::of(&old, &new).with_pools((before, &old), (after, &new)).unwrap()
+}
+
+#[test]
+fn without_a_change_there_is_no_difference_and_with_one_the_sums_agree() {
+    let parsed = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+    for seed in 0..12 {
+        let before = made(seed);
+        let mut after = before.clone();
+        let settings = before.settings();
+        // What is set is what is there.
+        let same = Setting { of: parsed("true"), name: Name::new("JobStatus"), value: parsed("1") };
+        assert_eq!(same.apply(&mut after.jobs, &settings), before.jobs.len());
+        let found = difference(&before, &after);
+        assert!(found.is_none(), "seed {seed}: {found:?}");
+        let gone = drain(&mut after.slots, &parsed("Cpus >= 8"), &settings);
+        let found = difference(&before, &after);
+        assert_eq!(
+            found.is_none(),
+            gone == 0 || found.matches.0 == found.matches.1 && found.jobs_moved.is_empty(),
+            "seed {seed}"
+        );
+        // Who wins and who loses is the difference of the matches, by job, by submitter and by kind of slot.
+        let (old, new) = found.matches;
+        assert_eq!(new + found.jobs_lost.len(), old + found.jobs_won.len(), "seed {seed}");
+        let sum = |moved: &[classmate::whatif::Moved<usize>]| {
+            moved.iter().map(|one| one.after as i64 - one.before as i64).sum::<i64>()
+        };
+        assert_eq!(sum(&found.submitters), new as i64 - old as i64, "seed {seed}");
+        assert!(found.freed.is_empty(), "seed {seed}: fewer slots match more: {:?}", found.freed);
+    }
 }

@@ -50,6 +50,8 @@ Examples:
   classmate match --job jobs.ads --slots slots.ads
   classmate negotiate examples/pool
   classmate explain examples/pool --job 1.0
+  classmate whatif examples/groups --set 'GROUP_QUOTA_chemistry = 5'
+  classmate report examples/groups -o cycle.html
   classmate quotas examples/groups
   classmate taskqueues examples/dirac
   classmate sprio examples/slurm

@@ -151,7 +151,7 @@ pub struct Asked<'a> {
 }
 
 /// Cluster and process of a job's number.
-fn number(text: &str) -> Option<(i64, i64)> {
+pub(super) fn number(text: &str) -> Option<(i64, i64)> {
     let (cluster, process) = text.split_once('.')?;
     Some((cluster.parse().ok()?, process.parse().ok()?))
 }

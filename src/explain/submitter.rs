@@ -98,7 +98,7 @@ fn steps(story: &ShareStory, outcome: &Outcome) -> Vec<String> {
         steps.push(format!("its ceiling is {ceiling}"));
     }
     for (reason, count) in &story.refusals {
-        steps.push(format!("{count} requests are refused: {reason}"));
+        steps.push(format!("requests refused with `{reason}`: {count}"));
     }
     let limited = outcome
         .rejections

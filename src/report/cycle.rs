@@ -39,15 +39,15 @@ pub fn page(report: &CycleReport<'_>) -> String {
     let mut page = Page::new(&format!("A cycle of {}", report.name));
     let statistics = &outcome.statistics;
     page.paragraph(&format!(
-        "As of {}: {} matches for {} submitters with {} idle jobs; {} slots, of which {} were looked at, weigh {}; \
-         {} requests were refused; {} pies in {} spins.",
+        "As of {}: matches {}, submitters {} with {} idle jobs, slots {} of weight {} ({} looked at), requests refused {}, \
+         pies {}, spins {}.",
         report.now,
         statistics.matches,
         statistics.active_submitters,
         statistics.idle_jobs,
         statistics.total_slots,
-        statistics.trimmed_slots,
         slots(statistics.pool_weight),
+        statistics.trimmed_slots,
         statistics.rejections,
         statistics.pies,
         statistics.pie_spins
@@ -105,7 +105,7 @@ fn line(text: &mut String, fraction: f64, style: &str) {
     push(
         text,
         format_args!(
-            "<div style=\"position:absolute;left:calc({percent:.2}% - 1px);top:0;height:100%;{style}\"></div>"
+            "<div style=\"position:absolute;left:min({percent:.2}%, calc(100% - 3px));top:0;height:100%;{style}\"></div>"
         ),
     );
 }
@@ -145,11 +145,11 @@ fn groups(groups: &[GroupSummary]) -> String {
         );
         let indent = depths.get(group.name.as_str()).copied().unwrap_or(0).min(8);
         let name = escaped(&group.name);
-        push(&mut text, format_args!("<div class=\"group\" style=\"padding-left:{indent}rem\">"));
+        text.push_str("<div class=\"group\">");
         push(
             &mut text,
             format_args!(
-                "<p style=\"{FACTS}\"><strong style=\"color:var(--ink)\">{name}</strong> {}</p>",
+                "<p style=\"{FACTS};padding-left:{indent}rem\"><strong style=\"color:var(--ink)\">{name}</strong> {}</p>",
                 escaped(&facts)
             ),
         );
@@ -197,12 +197,23 @@ fn submitters(page: &mut Page, outcome: &Outcome) {
     let headings = ["submitter", "priority", "share", "limit", "idle", "matched", "weight", "why no more"];
     page.table("in the order in which they were served", &headings, &rows.collect::<Vec<_>>());
     more(page, outcome.submitters.len(), "submitters");
-    let pie: f64 = outcome.submitters.iter().map(|line| line.weight).sum();
-    let mut text = String::from("<figure>\n<figcaption>Share and what was matched</figcaption>\n<ul class=\"legend\">");
-    key(&mut text, "background:var(--c2)", "part of all that was matched");
+    // The pie of a submitter is that of its group.
+    let group = |name: &str| {
+        let visit = outcome.negotiations.iter().find(|visit| visit.submitter == name);
+        visit.and_then(|visit| visit.group.as_deref()).unwrap_or_default()
+    };
+    let mut pies: BTreeMap<&str, f64> = BTreeMap::new();
+    for line in &outcome.submitters {
+        *pies.entry(group(&line.submitter)).or_default() += line.weight;
+    }
+    let mut text = String::from(
+        "<figure style=\"margin-top:1.2rem\">\n<figcaption>Share and what was matched</figcaption>\n<ul class=\"legend\">",
+    );
+    key(&mut text, "background:var(--c2)", "part of what was matched from the same pie");
     key(&mut text, "border-right:3px solid var(--ink)", "share when first visited");
     text.push_str("</ul>\n");
     for line_of in outcome.submitters.iter().filter(|line| line.share.is_some()).take(40) {
+        let pie = pies.get(group(&line_of.submitter)).copied().unwrap_or(0.0);
         let got = if pie > 0.0 { line_of.weight / pie } else { 0.0 };
         let share = line_of.share.unwrap_or(0.0);
         let facts = format!("share {:.1}%, matched {:.1}%", share * 100.0, got * 100.0);
