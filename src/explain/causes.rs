@@ -191,15 +191,17 @@ fn refusals(view: &View<'_>, by_job: &[usize]) -> Vec<Cause> {
     let counts = |at: &usize| by_job.is_empty() || by_job.binary_search(at).is_ok();
     let mut bare_slots = 0;
     // By the text of the condition: in which group and where it stands, and the slots.
-    let mut found: BTreeMap<String, (usize, usize, Vec<usize>)> = BTreeMap::new();
+    let text = |group: &Group| group.plan.conditions.iter().map(|condition| condition.expr.to_string()).collect();
+    let texts: Vec<Vec<String>> = view.groups.iter().map(text).collect();
+    let mut found: BTreeMap<&str, (usize, usize, Vec<usize>)> = BTreeMap::new();
     for (number, group) in view.groups.iter().enumerate() {
         if group.plan.conditions.is_empty() {
             bare_slots += group.members.iter().filter(|at| counts(at)).count();
             continue;
         }
         for (at, row) in group.members.iter().zip(&group.rows).filter(|(at, _)| counts(at)) {
-            for (place, condition) in group.plan.required().filter(|(place, _)| row[*place] != Truth::True) {
-                let entry = found.entry(condition.expr.to_string()).or_insert((number, place, Vec::new()));
+            for (place, _) in group.plan.required().filter(|(place, _)| row[*place] != Truth::True) {
+                let entry = found.entry(&texts[number][place]).or_insert((number, place, Vec::new()));
                 entry.2.push(*at);
             }
         }

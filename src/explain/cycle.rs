@@ -2,6 +2,7 @@
 //!
 //! In: the outcome of a replayed cycle. Out: a [`Story`].
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::ad::ClassAd;
@@ -185,8 +186,7 @@ pub fn story(outcome: &Outcome, snapshot: &Snapshot, market: &Market, asked: &As
     let line = outcome.submitters.iter().position(|line| line.submitter == submitter);
     let summary = line.map(|at| &outcome.submitters[at]);
     let turns = turns(outcome, submitter);
-    let usable: Vec<usize> =
-        (0..market.slots.len()).filter(|at| symmetric(&asker.ad, &market.slots[*at], &market.settings)).collect();
+    let usable: Vec<usize> = usable(market, &asker.ad);
     let place = line.filter(|_| !turns.is_empty()).map(|at| at + 1);
     Ok(Story {
         place,
@@ -568,10 +568,15 @@ fn not_waiting(story: &Story, market: &Market, asked: &Asked<'_>) -> Option<Caus
     None
 }
 
+/// The slots that match a job, whoever has them.
+fn usable(market: &Market, job: &ClassAd) -> Vec<usize> {
+    let slots = 0..market.slots.len();
+    slots.into_par_iter().filter(|at| symmetric(job, &market.slots[*at], &market.settings)).collect()
+}
+
 /// The least that a slot costs that the job could use.
 fn lightest(market: &Market, job: &ClassAd) -> f64 {
-    let usable = (0..market.slots.len()).filter(|at| symmetric(job, &market.slots[*at], &market.settings));
-    usable.map(|at| market.weights[at]).fold(f64::INFINITY, f64::min).min(1e9)
+    usable(market, job).into_iter().map(|at| market.weights[at]).fold(f64::INFINITY, f64::min).min(1e9)
 }
 
 /// A limit of which not enough is left.

@@ -6,6 +6,7 @@ pub mod causes;
 pub mod clauses;
 pub mod cycle;
 pub mod group;
+mod kinds;
 pub mod names;
 pub mod nearest;
 pub mod reasons;
@@ -23,8 +24,9 @@ use crate::config::ConfigError;
 use crate::eval::matching::symmetric;
 use crate::eval::scope::Settings;
 use crate::explain::causes::Cause;
-use crate::explain::clauses::{Clause, Plan, Truth, table};
+use crate::explain::clauses::{Clause, Plan, Truth};
 use crate::explain::cycle::Story;
+use crate::explain::kinds::Kinds;
 use crate::explain::names::Absent;
 use crate::explain::nearest::{Near, Suggestion};
 use crate::name::Name;
@@ -33,7 +35,6 @@ use crate::negotiate::rules::Rules;
 use crate::negotiate::scene::{Asker, Scene, scene};
 use crate::priority::Standing;
 use crate::queue::Job;
-use crate::syntax::expr::Node;
 
 /// Slots that have the same requirements, and what they say of the job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -156,34 +157,13 @@ impl From<Scene> for Market {
     }
 }
 
-/// The text of a policy: that of an attribute and of all that it consists of.
-fn policy_text(ad: &ClassAd, attribute: Name) -> String {
-    let mut text = String::new();
-    let mut waiting = vec![attribute];
-    let mut seen = Vec::new();
-    while let Some(name) = waiting.pop() {
-        if seen.contains(&name) || seen.len() > 100 {
-            continue;
-        }
-        seen.push(name);
-        let Some(expr) = ad.get(name).filter(|expr| name == attribute || expr.as_literal().is_none()) else { continue };
-        text.push_str(&format!("{} = {expr}\n", name.display().to_ascii_lowercase()));
-        waiting.extend(expr.nodes().iter().filter_map(|node| match node {
-            Node::Attr(name) | Node::Select(name) => Some(*name),
-            _ => None,
-        }));
-    }
-    text
-}
-
 /// The slots by their policies, in the order in which each is met first.
-fn groups(market: &Market, job: &ClassAd) -> Vec<Group> {
+fn groups(market: &Market, job: &ClassAd, kinds: &Kinds) -> Vec<Group> {
     let requirements = Name::new("Requirements");
-    let texts: Vec<String> = market.slots.par_iter().map(|ad| policy_text(ad, requirements)).collect();
-    let mut index: HashMap<&str, usize> = HashMap::new();
+    let mut index: HashMap<u32, usize> = HashMap::new();
     let mut members: Vec<Vec<usize>> = Vec::new();
-    for (at, text) in texts.iter().enumerate() {
-        let group = *index.entry(text).or_insert_with(|| {
+    for (at, kind) in kinds.of.iter().enumerate() {
+        let group = *index.entry(kinds.policy[*kind as usize]).or_insert_with(|| {
             members.push(Vec::new());
             members.len() - 1
         });
@@ -191,10 +171,26 @@ fn groups(market: &Market, job: &ClassAd) -> Vec<Group> {
     }
     let group = |members: Vec<usize>| {
         let plan = Plan::of(&market.slots[members[0]], requirements);
-        let rows = members.par_iter().map(|at| plan.truths(&market.slots[*at], job, &market.settings)).collect();
+        let mut of_kind: Vec<Vec<Truth>> = vec![Vec::new(); kinds.first.len()];
+        let asked: Vec<(usize, Vec<Truth>)> = kinds
+            .among(&members)
+            .into_par_iter()
+            .map(|(at, _)| (kinds.of[at] as usize, plan.truths(&market.slots[at], job, &market.settings)))
+            .collect();
+        for (kind, row) in asked {
+            of_kind[kind] = row;
+        }
+        let rows = members.iter().map(|at| of_kind[kinds.of[*at] as usize].clone()).collect();
         Group { members, plan, rows }
     };
     members.into_iter().map(group).collect()
+}
+
+/// What each condition of a job is for each slot.
+fn rows(market: &Market, job: &ClassAd, plan: &Plan, kinds: &Kinds) -> Vec<Vec<Truth>> {
+    let of_kind: Vec<Vec<Truth>> =
+        kinds.first.par_iter().map(|at| plan.truths(job, &market.slots[*at], &market.settings)).collect();
+    kinds.each(&of_kind)
 }
 
 /// The job of a snapshot with a number, or the first for which an expression holds.
@@ -214,9 +210,10 @@ pub fn find<'s>(
 pub fn explain(market: &Market, id: String, submitter: String, job: &ClassAd) -> Explanation {
     let requirements = Name::new("Requirements");
     let plan = Plan::of(job, requirements);
-    let rows = table(&plan, job, &market.slots, &market.settings);
+    let kinds = Kinds::of(&market.slots, job);
+    let rows = rows(market, job, &plan, &kinds);
     let clauses = plan.counted(rows.iter().map(Vec::as_slice));
-    let groups = groups(market, job);
+    let groups = groups(market, job, &kinds);
     let accepts = |row: &[Truth]| row.first() == Some(&Truth::True);
     let mut accepting = vec![false; market.slots.len()];
     for group in &groups {
@@ -231,7 +228,7 @@ pub fn explain(market: &Market, id: String, submitter: String, job: &ClassAd) ->
     };
     let mut policies: Vec<SlotPolicy> = groups.iter().map(|group| policy(market, group)).collect();
     policies.sort_by_key(|policy| std::cmp::Reverse(policy.slots - policy.accepting));
-    let (nearest, suggestions) = nearest::nearest(market, job, (&plan, &rows), &groups);
+    let (nearest, suggestions) = nearest::nearest(market, job, (&plan, &rows), &groups, &kinds);
     let absent = names::absent(market, job, &plan, &groups);
     let view = causes::View { market, job, plan: &plan, rows: &rows, groups: &groups, absent: &absent };
     Explanation {
@@ -256,8 +253,9 @@ pub fn explain(market: &Market, id: String, submitter: String, job: &ClassAd) ->
 /// Only the causes why a job matches no slot; nothing if one does.
 pub fn why(market: &Market, job: &ClassAd) -> Vec<Cause> {
     let plan = Plan::of(job, Name::new("Requirements"));
-    let rows = table(&plan, job, &market.slots, &market.settings);
-    let groups = groups(market, job);
+    let kinds = Kinds::of(&market.slots, job);
+    let rows = rows(market, job, &plan, &kinds);
+    let groups = groups(market, job, &kinds);
     let absent = names::absent(market, job, &plan, &groups);
     causes::of_match(&causes::View { market, job, plan: &plan, rows: &rows, groups: &groups, absent: &absent })
 }

@@ -11,6 +11,7 @@ use crate::ad::ClassAd;
 use crate::eval::matching::symmetric;
 use crate::eval::scope::Scope;
 use crate::explain::clauses::{Condition, Joint, Plan, Truth, bare, others, own};
+use crate::explain::kinds::Kinds;
 use crate::explain::{Group, Market};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
@@ -304,6 +305,7 @@ pub(super) fn nearest(
     job: &ClassAd,
     (plan, rows): (&Plan, &[Vec<Truth>]),
     groups: &[Group],
+    kinds: &Kinds,
 ) -> (Vec<Near>, Vec<Suggestion>) {
     let mut classes: BTreeMap<Class, Vec<usize>> = BTreeMap::new();
     for (number, group) in groups.iter().enumerate() {
@@ -325,8 +327,8 @@ pub(super) fn nearest(
         by_slot: by_slot.iter().map(|at| groups[*group].plan.conditions[*at].expr.to_string()).collect(),
     });
     let near = near.collect();
-    let mut suggestions = of_the_job(market, job, plan, groups, &classes);
-    suggestions.extend(of_slots(market, job, groups, &classes));
+    let mut suggestions = of_the_job(market, job, plan, groups, &classes, kinds);
+    suggestions.extend(of_slots(market, job, groups, &classes, kinds));
     // Stable: of the same attribute the smallest change stays first, and what the nearest slots want before the rest.
     let order = |one: &Suggestion| (one.changes.len(), one.changes.iter().map(|change| change.of).max());
     suggestions.sort_by_key(order);
@@ -341,15 +343,20 @@ fn of_the_job(
     plan: &Plan,
     groups: &[Group],
     classes: &[(Class, Vec<usize>)],
+    kinds: &Kinds,
 ) -> Vec<Suggestion> {
+    let matches = matching(market, job, kinds);
     // By what is changed: the values wanted, and how many slots want each.
     let mut signatures: Vec<(Vec<String>, Vec<(Vec<Edit>, String, usize)>)> = Vec::new();
     for ((by_job, group, by_slot), slots) in classes.iter().take(TRIED) {
-        let made: Vec<Vec<Edit>> = slots
-            .par_iter()
-            .filter_map(|at| edits(market, job, *at, (plan, by_job), (&groups[*group], by_slot)))
+        let made: Vec<(Vec<Edit>, usize)> = kinds
+            .among(slots)
+            .into_par_iter()
+            .filter_map(|(at, count)| {
+                Some((edits(market, job, at, (plan, by_job), (&groups[*group], by_slot))?, count))
+            })
             .collect();
-        for edits in made {
+        for (edits, count) in made {
             let keys: Vec<String> = edits.iter().map(Edit::key).collect();
             let value = edits.iter().map(|edit| edit.change(job).after).collect::<Vec<_>>().join("\n");
             let known = signatures.iter().position(|(other, _)| *other == keys);
@@ -362,8 +369,8 @@ fn of_the_job(
                 }
             };
             match variants.iter().position(|(_, text, _)| *text == value) {
-                Some(at) => variants[at].2 += 1,
-                None if variants.len() < 1000 => variants.push((edits, value, 1)),
+                Some(at) => variants[at].2 += count,
+                None if variants.len() < 1000 => variants.push((edits, value, count)),
                 None => {}
             }
         }
@@ -375,7 +382,7 @@ fn of_the_job(
             let edits = &variants[at].0;
             let changes: Vec<Change> = edits.iter().map(|edit| edit.change(job)).collect();
             if found.iter().all(|one| one.changes != changes)
-                && let Some(suggestion) = tried(market, job, &changed(job, edits), changes)
+                && let Some(suggestion) = tried(market, &matches, &changed(job, edits), changes, kinds)
             {
                 found.push(suggestion);
             }
@@ -409,19 +416,27 @@ fn chosen(variants: &[(Vec<Edit>, String, usize)]) -> Vec<usize> {
     chosen
 }
 
+/// Whether each kind of slot matches a job.
+fn matching(market: &Market, job: &ClassAd, kinds: &Kinds) -> Vec<bool> {
+    kinds.first.par_iter().map(|at| symmetric(job, &market.slots[*at], &market.settings)).collect()
+}
+
 /// A change of the job with what it does to all slots; none if no slot is won.
-fn tried(market: &Market, before: &ClassAd, after: &ClassAd, changes: Vec<Change>) -> Option<Suggestion> {
-    let matches = |job: &ClassAd| -> Vec<bool> {
-        market.slots.par_iter().map(|slot| symmetric(job, slot, &market.settings)).collect()
-    };
-    let (old, new) = (matches(before), matches(after));
+fn tried(market: &Market, old: &[bool], after: &ClassAd, changes: Vec<Change>, kinds: &Kinds) -> Option<Suggestion> {
+    let new = matching(market, after, kinds);
     let won = old.iter().zip(&new).position(|(old, new)| *new && !old)?;
-    let slots = new.iter().filter(|matches| **matches).count();
-    Some(Suggestion { changes, slots, example: market.names[won].clone() })
+    let slots = new.iter().zip(&kinds.sizes).filter(|(matches, _)| **matches).map(|(_, size)| size).sum();
+    Some(Suggestion { changes, slots, example: market.names[kinds.first[won]].clone() })
 }
 
 /// Changes of the policies of slots, tried on the slots that only their own conditions keep away.
-fn of_slots(market: &Market, job: &ClassAd, groups: &[Group], classes: &[(Class, Vec<usize>)]) -> Vec<Suggestion> {
+fn of_slots(
+    market: &Market,
+    job: &ClassAd,
+    groups: &[Group],
+    classes: &[(Class, Vec<usize>)],
+    kinds: &Kinds,
+) -> Vec<Suggestion> {
     let mut found = Vec::new();
     for ((by_job, group, by_slot), slots) in classes.iter().take(TRIED) {
         if !by_job.is_empty() {
@@ -448,9 +463,9 @@ fn of_slots(market: &Market, job: &ClassAd, groups: &[Group], classes: &[(Class,
             }
             slot
         };
-        let won: Vec<usize> =
-            slots.par_iter().copied().filter(|at| symmetric(job, &with(*at), &market.settings)).collect();
-        let Some(first) = won.first() else { continue };
+        let won: Vec<(usize, usize)> =
+            kinds.among(slots).into_par_iter().filter(|(at, _)| symmetric(job, &with(*at), &market.settings)).collect();
+        let Some((first, _)) = won.first() else { continue };
         let change = |condition: &&Condition| {
             let text = condition.expr.to_string();
             match own(condition.expr.tree(), condition.expr.root()).filter(|name| market.slots[*first].contains(*name))
@@ -471,7 +486,7 @@ fn of_slots(market: &Market, job: &ClassAd, groups: &[Group], classes: &[(Class,
         };
         found.push(Suggestion {
             changes: conditions.iter().map(change).collect(),
-            slots: won.len(),
+            slots: won.iter().map(|(_, count)| count).sum(),
             example: market.names[*first].clone(),
         });
     }

@@ -21,8 +21,8 @@ use crate::pool::facts::Facts;
 use crate::queue::Job;
 use crate::syntax::expr::Expr;
 
-/// Evaluations of Requirements for jobs that match nothing, at most.
-const EVALUATIONS: usize = 2_000_000;
+/// Requests that are asked whether any slot matches them: so many, or in small pools as many as make so many evaluations.
+const ASKED: (usize, usize) = (20, 20_000);
 
 /// An attribute to set in the ads for which a condition holds.
 #[derive(Debug, Clone)]
@@ -107,7 +107,8 @@ pub struct Difference {
     pub slots_lost: Vec<String>,
     /// Slots matched by class: what kind of slot they are. None if the slots are not known.
     pub classes: Vec<Moved<usize>>,
-    /// Requests by their first job that some slot matched, whoever has it, and that none matches after the change.
+    /// Requests by their first job that some slot matched, whoever has it, and that none matches after the change. In large
+    /// pools only some requests are asked, those first that find no slot on one side only.
     pub stranded: Vec<String>,
     /// Requests by their first job that no slot matched, and that some match after the change.
     pub freed: Vec<String>,
@@ -195,11 +196,14 @@ impl Difference {
             let refused = outcome.rejections.iter().filter(|one| one.rejection == Rejection::NoMatch);
             refused.map(|one| one.job.clone()).collect()
         };
-        let mut asked: Vec<String> = none(old).into_iter().chain(none(new)).collect();
-        asked.sort_unstable();
-        asked.dedup();
+        // First those of which the cycles say different things.
+        let mut asked: Vec<String> = self.no_match_now.iter().chain(&self.no_match_before).cloned().collect();
+        asked.extend(none(old).into_iter().chain(none(new)));
+        let mut known = BTreeSet::new();
+        asked.retain(|job| known.insert(job.clone()));
         let slots = before.slots.len().max(after.slots.len()).max(1);
-        asked.truncate((EVALUATIONS / slots).max(1));
+        asked.truncate(ASKED.0.max(ASKED.1 / slots));
+        asked.sort_unstable();
         if asked.is_empty() {
             return Ok(self);
         }
