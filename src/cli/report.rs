@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let outcome = negotiate(&snapshot).map_err(|error| refused(&error))?;
     let audit = audit(&snapshot).map_err(|error| refused(&error))?;
     let reasons = common(&snapshot, &outcome).map_err(|error| refused(&error))?;
-    let name = directory.map_or_else(|| "a pool".to_owned(), |path| shown(path));
+    let name = directory.map_or_else(|| "a pool".to_owned(), shown);
     let now = jiff::Timestamp::from_second(snapshot.now)
         .map_or_else(|_| format!("second {}", snapshot.now), |now| now.strftime("%Y-%m-%d %H:%M:%S UTC").to_string());
     let kinds = kinds(&snapshot, &outcome);

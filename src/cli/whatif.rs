@@ -91,13 +91,15 @@ pub(super) struct DiffArguments {
     shown: Shown,
 }
 
+const EXPECT: &str = "\
+A condition over the result that must be true, such as `JobsLost == 0`; may be given several times. It knows \
+MatchesBefore, MatchesAfter, WeightBefore, WeightAfter, PreemptionsBefore, PreemptionsAfter, JobsWon, JobsLost, \
+JobsMoved, SlotsWon, SlotsLost, RequestsStranded, RequestsFreed, RequestsUnmatchedNow and RequestsUnmatchedBefore";
+
 /// How a difference is shown and judged.
 #[derive(clap::Args, Debug)]
 struct Shown {
-    /// A condition over the result that must be true, such as `JobsLost == 0`; may be given several times. It knows
-    /// MatchesBefore, MatchesAfter, WeightBefore, WeightAfter, PreemptionsBefore, PreemptionsAfter, JobsWon, JobsLost,
-    /// JobsMoved, SlotsWon, SlotsLost, RequestsStranded, RequestsFreed, RequestsUnmatchedNow and RequestsUnmatchedBefore
-    #[arg(long, value_name = "EXPR")]
+    #[arg(long, value_name = "EXPR", help = EXPECT)]
     expect: Vec<String>,
     /// How the result is printed
     #[arg(long, value_enum, default_value = "text")]
@@ -193,7 +195,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
         after.config = settings::pool(Some(path), directory, streams.err)?;
         let (maps, odd) = settings::user_maps(&after.config)?;
         after.maps = Arc::new(maps);
-        odd.into_iter().for_each(|warning| notes.warn(warning));
+        for warning in odd {
+            notes.warn(warning);
+        }
     }
     after.policy = arguments.policy.read(directory, &mut after, &mut notes)?;
     let old = outcome_of(&before, arguments, streams)?;
@@ -235,6 +239,8 @@ fn show(difference: &Difference, shown: &Shown, streams: Streams) -> Result<Exit
         }
     };
     written(printed.and_then(|()| out.flush()))?;
-    failed.iter().for_each(|message| complain(message));
+    for message in &failed {
+        complain(message);
+    }
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -1,6 +1,6 @@
 //! An expression as a tree of conditions, through `&&`, `||`, `?:` and the attributes it consists of.
 //!
-//! In: an ad and one of its attributes. Out: a [`Plan`], whose conditions are evaluated against many ads and counted.
+//! In: an ad and one of its attributes. Out: a plan, whose conditions are evaluated against many ads and counted.
 
 use rayon::prelude::*;
 use serde::Serialize;

@@ -543,8 +543,7 @@ fn not_waiting(story: &Story, market: &Market, asked: &Asked<'_>) -> Option<Caus
             Some(7) => "is suspended",
             _ => "is not idle",
         };
-        let status =
-            status.map(|status| format!("JobStatus is {status}")).unwrap_or_else(|| "it has no JobStatus".to_owned());
+        let status = status.map_or_else(|| "it has no JobStatus".to_owned(), |status| format!("JobStatus is {status}"));
         let universe = facts.integer("JobUniverse").filter(|_| word.contains("universe"));
         let universe = universe.map(|universe| format!(", JobUniverse is {universe}")).unwrap_or_default();
         let reason = facts.string("HoldReason").map(|reason| format!(": {reason}")).unwrap_or_default();

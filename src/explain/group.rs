@@ -53,5 +53,5 @@ pub fn story(outcome: &Outcome, snapshot: &Snapshot, name: &str) -> Result<Optio
     }
     let (used, granted) = end.map_or((0.0, 0.0), |end| (end.usage, end.allocated));
     steps.push(format!("at the end it uses {} of {} granted: {}", slots(used), slots(granted), explained.why));
-    Ok(Some(QuotaStory { used, granted, submitters, steps, explained }))
+    Ok(Some(QuotaStory { explained, used, granted, submitters, steps }))
 }

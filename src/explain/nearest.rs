@@ -267,7 +267,9 @@ fn edits(
             found.insert(edit.key(), edit);
         }
     };
-    failing.iter().for_each(|condition| add(of_job(&plan.conditions[*condition], job, scope)));
+    for condition in failing {
+        add(of_job(&plan.conditions[*condition], job, scope));
+    }
     let scope = Scope::new(slot, &market.settings).with_target(job);
     for condition in refusing.iter().map(|condition| &group.plan.conditions[*condition]) {
         let tree = condition.expr.tree();
@@ -336,6 +338,9 @@ pub(super) fn nearest(
     (near, suggestions)
 }
 
+/// Edits, what they write, and how many slots want them.
+type Variant = (Vec<Edit>, String, usize);
+
 /// Changes of the job, tried.
 fn of_the_job(
     market: &Market,
@@ -347,7 +352,7 @@ fn of_the_job(
 ) -> Vec<Suggestion> {
     let matches = matching(market, job, kinds);
     // By what is changed: the values wanted, and how many slots want each.
-    let mut signatures: Vec<(Vec<String>, Vec<(Vec<Edit>, String, usize)>)> = Vec::new();
+    let mut signatures: Vec<(Vec<String>, Vec<Variant>)> = Vec::new();
     for ((by_job, group, by_slot), slots) in classes.iter().take(TRIED) {
         let made: Vec<(Vec<Edit>, usize)> = kinds
             .among(slots)

@@ -24,6 +24,7 @@ figure { margin: 0; min-width: 0; } figcaption { font-weight: 600; }
 figure p { margin: 0; color: var(--faint); font-size: .875rem; }
 svg { display: block; width: 100%; height: auto; }
 svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
+svg path { stroke-linecap: round; }
 svg .grid { stroke: var(--line); stroke-width: 1; fill: none; }
 svg .axis { stroke: var(--faint); stroke-width: 1; fill: none; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .1rem 1rem; margin: .2rem 0 0; padding: 0;
@@ -90,7 +91,7 @@ impl Page {
         self.push(format_args!("</tbody>\n</table>\n</div>\n"));
     }
 
-    /// Figures, side by side where there is room: pieces of markup as [`super::plot`] draws them.
+    /// Figures, side by side where there is room: pieces of markup.
     pub fn figures(&mut self, figures: &[String]) {
         self.push(format_args!("<div class=\"plots\">\n{}</div>\n", figures.concat()));
     }
