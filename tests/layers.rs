@@ -14,7 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("analysis", &["analysis"]),
     ("pool", &["generate", "pool", "queue", "quota", "accountant", "priority", "config"]),
     ("negotiate", &["negotiate"]),
-    ("counsel", &["lint", "tidy", "autoclusters", "policy"]),
+    ("counsel", &["lint", "tidy", "autoclusters", "policy", "explain", "whatif"]),
     ("shell", &["conform", "report", "cli", "repl", "main", "lib"]),
 ];
 

@@ -97,24 +97,40 @@ pub fn closest_within<T: AsRef<[u8]> + Ord>(
 /// How many letters must be inserted, removed, replaced or swapped to turn one name into another, without regard to
 /// case; `None` if more than `allowed`.
 pub fn distance(one: &[u8], other: &[u8], allowed: usize) -> Option<usize> {
-    if one.len().abs_diff(other.len()) > allowed || one.len() > 64 {
+    /// Names longer than this are not compared.
+    const LONGEST: usize = 64;
+    if one.len().abs_diff(other.len()) > allowed || one.len() > LONGEST || other.len() > LONGEST {
+        return None;
+    }
+    // Every edit but a swap brings or takes one letter at most on either side: most names are told apart by that alone.
+    let mut letters = [0i16; 32];
+    for letter in one {
+        letters[usize::from((letter | 0x20) & 31)] += 1;
+    }
+    for letter in other {
+        letters[usize::from((letter | 0x20) & 31)] -= 1;
+    }
+    let surplus: i16 = letters.iter().filter(|count| **count > 0).sum();
+    let missing: i16 = letters.iter().filter(|count| **count < 0).map(|count| -count).sum();
+    if usize::try_from(surplus.max(missing)).is_ok_and(|edits| edits > allowed) {
         return None;
     }
     let same = |i: usize, j: usize| one[i].eq_ignore_ascii_case(&other[j]);
-    let mut before: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=other.len()).collect();
+    let (mut before, mut above) = ([0usize; LONGEST + 1], [0usize; LONGEST + 1]);
+    above.iter_mut().enumerate().for_each(|(at, edits)| *edits = at);
     for i in 0..one.len() {
-        let mut row = vec![i + 1];
+        let mut row = [0usize; LONGEST + 1];
+        row[0] = i + 1;
         for j in 0..other.len() {
             let mut edits = (above[j] + usize::from(!same(i, j))).min(above[j + 1] + 1).min(row[j] + 1);
             if i > 0 && j > 0 && same(i, j - 1) && same(i - 1, j) {
                 edits = edits.min(before[j - 1] + 1);
             }
-            row.push(edits);
+            row[j + 1] = edits;
         }
         before = std::mem::replace(&mut above, row);
     }
-    above.last().copied().filter(|edits| *edits <= allowed)
+    Some(above[other.len()]).filter(|edits| *edits <= allowed)
 }
 
 #[cfg(test)]
@@ -129,6 +145,9 @@ mod tests {
         assert_eq!(distance(b"flor", b"floor", 3), Some(1));
         assert_eq!(distance(b"foolr", b"floor", 3), Some(2));
         assert_eq!(distance(b"abcdef", b"x", 3), None);
+        assert_eq!(distance(b"listen", b"silent", 3), None); // the same letters, four edits apart
+        assert_eq!(distance(b"kitten", b"SITTING", 3), Some(3)); // k→s, e→i, g
+        assert_eq!(distance(&[b'a'; 64], &[b'a'; 65], 3), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod config;
 mod conform;
 mod dirac;
 mod eval;
+mod explain;
 mod fmt;
 mod functions;
 mod generate;
@@ -16,6 +17,7 @@ mod negotiate;
 mod policy;
 mod quotas;
 mod repl;
+mod report;
 mod settings;
 mod slurm;
 mod sprio;
@@ -24,6 +26,7 @@ mod stats;
 mod taskqueues;
 mod test;
 mod userprio;
+mod whatif;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -46,6 +49,9 @@ Examples:
   classmate eval 'TARGET.Memory >= MY.RequestMemory' --my job.ads --target slot.ads
   classmate match --job jobs.ads --slots slots.ads
   classmate negotiate examples/pool
+  classmate explain examples/pool --job 1.0
+  classmate whatif examples/groups --set 'GROUP_QUOTA_chemistry = 5'
+  classmate report examples/groups -o cycle.html
   classmate quotas examples/groups
   classmate taskqueues examples/dirac
   classmate sprio examples/slurm
@@ -86,6 +92,10 @@ enum Command {
     Repl(repl::Arguments),
     Functions(functions::Arguments),
     Negotiate(Box<negotiate::Arguments>),
+    Explain(Box<explain::Arguments>),
+    Whatif(Box<whatif::Arguments>),
+    Diff(whatif::DiffArguments),
+    Report(Box<report::Arguments>),
     Generate(generate::Arguments),
     Quotas(quotas::Arguments),
     Taskqueues(taskqueues::Arguments),
@@ -235,6 +245,10 @@ pub fn run() -> ExitCode {
         Command::Repl(arguments) => repl::run(arguments, streams),
         Command::Functions(arguments) => functions::run(arguments),
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
+        Command::Explain(arguments) => explain::run(arguments, streams),
+        Command::Whatif(arguments) => return ended(whatif::run(arguments, streams)),
+        Command::Report(arguments) => report::run(arguments, streams),
+        Command::Diff(arguments) => return ended(whatif::diff(arguments, streams)),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Quotas(arguments) => quotas::run(arguments, streams),
         Command::Taskqueues(arguments) => taskqueues::run(arguments, streams),

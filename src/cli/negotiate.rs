@@ -107,7 +107,7 @@ pub(super) struct PoolFiles {
     log: Option<PathBuf>,
     /// The negotiator's settings, instead of those in POOL; without any the defaults hold
     #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    pub(super) config: Option<PathBuf>,
     /// The clock: seconds since 1970, a date, or `wall`; by default the newest time in the files
     #[arg(long, value_name = "TIME", value_parser = parse_now)]
     now: Option<Now>,
@@ -301,6 +301,25 @@ pub(super) fn snapshot(
     notes: &mut Notes,
     color: Color,
 ) -> Result<Snapshot, Failure> {
+    read(arguments, arguments.config.as_deref(), commit, notes, color)
+}
+
+/// The pool with its own settings, whatever `--config` says.
+pub(super) fn snapshot_but_settings(
+    arguments: &PoolFiles,
+    notes: &mut Notes,
+    color: Color,
+) -> Result<Snapshot, Failure> {
+    read(arguments, None, false, notes, color)
+}
+
+fn read(
+    arguments: &PoolFiles,
+    config: Option<&Path>,
+    commit: bool,
+    notes: &mut Notes,
+    color: Color,
+) -> Result<Snapshot, Failure> {
     if let Some(pool) = &arguments.pool
         && !pool.is_dir()
     {
@@ -329,7 +348,7 @@ pub(super) fn snapshot(
         None => Ok(Vec::new()),
     };
     let mut warnings = Vec::new();
-    let config = settings::pool(arguments.config.as_deref(), arguments.pool.as_deref(), color)?;
+    let config = settings::pool(config, arguments.pool.as_deref(), color)?;
     warnings.extend(config.warnings().iter().map(|warning| format!("{}: {}", warning.place, warning.message)));
     let (maps, odd) = settings::user_maps(&config)?;
     warnings.extend(odd);

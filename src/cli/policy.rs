@@ -25,7 +25,7 @@ pub(super) struct PolicyArguments {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum PolicyName {
+pub(super) enum PolicyName {
     /// HTCondor's user priorities: shares of a pie, dealt in spins
     Condor,
     /// DIRAC's job shares: slots draw lots among task queues
@@ -47,6 +47,19 @@ impl PolicyArguments {
                 Err(Failure::input("files of Slurm are given, and the policy is not Slurm's")
                     .help("add `--policy slurm`"))
             }
+            name => self.read_as(Some(name), pool, snapshot, notes),
+        }
+    }
+
+    /// As [`PolicyArguments::read`], with the policy of that name, if one is given.
+    pub(super) fn read_as(
+        &self,
+        name: Option<PolicyName>,
+        pool: Option<&Path>,
+        snapshot: &mut Snapshot,
+        notes: &mut Notes,
+    ) -> Result<Policy, Failure> {
+        match name.unwrap_or(self.policy) {
             PolicyName::Condor => Ok(Policy::Condor),
             PolicyName::Dirac => Ok(Policy::Dirac(self.cs.read(pool, notes)?)),
             PolicyName::Slurm => {

@@ -16,6 +16,7 @@ pub mod play;
 pub mod preemption;
 pub mod quotas;
 pub mod rules;
+pub mod scene;
 pub mod single;
 pub mod snapshot;
 pub mod summary;

@@ -4,10 +4,13 @@
 
 pub mod autoclusters;
 pub mod config;
+pub mod cycle;
 pub mod diff;
+pub mod explain;
 pub mod functions;
 pub mod lint;
 pub mod outcome;
+pub mod page;
 pub mod play;
 pub mod policy;
 pub mod quotas;
@@ -16,6 +19,7 @@ pub mod sshare;
 pub mod taskqueues;
 pub mod template;
 pub mod userprio;
+pub mod whatif;
 
 use std::io::{self, Write};
 use std::ops::Range;

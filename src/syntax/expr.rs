@@ -257,6 +257,54 @@ impl Expr {
         target
     }
 
+    /// The expression with one of its parts replaced by a constant.
+    ///
+    /// ```
+    /// use classmate::syntax::literal::Literal;
+    /// use classmate::syntax::parse::{ParseOptions, parse_expr};
+    /// let expr = parse_expr(b"Cpus > 1 && Arch == \"X\"", &ParseOptions::default())?;
+    /// let right = expr.tree().parts(expr.root())[1];
+    /// assert_eq!(expr.with_literal(right, Literal::Bool(true)).to_string(), "Cpus > 1 && true");
+    /// # Ok::<(), classmate::error::SyntaxError>(())
+    /// ```
+    #[must_use]
+    pub fn with_literal(&self, part: NodeId, literal: Literal) -> Self {
+        if part > self.root {
+            return self.clone();
+        }
+        let first = self.tree.first_of(part);
+        let moved = |id: NodeId| match id {
+            id if id < first => id,
+            id if id <= part => first,
+            id => id - (part - first),
+        };
+        let mut tree = Tree {
+            nodes: Vec::with_capacity(self.tree.nodes.len()),
+            children: self.tree.children.clone(),
+            calls: self.tree.calls.clone(),
+            attributes: self.tree.attributes.clone(),
+            spans: Vec::new(),
+        };
+        let mut literal = Some(literal);
+        for (id, node) in (0..).zip(&self.tree.nodes) {
+            tree.nodes.push(match node {
+                _ if id == part => Node::Literal(literal.take().unwrap_or(Literal::Undefined)),
+                _ if (first..part).contains(&id) => continue,
+                Node::Subscript { base, index } => Node::Subscript { base: moved(*base), index: moved(*index) },
+                Node::Paren(child) => Node::Paren(moved(*child)),
+                Node::Unary(op, child) => Node::Unary(*op, moved(*child)),
+                Node::Binary(op, left, right) => Node::Binary(*op, moved(*left), moved(*right)),
+                Node::Conditional { condition, yes, no } => {
+                    Node::Conditional { condition: moved(*condition), yes: moved(*yes), no: moved(*no) }
+                }
+                leaf => leaf.clone(),
+            });
+        }
+        tree.children.iter_mut().for_each(|id| *id = moved(*id));
+        tree.attributes.iter_mut().for_each(|(_, id)| *id = moved(*id));
+        Expr { tree: Arc::new(tree), root: moved(self.root) }
+    }
+
     /// Whether both are the same expression, structurally and without evaluation (§10.4): spelling of
     /// references and calls counts, parentheses count, names of attributes compare without case.
     ///

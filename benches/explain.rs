@@ -1,0 +1,82 @@
+//! What it takes to explain a job against many slots, to lint many lines, and to compare two cycles.
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+
+use classmate::config::Config;
+use classmate::explain::{Market, explain};
+use classmate::generate::{NOW, Pool};
+use classmate::lint::config::lint;
+use classmate::negotiate::{Snapshot, negotiate};
+use classmate::whatif::Difference;
+use criterion::{Criterion, criterion_group, criterion_main};
+
+mod shape;
+
+/// Slots a job is explained against.
+const SLOTS: u64 = 100_000;
+
+/// A made pool of the shape of a large production pool's, with the attributes that matter.
+fn pool(slots: u64) -> Snapshot {
+    let pool = Pool { slots, ..Pool::default() };
+    let (mut of_slots, mut of_jobs) = (Vec::new(), Vec::new());
+    // Writing to memory cannot fail.
+    let _ = pool.write_slots(&mut of_slots);
+    let _ = pool.write_jobs(&mut of_jobs);
+    Snapshot { slots: shape::ads(&of_slots), jobs: shape::ads(&of_jobs), now: NOW, ..Snapshot::default() }
+}
+
+fn one_job(criterion: &mut Criterion) {
+    let snapshot = pool(SLOTS);
+    let market = Market::of(&snapshot).unwrap_or_else(|error| unreachable!("the defaults are right: {error}"));
+    let mut group = criterion.benchmark_group("explain");
+    group.sample_size(10);
+    group.bench_function("a job against 100,000 slots", |bencher| {
+        bencher.iter(|| black_box(explain(&market, "1.0".to_owned(), "a@x".to_owned(), &snapshot.jobs[0])));
+    });
+    group.finish();
+}
+
+fn two_cycles(criterion: &mut Criterion) {
+    let snapshot = pool(2_000);
+    let mut group = criterion.benchmark_group("whatif");
+    group.sample_size(10);
+    group.bench_function("one cycle over 2,000 slots", |bencher| bencher.iter(|| black_box(negotiate(&snapshot))));
+    group.bench_function("two cycles and their difference", |bencher| {
+        bencher.iter(|| {
+            let (before, after) = (negotiate(&snapshot), negotiate(&snapshot));
+            let (Ok(before), Ok(after)) = (before, after) else { unreachable!("the defaults are right") };
+            black_box(Difference::of(&before, &after).with_pools((&snapshot, &before), (&snapshot, &after)))
+        });
+    });
+    group.finish();
+}
+
+/// Lines of a configuration.
+const LINES: usize = 10_000;
+
+fn many_lines(criterion: &mut Criterion) {
+    let mut text = String::from("GROUP_NAMES = g0\nGROUP_QUOTA_g0 = 1\nBASE = TARGET.RequestCpus <= 8\n");
+    for line in 3..LINES {
+        let _ = match line % 4 {
+            0 => writeln!(text, "SITE_{line} = $(BASE) && TARGET.RequestMemory <= {line}"),
+            1 => writeln!(text, "STARTD_CRON_{line}_PERIOD = {line}s"),
+            2 => {
+                writeln!(text, "SLOT_TYPE_{line}_START = TARGET.RequestCpus <= {line} && (TARGET.Owner == \"u{line}\")")
+            }
+            _ => writeln!(text, "# site policy, part {line}"),
+        };
+    }
+    let mut group = criterion.benchmark_group("lint");
+    group.sample_size(10);
+    group.bench_function("10,000 lines of configuration", |bencher| {
+        bencher.iter(|| {
+            let Ok(config) = Config::parse("c", text.as_bytes()) else { unreachable!("the text is right") };
+            black_box(lint(&config))
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, one_job, two_cycles, many_lines);
+criterion_main!(benches);

@@ -1,0 +1,246 @@
+//! `classmate whatif POOL` and `classmate diff OUTCOME OUTCOME`
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+
+use crate::cli::input::{self, Notes};
+use crate::cli::negotiate::{PoolFiles, refused, snapshot_but_settings};
+use crate::cli::policy::{PolicyArguments, PolicyName};
+use crate::cli::settings::{self, contents};
+use crate::cli::{Failure, Streams, complain, written};
+use crate::config::setting::Settings as Knobs;
+use crate::eval::scope::{Scope, Settings};
+use crate::name::Name;
+use crate::negotiate::play::{Plan, play};
+use crate::negotiate::{Outcome, Snapshot, negotiate};
+use crate::report::whatif as report;
+use crate::report::{self as reports, Origin};
+use crate::syntax::expr::Expr;
+use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::whatif::{Difference, Setting, drain, summed};
+
+/// Show what a change of settings, jobs or slots does to a cycle: run it before and after, and compare.
+///
+/// Nothing is changed anywhere. Changes are made in this order: settings, jobs, slots, slots taken away, slots added.
+#[derive(clap::Args, Debug)]
+#[command(mut_arg("config", |arg| arg.help("The negotiator's settings after the change, instead of those in POOL")))]
+#[command(after_help = "\
+Examples:
+  classmate whatif examples/groups --set 'GROUP_QUOTA_chemistry = 5'
+  classmate whatif examples/stuck --set-job 'RequestMemory > 8192' 'RequestMemory = 8192'
+  classmate whatif examples/groups --config other.conf
+  classmate whatif examples/slurm --policy-before condor --policy slurm
+  classmate whatif examples/pool --drain 'Machine == \"m01.pool.test\"' --expect 'JobsLost <= 1'
+
+Exit status: 0 on success, 1 when an --expect is not true or a file cannot be read, 2 when a file or a setting is wrong.")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    files: PoolFiles,
+    /// A line to read after the negotiator's settings; may be given several times
+    #[arg(long, value_name = "KNOB = VALUE")]
+    set: Vec<String>,
+    /// Set an attribute of the jobs for which an expression holds; may be given several times
+    #[arg(long, num_args = 2, value_names = ["EXPR", "NAME = VALUE"])]
+    set_job: Vec<String>,
+    /// Set an attribute of the slots for which an expression holds; may be given several times
+    #[arg(long, num_args = 2, value_names = ["EXPR", "NAME = VALUE"])]
+    set_slot: Vec<String>,
+    /// Add the slots of a file; may be given several times
+    #[arg(long, value_name = "FILE")]
+    add_slots: Vec<PathBuf>,
+    /// Take away the slots for which an expression holds; may be given several times
+    #[arg(long, value_name = "EXPR")]
+    drain: Vec<String>,
+    /// Run so many cycles on either side, as `negotiate --cycles` does, and compare all that is matched in them
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    cycles: u32,
+    /// Seconds from one cycle to the next [default: that of the settings]
+    #[arg(long, value_name = "SECONDS", requires = "cycles", value_parser = clap::value_parser!(i64).range(1..))]
+    interval: Option<i64>,
+    /// How long a job runs: seconds, or an expression over the job, with the slot as TARGET; without it jobs never end
+    #[arg(long, value_name = "EXPR", requires = "cycles")]
+    run_time: Option<String>,
+    /// Whose rules hold before the change; by default those of --policy
+    #[arg(long, value_enum, value_name = "POLICY")]
+    policy_before: Option<PolicyName>,
+    #[command(flatten)]
+    shown: Shown,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    policy: PolicyArguments,
+}
+
+/// Compare two outcomes that `classmate negotiate --format json` printed.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate negotiate examples/pool --format json > before.json
+  classmate diff before.json after.json
+
+Exit status: 0 on success, 1 when an --expect is not true or a file cannot be read, 2 when a file is wrong.")]
+pub(super) struct DiffArguments {
+    /// The outcome before
+    before: PathBuf,
+    /// The outcome after
+    after: PathBuf,
+    #[command(flatten)]
+    shown: Shown,
+}
+
+const EXPECT: &str = "\
+A condition over the result that must be true, such as `JobsLost == 0`; may be given several times. It knows \
+MatchesBefore, MatchesAfter, WeightBefore, WeightAfter, PreemptionsBefore, PreemptionsAfter, JobsWon, JobsLost, \
+JobsMoved, SlotsWon, SlotsLost, RequestsStranded, RequestsFreed, RequestsUnmatchedNow and RequestsUnmatchedBefore";
+
+/// How a difference is shown and judged.
+#[derive(clap::Args, Debug)]
+struct Shown {
+    #[arg(long, value_name = "EXPR", help = EXPECT)]
+    expect: Vec<String>,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Form,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Form {
+    /// For people
+    Text,
+    /// One object with everything
+    Json,
+}
+
+fn parsed(text: &str, flag: &str, streams: Streams) -> Result<Expr, Failure> {
+    parse_expr(text.as_bytes(), &ParseOptions::default()).map_err(|error| {
+        Failure::rendered(reports::render(&error, text.as_bytes(), &Origin::whole(flag), None, streams.err))
+    })
+}
+
+fn setting(pair: &[String], flag: &str, streams: Streams) -> Result<Setting, Failure> {
+    let Some((name, value)) =
+        pair[1].split_once('=').filter(|(name, value)| !name.trim().is_empty() && !value.starts_with('='))
+    else {
+        return Err(Failure::input(format!("expected `NAME = VALUE`, found `{}`", pair[1])));
+    };
+    Ok(Setting {
+        of: parsed(&pair[0], flag, streams)?,
+        name: Name::new(name.trim()),
+        value: parsed(value, flag, streams)?,
+    })
+}
+
+/// A change that concerns nothing is a slip.
+fn some(count: usize, condition: &str, what: &str) -> Result<(), Failure> {
+    if count > 0 { Ok(()) } else { Err(Failure::input(format!("`{condition}` holds for no {what}"))) }
+}
+
+fn change(snapshot: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, streams: Streams) -> Result<(), Failure> {
+    for line in &arguments.set {
+        snapshot.config.add("--set", line.as_bytes()).map_err(|error| refused(&error))?;
+    }
+    let settings = snapshot.settings();
+    for pair in arguments.set_job.chunks_exact(2) {
+        some(setting(pair, "--set-job", streams)?.apply(&mut snapshot.jobs, &settings), &pair[0], "job")?;
+    }
+    for pair in arguments.set_slot.chunks_exact(2) {
+        some(setting(pair, "--set-slot", streams)?.apply(&mut snapshot.slots, &settings), &pair[0], "slot")?;
+    }
+    for condition in &arguments.drain {
+        let expr = parsed(condition, "--drain", streams)?;
+        some(drain(&mut snapshot.slots, &expr, &settings), condition, "slot")?;
+    }
+    for path in &arguments.add_slots {
+        let mut added = input::many_ads(path, &settings, notes, |ad, ()| ad)?;
+        some_ads(added.len(), path)?;
+        snapshot.slots.append(&mut added);
+    }
+    Ok(())
+}
+
+fn some_ads(count: usize, path: &Path) -> Result<(), Failure> {
+    if count > 0 { Ok(()) } else { Err(Failure::input(format!("`{}` holds no slots", path.display()))) }
+}
+
+/// The outcome of a cycle, or of several.
+fn outcome_of(snapshot: &Snapshot, arguments: &Arguments, streams: Streams) -> Result<Outcome, Failure> {
+    if arguments.cycles == 1 {
+        return negotiate(snapshot).map_err(|error| refused(&error));
+    }
+    let interval = match arguments.interval {
+        Some(interval) => interval,
+        None => {
+            let knobs = Knobs::new(&snapshot.config);
+            knobs.integer("NEGOTIATOR_INTERVAL", 60, 1, i64::from(i32::MAX)).map_err(|error| refused(&error))?
+        }
+    };
+    let run_time = arguments.run_time.as_deref().map(|text| parsed(text, "--run-time", streams)).transpose()?;
+    let plan = Plan { cycles: arguments.cycles, interval, run_time };
+    let mut outcomes = Vec::new();
+    play(snapshot.clone(), &plan, |_, _| Ok(None), |cycle| outcomes.push(cycle.outcome))
+        .map_err(|error| Failure::input(error.to_string()))?;
+    Ok(summed(outcomes))
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
+    let mut notes = Notes::default();
+    let directory = arguments.files.directory();
+    let mut before = snapshot_but_settings(&arguments.files, &mut notes, streams.err)?;
+    let mut after = before.clone();
+    before.policy = arguments.policy.read_as(arguments.policy_before, directory, &mut before, &mut notes)?;
+    if let Some(path) = &arguments.files.config {
+        after.config = settings::pool(Some(path), directory, streams.err)?;
+        let (maps, odd) = settings::user_maps(&after.config)?;
+        after.maps = Arc::new(maps);
+        for warning in odd {
+            notes.warn(warning);
+        }
+    }
+    after.policy = arguments.policy.read(directory, &mut after, &mut notes)?;
+    let old = outcome_of(&before, arguments, streams)?;
+    change(&mut after, arguments, &mut notes, streams)?;
+    notes.show(streams.err);
+    let new = outcome_of(&after, arguments, streams)?;
+    let difference = Difference::of(&old, &new).with_pools((&before, &old), (&after, &new));
+    show(&difference.map_err(|error| refused(&error))?, &arguments.shown, streams)
+}
+
+pub(super) fn diff(arguments: &DiffArguments, streams: Streams) -> Result<ExitCode, Failure> {
+    let difference = Difference::of(&outcome(&arguments.before)?, &outcome(&arguments.after)?);
+    show(&difference, &arguments.shown, streams)
+}
+
+fn outcome(path: &Path) -> Result<Outcome, Failure> {
+    serde_json::from_slice(&contents(path)?).map_err(|error| {
+        Failure::input(format!("`{}` is no outcome: {error}", path.display()))
+            .help("expected what `classmate negotiate --format json` prints")
+    })
+}
+
+fn show(difference: &Difference, shown: &Shown, streams: Streams) -> Result<ExitCode, Failure> {
+    let ad = difference.to_ad();
+    let mut failed = Vec::new();
+    for text in &shown.expect {
+        let expr = parsed(text, "--expect", streams)?;
+        let value = Scope::new(&ad, &Settings::default()).eval(&expr);
+        if !value.as_ref().is_ok_and(|value| value.as_condition() == Some(true)) {
+            let value = value.map_or_else(|failed| failed.to_string(), |value| value.to_string());
+            failed.push(format!("error: expected `{text}`, which is {value}"));
+        }
+    }
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let printed = match shown.format {
+        Form::Text => report::write(&mut out, difference, streams.out),
+        Form::Json => {
+            serde_json::to_writer_pretty(&mut out, difference).map_err(Into::into).and_then(|()| writeln!(out))
+        }
+    };
+    written(printed.and_then(|()| out.flush()))?;
+    for message in &failed {
+        complain(message);
+    }
+    Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}

@@ -1,0 +1,283 @@
+//! Why a job does not run: which conditions refuse it, what is nearest, and what a cycle made of it.
+//!
+//! In: a snapshot and a job. Out: an [`Explanation`], plain data that serialises.
+
+pub mod causes;
+pub mod clauses;
+pub mod cycle;
+pub mod group;
+mod kinds;
+pub mod names;
+pub mod nearest;
+pub mod reasons;
+pub mod slot;
+pub mod submitter;
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::ad::ClassAd;
+use crate::config::ConfigError;
+use crate::eval::matching::symmetric;
+use crate::eval::scope::Settings;
+use crate::explain::causes::Cause;
+use crate::explain::clauses::{Clause, Plan, Truth};
+use crate::explain::cycle::Story;
+use crate::explain::kinds::Kinds;
+use crate::explain::names::Absent;
+use crate::explain::nearest::{Near, Suggestion};
+use crate::name::Name;
+use crate::negotiate::Snapshot;
+use crate::negotiate::rules::Rules;
+use crate::negotiate::scene::{Asker, Scene, scene};
+use crate::priority::Standing;
+use crate::queue::Job;
+
+/// Slots that have the same requirements, and what they say of the job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SlotPolicy {
+    /// Their Requirements.
+    pub text: String,
+    /// How many slots have it.
+    pub slots: usize,
+    /// How many of them accept the job.
+    pub accepting: usize,
+    /// One of those that refuse; of all if none does.
+    pub example: String,
+    /// Its conditions.
+    pub clauses: Vec<Clause>,
+}
+
+/// Why a job does not run, or could.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The job, `cluster.process`.
+    pub job: String,
+    /// Whom it belongs to.
+    pub submitter: String,
+    /// Why it does not run, the most telling first; or what it gets.
+    pub causes: Vec<Cause>,
+    /// Slots looked at.
+    pub slots: usize,
+    /// Slots that the job accepts.
+    pub accepted_by_job: usize,
+    /// Slots that accept the job.
+    pub accepting_job: usize,
+    /// Slots that accept the job and that it accepts.
+    pub matching: usize,
+    /// The conditions of its Requirements; none if it has none, and then it matches nothing.
+    pub clauses: Vec<Clause>,
+    /// Conditions that must be true and are for no slot.
+    pub never: Vec<String>,
+    /// Conditions that must be true and are for every slot.
+    pub always: Vec<String>,
+    /// Attributes that conditions refer to and that exist nowhere.
+    pub absent: Vec<Absent>,
+    /// The policies of slots, what refuses most slots first.
+    pub policies: Vec<SlotPolicy>,
+    /// Slots that do not match, by the conditions that fail; fewest first.
+    pub nearest: Vec<Near>,
+    /// Changes after which more slots match, each tried; the smallest first.
+    pub suggestions: Vec<Suggestion>,
+    /// What one cycle makes of it; none if no cycle was run.
+    pub cycle: Option<Story>,
+}
+
+/// Slots as a cycle sees them, the settings and the clock.
+pub struct Market {
+    /// The ads of the slots, with the Requirements that matchmaking uses.
+    pub slots: Vec<ClassAd>,
+    /// Their names.
+    pub names: Vec<String>,
+    /// Which of them a cycle looks at.
+    pub looked_at: Vec<bool>,
+    /// Who uses them or is about to.
+    pub users: Vec<Option<String>>,
+    /// What they weigh.
+    pub weights: Vec<f64>,
+    /// The configuration.
+    pub rules: Rules,
+    /// Clock, seed, and what is in use.
+    pub settings: Settings,
+}
+
+/// Slots with the same requirements: which, and the conditions.
+pub(crate) struct Group {
+    members: Vec<usize>,
+    plan: Plan,
+    /// What each condition is for the job, a row a member.
+    rows: Vec<Vec<Truth>>,
+}
+
+impl Market {
+    /// The slots of a snapshot that take part in a cycle.
+    ///
+    /// # Errors
+    /// A setting of the configuration that is wrong, or not supported.
+    pub fn of(snapshot: &Snapshot) -> Result<Self, ConfigError> {
+        scene(snapshot, &[]).map(|(scene, _)| Market::from(scene))
+    }
+
+    /// As [`Market::of`], with a job as slots see it: the negotiator tells them how its submitter stands.
+    ///
+    /// # Errors
+    /// As [`Market::of`].
+    pub fn with(snapshot: &Snapshot, job: &ClassAd, submitter: &[u8]) -> Result<(Self, Asker), ConfigError> {
+        let (scene, askers) = scene(snapshot, &[(job, submitter)])?;
+        let market = Market::from(scene);
+        let standing = Standing { priority: 0.0, usage: 0.0, floor: 0 };
+        let unknown = || Asker { ad: job.clone(), standing };
+        Ok((market, askers.into_iter().next().unwrap_or_else(unknown)))
+    }
+
+    /// How many slots match a job.
+    pub fn matching(&self, job: &ClassAd) -> usize {
+        self.slots.par_iter().filter(|slot| symmetric(job, slot, &self.settings)).count()
+    }
+}
+
+impl From<Scene> for Market {
+    fn from(Scene { slots, rules, settings }: Scene) -> Self {
+        let looked_at = slots.iter().map(|slot| rules.trim.keeps(slot, &settings)).collect();
+        let names = slots.iter().map(|slot| slot.name.to_string()).collect();
+        let users = slots.iter().map(|slot| slot.user.as_ref().map(ToString::to_string)).collect();
+        let weights = slots.iter().map(|slot| slot.weight).collect();
+        Market {
+            slots: slots.into_iter().map(|slot| slot.ad).collect(),
+            names,
+            looked_at,
+            users,
+            weights,
+            rules,
+            settings,
+        }
+    }
+}
+
+/// The slots by their policies, in the order in which each is met first.
+fn groups(market: &Market, job: &ClassAd, kinds: &Kinds) -> Vec<Group> {
+    let requirements = Name::new("Requirements");
+    let mut index: HashMap<u32, usize> = HashMap::new();
+    let mut members: Vec<Vec<usize>> = Vec::new();
+    for (at, kind) in kinds.of.iter().enumerate() {
+        let group = *index.entry(kinds.policy[*kind as usize]).or_insert_with(|| {
+            members.push(Vec::new());
+            members.len() - 1
+        });
+        members[group].push(at);
+    }
+    let group = |members: Vec<usize>| {
+        let plan = Plan::of(&market.slots[members[0]], requirements);
+        let mut of_kind: Vec<Vec<Truth>> = vec![Vec::new(); kinds.first.len()];
+        let asked: Vec<(usize, Vec<Truth>)> = kinds
+            .among(&members)
+            .into_par_iter()
+            .map(|(at, _)| (kinds.of[at] as usize, plan.truths(&market.slots[at], job, &market.settings)))
+            .collect();
+        for (kind, row) in asked {
+            of_kind[kind] = row;
+        }
+        let rows = members.iter().map(|at| of_kind[kinds.of[*at] as usize].clone()).collect();
+        Group { members, plan, rows }
+    };
+    members.into_iter().map(group).collect()
+}
+
+/// What each condition of a job is for each slot.
+fn rows(market: &Market, job: &ClassAd, plan: &Plan, kinds: &Kinds) -> Vec<Vec<Truth>> {
+    let of_kind: Vec<Vec<Truth>> =
+        kinds.first.par_iter().map(|at| plan.truths(job, &market.slots[*at], &market.settings)).collect();
+    kinds.each(&of_kind)
+}
+
+/// The job of a snapshot with a number, or the first for which an expression holds.
+pub fn find<'s>(
+    snapshot: &'s Snapshot,
+    wanted: impl Fn(&Job<'s>, &'s ClassAd) -> bool,
+) -> Option<(Job<'s>, &'s ClassAd)> {
+    let settings = snapshot.settings();
+    let domain = Rules::read(&snapshot.config, &settings).ok().and_then(|rules| rules.knobs.accountant.domain.clone());
+    snapshot.jobs.iter().find_map(|ad| {
+        let job = Job::new(ad, domain.as_deref(), &settings)?;
+        wanted(&job, ad).then_some((job, ad))
+    })
+}
+
+/// Looks at a job against all slots.
+pub fn explain(market: &Market, id: String, submitter: String, job: &ClassAd) -> Explanation {
+    let requirements = Name::new("Requirements");
+    let plan = Plan::of(job, requirements);
+    let kinds = Kinds::of(&market.slots, job);
+    let rows = rows(market, job, &plan, &kinds);
+    let clauses = plan.counted(rows.iter().map(Vec::as_slice));
+    let groups = groups(market, job, &kinds);
+    let accepts = |row: &[Truth]| row.first() == Some(&Truth::True);
+    let mut accepting = vec![false; market.slots.len()];
+    for group in &groups {
+        for (at, row) in group.members.iter().zip(&group.rows) {
+            accepting[*at] = accepts(row);
+        }
+    }
+    let all = |pick: fn(&Clause, usize) -> bool| {
+        let required =
+            plan.required().filter(|(at, _)| !market.slots.is_empty() && pick(&clauses[*at], market.slots.len()));
+        required.map(|(at, _)| clauses[at].text.clone()).collect::<Vec<_>>()
+    };
+    let mut policies: Vec<SlotPolicy> = groups.iter().map(|group| policy(market, group)).collect();
+    policies.sort_by_key(|policy| std::cmp::Reverse(policy.slots - policy.accepting));
+    let (nearest, suggestions) = nearest::nearest(market, job, (&plan, &rows), &groups, &kinds);
+    let absent = names::absent(market, job, &plan, &groups);
+    let view = causes::View { market, job, plan: &plan, rows: &rows, groups: &groups, absent: &absent };
+    Explanation {
+        job: id,
+        submitter,
+        causes: causes::of_match(&view),
+        slots: market.slots.len(),
+        accepted_by_job: rows.iter().filter(|row| accepts(row)).count(),
+        accepting_job: accepting.iter().filter(|accepts| **accepts).count(),
+        matching: rows.iter().zip(&accepting).filter(|(row, slot)| accepts(row) && **slot).count(),
+        never: all(|clause, _| clause.alone.yes == 0),
+        always: all(|clause, slots| clause.alone.yes == slots),
+        absent,
+        clauses,
+        policies,
+        nearest,
+        suggestions,
+        cycle: None,
+    }
+}
+
+/// Only the causes why a job matches no slot; nothing if one does.
+pub fn why(market: &Market, job: &ClassAd) -> Vec<Cause> {
+    let plan = Plan::of(job, Name::new("Requirements"));
+    let kinds = Kinds::of(&market.slots, job);
+    let rows = rows(market, job, &plan, &kinds);
+    let groups = groups(market, job, &kinds);
+    let absent = names::absent(market, job, &plan, &groups);
+    causes::of_match(&causes::View { market, job, plan: &plan, rows: &rows, groups: &groups, absent: &absent })
+}
+
+fn policy(market: &Market, group: &Group) -> SlotPolicy {
+    let accepts = |row: &&Vec<Truth>| row.first() == Some(&Truth::True);
+    let refusing = group.rows.iter().position(|row| !accepts(&row)).unwrap_or(0);
+    let first = group.members[refusing];
+    SlotPolicy {
+        text: market.slots[first].get("Requirements").map(|expr| expr.to_string()).unwrap_or_default(),
+        slots: group.members.len(),
+        accepting: group.rows.iter().filter(accepts).count(),
+        example: market.names[first].clone(),
+        clauses: group.plan.counted(group.rows.iter().map(Vec::as_slice)),
+    }
+}
+
+/// Counts by key, the most frequent first.
+fn tally(keys: impl Iterator<Item = String>) -> Vec<(String, usize)> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    keys.for_each(|key| *counts.entry(key).or_default() += 1);
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
+}

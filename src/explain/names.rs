@@ -1,0 +1,105 @@
+//! Attributes that conditions refer to and that exist nowhere, with names that look like them.
+
+use serde::Serialize;
+
+use crate::ad::ClassAd;
+use crate::builtin::near::{allowance, distance};
+use crate::explain::clauses::{Joint, Plan};
+use crate::explain::{Group, Market};
+use crate::name::{Name, known};
+use crate::syntax::expr::{Node, Tree, base_of};
+
+/// An attribute that exists nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Absent {
+    /// As it is written.
+    pub name: String,
+    /// The condition that refers to it.
+    pub clause: String,
+    /// Whether the condition is the job's; otherwise it is that of slots.
+    pub of_job: bool,
+    /// A name that looks like it, in the ads where it is looked for.
+    pub similar: Option<String>,
+}
+
+/// Slots whose names are looked through for similar ones.
+const LOOKED_AT: usize = 1000;
+
+/// Where a reference is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    My,
+    Target,
+    Either,
+}
+
+/// The references of a part of a tree, with what is not looked up in either ad left out.
+pub(super) fn references(tree: &Tree, root: u32) -> Vec<(Name, Place)> {
+    let mut found = Vec::new();
+    let mut waiting = vec![root];
+    while let Some(id) = waiting.pop() {
+        match tree.node(id) {
+            Node::Attr(name) if !known::is_special(name.key()) && !known::is_of_match(name.key()) => {
+                found.push((*name, Place::Either));
+            }
+            Node::Attr(_) => {}
+            Node::Select(name) => match tree.node(base_of(id)) {
+                Node::Attr(base) if base.folded() == b"my" => found.push((*name, Place::My)),
+                Node::Attr(base) if base.folded() == b"target" => found.push((*name, Place::Target)),
+                _ => waiting.push(base_of(id)),
+            },
+            Node::Ad(_) => {} // names inside are those of the ad written there
+            _ => waiting.extend(tree.parts(id)),
+        }
+    }
+    found.reverse();
+    found
+}
+
+/// The attributes that conditions of the job and of slots refer to and that exist nowhere they are looked for.
+pub(super) fn absent(market: &Market, job: &ClassAd, plan: &Plan, groups: &[Group]) -> Vec<Absent> {
+    let mut found: Vec<Absent> = Vec::new();
+    let in_slots = |name: Name| market.slots.iter().any(|slot| slot.contains(name));
+    for (of_job, plan) in std::iter::once((true, plan)).chain(groups.iter().map(|group| (false, &group.plan))) {
+        for condition in plan.conditions.iter().filter(|condition| condition.joint == Joint::Leaf) {
+            for (name, place) in references(condition.expr.tree(), condition.expr.root()) {
+                let (job_side, slot_side) = match (place, of_job) {
+                    (Place::Either, _) => (true, true),
+                    (Place::My, true) | (Place::Target, false) => (true, false),
+                    _ => (false, true),
+                };
+                if (job_side && job.contains(name)) || (slot_side && in_slots(name)) {
+                    continue;
+                }
+                let written = match place {
+                    Place::My => format!("MY.{name}"),
+                    Place::Target => format!("TARGET.{name}"),
+                    Place::Either => name.to_string(),
+                };
+                if found.iter().any(|one| one.of_job == of_job && one.name.eq_ignore_ascii_case(&written)) {
+                    continue;
+                }
+                let similar = similar(market, job, name, (job_side, slot_side));
+                found.push(Absent { name: written, clause: condition.expr.to_string(), of_job, similar });
+            }
+        }
+    }
+    found
+}
+
+/// The name nearest to one that is missing, the job's if both are as near.
+fn similar(market: &Market, job: &ClassAd, name: Name, (job_side, slot_side): (bool, bool)) -> Option<String> {
+    let allowed = allowance(name.as_bytes());
+    let mut ads: Vec<&ClassAd> = Vec::new();
+    if job_side {
+        ads.push(job);
+        ads.extend(job.chained().map(|parent| &**parent));
+    }
+    if slot_side {
+        ads.extend(market.slots.iter().take(LOOKED_AT));
+    }
+    let names = ads.into_iter().flat_map(ClassAd::names);
+    let near =
+        names.filter_map(|other| Some((distance(name.as_bytes(), other.as_bytes(), allowed)?, other.folded(), other)));
+    near.min_by_key(|(edits, folded, _)| (*edits, *folded)).map(|(_, _, other)| other.to_string())
+}

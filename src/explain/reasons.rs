@@ -1,0 +1,99 @@
+//! Why the jobs of a cycle did not run: the causes of what was refused, the most jobs first.
+
+use std::collections::BTreeMap;
+
+use hashbrown::{HashMap, HashSet};
+use serde::Serialize;
+
+use crate::config::ConfigError;
+use crate::explain::cycle::{Asked, number, of_cycle, story};
+use crate::explain::{Market, why};
+use crate::negotiate::Snapshot;
+use crate::negotiate::outcome::Outcome;
+use crate::negotiate::scene::scene;
+use crate::queue::Job;
+use crate::queue::job::Activity;
+
+/// A cause with the jobs it keeps waiting.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Common {
+    /// In a sentence.
+    pub text: String,
+    /// Jobs that wait for it.
+    pub jobs: usize,
+    /// Requests they belong to.
+    pub requests: usize,
+    /// The first job of one of the requests.
+    pub example: String,
+}
+
+/// Pairs of a request and a slot that are looked at, at most.
+const EVALUATIONS: usize = 1_000_000;
+/// Requests that are looked at, at most.
+const REQUESTS: usize = 50;
+
+/// The most common causes: of the requests with most jobs that were refused, and of submitters that had no turn.
+///
+/// # Errors
+/// A setting of the configuration that is wrong.
+pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<Common>, ConfigError> {
+    let settings = snapshot.settings();
+    let market = Market::of(snapshot)?;
+    let domain = market.rules.knobs.accountant.domain.clone();
+    let jobs: Vec<Job<'_>> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain.as_deref(), &settings)).collect();
+    let got: HashSet<&str> = outcome.matches.iter().map(|made| made.job.as_str()).collect();
+    // By submitter, the idle jobs that got nothing, in the order of their numbers.
+    let mut left: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, job) in jobs.iter().enumerate().filter(|(_, job)| job.activity == Activity::Idle) {
+        if !got.contains(job.id.to_string().as_str()) {
+            left.entry(job.submitter.to_string()).or_default().push(at);
+        }
+    }
+    left.values_mut().for_each(|list| list.sort_by_key(|at| jobs[*at].id));
+    let mut waiting = representatives(outcome, &jobs, &left);
+    waiting.sort_by_key(|(at, count)| (std::cmp::Reverse(*count), jobs[*at].id));
+    waiting.truncate((EVALUATIONS / snapshot.slots.len().max(1)).clamp(1, REQUESTS));
+    let asking: Vec<_> = waiting.iter().map(|(at, _)| (&*jobs[*at].ad, &*jobs[*at].submitter)).collect();
+    let (_, askers) = scene(snapshot, &asking)?;
+    let mut found: BTreeMap<String, Common> = BTreeMap::new();
+    for ((at, count), asker) in waiting.iter().zip(&askers) {
+        let job = &jobs[*at];
+        let submitter = job.submitter.to_string();
+        let asked = Asked { id: job.id, submitter: &submitter, activity: job.activity, asker };
+        let mut causes = of_cycle(&story(outcome, snapshot, &market, &asked)?, outcome, &market, &asked);
+        causes.extend(why(&market, &asker.ad));
+        let text = causes.into_iter().next().map_or_else(|| "no slot was left".to_owned(), |cause| cause.text);
+        let example = job.id.to_string();
+        let entry = found.entry(text.clone()).or_insert(Common { text, jobs: 0, requests: 0, example });
+        entry.jobs += count;
+        entry.requests += 1;
+    }
+    let mut found: Vec<Common> = found.into_values().collect();
+    found.sort_by_key(|one| std::cmp::Reverse(one.jobs));
+    Ok(found)
+}
+
+/// A job of each request that was refused, and of each submitter whose jobs were never asked for; and for how many jobs
+/// it stands.
+fn representatives(outcome: &Outcome, jobs: &[Job<'_>], left: &HashMap<String, Vec<usize>>) -> Vec<(usize, usize)> {
+    // The last refusal of a request says how many of its jobs are left; it names the first job of the request.
+    let mut last: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for refused in &outcome.rejections {
+        last.insert((&refused.submitter, &refused.job), refused.jobs);
+    }
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    let mut told: HashMap<&str, usize> = HashMap::new();
+    for ((submitter, first), count) in last {
+        *told.entry(submitter).or_default() += count;
+        let Some(list) = left.get(submitter) else { continue };
+        let Some(first) = number(first) else { continue };
+        if let Some(at) = list.iter().find(|at| (jobs[**at].id.cluster, jobs[**at].id.process) >= first) {
+            found.push((*at, count));
+        }
+    }
+    let mut others: Vec<(&String, &Vec<usize>)> =
+        left.iter().filter(|(name, _)| !told.contains_key(name.as_str())).collect();
+    others.sort();
+    found.extend(others.into_iter().filter_map(|(_, list)| Some((*list.first()?, list.len()))));
+    found
+}

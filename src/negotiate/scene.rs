@@ -1,0 +1,67 @@
+//! A pool at the beginning of a cycle, as requests find it: slots that know their users, and jobs that know how they stand.
+
+use std::sync::Arc;
+
+use crate::ad::ClassAd;
+use crate::config::ConfigError;
+use crate::eval::scope::Settings;
+use crate::negotiate::deal::{Negotiating, mark};
+use crate::negotiate::groups::KnownQuotas;
+use crate::negotiate::preemption::{Groups, LiveUsage};
+use crate::negotiate::rules::Rules;
+use crate::negotiate::{Snapshot, charge, introduce, slots};
+use crate::pool::{PoolSize, Slot};
+use crate::priority::Standing;
+
+/// What requests find.
+pub struct Scene {
+    /// The slots that take part, whether they are looked at or not; those in use know by whom.
+    pub slots: Vec<Slot>,
+    /// The configuration.
+    pub rules: Rules,
+    /// Clock, seed, and what is in use.
+    pub settings: Settings,
+}
+
+/// A job as slots see it.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    /// Its ad, with what the negotiator adds.
+    pub ad: ClassAd,
+    /// How its submitter stands.
+    pub standing: Standing,
+}
+
+/// Looks at a pool as it is before the first turn, and at jobs with the names of their submitters.
+///
+/// # Errors
+/// A setting of the configuration that is wrong.
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::negotiate::{Snapshot, scene::scene};
+/// let slot = ClassAd::parse(b"[Name = \"s\"; State = \"Claimed\"; RemoteUser = \"a@x\"]")?;
+/// let (scene, _) = scene(&Snapshot { slots: vec![slot], ..Snapshot::default() }, &[]).unwrap();
+/// assert!(scene.slots[0].ad.contains("RemoteUserPrio"));
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+pub fn scene(snapshot: &Snapshot, asking: &[(&ClassAd, &[u8])]) -> Result<(Scene, Vec<Asker>), ConfigError> {
+    let mut settings = snapshot.settings();
+    let rules = Rules::read(&snapshot.config, &settings)?;
+    let mut slots = slots(snapshot.slots.clone(), &rules, &settings);
+    let policy = charge(snapshot, &slots, &rules, &settings);
+    let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
+    rules.groups.fit(&size)?;
+    let quotas = KnownQuotas::of(&rules.groups, &size).map(Arc::new);
+    let live = Arc::new(LiveUsage::new(quotas.clone().map(|quotas| quotas as Arc<dyn Groups>)));
+    introduce(&mut slots, &rules, &*policy, quotas.as_deref(), &live, &mut settings);
+    let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
+    let asker = |(ad, submitter): &(&ClassAd, &[u8])| {
+        let mut ad = (*ad).clone();
+        mark(&mut ad, submitter, &*policy, &rules, negotiating.as_ref());
+        Asker { ad, standing: policy.standing(submitter) }
+    };
+    let askers = asking.iter().map(asker).collect();
+    drop(policy);
+    Ok((Scene { slots, rules, settings }, askers))
+}

@@ -1,0 +1,327 @@
+//! Why a job does not run, for people.
+
+use std::io::{self, Write};
+
+use crate::explain::Explanation;
+use crate::explain::causes::Cause;
+use crate::explain::clauses::{Clause, Joint};
+use crate::explain::cycle::Story;
+use crate::explain::nearest::{Change, Changed, Suggestion};
+use crate::explain::slot::SlotExplanation;
+use crate::priority::Passed;
+use crate::quota::story::slots;
+use crate::report::outcome::{lines, table};
+use crate::report::{Color, counted};
+
+/// How much is printed.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// Policies of slots that are shown with their conditions.
+    pub policies: usize,
+}
+
+/// Writes an explanation.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: Color) -> io::Result<()> {
+    writeln!(
+        out,
+        "Job {} of {}: {} of {} match",
+        found.job,
+        found.submitter,
+        found.matching,
+        counted(found.slots as u64, "slot")
+    )?;
+    writeln!(
+        out,
+        "the job accepts {}, {} accept the job",
+        counted(found.accepted_by_job as u64, "slot"),
+        found.accepting_job
+    )?;
+    causes(out, &found.causes)?;
+    remarks(out, found)?;
+    writeln!(out, "\nWhat the job asks of slots")?;
+    if found.clauses.is_empty() {
+        writeln!(out, "  the job has no Requirements, and so it matches nothing")?;
+    } else {
+        clauses(out, &found.clauses, color)?;
+    }
+    writeln!(out, "\nWhat slots ask of the job")?;
+    for policy in found.policies.iter().take(layout.policies) {
+        let refusing = policy.slots - policy.accepting;
+        writeln!(
+            out,
+            "{}, {} of them {}, such as {}",
+            counted(policy.slots as u64, "slot"),
+            if refusing > 0 { refusing } else { policy.accepting },
+            if refusing > 0 { "refuse" } else { "accept" },
+            policy.example
+        )?;
+        if policy.clauses.is_empty() {
+            writeln!(out, "  no Requirements, and so they match nothing")?;
+        } else {
+            clauses(out, &policy.clauses, color)?;
+        }
+    }
+    if found.policies.len() > layout.policies {
+        writeln!(out, "… {} more policies: --policies NUMBER", found.policies.len() - layout.policies)?;
+    }
+    near(out, found)?;
+    match &found.cycle {
+        Some(story) => cycle(out, story, color),
+        None => Ok(()),
+    }
+}
+
+/// Causes, the most telling first.
+fn causes(out: &mut impl Write, causes: &[Cause]) -> io::Result<()> {
+    causes.iter().try_for_each(|cause| writeln!(out, "- {}", cause.text))
+}
+
+/// What exists nowhere, and what every slot satisfies.
+fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
+    let told = |clause: &str| found.causes.iter().any(|cause| cause.text.contains(clause));
+    for one in found.absent.iter().filter(|one| !told(&one.clause)) {
+        let side = if one.of_job { "the job asks" } else { "slots ask" };
+        write!(out, "note: `{}` exists nowhere; {side} `{}`", one.name, one.clause)?;
+        match &one.similar {
+            Some(name) => writeln!(out, "; did you mean `{name}`?")?,
+            None => writeln!(out)?,
+        }
+    }
+    if found.matching == 0 && found.slots > 0 && !found.always.is_empty() {
+        let texts: Vec<String> = found.always.iter().map(|text| format!("`{text}`")).collect();
+        writeln!(out, "note: every slot satisfies {}", texts.join(", "))?;
+    }
+    Ok(())
+}
+
+fn clauses(out: &mut impl Write, clauses: &[Clause], color: Color) -> io::Result<()> {
+    let mut table = table(&["TRUE", "FALSE", "UNDEF", "ERROR", "TOGETHER", "CONDITION"], &[0, 1, 2, 3, 4], color);
+    for clause in clauses {
+        let text = match clause.joint {
+            Joint::All => "all of".to_owned(),
+            Joint::Any => "one of".to_owned(),
+            Joint::Choice => "if, then, else".to_owned(),
+            Joint::Leaf => clause.text.clone(),
+        };
+        let via = clause.via.last().map(|name| format!("{name}: ")).unwrap_or_default();
+        let together = match clause.joint {
+            Joint::All => clause.alone.yes.to_string(),
+            _ => clause.together.map(|count| count.to_string()).unwrap_or_default(),
+        };
+        table.add_row([
+            clause.alone.yes.to_string(),
+            clause.alone.no.to_string(),
+            clause.alone.undefined.to_string(),
+            clause.alone.error.to_string(),
+            together,
+            format!("{}{via}{text}", "  ".repeat(clause.depth)),
+        ]);
+    }
+    lines(out, &table)
+}
+
+fn near(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
+    if !found.nearest.is_empty() {
+        writeln!(out, "\nNearest slots that do not match")?;
+        for near in &found.nearest {
+            let count = near.by_job.len() + near.by_slot.len();
+            writeln!(
+                out,
+                "{}, such as {}, by {}",
+                counted(near.slots as u64, "slot"),
+                near.example,
+                counted(count as u64, "condition")
+            )?;
+            for text in &near.by_job {
+                writeln!(out, "  the job asks    {text}")?;
+            }
+            for text in &near.by_slot {
+                writeln!(out, "  the slots ask   {text}")?;
+            }
+        }
+    }
+    if !found.suggestions.is_empty() {
+        writeln!(out, "\nChanges that would match, tried on all slots")?;
+        for suggestion in &found.suggestions {
+            writeln!(out, "{}", suggested(suggestion))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes why a slot is idle, or who gets it.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write_slot(out: &mut impl Write, found: &SlotExplanation, color: Color) -> io::Result<()> {
+    let user = found.user.as_ref().map(|user| format!(", used by {user}")).unwrap_or_default();
+    writeln!(out, "Slot {}: {}{user}, weight {}", found.slot, found.state, slots(found.weight))?;
+    writeln!(
+        out,
+        "{} of {} match; the slot accepts {}, {} accept the slot",
+        found.matching,
+        counted(found.jobs as u64, "idle job"),
+        found.accepted_by_slot,
+        found.accepting_slot
+    )?;
+    causes(out, &found.causes)?;
+    if found.jobs == 0 {
+        return Ok(());
+    }
+    writeln!(out, "\nWhat the slot asks of jobs")?;
+    if found.clauses.is_empty() {
+        writeln!(out, "  no Requirements, and so it matches nothing")?;
+    } else {
+        clauses(out, &found.clauses, color)?;
+    }
+    if !found.refused_by.is_empty() {
+        writeln!(out, "\nWhy jobs that it accepts refuse it")?;
+        for (text, count) in found.refused_by.iter().take(10) {
+            writeln!(out, "  {count} by {text}")?;
+        }
+    }
+    if !found.candidates.is_empty() {
+        writeln!(out, "\nWhose jobs match")?;
+        let mut table = table(&["SUBMITTER", "JOBS", "GOT OTHER SLOTS", "STOPPED"], &[1, 2], color);
+        for one in &found.candidates {
+            table.add_row([
+                one.submitter.clone(),
+                one.jobs.to_string(),
+                one.elsewhere.to_string(),
+                one.stopped.clone(),
+            ]);
+        }
+        lines(out, &table)?;
+    }
+    Ok(())
+}
+
+/// Writes a story step by step.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write_steps(out: &mut impl Write, title: &str, steps: &[String]) -> io::Result<()> {
+    writeln!(out, "{title}")?;
+    steps.iter().try_for_each(|step| writeln!(out, "  {step}"))
+}
+
+/// A suggestion in one line.
+pub fn suggested(suggestion: &Suggestion) -> String {
+    let changes: Vec<String> = suggestion.changes.iter().map(described).collect();
+    format!("  {}: {}, such as {}", changes.join(" and "), counted(suggestion.slots as u64, "slot"), suggestion.example)
+}
+
+fn described(change: &Change) -> String {
+    match change.of {
+        Changed::Job => format!("`{}` {} → {}", change.attribute, change.before, change.after),
+        Changed::Constant => format!("`{}` → `{}` in `{}`", change.before, change.after, change.attribute),
+        Changed::Condition => format!("without `{}` in `{}`", change.before, change.attribute),
+        Changed::Slot if change.after == "true" && change.before != "false" => {
+            format!("slots without `{}` in `{}`", change.before, change.attribute)
+        }
+        Changed::Slot => format!("`{}` of slots {} → {}", change.attribute, change.before, change.after),
+    }
+}
+
+fn cycle(out: &mut impl Write, story: &Story, color: Color) -> io::Result<()> {
+    writeln!(out, "\nThis cycle")?;
+    if let Some(made) = &story.matched {
+        writeln!(out, "the job gets {}, in spin {} of pie {}", made.slot, made.spin, made.pie)?;
+    }
+    if let Some(made) = &story.displaced {
+        writeln!(out, "its slot {} goes to job {} of {}", made.slot, made.job, made.submitter)?;
+    }
+    if let Some(refused) = &story.refused {
+        writeln!(out, "refused: {}; {} of its request left", refused.reason, counted(refused.jobs as u64, "job"))?;
+        let tally = &refused.slots;
+        let parts = [
+            (tally.unreachable, "cannot be reached"),
+            (tally.refused_by_job, "refused by the job"),
+            (tally.refused_by_slot, "refuse the job"),
+            (tally.used_by_submitter, "run a job of the same submitter"),
+            (tally.preemption_not_required, "are in use and PREEMPTION_REQUIREMENTS is not true"),
+            (tally.prefers_its_job, "like the job they run better"),
+            (tally.beyond_share, "are beyond the share"),
+            (tally.over_limit, "weigh more than the submitter may still take"),
+            (tally.over_concurrency_limit, "are kept by a concurrency limit"),
+        ];
+        let parts: Vec<String> =
+            parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        let colon = if parts.is_empty() { "" } else { ": " };
+        writeln!(out, "  slots left then: {}{colon}{}", tally.considered, parts.join(", "))?;
+    }
+    match (story.place, story.priority) {
+        (Some(place), Some(priority)) => writeln!(
+            out,
+            "its submitter is served in place {place}, with priority {priority:.2}: {} of {} idle jobs matched{}",
+            story.submitter_matched,
+            story.submitter_idle,
+            story.stopped.map(|stopped| format!("; {}", stopped.as_str())).unwrap_or_default()
+        )?,
+        _ => writeln!(
+            out,
+            "its submitter had no turn{}",
+            story.stopped.map(|stopped| format!(": {}", stopped.as_str())).unwrap_or_default()
+        )?,
+    }
+    for turn in &story.turns {
+        let group = turn.group.as_ref().map(|group| format!(" for {group}")).unwrap_or_default();
+        let passed = match turn.passed {
+            Some(Passed::LessThanASlot) => ", passed over: less than a slot is left to it",
+            Some(Passed::AtCeiling) => ", passed over: at its ceiling",
+            None => "",
+        };
+        writeln!(
+            out,
+            "  turn {}, pie {} spin {}{group}: share {:.1}%, limit {:.2}, {}{passed}",
+            turn.turn,
+            turn.pie,
+            turn.spin,
+            turn.share * 100.0,
+            turn.limit,
+            match turn.matched {
+                1 => "1 match".to_owned(),
+                count => format!("{count} matches"),
+            }
+        )?;
+    }
+    if let Some(group) = &story.group {
+        writeln!(
+            out,
+            "group {}: quota {:.2}, granted {:.2} of {:.2} asked for, uses {:.2}",
+            group.group, group.quota, group.allocated, group.demand, group.usage
+        )?;
+        group.steps.iter().try_for_each(|step| writeln!(out, "  {step}"))?;
+    }
+    for limit in &story.limits {
+        let held: Vec<String> = limit.holders.iter().map(|(who, amount)| format!("{who} {}", slots(*amount))).collect();
+        let held = if held.is_empty() { "nobody".to_owned() } else { held.join(", ") };
+        writeln!(
+            out,
+            "concurrency limit {}: asks for {}, at most {}, held by {held}",
+            limit.name,
+            slots(limit.wanted),
+            slots(limit.maximum)
+        )?;
+    }
+    if !story.preemption.is_empty() {
+        writeln!(out, "slots in use that match and that PREEMPTION_REQUIREMENTS refuses")?;
+        clauses(out, &story.preemption, color)?;
+    }
+    let taken = &story.taken;
+    if taken.usable == 0 {
+        return Ok(());
+    }
+    let left = if taken.left == taken.usable { "all of them".to_owned() } else { taken.left.to_string() };
+    writeln!(out, "of {} that match, nobody has {left}", counted(taken.usable as u64, "slot"))?;
+    for won in taken.won.iter().take(10) {
+        writeln!(out, "  {} taken by {}: {}", won.slots, won.submitter, won.why)?;
+    }
+    for (who, count) in taken.in_use.iter().take(10) {
+        writeln!(out, "  {count} in use by {who}")?;
+    }
+    Ok(())
+}

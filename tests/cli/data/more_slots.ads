@@ -1,0 +1,9 @@
+Name = "slot1@arm1.example.org"
+MyType = "Machine"
+State = "Unclaimed"
+Activity = "Idle"
+Arch = "aarch64"
+OpSys = "LINUX"
+Cpus = 8
+Memory = 16384
+Requirements = true

@@ -1,0 +1,225 @@
+//! What is said about jobs that do not run is so.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use classmate::ad::ClassAd;
+use classmate::config::Config;
+use classmate::eval::matching::symmetric;
+use classmate::explain::nearest::{Changed, Suggestion};
+use classmate::explain::{Explanation, Market, explain};
+use classmate::format::long::LongReader;
+use classmate::generate::{NOW, Pool};
+use classmate::name::Name;
+use classmate::negotiate::{Snapshot, negotiate};
+use classmate::syntax::parse::{ParseOptions, parse_expr};
+use classmate::whatif::{Difference, Setting, drain};
+use proptest::prelude::*;
+
+fn ad(text: &str) -> ClassAd {
+    ClassAd::parse(text.as_bytes()).unwrap()
+}
+
+fn explained(job: &ClassAd, slots: Vec<ClassAd>) -> (Market, Explanation) {
+    let market = Market::of(&Snapshot { slots, ..Snapshot::default() }).unwrap();
+    let found = explain(&market, "1.0".to_owned(), "a@x".to_owned(), job);
+    (market, found)
+}
+
+/// The job with the changes of a suggestion made in its text; none if something else than the job changes.
+fn changed(job: &ClassAd, suggestion: &Suggestion) -> Option<ClassAd> {
+    let mut job = job.clone();
+    for change in &suggestion.changes {
+        let text = match change.of {
+            Changed::Slot => return None,
+            Changed::Job => change.after.clone(),
+            Changed::Constant | Changed::Condition => {
+                let text = job.get(change.attribute.as_str())?.to_string();
+                // A condition that stands there more than once cannot be told apart in the text.
+                if text.matches(&change.before).count() != 1 {
+                    return None;
+                }
+                text.replacen(&change.before, &change.after, 1)
+            }
+        };
+        let expr = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+        job.insert_expr(change.attribute.as_str(), &expr);
+    }
+    Some(job)
+}
+
+/// A slot with the changes of a suggestion made in its text; none if the job changes.
+fn changed_slot(slot: &ClassAd, suggestion: &Suggestion) -> Option<ClassAd> {
+    let mut slot = slot.clone();
+    for change in &suggestion.changes {
+        if change.of != Changed::Slot {
+            return None;
+        }
+        let text = slot.get(change.attribute.as_str())?.to_string();
+        if text.matches(&change.before).count() != 1 {
+            return None;
+        }
+        let text = text.replacen(&change.before, &change.after, 1);
+        let expr = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+        slot.insert_expr(change.attribute.as_str(), &expr);
+    }
+    Some(slot)
+}
+
+fn condition(of_job: bool) -> impl Strategy<Value = String> {
+    let texts: &[&str] = if of_job {
+        &[
+            "TARGET.Memory >= RequestMemory",
+            "TARGET.Memory > RequestMemory",
+            "RequestMemory < TARGET.Memory",
+            "TARGET.Cpus >= MY.RequestCpus",
+            "TARGET.Cpus >= 4",
+            "TARGET.Arch == \"A\"",
+            "(TARGET.Arch == \"A\" || TARGET.Cpus > 3)",
+            "TARGET.HasGpu",
+            "TARGET.Memory >= RequestMemory * 2",
+            "(TARGET.Cpus > 1 ? TARGET.Memory > 300 : true)",
+            "Fits",
+        ]
+    } else {
+        &[
+            "TARGET.RequestMemory <= Memory",
+            "MY.Memory > TARGET.RequestMemory",
+            "TARGET.RequestCpus <= Cpus",
+            "TARGET.IsShort",
+            "!TARGET.IsShort",
+            "(TARGET.IsShort =?= true || TARGET.RequestCpus == 2)",
+            "TARGET.Owner == \"bob\"",
+            "START",
+            "false",
+        ]
+    };
+    let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+    prop::collection::vec(prop::sample::select(texts), 1..4).prop_map(|parts| parts.join(" && "))
+}
+
+fn slot() -> impl Strategy<Value = (String, u32, u32, &'static str, &'static str)> {
+    let start = prop::sample::select(vec!["true", "false", "TARGET.RequestMemory < 500", "undefined"]);
+    (condition(false), 1..6u32, 1..10u32, prop::sample::select(vec!["A", "B"]), start)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_suggested_change_makes_the_match(
+        requirements in condition(true),
+        (memory, cpus) in (1..10u32, 1..6u32),
+        slots in prop::collection::vec(slot(), 1..6),
+    ) {
+        let job = ad(&format!(
+            "[ RequestMemory = {}; RequestCpus = {cpus}; Fits = TARGET.Memory > 250 && TARGET.Cpus < 5; Requirements = {requirements} ]",
+            memory * 100
+        ));
+        let slots: Vec<ClassAd> = slots.iter().enumerate().map(|(at, (policy, cpus, memory, arch, start))| ad(&format!(
+            "[ Name = \"s{at}\"; MyType = \"Machine\"; Cpus = {cpus}; Memory = {}; Arch = \"{arch}\"; START = {start}; Requirements = {policy} ]",
+            memory * 100
+        ))).collect();
+        let (market, found) = explained(&job, slots);
+        prop_assert_eq!(found.matching, market.matching(&job));
+        for suggestion in &found.suggestions {
+            if let Some(job) = changed(&job, suggestion) {
+                prop_assert_eq!(market.matching(&job), suggestion.slots, "{:?}", suggestion);
+                let named = market.names.iter().position(|name| *name == suggestion.example).unwrap();
+                prop_assert!(symmetric(&job, &market.slots[named], &market.settings), "{:?}", suggestion);
+            }
+            let named = market.names.iter().position(|name| *name == suggestion.example).unwrap();
+            if let Some(slot) = changed_slot(&market.slots[named], suggestion) {
+                prop_assert!(!symmetric(&job, &market.slots[named], &market.settings), "{:?}", suggestion);
+                prop_assert!(symmetric(&job, &slot, &market.settings), "{:?} of {}", suggestion, slot);
+            }
+        }
+        for clause in &found.clauses {
+            prop_assert_eq!(clause.alone.total(), market.slots.len());
+        }
+        // Everything that must be true together is the whole.
+        if let Some(last) = found.clauses.iter().rev().find_map(|clause| clause.together.filter(|_| clause.depth <= 1)) {
+            prop_assert!(last >= found.accepted_by_job);
+        }
+    }
+}
+
+#[test]
+fn memory_is_lowered_to_what_most_slots_have() {
+    let slots = (0..5).map(|at| {
+        let memory = if at < 4 { 8192 } else { 4096 };
+        ad(&format!("[ Name = \"s{at}\"; MyType = \"Machine\"; Memory = {memory}; Requirements = TARGET.RequestMemory <= Memory ]"))
+    });
+    let job = ad("[ RequestMemory = 9000; Requirements = TARGET.Memory >= RequestMemory ]");
+    let (_, found) = explained(&job, slots.collect());
+    let first = &found.suggestions[0];
+    assert_eq!((first.changes[0].before.as_str(), first.changes[0].after.as_str(), first.slots), ("9000", "8192", 4));
+    assert_eq!(found.never, ["TARGET.Memory >= RequestMemory"]);
+}
+
+#[test]
+fn a_job_without_requirements_is_told_as_such() {
+    let (_, found) = explained(&ad("[ RequestMemory = 1 ]"), vec![ad("[ Name = \"s\"; Requirements = true ]")]);
+    assert!(found.clauses.is_empty() && found.matching == 0 && found.suggestions.is_empty());
+}
+
+/// A made pool with groups, slots in use and jobs that match nothing.
+fn made(seed: u64) -> Snapshot {
+    let pool = Pool {
+        slots: 60,
+        jobs: 150,
+        autoclusters: 12,
+        submitters: 7,
+        groups: seed % 4,
+        seed,
+        claimed: 0.3,
+        unmatched: 0.2,
+        ..Pool::default()
+    };
+    let (mut slots, mut jobs, mut config) = (Vec::new(), Vec::new(), Vec::new());
+    pool.write_slots(&mut slots).unwrap();
+    pool.write_jobs(&mut jobs).unwrap();
+    pool.write_config(&mut config).unwrap();
+    let ads =
+        |text: &[u8]| LongReader::new(text, &ParseOptions::default()).collect::<Result<Vec<ClassAd>, _>>().unwrap();
+    Snapshot {
+        slots: ads(&slots),
+        jobs: ads(&jobs),
+        config: Config::parse("config", &config).unwrap(),
+        now: NOW,
+        ..Snapshot::default()
+    }
+}
+
+fn difference(before: &Snapshot, after: &Snapshot) -> Difference {
+    let (old, new) = (negotiate(before).unwrap(), negotiate(after).unwrap());
+    Difference::of(&old, &new).with_pools((before, &old), (after, &new)).unwrap()
+}
+
+#[test]
+fn without_a_change_there_is_no_difference_and_with_one_the_sums_agree() {
+    let parsed = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+    for seed in 0..12 {
+        let before = made(seed);
+        let mut after = before.clone();
+        let settings = before.settings();
+        // What is set is what is there.
+        let same = Setting { of: parsed("true"), name: Name::new("JobStatus"), value: parsed("1") };
+        assert_eq!(same.apply(&mut after.jobs, &settings), before.jobs.len());
+        let found = difference(&before, &after);
+        assert!(found.is_none(), "seed {seed}: {found:?}");
+        let gone = drain(&mut after.slots, &parsed("Cpus >= 8"), &settings);
+        let found = difference(&before, &after);
+        assert_eq!(
+            found.is_none(),
+            gone == 0 || found.matches.0 == found.matches.1 && found.jobs_moved.is_empty(),
+            "seed {seed}"
+        );
+        // Who wins and who loses is the difference of the matches, by job, by submitter and by kind of slot.
+        let (old, new) = found.matches;
+        assert_eq!(new + found.jobs_lost.len(), old + found.jobs_won.len(), "seed {seed}");
+        let sum = |moved: &[classmate::whatif::Moved<usize>]| {
+            moved.iter().map(|one| one.after as i64 - one.before as i64).sum::<i64>()
+        };
+        assert_eq!(sum(&found.submitters), new as i64 - old as i64, "seed {seed}");
+        assert!(found.freed.is_empty(), "seed {seed}: fewer slots match more: {:?}", found.freed);
+    }
+}
