@@ -10,6 +10,7 @@ use crate::program::Side;
 use crate::program::mentions::{Mentions, Scoped, reference};
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
+use crate::syntax::operator::BinaryOp;
 use crate::syntax::print::Style;
 
 /// What is evaluated.
@@ -38,6 +39,32 @@ pub struct Atom {
     pub row: Vec<Name>,
     /// The attributes of the other ad that it depends on.
     pub other: Vec<Name>,
+}
+
+impl Atom {
+    /// Whether it compares an attribute of the rows, a constant in each, with what is the same for all of them: along
+    /// the values of the attribute its truth changes once at most.
+    pub(crate) fn is_threshold(&self, world: &World<'_>) -> bool {
+        let What::Part(expr) = &self.what else { return false };
+        let (tree, mut id) = (expr.tree(), expr.root());
+        while let Node::Paren(inner) = *tree.node(id) {
+            id = inner;
+        }
+        let Node::Binary(
+            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual,
+            left,
+            right,
+        ) = *tree.node(id)
+        else {
+            return false;
+        };
+        let of_row = |id| match reference(tree, id) {
+            Some((scoped, name)) => matches!(world.resolve(scoped, name, self.side), Found::Constant(Side::Row, _)),
+            None => false,
+        };
+        let fixed = |id| world.depends(tree, id, self.side).row.is_empty();
+        (of_row(left) && fixed(right)) || (fixed(left) && of_row(right))
+    }
 }
 
 /// What two atoms have in common that are one: kind, side, text, and what they depend on.

@@ -14,6 +14,7 @@ use crate::eval::scope::Settings;
 use crate::name::{Key, Name};
 use crate::negotiate::candidate::{RankKey, Tier, of_negotiator, of_nobody};
 use crate::negotiate::engine::plan::Plans;
+use crate::negotiate::engine::separation::is_loose;
 use crate::negotiate::engine::table::Table;
 use crate::negotiate::engine::vocabulary::Vocabulary;
 use crate::program::atom::{Atom, World};
@@ -251,7 +252,7 @@ impl<'s> Evaluator<'_, 's> {
             let key = |atom: &Arc<Atom>| self.key(atom, kind, wanted);
             first.extend(atoms(kind)[0].as_ref().map(key));
             all.extend(atoms(kind).iter().flatten().map(key));
-            by_slot |= atoms(kind).iter().flatten().any(|atom| atom.row.iter().any(|n| self.loose.contains(&n.key())));
+            by_slot |= atoms(kind).iter().flatten().any(|atom| is_loose(atom, self.loose));
         }
         // So that those of rows and those of slots are kept apart.
         first.push((u32::MAX, u32::from(by_slot), Vec::new()));

@@ -9,6 +9,7 @@
 mod class;
 mod evaluate;
 mod plan;
+mod separation;
 mod table;
 mod vocabulary;
 
@@ -24,6 +25,7 @@ use crate::negotiate::candidate::{RankKey, Tier};
 use crate::negotiate::engine::class::{Class, Tallied};
 use crate::negotiate::engine::evaluate::{Evaluator, Kept, Verdict, Wanted};
 use crate::negotiate::engine::plan::Plans;
+use crate::negotiate::engine::separation::{Combinations, Separation, Separator};
 use crate::negotiate::engine::table::{Table, structures};
 use crate::negotiate::engine::vocabulary::{ClassRef, Vocabulary};
 use crate::negotiate::market::Market;
@@ -58,9 +60,6 @@ const VARYING: [&str; 14] = [
 
 /// Classes kept at most; when a cycle makes more, all are forgotten and made anew as needed.
 const CLASSES: usize = 50_000;
-
-/// An attribute that only ranks look at separates slots if it has no more values than this, and fewer in small pools.
-const LOOSE: usize = 256;
 
 /// A request as it was first seen in the queue: what stands for its autocluster.
 #[derive(Debug)]
@@ -116,6 +115,7 @@ pub struct Engine<'c> {
     kinds: HashMap<Vec<u32>, usize>,
     odd: HashSet<(Key, u32)>,
     loose: HashSet<Key>,
+    combinations: Combinations,
     table: Table,
     kept: Kept,
     ways: HashMap<u32, Way>,
@@ -152,7 +152,9 @@ impl<'c> Engine<'c> {
         }
         let kind = self.kinds.get(&self.vocabulary.structure(&ids)).copied();
         let odd = self.vocabulary.is_odd(&ids, &self.odd);
-        let verdict = kind.filter(|_| !odd).and_then(|kind| {
+        // Rows hold what requests of the queue can tell apart, not what this one might.
+        let foreseen = |kind: &usize| !odd && self.combinations.know(*kind, &ids);
+        let verdict = kind.filter(foreseen).and_then(|kind| {
             let wanted = Wanted { ad: ad.clone(), ids: ids.clone(), kind };
             self.with(|evaluator| evaluator.verdict(&wanted))
         });
@@ -435,6 +437,7 @@ struct Parts {
     kinds: HashMap<Vec<u32>, usize>,
     odd: HashSet<(Key, u32)>,
     loose: HashSet<Key>,
+    combinations: Combinations,
     table: Table,
     wanted: Vec<Wanted>,
 }
@@ -486,10 +489,22 @@ impl Parts {
             }
         }
         let plans = Plans::new(&sample_slots, &shapes, &vocabulary, rules, in_use);
-        let (separating, loose) = separating(&plans, &vocabulary, order.len());
+        let varying = VARYING.iter().map(|name| Name::new(name).key()).collect();
+        let separation = Separation::of(&plans, &vocabulary, order.len(), &varying);
+        let combinations = Combinations::of(&plans, &vocabulary, &separation, &wanted);
         let slots = |place: u32| slot(place as usize);
-        let table = Table::new(&slots, (&structure, structures), &vocabulary, &plans, &separating, offers.settings());
-        Some(Self { order: order.clone(), vocabulary, plans, kinds, odd, loose, table, wanted })
+        let separator = Separator {
+            ad: &|place| &slot(place as usize).ad,
+            vocabulary: &vocabulary,
+            plans: &plans,
+            separation: &separation,
+            combinations: &combinations,
+            wanted: &wanted,
+            settings: offers.settings(),
+        };
+        let table = Table::new(&slots, (&structure, structures), &separator);
+        let loose = separation.loose;
+        Some(Self { order: order.clone(), vocabulary, plans, kinds, odd, loose, combinations, table, wanted })
     }
 
     fn engine<'c>(self, offers: Offers<'c>, rules: &'c Rules, samples: &[Sample]) -> Engine<'c> {
@@ -499,7 +514,7 @@ impl Parts {
         }
         let slot = |place: u32| offers.slot_at(self.order[place as usize]);
         let rows = class::Rows::new(&self.table, &slot, rules.trim.preemption);
-        let Parts { order, vocabulary, plans, kinds, odd, loose, table, wanted } = self;
+        let Parts { order, vocabulary, plans, kinds, odd, loose, combinations, table, wanted } = self;
         let mut engine = Engine {
             offers,
             rules,
@@ -510,6 +525,7 @@ impl Parts {
             kinds,
             odd,
             loose,
+            combinations,
             table,
             kept: Kept::default(),
             ways: HashMap::new(),
@@ -548,21 +564,6 @@ impl Engine<'_> {
             }
         }
     }
-}
-
-/// The attributes that separate slots, and those that only ranks look at and that have too many values for that.
-fn separating(plans: &Plans, vocabulary: &Vocabulary, count: usize) -> (HashSet<Key>, HashSet<Key>) {
-    let mut separating = plans.compared();
-    let mut loose = HashSet::new();
-    for (key, _) in plans.ranked() {
-        let many =
-            vocabulary.columns.get(key).is_some_and(|column| column.entries.len() > (count / 32).clamp(64, LOOSE));
-        if many && !separating.contains(&key) {
-            loose.insert(key);
-        }
-    }
-    separating.extend(plans.ranked().map(|(key, _)| key).filter(|key| !loose.contains(key)));
-    (separating, loose)
 }
 
 /// How an address can be reached, if all slots agree.

@@ -70,17 +70,49 @@ impl Plans {
             .filter(move |atom| atom.other.is_empty() && seen.insert(atom.id))
     }
 
-    /// The attributes of slots that conditions compare with something of the request.
-    pub(super) fn compared(&self) -> HashSet<Key> {
-        let open = self.plans.iter().flat_map(Plan::conditions).filter(|atom| !atom.other.is_empty());
-        let preemption = self.plans.iter().flat_map(|plan| plan.preemption.iter().flatten());
-        open.chain(preemption).flat_map(|atom| &atom.row).map(|name| name.key()).collect()
+    /// The atoms of conditions that look at slots of a structure and at a request, with the structure of the request.
+    pub(super) fn open(&self, kind: usize) -> impl Iterator<Item = (usize, &Arc<Atom>)> {
+        let of_slots = self.plans.iter().skip(kind).step_by(self.kinds.max(1));
+        let conditions = of_slots.enumerate().flat_map(|(kind, plan)| plan.conditions().map(move |atom| (kind, atom)));
+        conditions.filter(|(_, atom)| !atom.other.is_empty())
     }
 
-    /// The attributes of slots that ranks look at, and whether the request has a part in it.
-    pub(super) fn ranked(&self) -> impl Iterator<Item = (Key, bool)> {
-        let ranks = self.plans.iter().flat_map(|plan| plan.ranks.iter().flatten());
-        ranks.flat_map(|atom| atom.row.iter().map(|name| (name.key(), !atom.other.is_empty())))
+    /// The attributes of slots that conditions compare with something of the request: those that stand alone in every
+    /// atom that looks at them, beside nothing that varies within an autocluster, and the others.
+    pub(super) fn compared(&self, varying: &HashSet<Key>) -> (HashSet<Key>, HashSet<Key>) {
+        let (mut alone, mut together) = (HashSet::new(), HashSet::new());
+        for atom in self.plans.iter().flat_map(Plan::conditions).filter(|atom| !atom.other.is_empty()) {
+            let foreseen = atom.row.len() == 1 && !atom.other.iter().any(|name| varying.contains(&name.key()));
+            let keys = atom.row.iter().map(|name| name.key());
+            if foreseen { alone.extend(keys) } else { together.extend(keys) }
+        }
+        let preemption = self.plans.iter().flat_map(|plan| plan.preemption.iter().flatten());
+        together.extend(preemption.flat_map(|atom| &atom.row).map(|name| name.key()));
+        alone.retain(|key| !together.contains(key));
+        (alone, together)
+    }
+
+    /// The ranks.
+    pub(super) fn ranks(&self) -> impl Iterator<Item = &Arc<Atom>> {
+        self.plans.iter().flat_map(|plan| plan.ranks.iter().flatten())
+    }
+
+    /// The ranks that look at slots of a structure alone, each once.
+    pub(super) fn closed_ranks(&self, kind: usize) -> impl Iterator<Item = &Arc<Atom>> {
+        let mut seen = HashSet::new();
+        let of_slots = self.plans.iter().skip(kind).step_by(self.kinds.max(1));
+        let ranks = of_slots.flat_map(|plan| plan.ranks.iter().flatten());
+        ranks.filter(move |atom| atom.other.is_empty() && seen.insert(atom.id))
+    }
+
+    /// Number of structures of slots.
+    pub(super) fn slots(&self) -> usize {
+        self.kinds
+    }
+
+    /// Number of structures of requests.
+    pub(super) fn requests(&self) -> usize {
+        self.plans.len().checked_div(self.kinds).unwrap_or(0)
     }
 
     /// The attributes of requests that anything depends on.
