@@ -123,6 +123,9 @@ impl Rows {
 /// With more costs than this, slots are counted row by row.
 const COSTS: usize = 64;
 
+/// Of so many entries of an order one is a candidate if candidates are few.
+const FEW: usize = 16;
+
 /// Rank, 0 the best; place; row.
 type Candidate = Reverse<(u32, u32, u32)>;
 
@@ -147,8 +150,10 @@ struct Shelf {
 #[derive(Debug)]
 pub(super) struct Class {
     pub(super) verdict: Verdict,
-    /// How far the order was looked through.
+    /// How far the order was looked through, or `few` if there are some.
     opened: usize,
+    /// Where in the order the candidates stand, ascending, if they are few: then the others need not be passed over.
+    few: Option<Vec<u32>>,
     /// The candidates found so far; those of slots that were taken since stay until somebody comes upon them.
     shelves: Vec<Shelf>,
     /// Candidates out of reach for who asks at the moment.
@@ -165,6 +170,7 @@ impl Class {
         Self {
             verdict,
             opened: 0,
+            few: None,
             shelves: Vec::new(),
             aside: Vec::new(),
             reach: None,
@@ -232,11 +238,39 @@ impl Class {
         }
     }
 
+    /// Where the candidates stand in the order, if they are few.
+    fn few(&self, rows: &Rows, table: &Table) -> Option<Vec<u32>> {
+        let order = &self.verdict.order;
+        let candidates = || self.verdict.both.rows().filter(|row| rows.free[*row] > 0 && !rows.in_use.contains(*row));
+        let slots = |row: usize| table.slots(row as u32);
+        let count: usize = candidates().map(|row| if order.by_slot { slots(row).len() } else { 1 }).sum();
+        if count > order.entries.len() / FEW {
+            return None;
+        }
+        let mut few = Vec::with_capacity(count);
+        for row in candidates() {
+            if order.by_slot {
+                few.extend(slots(row).iter().map(|place| order.place_of[*place as usize]));
+            } else {
+                few.push(order.place_of[row]);
+            }
+        }
+        few.sort_unstable();
+        Some(few)
+    }
+
     /// Puts the next entry of the order that is a candidate on its shelf, if it can be better than the best so far.
     fn open(&mut self, best: Option<(u32, u32)>, rows: &mut Rows, table: &Table) -> Option<usize> {
+        if self.opened == 0 {
+            self.few = self.few(rows, table);
+        }
         let order = &self.verdict.order;
-        while let Some(entry) = order.entries.get(self.opened) {
-            let rank = order.ranks[self.opened];
+        let next = |opened: usize| match &self.few {
+            Some(few) => few.get(opened).map(|at| *at as usize),
+            None => Some(opened),
+        };
+        while let Some((at, entry)) = next(self.opened).and_then(|at| Some((at, order.entries.get(at)?))) {
+            let rank = order.ranks[at];
             let (row, first) =
                 if order.by_slot { (table.row_of[*entry as usize], *entry) } else { (*entry, table.slots(*entry)[0]) };
             if best.is_some_and(|best| best < (rank, first)) {
