@@ -219,6 +219,9 @@ impl<'s> Separator<'_, 's> {
                 continue;
             }
             let seen = self.combinations.by_kind[request].get(&places(atom, self.vocabulary))?;
+            // In the order of requests, so that always as much is evaluated.
+            let mut seen: Vec<(&Vec<u32>, &usize)> = seen.iter().collect();
+            seen.sort_unstable_by_key(|(_, wanted)| **wanted);
             for (ids, wanted) in seen {
                 if !done.insert((atom.id, ids)) {
                     continue;
