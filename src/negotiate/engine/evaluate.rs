@@ -45,6 +45,8 @@ pub(super) struct Order {
     pub(super) keys: Vec<RankKey>,
     /// How many slots have each rank.
     pub(super) sizes: Vec<u32>,
+    /// The ranks, those of most slots first.
+    pub(super) by_size: Vec<u32>,
     /// Whether the entries are slots.
     pub(super) by_slot: bool,
     /// For each row, or slot, the number of its rank.
@@ -355,6 +357,7 @@ impl<'s> Evaluator<'_, 's> {
             ranks: Vec::with_capacity(sorted.len()),
             keys: Vec::new(),
             sizes: Vec::new(),
+            by_size: Vec::new(),
             by_slot,
             rank_of: vec![0; len],
             place_of: vec![0; len],
@@ -373,6 +376,8 @@ impl<'s> Evaluator<'_, 's> {
             order.rank_of[entry as usize] = rank as u32;
             order.sizes[rank] += if by_slot { 1 } else { self.table.slots(entry).len() as u32 };
         }
+        order.by_size = (0..order.keys.len() as u32).collect();
+        order.by_size.sort_by_key(|rank| std::cmp::Reverse(order.sizes[*rank as usize]));
         order
     }
 

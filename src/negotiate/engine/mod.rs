@@ -123,6 +123,8 @@ pub struct Engine<'c> {
     /// The classes by the hash of their verdict.
     by_verdict: HashMap<u64, Vec<usize>>,
     hasher: DefaultHashBuilder,
+    /// The numbers of orders, by their addresses: `kept` holds them to the end.
+    orders: HashMap<usize, usize>,
     by_ids: HashMap<Vec<u32>, Option<usize>>,
     rows: class::Rows,
     found: Option<Found>,
@@ -190,7 +192,9 @@ impl<'c> Engine<'c> {
             return *class;
         }
         alike.push(self.classes.len());
-        self.classes.push(Class::new(verdict));
+        let rows = &mut self.rows;
+        let order = *self.orders.entry(order).or_insert_with(|| rows.add_order(verdict.order.entries.len()));
+        self.classes.push(Class::new(verdict, order));
         self.classes.len() - 1
     }
 
@@ -532,6 +536,7 @@ impl Parts {
             classes: Vec::new(),
             by_verdict: HashMap::new(),
             hasher: DefaultHashBuilder::default(),
+            orders: HashMap::new(),
             by_ids: HashMap::new(),
             rows,
             found: None,

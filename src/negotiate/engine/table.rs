@@ -65,11 +65,11 @@ impl Table {
         }
         facts(&mut groups, slots);
         separator.separate(&mut groups, &members);
-        Self::of_groups(&groups, structure, kinds)
+        Self::of_groups(&groups, structure, kinds, &|place| slots(place).weight.to_bits())
     }
 
-    /// Numbers the rows, block by block.
-    fn of_groups(groups: &[u32], structure: &[u32], kinds: usize) -> Self {
+    /// Numbers the rows, block by block; in a block those of one cost stand next to each other.
+    fn of_groups(groups: &[u32], structure: &[u32], kinds: usize, cost: &dyn Fn(u32) -> u64) -> Self {
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
         let mut places: Vec<Vec<u32>> = vec![Vec::new(); count];
         for (place, group) in groups.iter().enumerate() {
@@ -80,7 +80,8 @@ impl Table {
             of_block[structure[places[0] as usize] as usize].push(group as u32);
         }
         let mut table = Self { row_of: vec![NOBODY; groups.len()], classes: count, ..Self::default() };
-        for groups in of_block {
+        for mut groups in of_block {
+            groups.sort_by_cached_key(|group| cost(places[*group as usize][0]));
             let first = table.starts.len();
             let mut block = Block { first, slots: Vec::with_capacity(groups.len()), members: Vec::new() };
             for group in groups {
