@@ -137,6 +137,11 @@ impl<'c> Offers<'c> {
         Self { slots, rules, settings, left: order.len(), order, free, found: None, largest_tie: 0, concurrency }
     }
 
+    /// All slots as they are now.
+    pub(super) fn give_back(self) -> Vec<Slot> {
+        self.slots
+    }
+
     /// All slots.
     pub(super) fn slots(&self) -> &[Slot] {
         &self.slots
@@ -175,6 +180,10 @@ impl Market for Offers<'_> {
 
     fn slot(&self, at: usize) -> &Slot {
         &self.slots[at]
+    }
+
+    fn into_slots(self: Box<Self>) -> Vec<Slot> {
+        self.give_back()
     }
 
     fn left(&self) -> usize {

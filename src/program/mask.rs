@@ -70,14 +70,23 @@ impl Mask {
         }
     }
 
+    /// Number of rows in the set.
+    pub fn count(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
     /// The first row from some row on that is in both sets.
     pub fn next_common(&self, other: &Mask, from: usize) -> Option<usize> {
         let first = from / 64;
-        let mut words = self.words.iter().zip(&other.words).map(|(a, b)| a & b).enumerate().skip(first);
-        let (at, word) = words.next()?;
-        let word = word & (u64::MAX << (from % 64));
-        let (at, word) = if word == 0 { words.find(|(_, word)| *word != 0)? } else { (at, word) };
-        Some(at * 64 + word.trailing_zeros() as usize)
+        let (ours, theirs) = (self.words.get(first..)?, other.words.get(first..)?);
+        let mut below = (1 << (from % 64)) - 1;
+        for (at, (a, b)) in ours.iter().zip(theirs).enumerate() {
+            let word = a & b & !std::mem::take(&mut below);
+            if word != 0 {
+                return Some((first + at) * 64 + word.trailing_zeros() as usize);
+            }
+        }
+        None
     }
 
     /// Rows 64 to a word.
@@ -237,14 +246,15 @@ mod tests {
         for len in [0, 1, 63, 64, 65, 200] {
             let mask = Mask::of(len, |row| row % 3 == 0);
             assert_eq!(mask.rows().collect::<Vec<_>>(), (0..len).filter(|row| row % 3 == 0).collect::<Vec<_>>());
-            assert_eq!(Mask::all(len).rows().count(), len);
+            assert_eq!((Mask::all(len).rows().count(), Mask::all(len).count()), (len, len));
             let mut both = Mask::all(len);
             assert_eq!(both.keep(&mask), len > 0);
             assert_eq!(both, mask);
         }
         let (mut twos, threes) = (Mask::of(200, |row| row % 2 == 0), Mask::of(200, |row| row % 3 == 0));
         let sixes = |set: &Mask| {
-            std::iter::successors(set.next_common(&threes, 0), |at| set.next_common(&threes, at + 1)).collect::<Vec<_>>()
+            std::iter::successors(set.next_common(&threes, 0), |at| set.next_common(&threes, at + 1))
+                .collect::<Vec<_>>()
         };
         assert_eq!(sixes(&twos), (0..200).step_by(6).collect::<Vec<_>>());
         twos.set(6, false);

@@ -6,7 +6,7 @@ use std::collections::binary_heap::PeekMut;
 
 use crate::negotiate::candidate::RankKey;
 use crate::negotiate::engine::agreed;
-use crate::negotiate::engine::evaluate::Verdict;
+use crate::negotiate::engine::evaluate::{Order, Verdict};
 use crate::negotiate::engine::table::Table;
 use crate::pool::Slot;
 use crate::pool::address::Protocols;
@@ -29,6 +29,8 @@ pub(super) struct Rows {
     runs: Vec<Run>,
     /// For each order the entries that may still be free; what is found not to be is taken out.
     open: Vec<Mask>,
+    /// For each order and rank in it what the slots cost, if all the same.
+    cost_of_rank: Vec<Vec<Option<f64>>>,
     /// Free slots of all rows.
     left: usize,
     /// For each row where to look for its first slot that is not taken.
@@ -62,6 +64,7 @@ impl Rows {
             planes: Planes::of(&free),
             runs: Run::all(&cost_of),
             open: Vec::new(),
+            cost_of_rank: Vec::new(),
             left: free.iter().map(|free| *free as usize).sum(),
             free,
             cost,
@@ -76,9 +79,19 @@ impl Rows {
         }
     }
 
-    /// Notes another order of rows or slots; its number.
-    pub(super) fn add_order(&mut self, entries: usize) -> usize {
-        self.open.push(Mask::all(entries));
+    /// Notes another order; its number.
+    pub(super) fn add_order(&mut self, order: &Order, table: &Table) -> usize {
+        let mut costs: Vec<Option<f64>> = Vec::with_capacity(order.keys.len());
+        for (entry, rank) in order.entries.iter().zip(&order.ranks) {
+            let row = if order.by_slot { table.row_of[*entry as usize] } else { *entry };
+            let cost = self.cost[row as usize];
+            match costs.get_mut(*rank as usize) {
+                Some(known) => *known = known.filter(|known| known.to_bits() == cost.to_bits()),
+                None => costs.push(Some(cost)),
+            }
+        }
+        self.cost_of_rank.push(costs);
+        self.open.push(Mask::all(order.entries.len()));
         self.open.len() - 1
     }
 
@@ -222,6 +235,8 @@ pub(super) struct Class {
     tallied: Option<(usize, Tallied)>,
     /// No more slots than this are of one rank.
     bound: usize,
+    /// No slot that will do costs less than the cost of this number.
+    lightest: usize,
 }
 
 impl Class {
@@ -237,6 +252,7 @@ impl Class {
             reach: None,
             tallied: None,
             bound: usize::MAX,
+            lightest: 0,
         }
     }
 
@@ -251,13 +267,9 @@ impl Class {
         self.reach = reach;
     }
 
-    fn is_candidate(&self, row: u32, rows: &Rows) -> bool {
-        self.verdict.both.contains(row as usize) && !rows.in_use.contains(row as usize)
-    }
-
     /// The best slot that nobody uses and that may be taken.
     pub(super) fn best(&mut self, rows: &mut Rows, table: &Table, session: &Session) -> Option<(RankKey, u32)> {
-        if !rows.costs.iter().any(|cost| session.permits_unclaimed(*cost)) {
+        if !rows.costs.iter().skip(self.lightest).any(|cost| session.permits_unclaimed(*cost)) {
             return None;
         }
         let mut best = None;
@@ -326,10 +338,7 @@ impl Class {
 
     /// Puts the next entry of the order that is a candidate on its shelf, if it can be better than the best so far.
     fn open(&mut self, best: Option<(u32, u32)>, rows: &mut Rows, table: &Table) -> Option<usize> {
-        let standing = match self.standing.take() {
-            Some(standing) => standing,
-            None => self.standing(rows, table),
-        };
+        let standing = self.take_standing(rows, table);
         let standing = self.standing.insert(standing);
         let order = &self.verdict.order;
         while let Some(at) = standing.next_common(&rows.open[self.order], self.opened) {
@@ -364,35 +373,50 @@ impl Class {
         if self.bound <= known {
             return known;
         }
+        let permitted = |cost: f64| session.permits_unclaimed(cost);
         let order = std::sync::Arc::clone(&self.verdict.order);
         let (mut largest, mut bound) = (known, 0);
-        for chunk in &order.by_size {
-            let size = order.sizes[*chunk as usize] as usize;
-            if size <= known {
+        for rank in &order.by_size {
+            let size = order.sizes[*rank as usize] as usize;
+            if size <= known || rows.cost_of_rank[self.order][*rank as usize].is_some_and(|cost| !permitted(cost)) {
                 bound = bound.max(size);
-                break;
+                if size <= known { break } else { continue }
             }
-            let first = order.ranks.partition_point(|rank| rank < chunk);
-            let last = order.ranks.partition_point(|rank| rank <= chunk);
-            let (mut all, mut permitted) = (0, 0);
-            for entry in &order.entries[first..last] {
-                let (row, free) = if order.by_slot {
-                    (table.row_of[*entry as usize], u32::from(rows.is_free(*entry)))
-                } else {
-                    (*entry, rows.free[*entry as usize])
-                };
-                if free > 0 && self.is_candidate(row, rows) {
-                    all += free as usize;
-                    let in_reach = self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize));
-                    if in_reach && session.permits_unclaimed(rows.cost[row as usize]) {
-                        permitted += free as usize;
-                    }
-                }
-            }
-            (bound, largest) = (bound.max(all), largest.max(permitted));
+            let (all, allowed) = self.count_rank(*rank, rows, table, &permitted);
+            (bound, largest) = (bound.max(all), largest.max(allowed));
         }
         self.bound = bound;
         largest
+    }
+
+    /// How many candidates a rank has, and how many of them are in reach and permitted.
+    fn count_rank(&mut self, rank: u32, rows: &Rows, table: &Table, permitted: &dyn Fn(f64) -> bool) -> (usize, usize) {
+        let standing = self.take_standing(rows, table);
+        let order = &self.verdict.order;
+        let end = order.ranks.partition_point(|other| *other <= rank);
+        let mut from = order.ranks.partition_point(|other| *other < rank);
+        let (mut all, mut allowed) = (0, 0);
+        while let Some(at) = standing.next_common(&rows.open[self.order], from).filter(|at| *at < end) {
+            from = at + 1;
+            let entry = order.entries[at];
+            let (row, free) = if order.by_slot {
+                (table.row_of[entry as usize], usize::from(rows.is_free(entry)))
+            } else {
+                (entry, rows.free[entry as usize] as usize)
+            };
+            all += free;
+            let in_reach = self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize));
+            if in_reach && permitted(rows.cost[row as usize]) {
+                allowed += free;
+            }
+        }
+        self.standing = Some(standing);
+        (all, allowed)
+    }
+
+    /// Where the candidates stand in the order, made when it is first asked for.
+    fn take_standing(&mut self, rows: &Rows, table: &Table) -> Mask {
+        self.standing.take().unwrap_or_else(|| self.standing(rows, table))
     }
 
     /// How many of the free slots are which.
@@ -403,6 +427,9 @@ impl Class {
             _ => (now, self.counted(rows)),
         };
         self.less(&mut known, &rows.log[at..], rows);
+        if self.reach.is_none() {
+            self.lightest = known.idle.iter().position(|free| *free > 0).unwrap_or(rows.costs.len());
+        }
         &self.tallied.insert((now, known)).1
     }
 

@@ -192,8 +192,8 @@ impl<'c> Engine<'c> {
             return *class;
         }
         alike.push(self.classes.len());
-        let rows = &mut self.rows;
-        let order = *self.orders.entry(order).or_insert_with(|| rows.add_order(verdict.order.entries.len()));
+        let (rows, table) = (&mut self.rows, &self.table);
+        let order = *self.orders.entry(order).or_insert_with(|| rows.add_order(&verdict.order, table));
         self.classes.push(Class::new(verdict, order));
         self.classes.len() - 1
     }
@@ -406,6 +406,10 @@ impl Market for Engine<'_> {
 
     fn slot(&self, at: usize) -> &Slot {
         self.offers.slot_at(at)
+    }
+
+    fn into_slots(self: Box<Self>) -> Vec<Slot> {
+        self.offers.give_back()
     }
 
     fn left(&self) -> usize {
