@@ -424,7 +424,7 @@ fn made_pools_of_every_shape_are_matched_alike() {
 fn columns(rows: &[ClassAd]) -> Columns {
     let mut columns = Columns::default();
     for name in rows[0].names() {
-        if let Some(column) = Column::of(name, rows.iter()) {
+        if let Some(column) = Column::of(&[name], rows.len(), &|at| &rows[at]).remove(0) {
             columns.by_key.insert(name.key(), columns.columns.len());
             columns.columns.push(column);
         }

@@ -40,7 +40,7 @@ fuzz_target!(|data: &[u8]| {
     let mut columns = Columns::default();
     for name in row.names() {
         columns.by_key.insert(name.key(), columns.columns.len());
-        columns.columns.extend(Column::of(name, std::iter::once(&row)));
+        columns.columns.extend(Column::of(&[name], 1, &|_| &row).into_iter().flatten());
     }
     let (ads, selected) = ([0], HashMap::new());
     let one = |_| &row;

@@ -8,18 +8,15 @@ use crate::name::Key;
 
 /// A place that no attribute has: the cell is free.
 const FREE: u32 = u32::MAX;
+const FREE_NARROW: u16 = u16::MAX;
 
-#[derive(Clone, Copy)]
-struct Cell {
-    key: u32,
-    place: u32,
-}
-
-/// The places of keys.
+/// The places of keys. Which key is at a place, whoever asks knows.
 #[derive(Clone, Default)]
 pub(super) struct Index {
     /// A power of two of cells, or none.
-    cells: Vec<Cell>,
+    narrow: Vec<u16>,
+    /// The cells of an ad that is too large for narrow ones.
+    wide: Vec<u32>,
     used: usize,
 }
 
@@ -30,55 +27,73 @@ impl Index {
 
     /// Forgets all places.
     pub(super) fn clear(&mut self) {
-        self.cells.clear();
-        self.used = 0;
+        *self = Self::default();
+    }
+
+    fn len(&self) -> usize {
+        self.narrow.len().max(self.wide.len())
     }
 
     /// The cell to look at first.
     #[inline]
-    fn first(&self, key: u32) -> usize {
+    fn first(&self, key: Key) -> usize {
         // The upper bits of a product with the golden ratio: keys are numbered one after another and so spread.
-        (u64::from(key).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & self.cells.len().wrapping_sub(1)
+        let product = (key.index() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (product >> 32) as usize & self.len().wrapping_sub(1)
+    }
+
+    /// The place in a cell, if it is not free.
+    #[inline]
+    fn cell(&self, at: usize) -> Option<usize> {
+        match self.narrow.get(at) {
+            Some(place) => (*place != FREE_NARROW).then_some(*place as usize),
+            None => self.wide.get(at).filter(|place| **place != FREE).map(|place| *place as usize),
+        }
     }
 
     /// The place of a key.
     #[inline]
-    pub(super) fn find(&self, key: Key) -> Option<usize> {
-        let key = key.index() as u32;
+    pub(super) fn find(&self, key: Key, key_at: impl Fn(usize) -> Key) -> Option<usize> {
         let mut at = self.first(key);
         loop {
-            let cell = self.cells.get(at)?;
-            if cell.place == FREE {
-                return None;
+            let place = self.cell(at)?;
+            if key_at(place) == key {
+                return Some(place);
             }
-            if cell.key == key {
-                return Some(cell.place as usize);
-            }
-            at = (at + 1) & (self.cells.len() - 1);
+            at = (at + 1) & (self.len() - 1);
         }
     }
 
     /// Adds a key that is not there yet.
-    pub(super) fn insert(&mut self, key: Key, place: usize) {
-        if (self.used + 1) * 2 > self.cells.len() {
-            self.grow();
+    pub(super) fn insert(&mut self, key: Key, place: usize, key_at: impl Fn(usize) -> Key) {
+        let outgrown = self.wide.is_empty() && place >= FREE_NARROW as usize;
+        if outgrown || (self.used + 1) * 2 > self.len() {
+            self.grow(outgrown, key_at);
         }
         self.used += 1;
-        self.put(Cell { key: key.index() as u32, place: place as u32 });
+        self.put(key, place);
     }
 
-    fn put(&mut self, cell: Cell) {
-        let mut at = self.first(cell.key);
-        while self.cells[at].place != FREE {
-            at = (at + 1) & (self.cells.len() - 1);
+    fn put(&mut self, key: Key, place: usize) {
+        let mut at = self.first(key);
+        while self.cell(at).is_some() {
+            at = (at + 1) & (self.len() - 1);
         }
-        self.cells[at] = cell;
+        match self.narrow.get_mut(at) {
+            Some(cell) => *cell = place as u16,
+            None => self.wide[at] = place as u32,
+        }
     }
 
-    fn grow(&mut self) {
-        let larger = vec![Cell { key: 0, place: FREE }; (self.cells.len() * 2).max(32)];
-        let cells = std::mem::replace(&mut self.cells, larger);
-        cells.into_iter().filter(|cell| cell.place != FREE).for_each(|cell| self.put(cell));
+    fn grow(&mut self, outgrown: bool, key_at: impl Fn(usize) -> Key) {
+        let places: Vec<usize> = (0..self.len()).filter_map(|at| self.cell(at)).collect();
+        let len = (self.len() * 2).max(32);
+        if outgrown || !self.wide.is_empty() {
+            (self.narrow, self.wide) = (Vec::new(), vec![FREE; len]);
+        } else {
+            self.narrow = vec![FREE_NARROW; len];
+        }
+        places.into_iter().for_each(|place| self.put(key_at(place), place));
     }
 }
 
@@ -89,18 +104,20 @@ mod tests {
 
     #[test]
     fn every_key_is_found_at_its_place_and_no_other_key_is() {
-        let keys: Vec<Key> = (0..2_000).map(|number| Name::new(format!("IndexTest{number}")).key()).collect();
+        // More than narrow cells have room for.
+        let keys: Vec<Key> = (0..140_000).map(|number| Name::new(format!("IndexTest{number}")).key()).collect();
+        let key_at = |place: usize| keys[place * 2];
         let mut index = Index::default();
-        assert_eq!(index.find(keys[0]), None);
+        assert_eq!(index.find(keys[0], key_at), None);
         // Every other key is in; the table grows several times on the way.
         for (place, key) in keys.iter().step_by(2).enumerate() {
-            index.insert(*key, place);
+            index.insert(*key, place, key_at);
         }
         for (number, key) in keys.iter().enumerate() {
-            assert_eq!(index.find(*key), (number % 2 == 0).then_some(number / 2));
+            assert_eq!(index.find(*key, key_at), (number % 2 == 0).then_some(number / 2));
         }
         index.clear();
         assert!(index.is_empty());
-        assert_eq!(index.find(keys[0]), None);
+        assert_eq!(index.find(keys[0], key_at), None);
     }
 }

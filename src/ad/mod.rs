@@ -138,7 +138,7 @@ impl ClassAd {
         if self.index.is_empty() {
             return self.entries.iter().position(|entry| entry.name.key() == key);
         }
-        self.index.find(key)
+        self.index.find(key, |place| self.entries[place].name.key())
     }
 
     /// The attribute with a name, in this ad or in its chained parents.
@@ -190,7 +190,8 @@ impl ClassAd {
         if self.entries.len() == INDEXED {
             self.reindex();
         } else if self.entries.len() > INDEXED {
-            self.index.insert(name.key(), self.entries.len() - 1);
+            let entries = &self.entries;
+            self.index.insert(name.key(), entries.len() - 1, |place| entries[place].name.key());
         }
     }
 
@@ -202,7 +203,7 @@ impl ClassAd {
             return;
         }
         for (at, entry) in self.entries.iter().enumerate() {
-            self.index.insert(entry.name.key(), at);
+            self.index.insert(entry.name.key(), at, |place| self.entries[place].name.key());
         }
     }
 

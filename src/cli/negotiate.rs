@@ -187,7 +187,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let cycle = cycle.map_err(|error| refused(&error))?;
     watch.stop();
     let measured = Measured::new(watch, &cycle);
-    let outcome = cycle.outcome;
+    let (outcome, slots) = (cycle.outcome, cycle.slots);
     if let Some(journal) = &mut journal {
         commit(&snapshot, &outcome, journal).map_err(|error| not_charged(&error))?;
     }
@@ -211,7 +211,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     };
     let written = written(printed.and_then(|()| out.flush()));
     // The process ends here; to give back every single ad of a large pool before would take long.
-    std::mem::forget((snapshot, outcome));
+    std::mem::forget((snapshot, outcome, slots));
     written
 }
 

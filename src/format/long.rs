@@ -19,6 +19,9 @@ use crate::syntax::parse::{ParseOptions, parse_expr, parse_prefix};
 use crate::syntax::print::{Style, write_expr, write_literal, write_name};
 use crate::syntax::token::{Quoting, is_space};
 
+/// Attributes for which every ad has room beside those of the one before: the negotiator adds some to every slot.
+const SPARE: usize = 2;
+
 /// Reads ads of the long format one after another.
 ///
 /// In memory are one ad and the window of the input; a file of any size can be read. A line that cannot be read is
@@ -89,7 +92,7 @@ impl<R: Read> LongReader<R> {
     /// # Errors
     /// The input cannot be read.
     pub(crate) fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
-        let mut ad = ClassAd::with_capacity(self.lines.names.len());
+        let mut ad = ClassAd::with_capacity(self.lines.names.len() + SPARE);
         let mut state = State::Before;
         while let Some((end, next)) = self.source.line()? {
             let line = &self.source.rest()[..end];

@@ -35,6 +35,9 @@ pub trait Market {
     /// A slot as it is now.
     fn slot(&self, at: usize) -> &Slot;
 
+    /// All slots as they are now; the market is closed.
+    fn into_slots(self: Box<Self>) -> Vec<Slot>;
+
     /// How many slots are left.
     fn left(&self) -> usize;
 

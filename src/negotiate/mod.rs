@@ -103,6 +103,8 @@ pub struct Cycle {
     pub classes: Option<Classes>,
     /// Requests in the queue: runs of like jobs.
     pub requests: usize,
+    /// The slots as the cycle left them, with what it added to their ads.
+    pub slots: Vec<Slot>,
 }
 
 /// Runs one cycle on a path of choice, and tells of its phases.
@@ -168,9 +170,9 @@ fn phases(snapshot: &Snapshot, slots: Vec<ClassAd>, path: Path, watch: &mut dyn 
     }
     watch.begins("report");
     let (classes, requests) = (dealing.offers.classes(), dealing.requests);
-    let mut outcome = report(dealing, &submitters, &offered);
+    let (mut outcome, slots) = report(dealing, &submitters, &offered);
     outcome.quirks = left_out;
-    Ok(Cycle { outcome, classes, requests })
+    Ok(Cycle { outcome, classes, requests, slots })
 }
 
 /// Tells the slots what the configuration adds to them and who uses those in use.
@@ -275,7 +277,7 @@ fn queue<'s>(
 /// The submitters in the order in which they reach the negotiator, and the jobs of the queue.
 fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Vec<Job<'s>>) {
     let domain = rules.knobs.accountant.domain.as_deref();
-    let jobs: Vec<Job<'_>> = snapshot.jobs.par_iter().filter_map(|ad| Job::new(ad, domain, settings)).collect();
+    let jobs = Job::all(&snapshot.jobs, domain, settings);
     let mut submitters: Vec<(Submitter, Vec<i64>)> = match &snapshot.submitters {
         Some(ads) => {
             let takes_part = |ad: &&_| match &rules.submitters {
@@ -334,8 +336,8 @@ fn charge<'r>(
     policy
 }
 
-/// Counts what a deal decided.
-fn report(dealing: Dealing<'_>, submitters: &[Submitter], offered: &[usize]) -> Outcome {
+/// Counts what a deal decided, and gives the slots back.
+fn report(dealing: Dealing<'_>, submitters: &[Submitter], offered: &[usize]) -> (Outcome, Vec<Slot>) {
     let Dealing { mut outcome, offers, seen, .. } = dealing;
     outcome.statistics.largest_tie = offers.largest_tie();
     for &who in &seen {
@@ -352,5 +354,5 @@ fn report(dealing: Dealing<'_>, submitters: &[Submitter], offered: &[usize]) -> 
     (statistics.matches, statistics.rejections) = (outcome.matches.len(), outcome.rejections.len());
     statistics.submitters_share_limit = limited;
     outcome.submitters = summary::summarise(&outcome, submitters, offered);
-    outcome
+    (outcome, offers.into_slots())
 }

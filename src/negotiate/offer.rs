@@ -164,6 +164,11 @@ impl<'c> Offers<'c> {
         self
     }
 
+    /// All slots as they are now.
+    pub(super) fn give_back(self) -> Vec<Slot> {
+        self.slots
+    }
+
     /// All slots.
     pub(super) fn slots(&self) -> &[Slot] {
         &self.slots
@@ -202,6 +207,10 @@ impl Market for Offers<'_> {
 
     fn slot(&self, at: usize) -> &Slot {
         &self.slots[at]
+    }
+
+    fn into_slots(self: Box<Self>) -> Vec<Slot> {
+        self.give_back()
     }
 
     fn left(&self) -> usize {

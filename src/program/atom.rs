@@ -10,6 +10,7 @@ use crate::program::Side;
 use crate::program::mentions::{Mentions, Scoped, reference};
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
+use crate::syntax::operator::BinaryOp;
 use crate::syntax::print::Style;
 
 /// What is evaluated.
@@ -40,6 +41,32 @@ pub struct Atom {
     pub other: Vec<Name>,
 }
 
+impl Atom {
+    /// Whether it compares an attribute of the rows, a constant in each, with what is the same for all of them: along
+    /// the values of the attribute its truth changes once at most.
+    pub(crate) fn is_threshold(&self, world: &World<'_>) -> bool {
+        let What::Part(expr) = &self.what else { return false };
+        let (tree, mut id) = (expr.tree(), expr.root());
+        while let Node::Paren(inner) = *tree.node(id) {
+            id = inner;
+        }
+        let Node::Binary(
+            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual,
+            left,
+            right,
+        ) = *tree.node(id)
+        else {
+            return false;
+        };
+        let of_row = |id| match reference(tree, id) {
+            Some((scoped, name)) => matches!(world.resolve(scoped, name, self.side), Found::Constant(Side::Row, _)),
+            None => false,
+        };
+        let fixed = |id| world.depends(tree, id, self.side, &mut Surveyed::default()).row.is_empty();
+        (of_row(left) && fixed(right)) || (fixed(left) && of_row(right))
+    }
+}
+
 /// What two atoms have in common that are one: kind, side, text, and what they depend on.
 type Identity = (u8, Side, Vec<u8>, Vec<Key>, Vec<Key>);
 
@@ -47,6 +74,23 @@ type Identity = (u8, Side, Vec<u8>, Vec<Key>, Vec<Key>);
 #[derive(Debug, Default)]
 pub struct Atoms {
     known: HashMap<Identity, Arc<Atom>>,
+    pub(crate) surveyed: Surveyed,
+}
+
+/// What expressions mention, each looked through once.
+#[derive(Debug, Default)]
+pub(crate) struct Surveyed {
+    /// By the address of the tree, which is kept so that no other takes its place.
+    trees: HashMap<usize, (Arc<Tree>, Arc<Mentions>)>,
+}
+
+impl Surveyed {
+    /// What the whole of a tree mentions.
+    pub(crate) fn mentions(&mut self, tree: &Arc<Tree>) -> Arc<Mentions> {
+        let address = Arc::as_ptr(tree) as usize;
+        let survey = || (Arc::clone(tree), Arc::new(Mentions::of(tree)));
+        Arc::clone(&self.trees.entry(address).or_insert_with(survey).1)
+    }
 }
 
 impl Atoms {
@@ -133,8 +177,9 @@ impl<'a> World<'a> {
     }
 
     /// What a part of an expression depends on.
-    pub(crate) fn depends(&self, tree: &Arc<Tree>, id: NodeId, side: Side) -> Depends {
-        let mut walk = Walk { world: self, depends: Depends::default(), seen: HashSet::new(), open: Vec::new() };
+    pub(crate) fn depends(&self, tree: &Arc<Tree>, id: NodeId, side: Side, surveyed: &mut Surveyed) -> Depends {
+        let mut walk =
+            Walk { world: self, surveyed, depends: Depends::default(), seen: HashSet::new(), open: Vec::new() };
         walk.part(tree, tree.first_of(id), id, side);
         while let Some((tree, side)) = walk.open.pop() {
             walk.part(&tree, 0, tree.root(), side);
@@ -143,8 +188,9 @@ impl<'a> World<'a> {
     }
 
     /// What an attribute of a side depends on.
-    pub(crate) fn depends_of(&self, name: Name, side: Side) -> Depends {
-        let mut walk = Walk { world: self, depends: Depends::default(), seen: HashSet::new(), open: Vec::new() };
+    pub(crate) fn depends_of(&self, name: Name, side: Side, surveyed: &mut Surveyed) -> Depends {
+        let mut walk =
+            Walk { world: self, surveyed, depends: Depends::default(), seen: HashSet::new(), open: Vec::new() };
         walk.own(name, side);
         while let Some((tree, side)) = walk.open.pop() {
             walk.part(&tree, 0, tree.root(), side);
@@ -155,6 +201,7 @@ impl<'a> World<'a> {
 
 struct Walk<'w, 'a> {
     world: &'w World<'a>,
+    surveyed: &'w mut Surveyed,
     depends: Depends,
     seen: HashSet<(Side, Key)>,
     open: Vec<(Arc<Tree>, Side)>,
@@ -164,7 +211,7 @@ impl Walk<'_, '_> {
     /// Looks at the nodes of a part.
     fn part(&mut self, tree: &Arc<Tree>, first: NodeId, last: NodeId, side: Side) {
         self.depends.height += (last - first + 1) as usize;
-        let mentions = Mentions::of(tree);
+        let mentions = self.surveyed.mentions(tree);
         self.depends.random |= mentions.random;
         // Where ads are written inside, or looked into, a name may stand for that of either side.
         let nodes = &tree.nodes[first as usize..=last as usize];
@@ -224,7 +271,7 @@ mod tests {
         let selected = HashMap::from([(Name::new("w").key(), vec![Name::new("q")])]);
         let world = World { row: &row, other: &other, selected: &selected };
         let expr = parse_expr(expr.as_bytes(), &ParseOptions::default()).unwrap();
-        let found = world.depends(expr.tree(), expr.root(), Side::Row);
+        let found = world.depends(expr.tree(), expr.root(), Side::Row, &mut Surveyed::default());
         let text = |names: &[Name]| {
             let mut names: Vec<String> = names.iter().map(ToString::to_string).collect();
             names.sort();

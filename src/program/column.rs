@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashTable};
+use rayon::prelude::*;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::name::Name;
@@ -51,16 +52,31 @@ impl Dictionary {
     /// The number of what an ad has for a name.
     pub fn id(&mut self, ad: &ClassAd, name: Name) -> u32 {
         match ad.lookup(name) {
-            None => match self.absent {
-                Some(id) => id,
-                None => {
-                    let id = self.add(Entry::Absent, None);
-                    *self.absent.insert(id)
-                }
-            },
+            None => self.absent(),
             Some(Attribute::Literal(literal)) => self.constant(literal),
             Some(Attribute::Tree(tree)) => self.tree(tree),
         }
+    }
+
+    fn absent(&mut self) -> u32 {
+        match self.absent {
+            Some(id) => id,
+            None => {
+                let id = self.add(Entry::Absent, None);
+                *self.absent.insert(id)
+            }
+        }
+    }
+
+    /// The numbers here of the entries of another dictionary.
+    fn join(&mut self, other: &Dictionary) -> Vec<u32> {
+        let each = other.entries.iter().zip(&other.literals);
+        each.map(|(entry, literal)| match (entry, literal) {
+            (Entry::Tree(tree), _) => self.tree(tree),
+            (_, Some(literal)) => self.constant(literal),
+            _ => self.absent(),
+        })
+        .collect()
     }
 
     fn add(&mut self, entry: Entry, literal: Option<Literal>) -> u32 {
@@ -152,11 +168,38 @@ fn hash(literal: &Literal) -> u64 {
     }
 }
 
+/// Ads a thread looks at before another one helps.
+const GRAIN: usize = 4096;
+
+/// Attributes of some ads: a dictionary and the numbers of the ads for each.
+type Part = Vec<(Dictionary, Vec<u32>)>;
+
 impl Column {
-    /// The attribute of ads; none if no ad has it.
-    pub fn of<'a>(name: Name, ads: impl Iterator<Item = &'a ClassAd>) -> Option<Self> {
+    /// Attributes of so many ads; none for those that no ad has. Every ad is looked at once, for all attributes.
+    pub fn of<'a>(names: &[Name], count: usize, ad: &(dyn Fn(usize) -> &'a ClassAd + Sync)) -> Vec<Option<Self>> {
+        let firsts: Vec<usize> = (0..count).step_by(GRAIN).collect();
+        let part = |first: &usize| {
+            let ads = *first..count.min(first + GRAIN);
+            let mut part: Part = names.iter().map(|_| (Dictionary::default(), Vec::with_capacity(ads.len()))).collect();
+            for ad in ads.map(ad) {
+                for ((dictionary, ids), name) in part.iter_mut().zip(names) {
+                    ids.push(dictionary.id(ad, *name));
+                }
+            }
+            part
+        };
+        let parts: Vec<Part> = firsts.par_iter().map(part).collect();
+        names.par_iter().enumerate().map(|(at, name)| Self::joined(*name, parts.iter().map(|part| &part[at]))).collect()
+    }
+
+    /// One attribute of the ads of all parts, in their order.
+    fn joined<'p>(name: Name, parts: impl Iterator<Item = &'p (Dictionary, Vec<u32>)>) -> Option<Self> {
         let mut dictionary = Dictionary::default();
-        let ids: Vec<u32> = ads.map(|ad| dictionary.id(ad, name)).collect();
+        let mut ids = Vec::new();
+        for (of_part, numbers) in parts {
+            let here = dictionary.join(of_part);
+            ids.extend(numbers.iter().map(|number| here[*number as usize]));
+        }
         let any = dictionary.entries.iter().any(|entry| !matches!(entry, Entry::Absent));
         let int = |entry: &Entry| match entry {
             Entry::Constant(value) => value.as_int(),
@@ -218,10 +261,24 @@ mod tests {
         let texts =
             ["[a = 1]", "[a = 1.0]", "[a = 1]", "[b = 1]", "[a = x + 1]", "[A = x+1]", "[a = \"S\"]", "[a = \"s\"]"];
         let ads: Vec<ClassAd> = texts.iter().map(|text| ClassAd::parse(text.as_bytes()).unwrap()).collect();
-        let column = Column::of(Name::new("a"), ads.iter()).unwrap();
+        let of = |name: &str| Column::of(&[Name::new(name)], ads.len(), &|at| &ads[at]).remove(0);
+        let column = of("a").unwrap();
         assert_eq!(column.ids, [0, 1, 0, 2, 3, 3, 4, 5]);
         assert!(matches!(column.entry(3), Entry::Absent));
-        assert!(Column::of(Name::new("c"), ads.iter()).is_none());
+        assert!(of("c").is_none());
+    }
+
+    #[test]
+    fn parts_are_numbered_as_if_they_were_one() {
+        let texts = ["[a = 1]", "[b = 1]", "[a = x]", "[a = 2]"];
+        let ads: Vec<ClassAd> = texts.iter().map(|text| ClassAd::parse(text.as_bytes()).unwrap()).collect();
+        let order = |at: usize| &ads[(at / 3 + at % 2 * 2) % 4];
+        let count = 3 * GRAIN;
+        let column = Column::of(&[Name::new("a")], count, &order).remove(0).unwrap();
+        let mut whole = Dictionary::default();
+        let expected: Vec<u32> = (0..count).map(|at| whole.id(order(at), Name::new("a"))).collect();
+        assert_eq!(column.ids, expected);
+        assert_eq!(column.entries.len(), whole.entries().len());
     }
 
     #[test]

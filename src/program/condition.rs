@@ -55,7 +55,7 @@ impl Clause {
 
 /// The Requirements of a side, taken apart.
 pub fn requirements(world: &World<'_>, side: Side, atoms: &mut Atoms) -> Vec<Clause> {
-    let depends = world.depends_of(*crate::eval::REQUIREMENTS, side);
+    let depends = world.depends_of(*crate::eval::REQUIREMENTS, side, &mut atoms.surveyed);
     let mut splitter = Splitter { world, atoms, clauses: Vec::new(), path: Vec::new(), count: 0 };
     let whole = depends.random || depends.height > HEIGHT;
     if !whole && splitter.requirements(side).is_some() {
@@ -88,7 +88,7 @@ impl Splitter<'_, '_> {
         match self.world.resolve(own, name, side) {
             Found::Tree(at, tree) if at == side => {
                 let tree = Arc::clone(tree);
-                if !is_divisible(&tree) {
+                if !is_divisible(&self.atoms.surveyed.mentions(&tree)) {
                     return None;
                 }
                 self.path.push((side, name.key()));
@@ -125,14 +125,14 @@ impl Splitter<'_, '_> {
     }
 
     /// Where a node refers to, if that can be taken apart; none if the references go in a circle.
-    fn next(&self, tree: &Arc<Tree>, id: NodeId, side: Side) -> Option<Next> {
+    fn next(&mut self, tree: &Arc<Tree>, id: NodeId, side: Side) -> Option<Next> {
         let Some((scoped, name)) = reference(tree, id) else { return Some(Next::Here) };
         match self.world.resolve(scoped, name, side) {
             Found::Tree(at, inner) => {
                 if self.path.contains(&(at, name.key())) {
                     return None;
                 }
-                let apart = is_divisible(inner);
+                let apart = is_divisible(&self.atoms.surveyed.mentions(inner));
                 Some(if apart { Next::In(at, name.key(), Arc::clone(inner)) } else { Next::Here })
             }
             _ => Some(Next::Here),
@@ -172,7 +172,7 @@ impl Splitter<'_, '_> {
     }
 
     fn atom(&mut self, tree: &Arc<Tree>, id: NodeId, side: Side, steps: &mut Vec<Step>) -> Option<()> {
-        let depends = self.world.depends(tree, id, side);
+        let depends = self.world.depends(tree, id, side, &mut self.atoms.surveyed);
         self.count += 1;
         // A reference to what is being taken apart is circular here, and would not be by itself.
         if self.count > ATOMS || depends.followed.iter().any(|at| self.path.contains(at)) {
@@ -185,14 +185,13 @@ impl Splitter<'_, '_> {
 }
 
 /// Whether parts of a tree mean the same by themselves.
-fn is_divisible(tree: &Tree) -> bool {
-    let mentions = Mentions::of(tree);
+fn is_divisible(mentions: &Mentions) -> bool {
     !mentions.bound && !mentions.random && !mentions.opaque
 }
 
 /// The value of an expression of the configuration, with the rows as `MY`.
 pub fn expression(world: &World<'_>, expr: &Expr, side: Side, atoms: &mut Atoms) -> Arc<Atom> {
-    let depends = world.depends(expr.tree(), expr.root(), side);
+    let depends = world.depends(expr.tree(), expr.root(), side, &mut atoms.surveyed);
     atoms.intern(What::Whole(expr.clone()), side, depends)
 }
 
@@ -200,9 +199,9 @@ pub fn expression(world: &World<'_>, expr: &Expr, side: Side, atoms: &mut Atoms)
 pub fn rank(world: &World<'_>, side: Side, atoms: &mut Atoms) -> Arc<Atom> {
     let rank = crate::name::Name::new("Rank");
     debug_assert_eq!(rank.key(), known::RANK);
-    let mut depends = world.depends_of(rank, side);
+    let mut depends = world.depends_of(rank, side, &mut atoms.surveyed);
     if !world.ad(side).contains(rank) {
-        let Depends { row, other, .. } = world.depends_of(rank, side.opposite());
+        let Depends { row, other, .. } = world.depends_of(rank, side.opposite(), &mut atoms.surveyed);
         depends.row.extend(row);
         depends.other.extend(other);
     }

@@ -70,15 +70,28 @@ impl Mask {
         }
     }
 
-    /// How many rows are in both sets.
-    pub fn common(&self, other: &Mask) -> usize {
-        self.words.iter().zip(&other.words).map(|(a, b)| (a & b).count_ones() as usize).sum()
+    /// Number of rows in the set.
+    pub fn count(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// How many rows are in all three sets.
-    pub fn common_of(&self, second: &Mask, third: &Mask) -> usize {
-        let words = self.words.iter().zip(&second.words).zip(&third.words);
-        words.map(|((a, b), c)| (a & b & c).count_ones() as usize).sum()
+    /// The first row from some row on that is in both sets.
+    pub fn next_common(&self, other: &Mask, from: usize) -> Option<usize> {
+        let first = from / 64;
+        let (ours, theirs) = (self.words.get(first..)?, other.words.get(first..)?);
+        let mut below = (1 << (from % 64)) - 1;
+        for (at, (a, b)) in ours.iter().zip(theirs).enumerate() {
+            let word = a & b & !std::mem::take(&mut below);
+            if word != 0 {
+                return Some((first + at) * 64 + word.trailing_zeros() as usize);
+            }
+        }
+        None
+    }
+
+    /// Rows 64 to a word.
+    pub(crate) fn word(&self, at: usize) -> u64 {
+        self.words[at]
     }
 
     /// Adds the rows of a set of a part of them, which begins at a row whose number is a multiple of 64.
@@ -233,16 +246,21 @@ mod tests {
         for len in [0, 1, 63, 64, 65, 200] {
             let mask = Mask::of(len, |row| row % 3 == 0);
             assert_eq!(mask.rows().collect::<Vec<_>>(), (0..len).filter(|row| row % 3 == 0).collect::<Vec<_>>());
-            assert_eq!(Mask::all(len).rows().count(), len);
+            assert_eq!((Mask::all(len).rows().count(), Mask::all(len).count()), (len, len));
             let mut both = Mask::all(len);
             assert_eq!(both.keep(&mask), len > 0);
             assert_eq!(both, mask);
         }
         let (mut twos, threes) = (Mask::of(200, |row| row % 2 == 0), Mask::of(200, |row| row % 3 == 0));
-        assert_eq!((twos.common(&threes), twos.common_of(&threes, &Mask::of(200, |row| row < 13))), (34, 3));
+        let sixes = |set: &Mask| {
+            std::iter::successors(set.next_common(&threes, 0), |at| set.next_common(&threes, at + 1))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(sixes(&twos), (0..200).step_by(6).collect::<Vec<_>>());
         twos.set(6, false);
         twos.set(9, true);
-        assert_eq!((twos.contains(6), twos.common(&threes)), (false, 34));
+        assert_eq!((twos.contains(6), sixes(&twos)[1], twos.next_common(&threes, 199)), (false, 9, None));
+        assert_eq!((Mask::none(0).next_common(&Mask::none(0), 0), twos.next_common(&threes, 200)), (None, None));
         let mut whole = Mask::none(300);
         whole.put(128, &Mask::of(70, |row| row == 69));
         assert_eq!(whole.rows().collect::<Vec<_>>(), [197]);

@@ -41,9 +41,9 @@ impl Mentions {
             Node::Attr(name) if is_scope(name.key()) => {
                 let selected = matches!(tree.nodes.get(at as usize + 1), Some(Node::Select(_)));
                 let subscripted =
-                    tree.nodes.iter().any(|node| matches!(node, Node::Subscript { base, .. } if *base == at));
+                    || tree.nodes.iter().any(|node| matches!(node, Node::Subscript { base, .. } if *base == at));
                 let by_place = !matches!(name.key(), known::MY | known::TARGET);
-                self.opaque |= by_place || !(selected || subscripted);
+                self.opaque |= by_place || !(selected || subscripted());
             }
             Node::Attr(name) | Node::Select(name) => self.names.push(*name),
             Node::Absolute(_) => self.opaque = true,

@@ -88,6 +88,8 @@ pub struct Neighbours<'s> {
     significant: &'s HashSet<Key>,
     /// What expressions mention, by address.
     mentioned: HashMap<usize, Vec<Key>>,
+    /// A chained parent, by address, and names that none of its expressions mentions.
+    unmentioned: (usize, SmallVec<[Key; DIFFERENT]>),
 }
 
 /// Attributes that may differ.
@@ -96,7 +98,7 @@ const DIFFERENT: usize = 8;
 impl<'s> Neighbours<'s> {
     /// For these significant attributes.
     pub fn new(significant: &'s HashSet<Key>) -> Self {
-        Self { significant, mentioned: HashMap::new() }
+        Self { significant, mentioned: HashMap::new(), unmentioned: (0, SmallVec::new()) }
     }
 
     /// Whether both are certainly alike.
@@ -121,8 +123,22 @@ impl<'s> Neighbours<'s> {
                 different.push(name.key());
             }
         }
-        let trees = a.attributes().chain(a.chained().into_iter().flat_map(|parent| parent.attributes()));
-        different.is_empty() || !trees.into_iter().any(|(_, value)| self.mentions(value, &different))
+        if different.is_empty() {
+            return true;
+        }
+        if a.attributes().any(|(_, value)| self.mentions(value, &different)) {
+            return false;
+        }
+        let Some(parent) = a.chained() else { return true };
+        let address = Arc::as_ptr(parent) as usize;
+        if self.unmentioned.0 == address && self.unmentioned.1 == different {
+            return true;
+        }
+        if parent.attributes().any(|(_, value)| self.mentions(value, &different)) {
+            return false;
+        }
+        self.unmentioned = (address, different);
+        true
     }
 
     fn mentions(&mut self, value: &Attribute, names: &[Key]) -> bool {

@@ -7,10 +7,13 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::LazyLock;
 
-use crate::ad::ClassAd;
+use rayon::prelude::*;
+
+use crate::ad::{Attribute, ClassAd};
 use crate::eval::scope::Settings;
-use crate::name::Name;
+use crate::name::{Key, Name};
 use crate::pool::facts::Facts;
+use crate::syntax::literal::Literal;
 use crate::text::Text;
 
 /// `JobStatus` of an idle job.
@@ -31,6 +34,8 @@ struct Asked {
     user: Name,
     owner: Name,
     group: Name,
+    /// All but the numbers.
+    of_clusters: Vec<Key>,
 }
 
 static ASKED: LazyLock<Asked> = LazyLock::new(|| Asked {
@@ -43,7 +48,24 @@ static ASKED: LazyLock<Asked> = LazyLock::new(|| Asked {
     user: Name::new("User"),
     owner: Name::new("Owner"),
     group: Name::new("AccountingGroup"),
+    of_clusters: [
+        "PreJobPrio1",
+        "PreJobPrio2",
+        "JobPrio",
+        "PostJobPrio1",
+        "PostJobPrio2",
+        "JobUniverse",
+        "JobStatus",
+        "User",
+        "Owner",
+        "AccountingGroup",
+    ]
+    .map(|name| Name::new(name).key())
+    .to_vec(),
 });
+
+/// Jobs a thread looks at before another one helps.
+const GRAIN: usize = 4096;
 
 /// The number of a job: cluster and process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -118,14 +140,46 @@ impl<'a> Job<'a> {
         Some(Self {
             id,
             submitter: submitter(facts, domain),
-            schedd: facts.string(ASKED.global).and_then(|id| {
-                let end = memchr::memchr(b'#', &id)?;
-                Some(Text::new(&id[..end]))
-            }),
+            schedd: schedd(facts),
             activity: activity(facts),
             priorities: ASKED.priorities.map(|name| facts.integer(name).unwrap_or(0)),
             ad: JobAd::Read(ad),
         })
+    }
+
+    /// The views of ads, without those that have no number.
+    pub fn all(ads: &'a [ClassAd], domain: Option<&[u8]>, settings: &Settings) -> Vec<Self> {
+        let of_chunk = |chunk: &'a [ClassAd]| {
+            let mut before: Option<Self> = None;
+            let mut jobs = Vec::with_capacity(chunk.len());
+            for ad in chunk {
+                let like = before.as_ref().and_then(|before| before.sibling(ad, settings));
+                let job = like.or_else(|| Self::new(ad, domain, settings));
+                jobs.extend(job.clone());
+                before = job.filter(|_| is_shared(ad));
+            }
+            jobs
+        };
+        ads.par_chunks(GRAIN).flat_map_iter(of_chunk).collect()
+    }
+
+    /// The view of an ad that has all but its numbers from the same chained parent as this one's.
+    fn sibling(&self, ad: &'a ClassAd, settings: &Settings) -> Option<Self> {
+        let own = |ad: &ClassAd| ad.names().all(|name| !ASKED.of_clusters.contains(&name.key()));
+        if !Arc::ptr_eq(self.ad.chained()?, ad.chained()?) || !own(&self.ad) || !own(ad) {
+            return None;
+        }
+        let facts = Facts::of(ad, settings);
+        let id = JobId { cluster: facts.integer(ASKED.cluster)?, process: facts.integer(ASKED.process).unwrap_or(0) };
+        let schedd = match (&self.schedd, ad.lookup(ASKED.global)) {
+            (Some(known), Some(Attribute::Literal(Literal::Str(text))))
+                if text.get(known.len()) == Some(&b'#') && text.starts_with(known) && !known.contains(&b'#') =>
+            {
+                Some(known.clone())
+            }
+            _ => schedd(facts),
+        };
+        Some(Self { id, schedd, ad: JobAd::Read(ad), ..self.clone() })
     }
 
     /// `JobPrio`.
@@ -138,6 +192,24 @@ impl<'a> Job<'a> {
     pub fn order(&self) -> impl Ord + use<> {
         (self.priorities.map(std::cmp::Reverse), self.id)
     }
+}
+
+/// Whether what is asked of every job, but for its numbers, are constants of its chained parent.
+fn is_shared(ad: &ClassAd) -> bool {
+    let constant = |parent: &ClassAd| {
+        let tree = |(name, value): (Name, &Attribute)| {
+            matches!(value, Attribute::Tree(_)) && ASKED.of_clusters.contains(&name.key())
+        };
+        parent.chained().is_none() && !parent.attributes().any(tree)
+    };
+    ad.chained().is_some_and(|parent| constant(parent))
+}
+
+/// The access point, from the number that no other job has.
+fn schedd(facts: Facts<'_>) -> Option<Text> {
+    let id = facts.string(ASKED.global)?;
+    let end = memchr::memchr(b'#', &id)?;
+    Some(Text::new(&id[..end]))
 }
 
 fn activity(facts: Facts<'_>) -> Activity {

@@ -6,7 +6,7 @@ use std::collections::binary_heap::PeekMut;
 
 use crate::negotiate::candidate::RankKey;
 use crate::negotiate::engine::agreed;
-use crate::negotiate::engine::evaluate::Verdict;
+use crate::negotiate::engine::evaluate::{Order, Verdict};
 use crate::negotiate::engine::table::Table;
 use crate::pool::Slot;
 use crate::pool::address::Protocols;
@@ -23,10 +23,14 @@ pub(super) struct Rows {
     /// The different costs, ascending, and which of them it is.
     pub(super) costs: Vec<f64>,
     cost_of: Vec<u32>,
-    /// For each bit of the numbers of free slots the rows that have it: so that they are counted a word at a time.
-    planes: Vec<Mask>,
-    /// For each cost the rows that nobody uses.
-    idle: Vec<Mask>,
+    /// The free slots of each row, by bit: so that they are counted a word of rows at a time.
+    planes: Planes,
+    /// Rows of one cost that stand next to each other.
+    runs: Vec<Run>,
+    /// For each order the entries that may still be free; what is found not to be is taken out.
+    open: Vec<Mask>,
+    /// For each order and rank in it what the slots cost, if all the same.
+    cost_of_rank: Vec<Vec<Option<f64>>>,
     /// Free slots of all rows.
     left: usize,
     /// For each row where to look for its first slot that is not taken.
@@ -53,17 +57,14 @@ impl Rows {
         costs.sort_by(f64::total_cmp);
         costs.dedup_by_key(|cost| cost.to_bits());
         let number = |cost: &f64| costs.binary_search_by(|known| known.total_cmp(cost)).unwrap_or_default() as u32;
-        let cost_of = cost.iter().map(number).collect();
+        let cost_of: Vec<u32> = cost.iter().map(number).collect();
         let uses = |row: usize| preemption && first(row).is_some_and(|slot| slot.user.is_some());
         let free: Vec<u32> = (0..table.len()).map(|row| table.slots(row as u32).len() as u32).collect();
-        let bits = u32::BITS - free.iter().max().copied().unwrap_or(0).leading_zeros();
-        let in_use = Mask::of(table.len(), uses);
-        let cost_of: Vec<u32> = cost_of;
-        let of_cost =
-            |number: usize| Mask::of(free.len(), |row| cost_of[row] as usize == number && !in_use.contains(row));
         Self {
-            planes: (0..bits).map(|bit| Mask::of(free.len(), |row| free[row] >> bit & 1 == 1)).collect(),
-            idle: if costs.len() > COSTS { Vec::new() } else { (0..costs.len()).map(of_cost).collect() },
+            planes: Planes::of(&free),
+            runs: Run::all(&cost_of),
+            open: Vec::new(),
+            cost_of_rank: Vec::new(),
             left: free.iter().map(|free| *free as usize).sum(),
             free,
             cost,
@@ -72,10 +73,26 @@ impl Rows {
             next: vec![0; table.len()],
             taken: vec![false; table.row_of.len()],
             log: Vec::new(),
-            in_use,
+            in_use: Mask::of(table.len(), uses),
             unclaimed: each().flatten().all(|slot| !(slot.partitionable && slot.claimed_by.is_some())),
             protocols: agreed(each().flatten().map(|slot| slot.protocols)),
         }
+    }
+
+    /// Notes another order; its number.
+    pub(super) fn add_order(&mut self, order: &Order, table: &Table) -> usize {
+        let mut costs: Vec<Option<f64>> = Vec::with_capacity(order.keys.len());
+        for (entry, rank) in order.entries.iter().zip(&order.ranks) {
+            let row = if order.by_slot { table.row_of[*entry as usize] } else { *entry };
+            let cost = self.cost[row as usize];
+            match costs.get_mut(*rank as usize) {
+                Some(known) => *known = known.filter(|known| known.to_bits() == cost.to_bits()),
+                None => costs.push(Some(cost)),
+            }
+        }
+        self.cost_of_rank.push(costs);
+        self.open.push(Mask::all(order.entries.len()));
+        self.open.len() - 1
     }
 
     /// Notes that a slot is taken.
@@ -84,21 +101,14 @@ impl Rows {
             let row = row as usize;
             self.free[row] -= 1;
             self.left -= 1;
-            for (bit, plane) in self.planes.iter_mut().enumerate() {
-                plane.set(row, self.free[row] >> bit & 1 == 1);
-            }
-            let row = row as u32;
-            self.log.push(row);
+            self.planes.set(row, self.free[row]);
+            self.log.push(row as u32);
         }
     }
 
     /// How many slots taken cost about as much to take away from a count as to count anew.
     fn recount(&self) -> usize {
-        if self.idle.is_empty() {
-            self.free.len()
-        } else {
-            self.free.len() / 64 * self.planes.len() * (2 + self.idle.len()) / 4
-        }
+        self.planes.words.len() / 2
     }
 
     /// Whether a slot is not taken.
@@ -120,8 +130,71 @@ impl Rows {
     }
 }
 
-/// With more costs than this, slots are counted row by row.
-const COSTS: usize = 64;
+/// Numbers of free slots, 64 rows to a word of each bit.
+#[derive(Debug)]
+struct Planes {
+    /// For each 64 rows where their words begin: as many as the largest of the numbers has bits.
+    starts: Vec<u32>,
+    words: Vec<u64>,
+}
+
+impl Planes {
+    fn of(numbers: &[u32]) -> Self {
+        let (mut starts, mut words) = (vec![0], Vec::new());
+        for chunk in numbers.chunks(64) {
+            let bits = u32::BITS - chunk.iter().max().copied().unwrap_or(0).leading_zeros();
+            let plane = |bit: u32| chunk.iter().rev().fold(0, |word, number| word << 1 | u64::from(number >> bit & 1));
+            words.extend((0..bits).map(plane));
+            starts.push(words.len() as u32);
+        }
+        Self { starts, words }
+    }
+
+    /// The words of 64 rows, the lowest bit first.
+    fn of_word(&self, at: usize) -> &[u64] {
+        &self.words[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    /// Sets the number of a row to one that is not larger.
+    fn set(&mut self, row: usize, number: u32) {
+        let range = self.starts[row / 64] as usize..self.starts[row / 64 + 1] as usize;
+        for (bit, word) in self.words[range].iter_mut().enumerate() {
+            *word = *word & !(1 << (row % 64)) | u64::from(number >> bit & 1) << (row % 64);
+        }
+    }
+}
+
+/// Rows of one cost that stand next to each other.
+#[derive(Debug)]
+struct Run {
+    cost: u32,
+    first: usize,
+    end: usize,
+}
+
+impl Run {
+    fn all(costs: &[u32]) -> Vec<Self> {
+        let mut first = 0;
+        let run = |rows: &[u32]| {
+            first += rows.len();
+            Self { cost: rows[0], first: first - rows.len(), end: first }
+        };
+        costs.chunk_by(|a, b| a == b).map(run).collect()
+    }
+
+    /// The words in which its rows are, with those rows.
+    fn words(&self) -> impl Iterator<Item = (usize, u64)> + use<> {
+        let (first, end) = (self.first, self.end);
+        (first / 64..end.div_ceil(64)).map(move |at| {
+            let from = u64::MAX << first.saturating_sub(at * 64);
+            let to = u64::MAX >> (at * 64 + 64).saturating_sub(end);
+            (at, from & to)
+        })
+    }
+}
+
+/// So many candidates in a row that are too heavy are looked at before it is counted whether there are others.
+const PATIENCE: usize = 64;
 
 /// Rank, 0 the best; place; row.
 type Candidate = Reverse<(u32, u32, u32)>;
@@ -147,6 +220,10 @@ struct Shelf {
 #[derive(Debug)]
 pub(super) struct Class {
     pub(super) verdict: Verdict,
+    /// The number of its order.
+    order: usize,
+    /// Where in the order the candidates stand, once somebody asked.
+    standing: Option<Mask>,
     /// How far the order was looked through.
     opened: usize,
     /// The candidates found so far; those of slots that were taken since stay until somebody comes upon them.
@@ -158,18 +235,24 @@ pub(super) struct Class {
     tallied: Option<(usize, Tallied)>,
     /// No more slots than this are of one rank.
     bound: usize,
+    /// No slot that will do costs less than the cost of this number.
+    lightest: usize,
 }
 
 impl Class {
-    pub(super) fn new(verdict: Verdict) -> Self {
+    /// A class with an order of this number.
+    pub(super) fn new(verdict: Verdict, order: usize) -> Self {
         Self {
             verdict,
+            order,
+            standing: None,
             opened: 0,
             shelves: Vec::new(),
             aside: Vec::new(),
             reach: None,
             tallied: None,
             bound: usize::MAX,
+            lightest: 0,
         }
     }
 
@@ -184,16 +267,9 @@ impl Class {
         self.reach = reach;
     }
 
-    fn is_candidate(&self, row: u32, rows: &Rows) -> bool {
-        self.verdict.both.contains(row as usize) && !rows.in_use.contains(row as usize)
-    }
-
     /// The best slot that nobody uses and that may be taken.
     pub(super) fn best(&mut self, rows: &mut Rows, table: &Table, session: &Session) -> Option<(RankKey, u32)> {
-        // Whether there is anything is counted anyway, for those who are refused: then nobody need look for it.
-        let permitted = |cost: &f64| session.permits_unclaimed(*cost);
-        let tallied = self.tallied(rows);
-        if !rows.costs.iter().zip(&tallied.idle).any(|(cost, free)| *free > 0 && permitted(cost)) {
+        if !rows.costs.iter().skip(self.lightest).any(|cost| session.permits_unclaimed(*cost)) {
             return None;
         }
         let mut best = None;
@@ -202,12 +278,24 @@ impl Class {
                 best = [best, self.top(shelf, rows, table)].into_iter().flatten().min();
             }
         }
+        let mut heavy = 0;
         while let Some(shelf) = self.open(best, rows, table) {
             if session.permits_unclaimed(self.shelves[shelf].cost) {
                 best = [best, self.top(shelf, rows, table)].into_iter().flatten().min();
+            } else if best.is_none() {
+                heavy += 1;
+                if heavy == PATIENCE && !self.has_permitted(rows, session) {
+                    return None;
+                }
             }
         }
         best.map(|(rank, place)| (self.verdict.order.keys[rank as usize], place))
+    }
+
+    /// Whether any slot that will do may be taken.
+    fn has_permitted(&mut self, rows: &Rows, session: &Session) -> bool {
+        let idle = &self.tallied(rows).idle;
+        rows.costs.iter().zip(idle).any(|(cost, free)| *free > 0 && session.permits_unclaimed(*cost))
     }
 
     /// The rank and place of the best candidate of a shelf.
@@ -232,32 +320,51 @@ impl Class {
         }
     }
 
+    /// Where the candidates stand in the order.
+    fn standing(&self, rows: &Rows, table: &Table) -> Mask {
+        let order = &self.verdict.order;
+        let mut standing = Mask::none(order.entries.len());
+        for row in self.verdict.both.rows().filter(|row| rows.free[*row] > 0 && !rows.in_use.contains(*row)) {
+            if order.by_slot {
+                for place in table.slots(row as u32) {
+                    standing.set(order.place_of[*place as usize] as usize, true);
+                }
+            } else {
+                standing.set(order.place_of[row] as usize, true);
+            }
+        }
+        standing
+    }
+
     /// Puts the next entry of the order that is a candidate on its shelf, if it can be better than the best so far.
     fn open(&mut self, best: Option<(u32, u32)>, rows: &mut Rows, table: &Table) -> Option<usize> {
+        let standing = self.take_standing(rows, table);
+        let standing = self.standing.insert(standing);
         let order = &self.verdict.order;
-        while let Some(entry) = order.entries.get(self.opened) {
-            let rank = order.ranks[self.opened];
+        while let Some(at) = standing.next_common(&rows.open[self.order], self.opened) {
+            let (entry, rank) = (order.entries[at], order.ranks[at]);
             let (row, first) =
-                if order.by_slot { (table.row_of[*entry as usize], *entry) } else { (*entry, table.slots(*entry)[0]) };
+                if order.by_slot { (table.row_of[entry as usize], entry) } else { (entry, table.slots(entry)[0]) };
+            self.opened = at;
             if best.is_some_and(|best| best < (rank, first)) {
                 return None;
             }
             self.opened += 1;
-            if rows.free[row as usize] == 0 || !self.is_candidate(row, rows) {
-                continue;
-            }
             let place = if order.by_slot { Some(first) } else { rows.first_free(row, table) };
-            if let Some(place) = place.filter(|place| rows.is_free(*place)) {
-                let cost = rows.cost[row as usize];
-                let shelf = self.shelves.iter().position(|shelf| shelf.cost.to_bits() == cost.to_bits());
-                let shelf = shelf.unwrap_or_else(|| {
-                    self.shelves.push(Shelf { cost, heap: BinaryHeap::new() });
-                    self.shelves.len() - 1
-                });
-                self.shelves[shelf].heap.push(Reverse((rank, place, row)));
-                return Some(shelf);
-            }
+            let Some(place) = place.filter(|place| rows.is_free(*place)) else {
+                rows.open[self.order].set(at, false);
+                continue;
+            };
+            let cost = rows.cost[row as usize];
+            let shelf = self.shelves.iter().position(|shelf| shelf.cost.to_bits() == cost.to_bits());
+            let shelf = shelf.unwrap_or_else(|| {
+                self.shelves.push(Shelf { cost, heap: BinaryHeap::new() });
+                self.shelves.len() - 1
+            });
+            self.shelves[shelf].heap.push(Reverse((rank, place, row)));
+            return Some(shelf);
         }
+        self.opened = order.entries.len();
         None
     }
 
@@ -266,35 +373,50 @@ impl Class {
         if self.bound <= known {
             return known;
         }
+        let permitted = |cost: f64| session.permits_unclaimed(cost);
         let order = std::sync::Arc::clone(&self.verdict.order);
         let (mut largest, mut bound) = (known, 0);
-        for chunk in 0..order.keys.len() {
-            let size = order.sizes[chunk] as usize;
-            if size <= known {
+        for rank in &order.by_size {
+            let size = order.sizes[*rank as usize] as usize;
+            if size <= known || rows.cost_of_rank[self.order][*rank as usize].is_some_and(|cost| !permitted(cost)) {
                 bound = bound.max(size);
-                continue;
+                if size <= known { break } else { continue }
             }
-            let first = order.ranks.partition_point(|rank| (*rank as usize) < chunk);
-            let last = order.ranks.partition_point(|rank| *rank as usize <= chunk);
-            let (mut all, mut permitted) = (0, 0);
-            for entry in &order.entries[first..last] {
-                let (row, free) = if order.by_slot {
-                    (table.row_of[*entry as usize], u32::from(rows.is_free(*entry)))
-                } else {
-                    (*entry, rows.free[*entry as usize])
-                };
-                if free > 0 && self.is_candidate(row, rows) {
-                    all += free as usize;
-                    let in_reach = self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize));
-                    if in_reach && session.permits_unclaimed(rows.cost[row as usize]) {
-                        permitted += free as usize;
-                    }
-                }
-            }
-            (bound, largest) = (bound.max(all), largest.max(permitted));
+            let (all, allowed) = self.count_rank(*rank, rows, table, &permitted);
+            (bound, largest) = (bound.max(all), largest.max(allowed));
         }
         self.bound = bound;
         largest
+    }
+
+    /// How many candidates a rank has, and how many of them are in reach and permitted.
+    fn count_rank(&mut self, rank: u32, rows: &Rows, table: &Table, permitted: &dyn Fn(f64) -> bool) -> (usize, usize) {
+        let standing = self.take_standing(rows, table);
+        let order = &self.verdict.order;
+        let end = order.ranks.partition_point(|other| *other <= rank);
+        let mut from = order.ranks.partition_point(|other| *other < rank);
+        let (mut all, mut allowed) = (0, 0);
+        while let Some(at) = standing.next_common(&rows.open[self.order], from).filter(|at| *at < end) {
+            from = at + 1;
+            let entry = order.entries[at];
+            let (row, free) = if order.by_slot {
+                (table.row_of[entry as usize], usize::from(rows.is_free(entry)))
+            } else {
+                (entry, rows.free[entry as usize] as usize)
+            };
+            all += free;
+            let in_reach = self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize));
+            if in_reach && permitted(rows.cost[row as usize]) {
+                allowed += free;
+            }
+        }
+        self.standing = Some(standing);
+        (all, allowed)
+    }
+
+    /// Where the candidates stand in the order, made when it is first asked for.
+    fn take_standing(&mut self, rows: &Rows, table: &Table) -> Mask {
+        self.standing.take().unwrap_or_else(|| self.standing(rows, table))
     }
 
     /// How many of the free slots are which.
@@ -305,6 +427,9 @@ impl Class {
             _ => (now, self.counted(rows)),
         };
         self.less(&mut known, &rows.log[at..], rows);
+        if self.reach.is_none() {
+            self.lightest = known.idle.iter().position(|free| *free > 0).unwrap_or(rows.costs.len());
+        }
         &self.tallied.insert((now, known)).1
     }
 
@@ -324,16 +449,31 @@ impl Class {
     /// As [`Class::counted`], a word of rows at a time.
     fn counted_by_word(&self, rows: &Rows) -> Tallied {
         let Verdict { job, both, .. } = &self.verdict;
-        let sum = |of: &dyn Fn(&Mask) -> usize| -> usize {
-            rows.planes.iter().enumerate().map(|(bit, plane)| of(plane) << bit).sum()
-        };
-        let (job, accepted) = (sum(&|plane| plane.common(job)), sum(&|plane| plane.common(both)));
-        let idle = rows.idle.iter().map(|idle| sum(&|plane| plane.common_of(both, idle))).collect();
-        Tallied { unreachable: 0, by_job: rows.left - job, by_slot: job - accepted, idle }
+        let (mut by_both, mut by_job) = (0, 0);
+        let mut idle = vec![0; rows.costs.len()];
+        for run in &rows.runs {
+            let mut of_run = 0;
+            for (at, mask) in run.words() {
+                let (job, both) = (job.word(at) & mask, both.word(at) & mask);
+                if job == 0 {
+                    continue;
+                }
+                let nobody = !rows.in_use.word(at);
+                for (bit, plane) in rows.planes.of_word(at).iter().enumerate() {
+                    by_job += ((plane & job).count_ones() as usize) << bit;
+                    by_both += ((plane & both).count_ones() as usize) << bit;
+                    of_run += ((plane & both & nobody).count_ones() as usize) << bit;
+                }
+            }
+            if let Some(idle) = idle.get_mut(run.cost as usize) {
+                *idle += of_run;
+            }
+        }
+        Tallied { unreachable: 0, by_job: rows.left - by_job, by_slot: by_job - by_both, idle }
     }
 
     fn counted(&self, rows: &Rows) -> Tallied {
-        if self.reach.is_none() && !rows.idle.is_empty() {
+        if self.reach.is_none() {
             return self.counted_by_word(rows);
         }
         let mut tallied = Tallied { idle: vec![0; rows.costs.len()], ..Tallied::default() };

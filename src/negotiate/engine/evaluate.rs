@@ -13,12 +13,13 @@ use crate::ad::ClassAd;
 use crate::eval::scope::Settings;
 use crate::name::{Key, Name};
 use crate::negotiate::candidate::{RankKey, Tier, of_negotiator, of_nobody};
-use crate::negotiate::engine::plan::Plans;
+use crate::negotiate::engine::plan::{Part, Plans};
+use crate::negotiate::engine::separation::is_loose;
 use crate::negotiate::engine::table::Table;
 use crate::negotiate::engine::vocabulary::Vocabulary;
 use crate::program::atom::{Atom, World};
 use crate::program::batch::{Groups, Rows, Vector};
-use crate::program::condition::{Clause, Step};
+use crate::program::condition::Step;
 use crate::program::mask::{Mask, Truths};
 use crate::value::Value;
 
@@ -44,10 +45,14 @@ pub(super) struct Order {
     pub(super) keys: Vec<RankKey>,
     /// How many slots have each rank.
     pub(super) sizes: Vec<u32>,
+    /// The ranks, those of most slots first.
+    pub(super) by_size: Vec<u32>,
     /// Whether the entries are slots.
     pub(super) by_slot: bool,
     /// For each row, or slot, the number of its rank.
     pub(super) rank_of: Vec<u32>,
+    /// For each row, or slot, where it stands among the entries.
+    pub(super) place_of: Vec<u32>,
 }
 
 /// What slots in use make of a request, row by row.
@@ -99,7 +104,7 @@ fn descending(rank: f64) -> u64 {
     !ascending
 }
 
-/// A block, an atom, and the values of the request that it looks at.
+/// A block, an atom or a part of a condition, and the values of the request that it looks at.
 type AtomKey = (u32, u32, Vec<u32>);
 
 /// A block, whether its slots or its rows, and attributes.
@@ -108,12 +113,23 @@ type GroupsKey = (u32, bool, Vec<Key>);
 /// What is known of an atom; none if it could not be evaluated.
 type Known<T> = HashMap<AtomKey, Option<Arc<T>>>;
 
+/// Where a part of a condition is true.
+#[derive(Debug, Clone)]
+enum Holds {
+    Everywhere,
+    In(Arc<Mask>),
+    /// It could not be evaluated.
+    Odd,
+}
+
 /// Results that requests share.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     /// Where atoms are true that are a clause of their own: more is not asked of them.
     yes: Mutex<Known<Mask>>,
     uniform: Mutex<HashMap<(usize, bool), Arc<Mask>>>,
+    /// Where parts of conditions are true.
+    parts: Mutex<HashMap<AtomKey, Holds>>,
     truths: Mutex<Known<Truths>>,
     groups: Mutex<HashMap<GroupsKey, Arc<Groups>>>,
     orders: Mutex<HashMap<Vec<AtomKey>, Arc<Order>>>,
@@ -183,18 +199,41 @@ impl<'s> Evaluator<'_, 's> {
     }
 
     /// Keeps the rows of a block for which all clauses are true.
-    fn keep(&self, accepted: &mut Mask, clauses: &[Clause], kind: usize, wanted: &Wanted) -> Option<()> {
-        let rows = self.rows(&self.table.blocks[kind].slots);
-        for clause in clauses {
+    fn keep(&self, accepted: &mut Mask, parts: &[Part], kind: usize, wanted: &Wanted) -> Option<()> {
+        for part in parts {
             // All clauses are asked, so that whether a request is odd does not depend on the slots.
-            if let [Step::Atom(atom)] = clause.steps.as_slice() {
-                accepted.keep(&*self.yes(atom, kind, wanted)?);
-            } else {
-                let truths = rows.clause(clause, |atom| self.truths(atom, kind, wanted))?;
-                accepted.keep(&truths.yes);
+            let ids = part.places.iter().map(|place| wanted.ids[*place]).collect();
+            match kept(&self.kept.parts, (kind as u32, part.id, ids), || self.part(part, kind, wanted)) {
+                Holds::Odd => return None,
+                Holds::Everywhere => {}
+                Holds::In(yes) => {
+                    accepted.keep(&yes);
+                }
             }
         }
         Some(())
+    }
+
+    /// Where all clauses of a part of a condition are true.
+    fn part(&self, part: &Part, kind: usize, wanted: &Wanted) -> Holds {
+        let rows = self.rows(&self.table.blocks[kind].slots);
+        let mut accepted = Mask::all(rows.ads.len());
+        for clause in &part.clauses {
+            if let [Step::Atom(atom)] = clause.steps.as_slice() {
+                let Some(yes) = self.yes(atom, kind, wanted) else { return Holds::Odd };
+                accepted.keep(&yes);
+            } else {
+                let truths = rows.clause(clause, |atom| self.truths(atom, kind, wanted));
+                let Some(truths) = truths else { return Holds::Odd };
+                accepted.keep(&truths.yes);
+            }
+        }
+        if accepted == Mask::all(accepted.len()) {
+            return Holds::Everywhere;
+        }
+        let nowhere = accepted.is_empty();
+        let accepted = || Arc::new(accepted);
+        Holds::In(if nowhere { kept(&self.kept.uniform, (kind, true), accepted) } else { accepted() })
     }
 
     /// Where an atom is true.
@@ -251,7 +290,7 @@ impl<'s> Evaluator<'_, 's> {
             let key = |atom: &Arc<Atom>| self.key(atom, kind, wanted);
             first.extend(atoms(kind)[0].as_ref().map(key));
             all.extend(atoms(kind).iter().flatten().map(key));
-            by_slot |= atoms(kind).iter().flatten().any(|atom| atom.row.iter().any(|n| self.loose.contains(&n.key())));
+            by_slot |= atoms(kind).iter().flatten().any(|atom| is_loose(atom, self.loose));
         }
         // So that those of rows and those of slots are kept apart.
         first.push((u32::MAX, u32::from(by_slot), Vec::new()));
@@ -318,8 +357,10 @@ impl<'s> Evaluator<'_, 's> {
             ranks: Vec::with_capacity(sorted.len()),
             keys: Vec::new(),
             sizes: Vec::new(),
+            by_size: Vec::new(),
             by_slot,
             rank_of: vec![0; len],
+            place_of: vec![0; len],
         };
         for at in sorted {
             let (at, entry) = (at as usize, first.entries[at as usize]);
@@ -329,11 +370,14 @@ impl<'s> Evaluator<'_, 's> {
                 order.sizes.push(0);
             }
             let rank = order.keys.len() - 1;
+            order.place_of[entry as usize] = order.entries.len() as u32;
             order.entries.push(entry);
             order.ranks.push(rank as u32);
             order.rank_of[entry as usize] = rank as u32;
             order.sizes[rank] += if by_slot { 1 } else { self.table.slots(entry).len() as u32 };
         }
+        order.by_size = (0..order.keys.len() as u32).collect();
+        order.by_size.sort_by_key(|rank| std::cmp::Reverse(order.sizes[*rank as usize]));
         order
     }
 

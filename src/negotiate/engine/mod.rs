@@ -9,6 +9,7 @@
 mod class;
 mod evaluate;
 mod plan;
+mod separation;
 mod table;
 mod vocabulary;
 
@@ -24,6 +25,7 @@ use crate::negotiate::candidate::{RankKey, Tier};
 use crate::negotiate::engine::class::{Class, Tallied};
 use crate::negotiate::engine::evaluate::{Evaluator, Kept, Verdict, Wanted};
 use crate::negotiate::engine::plan::Plans;
+use crate::negotiate::engine::separation::{Combinations, Separation, Separator};
 use crate::negotiate::engine::table::{Table, structures};
 use crate::negotiate::engine::vocabulary::{ClassRef, Vocabulary};
 use crate::negotiate::market::Market;
@@ -58,9 +60,6 @@ const VARYING: [&str; 14] = [
 
 /// Classes kept at most; when a cycle makes more, all are forgotten and made anew as needed.
 const CLASSES: usize = 50_000;
-
-/// An attribute that only ranks look at separates slots if it has no more values than this, and fewer in small pools.
-const LOOSE: usize = 256;
 
 /// A request as it was first seen in the queue: what stands for its autocluster.
 #[derive(Debug)]
@@ -116,6 +115,7 @@ pub struct Engine<'c> {
     kinds: HashMap<Vec<u32>, usize>,
     odd: HashSet<(Key, u32)>,
     loose: HashSet<Key>,
+    combinations: Combinations,
     table: Table,
     kept: Kept,
     ways: HashMap<u32, Way>,
@@ -123,6 +123,8 @@ pub struct Engine<'c> {
     /// The classes by the hash of their verdict.
     by_verdict: HashMap<u64, Vec<usize>>,
     hasher: DefaultHashBuilder,
+    /// The numbers of orders, by their addresses: `kept` holds them to the end.
+    orders: HashMap<usize, usize>,
     by_ids: HashMap<Vec<u32>, Option<usize>>,
     rows: class::Rows,
     found: Option<Found>,
@@ -152,7 +154,9 @@ impl<'c> Engine<'c> {
         }
         let kind = self.kinds.get(&self.vocabulary.structure(&ids)).copied();
         let odd = self.vocabulary.is_odd(&ids, &self.odd);
-        let verdict = kind.filter(|_| !odd).and_then(|kind| {
+        // Rows hold what requests of the queue can tell apart, not what this one might.
+        let foreseen = |kind: &usize| !odd && self.combinations.know(*kind, &ids);
+        let verdict = kind.filter(foreseen).and_then(|kind| {
             let wanted = Wanted { ad: ad.clone(), ids: ids.clone(), kind };
             self.with(|evaluator| evaluator.verdict(&wanted))
         });
@@ -188,7 +192,9 @@ impl<'c> Engine<'c> {
             return *class;
         }
         alike.push(self.classes.len());
-        self.classes.push(Class::new(verdict));
+        let (rows, table) = (&mut self.rows, &self.table);
+        let order = *self.orders.entry(order).or_insert_with(|| rows.add_order(&verdict.order, table));
+        self.classes.push(Class::new(verdict, order));
         self.classes.len() - 1
     }
 
@@ -406,6 +412,10 @@ impl Market for Engine<'_> {
         self.offers.slot_at(at)
     }
 
+    fn into_slots(self: Box<Self>) -> Vec<Slot> {
+        self.offers.give_back()
+    }
+
     fn left(&self) -> usize {
         self.offers.left()
     }
@@ -439,6 +449,7 @@ struct Parts {
     kinds: HashMap<Vec<u32>, usize>,
     odd: HashSet<(Key, u32)>,
     loose: HashSet<Key>,
+    combinations: Combinations,
     table: Table,
     wanted: Vec<Wanted>,
 }
@@ -491,10 +502,22 @@ impl Parts {
             }
         }
         let plans = Plans::new(&sample_slots, &shapes, &vocabulary, rules, in_use);
-        let (separating, loose) = separating(&plans, &vocabulary, order.len());
+        let varying = VARYING.iter().map(|name| Name::new(name).key()).collect();
+        let separation = Separation::of(&plans, &vocabulary, order.len(), &varying);
+        let combinations = Combinations::of(&plans, &vocabulary, &separation, &wanted);
         let slots = |place: u32| slot(place as usize);
-        let table = Table::new(&slots, (&structure, structures), &vocabulary, &plans, &separating, offers.settings());
-        Some(Self { order: order.clone(), vocabulary, plans, kinds, odd, loose, table, wanted })
+        let separator = Separator {
+            ad: &|place| &slot(place as usize).ad,
+            vocabulary: &vocabulary,
+            plans: &plans,
+            separation: &separation,
+            combinations: &combinations,
+            wanted: &wanted,
+            settings: offers.settings(),
+        };
+        let table = Table::new(&slots, (&structure, structures), &separator);
+        let loose = separation.loose;
+        Some(Self { order: order.clone(), vocabulary, plans, kinds, odd, loose, combinations, table, wanted })
     }
 
     fn engine<'c>(self, offers: Offers<'c>, rules: &'c Rules, samples: &[Sample]) -> Engine<'c> {
@@ -504,7 +527,7 @@ impl Parts {
         }
         let slot = |place: u32| offers.slot_at(self.order[place as usize]);
         let rows = class::Rows::new(&self.table, &slot, rules.trim.preemption);
-        let Parts { order, vocabulary, plans, kinds, odd, loose, table, wanted } = self;
+        let Parts { order, vocabulary, plans, kinds, odd, loose, combinations, table, wanted } = self;
         let mut engine = Engine {
             offers,
             rules,
@@ -515,12 +538,14 @@ impl Parts {
             kinds,
             odd,
             loose,
+            combinations,
             table,
             kept: Kept::default(),
             ways: HashMap::new(),
             classes: Vec::new(),
             by_verdict: HashMap::new(),
             hasher: DefaultHashBuilder::default(),
+            orders: HashMap::new(),
             by_ids: HashMap::new(),
             rows,
             found: None,
@@ -553,21 +578,6 @@ impl Engine<'_> {
             }
         }
     }
-}
-
-/// The attributes that separate slots, and those that only ranks look at and that have too many values for that.
-fn separating(plans: &Plans, vocabulary: &Vocabulary, count: usize) -> (HashSet<Key>, HashSet<Key>) {
-    let mut separating = plans.compared();
-    let mut loose = HashSet::new();
-    for (key, _) in plans.ranked() {
-        let many =
-            vocabulary.columns.get(key).is_some_and(|column| column.entries.len() > (count / 32).clamp(64, LOOSE));
-        if many && !separating.contains(&key) {
-            loose.insert(key);
-        }
-    }
-    separating.extend(plans.ranked().map(|(key, _)| key).filter(|key| !loose.contains(key)));
-    (separating, loose)
 }
 
 /// How an address can be reached, if all slots agree.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use crate::ad::ClassAd;
 use crate::name::Key;
@@ -10,16 +10,64 @@ use crate::negotiate::engine::vocabulary::Vocabulary;
 use crate::negotiate::rules::Rules;
 use crate::program::Side;
 use crate::program::atom::{Atom, Atoms, World};
-use crate::program::condition::{Clause, expression, rank, requirements};
+use crate::program::condition::{Clause, Step, expression, rank, requirements};
 use crate::syntax::expr::Expr;
+
+/// Clauses of a condition that look at the same attributes of the request.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// Its number: parts of the same atoms and operators are one.
+    pub(super) id: u32,
+    /// The attributes of the request, by their place in the vocabulary.
+    pub(super) places: Vec<usize>,
+    pub(super) clauses: Vec<Clause>,
+}
+
+/// Numbers parts.
+type Parts = HashMap<Vec<u64>, u32>;
+
+impl Part {
+    /// Takes a condition apart by what its clauses look at.
+    fn of(clauses: Vec<Clause>, vocabulary: &Vocabulary, known: &mut Parts) -> Vec<Self> {
+        let mut parts: Vec<Self> = Vec::new();
+        for clause in clauses {
+            let names = clause.atoms().flat_map(|atom| &atom.other);
+            let mut places: Vec<usize> = names.filter_map(|name| vocabulary.place_of(name.key())).collect();
+            places.sort_unstable();
+            places.dedup();
+            match parts.iter_mut().find(|part| part.places == places) {
+                Some(part) => part.clauses.push(clause),
+                None => parts.push(Self { id: 0, places, clauses: vec![clause] }),
+            }
+        }
+        for part in &mut parts {
+            let next = known.len() as u32;
+            part.id = *known.entry(part.identity()).or_insert(next);
+        }
+        parts
+    }
+
+    /// Its steps: atoms by their number, above the numbers of operators.
+    fn identity(&self) -> Vec<u64> {
+        let number = |step: &Step| match step {
+            Step::Not => 0,
+            Step::And => 1,
+            Step::Or => 2,
+            Step::Choose => 3,
+            Step::Atom(atom) => 5 + u64::from(atom.id),
+        };
+        // 4 ends a clause.
+        self.clauses.iter().flat_map(|clause| clause.steps.iter().map(number).chain([4])).collect()
+    }
+}
 
 /// What is asked of a slot and a request.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// The Requirements of the request.
-    pub(super) job: Vec<Clause>,
+    pub(super) job: Vec<Part>,
     /// The Requirements of the slot.
-    pub(super) slot: Vec<Clause>,
+    pub(super) slot: Vec<Part>,
     /// The ranks: of the negotiator before the job's, the job's, the negotiator's after it.
     pub(super) ranks: [Option<Arc<Atom>>; 3],
     /// What is asked of slots in use: whether they prefer the job, whether they may be taken from their users, whether
@@ -43,12 +91,14 @@ impl Plans {
         rules: &Rules,
         in_use: bool,
     ) -> Self {
-        let mut atoms = Atoms::default();
+        let (mut atoms, mut parts) = (Atoms::default(), Parts::default());
         let mut plans = Vec::with_capacity(slots.len() * requests.len());
         for request in requests {
             for slot in slots {
                 let world = World { row: slot, other: request, selected: &vocabulary.selected };
-                plans.push(Plan::new(&world, rules, in_use, &mut atoms));
+                plans.push(Plan::new(&world, rules, in_use, &mut atoms, &mut |clauses| {
+                    Part::of(clauses, vocabulary, &mut parts)
+                }));
             }
         }
         Self { kinds: slots.len(), plans }
@@ -70,17 +120,49 @@ impl Plans {
             .filter(move |atom| atom.other.is_empty() && seen.insert(atom.id))
     }
 
-    /// The attributes of slots that conditions compare with something of the request.
-    pub(super) fn compared(&self) -> HashSet<Key> {
-        let open = self.plans.iter().flat_map(Plan::conditions).filter(|atom| !atom.other.is_empty());
-        let preemption = self.plans.iter().flat_map(|plan| plan.preemption.iter().flatten());
-        open.chain(preemption).flat_map(|atom| &atom.row).map(|name| name.key()).collect()
+    /// The atoms of conditions that look at slots of a structure and at a request, with the structure of the request.
+    pub(super) fn open(&self, kind: usize) -> impl Iterator<Item = (usize, &Arc<Atom>)> {
+        let of_slots = self.plans.iter().skip(kind).step_by(self.kinds.max(1));
+        let conditions = of_slots.enumerate().flat_map(|(kind, plan)| plan.conditions().map(move |atom| (kind, atom)));
+        conditions.filter(|(_, atom)| !atom.other.is_empty())
     }
 
-    /// The attributes of slots that ranks look at, and whether the request has a part in it.
-    pub(super) fn ranked(&self) -> impl Iterator<Item = (Key, bool)> {
-        let ranks = self.plans.iter().flat_map(|plan| plan.ranks.iter().flatten());
-        ranks.flat_map(|atom| atom.row.iter().map(|name| (name.key(), !atom.other.is_empty())))
+    /// The attributes of slots that conditions compare with something of the request: those that stand alone in every
+    /// atom that looks at them, beside nothing that varies within an autocluster, and the others.
+    pub(super) fn compared(&self, varying: &HashSet<Key>) -> (HashSet<Key>, HashSet<Key>) {
+        let (mut alone, mut together) = (HashSet::new(), HashSet::new());
+        for atom in self.plans.iter().flat_map(Plan::conditions).filter(|atom| !atom.other.is_empty()) {
+            let foreseen = atom.row.len() == 1 && !atom.other.iter().any(|name| varying.contains(&name.key()));
+            let keys = atom.row.iter().map(|name| name.key());
+            if foreseen { alone.extend(keys) } else { together.extend(keys) }
+        }
+        let preemption = self.plans.iter().flat_map(|plan| plan.preemption.iter().flatten());
+        together.extend(preemption.flat_map(|atom| &atom.row).map(|name| name.key()));
+        alone.retain(|key| !together.contains(key));
+        (alone, together)
+    }
+
+    /// The ranks.
+    pub(super) fn ranks(&self) -> impl Iterator<Item = &Arc<Atom>> {
+        self.plans.iter().flat_map(|plan| plan.ranks.iter().flatten())
+    }
+
+    /// The ranks that look at slots of a structure alone, each once.
+    pub(super) fn closed_ranks(&self, kind: usize) -> impl Iterator<Item = &Arc<Atom>> {
+        let mut seen = HashSet::new();
+        let of_slots = self.plans.iter().skip(kind).step_by(self.kinds.max(1));
+        let ranks = of_slots.flat_map(|plan| plan.ranks.iter().flatten());
+        ranks.filter(move |atom| atom.other.is_empty() && seen.insert(atom.id))
+    }
+
+    /// Number of structures of slots.
+    pub(super) fn slots(&self) -> usize {
+        self.kinds
+    }
+
+    /// Number of structures of requests.
+    pub(super) fn requests(&self) -> usize {
+        self.plans.len().checked_div(self.kinds).unwrap_or(0)
     }
 
     /// The attributes of requests that anything depends on.
@@ -94,7 +176,13 @@ impl Plans {
 }
 
 impl Plan {
-    fn new(world: &World<'_>, rules: &Rules, in_use: bool, atoms: &mut Atoms) -> Self {
+    fn new(
+        world: &World<'_>,
+        rules: &Rules,
+        in_use: bool,
+        atoms: &mut Atoms,
+        apart: &mut dyn FnMut(Vec<Clause>) -> Vec<Part>,
+    ) -> Self {
         let mut of = |expr: Option<&Expr>, wanted: bool| {
             expr.filter(|_| wanted).map(|expr| expression(world, expr, Side::Row, atoms))
         };
@@ -109,12 +197,12 @@ impl Plan {
         Self {
             ranks: [before, Some(rank(world, Side::Other, atoms)), after],
             preemption,
-            job: requirements(world, Side::Other, atoms),
-            slot: requirements(world, Side::Row, atoms),
+            job: apart(requirements(world, Side::Other, atoms)),
+            slot: apart(requirements(world, Side::Row, atoms)),
         }
     }
 
     fn conditions(&self) -> impl Iterator<Item = &Arc<Atom>> {
-        self.job.iter().chain(&self.slot).flat_map(Clause::atoms)
+        self.job.iter().chain(&self.slot).flat_map(|part| &part.clauses).flat_map(Clause::atoms)
     }
 }

@@ -1,19 +1,14 @@
 //! Classes of slots: slots that no request of the cycle can tell apart are one row.
 //!
-//! In: the slots' columns and the compiled expressions of the cycle. Out: rows, each with its slots in the order in
-//! which they are looked at. An attribute separates slots if an expression compares it with something of the request;
-//! what expressions make of it without the request counts by its outcome only (`time() < GLIDEIN_ToRetire` is true or
-//! not). Rows of one structure stand next to each other, a block, which begins at a multiple of 64.
+//! In: the slots' columns and what separates them (`separation`). Out: rows, each with its slots in the order in which
+//! they are looked at. Rows of one structure stand next to each other, a block, which begins at a multiple of 64.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
-use crate::eval::scope::Settings;
-use crate::name::Key;
-use crate::negotiate::engine::plan::Plans;
-use crate::negotiate::engine::vocabulary::{Vocabulary, shape};
+use crate::negotiate::engine::separation::Separator;
+use crate::negotiate::engine::vocabulary::shape;
 use crate::pool::Slot;
-use crate::program::atom::World;
-use crate::program::batch::{Columns, Rows};
+use crate::program::batch::Columns;
 use crate::program::column::refine;
 
 /// A row without slots: fills blocks up.
@@ -61,23 +56,20 @@ impl Table {
     pub(super) fn new<'s>(
         slots: &(dyn Fn(u32) -> &'s Slot + Sync),
         (structure, kinds): (&[u32], usize),
-        vocabulary: &Vocabulary,
-        plans: &Plans,
-        separating: &HashSet<Key>,
-        settings: &Settings,
+        separator: &Separator<'_, 's>,
     ) -> Self {
         let mut groups = structure.to_vec();
-        let columns = &vocabulary.columns;
-        for column in columns.columns.iter().filter(|column| separating.contains(&column.name.key())) {
-            refine(&mut groups, |at| column.ids[at]);
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); kinds];
+        for (place, kind) in structure.iter().enumerate() {
+            members[*kind as usize].push(place as u32);
         }
         facts(&mut groups, slots);
-        outcomes(&mut groups, slots, structure, kinds, vocabulary, plans, separating, settings);
-        Self::of_groups(&groups, structure, kinds)
+        separator.separate(&mut groups, &members);
+        Self::of_groups(&groups, structure, kinds, &|place| slots(place).weight.to_bits())
     }
 
-    /// Numbers the rows, block by block.
-    fn of_groups(groups: &[u32], structure: &[u32], kinds: usize) -> Self {
+    /// Numbers the rows, block by block; in a block those of one cost stand next to each other.
+    fn of_groups(groups: &[u32], structure: &[u32], kinds: usize, cost: &dyn Fn(u32) -> u64) -> Self {
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
         let mut places: Vec<Vec<u32>> = vec![Vec::new(); count];
         for (place, group) in groups.iter().enumerate() {
@@ -88,7 +80,8 @@ impl Table {
             of_block[structure[places[0] as usize] as usize].push(group as u32);
         }
         let mut table = Self { row_of: vec![NOBODY; groups.len()], classes: count, ..Self::default() };
-        for groups in of_block {
+        for mut groups in of_block {
+            groups.sort_by_cached_key(|group| cost(places[*group as usize][0]));
             let first = table.starts.len();
             let mut block = Block { first, slots: Vec::with_capacity(groups.len()), members: Vec::new() };
             for group in groups {
@@ -144,46 +137,4 @@ fn facts<'s>(groups: &mut [u32], slots: &(dyn Fn(u32) -> &'s Slot + Sync)) {
     refine(groups, |at| ids[at][bits]);
     refine(groups, |at| ids[at][user]);
     refine(groups, |at| ids[at][owner]);
-}
-
-/// Separates slots by the outcomes of what is asked of them alone.
-#[expect(clippy::too_many_arguments, reason = "the parts of a table that is being made")]
-fn outcomes<'s>(
-    groups: &mut [u32],
-    slots: &(dyn Fn(u32) -> &'s Slot + Sync),
-    structure: &[u32],
-    kinds: usize,
-    vocabulary: &Vocabulary,
-    plans: &Plans,
-    separating: &HashSet<Key>,
-    settings: &Settings,
-) {
-    let mut members: Vec<Vec<u32>> = vec![Vec::new(); kinds];
-    for (place, kind) in structure.iter().enumerate() {
-        members[*kind as usize].push(place as u32);
-    }
-    let ad = |place: u32| &slots(place).ad;
-    let nobody = crate::ad::ClassAd::new();
-    for (kind, members) in members.iter().enumerate() {
-        let rows = Rows { columns: &vocabulary.columns, ads: members, ad: &ad };
-        let Some(sample) = members.first() else { continue };
-        let world = World { row: ad(*sample), other: &nobody, selected: &vocabulary.selected };
-        for atom in plans.closed(kind) {
-            if atom.row.iter().all(|name| separating.contains(&name.key())) {
-                continue;
-            }
-            let found = rows.groups(atom);
-            let values = rows.values(atom, &found, &world, settings);
-            // What could not be evaluated separates every group.
-            let codes: Vec<u32> = match &values {
-                Some(values) => values.each(found.first.len(), |v| crate::value::logic::Truth::of(v) as u32),
-                None => (0..found.first.len() as u32).collect(),
-            };
-            let mut code = vec![0; groups.len()];
-            for (place, group) in members.iter().zip(&found.of) {
-                code[*place as usize] = codes[*group as usize];
-            }
-            refine(groups, |at| code[at]);
-        }
-    }
 }

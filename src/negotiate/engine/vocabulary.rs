@@ -65,8 +65,7 @@ impl Vocabulary {
         }
         while !found.open.is_empty() {
             let names = std::mem::take(&mut found.open);
-            let made: Vec<Option<Column>> =
-                names.par_iter().map(|name| Column::of(*name, (0..count).map(|at| slots(at).0))).collect();
+            let made = Column::of(&names, count, &|at| slots(at).0);
             for (name, column) in names.into_iter().zip(made) {
                 found.slot_column(name, column)?;
                 found.request_column(name, requests, &mut odd);

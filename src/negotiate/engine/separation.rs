@@ -1,0 +1,273 @@
+//! What separates slots of one structure into rows.
+//!
+//! In: the compiled expressions of a cycle, the columns, the requests. Out: which attributes separate slots by their
+//! values, which only by what conditions make of them for the requests there are: of the memory of slots it matters
+//! between which two of the amounts asked for it lies, not how much it is.
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::ad::ClassAd;
+use crate::eval::scope::Settings;
+use crate::name::Key;
+use crate::negotiate::engine::evaluate::Wanted;
+use crate::negotiate::engine::plan::Plans;
+use crate::negotiate::engine::vocabulary::Vocabulary;
+use crate::program::atom::{Atom, World};
+use crate::program::batch::{Groups, Rows};
+use crate::program::column::{Column, refine};
+use crate::value::Value;
+use crate::value::logic::Truth;
+
+/// An attribute that only ranks look at separates slots if it has no more values than this, and fewer in small pools.
+const LOOSE: usize = 256;
+
+/// Values of one attribute that are evaluated for all requests together; beyond, each separates slots.
+const WORK: usize = 2_000_000;
+
+/// From so many values on, those that make a comparison true are looked for by halving.
+const MANY: usize = 64;
+
+/// How attributes separate slots.
+#[derive(Debug, Default)]
+pub(super) struct Separation {
+    /// By their values.
+    pub(super) exact: HashSet<Key>,
+    /// By what conditions make of them for each request.
+    by_outcome: HashSet<Key>,
+    /// Not at all: only ranks look at them, and they have too many values. Such ranks are those of slots, not of rows.
+    pub(super) loose: HashSet<Key>,
+}
+
+impl Separation {
+    /// How the attributes of so many slots separate them; what is made of varying attributes of requests is not foreseen.
+    pub(super) fn of(plans: &Plans, vocabulary: &Vocabulary, count: usize, varying: &HashSet<Key>) -> Self {
+        let (alone, together) = plans.compared(varying);
+        let many = |key: Key| {
+            vocabulary.columns.get(key).is_some_and(|column| column.entries.len() > (count / 32).clamp(64, LOOSE))
+        };
+        let ranked = plans.ranks().flat_map(|atom| &atom.row).map(|name| name.key());
+        let loose: HashSet<Key> =
+            ranked.filter(|key| many(*key) && !alone.contains(key) && !together.contains(key)).collect();
+        let mut exact = together;
+        // A rank that slots have by themselves separates them by what it is.
+        let asking = plans.ranks().filter(|atom| !is_loose(atom, &loose) && !atom.other.is_empty());
+        exact.extend(asking.flat_map(|atom| &atom.row).map(|name| name.key()));
+        let by_outcome = alone.into_iter().filter(|key| !exact.contains(key)).collect();
+        Self { exact, by_outcome, loose }
+    }
+
+    /// Whether slots of a row may differ in what an atom makes of them, as far as the values of attributes tell.
+    fn tells_apart(&self, atom: &Atom) -> bool {
+        !atom.row.iter().all(|name| self.exact.contains(&name.key()))
+    }
+
+    /// Whether an atom is a condition on an attribute that separates slots by outcomes.
+    fn is_by_outcome(&self, atom: &Atom) -> bool {
+        !atom.other.is_empty() && atom.row.iter().any(|name| self.by_outcome.contains(&name.key()))
+    }
+}
+
+/// Whether a rank looks at an attribute that does not separate slots.
+pub(super) fn is_loose(atom: &Atom, loose: &HashSet<Key>) -> bool {
+    atom.row.iter().any(|name| loose.contains(&name.key()))
+}
+
+/// What requests of one structure have for some attributes, each combination with a request that has it.
+type Seen = HashMap<Vec<u32>, usize>;
+
+/// What requests have for the attributes that slots are compared with.
+#[derive(Debug, Default)]
+pub(super) struct Combinations {
+    /// By structure of the request, and by the places of attributes among those of requests.
+    by_kind: Vec<HashMap<Vec<usize>, Seen>>,
+}
+
+fn picked(places: &[usize], ids: &[u32]) -> Vec<u32> {
+    places.iter().map(|place| ids[*place]).collect()
+}
+
+fn places(atom: &Atom, vocabulary: &Vocabulary) -> Vec<usize> {
+    atom.other.iter().filter_map(|name| vocabulary.place_of(name.key())).collect()
+}
+
+impl Combinations {
+    /// Those of the requests of a cycle.
+    pub(super) fn of(plans: &Plans, vocabulary: &Vocabulary, separation: &Separation, wanted: &[Wanted]) -> Self {
+        let mut by_kind: Vec<HashMap<Vec<usize>, Seen>> = Vec::new();
+        by_kind.resize_with(plans.requests(), HashMap::new);
+        for (kind, atom) in (0..plans.slots()).flat_map(|slot| plans.open(slot)) {
+            if separation.is_by_outcome(atom) {
+                by_kind[kind].entry(places(atom, vocabulary)).or_default();
+            }
+        }
+        for (at, wanted) in wanted.iter().enumerate() {
+            let Some(lists) = by_kind.get_mut(wanted.kind) else { continue };
+            for (places, seen) in lists {
+                seen.entry(picked(places, &wanted.ids)).or_insert(at);
+            }
+        }
+        Self { by_kind }
+    }
+
+    /// Whether slots were separated for a request as this one.
+    pub(super) fn know(&self, kind: usize, ids: &[u32]) -> bool {
+        let known = |(places, seen): (&Vec<usize>, &Seen)| seen.contains_key(&picked(places, ids));
+        self.by_kind.get(kind).is_some_and(|lists| lists.iter().all(known))
+    }
+}
+
+/// What slots are separated with.
+pub(super) struct Separator<'e, 's> {
+    pub(super) ad: &'e (dyn Fn(u32) -> &'s ClassAd + Sync),
+    pub(super) vocabulary: &'e Vocabulary,
+    pub(super) plans: &'e Plans,
+    pub(super) separation: &'e Separation,
+    pub(super) combinations: &'e Combinations,
+    pub(super) wanted: &'e [Wanted],
+    pub(super) settings: &'e Settings,
+}
+
+impl<'s> Separator<'_, 's> {
+    /// Separates slots, the members of each structure by place.
+    pub(super) fn separate(&self, groups: &mut [u32], members: &[Vec<u32>]) {
+        let columns = &self.vocabulary.columns.columns;
+        for column in columns.iter().filter(|column| self.separation.exact.contains(&column.name.key())) {
+            refine(groups, |at| column.ids[at]);
+        }
+        for (kind, members) in members.iter().enumerate() {
+            self.by_themselves(groups, kind, members);
+        }
+        for column in columns.iter().filter(|column| self.separation.by_outcome.contains(&column.name.key())) {
+            let mut code = vec![0; groups.len()];
+            for (kind, members) in members.iter().enumerate() {
+                let codes = self.codes(kind, column, members);
+                for place in members {
+                    code[*place as usize] = codes[column.ids[*place as usize] as usize];
+                }
+            }
+            refine(groups, |at| code[at]);
+        }
+    }
+
+    /// Separates slots by the outcomes of what is asked of them alone.
+    fn by_themselves(&self, groups: &mut [u32], kind: usize, members: &[u32]) {
+        let rows = Rows { columns: &self.vocabulary.columns, ads: members, ad: self.ad };
+        let Some(sample) = members.first() else { return };
+        let nobody = ClassAd::new();
+        let world = World { row: (self.ad)(*sample), other: &nobody, selected: &self.vocabulary.selected };
+        let mut refined = |atom: &Atom, of: fn(&Value) -> Option<u64>| {
+            let found = rows.groups(atom);
+            let count = found.first.len();
+            let mut numbers: HashMap<Option<u64>, u32> = HashMap::new();
+            let mut number = |value| {
+                let next = numbers.len() as u32;
+                *numbers.entry(value).or_insert(next)
+            };
+            // What could not be evaluated separates every group.
+            let codes: Vec<u32> = match &rows.values(atom, &found, &world, self.settings) {
+                Some(values) => values.each(count, of).into_iter().map(&mut number).collect(),
+                None => (0..count as u32).collect(),
+            };
+            let mut code = vec![0; groups.len()];
+            for (place, group) in members.iter().zip(&found.of) {
+                code[*place as usize] = codes[*group as usize];
+            }
+            refine(groups, |at| code[at]);
+        };
+        for atom in self.plans.closed(kind).filter(|atom| self.separation.tells_apart(atom)) {
+            refined(atom, |value| Some(Truth::of(value) as u64));
+        }
+        let separates = |atom: &Atom| !is_loose(atom, &self.separation.loose) && self.separation.tells_apart(atom);
+        for atom in self.plans.closed_ranks(kind).filter(|atom| separates(atom)) {
+            refined(atom, |value| value.as_number().map(f64::to_bits));
+        }
+    }
+
+    /// For each entry of a column a number: slots of a structure whose entries have the same cannot be told apart by it.
+    fn codes(&self, kind: usize, column: &Column, members: &[u32]) -> Vec<u32> {
+        let mut codes = vec![u32::MAX; column.entries.len()];
+        let mut ads = Vec::new();
+        for place in members {
+            let code = &mut codes[column.ids[*place as usize] as usize];
+            if *code == u32::MAX {
+                *code = ads.len() as u32;
+                ads.push(*place);
+            }
+        }
+        if ads.len() > 1
+            && let Some(parts) = self.parts(kind, column, &ads)
+        {
+            for code in codes.iter_mut().filter(|code| **code != u32::MAX) {
+                *code = parts[*code as usize];
+            }
+        }
+        codes
+    }
+
+    /// The parts of ads, each with another value, that no request tells apart; none if every ad is a part.
+    fn parts(&self, kind: usize, column: &Column, ads: &[u32]) -> Option<Vec<u32>> {
+        let (mut parts, mut work) = (vec![0; ads.len()], 0);
+        let sorted = column.ints.as_ref().filter(|_| ads.len() > MANY).map(|ints| {
+            let mut sorted = ads.to_vec();
+            sorted.sort_unstable_by_key(|place| ints[column.ids[*place as usize] as usize]);
+            sorted
+        });
+        let mut cuts: HashSet<usize> = HashSet::new();
+        let mut done: HashSet<(u32, &[u32])> = HashSet::new();
+        for (request, atom) in self.plans.open(kind) {
+            if !atom.row.iter().any(|name| name.key() == column.name.key()) {
+                continue;
+            }
+            let seen = self.combinations.by_kind[request].get(&places(atom, self.vocabulary))?;
+            // In the order of requests, so that always as much is evaluated.
+            let mut seen: Vec<(&Vec<u32>, &usize)> = seen.iter().collect();
+            seen.sort_unstable_by_key(|(_, wanted)| **wanted);
+            for (ids, wanted) in seen {
+                if !done.insert((atom.id, ids)) {
+                    continue;
+                }
+                let (row, other) = ((self.ad)(ads[0]), &self.wanted[*wanted].ad);
+                let world = World { row, other, selected: &self.vocabulary.selected };
+                if let Some(sorted) = sorted.as_ref().filter(|_| atom.is_threshold(&world)) {
+                    cuts.extend(self.cut(atom, &world, sorted)?);
+                    continue;
+                }
+                work += ads.len();
+                let truths = (work <= WORK).then(|| self.truths(atom, &world, ads))??;
+                if refine(&mut parts, |at| truths[at] as u32) == ads.len() {
+                    return None;
+                }
+            }
+        }
+        if let Some(sorted) = sorted.filter(|_| !cuts.is_empty()) {
+            let mut number = 0;
+            let mut between: HashMap<u32, u32> = HashMap::new();
+            for (at, place) in sorted.iter().enumerate() {
+                number += u32::from(cuts.contains(&at));
+                between.insert(*place, number);
+            }
+            refine(&mut parts, |at| between[&ads[at]]);
+        }
+        Some(parts)
+    }
+
+    fn truths(&self, atom: &Atom, world: &World<'_>, ads: &[u32]) -> Option<Vec<Truth>> {
+        let rows = Rows { columns: &self.vocabulary.columns, ads, ad: self.ad };
+        let groups = Groups { of: (0..ads.len() as u32).collect(), first: ads.to_vec() };
+        let values = rows.values(atom, &groups, world, self.settings)?;
+        Some(values.each(ads.len(), Truth::of))
+    }
+
+    /// Where the truth of a comparison changes, along ads in the order of what is compared; none if it could not be
+    /// evaluated.
+    fn cut(&self, atom: &Atom, world: &World<'_>, sorted: &[u32]) -> Option<Option<usize>> {
+        let truth = |at: usize| self.truths(atom, world, &sorted[at..=at]).map(|truths| truths[0]);
+        let (first, last) = (truth(0)?, truth(sorted.len() - 1)?);
+        let (mut same, mut other) = (0, sorted.len() - 1);
+        while first != last && other - same > 1 {
+            let middle = usize::midpoint(same, other);
+            if truth(middle)? == first { same = middle } else { other = middle }
+        }
+        Some((first != last).then_some(other))
+    }
+}
