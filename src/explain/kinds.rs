@@ -4,7 +4,6 @@
 //! side. Where that cannot be foreseen, because an expression evaluates texts or draws random numbers, every slot is a kind.
 
 use hashbrown::HashSet;
-use rayon::prelude::*;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::name::Name;
@@ -34,7 +33,8 @@ impl Kinds {
         let (mut of, mut policies) = (vec![0; slots.len()], vec![0; slots.len()]);
         let mut foreseen = true;
         while !waiting.is_empty() {
-            let columns: Vec<Column> = waiting.par_iter().filter_map(|name| Column::of(*name, slots.iter())).collect();
+            let columns = Column::of(&waiting, slots.len(), &|at| &slots[at]).into_iter().flatten();
+            let columns: Vec<Column> = columns.collect();
             let mut mentioned = Vec::new();
             for name in waiting.drain(..) {
                 if let Some(Attribute::Tree(tree)) = job.lookup(name) {

@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::ops::Range;
+use std::sync::Arc;
 
 use crate::negotiate::candidate::RankKey;
 use crate::negotiate::engine::agreed;
@@ -83,7 +85,7 @@ impl Rows {
     pub(super) fn add_order(&mut self, order: &Order, table: &Table) -> usize {
         let mut costs: Vec<Option<f64>> = Vec::with_capacity(order.keys.len());
         for (entry, rank) in order.entries.iter().zip(&order.ranks) {
-            let row = if order.by_slot { table.row_of[*entry as usize] } else { *entry };
+            let row = order.row_of(*entry, table);
             let cost = self.cost[row as usize];
             match costs.get_mut(*rank as usize) {
                 Some(known) => *known = known.filter(|known| known.to_bits() == cost.to_bits()),
@@ -196,6 +198,9 @@ impl Run {
 /// So many candidates in a row that are too heavy are looked at before it is counted whether there are others.
 const PATIENCE: usize = 64;
 
+/// If no more than one row of so many is a candidate, candidates are few.
+const FEW: usize = 16;
+
 /// Rank, 0 the best; place; row.
 type Candidate = Reverse<(u32, u32, u32)>;
 
@@ -222,7 +227,9 @@ pub(super) struct Class {
     pub(super) verdict: Verdict,
     /// The number of its order.
     order: usize,
-    /// Where in the order the candidates stand, once somebody asked.
+    /// Whether somebody asked for candidates.
+    asked: bool,
+    /// Where the candidates stand in the order, if they are few: then the others need not be passed over.
     standing: Option<Mask>,
     /// How far the order was looked through.
     opened: usize,
@@ -245,6 +252,7 @@ impl Class {
         Self {
             verdict,
             order,
+            asked: false,
             standing: None,
             opened: 0,
             shelves: Vec::new(),
@@ -320,9 +328,12 @@ impl Class {
         }
     }
 
-    /// Where the candidates stand in the order.
-    fn standing(&self, rows: &Rows, table: &Table) -> Mask {
+    /// Where the candidates stand in the order, if they are few.
+    fn standing(&self, rows: &Rows, table: &Table) -> Option<Mask> {
         let order = &self.verdict.order;
+        if self.verdict.both.count() > table.len() / FEW {
+            return None;
+        }
         let mut standing = Mask::none(order.entries.len());
         for row in self.verdict.both.rows().filter(|row| rows.free[*row] > 0 && !rows.in_use.contains(*row)) {
             if order.by_slot {
@@ -333,18 +344,36 @@ impl Class {
                 standing.set(order.place_of[row] as usize, true);
             }
         }
-        standing
+        Some(standing)
+    }
+
+    /// Where the next candidate stands in a part of the order; it may be taken already.
+    fn next_candidate(&mut self, part: Range<usize>, rows: &Rows, table: &Table) -> Option<usize> {
+        if !std::mem::replace(&mut self.asked, true) {
+            self.standing = self.standing(rows, table);
+        }
+        let open = &rows.open[self.order];
+        if let Some(standing) = &self.standing {
+            return standing.next_common(open, part.start).filter(|at| *at < part.end);
+        }
+        let (order, both) = (&self.verdict.order, &self.verdict.both);
+        let mut from = part.start;
+        loop {
+            let at = open.next_common(open, from).filter(|at| *at < part.end)?;
+            let row = order.row(at, table) as usize;
+            if both.contains(row) && !rows.in_use.contains(row) {
+                return Some(at);
+            }
+            from = at + 1;
+        }
     }
 
     /// Puts the next entry of the order that is a candidate on its shelf, if it can be better than the best so far.
     fn open(&mut self, best: Option<(u32, u32)>, rows: &mut Rows, table: &Table) -> Option<usize> {
-        let standing = self.take_standing(rows, table);
-        let standing = self.standing.insert(standing);
-        let order = &self.verdict.order;
-        while let Some(at) = standing.next_common(&rows.open[self.order], self.opened) {
-            let (entry, rank) = (order.entries[at], order.ranks[at]);
-            let (row, first) =
-                if order.by_slot { (table.row_of[entry as usize], entry) } else { (entry, table.slots(entry)[0]) };
+        while let Some(at) = self.next_candidate(self.opened..usize::MAX, rows, table) {
+            let order = &self.verdict.order;
+            let (row, rank) = (order.row(at, table), order.ranks[at]);
+            let first = if order.by_slot { order.entries[at] } else { table.slots(row)[0] };
             self.opened = at;
             if best.is_some_and(|best| best < (rank, first)) {
                 return None;
@@ -364,7 +393,7 @@ impl Class {
             self.shelves[shelf].heap.push(Reverse((rank, place, row)));
             return Some(shelf);
         }
-        self.opened = order.entries.len();
+        self.opened = self.verdict.order.entries.len();
         None
     }
 
@@ -374,7 +403,7 @@ impl Class {
             return known;
         }
         let permitted = |cost: f64| session.permits_unclaimed(cost);
-        let order = std::sync::Arc::clone(&self.verdict.order);
+        let order = Arc::clone(&self.verdict.order);
         let (mut largest, mut bound) = (known, 0);
         for rank in &order.by_size {
             let size = order.sizes[*rank as usize] as usize;
@@ -391,18 +420,17 @@ impl Class {
 
     /// How many candidates a rank has, and how many of them are in reach and permitted.
     fn count_rank(&mut self, rank: u32, rows: &Rows, table: &Table, permitted: &dyn Fn(f64) -> bool) -> (usize, usize) {
-        let standing = self.take_standing(rows, table);
-        let order = &self.verdict.order;
+        let order = Arc::clone(&self.verdict.order);
         let end = order.ranks.partition_point(|other| *other <= rank);
         let mut from = order.ranks.partition_point(|other| *other < rank);
         let (mut all, mut allowed) = (0, 0);
-        while let Some(at) = standing.next_common(&rows.open[self.order], from).filter(|at| *at < end) {
+        while let Some(at) = self.next_candidate(from..end, rows, table) {
             from = at + 1;
-            let entry = order.entries[at];
-            let (row, free) = if order.by_slot {
-                (table.row_of[entry as usize], usize::from(rows.is_free(entry)))
+            let row = order.row(at, table);
+            let free = if order.by_slot {
+                usize::from(rows.is_free(order.entries[at]))
             } else {
-                (entry, rows.free[entry as usize] as usize)
+                rows.free[row as usize] as usize
             };
             all += free;
             let in_reach = self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize));
@@ -410,13 +438,7 @@ impl Class {
                 allowed += free;
             }
         }
-        self.standing = Some(standing);
         (all, allowed)
-    }
-
-    /// Where the candidates stand in the order, made when it is first asked for.
-    fn take_standing(&mut self, rows: &Rows, table: &Table) -> Mask {
-        self.standing.take().unwrap_or_else(|| self.standing(rows, table))
     }
 
     /// How many of the free slots are which.

@@ -412,6 +412,16 @@ impl<'s> Evaluator<'_, 's> {
 }
 
 impl Order {
+    /// The row of an entry.
+    pub(super) fn row_of(&self, entry: u32, table: &Table) -> u32 {
+        if self.by_slot { table.row_of[entry as usize] } else { entry }
+    }
+
+    /// The row of the entry at a place of the order.
+    pub(super) fn row(&self, at: usize, table: &Table) -> u32 {
+        self.row_of(self.entries[at], table)
+    }
+
     /// The key of a slot in use, from that of a slot nobody uses.
     pub(super) fn key_of(&self, row: u32, place: u32, tier: Tier, preemption: f64) -> RankKey {
         let rank = self.rank_of[if self.by_slot { place } else { row } as usize];
