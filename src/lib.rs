@@ -30,3 +30,4 @@ pub mod syntax;
 pub mod text;
 pub mod tidy;
 pub mod value;
+pub mod workload;

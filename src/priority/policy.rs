@@ -57,6 +57,23 @@ impl Policy {
         matches!(self, Policy::Condor)
     }
 
+    /// Whether the policy, once open, keeps what was used from cycle to cycle. Others are opened anew for every cycle.
+    pub fn lasts(&self) -> bool {
+        matches!(self, Policy::Condor | Policy::Slurm(_))
+    }
+
+    /// Whether the policy asks the ads of jobs what ran before.
+    pub fn asks_history(&self) -> bool {
+        match self {
+            Self::Condor | Self::Slurm(_) => false,
+            Self::Dirac(choice) => {
+                let settings = choice.settings();
+                let limited = !settings.running_limits.is_empty() || !settings.matching_delays.is_empty();
+                settings.correct || limited
+            }
+        }
+    }
+
     /// The policy over a pool.
     pub fn open<'g>(&self, opening: &Opening<'_, 'g>) -> Box<dyn PriorityPolicy + 'g> {
         match self {
