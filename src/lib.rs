@@ -25,6 +25,7 @@ pub mod queue;
 pub mod quota;
 pub mod repl;
 pub mod report;
+pub mod simulate;
 pub mod span;
 pub mod syntax;
 pub mod text;

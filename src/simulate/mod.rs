@@ -1,0 +1,15 @@
+//! A workload played on machines: jobs come, wait, run and end, and the books move on.
+//!
+//! In: arrivals, machines under a policy, how far to play. Out: who waited how long and who had how much. Exact: time
+//! goes from event to event, nothing is rounded to a tick; the same input always gives the same result.
+
+pub mod engine;
+pub mod integral;
+pub mod machines;
+pub mod result;
+pub mod spread;
+pub mod tally;
+
+pub use engine::{Plan, simulate};
+pub use machines::{Decided, Machines};
+pub use result::Simulated;
