@@ -3,6 +3,7 @@
 //! In: arrivals, machines under a policy, how far to play. Out: who waited how long and who had how much. Exact: time
 //! goes from event to event, nothing is rounded to a tick; the same input always gives the same result.
 
+pub mod alike;
 pub mod engine;
 pub mod integral;
 pub mod machines;
@@ -10,6 +11,7 @@ pub mod result;
 pub mod spread;
 pub mod tally;
 
+pub use alike::Alike;
 pub use engine::{Plan, simulate};
 pub use machines::{Decided, Machines};
 pub use result::Simulated;
