@@ -17,6 +17,7 @@ mod policy;
 mod quotas;
 mod repl;
 mod settings;
+mod simulate;
 mod slurm;
 mod sprio;
 mod sshare;
@@ -87,6 +88,7 @@ enum Command {
     Functions(functions::Arguments),
     Negotiate(Box<negotiate::Arguments>),
     Generate(generate::Arguments),
+    Simulate(Box<simulate::Arguments>),
     Quotas(quotas::Arguments),
     Taskqueues(taskqueues::Arguments),
     Userprio(Box<userprio::Arguments>),
@@ -225,6 +227,7 @@ pub fn run() -> ExitCode {
         Command::Functions(arguments) => functions::run(arguments),
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
         Command::Generate(arguments) => generate::run(arguments),
+        Command::Simulate(arguments) => simulate::run(arguments, streams),
         Command::Quotas(arguments) => quotas::run(arguments, streams),
         Command::Taskqueues(arguments) => taskqueues::run(arguments, streams),
         Command::Userprio(arguments) => userprio::run(arguments, streams),

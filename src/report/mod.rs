@@ -11,6 +11,7 @@ pub mod outcome;
 pub mod play;
 pub mod policy;
 pub mod quotas;
+pub mod simulated;
 pub mod sprio;
 pub mod sshare;
 pub mod taskqueues;

@@ -246,3 +246,53 @@ impl Machines for Alike<'_> {
         Ok(decided)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulate::{Plan, Simulated, simulate};
+    use crate::workload::swf;
+
+    fn played(trace: &str, cores: u32, base: &Snapshot) -> Simulated {
+        let workload = swf::read(&mut trace.as_bytes()).unwrap();
+        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let mut machines = Alike::new(&workload, &rules, base, cores);
+        let plan = Plan { interval: 60, until: None, step: None };
+        simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap()
+    }
+
+    fn line(id: i64, submit: i64, run: i64, cores: i64, user: i64) -> String {
+        format!("{id} {submit} -1 {run} -1 -1 -1 {cores} -1 -1 1 {user} 1 -1 -1 -1 -1 -1\n")
+    }
+
+    #[test]
+    fn jobs_that_fit_start_in_one_cycle_and_the_next_when_cores_are_free() {
+        // 4 cores: jobs 1 and 2 take them from 0 to 100 and 130; job 3 asks for 2, which are free at 100: cycle 120.
+        let trace = line(1, 0, 100, 2, 1) + &line(2, 0, 130, 2, 2) + &line(3, 0, 10, 2, 1);
+        let simulated = played(&trace, 4, &Snapshot::default());
+        assert_eq!((simulated.cycles, simulated.end), (2, 130));
+        assert_eq!((simulated.jobs.completed, simulated.all.longest_wait), (3, 120));
+    }
+
+    #[test]
+    fn equal_users_end_equal() {
+        // Two users keep 4 cores busy with jobs of a minute.
+        let trace: String = (0..400).map(|id| line(id, 0, 60, 1, id % 2)).collect();
+        let simulated = played(&trace, 4, &Snapshot::default());
+        assert_eq!(simulated.jobs.completed, 400);
+        assert!(simulated.jain > 0.999, "{}", simulated.jain);
+        assert_eq!(simulated, played(&trace, 4, &Snapshot::default()));
+    }
+
+    #[test]
+    fn every_policy_plays_and_drops_no_job() {
+        let trace: String = (0..60).map(|id| line(id, id * 7, 45 + id, 1 + id % 2, id % 3)).collect();
+        let lots = Snapshot {
+            policy: crate::priority::Policy::Dirac(crate::priority::dirac::DiracChoice::default()),
+            ..Snapshot::default()
+        };
+        for base in [Snapshot::default(), lots] {
+            assert_eq!(played(&trace, 4, &base).jobs.completed, 60);
+        }
+    }
+}
