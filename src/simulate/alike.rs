@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn every_policy_plays_and_drops_no_job() {
+    fn shares_and_lots_play_and_drop_no_job() {
         let trace: String = (0..60).map(|id| line(id, id * 7, 45 + id, 1 + id % 2, id % 3)).collect();
         let lots = Snapshot {
             policy: crate::priority::Policy::Dirac(crate::priority::dirac::DiracChoice::default()),
