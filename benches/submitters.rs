@@ -41,7 +41,8 @@ fn submitters(criterion: &mut Criterion) {
     }
     let mut policy = CondorPriority::new(accountant, &Ungrouped, &knobs);
     policy.charge(&[], 3600);
-    let claimant = |at| Claimant { submitter: name(at), idle_jobs: 10, last_heard: at as i64 };
+    let claimant =
+        |at| Claimant { submitter: name(at), idle_jobs: 10, last_heard: at as i64, job_prio: None, schedd: 0 };
     let claimants: Vec<Claimant> = (0..SUBMITTERS).map(claimant).collect();
     let mut group = criterion.benchmark_group(format!("{SUBMITTERS} submitters"));
     group.sample_size(10);

@@ -323,9 +323,51 @@ fn values_that_double_without_end_are_refused() {
     assert!(error.message.contains("more than 1000000 references"), "{}", error.message);
 }
 
+/// Two equal users and three slots: each is due 1.5.
+#[test]
+fn global_job_priorities_order_jobs_of_equal_users() {
+    let slots = || vec![slot("a", ""), slot("b", ""), slot("c", "")];
+    let queue = [jobs("u", 1, 1, "JobPrio = 10"), jobs("u", 2, 1, "JobPrio = 5"), jobs("v", 3, 2, "JobPrio = 7")];
+    // One slot each; the halves that are left are less than a slot.
+    let apart = run("", slots(), &queue);
+    let mut made: Vec<&str> = apart.matches.iter().map(|made| made.job.as_str()).collect();
+    made.sort_unstable();
+    assert_eq!(made, ["1.0", "3.0"]);
+    // u asks for 10, v for 7, u again for 5: the first slot of a turn may be larger than what is due.
+    let together = run("USE_GLOBAL_JOB_PRIOS = True", slots(), &queue);
+    let made: Vec<&str> = together.matches.iter().map(|made| made.job.as_str()).collect();
+    assert_eq!(made, ["1.0", "3.0", "2.0"]);
+    let line = |name: &str| together.submitters.iter().find(|line| line.submitter == name).unwrap();
+    assert_eq!((line("u@x").idle, line("u@x").matched, line("v@x").idle), (2, 2, 2));
+}
+
+/// Neighbours in the order that are the same submitter at the same access point are served in one turn.
+#[test]
+fn claims_for_several_priorities_are_one_where_nobody_stands_between() {
+    let queue = [jobs("u", 2, 1, "JobPrio = 5"), jobs("u", 1, 1, "JobPrio = 10"), jobs("u", 3, 1, "JobPrio = -1")];
+    let outcome = run("USE_GLOBAL_JOB_PRIOS = True", vec![slot("a", ""), slot("b", ""), slot("c", "")], &queue);
+    let made: Vec<&str> = outcome.matches.iter().map(|made| made.job.as_str()).collect();
+    assert_eq!((made, outcome.negotiations.len()), (vec!["1.0", "2.0", "3.0"], 1));
+    // An access point lists the priorities; without a list all its jobs are one.
+    let advertised = |array: &str| Snapshot {
+        config: Config::parse("config", b"USE_GLOBAL_JOB_PRIOS = True").unwrap(),
+        slots: vec![slot("a", ""), slot("b", "")],
+        jobs: [jobs("u", 1, 1, "JobPrio = 1"), jobs("u", 2, 1, "JobPrio = 9")].concat(),
+        submitters: Some(vec![ad(&format!(
+            "Name = \"u@x\"; ScheddName = \"schedd@x\"; ScheddIpAddr = \"<1>\"; IdleJobs = 2; {array}"
+        ))]),
+        ..Snapshot::default()
+    };
+    for array in ["", "JobPrioArray = \"9, 1\"", "JobPrioArray = \"1,9\""] {
+        let outcome = negotiate(&advertised(array)).unwrap();
+        let made: Vec<&str> = outcome.matches.iter().map(|made| made.job.as_str()).collect();
+        assert_eq!(made, ["2.0", "1.0"], "{array}");
+    }
+}
+
 #[test]
 fn switches_that_are_not_supported_are_refused_however_they_are_written() {
-    for config in ["USE_GLOBAL_JOB_PRIOS = 1 == 1", "ALLOW_PSLOT_PREEMPTION = True"] {
+    for config in ["ALLOW_PSLOT_PREEMPTION = True", "ALLOW_PSLOT_PREEMPTION = 1 == 1"] {
         let config = Config::parse("config", config.as_bytes()).unwrap();
         let error = negotiate(&Snapshot { config, ..Snapshot::default() }).unwrap_err();
         assert!(error.message.contains("is not supported yet"), "{}", error.message);

@@ -387,6 +387,20 @@ fn a_megabyte_against_a_megabyte_is_done_at_once_or_given_up() {
         ("member(a, { strcat(a) })", digits.as_str()),
         ("size(split(a, \"1\"))", digits.as_str()),
         ("formatTime(0, a)", digits.as_str()),
+        // Every argument counts, whatever it is for.
+        ("pow(a, 2)", digits.as_str()),
+        ("interval(a)", digits.as_str()),
+        ("quantize(a, a)", digits.as_str()),
+        ("quantize(1, a)", digits.as_str()),
+        ("quantize(1, { a })", digits.as_str()),
+        ("versioncmp(a, \"9\")", digits.as_str()),
+        ("split(\"a\", a)", digits.as_str()),
+        ("stringListsIntersect(\"a\", \"b\", a)", digits.as_str()),
+        ("stringListSize(\"a\", a)", digits.as_str()),
+        ("stringListMember(\"a\", \"a,b\", a)", digits.as_str()),
+        ("replaceAll(\"a\", \"b\", \"c\", a)", digits.as_str()),
+        ("regexp(\"a\", \"b\", a)", digits.as_str()),
+        ("[x = 1][a]", digits.as_str()),
     ] {
         is_refused(&every(call, subject), "join(L)");
     }

@@ -537,7 +537,13 @@ mod cycle {
                 settings: &evaluation,
             };
             let mut policy = Policy::Slurm(Box::new(settings(&conf, TWO, &[]))).open(&opening);
-            let name = |name: &[u8]| Claimant { submitter: name.to_vec(), idle_jobs: 1, last_heard: 0 };
+            let name = |name: &[u8]| Claimant {
+                submitter: name.to_vec(),
+                idle_jobs: 1,
+                last_heard: 0,
+                job_prio: None,
+                schedd: 0,
+            };
             let claimants = [name(b"a.ann@x"), name(b"b.bob@x")];
             let deal = Deal { weight: 1.0, smallest_weight: 1.0, group: None, first_pie: 1 };
             let mut first = |now: i64| {
@@ -591,7 +597,13 @@ mod cycle {
             let mut policy = Policy::Slurm(Box::new(settings)).open(&opening);
             let claimants: Vec<Claimant> = names
                 .iter()
-                .map(|name| Claimant { submitter: format!("{name}@x").into_bytes(), idle_jobs: 10, last_heard: 0 })
+                .map(|name| Claimant {
+                    submitter: format!("{name}@x").into_bytes(),
+                    idle_jobs: 10,
+                    last_heard: 0,
+                    job_prio: None,
+                    schedd: 0,
+                })
                 .collect();
             let deal = Deal { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
             let mut won = [0u32; 3];

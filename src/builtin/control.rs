@@ -88,8 +88,8 @@ pub const FUNCTIONS: &[Function] = &[
 
 fn if_then_else(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     match Truth::of(&call.argument(0)?) {
-        Truth::True => call.argument(1),
-        Truth::False => call.argument(2),
+        Truth::True => call.unread(1),
+        Truth::False => call.unread(2),
         Truth::Undefined => Ok(Value::Undefined),
         Truth::Error | Truth::Stranger => Ok(Value::Error),
     }

@@ -154,23 +154,16 @@ const fn conversion(
 }
 
 fn is<const TYPE: u8>(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    Ok(Value::Bool(call.argument(0)?.type_of() as u8 == TYPE))
-}
-
-/// The argument, with the steps counted that reading a number from a long string takes.
-fn argument(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    let value = call.argument(0)?;
-    call.charge(value.as_bytes().map_or(0, <[u8]>::len) / 64)?;
-    Ok(value)
+    Ok(Value::Bool(call.unread(0)?.type_of() as u8 == TYPE))
 }
 
 fn int(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    let value = argument(call)?;
+    let value = call.argument(0)?;
     Ok(to_int(&value).map_or_else(|other| other, Value::Int))
 }
 
 fn real(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    let value = argument(call)?;
+    let value = call.argument(0)?;
     Ok(to_real(&value).map_or_else(|other| other, Value::Real))
 }
 
@@ -190,7 +183,7 @@ fn bool(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 }
 
 fn rounded(call: &mut Call<'_, '_>, round: fn(f64) -> f64) -> Result<Value, Failed> {
-    Ok(match argument(call)? {
+    Ok(match call.argument(0)? {
         Value::Int(value) => Value::Int(value),
         other => to_real(&other).map_or(Value::Error, |value| Value::Int(real_to_integer(round(value)))),
     })

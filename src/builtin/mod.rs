@@ -73,6 +73,9 @@ impl Function {
     }
 }
 
+/// Bytes of a string that are looked at in about the time of one node evaluation.
+const LOOKED_AT_PER_STEP: usize = 64;
+
 const FAMILIES: &[&[Function]] = &[
     convert::FUNCTIONS,
     string::FUNCTIONS,
@@ -141,10 +144,31 @@ impl<'m, 'a> Call<'m, 'a> {
 
     /// Evaluates an argument, counted from 0.
     ///
+    /// Whatever is done with a string, its bytes are looked at: a long one counts as steps.
+    ///
     /// # Errors
     /// The evaluation was abandoned.
     pub fn argument(&mut self, at: usize) -> Result<Value, Failed> {
+        let value = self.unread(at)?;
+        self.looked_at(value)
+    }
+
+    /// As [`Call::argument`], for functions that do not look at the bytes of a string.
+    ///
+    /// # Errors
+    /// The evaluation was abandoned.
+    pub fn unread(&mut self, at: usize) -> Result<Value, Failed> {
         self.machine.eval(self.tree, self.arguments[at], self.frame)
+    }
+
+    /// A value that a function looks at, counted.
+    fn looked_at(&mut self, value: Value) -> Result<Value, Failed> {
+        if let Value::Str(text) = &value
+            && text.len() >= LOOKED_AT_PER_STEP
+        {
+            self.charge(text.len() / LOOKED_AT_PER_STEP)?;
+        }
+        Ok(value)
     }
 
     /// Evaluates an argument one level deeper, as `strcat` and `join` do.
@@ -172,7 +196,8 @@ impl<'m, 'a> Call<'m, 'a> {
     /// # Errors
     /// The evaluation was abandoned.
     pub fn element(&mut self, list: &List, at: usize) -> Result<Value, Failed> {
-        self.machine.element_in(list, at, self.frame)
+        let value = self.machine.element_in(list, at, self.frame)?;
+        self.looked_at(value)
     }
 
     /// Evaluates an attribute of an ad, looked up there and in the ads around it: `ad.name`.

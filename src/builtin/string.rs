@@ -281,7 +281,7 @@ pub(crate) fn two_texts(call: &mut Call<'_, '_>) -> Result<Result<(Text, Text), 
 }
 
 fn size(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    Ok(match call.argument(0)? {
+    Ok(match call.unread(0)? {
         Value::Undefined => Value::Undefined,
         Value::Str(text) => Value::Int(text.len() as i64),
         Value::List(list) => Value::Int(list.len() as i64),

@@ -82,7 +82,7 @@ const COMPARED_PER_STEP: usize = 16;
 fn compared(call: &mut Call<'_, '_>) -> Result<Result<i64, Value>, Failed> {
     Ok(match two_texts(call)? {
         Ok((a, b)) => {
-            call.charge(a.len().min(b.len()) / COMPARED_PER_STEP)?;
+            call.charge((a.len() + b.len()) / COMPARED_PER_STEP)?;
             Ok(natural_compare(&a, &b))
         }
         Err(other) => Err(other),

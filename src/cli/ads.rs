@@ -152,8 +152,9 @@ struct Sink<'a, W: Write> {
     /// Where lines of values go; whole ads go to the writer that takes its place.
     out: Option<W>,
     attributes: &'a [Name],
-    /// Which of them an ad had.
+    /// Which of them an ad had, and whether there was an ad.
     met: Vec<bool>,
+    any: bool,
     settings: &'a Settings,
     values: Option<Values>,
     /// Writes whole ads, once their form is known.
@@ -176,6 +177,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         out: Some(BufWriter::with_capacity(1 << 16, std::io::stdout().lock())),
         attributes: &attributes,
         met: vec![false; attributes.len()],
+        any: false,
         settings: &settings,
         values: arguments.format.as_deref().map(|how| values(how, attributes.len())).transpose()?,
         writer: None,
@@ -319,6 +321,7 @@ fn values(how: &str, attributes: usize) -> Result<Values, Failure> {
 
 impl<W: Write> Sink<'_, W> {
     fn ad(&mut self, ad: &ClassAd) -> std::io::Result<()> {
+        self.any = true;
         for (name, met) in self.attributes.iter().zip(&mut self.met).filter(|(_, met)| !**met) {
             *met = ad.contains(*name);
         }
@@ -383,14 +386,16 @@ impl<W: Write> Sink<'_, W> {
 
     /// Says which attributes no ad had.
     fn unmet(&self, known: &[Name], notes: &mut Notes) {
-        if known.is_empty() {
+        // Only ads that were kept are looked at; what other ads have, nobody asked.
+        if known.is_empty() || !self.any {
             return;
         }
         for (name, _) in self.attributes.iter().zip(&self.met).filter(|(_, met)| !**met) {
             let allowed = if name.as_bytes().len() > 2 { allowance(name.folded()) } else { 0 };
             let near =
                 known.iter().filter_map(|known| Some((distance(name.folded(), known.folded(), allowed)?, known)));
-            let help = near.min_by_key(|(distance, _)| *distance).map(|(_, known)| format!(": did you mean `{known}`"));
+            let help =
+                near.min_by_key(|(distance, _)| *distance).map(|(_, known)| format!(": did you mean `{known}`?"));
             notes.warn(format!("no ad has the attribute `{name}`{}", help.unwrap_or_default()));
         }
     }

@@ -9,7 +9,7 @@ use crate::accountant::factor::FactorRules;
 use crate::accountant::groups::{GroupNames, configured_share};
 use crate::accountant::lease::{LeaseError, LeaseKind};
 use crate::accountant::log::LogWarning;
-use crate::accountant::report::{accounting_ads, roll_up, split_numbered};
+use crate::accountant::report::{GroupShare, accounting_ads, roll_up, split_numbered};
 use crate::accountant::{Durability, Journal, Log};
 use crate::ad::ClassAd;
 use crate::cli::input::{self, Notes};
@@ -20,6 +20,8 @@ use crate::config::Config;
 use crate::config::knobs::NegotiatorKnobs;
 use crate::eval::scope::{Scope, Settings};
 use crate::format::{Format, Writer};
+use crate::negotiate::Snapshot;
+use crate::negotiate::quotas::{Explained, divide};
 use crate::pool::facts::Facts;
 use crate::report::Color;
 use crate::report::userprio::{Columns, Layout, Listing, write_resources};
@@ -360,13 +362,50 @@ fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure
                 groups = GroupNames::new(recorded.filter(|name| !name.contains(&b'@')));
                 return chosen(accounting_ads(&log, rules, &groups, &|_| None), arguments);
             }
+            let computed = division(arguments, &config, &log, notes)?;
             // A setting that is wrong is told by whoever needs it; here it leaves a cell empty.
-            let share =
-                |name: &[u8]| groups.contains(name).then(|| configured_share(&config, &groups, name).ok()).flatten();
+            let share = |name: &[u8]| {
+                let share = groups.contains(name).then(|| configured_share(&config, &groups, name).ok()).flatten()?;
+                let own = |group: &&Explained| group.summary.name.as_bytes().eq_ignore_ascii_case(name);
+                Some(match computed.iter().find(own) {
+                    None => share,
+                    Some(Explained { summary, .. }) => GroupShare {
+                        effective: Some(summary.quota),
+                        subtree: Some(summary.subtree_quota),
+                        sort_key: Some(summary.sort_key),
+                        requested: Some(summary.demand),
+                        ..share
+                    },
+                })
+            };
             accounting_ads(&log, rules, &groups, &share)
         }
     };
     chosen(ads, arguments)
+}
+
+/// What the groups of a pool are due: computed if quotas are shown and the pool's slots are there.
+fn division(arguments: &Arguments, config: &Config, log: &Log, notes: &mut Notes) -> Result<Vec<Explained>, Failure> {
+    let shown = arguments.quotas || arguments.long || arguments.json;
+    let Some(pool) = arguments.pool.as_ref().filter(|pool| shown && pool.join("slots.ads").exists()) else {
+        return Ok(Vec::new());
+    };
+    let settings = Settings::default();
+    let mut ads = |name: &str| {
+        let path = pool.join(name);
+        if path.exists() { input::ads(&path, &settings, notes).map(Some) } else { Ok(None) }
+    };
+    let mut snapshot = Snapshot {
+        slots: ads("slots.ads")?.unwrap_or_default(),
+        jobs: ads("jobs.ads")?.unwrap_or_default(),
+        submitters: ads("submitters.ads")?,
+        config: config.clone(),
+        log: Some(log.clone()),
+        ..Snapshot::default()
+    };
+    snapshot.now = snapshot.newest_time();
+    let division = divide(&snapshot).map_err(|error| refused(&error))?;
+    Ok(division.groups)
 }
 
 /// The ads that are asked for.

@@ -199,6 +199,7 @@ impl<'a> Machine<'a> {
                 }
             }
             (Value::Ad(ad), Value::Str(text)) => {
+                self.charge_work(text.len() as u64 / 64)?;
                 let Some(name) = Name::known(text) else {
                     return Ok(Value::Undefined); // no ad has an attribute of a name never seen
                 };

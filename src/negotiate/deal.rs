@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use crate::accountant::GroupOf;
 use crate::ad::ClassAd;
@@ -54,6 +54,8 @@ pub struct Dealing<'c> {
     pub seen: BTreeSet<usize>,
     /// Requests in the queue: runs of like jobs.
     pub requests: usize,
+    /// The number of each submitter's access point.
+    schedds: Vec<usize>,
 }
 
 /// The group that is negotiated for, as requests are told.
@@ -98,7 +100,13 @@ impl<'c> Dealing<'c> {
     ) -> Self {
         let (outcome, seen) = (Outcome::default(), BTreeSet::new());
         let requests = queue.requests();
-        Self { submitters, rules, settings, queue, offers, live, policy, outcome, group: None, seen, requests }
+        let mut known: HashMap<&[u8], usize> = HashMap::new();
+        let number = |submitter: &'c Submitter| {
+            let next = known.len();
+            *known.entry(&submitter.address).or_insert(next)
+        };
+        let schedds = submitters.iter().map(number).collect();
+        Self { submitters, rules, settings, queue, offers, live, policy, outcome, group: None, seen, requests, schedds }
     }
 
     /// Deals to some of the submitters. Returns those who have nothing more to be served, and the number of the next pie.
@@ -107,6 +115,8 @@ impl<'c> Dealing<'c> {
             submitter: self.submitters[who].name.to_vec(),
             idle_jobs: self.submitters[who].idle,
             last_heard: self.submitters[who].last_heard,
+            job_prio: self.submitters[who].job_prio,
+            schedd: self.schedds[who],
         };
         let claimants: Vec<Claimant> = members.iter().map(claimant).collect();
         let waiting = Members { members, queue: &self.queue };
@@ -150,6 +160,9 @@ impl<'c> Dealing<'c> {
         while let Some(turn) =
             turns.next_suited(&mut |who, job, slot| self.suits(members[who], job, slot, &mut singles))
         {
+            for (into, from) in turns.merged() {
+                self.queue.merge(members[into], members[from]);
+            }
             let turn = Turn { who: members[turn.who], ..turn };
             if std::mem::replace(&mut spin, (turn.why.pie, turn.why.spin)) != spin {
                 self.offers.forget();

@@ -297,7 +297,7 @@ fn queue<'s>(
 fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Vec<Job<'s>>) {
     let domain = rules.knobs.accountant.domain.as_deref();
     let jobs: Vec<Job<'_>> = snapshot.jobs.par_iter().filter_map(|ad| Job::new(ad, domain, settings)).collect();
-    let mut submitters: Vec<Submitter> = match &snapshot.submitters {
+    let mut submitters: Vec<(Submitter, Vec<i64>)> = match &snapshot.submitters {
         Some(ads) => {
             let takes_part = |ad: &&_| match &rules.submitters {
                 None => true,
@@ -306,12 +306,24 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) ->
                     value.is_ok_and(|value| value.as_condition() == Some(true))
                 }
             };
-            ads.iter().filter(takes_part).filter_map(|ad| Submitter::new(ad, settings)).collect()
+            let read = |ad| Some((Submitter::new(ad, settings)?, Submitter::job_prios(ad, settings)));
+            ads.iter().filter(takes_part).filter_map(read).collect()
         }
-        None => Submitter::of_jobs(&jobs, settings),
+        None if rules.knobs.pie.use_global_job_prios => {
+            let of = |one: Submitter| {
+                let priorities = one.job_prios_of(&jobs);
+                (one, priorities)
+            };
+            Submitter::of_jobs(&jobs, settings).into_iter().map(of).collect()
+        }
+        None => Submitter::of_jobs(&jobs, settings).into_iter().map(|one| (one, Vec::new())).collect(),
     };
     Submitter::sort_as_collected(&mut submitters);
-    (submitters, jobs)
+    let asking = |(submitter, priorities): (Submitter, Vec<i64>)| {
+        let priorities = if rules.knobs.pie.use_global_job_prios { priorities } else { Vec::new() };
+        submitter.by_job_prio(&priorities)
+    };
+    (submitters.into_iter().flat_map(asking).collect(), jobs)
 }
 
 /// The policy over the pool of a snapshot, as its files left it.

@@ -130,14 +130,10 @@ impl Rules {
 
 /// Settings that change who gets what, and that a cycle does not follow yet.
 fn refuse_unsupported(config: &Config, knobs: &NegotiatorKnobs) -> Result<(), ConfigError> {
-    for (name, wanted) in [
-        ("USE_GLOBAL_JOB_PRIOS", knobs.pie.use_global_job_prios),
-        ("ALLOW_PSLOT_PREEMPTION", knobs.matching.allow_pslot_preemption),
-    ] {
-        if wanted {
-            let place = config.get(name)?.and_then(|found| found.place);
-            return Err(ConfigError::new(format!("`{name}` is not supported yet"), place));
-        }
+    let name = "ALLOW_PSLOT_PREEMPTION";
+    if knobs.matching.allow_pslot_preemption {
+        let place = config.get(name)?.and_then(|found| found.place);
+        return Err(ConfigError::new(format!("`{name}` is not supported yet"), place));
     }
     Ok(())
 }
@@ -207,8 +203,9 @@ mod tests {
 
     #[test]
     fn what_a_cycle_does_not_follow_yet_is_refused() {
-        assert!(rules("GROUP_NAMES = a\nUSE_GLOBAL_JOB_PRIOS = false").is_ok());
-        assert!(rules("USE_GLOBAL_JOB_PRIOS = true").is_err());
+        assert!(rules("GROUP_NAMES = a\nUSE_GLOBAL_JOB_PRIOS = true").is_ok());
+        assert!(rules("ALLOW_PSLOT_PREEMPTION = false").is_ok());
+        assert!(rules("ALLOW_PSLOT_PREEMPTION = true").is_err());
     }
 
     #[test]

@@ -98,7 +98,7 @@ pub fn summarise(outcome: &Outcome, submitters: &[Submitter], offered: &[usize])
             in_queue[at] += offered;
         }
     }
-    for submitter in submitters {
+    for submitter in submitters.iter().filter(|submitter| !submitter.again) {
         if let Some(&at) = index.get(&submitter.name.to_string()) {
             lines[at].running = lines[at].running.saturating_add(submitter.running);
             lines[at].idle = lines[at].idle.saturating_add(submitter.idle);

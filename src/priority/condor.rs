@@ -88,6 +88,8 @@ impl PriorityPolicy for CondorPriority<'_> {
                 last_heard: claimant.last_heard,
                 ceiling: self.accountant.ceiling(submitter),
                 floor: self.accountant.floor(submitter),
+                job_prio: claimant.job_prio,
+                schedd: claimant.schedd,
             });
         }
         let group_usage = deal.group.as_ref().map_or(0.0, |group| self.accountant.usage(&group.name));
@@ -112,7 +114,7 @@ mod tests {
     }
 
     fn claimant(submitter: &str) -> Claimant {
-        Claimant { submitter: submitter.as_bytes().to_vec(), idle_jobs: 9, last_heard: 0 }
+        Claimant { submitter: submitter.as_bytes().to_vec(), idle_jobs: 9, last_heard: 0, job_prio: None, schedd: 0 }
     }
 
     const POOL: Deal = Deal { weight: 12.0, smallest_weight: 1.0, group: None, first_pie: 1 };

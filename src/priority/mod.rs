@@ -98,6 +98,12 @@ pub trait Turns {
         self.next_turn()
     }
 
+    /// Claimants that became one since this was asked last, because they are the same submitter at the same access point
+    /// and came to stand next to each other: the jobs of the second are those of the first from now on.
+    fn merged(&mut self) -> Vec<(usize, usize)> {
+        Vec::new()
+    }
+
     /// Tells how the last turn ended.
     fn ended(&mut self, spent: Spent);
 
@@ -120,6 +126,10 @@ pub struct Claimant {
     pub idle_jobs: i64,
     /// When it last said so, epoch seconds; 0 if unknown.
     pub last_heard: i64,
+    /// The priority of the jobs that are asked for: with `USE_GLOBAL_JOB_PRIOS` a submitter claims once for each.
+    pub job_prio: Option<i64>,
+    /// Number of the access point.
+    pub schedd: usize,
 }
 
 /// What is dealt.

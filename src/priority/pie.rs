@@ -93,6 +93,8 @@ pub fn permits(cost: f64, used: f64, allowed: f64) -> bool {
 pub struct OrderKey {
     /// Effective priority; smaller first.
     pub priority: f64,
+    /// The priority of the jobs that are asked for, with `USE_GLOBAL_JOB_PRIOS`; larger first, none last.
+    pub job_prio: Option<i64>,
     /// See [`starvation`]; smaller first.
     pub starvation: f64,
     /// When the submitter was last heard of, epoch seconds: a pseudo-random tie break.
@@ -104,6 +106,7 @@ impl OrderKey {
     pub fn compare(&self, other: &Self) -> Ordering {
         let by = |a: f64, b: f64| a.partial_cmp(&b).unwrap_or(Ordering::Equal);
         by(self.priority, other.priority)
+            .then(other.job_prio.cmp(&self.job_prio))
             .then(by(self.starvation, other.starvation))
             .then((self.last_heard % TIE_BREAK).cmp(&(other.last_heard % TIE_BREAK)))
     }
@@ -172,11 +175,14 @@ mod tests {
 
     #[test]
     fn submitters_are_ordered_by_priority_then_starvation_then_a_tie_break() {
-        let key = |priority, starvation, last_heard| OrderKey { priority, starvation, last_heard };
+        let key = |priority, starvation, last_heard| OrderKey { priority, job_prio: None, starvation, last_heard };
         assert_eq!(key(1.0, 9.0, 5).compare(&key(2.0, 0.0, 0)), Ordering::Less);
         assert_eq!(key(1.0, 0.5, 0).compare(&key(1.0, 0.4, 9)), Ordering::Greater);
         // 1010 mod 1009 = 1 comes before 2.
         assert_eq!(key(1.0, 0.5, 1010).compare(&key(1.0, 0.5, 2)), Ordering::Less);
         assert_eq!(key(1.0, 0.5, 1010).compare(&key(1.0, 0.5, 1)), Ordering::Equal);
+        let asking = |job_prio, starvation| OrderKey { job_prio, ..key(1.0, starvation, 0) };
+        assert_eq!(asking(Some(7), 0.9).compare(&asking(Some(5), 0.1)), Ordering::Less);
+        assert_eq!(asking(None, 0.1).compare(&asking(Some(-5), 0.9)), Ordering::Greater);
     }
 }

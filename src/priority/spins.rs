@@ -21,6 +21,10 @@ pub struct Entrant {
     pub ceiling: i64,
     /// Weighted slots it is served first; 0: none.
     pub floor: i64,
+    /// The priority of the jobs that are asked for, if jobs of all access points are ordered by it.
+    pub job_prio: Option<i64>,
+    /// Number of the access point.
+    pub schedd: usize,
 }
 
 /// What does not change during a deal.
@@ -56,6 +60,9 @@ pub struct Spins {
     /// Pie and number of claimants at the beginning of the spin.
     before: (f64, usize),
     slots_left: usize,
+    /// Claimants that became part of another, and which; those not told yet.
+    gone: Vec<bool>,
+    merged: Vec<(usize, usize)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,7 +78,10 @@ impl Spins {
     /// Starts a deal. `usage` is by name, `group_usage` that of the deal's group.
     pub fn new(terms: Terms, entrants: Vec<Entrant>, usage: Vec<f64>, group_usage: f64) -> Self {
         let pie = terms.deal.first_pie;
+        let gone = vec![false; entrants.len()];
         Self {
+            gone,
+            merged: Vec::new(),
             terms,
             entrants,
             usage,
@@ -94,7 +104,8 @@ impl Spins {
     fn enter(&mut self, floor_round: bool) {
         let below = |e: &Entrant| e.floor > 0 && self.usage[e.name] < e.floor as f64;
         let members = self.entrants.iter().enumerate();
-        self.list = members.filter(|(_, e)| !floor_round || below(e)).map(|(at, _)| (at, 0.0)).collect();
+        self.list =
+            members.filter(|(at, e)| !self.gone[*at] && (!floor_round || below(e))).map(|(at, _)| (at, 0.0)).collect();
         self.floor_round = floor_round;
         self.spin = 0;
         self.stage = if self.list.is_empty() { self.after_pie() } else { Stage::Spinning };
@@ -172,12 +183,28 @@ impl Spins {
 
     fn sort(&mut self, open: &[f64]) {
         let key = |(who, _): &(usize, f64), limit: f64| {
-            let Entrant { name, priority, last_heard, .. } = self.entrants[*who];
-            OrderKey { priority, starvation: starvation(self.usage[name], limit), last_heard }
+            let Entrant { name, priority, last_heard, job_prio, .. } = self.entrants[*who];
+            OrderKey { priority, job_prio, starvation: starvation(self.usage[name], limit), last_heard }
         };
         let mut keyed: Vec<_> = self.list.iter().zip(open).map(|(entry, &limit)| (key(entry, limit), *entry)).collect();
         keyed.sort_by(|(a, _), (b, _)| a.compare(b));
         self.list = keyed.into_iter().map(|(_, entry)| entry).collect();
+        self.merge();
+    }
+
+    /// Makes neighbours one that are the same submitter at the same access point, asking for different priorities.
+    fn merge(&mut self) {
+        let Self { entrants, gone, merged, history, .. } = self;
+        self.list.dedup_by(|(later, _), (first, _)| {
+            let (a, b) = (&entrants[*first], &entrants[*later]);
+            let same = a.job_prio.is_some() && b.job_prio.is_some() && (a.name, a.schedd) == (b.name, b.schedd);
+            if same {
+                merged.push((*first, *later));
+                gone[*later] = true;
+                history.left.push(*later);
+            }
+            same
+        });
     }
 
     fn end_spin(&mut self) {
@@ -257,6 +284,10 @@ impl Turns for Spins {
         }
     }
 
+    fn merged(&mut self) -> Vec<(usize, usize)> {
+        std::mem::take(&mut self.merged)
+    }
+
     fn ended(&mut self, spent: Spent) {
         let Some(&(who, _)) = self.list.get(self.cursor) else {
             return;
@@ -308,6 +339,8 @@ mod tests {
             last_heard: 0,
             ceiling: u.ceiling,
             floor: u.floor,
+            job_prio: None,
+            schedd: 0,
         });
         let usage: Vec<f64> = users.iter().map(|u| u.usage).collect();
         let used: f64 = usage.iter().sum();
@@ -421,8 +454,16 @@ mod tests {
 
     #[test]
     fn without_preemption_those_without_idle_jobs_have_no_share() {
-        let entrant =
-            |name, idle_jobs| Entrant { name, priority: 1.0, idle_jobs, last_heard: 0, ceiling: -1, floor: 0 };
+        let entrant = |name, idle_jobs| Entrant {
+            name,
+            priority: 1.0,
+            idle_jobs,
+            last_heard: 0,
+            ceiling: -1,
+            floor: 0,
+            job_prio: None,
+            schedd: 0,
+        };
         let limit_of_second = |preemption| {
             let deal = Deal { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
             let terms = Terms { deal, preemption, ignore_priorities: false };

@@ -128,6 +128,11 @@ impl<'a> Job<'a> {
         })
     }
 
+    /// `JobPrio`.
+    pub fn job_prio(&self) -> i64 {
+        self.priorities[2]
+    }
+
     /// The order in which an access point offers the jobs of a submitter: higher priorities first, then
     /// older numbers.
     pub fn order(&self) -> impl Ord + use<> {

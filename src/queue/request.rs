@@ -41,6 +41,9 @@ pub struct Queue<'a> {
     pub strangers: usize,
 }
 
+/// Submitter, access point, and the priority of the jobs it asks for.
+type Place<'s> = (&'s [u8], Option<&'s [u8]>, Option<i64>);
+
 /// Like jobs that stand next to each other.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -66,12 +69,13 @@ impl<'a> Queue<'a> {
         constraint: Option<&Expr>,
         settings: &Settings,
     ) -> Self {
-        let mut places: HashMap<(&[u8], Option<&[u8]>), usize> = HashMap::new();
+        let mut places: HashMap<Place<'_>, usize> = HashMap::new();
         for (at, submitter) in submitters.iter().enumerate() {
             let name = submitter.original.as_ref().unwrap_or(&submitter.name);
-            places.entry((name, Some(&submitter.schedd))).or_insert(at);
-            places.entry((name, None)).or_insert(at);
+            places.entry((name, Some(&submitter.schedd), submitter.job_prio)).or_insert(at);
+            places.entry((name, None, submitter.job_prio)).or_insert(at);
         }
+        let by_priority = submitters.iter().any(|submitter| submitter.job_prio.is_some());
         let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].activity == Activity::Idle).collect();
         // Exported queues mostly are in order.
         if !order.is_sorted_by_key(|&at| jobs[at].order()) {
@@ -84,8 +88,9 @@ impl<'a> Queue<'a> {
         let mut before = None;
         for (&at, alike) in order.iter().zip(alike) {
             let job = &jobs[at];
-            let place = (&*job.submitter, job.schedd.as_deref());
-            let Some(&place) = places.get(&place) else {
+            let place = |prio| places.get(&(&*job.submitter, job.schedd.as_deref(), prio));
+            let own = Some(job.job_prio()).filter(|_| by_priority);
+            let Some(&place) = place(own).or_else(|| place(None)) else {
                 strangers += 1;
                 before = None;
                 continue;
@@ -187,6 +192,12 @@ impl<'a> Queue<'a> {
         ad.insert("WantPslotPreemption", true);
         ad.insert("_condor_RESOURCE_COUNT", count as i64);
         ad
+    }
+
+    /// Gives the jobs of a submitter to another one, behind those it has.
+    pub fn merge(&mut self, into: usize, from: usize) {
+        let mut jobs = std::mem::take(&mut self.lists[from]);
+        self.lists[into].append(&mut jobs);
     }
 
     /// Takes matched jobs, given by their places in the submitter's list, out of it.

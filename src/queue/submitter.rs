@@ -32,7 +32,14 @@ pub struct Submitter {
     pub weighted_running: i64,
     /// `LastHeardFrom`, epoch seconds; 0 if unknown.
     pub last_heard: i64,
+    /// The priority of the jobs it asks for, with `USE_GLOBAL_JOB_PRIOS`; none: all jobs.
+    pub job_prio: Option<i64>,
+    /// Whether another one stands for the same ad, with a higher place.
+    pub again: bool,
 }
+
+/// Most priorities of one submitter: `MAX_GLOBAL_JOB_PRIOS` of access points.
+const MOST_PRIORITIES: usize = 500;
 
 impl Submitter {
     /// The submitter of an ad; none if it has no name or address, a name with blanks, no jobs, or does not
@@ -54,7 +61,39 @@ impl Submitter {
             weighted_idle: facts.integer("WeightedIdleJobs").unwrap_or(idle),
             weighted_running: facts.integer("WeightedRunningJobs").unwrap_or(running),
             last_heard: facts.integer("LastHeardFrom").unwrap_or(0),
+            job_prio: None,
+            again: false,
         })
+    }
+
+    /// The submitter once for each priority of its jobs, in the order given; itself if none are given.
+    pub fn by_job_prio(self, priorities: &[i64]) -> Vec<Self> {
+        if priorities.is_empty() {
+            return vec![self];
+        }
+        let one = |(at, prio): (usize, &i64)| Self { job_prio: Some(*prio), again: at > 0, ..self.clone() };
+        priorities.iter().enumerate().map(one).collect()
+    }
+
+    /// `JobPrioArray` of an ad: the priorities of its jobs, separated by commas.
+    pub fn job_prios(ad: &ClassAd, settings: &Settings) -> Vec<i64> {
+        let listed = Facts::of(ad, settings).string("JobPrioArray");
+        let text = listed.as_ref().map(|text| String::from_utf8_lossy(text)).unwrap_or_default();
+        text.split(',').filter_map(|prio| prio.trim().parse().ok()).collect()
+    }
+
+    /// The priorities of the idle jobs of a submitter, as its access point would list them: highest first.
+    pub fn job_prios_of(&self, jobs: &[Job<'_>]) -> Vec<i64> {
+        let own = |job: &&Job<'_>| {
+            let name = self.original.as_ref().unwrap_or(&self.name);
+            let here = job.schedd.as_ref().is_none_or(|schedd| *schedd == self.schedd);
+            job.activity == Activity::Idle && job.submitter == *name && here
+        };
+        let mut found: Vec<i64> = jobs.iter().filter(own).map(Job::job_prio).collect();
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        found.dedup();
+        found.truncate(MOST_PRIORITIES);
+        found
     }
 
     /// The submitters of a queue, as their access points would advertise them.
@@ -68,6 +107,7 @@ impl Submitter {
                 let schedd = Text::new(schedd);
                 let address = schedd.clone();
                 let (idle, running, last_heard) = (0, 0, 0);
+                let (job_prio, again) = (None, false);
                 let (weighted_idle, weighted_running) = (0, 0);
                 let one = Self {
                     name,
@@ -79,6 +119,8 @@ impl Submitter {
                     weighted_idle,
                     weighted_running,
                     last_heard,
+                    job_prio,
+                    again,
                 };
                 submitters.push(one);
                 submitters.len() - 1
@@ -105,9 +147,9 @@ impl Submitter {
     ///
     /// Exported ads are sorted by name, so their order says nothing; submitters that are equal in
     /// everything else are served in this one.
-    pub fn sort_as_collected(submitters: &mut [Self]) {
+    pub fn sort_as_collected<T>(submitters: &mut [(Self, T)]) {
         let size = table_size(submitters.len());
-        submitters.sort_by_cached_key(|submitter| {
+        submitters.sort_by_cached_key(|(submitter, _)| {
             let name = submitter.original.as_ref().unwrap_or(&submitter.name);
             hash(name.iter().chain(submitter.schedd.iter()).copied()) % size
         });
@@ -208,9 +250,9 @@ mod tests {
             ))
             .unwrap()
         };
-        let mut submitters = vec![ad("alice"), ad("bob"), ad("carol")];
+        let mut submitters = vec![(ad("alice"), ()), (ad("bob"), ()), (ad("carol"), ())];
         Submitter::sort_as_collected(&mut submitters);
-        let names: Vec<_> = submitters.iter().map(|s| s.name.to_string()).collect();
+        let names: Vec<_> = submitters.iter().map(|(s, ())| s.name.to_string()).collect();
         assert_eq!(names, ["bob@pool.test", "alice@pool.test", "carol@pool.test"]);
     }
 
