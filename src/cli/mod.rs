@@ -2,6 +2,7 @@
 
 mod ads;
 mod autoclusters;
+mod compare;
 mod config;
 mod conform;
 mod dirac;
@@ -89,6 +90,7 @@ enum Command {
     Negotiate(Box<negotiate::Arguments>),
     Generate(generate::Arguments),
     Simulate(Box<simulate::Arguments>),
+    Compare(compare::Arguments),
     Quotas(quotas::Arguments),
     Taskqueues(taskqueues::Arguments),
     Userprio(Box<userprio::Arguments>),
@@ -228,6 +230,7 @@ pub fn run() -> ExitCode {
         Command::Negotiate(arguments) => negotiate::run(arguments, streams),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Simulate(arguments) => simulate::run(arguments, streams),
+        Command::Compare(arguments) => compare::run(arguments, streams),
         Command::Quotas(arguments) => quotas::run(arguments, streams),
         Command::Taskqueues(arguments) => taskqueues::run(arguments, streams),
         Command::Userprio(arguments) => userprio::run(arguments, streams),

@@ -1,7 +1,8 @@
 //! `classmate simulate --workload FILE`
 
-use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
@@ -15,9 +16,9 @@ use crate::config::setting::Settings as Knobs;
 use crate::eval::scope::Settings as Evaluation;
 use crate::negotiate::Snapshot;
 use crate::negotiate::rules::Rules;
-use crate::pool::facts::Facts;
-use crate::report::{self, simulated};
-use crate::simulate::{Alike, Plan, simulate};
+use crate::report;
+use crate::report::simulated::{self, html};
+use crate::simulate::{Alike, Machines, Plan, Run, Slots, simulate};
 use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::workload::{Workload, job_ads, swf};
 
@@ -27,9 +28,9 @@ use crate::workload::{Workload, job_ads, swf};
 /// time it was submitted, and a run time. The jobs come, wait, run and end; every so many seconds the negotiator runs a
 /// cycle, if a job waits for which there are cores. Time goes from event to event: months take seconds.
 ///
-/// The machines are so many cores, all alike, as one machine that is carved up; requirements of jobs other than cores
-/// never fail. Nobody is displaced. With --pool the settings, the books and the policy's files of a pool hold, and its
-/// cores are counted.
+/// The machines are so many cores, all alike, as one machine that is carved up: nobody is displaced, and requirements of
+/// jobs other than cores never fail. With --pool they are the slots of a pool instead, with their requirements, ranks and
+/// preemption, unless --slots is given too; its settings, its books and the policy's files hold in any case.
 ///
 /// Of a trace, user 7 of group 3 is the submitter `group3.user7@trace`: with `GROUP_NAMES = group3` in the settings it is
 /// a member of that group. Lines that are no job are told with their numbers; jobs that are larger than the machines, were
@@ -42,6 +43,7 @@ Examples:
   classmate simulate --workload trace.swf --slots 128 --policy slurm --pool examples/slurm
   classmate simulate --workload trace.swf --slots 128 --until 2005-11-25T00:00:00Z
   classmate simulate --workload jobs.ads --slots 20 --run-time 'JobLength * 60'
+  classmate simulate --workload trace.swf --slots 128 --report runs/condor
 
 What the columns say:
   WAIT      seconds from submission to the first start, of the jobs that started
@@ -55,10 +57,10 @@ pub(super) struct Arguments {
     /// The trace or the job ads; `-` is standard input
     #[arg(long, value_name = "FILE")]
     workload: PathBuf,
-    /// A directory with the settings, the books and the policy's files of a pool; its cores are counted
+    /// A directory with the slots, the settings, the books and the policy's files of a pool
     #[arg(long, value_name = "POOL")]
     pool: Option<PathBuf>,
-    /// How many cores there are [default: those of the pool, else those of the trace's header]
+    /// How many cores there are, all alike [default: the slots of the pool, else as many as the trace's header says]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     slots: Option<u32>,
     /// The negotiator's settings, instead of those in POOL
@@ -76,6 +78,10 @@ pub(super) struct Arguments {
     /// How long a job of a file of ads runs: seconds, or an expression over the job
     #[arg(long, value_name = "EXPR", default_value = job_ads::RUN_TIME)]
     run_time: String,
+    /// Also write the run into this directory, made if it is not there: `run.json`, `submitters.csv`, `steps.csv` and the page
+    /// `index.html` with plots
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
     /// Where random numbers begin; the same seed gives the same result
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
@@ -114,14 +120,17 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         None => None,
     };
     let mut snapshot = Snapshot { config, log, seed: arguments.seed, ..Snapshot::default() };
-    snapshot.policy = arguments.policy.read(pool, &mut snapshot, &mut notes)?;
     let evaluation = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &evaluation).map_err(|error| refused(&error))?;
     let workload = workload(arguments, &rules, &evaluation, streams, &mut notes)?;
-    let cores = match arguments.slots {
-        Some(cores) => cores,
-        None => self::cores(arguments, &workload, &evaluation, &mut notes)?,
-    };
+    // Where a policy has no file that says who there is, it asks the jobs.
+    snapshot.jobs = workload.first_ads();
+    let slots = pool.map(|pool| pool.join("slots.ads")).filter(|path| arguments.slots.is_none() && path.exists());
+    if let Some(path) = &slots {
+        snapshot.slots = input::many_ads(path, &evaluation, &mut notes, |ad, ()| ad)?;
+    }
+    snapshot.policy = arguments.policy.read(pool, &mut snapshot, &mut notes)?;
+    let mut machines = machines(arguments.slots, slots.is_some(), &workload, &rules, &mut snapshot)?;
     notes.show(streams.err);
     let interval = match arguments.interval {
         Some(interval) => interval,
@@ -130,18 +139,61 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             .map_err(|error| refused(&error))?,
     };
     let plan = Plan { interval, until: arguments.until.map(Now::seconds), step: arguments.step };
-    let mut machines = Alike::new(&workload, &rules, &snapshot, cores);
-    let progress = input::steps(workload.arrivals.len() as u64, "jobs");
-    let result = simulate(&workload, &mut machines, &plan, &mut |_, arrived| progress.set_position(arrived as u64));
-    progress.finish_and_clear();
-    let result = result.map_err(|error| refused(&error))?;
+    let result = simulate(&workload, &mut *machines, &plan, &mut progress(workload.arrivals.len()));
+    let run = Run {
+        workload: arguments.workload.display().to_string(),
+        policy: snapshot.policy.name().to_owned(),
+        interval,
+        seed: arguments.seed,
+        simulated: result.map_err(|error| refused(&error))?,
+    };
+    if let Some(directory) = &arguments.report {
+        report(directory, &run)?;
+    }
     let mut out = BufWriter::new(std::io::stdout().lock());
     let printed = match arguments.format {
-        Form::Json => serde_json::to_writer_pretty(&mut out, &result).map_err(Into::into).and_then(|()| writeln!(out)),
-        Form::Csv => simulated::write_csv(&mut out, &result),
-        Form::Table => simulated::write(&mut out, &result, streams.out),
+        Form::Json => serde_json::to_writer_pretty(&mut out, &run).map_err(Into::into).and_then(|()| writeln!(out)),
+        Form::Csv => simulated::write_csv(&mut out, &run.simulated),
+        Form::Table => simulated::write(&mut out, &run.simulated, streams.out),
     };
     written(printed.and_then(|()| out.flush()))
+}
+
+/// Shows on a terminal how far a simulation is.
+fn progress(jobs: usize) -> impl FnMut(i64, usize) {
+    let bar = input::clocks(jobs as u64);
+    let mut events = 0_u64;
+    move |now, arrived| {
+        events += 1;
+        if !bar.is_hidden() && events.is_multiple_of(1024) {
+            let date = jiff::Timestamp::from_second(now).map(|date| date.strftime("%Y-%m-%d %H:%M").to_string());
+            bar.set_message(date.unwrap_or_default());
+            bar.set_position(arrived as u64);
+        }
+    }
+}
+
+/// Writes a run into a directory.
+fn report(directory: &Path, run: &Run) -> Result<(), Failure> {
+    let fail = |path: &Path, error: &io::Error| {
+        Failure::new(format!("cannot write `{}`: {}", path.display(), input::plain(error)))
+    };
+    std::fs::create_dir_all(directory).map_err(|error| fail(directory, &error))?;
+    let file = |name: &str, write: &dyn Fn(&mut BufWriter<File>) -> io::Result<()>| {
+        let path = directory.join(name);
+        let written = File::create(&path).and_then(|file| {
+            let mut out = BufWriter::new(file);
+            write(&mut out)?;
+            out.flush()
+        });
+        written.map_err(|error| fail(&path, &error))
+    };
+    file("run.json", &|out| {
+        serde_json::to_writer_pretty(&mut *out, run).map_err(Into::into).and_then(|()| writeln!(out))
+    })?;
+    file("submitters.csv", &|out| simulated::write_csv(out, &run.simulated))?;
+    file("steps.csv", &|out| simulated::write_steps(out, &run.simulated))?;
+    file("index.html", &|out| out.write_all(html::run(run).as_bytes()))
 }
 
 /// Reads the workload, and notes what is wrong with it.
@@ -181,23 +233,26 @@ fn workload(
     Ok(workload)
 }
 
-/// Cores of the pool, or of the trace.
-fn cores(
-    arguments: &Arguments,
-    workload: &Workload,
-    evaluation: &Evaluation,
-    notes: &mut Notes,
-) -> Result<u32, Failure> {
-    let cores = match &arguments.pool {
-        Some(pool) => {
-            let slots = input::many_ads(&pool.join("slots.ads"), evaluation, notes, |ad, ()| ad)?;
-            let sum: f64 = slots.iter().map(|ad| Facts::of(ad, evaluation).number("Cpus").unwrap_or(1.0)).sum();
-            Some(sum as u64)
-        }
-        None => workload.header.processors,
-    };
-    cores
-        .and_then(|cores| u32::try_from(cores).ok())
-        .filter(|cores| *cores > 0)
-        .ok_or_else(|| Failure::input("how many cores there are is not known").help("say so with --slots NUMBER"))
+/// The slots of the snapshot if it holds those of a pool, otherwise so many cores.
+fn machines<'w>(
+    cores: Option<u32>,
+    pool: bool,
+    workload: &'w Workload,
+    rules: &'w Rules,
+    snapshot: &mut Snapshot,
+) -> Result<Box<dyn Machines + 'w>, Failure> {
+    if pool {
+        let slots = Slots::new(workload, rules, snapshot);
+        return if slots.any() {
+            Ok(Box::new(slots))
+        } else {
+            Err(Failure::input("the pool has no slots that can run a job")
+                .help("say how many cores there are: --slots"))
+        };
+    }
+    let cores = cores.or_else(|| u32::try_from(workload.header.processors?).ok()).filter(|cores| *cores > 0);
+    let cores = cores
+        .ok_or_else(|| Failure::input("how many cores there are is not known").help("say so with --slots NUMBER"))?;
+    snapshot.slots = vec![PolicyArguments::everywhere(&snapshot.policy)];
+    Ok(Box::new(Alike::new(workload, rules, snapshot, cores)))
 }

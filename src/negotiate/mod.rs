@@ -136,6 +136,23 @@ fn phases(snapshot: &Snapshot, slots: Vec<ClassAd>, path: Path, watch: &mut dyn 
     run_open(snapshot, &rules, &mut *policy, offered, path, watch)
 }
 
+/// Runs one of several cycles under a policy that keeps by itself what was used; `kept` is the policy, once it is open.
+fn run_kept<'r>(
+    snapshot: &Snapshot,
+    rules: &'r Rules,
+    kept: &mut Option<Box<dyn PriorityPolicy + 'r>>,
+) -> Result<Outcome, ConfigError> {
+    let settings = snapshot.settings();
+    let strange = strange(&snapshot.slots);
+    let slots = self::slots(snapshot.slots.clone(), rules, &settings);
+    let mut policy = kept.take().unwrap_or_else(|| open(snapshot, &slots, rules, &settings));
+    charge_slots(&mut *policy, &slots, snapshot.now);
+    let offered = Offered { slots, strange, size: None };
+    let cycle = run_open(snapshot, rules, &mut *policy, offered, Path::Fast, &mut Unwatched)?;
+    *kept = Some(policy);
+    Ok(cycle.outcome)
+}
+
 /// What is dealt in a cycle.
 pub(crate) struct Offered {
     /// The slots that take part.
@@ -352,6 +369,12 @@ fn charge<'r>(
     settings: &Settings,
 ) -> Box<dyn PriorityPolicy + 'r> {
     let mut policy = open(snapshot, slots, rules, settings);
+    charge_slots(&mut *policy, slots, snapshot.now);
+    policy
+}
+
+/// Charges the slots in use up to a moment.
+fn charge_slots(policy: &mut dyn PriorityPolicy, slots: &[Slot], now: i64) {
     let in_use: Vec<SlotInUse<'_>> = slots
         .iter()
         .filter(|slot| slot.is_in_use())
@@ -361,8 +384,7 @@ fn charge<'r>(
             Some(SlotInUse { submitter, weight, suspended: slot.suspended })
         })
         .collect();
-    policy.charge(&in_use, snapshot.now);
-    policy
+    policy.charge(&in_use, now);
 }
 
 /// Counts what a deal decided.

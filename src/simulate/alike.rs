@@ -1,158 +1,135 @@
 //! Cores that are all alike, as one machine under a negotiator: the machine of a trace.
 //!
-//! The cycle is that of the negotiator; the policy and its books last through the whole simulation.
+//! Jobs of a trace that differ in nothing but their age wait in one line, and a cycle is shown no more of a line than could
+//! start: its cost does not grow with the queue.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use hashbrown::HashMap;
+use indexmap::IndexMap;
 
+use super::books::{Books, number};
 use super::machines::{Decided, Machines};
-use crate::accountant::usage::SlotInUse;
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::negotiate::rules::Rules;
-use crate::negotiate::{self, Offered, Path, Snapshot, Unwatched};
+use crate::negotiate::{self, Snapshot};
 use crate::pool::PoolSize;
-use crate::priority::PriorityPolicy;
-use crate::queue::Job;
-use crate::queue::submitter::named;
+use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::workload::{Arrival, Workload};
+
+/// The name of the machine.
+const NAME: &str = "slot1@machines";
+
+/// What jobs of one line have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Kind {
+    submitter: usize,
+    cores: u32,
+    memory: u32,
+    asked_time: Option<i64>,
+    /// The job itself, if it is like no other.
+    alone: Option<usize>,
+}
+
+/// Jobs that differ in their age alone.
+#[derive(Default)]
+struct Line {
+    /// Those that a cycle is shown.
+    shown: u32,
+    /// The others, oldest first.
+    behind: VecDeque<usize>,
+}
 
 /// So many cores, and the jobs that wait for them.
 pub struct Alike<'w> {
-    workload: &'w Workload,
-    rules: &'w Rules,
-    /// Jobs that wait, and those of which the policy wants to know; the slots are made for every cycle.
-    snapshot: Snapshot,
-    seed: u64,
+    books: Books<'w>,
+    /// What the machine says besides.
+    says: ClassAd,
     total: u32,
     free: u32,
-    /// Where a job's ad is in the snapshot, and which job an ad is of.
-    places: HashMap<usize, usize>,
-    jobs: Vec<usize>,
     /// How many jobs wait, by cores.
     asked: BTreeMap<u32, usize>,
-    /// Of each submitter the name its use is charged to, and the weight of what it uses.
-    used: Vec<(Option<Vec<u8>>, f64)>,
-    by_name: HashMap<Vec<u8>, usize>,
-    weights: HashMap<usize, f64>,
-    policy: Option<Box<dyn PriorityPolicy + 'w>>,
-    cycles: u64,
+    lines: IndexMap<Kind, Line>,
+    /// The lines in which jobs stand behind those shown.
+    long: BTreeSet<usize>,
+    /// Whether every job is shown: what groups ask for in all, or what ran before, decides too.
+    all: bool,
+    /// Among how many like jobs the policy chooses.
+    chosen_among: u32,
 }
 
 impl<'w> Alike<'w> {
-    /// So many cores under the settings and the policy of a snapshot, whose slots and jobs do not count.
+    /// So many cores under the settings and the policy of a snapshot, whose slots and jobs do not count. What its first
+    /// slot says, if there is one, the machine says too.
     pub fn new(workload: &'w Workload, rules: &'w Rules, base: &Snapshot, cores: u32) -> Self {
-        let snapshot = Snapshot { slots: Vec::new(), jobs: Vec::new(), submitters: None, ..base.clone() };
-        Self {
-            workload,
-            rules,
-            seed: base.seed,
-            snapshot,
-            total: cores,
-            free: cores,
-            places: HashMap::new(),
-            jobs: Vec::new(),
-            asked: BTreeMap::new(),
-            used: vec![(None, 0.0); workload.submitters.len()],
-            by_name: HashMap::new(),
-            weights: HashMap::new(),
-            policy: None,
-            cycles: 0,
-        }
+        let mut books = Books::new(workload, rules, base);
+        let says = std::mem::take(&mut books.snapshot.slots).into_iter().next().unwrap_or_default();
+        let all = !rules.groups.tree.is_empty() || base.policy.asks_history();
+        let chosen_among = base.policy.chooses_among();
+        let (asked, lines, long) = (BTreeMap::new(), IndexMap::new(), BTreeSet::new());
+        Self { books, says, total: cores, free: cores, asked, lines, long, all, chosen_among }
     }
 
-    /// The machine with so many cores left.
-    fn slot(&self, cores: u32) -> ClassAd {
-        let mut ad = ClassAd::new();
-        for (name, text) in [("Name", "slot1@machines"), ("State", "Unclaimed"), ("Activity", "Idle")] {
-            ad.insert(name, text);
-        }
-        ad.insert("MachineResources", "Cpus");
-        for name in ["PartitionableSlot", "Requirements"] {
-            ad.insert(name, true);
-        }
-        ad.insert("Cpus", i64::from(cores));
-        // Weight and cost of a match are cores.
-        for (name, expr) in [("SlotWeight", "Cpus"), ("ConsumptionCpus", "TARGET.RequestCpus")] {
-            if let Ok(expr) =
-                crate::syntax::parse::parse_expr(expr.as_bytes(), &crate::syntax::parse::ParseOptions::default())
-            {
-                ad.insert_expr(name, &expr);
-            }
-        }
-        ad
+    /// The line in which a job waits.
+    fn kind(&self, job: usize) -> Kind {
+        let arrival = &self.books.workload.arrivals[job];
+        let alone = (self.all || arrival.ad.is_some()).then_some(job);
+        let Arrival { submitter, cores, memory, asked_time, .. } = *arrival;
+        Kind { submitter, cores, memory, asked_time, alone }
     }
 
-    fn ad(&self, job: usize) -> ClassAd {
-        let arrival: &Arrival = &self.workload.arrivals[job];
-        let submitter = &self.workload.submitters[arrival.submitter];
-        let mut ad = arrival.ad.clone().unwrap_or_else(|| {
-            let mut ad = ClassAd::new();
-            let own = memchr::memrchr(b'@', &submitter.name).map_or(&submitter.name[..], |at| &submitter.name[..at]);
-            let user = if submitter.group.is_empty() { own } else { &own[submitter.group.len() + 1..] };
-            let domain = &submitter.name[own.len()..];
-            ad.insert("User", crate::value::Value::text([user, domain].concat()));
-            ad.insert("Owner", crate::value::Value::text(user));
-            if !submitter.group.is_empty() {
-                ad.insert("AccountingGroup", crate::value::Value::text(own));
+    /// Shows the cycle as many jobs of each line as there are cores for, and those among which the policy chooses behind
+    /// them; so one in any case, because shares depend on who asks.
+    fn show(&mut self, now: i64) {
+        let Self { books, lines, long, free, chosen_among, .. } = self;
+        long.retain(|at| {
+            let Some((kind, line)) = lines.get_index_mut(*at) else { return false };
+            while line.shown < *free / kind.cores + *chosen_among {
+                let Some(job) = line.behind.pop_front() else { break };
+                books.wait(job, now);
+                line.shown += 1;
             }
-            ad.insert("Requirements", true);
-            ad.insert("RequestCpus", i64::from(arrival.cores));
-            ad.insert("QDate", arrival.submit);
-            if let Some(time) = arrival.asked_time {
-                ad.insert("CPUTime", time);
-            }
-            ad
+            !line.behind.is_empty()
         });
-        // Numbered anew, in the order in which they come.
-        ad.insert("ClusterId", job as i64 + 1);
-        ad.insert("ProcId", 0_i64);
-        ad.insert("JobStatus", 1_i64);
-        ad
     }
 
-    /// Takes the ad of a job out of the snapshot.
-    fn forget(&mut self, job: usize) {
-        let Some(place) = self.places.remove(&job) else { return };
-        self.snapshot.jobs.swap_remove(place);
-        self.jobs.swap_remove(place);
-        if let Some(moved) = self.jobs.get(place) {
-            self.places.insert(*moved, place);
-        }
-    }
-
-    fn keeps_history(&self) -> bool {
-        self.snapshot.policy.asks_history()
-    }
-
-    /// Charges what is in use.
-    fn charge_to(&self, policy: &mut dyn PriorityPolicy, now: i64) {
-        let in_use = self.used.iter().filter(|(_, weight)| *weight > 0.0).filter_map(|(name, weight)| {
-            Some(SlotInUse { submitter: name.as_deref()?, weight: *weight, suspended: false })
-        });
-        policy.charge(&in_use.collect::<Vec<_>>(), now);
-    }
-
-    /// A job has started: its ad leaves the queue.
+    /// A job has got its cores.
     fn started(&mut self, job: usize, weight: f64, now: i64) {
-        let arrival = &self.workload.arrivals[job];
-        self.free = self.free.saturating_sub(arrival.cores);
-        self.used[arrival.submitter].1 += weight;
-        self.weights.insert(job, weight);
-        if let Some(count) = self.asked.get_mut(&arrival.cores) {
+        let kind = self.kind(job);
+        let cores = kind.cores;
+        if kind.alone.is_none()
+            && let Some(line) = self.lines.get_mut(&kind)
+        {
+            line.shown -= 1;
+        }
+        self.books.start(job, weight, NAME.as_bytes(), now);
+        self.free = self.free.saturating_sub(cores);
+        if let Some(count) = self.asked.get_mut(&cores) {
             *count -= 1;
             if *count == 0 {
-                self.asked.remove(&arrival.cores);
+                self.asked.remove(&cores);
             }
         }
-        if !self.keeps_history() {
-            self.forget(job);
-        } else if let Some(&place) = self.places.get(&job) {
-            self.snapshot.jobs[place].insert("JobStatus", 2_i64);
-            self.snapshot.jobs[place].insert("JobCurrentStartDate", now);
+    }
+}
+
+/// The machine with so many cores left.
+fn slot(says: &ClassAd, cores: u32) -> ClassAd {
+    let mut ad = says.clone();
+    for (name, text) in [("Name", NAME), ("State", "Unclaimed"), ("Activity", "Idle"), ("MachineResources", "Cpus")] {
+        ad.insert(name, text);
+    }
+    for name in ["PartitionableSlot", "Requirements"] {
+        ad.insert(name, true);
+    }
+    ad.insert("Cpus", i64::from(cores));
+    // Weight and cost of a match are cores.
+    for (name, expr) in [("SlotWeight", "Cpus"), ("ConsumptionCpus", "TARGET.RequestCpus")] {
+        if let Ok(expr) = parse_expr(expr.as_bytes(), &ParseOptions::default()) {
+            ad.insert_expr(name, &expr);
         }
     }
+    ad
 }
 
 impl Machines for Alike<'_> {
@@ -165,41 +142,24 @@ impl Machines for Alike<'_> {
     }
 
     fn arrive(&mut self, job: usize, now: i64) {
-        let arrival = &self.workload.arrivals[job];
-        let ad = self.ad(job);
-        if self.used[arrival.submitter].0.is_none() {
-            self.snapshot.now = now;
-            let settings = self.snapshot.settings();
-            let domain = self.rules.knobs.accountant.domain.as_deref();
-            if let Some(job) = Job::new(&ad, domain, &settings) {
-                let name = named(job.submitter, &settings).0.to_vec();
-                self.by_name.insert(name.clone(), arrival.submitter);
-                self.used[arrival.submitter].0 = Some(name);
-            }
+        let kind = self.kind(job);
+        *self.asked.entry(kind.cores).or_default() += 1;
+        if kind.alone.is_some() {
+            self.books.wait(job, now);
+            return;
         }
-        self.places.insert(job, self.jobs.len());
-        self.jobs.push(job);
-        self.snapshot.jobs.push(ad);
-        *self.asked.entry(arrival.cores).or_default() += 1;
+        let entry = self.lines.entry(kind);
+        self.long.insert(entry.index());
+        entry.or_default().behind.push_back(job);
     }
 
     fn end(&mut self, job: usize, now: i64) {
-        let arrival = &self.workload.arrivals[job];
-        self.free += arrival.cores;
-        let weight = self.weights.remove(&job).unwrap_or(0.0);
-        let used = &mut self.used[arrival.submitter].1;
-        *used = (*used - weight).max(0.0);
-        if let Some(&place) = self.places.get(&job) {
-            self.snapshot.jobs[place].insert("JobStatus", 4_i64);
-            self.snapshot.jobs[place].insert("CompletionDate", now);
-        }
+        self.free += self.books.workload.arrivals[job].cores;
+        self.books.end(job, now);
     }
 
     fn charge(&mut self, now: i64) {
-        if let Some(mut policy) = self.policy.take() {
-            self.charge_to(&mut *policy, now);
-            self.policy = Some(policy);
-        }
+        self.books.charge(now);
     }
 
     fn may_start(&self) -> bool {
@@ -207,38 +167,19 @@ impl Machines for Alike<'_> {
     }
 
     fn cycle(&mut self, now: i64) -> Result<Decided, ConfigError> {
-        self.snapshot.now = now;
-        // The same seed in every cycle would draw the same lots.
-        self.snapshot.seed = self.seed.wrapping_add(self.cycles);
-        self.cycles += 1;
-        let settings = self.snapshot.settings();
-        let lasts = self.snapshot.policy.lasts();
-        let slots = negotiate::slots(vec![self.slot(self.free)], self.rules, &settings);
-        let mut policy = match self.policy.take() {
-            Some(policy) => policy,
-            None => {
-                let whole = negotiate::slots(vec![self.slot(self.total)], self.rules, &settings);
-                negotiate::open(&self.snapshot, if lasts { &whole } else { &slots }, self.rules, &settings)
-            }
-        };
-        self.charge_to(&mut *policy, now);
-        let weight = f64::from(self.total);
-        let size = PoolSize { slots: self.total as usize, weight, effective: weight, smallest_weight: 1.0 };
-        let offered = Offered { slots, strange: (0, 0), size: Some(size) };
-        let path = Path::Fast;
-        let cycle = negotiate::run_open(&self.snapshot, self.rules, &mut *policy, offered, path, &mut Unwatched)?;
-        if lasts {
-            self.policy = Some(policy);
-        }
-        let mut decided = Decided::default();
-        for visit in cycle.outcome.negotiations.iter().filter(|visit| (visit.pie, visit.spin) == (1, 1)) {
-            if let Some(&who) = self.by_name.get(visit.submitter.as_bytes()) {
-                decided.due.push((who, visit.share));
-            }
-        }
-        for made in &cycle.outcome.matches {
-            let cluster = made.job.split('.').next().and_then(|cluster| cluster.parse::<usize>().ok());
-            if let Some(job) = cluster.and_then(|cluster| cluster.checked_sub(1)) {
+        self.show(now);
+        let settings = self.books.settings(now);
+        let (rules, total) = (self.books.rules, self.total);
+        let slots = negotiate::slots(vec![slot(&self.says, self.free)], rules, &settings);
+        let whole = slot(&self.says, total);
+        let whole = || negotiate::slots(vec![whole], rules, &settings);
+        let weight = f64::from(total);
+        let size = PoolSize { slots: total as usize, weight, effective: weight, smallest_weight: 1.0 };
+        let outcome = self.books.cycle(&settings, slots, whole, Some(size))?;
+        let due = self.books.due(&outcome, weight);
+        let mut decided = Decided { due, ..Decided::default() };
+        for made in &outcome.matches {
+            if let Some(job) = number(&made.job) {
                 self.started(job, made.weight, now);
                 decided.started.push(job);
             }
@@ -272,6 +213,25 @@ mod tests {
         let simulated = played(&trace, 4, &Snapshot::default());
         assert_eq!((simulated.cycles, simulated.end), (2, 130));
         assert_eq!((simulated.jobs.completed, simulated.all.longest_wait), (3, 120));
+    }
+
+    #[test]
+    fn a_cycle_is_shown_no_more_of_a_line_than_could_start() {
+        // A thousand jobs of one user at once, on 3 cores; the oldest go first.
+        let trace: String = (0..1000).map(|id| line(id, 0, 50, 1, 1)).collect();
+        let workload = swf::read(&mut trace.as_bytes()).unwrap();
+        let base = Snapshot::default();
+        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let mut machines = Alike::new(&workload, &rules, &base, 3);
+        for job in 0..1000 {
+            machines.arrive(job, 0);
+        }
+        assert_eq!(machines.cycle(0).unwrap().started, [0, 1, 2]);
+        assert!(!machines.may_start());
+        machines.end(1, 50);
+        assert_eq!(machines.cycle(60).unwrap().started, [3]);
+        assert_eq!(machines.books.snapshot.jobs.len(), 1);
+        assert_eq!(machines.lines[0].behind.len(), 995);
     }
 
     #[test]

@@ -83,7 +83,7 @@ pub fn simulate(
             engine.start(job, now.saturating_add(jobs[job].run_time));
             tally.start(job, now);
         }
-        tally.cycle(&decided.due);
+        tally.cycle(now, &decided.due);
         let still = decided.started.is_empty() && decided.displaced.is_empty();
         if still && engine.next_end().is_none() && engine.next == jobs.len() {
             break;

@@ -14,8 +14,14 @@ pub struct Steps {
 
 impl Steps {
     /// The step in which a moment lies.
-    fn of(self, time: i64) -> i64 {
+    pub(super) fn of(self, time: i64) -> i64 {
         ((time - self.start) / self.length).clamp(0, MOST - 1)
+    }
+
+    /// How many seconds a step has up to the end of all, 1 or more.
+    pub(super) fn seconds(self, step: i64, end: i64) -> i64 {
+        let rest = end - (self.start + step * self.length);
+        if step == MOST - 1 { rest.max(1) } else { rest.clamp(1, self.length) }
     }
 }
 
@@ -87,9 +93,53 @@ impl Integral {
     }
 }
 
+/// A number that is told now and then, and its mean: in all, and step by step.
+#[derive(Debug, Clone, Default)]
+pub struct Mean {
+    sum: f64,
+    count: u64,
+    /// Steps with sums and counts.
+    steps: Vec<(i64, f64, u64)>,
+}
+
+impl Mean {
+    /// Adds a number at a moment, which is no earlier than the last one.
+    pub fn tell(&mut self, by: Steps, now: i64, number: f64) {
+        self.sum += number;
+        self.count += 1;
+        let step = by.of(now);
+        match self.steps.last_mut().filter(|(at, ..)| *at == step) {
+            Some((_, sum, count)) => (*sum, *count) = (*sum + number, *count + 1),
+            None => self.steps.push((step, number, 1)),
+        }
+    }
+
+    /// The mean; none if nothing was told.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+
+    /// The means of the steps in which anything was told, by their numbers from 0.
+    pub fn steps(&self) -> impl Iterator<Item = (i64, f64)> {
+        self.steps.iter().map(|(step, sum, count)| (*step, sum / *count as f64))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn means_are_those_of_the_numbers_told_in_a_step() {
+        let mut mean = Mean::default();
+        assert_eq!(mean.mean(), None);
+        let by = Steps { start: 100, length: 10 };
+        for (now, number) in [(100, 1.0), (109, 3.0), (125, 8.0)] {
+            mean.tell(by, now, number);
+        }
+        assert_eq!(mean.mean(), Some(4.0));
+        assert_eq!(mean.steps().collect::<Vec<_>>(), [(0, 2.0), (2, 8.0)]);
+    }
 
     #[test]
     fn what_comes_late_goes_into_the_last_step() {

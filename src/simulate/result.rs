@@ -2,12 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::spread::Spread;
 
+/// What was played, how, and what it came to: a run that can be kept and compared with others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The file of the workload.
+    pub workload: String,
+    /// The name of the policy.
+    pub policy: String,
+    /// Seconds from one cycle to the next.
+    pub interval: i64,
+    /// Where random numbers began.
+    pub seed: u64,
+    /// What it came to.
+    #[serde(flatten)]
+    pub simulated: Simulated,
+}
+
 /// A simulation that is over.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Simulated {
     /// When the first job came, epoch seconds.
     pub start: i64,
@@ -29,6 +45,8 @@ pub struct Simulated {
     pub submitters: Vec<Line>,
     /// Each group, by name.
     pub groups: Vec<Line>,
+    /// How long the jobs that started waited, in classes.
+    pub waits: Vec<Waited>,
     /// Length of the steps below, seconds.
     pub step: i64,
     /// Steps of time in which anything ran or waited.
@@ -36,7 +54,7 @@ pub struct Simulated {
 }
 
 /// What became of the jobs of a workload: of its records, each is in one of the counts from `bad` to `waiting`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// Lines or ads that should be jobs.
     pub records: u64,
@@ -61,7 +79,7 @@ pub struct Counted {
 }
 
 /// What a submitter, a group or everybody got.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// Who.
     pub name: String,
@@ -82,7 +100,8 @@ pub struct Line {
     pub core_seconds: f64,
     /// That as a fraction of everybody's.
     pub share: f64,
-    /// The fraction of the pool that the policy gave it, the mean over the cycles in which it asked; none for groups.
+    /// The fraction of the pool that the policy gave it, the mean over the cycles in which it asked; of a group that of
+    /// those of its members who asked. None if it never asked.
     pub due: Option<f64>,
     /// Runs that were cut short.
     pub preemptions: u64,
@@ -90,8 +109,17 @@ pub struct Line {
     pub lost: f64,
 }
 
+/// The jobs whose waits are in one class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waited {
+    /// The longest wait of the class, seconds; none in the last one, which has no end.
+    pub up_to: Option<i64>,
+    /// How many jobs.
+    pub jobs: u64,
+}
+
 /// A step of time.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// When it begins, epoch seconds.
     pub start: i64,
@@ -101,4 +129,10 @@ pub struct Step {
     pub waiting: f64,
     /// Each submitter's fraction of what was in use.
     pub shares: BTreeMap<String, f64>,
+    /// What the policy gave each submitter that asked, the mean over the cycles of the step.
+    pub due: BTreeMap<String, f64>,
+    /// The same by groups, if there are several: fractions of what was in use.
+    pub group_shares: BTreeMap<String, f64>,
+    /// What the policy gave each group whose members asked.
+    pub group_due: BTreeMap<String, f64>,
 }

@@ -1,9 +1,9 @@
 //! Many numbers in a few: mean, median, high percentile, largest; and how even they are.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What many numbers come to; all 0 without any.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// Their mean.
     pub mean: f64,

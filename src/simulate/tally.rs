@@ -1,10 +1,10 @@
 //! What happened to every job and every submitter, while it happens.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::engine::Plan;
-use super::integral::{Integral, Steps};
-use super::result::{Counted, Line, Simulated, Step};
+use super::integral::{Integral, Mean, Steps};
+use super::result::{Counted, Line, Simulated, Step, Waited};
 use super::spread::{Spread, jain};
 use crate::workload::Workload;
 
@@ -14,12 +14,22 @@ const SHORTEST: f64 = 10.0;
 /// Steps a workload is told in, about.
 const WANTED: i64 = 100;
 
+/// The longest waits of the classes in which they are told, seconds: a minute, five, a quarter of an hour, an hour, four, a
+/// day, a week.
+const CLASSES: [i64; 7] = [60, 300, 900, 3600, 4 * 3600, 86_400, 7 * 86_400];
+
 /// Counts and sums of a simulation.
 pub(super) struct Tally<'w> {
     workload: &'w Workload,
     steps: Steps,
     states: Vec<State>,
     persons: Vec<Person>,
+    /// Names of groups, and which of them each submitter is in.
+    groups: Vec<&'w [u8]>,
+    group_of: Vec<usize>,
+    /// What the policy gave the groups; sums of a cycle while it is looked at.
+    group_due: Vec<Mean>,
+    cycle_due: Vec<f64>,
     /// Jobs that wait.
     queue: Integral,
     too_large: u64,
@@ -49,8 +59,7 @@ struct Person {
     slowdowns: Vec<f64>,
     /// The longest time to a first start, or to the end for those that never started.
     longest: i64,
-    due: f64,
-    asked: u64,
+    due: Mean,
 }
 
 impl<'w> Tally<'w> {
@@ -71,12 +80,18 @@ impl<'w> Tally<'w> {
             waits: Vec::new(),
             slowdowns: Vec::new(),
             longest: 0,
-            due: 0.0,
-            asked: 0,
+            due: Mean::default(),
         };
+        let names: BTreeSet<&[u8]> = workload.submitters.iter().map(|one| one.group.as_slice()).collect();
+        let groups: Vec<&[u8]> = names.into_iter().collect();
+        let group_of = workload.submitters.iter().map(|one| groups.binary_search(&&one.group[..]).unwrap_or(0));
         Self {
             workload,
             steps,
+            group_of: group_of.collect(),
+            group_due: vec![Mean::default(); groups.len()],
+            cycle_due: vec![0.0; groups.len()],
+            groups,
             states: vec![State::default(); jobs.len()],
             persons: (0..workload.submitters.len()).map(person).collect(),
             queue: Integral::new(steps),
@@ -143,11 +158,20 @@ impl<'w> Tally<'w> {
         person.slowdowns.push((stay / (arrival.run_time as f64).max(SHORTEST)).max(1.0));
     }
 
-    pub(super) fn cycle(&mut self, due: &[(usize, f64)]) {
+    /// A cycle was run, in which these asked and were given these parts of the pool.
+    pub(super) fn cycle(&mut self, now: i64, due: &[(usize, f64)]) {
         self.cycles += 1;
         for &(who, share) in due {
-            self.persons[who].due += share;
-            self.persons[who].asked += 1;
+            self.persons[who].due.tell(self.steps, now, share);
+            self.cycle_due[self.group_of[who]] += share;
+        }
+        for &(who, _) in due {
+            let group = self.group_of[who];
+            // Told once, with the sum of all members.
+            let sum = std::mem::take(&mut self.cycle_due[group]);
+            if sum > 0.0 {
+                self.group_due[group].tell(self.steps, now, sum);
+            }
         }
     }
 
@@ -168,22 +192,15 @@ impl<'w> Tally<'w> {
         }
         let used: f64 = self.persons.iter().map(|person| person.use_.total()).sum();
         let everybody: Vec<usize> = (0..self.persons.len()).collect();
-        let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
-        let mut groups: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
-        for (at, submitter) in self.workload.submitters.iter().enumerate() {
-            groups.entry(&submitter.group).or_default().push(at);
-        }
-        let mut submitters: Vec<Line> =
-            everybody.iter().map(|&at| self.line(name(&self.workload.submitters[at].name), &[at], used)).collect();
+        let mut submitters: Vec<Line> = everybody.iter().map(|&at| self.submitter(at, used)).collect();
         submitters.sort_by(|one, other| one.name.cmp(&other.name));
-        let none = |group: &[u8]| if group.is_empty() { "<none>".to_owned() } else { name(group) };
-        let groups = groups.iter().map(|(group, members)| self.line(none(group), members, used)).collect();
+        let groups = (0..self.groups.len()).map(|at| self.group(at, used)).collect();
         let parts: Vec<f64> =
             self.persons.iter().filter(|person| person.jobs > 0).map(|person| person.use_.total()).collect();
         let source = self.workload.counts;
         let seconds = (end - self.steps.start) as f64;
         let arrived: u64 = self.persons.iter().map(|person| person.jobs).sum();
-        let all = self.line("all".to_owned(), &everybody, used);
+        let all = self.line("all".to_owned(), &everybody, None, used);
         Simulated {
             start: self.steps.start,
             end,
@@ -203,6 +220,7 @@ impl<'w> Tally<'w> {
             },
             utilisation: if cores * seconds > 0.0 { used / (cores * seconds) } else { 0.0 },
             jain: jain(&parts),
+            waits: self.waits(),
             over_time: self.over_time(end, cores),
             step: self.steps.length,
             all,
@@ -211,12 +229,37 @@ impl<'w> Tally<'w> {
         }
     }
 
+    /// What a submitter comes to.
+    fn submitter(&self, at: usize, used: f64) -> Line {
+        let name = String::from_utf8_lossy(&self.workload.submitters[at].name).into_owned();
+        self.line(name, &[at], self.persons[at].due.mean(), used)
+    }
+
+    /// What a group comes to.
+    fn group(&self, at: usize, used: f64) -> Line {
+        let members: Vec<usize> = (0..self.persons.len()).filter(|who| self.group_of[*who] == at).collect();
+        self.line(self.group_name(at), &members, self.group_due[at].mean(), used)
+    }
+
+    fn group_name(&self, at: usize) -> String {
+        let name = self.groups[at];
+        if name.is_empty() { "<none>".to_owned() } else { String::from_utf8_lossy(name).into_owned() }
+    }
+
+    /// How long the jobs that started waited.
+    fn waits(&self) -> Vec<Waited> {
+        let mut jobs = [0; CLASSES.len() + 1];
+        for wait in self.persons.iter().flat_map(|person| &person.waits) {
+            jobs[CLASSES.partition_point(|most| (*most as f64) < *wait)] += 1;
+        }
+        let class = |(at, jobs): (usize, u64)| Waited { up_to: CLASSES.get(at).copied(), jobs };
+        jobs.into_iter().enumerate().map(class).collect()
+    }
+
     /// What some of the submitters come to.
-    fn line(&self, name: String, members: &[usize], used: f64) -> Line {
+    fn line(&self, name: String, members: &[usize], due: Option<f64>, used: f64) -> Line {
         let persons = || members.iter().map(|&at| &self.persons[at]);
         let own: f64 = persons().map(|person| person.use_.total()).sum();
-        let due = |person: &Person| if person.asked > 0 { person.due / person.asked as f64 } else { 0.0 };
-        let due = (persons().any(|person| person.asked > 0) && members.len() == 1).then(|| persons().map(due).sum());
         Line {
             name,
             jobs: persons().map(|person| person.jobs).sum(),
@@ -235,23 +278,45 @@ impl<'w> Tally<'w> {
 
     /// Use, queue and shares, step by step.
     fn over_time(&self, end: i64, cores: f64) -> Vec<Step> {
-        let mut found: BTreeMap<i64, (f64, f64, BTreeMap<String, f64>)> = BTreeMap::new();
-        for (submitter, person) in self.workload.submitters.iter().zip(&self.persons) {
-            for &(step, used) in person.use_.steps() {
-                let (sum, _, parts) = found.entry(step).or_default();
-                *sum += used;
-                parts.insert(String::from_utf8_lossy(&submitter.name).into_owned(), used);
+        let empty = |number| Step {
+            start: self.steps.start + number * self.steps.length,
+            utilisation: 0.0,
+            waiting: 0.0,
+            shares: BTreeMap::new(),
+            due: BTreeMap::new(),
+            group_shares: BTreeMap::new(),
+            group_due: BTreeMap::new(),
+        };
+        let several = self.groups.len() > 1;
+        let mut found: BTreeMap<i64, Step> = BTreeMap::new();
+        for (who, person) in self.persons.iter().enumerate() {
+            let name = String::from_utf8_lossy(&self.workload.submitters[who].name).into_owned();
+            for &(number, used) in person.use_.steps() {
+                let step = found.entry(number).or_insert_with(|| empty(number));
+                step.utilisation += used;
+                step.shares.insert(name.clone(), used);
+                if several {
+                    *step.group_shares.entry(self.group_name(self.group_of[who])).or_default() += used;
+                }
+            }
+            for (number, due) in person.due.steps() {
+                found.entry(number).or_insert_with(|| empty(number)).due.insert(name.clone(), due);
             }
         }
-        for &(step, waited) in self.queue.steps() {
-            found.entry(step).or_default().1 = waited;
+        for (at, due) in self.group_due.iter().enumerate().filter(|_| several) {
+            for (number, due) in due.steps() {
+                found.entry(number).or_insert_with(|| empty(number)).group_due.insert(self.group_name(at), due);
+            }
         }
-        let step = |(step, (used, waited, mut shares)): (i64, (f64, f64, BTreeMap<String, f64>))| {
-            let start = self.steps.start + step * self.steps.length;
-            let seconds = (end - start).clamp(1, self.steps.length) as f64;
-            shares.values_mut().for_each(|part| *part /= used);
-            Step { start, utilisation: used / (cores * seconds), waiting: waited / seconds, shares }
+        for &(number, waited) in self.queue.steps() {
+            found.entry(number).or_insert_with(|| empty(number)).waiting = waited;
+        }
+        let level = |(number, mut step): (i64, Step)| {
+            let seconds = self.steps.seconds(number, end) as f64;
+            let used = step.utilisation;
+            step.shares.values_mut().chain(step.group_shares.values_mut()).for_each(|part| *part /= used);
+            Step { utilisation: used / (cores * seconds), waiting: step.waiting / seconds, ..step }
         };
-        found.into_iter().map(step).collect()
+        found.into_iter().map(level).collect()
     }
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::{Fault, Header};
 use crate::ad::ClassAd;
 use crate::queue::job::JobId;
+use crate::value::Value;
 
 /// Faults that are kept with their texts; the others are only counted.
 const KEPT: usize = 1000;
@@ -23,6 +24,8 @@ pub struct Arrival {
     pub cores: u32,
     /// The name its use is charged to, by its number in [`Workload::submitters`].
     pub submitter: usize,
+    /// MB of memory it asks for, 1 or more; 0 if it does not say.
+    pub memory: u32,
     /// Seconds it asks for, if it says.
     pub asked_time: Option<i64>,
     /// Its ad, if it came with one.
@@ -79,12 +82,57 @@ impl Workload {
         at
     }
 
-    /// Notes something that is no job.
+    /// Notes a line or an ad that is no job.
     pub fn fault(&mut self, place: u64, message: impl Into<String>) {
         self.counts.bad += 1;
+        self.remark(place, message);
+    }
+
+    /// Notes something that is wrong with the source, and stands for no job.
+    pub fn remark(&mut self, place: u64, message: impl Into<String>) {
         if self.faults.len() < KEPT {
             self.faults.push(Fault { place, message: message.into() });
         }
+    }
+
+    /// The ad of a job that waits: its own, or one of what a trace says. Jobs are numbered anew, in the order in which
+    /// they come.
+    pub fn job_ad(&self, job: usize) -> ClassAd {
+        let arrival = &self.arrivals[job];
+        let submitter = &self.submitters[arrival.submitter];
+        let mut ad = arrival.ad.clone().unwrap_or_else(|| {
+            let mut ad = ClassAd::new();
+            let own = memchr::memrchr(b'@', &submitter.name).map_or(&submitter.name[..], |at| &submitter.name[..at]);
+            let user = if submitter.group.is_empty() { own } else { &own[submitter.group.len() + 1..] };
+            let domain = &submitter.name[own.len()..];
+            ad.insert("User", Value::text([user, domain].concat()));
+            ad.insert("Owner", Value::text(user));
+            if !submitter.group.is_empty() {
+                ad.insert("AccountingGroup", Value::text(own));
+            }
+            ad.insert("Requirements", true);
+            ad.insert("RequestCpus", i64::from(arrival.cores));
+            ad.insert("QDate", arrival.submit);
+            // What is not known is next to nothing, as for a job that was never measured.
+            ad.insert("RequestMemory", i64::from(arrival.memory.max(1)));
+            ad.insert("RequestDisk", 1_i64);
+            if let Some(time) = arrival.asked_time {
+                ad.insert("CPUTime", time);
+            }
+            ad
+        });
+        ad.insert("ClusterId", job as i64 + 1);
+        ad.insert("ProcId", 0_i64);
+        ad.insert("JobStatus", 1_i64);
+        ad
+    }
+
+    /// The first ad of each submitter: who there is.
+    pub fn first_ads(&self) -> Vec<ClassAd> {
+        let mut seen = vec![false; self.submitters.len()];
+        let first = |job: &usize| !std::mem::replace(&mut seen[self.arrivals[*job].submitter], true);
+        let first: Vec<usize> = (0..self.arrivals.len()).filter(first).collect();
+        first.into_iter().map(|job| self.job_ad(job)).collect()
     }
 
     /// Puts the jobs into the order in which they come.

@@ -56,7 +56,16 @@ fn arrival(
     let group = memchr::memrchr(b'.', &group).map_or(b"".as_slice(), |dot| &group[..dot]);
     let (id, name) = (job.id, named(job.submitter, settings).0);
     let submitter = workload.submitter(&name, group);
-    Ok(Arrival { id, submit, run_time: run_time.ceil() as i64, cores, submitter, asked_time: None, ad: None })
+    Ok(Arrival {
+        id,
+        submit,
+        run_time: run_time.ceil() as i64,
+        cores,
+        submitter,
+        memory: 0,
+        asked_time: None,
+        ad: None,
+    })
 }
 
 #[cfg(test)]

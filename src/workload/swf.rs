@@ -1,6 +1,7 @@
 //! The Standard Workload Format of the Parallel Workloads Archive: a job a line, eighteen numbers.
 //!
-//! Used are the number, submission, run time, processors, requested time, status, user and group; -1 is "not known".
+//! Used are the number, submission, run time, processors, requested time and memory, status, user and group; -1 is "not
+//! known".
 
 use std::io::{self, BufRead, Read};
 
@@ -81,7 +82,7 @@ pub fn read(source: &mut impl BufRead) -> io::Result<Workload> {
         let text = text.trim();
         if let Some(remark) = text.strip_prefix(';') {
             if let Err(message) = workload.header.read(remark) {
-                workload.fault(number, message);
+                workload.remark(number, message);
             }
         } else if !text.is_empty() {
             workload.counts.records += 1;
@@ -94,7 +95,7 @@ pub fn read(source: &mut impl BufRead) -> io::Result<Workload> {
     let found = workload.counts.records;
     if let Some(records) = workload.header.records.filter(|records| *records > found) {
         let cut = if ended { "" } else { ", and the last line has no end" };
-        workload.fault(number, format!("the trace ends after {found} jobs: its header says there are {records}{cut}"));
+        workload.remark(number, format!("the trace ends after {found} jobs: its header says there are {records}{cut}"));
     }
     let start = workload.header.start.unwrap_or(0).min(LARGEST);
     workload.arrivals.iter_mut().for_each(|job| job.submit += start);
@@ -130,7 +131,7 @@ fn record(workload: &mut Workload, text: &str) -> Result<(), String> {
     if found != FIELDS {
         return Err(format!("{found} numbers: expected {FIELDS}"));
     }
-    let [id, submit, _, run_time, allocated, _, _, requested, asked_time, _, status, user, group, ..] = fields;
+    let [id, submit, _, run_time, allocated, _, _, requested, asked_time, memory, status, user, group, ..] = fields;
     if (2..=4).contains(&status) {
         workload.counts.partial += 1;
         return Ok(());
@@ -163,6 +164,8 @@ fn record(workload: &mut Workload, text: &str) -> Result<(), String> {
         run_time,
         cores,
         submitter,
+        // The trace counts KB a processor.
+        memory: u32::try_from(memory.max(0).saturating_mul(i64::from(cores)).div_ceil(1024)).unwrap_or(u32::MAX),
         asked_time: (asked_time > 0).then_some(asked_time),
         ad: None,
     });
@@ -205,6 +208,15 @@ mod tests {
     }
 
     #[test]
+    fn requested_memory_is_that_of_all_processors_in_megabytes() {
+        let found = trace("1 0 -1 5 -1 -1 -1 4 90 1500 1 1 -1 -1 -1 -1 -1 -1\n");
+        // 4 · 1500 KB are 5.86 MB.
+        assert_eq!((found.arrivals[0].memory, found.arrivals[0].asked_time), (6, Some(90)));
+        let ad = found.job_ad(0);
+        assert_eq!(ad.constant("RequestMemory").and_then(|memory| memory.as_number()), Some(6.0));
+    }
+
+    #[test]
     fn jobs_come_in_the_order_of_their_times_then_numbers() {
         let found = trace(&(line(3, 9, 1, 1, 1, 1) + &line(2, 4, 1, 1, 1, 1) + &line(1, 9, 1, 1, 1, 1)));
         assert_eq!(found.arrivals.iter().map(|job| job.id.cluster).collect::<Vec<_>>(), [2, 1, 3]);
@@ -243,6 +255,7 @@ mod tests {
         assert_eq!((cut[0].0, cut[0].1.ends_with("numbers: expected 18")), (3, true));
         let short = told("; MaxJobs: 3\n");
         assert_eq!(short, [(1, "the trace ends after 0 jobs: its header says there are 3".to_owned())]);
+        assert_eq!(trace("; MaxJobs: 3\n; UnixStartTime: soon\n").counts.bad, 0, "neither stands for a job");
     }
 
     #[test]

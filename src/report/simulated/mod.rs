@@ -1,5 +1,10 @@
-//! A simulation as tables, or as lines for other programs.
+//! A simulation as tables, as lines for other programs, or as a page.
 
+pub mod compared;
+pub mod html;
+mod plots;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use crate::report::Color;
@@ -15,26 +20,11 @@ const MOST: usize = 20;
 /// # Errors
 /// The output cannot be written.
 pub fn write(out: &mut impl Write, simulated: &Simulated, color: Color) -> io::Result<()> {
-    let Simulated { jobs, all, .. } = simulated;
-    writeln!(out, "{} cores, {} s, {} cycles", simulated.cores, simulated.end - simulated.start, simulated.cycles)?;
-    writeln!(
-        out,
-        "jobs: {} completed, {} running, {} waiting ({} never started), {} yet to come",
-        jobs.completed, jobs.running, jobs.waiting, jobs.never_started, jobs.yet_to_come
-    )?;
-    writeln!(
-        out,
-        "of {} records left out: {} too large, {} bad, {} cancelled before they ran, {} parts of others",
-        jobs.records, jobs.too_large, jobs.bad, jobs.cancelled, jobs.partial
-    )?;
-    writeln!(
-        out,
-        "utilisation {:.1} %, Jain's index {:.3}, {} preemptions, {:.0} core-seconds lost\n",
-        simulated.utilisation * 100.0,
-        simulated.jain,
-        all.preemptions,
-        all.lost
-    )?;
+    for line in counts(simulated) {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(out)?;
+    let all = &simulated.all;
     let headings = ["", "JOBS", "DONE", "WAIT mean", "median", "95 %", "LONGEST", "SLOWDOWN", "SHARE", "DUE"];
     let numbers: Vec<usize> = (1..headings.len()).collect();
     let mut rows = table(&headings, &numbers, color);
@@ -48,13 +38,13 @@ pub fn write(out: &mut impl Write, simulated: &Simulated, color: Color) -> io::R
             line.name.clone(),
             line.jobs.to_string(),
             line.completed.to_string(),
-            format!("{:.0}", line.wait.mean),
-            format!("{:.0}", line.wait.median),
-            format!("{:.0}", line.wait.p95),
+            figure(line.wait.mean),
+            figure(line.wait.median),
+            figure(line.wait.p95),
             line.longest_wait.to_string(),
             format!("{:.2}", line.slowdown.mean),
-            format!("{:.1} %", line.share * 100.0),
-            line.due.map_or_else(|| "-".to_owned(), |due| format!("{:.1} %", due * 100.0)),
+            percent(Some(line.share)),
+            percent(line.due),
         ]);
     }
     lines(out, &rows)?;
@@ -62,6 +52,40 @@ pub fn write(out: &mut impl Write, simulated: &Simulated, color: Color) -> io::R
         writeln!(out, "\n{hidden} more submitters: --format json has all")?;
     }
     Ok(())
+}
+
+/// What a simulation came to as a whole, in lines.
+fn counts(simulated: &Simulated) -> Vec<String> {
+    let Simulated { jobs, all, .. } = simulated;
+    vec![
+        format!("{} cores, {} s, {} cycles", simulated.cores, simulated.end - simulated.start, simulated.cycles),
+        format!(
+            "jobs: {} completed, {} running, {} waiting ({} never started), {} yet to come",
+            jobs.completed, jobs.running, jobs.waiting, jobs.never_started, jobs.yet_to_come
+        ),
+        format!(
+            "of {} records left out: {} too large, {} bad, {} cancelled before they ran, {} parts of others",
+            jobs.records, jobs.too_large, jobs.bad, jobs.cancelled, jobs.partial
+        ),
+        format!(
+            "utilisation {:.1} %, Jain's index {:.3}, longest wait {} s, {} preemptions, {:.0} core-seconds lost",
+            simulated.utilisation * 100.0,
+            simulated.jain,
+            all.longest_wait,
+            all.preemptions,
+            all.lost
+        ),
+    ]
+}
+
+/// A fraction in percent, or a dash.
+fn percent(fraction: Option<f64>) -> String {
+    fraction.map_or_else(|| "-".to_owned(), |fraction| format!("{:.1} %", fraction * 100.0))
+}
+
+/// A number without its decimals.
+fn figure(number: f64) -> String {
+    format!("{number:.0}")
 }
 
 /// Writes a heading and a line for everybody, each group and each submitter.
@@ -101,6 +125,26 @@ pub fn write_csv(out: &mut impl Write, simulated: &Simulated) -> io::Result<()> 
             line.preemptions,
             line.lost
         )?;
+    }
+    Ok(())
+}
+
+/// Writes a heading and a line for everybody and for each submitter, step by step: when, use and queue, or share and due.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write_steps(out: &mut impl Write, simulated: &Simulated) -> io::Result<()> {
+    writeln!(out, "start,kind,name,utilisation,waiting,share,due")?;
+    for step in &simulated.over_time {
+        writeln!(out, "{},all,all,{},{},,", step.start, step.utilisation, step.waiting)?;
+        let both = [("group", &step.group_shares, &step.group_due), ("submitter", &step.shares, &step.due)];
+        for (kind, shares, due) in both {
+            let names: BTreeSet<&String> = shares.keys().chain(due.keys()).collect();
+            for name in names {
+                let text = |of: &BTreeMap<String, f64>| of.get(name).map(f64::to_string).unwrap_or_default();
+                writeln!(out, "{},{kind},{},,,{},{}", step.start, quoted(name), text(shares), text(due))?;
+            }
+        }
     }
     Ok(())
 }
