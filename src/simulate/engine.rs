@@ -226,6 +226,7 @@ mod tests {
         assert!((wait.mean - 34.0 / 3.0).abs() < 1e-12);
         // Slowdowns 25/25, 45/20, 14/10: job 3 counts as 10 s long.
         assert!((simulated.all.slowdown.mean - (1.0 + 2.25 + 1.4) / 3.0).abs() < 1e-12);
+        assert_eq!(simulated.over_time.len(), 1);
         // Core-seconds: 50 + 5 and 20, of 2 · 50.
         assert_eq!(simulated.utilisation, 0.75);
         assert_eq!(simulated.submitters[0].core_seconds, 55.0);
@@ -242,6 +243,15 @@ mod tests {
         assert_eq!((simulated.all.preemptions, simulated.all.lost, simulated.end), (1, 20.0, 60));
         assert_eq!(simulated.submitters[0].core_seconds, 50.0);
         assert_eq!(simulated.jobs.completed, 2);
+    }
+
+    #[test]
+    fn a_cycle_at_the_very_end_makes_no_step_of_time() {
+        // The job that comes at 100 has its cycle at 100, where the second step would begin.
+        let plan = Plan { until: Some(100), ..EVERY_10 };
+        let (simulated, looked) = played(&[(1, 0, 50, 1, 1), (2, 100, 5, 1, 2)], 1, &plan, None);
+        assert_eq!((looked, simulated.over_time.len()), (vec![0, 100], 1));
+        assert_eq!(simulated.over_time[0].utilisation, 0.5);
     }
 
     #[test]

@@ -317,6 +317,7 @@ impl<'w> Tally<'w> {
             step.shares.values_mut().chain(step.group_shares.values_mut()).for_each(|part| *part /= used);
             Step { utilisation: used / (cores * seconds), waiting: step.waiting / seconds, ..step }
         };
-        found.into_iter().map(level).collect()
+        // What was told at the very end belongs to no step of time.
+        found.into_iter().filter(|(number, step)| *number == 0 || step.start < end).map(level).collect()
     }
 }

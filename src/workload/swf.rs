@@ -164,12 +164,17 @@ fn record(workload: &mut Workload, text: &str) -> Result<(), String> {
         run_time,
         cores,
         submitter,
-        // The trace counts KB a processor.
-        memory: u32::try_from(memory.max(0).saturating_mul(i64::from(cores)).div_ceil(1024)).unwrap_or(u32::MAX),
+        memory: megabytes(memory, cores),
         asked_time: (asked_time > 0).then_some(asked_time),
         ad: None,
     });
     Ok(())
+}
+
+/// Memory of a job, MB; the trace counts KB a processor.
+fn megabytes(memory: i64, cores: u32) -> u32 {
+    let all = u64::try_from(memory).unwrap_or(0).saturating_mul(u64::from(cores));
+    u32::try_from(all.div_ceil(1024)).unwrap_or(u32::MAX)
 }
 
 /// Reads a number; fractions are cut off.
