@@ -120,14 +120,11 @@ const DUMP: &str = "Cluster - 'c'\nParent - 'root'\nAccount - 'group1':Fairshare
 #[test]
 fn slurms_shares_are_those_of_the_tree() {
     // 3/5 for the first account, of which its users have 2/3 and 1/3; 2/5 for the second.
-    let trace = crowd(&[(1, 1), (1, 2), (2, 3)], 12);
-    for flags in ["", "PriorityFlags=NO_FAIR_TREE\n"] {
-        let simulated = played(&trace, 42, &slurm(&(CONF.to_owned() + flags), DUMP), 12 * DAY);
-        for (user, part) in [("group1.user1@trace", 0.4), ("group1.user2@trace", 0.2), ("group2.user3@trace", 0.4)] {
-            near(share(&simulated, user, 4), part);
-            let due = simulated.submitters.iter().find(|line| line.name == user).unwrap().due.unwrap();
-            assert!((due - part).abs() < 1e-9, "{user} is due {due}");
-        }
+    let simulated = played(&crowd(&[(1, 1), (1, 2), (2, 3)], 12), 42, &slurm(CONF, DUMP), 12 * DAY);
+    for (user, part) in [("group1.user1@trace", 0.4), ("group1.user2@trace", 0.2), ("group2.user3@trace", 0.4)] {
+        near(share(&simulated, user, 4), part);
+        let due = simulated.submitters.iter().find(|line| line.name == user).unwrap().due.unwrap();
+        assert!((due - part).abs() < 1e-9, "{user} is due {due}");
     }
 }
 
