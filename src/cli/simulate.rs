@@ -207,17 +207,18 @@ fn workload(
     let path = &arguments.workload;
     let name = path.display().to_string();
     let bare = name.strip_suffix(".gz").unwrap_or(&name);
-    let (workload, what) = if bare.ends_with(".swf") || name == "-" {
-        let mut input = input::open(path)?;
-        (swf::read(&mut input.reader).map_err(|error| input::unreadable(&input.name, &error))?, "")
-    } else {
-        let run_time = parse_expr(arguments.run_time.as_bytes(), &ParseOptions::default()).map_err(|error| {
-            let origin = report::Origin::whole("--run-time");
-            Failure::rendered(report::render(&error, arguments.run_time.as_bytes(), &origin, None, streams.err))
-        })?;
-        let ads = input::many_ads(path, evaluation, notes, |ad, ()| ad)?;
-        (job_ads::read(ads, &run_time, rules.knobs.accountant.domain.as_deref(), evaluation), "ad ")
-    };
+    let (workload, what) =
+        if Path::new(bare).extension().is_some_and(|end| end.eq_ignore_ascii_case("swf")) || name == "-" {
+            let mut input = input::open(path)?;
+            (swf::read(&mut input.reader).map_err(|error| input::unreadable(&input.name, &error))?, "")
+        } else {
+            let run_time = parse_expr(arguments.run_time.as_bytes(), &ParseOptions::default()).map_err(|error| {
+                let origin = report::Origin::whole("--run-time");
+                Failure::rendered(report::render(&error, arguments.run_time.as_bytes(), &origin, None, streams.err))
+            })?;
+            let ads = input::many_ads(path, evaluation, notes, |ad, ()| ad)?;
+            (job_ads::read(ads, &run_time, rules.knobs.accountant.domain.as_deref(), evaluation), "ad ")
+        };
     for fault in &workload.faults {
         notes.warn(format!("{name}:{what}{fault}"));
     }

@@ -176,10 +176,10 @@ impl Plot {
         let (left, right) = (MARGIN.0, SIZE.0 - MARGIN.1);
         for (at, mark) in &self.y.ticks {
             let y = self.up(*at);
-            let _ = write!(
+            let _ = writeln!(
                 text,
                 "<path class=\"grid\" d=\"M{left} {y:.1}H{right}\"/><text x=\"{:.1}\" y=\"{:.1}\" \
-                 text-anchor=\"end\">{}</text>\n",
+                 text-anchor=\"end\">{}</text>",
                 left - 6.0,
                 y + 4.0,
                 escaped(mark)
@@ -218,10 +218,10 @@ impl Plot {
         Self::below(text, &x.label);
         for (at, mark) in &x.ticks {
             let at = across(*at);
-            let _ = write!(
+            let _ = writeln!(
                 text,
                 "<path class=\"axis\" d=\"M{at:.1} {bottom}v4\"/><text x=\"{at:.1}\" y=\"{:.1}\" \
-                 text-anchor=\"middle\">{}</text>\n",
+                 text-anchor=\"middle\">{}</text>",
                 bottom + 17.0,
                 escaped(mark)
             );
