@@ -13,7 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("program", &["program"]),
     ("analysis", &["analysis"]),
     ("pool", &["generate", "pool", "queue", "quota", "accountant", "priority", "config"]),
-    ("negotiate", &["negotiate"]),
+    ("negotiate", &["negotiate", "workload", "simulate"]),
     ("counsel", &["lint", "tidy", "autoclusters", "policy", "explain", "whatif"]),
     ("shell", &["conform", "report", "cli", "repl", "main", "lib"]),
 ];

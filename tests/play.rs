@@ -4,9 +4,13 @@
 
 use classmate::accountant::Journal;
 use classmate::ad::ClassAd;
-use classmate::config::Config;
+use classmate::config::slurm::{Associations, SlurmConf};
+use classmate::config::{Config, TextFiles};
 use classmate::negotiate::play::{Plan, Played, play};
 use classmate::negotiate::{Snapshot, commit};
+use classmate::priority::Policy;
+use classmate::priority::dirac::DiracChoice;
+use classmate::priority::slurm::{Options, SlurmFiles, SlurmSettings};
 use classmate::syntax::parse::{ParseOptions, parse_expr};
 
 fn ad(text: &str) -> ClassAd {
@@ -49,6 +53,33 @@ fn played(snapshot: Snapshot, plan: &Plan) -> Vec<Played> {
 /// Ended, started, displaced, running and idle of every cycle.
 fn counts(cycles: &[Played]) -> Vec<[usize; 5]> {
     cycles.iter().map(|c| [c.ended, c.started, c.displaced, c.running, c.idle]).collect()
+}
+
+#[test]
+fn usage_builds_up_from_cycle_to_cycle_under_a_tree_of_shares() {
+    let (conf, _) = SlurmConf::read("c", b"PriorityWeightFairshare=1000", &TextFiles::default());
+    let dump = b"Cluster - 'c'\nParent - 'root'\nAccount - 'g'\nParent - 'g'\nUser - 'a'\nUser - 'b'\n";
+    let associations = Associations::read("d", dump).0;
+    let files = SlurmFiles { conf, associations, usage: Vec::new(), qos: Vec::new(), options: Options::default() };
+    let own = "AcctGroup = \"g\"; AcctGroupUser";
+    let jobs = [jobs("a", 1, 3, &format!("{own} = \"a\"")), jobs("b", 2, 3, &format!("{own} = \"b\""))];
+    let policy = Policy::Slurm(Box::new(SlurmSettings::new(files).unwrap()));
+    let snapshot = Snapshot { policy, ..pool("", vec![slot("s", "")], &jobs) };
+    let cycles = played(snapshot, &plan(6, 300, "300"));
+    let matched: Vec<&str> = cycles.iter().map(|cycle| cycle.outcome.matches[0].submitter.as_str()).collect();
+    // One slot, jobs as long as a cycle: the older job first, then whoever has used less.
+    assert_eq!(matched, ["a@x", "b@x", "a@x", "b@x", "a@x", "b@x"]);
+}
+
+#[test]
+fn lots_of_another_cycle_are_other_lots() {
+    let snapshot = Snapshot {
+        policy: Policy::Dirac(DiracChoice::default()),
+        ..pool("", vec![slot("s", "")], &[jobs("a", 1, 40, ""), jobs("b", 2, 40, "")])
+    };
+    let cycles = played(snapshot, &plan(40, 60, "60"));
+    let a = cycles.iter().filter(|cycle| cycle.outcome.matches[0].submitter == "a@x").count();
+    assert!((8..=32).contains(&a), "{a} of 40 draws between equals");
 }
 
 #[test]

@@ -183,6 +183,12 @@ pub(super) fn written(number: f64) -> f64 {
     if number.fract() == 0.0 || !number.is_finite() {
         return number;
     }
+    // Where the millionths are far from a tie, rounding them is exact, and their quotient is the nearest real as a reader
+    // finds it; the error of the product is less than 2^-8.
+    let millionths = number * 1e6;
+    if millionths.abs() < (1_u64 << 44) as f64 && (millionths.fract().abs() - 0.5).abs() > 0.01 {
+        return millionths.round() / 1e6;
+    }
     format!("{number:.6}").parse().unwrap_or(number)
 }
 
@@ -191,6 +197,19 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    proptest! {
+        #[test]
+        fn six_decimals_are_those_of_the_text(number in prop_oneof![
+            -1.0..1.0_f64, -1e4..1e4_f64, -1e8..1e8_f64, -1e15..1e15_f64,
+            // At ties and next to them.
+            (-1_000_000_000_i64..1_000_000_000).prop_map(|half| (half as f64 + 0.5) / 1e6),
+            (-1_000_000_000_i64..1_000_000_000).prop_map(|half| (half as f64 + 0.490_000_1) / 1e6),
+        ]) {
+            let text: f64 = format!("{number:.6}").parse().unwrap();
+            prop_assert_eq!(written(number).to_bits(), text.to_bits());
+        }
+    }
 
     const DAY: f64 = 86400.0;
 

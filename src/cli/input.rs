@@ -83,6 +83,15 @@ pub(crate) fn steps(count: u64, what: &str) -> ProgressBar {
     bar
 }
 
+/// Progress of a simulation over so many jobs, with both clocks; hidden unless standard error is a terminal.
+pub(crate) fn clocks(count: u64) -> ProgressBar {
+    let bar = steps(count, "");
+    if let Ok(style) = ProgressStyle::with_template("{msg} {pos}/{len} jobs {wide_bar} {elapsed} of {duration}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
 fn bar(size: u64, name: &str) -> ProgressBar {
     let bar = ProgressBar::new(size);
     let style = "{msg} {wide_bar} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}";

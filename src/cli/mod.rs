@@ -2,6 +2,7 @@
 
 mod ads;
 mod autoclusters;
+mod compare;
 mod config;
 mod conform;
 mod dirac;
@@ -19,6 +20,7 @@ mod quotas;
 mod repl;
 mod report;
 mod settings;
+mod simulate;
 mod slurm;
 mod sprio;
 mod sshare;
@@ -97,6 +99,8 @@ enum Command {
     Diff(whatif::DiffArguments),
     Report(Box<report::Arguments>),
     Generate(generate::Arguments),
+    Simulate(Box<simulate::Arguments>),
+    Compare(compare::Arguments),
     Quotas(quotas::Arguments),
     Taskqueues(taskqueues::Arguments),
     Userprio(Box<userprio::Arguments>),
@@ -250,6 +254,8 @@ pub fn run() -> ExitCode {
         Command::Report(arguments) => report::run(arguments, streams),
         Command::Diff(arguments) => return ended(whatif::diff(arguments, streams)),
         Command::Generate(arguments) => generate::run(arguments),
+        Command::Simulate(arguments) => simulate::run(arguments, streams),
+        Command::Compare(arguments) => compare::run(arguments, streams),
         Command::Quotas(arguments) => quotas::run(arguments, streams),
         Command::Taskqueues(arguments) => taskqueues::run(arguments, streams),
         Command::Userprio(arguments) => userprio::run(arguments, streams),

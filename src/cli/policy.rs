@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
+use crate::ad::ClassAd;
 use crate::cli::Failure;
 use crate::cli::dirac::CsFiles;
 use crate::cli::input::Notes;
@@ -11,6 +12,7 @@ use crate::cli::slurm::{SlurmArguments, Stand};
 use crate::negotiate::Snapshot;
 use crate::priority::Policy;
 use crate::priority::slurm::machines::enlist;
+use crate::value::{List, Value};
 
 /// The choice of a policy.
 #[derive(clap::Args, Debug)]
@@ -70,5 +72,18 @@ impl PolicyArguments {
                 Ok(Policy::Slurm(Box::new(settings)))
             }
         }
+    }
+
+    /// What a machine says that any job may use, as far as the policy asks: it belongs to every partition.
+    pub(super) fn everywhere(policy: &Policy) -> ClassAd {
+        let mut ad = ClassAd::new();
+        if let Policy::Slurm(settings) = policy {
+            let names: Vec<Value> =
+                settings.conf().partitions.iter().map(|partition| Value::Str(partition.name.as_str().into())).collect();
+            if !names.is_empty() {
+                ad.insert("PartitionName", Value::List(List::of(names)));
+            }
+        }
+        ad
     }
 }

@@ -88,7 +88,7 @@ pub trait Watch {
 }
 
 /// Nobody watches.
-struct Unwatched;
+pub(crate) struct Unwatched;
 
 impl Watch for Unwatched {
     fn begins(&mut self, _: &'static str) {}
@@ -129,33 +129,75 @@ pub fn run_taking(snapshot: &mut Snapshot, path: Path, watch: &mut dyn Watch) ->
 
 /// The phases of a cycle over slots, one after another.
 fn phases(snapshot: &Snapshot, slots: Vec<ClassAd>, path: Path, watch: &mut dyn Watch) -> Result<Cycle, ConfigError> {
-    let mut settings = snapshot.settings();
+    let settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
     let strange = strange(&slots);
-    let mut slots = self::slots(slots, &rules, &settings);
+    let slots = self::slots(slots, &rules, &settings);
     watch.begins("charge");
     let mut policy = charge(snapshot, &slots, &rules, &settings);
+    let offered = Offered { slots, strange, size: None };
+    run_open(snapshot, &rules, &mut *policy, offered, path, watch)
+}
+
+/// Runs one of several cycles under a policy that keeps by itself what was used; `kept` is the policy, once it is open.
+fn run_kept<'r>(
+    snapshot: &Snapshot,
+    rules: &'r Rules,
+    kept: &mut Option<Box<dyn PriorityPolicy + 'r>>,
+) -> Result<Outcome, ConfigError> {
+    let settings = snapshot.settings();
+    let strange = strange(&snapshot.slots);
+    let slots = self::slots(snapshot.slots.clone(), rules, &settings);
+    let mut policy = kept.take().unwrap_or_else(|| open(snapshot, &slots, rules, &settings));
+    charge_slots(&mut *policy, &slots, snapshot.now);
+    let offered = Offered { slots, strange, size: None };
+    let cycle = run_open(snapshot, rules, &mut *policy, offered, Path::Fast, &mut Unwatched)?;
+    *kept = Some(policy);
+    Ok(cycle.outcome)
+}
+
+/// What is dealt in a cycle.
+pub(crate) struct Offered {
+    /// The slots that take part.
+    pub(crate) slots: Vec<Slot>,
+    /// Ads that are none of slots, and those of slots without a name.
+    pub(crate) strange: (usize, usize),
+    /// The size of the pool, if these slots are not all of it.
+    pub(crate) size: Option<PoolSize>,
+}
+
+/// The phases of a cycle behind the charges, under a policy that is open: one that lasts for many cycles, or for one.
+pub(crate) fn run_open(
+    snapshot: &Snapshot,
+    rules: &Rules,
+    policy: &mut dyn PriorityPolicy,
+    Offered { mut slots, strange, size }: Offered,
+    path: Path,
+    watch: &mut dyn Watch,
+) -> Result<Cycle, ConfigError> {
+    let mut settings = snapshot.settings();
     watch.begins("queue");
-    let (submitters, queue, known) = queue(snapshot, &slots, &rules, &*policy, &settings);
+    let (submitters, queue, known) = queue(snapshot, &slots, rules, &*policy, &settings);
     watch.begins("divide");
-    let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
+    let all = || PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
+    let size = size.unwrap_or_else(all);
     rules.groups.fit(&size)?;
     let quotas = KnownQuotas::of(&rules.groups, &size).map(Arc::new);
     watch.begins("introduce");
     let live = Arc::new(LiveUsage::new(quotas.clone().map(|quotas| quotas as Arc<dyn Groups>)));
-    introduce(&mut slots, &rules, &*policy, quotas.as_deref(), &live, &mut settings);
+    introduce(&mut slots, rules, &*policy, quotas.as_deref(), &live, &mut settings);
     let total_slots = slots.len();
     let offered = single::offered(&queue, known);
     let mut left_out = left_out(strange, snapshot, &queue, known);
     left_out.extend(rules.groups.odd.iter().cloned());
     watch.begins("compile");
-    let mut offers = Offers::new(slots, &rules, &settings);
+    let mut offers = Offers::new(slots, rules, &settings);
     if let Some(log) = &snapshot.log {
         offers = offers.with_books(log);
     }
-    let market = market(offers, &queue, &submitters, &rules, &*policy, path);
+    let market = market(offers, &queue, &submitters, rules, &*policy, path);
     watch.begins("deal");
-    let mut dealing = Dealing::new(&submitters, &rules, &settings, queue, market, &live, &mut *policy);
+    let mut dealing = Dealing::new(&submitters, rules, &settings, queue, market, &live, policy);
     let statistics = &mut dealing.outcome.statistics;
     (statistics.total_slots, statistics.pool_weight) = (total_slots, size.weight);
     statistics.trimmed_slots = dealing.offers.left();
@@ -248,7 +290,7 @@ fn left_out((others, nameless): (usize, usize), snapshot: &Snapshot, queue: &Que
 }
 
 /// The slots that take part, as the negotiator sees them.
-fn slots(ads: Vec<ClassAd>, rules: &Rules, settings: &Settings) -> Vec<Slot> {
+pub(crate) fn slots(ads: Vec<ClassAd>, rules: &Rules, settings: &Settings) -> Vec<Slot> {
     let asked_for = |ad: &ClassAd| {
         let constraint = rules.slots.as_ref();
         let holds = |constraint| Scope::new(ad, settings).eval(constraint);
@@ -307,14 +349,14 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) ->
     (submitters.into_iter().flat_map(asking).collect(), jobs)
 }
 
-/// Priorities and usage, brought up to the moment of the snapshot.
-fn charge<'r>(
+/// The policy over the pool of a snapshot, as its files left it.
+pub(crate) fn open<'r>(
     snapshot: &Snapshot,
     slots: &[Slot],
     rules: &'r Rules,
     settings: &Settings,
 ) -> Box<dyn PriorityPolicy + 'r> {
-    let mut policy = snapshot.policy.open(&Opening {
+    snapshot.policy.open(&Opening {
         log: snapshot.log.as_ref(),
         knobs: &rules.knobs,
         groups: &rules.groups.tree,
@@ -322,7 +364,23 @@ fn charge<'r>(
         slots,
         jobs: &snapshot.jobs,
         settings,
-    });
+    })
+}
+
+/// Priorities and usage, brought up to the moment of the snapshot.
+fn charge<'r>(
+    snapshot: &Snapshot,
+    slots: &[Slot],
+    rules: &'r Rules,
+    settings: &Settings,
+) -> Box<dyn PriorityPolicy + 'r> {
+    let mut policy = open(snapshot, slots, rules, settings);
+    charge_slots(&mut *policy, slots, snapshot.now);
+    policy
+}
+
+/// Charges the slots in use up to a moment.
+fn charge_slots(policy: &mut dyn PriorityPolicy, slots: &[Slot], now: i64) {
     let in_use: Vec<SlotInUse<'_>> = slots
         .iter()
         .filter(|slot| slot.is_in_use())
@@ -332,8 +390,7 @@ fn charge<'r>(
             Some(SlotInUse { submitter, weight, suspended: slot.suspended })
         })
         .collect();
-    policy.charge(&in_use, snapshot.now);
-    policy
+    policy.charge(&in_use, now);
 }
 
 /// Counts what a deal decided, and gives the slots back.

@@ -17,7 +17,7 @@ use crate::eval::scope::{Scope, Settings};
 use crate::negotiate::commit::{CommitError, charged};
 use crate::negotiate::outcome::{Match, Outcome};
 use crate::negotiate::rules::Rules;
-use crate::negotiate::{Snapshot, negotiate};
+use crate::negotiate::{Snapshot, negotiate, run_kept};
 use crate::pool::claim::{Claim, carve, claim, give_back, release, roll_up};
 use crate::pool::consumption::Consumption;
 use crate::pool::facts::Facts;
@@ -99,11 +99,21 @@ pub fn play(
     mut book: impl FnMut(&Snapshot, &Outcome) -> Result<Option<Log>, CommitError>,
     mut each: impl FnMut(Played),
 ) -> Result<(), CommitError> {
+    let rules = Rules::read(&snapshot.config, &snapshot.settings())?;
+    let seed = snapshot.seed;
     let mut floor = Floor::new(snapshot, plan.clone())?;
+    let mut kept = None;
     for cycle in 1..=plan.cycles {
         let ended = floor.end();
         let current = floor.keep();
-        let outcome = negotiate(&floor.snapshot)?;
+        // The same seed in every cycle would draw the same lots.
+        floor.snapshot.seed = seed.wrapping_add(u64::from(cycle - 1));
+        let policy = &floor.snapshot.policy;
+        let outcome = if policy.lasts() && !policy.keeps_books() {
+            run_kept(&floor.snapshot, &rules, &mut kept)?
+        } else {
+            negotiate(&floor.snapshot)?
+        };
         if let Some(current) = current {
             floor.snapshot.slots = current;
         }

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::dirac::{DiracChoice, DiracPriority};
+use super::dirac::{DiracChoice, DiracPriority, WINDOW};
 use super::slurm::{SlurmPriority, SlurmSettings};
 use super::{CondorPriority, PriorityPolicy};
 use crate::accountant::factor::FactorRules;
@@ -52,9 +52,43 @@ pub struct Opening<'o, 'g> {
 }
 
 impl Policy {
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Condor => "condor",
+            Self::Dirac(_) => "dirac",
+            Self::Slurm(_) => "slurm",
+        }
+    }
+
     /// Whether what is used is charged to the accountant's log.
     pub fn keeps_books(&self) -> bool {
         matches!(self, Policy::Condor)
+    }
+
+    /// Whether the policy, once open, keeps what was used from cycle to cycle. Others are opened anew for every cycle.
+    pub fn lasts(&self) -> bool {
+        matches!(self, Policy::Condor | Policy::Slurm(_))
+    }
+
+    /// Among how many of the oldest like jobs the policy chooses one that starts; 1 if it takes the oldest.
+    pub fn chooses_among(&self) -> u32 {
+        match self {
+            Self::Condor | Self::Slurm(_) => 1,
+            Self::Dirac(_) => WINDOW as u32,
+        }
+    }
+
+    /// Whether the policy asks the ads of jobs what ran before.
+    pub fn asks_history(&self) -> bool {
+        match self {
+            Self::Condor | Self::Slurm(_) => false,
+            Self::Dirac(choice) => {
+                let settings = choice.settings();
+                let limited = !settings.running_limits.is_empty() || !settings.matching_delays.is_empty();
+                settings.correct || limited
+            }
+        }
     }
 
     /// The policy over a pool.

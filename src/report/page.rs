@@ -91,7 +91,7 @@ impl Page {
         self.push(format_args!("</tbody>\n</table>\n</div>\n"));
     }
 
-    /// Figures, side by side where there is room: pieces of markup.
+    /// Figures, side by side where there is room: pieces of markup as [`super::plot`] draws them.
     pub fn figures(&mut self, figures: &[String]) {
         self.push(format_args!("<div class=\"plots\">\n{}</div>\n", figures.concat()));
     }

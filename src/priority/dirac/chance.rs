@@ -49,7 +49,9 @@ pub fn first_chances(priorities: &[f64]) -> Vec<f64> {
     let mut chances = vec![0.0; priorities.len()];
     // The product falls like exp(-x · sum): panels that double from where that begins.
     let sum: f64 = relative.iter().sum();
-    let (mut from, mut to) = (0.0, (4.0 / sum).min(1.0));
+    // The last panel is never so short that a node in it rounds to 1, where the logarithm has no value.
+    let last = |to: f64| if to > 0.75 { 1.0 } else { to };
+    let (mut from, mut to) = (0.0, last(4.0 / sum));
     while from < 1.0 {
         for (node, weight) in *QUADRATURE {
             let x = from + (to - from) * node;
@@ -58,7 +60,7 @@ pub fn first_chances(priorities: &[f64]) -> Vec<f64> {
                 *chance += (to - from) * weight * q * (product - (-q * x).ln_1p()).exp();
             }
         }
-        (from, to) = (to, (2.0 * to).min(1.0));
+        (from, to) = (to, last(2.0 * to));
     }
     chances
 }
@@ -115,6 +117,15 @@ mod tests {
         let q: f64 = 1e-6;
         let expected = (1.0 - (1.0 - q).powi(1001)) / (1001.0 * q);
         assert!((first_chances(&one)[0] - expected).abs() < 1e-10);
+    }
+
+    /// The sum of these is just above 8: panels would end just below 1.
+    #[test]
+    fn panels_that_almost_reach_the_end_reach_it() {
+        let mut priorities = vec![1.0; 8];
+        priorities.push(3e-15);
+        let found = first_chances(&priorities);
+        assert!(found[..8].iter().all(|chance| (chance - 0.125).abs() < 1e-12), "{found:?}");
     }
 
     #[test]

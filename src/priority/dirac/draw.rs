@@ -9,7 +9,7 @@ use crate::config::dirac::{Lottery, Order, PolicyOptions};
 /// Queues that are tried for one slot.
 pub const TRIED: usize = 10;
 /// Oldest jobs of a priority among which one is taken.
-const WINDOW: usize = 50;
+pub const WINDOW: usize = 50;
 
 /// The generator `SplitMix64`.
 ///

@@ -12,10 +12,11 @@ use super::factor::recomputed;
 use super::ledger::{Ledger, Running};
 use super::machines::partitions_of;
 use super::settings::SlurmSettings;
-use super::{Figures, Machines, figures};
+use super::{Figures, Machines, ROOT, figures};
 use crate::accountant::GroupOf;
 use crate::accountant::usage::SlotInUse;
 use crate::ad::ClassAd;
+use crate::config::slurm::Shares;
 use crate::eval::scope::Settings;
 use crate::pool::facts::Facts;
 use crate::priority::{
@@ -62,6 +63,21 @@ impl<'g> SlurmPriority<'g> {
     fn association(&self, submitter: &[u8]) -> Option<usize> {
         let tree = self.ledger.tree();
         Asker::of_submitter(submitter, tree).association(tree, None)
+    }
+
+    /// The shares of a submitter out of the whole tree: its part of its level, times that of its account, and so on.
+    fn share_of_tree(&self, submitter: &[u8]) -> f64 {
+        let nodes = self.ledger.tree().nodes();
+        let Some(mut at) = self.association(submitter) else { return 0.0 };
+        let mut share = 1.0;
+        while at != ROOT {
+            // Who stands as its account stands has no part of its own.
+            if nodes[at].shares != Shares::Parent {
+                share *= nodes[at].share_of_level();
+            }
+            at = nodes[at].fair_share_parent;
+        }
+        share
     }
 
     fn uses(&mut self, submitter: &[u8], weight: f64) {
@@ -173,7 +189,7 @@ impl PriorityPolicy for SlurmPriority<'_> {
                     pie: deal.first_pie,
                     spin: 1,
                     priority: 1.0 - figures.factor.unwrap_or(0.0),
-                    share: figures.norm_shares,
+                    share: self.share_of_tree(&claimant.submitter),
                     limit: deal.weight,
                     starved: 0.0,
                     passed: None,

@@ -1,0 +1,258 @@
+//! Cores that are all alike, as one machine under a negotiator: the machine of a trace.
+//!
+//! Jobs of a trace that differ in nothing but their age wait in one line, and a cycle is shown no more of a line than could
+//! start: its cost does not grow with the queue.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use indexmap::IndexMap;
+
+use super::books::{Books, number};
+use super::machines::{Decided, Machines};
+use crate::ad::ClassAd;
+use crate::config::ConfigError;
+use crate::negotiate::rules::Rules;
+use crate::negotiate::{self, Snapshot};
+use crate::pool::PoolSize;
+use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::workload::{Arrival, Workload};
+
+/// The name of the machine.
+const NAME: &str = "slot1@machines";
+
+/// What jobs of one line have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Kind {
+    submitter: usize,
+    cores: u32,
+    memory: u32,
+    asked_time: Option<i64>,
+    /// The job itself, if it is like no other.
+    alone: Option<usize>,
+}
+
+/// Jobs that differ in their age alone.
+#[derive(Default)]
+struct Line {
+    /// Those that a cycle is shown.
+    shown: u32,
+    /// The others, oldest first.
+    behind: VecDeque<usize>,
+}
+
+/// So many cores, and the jobs that wait for them.
+pub struct Alike<'w> {
+    books: Books<'w>,
+    /// What the machine says besides.
+    says: ClassAd,
+    total: u32,
+    free: u32,
+    /// How many jobs wait, by cores.
+    asked: BTreeMap<u32, usize>,
+    lines: IndexMap<Kind, Line>,
+    /// The lines in which jobs stand behind those shown.
+    long: BTreeSet<usize>,
+    /// Whether every job is shown: what groups ask for in all, or what ran before, decides too.
+    all: bool,
+    /// Among how many like jobs the policy chooses.
+    chosen_among: u32,
+}
+
+impl<'w> Alike<'w> {
+    /// So many cores under the settings and the policy of a snapshot, whose slots and jobs do not count. What its first
+    /// slot says, if there is one, the machine says too.
+    pub fn new(workload: &'w Workload, rules: &'w Rules, base: &Snapshot, cores: u32) -> Self {
+        let mut books = Books::new(workload, rules, base);
+        let says = std::mem::take(&mut books.snapshot.slots).into_iter().next().unwrap_or_default();
+        let all = !rules.groups.tree.is_empty() || base.policy.asks_history();
+        let chosen_among = base.policy.chooses_among();
+        let (asked, lines, long) = (BTreeMap::new(), IndexMap::new(), BTreeSet::new());
+        Self { books, says, total: cores, free: cores, asked, lines, long, all, chosen_among }
+    }
+
+    /// The line in which a job waits.
+    fn kind(&self, job: usize) -> Kind {
+        let arrival = &self.books.workload.arrivals[job];
+        let alone = (self.all || arrival.ad.is_some()).then_some(job);
+        let Arrival { submitter, cores, memory, asked_time, .. } = *arrival;
+        Kind { submitter, cores, memory, asked_time, alone }
+    }
+
+    /// Shows the cycle as many jobs of each line as there are cores for, and those among which the policy chooses behind
+    /// them; so one in any case, because shares depend on who asks.
+    fn show(&mut self, now: i64) {
+        let Self { books, lines, long, free, chosen_among, .. } = self;
+        long.retain(|at| {
+            let Some((kind, line)) = lines.get_index_mut(*at) else { return false };
+            while line.shown < *free / kind.cores + *chosen_among {
+                let Some(job) = line.behind.pop_front() else { break };
+                books.wait(job, now);
+                line.shown += 1;
+            }
+            !line.behind.is_empty()
+        });
+    }
+
+    /// A job has got its cores.
+    fn started(&mut self, job: usize, weight: f64, now: i64) {
+        let kind = self.kind(job);
+        let cores = kind.cores;
+        if kind.alone.is_none()
+            && let Some(line) = self.lines.get_mut(&kind)
+        {
+            line.shown -= 1;
+        }
+        self.books.start(job, weight, NAME.as_bytes(), now);
+        self.free = self.free.saturating_sub(cores);
+        if let Some(count) = self.asked.get_mut(&cores) {
+            *count -= 1;
+            if *count == 0 {
+                self.asked.remove(&cores);
+            }
+        }
+    }
+}
+
+/// The machine with so many cores left.
+fn slot(says: &ClassAd, cores: u32) -> ClassAd {
+    let mut ad = says.clone();
+    for (name, text) in [("Name", NAME), ("State", "Unclaimed"), ("Activity", "Idle"), ("MachineResources", "Cpus")] {
+        ad.insert(name, text);
+    }
+    for name in ["PartitionableSlot", "Requirements"] {
+        ad.insert(name, true);
+    }
+    ad.insert("Cpus", i64::from(cores));
+    // Weight and cost of a match are cores.
+    for (name, expr) in [("SlotWeight", "Cpus"), ("ConsumptionCpus", "TARGET.RequestCpus")] {
+        if let Ok(expr) = parse_expr(expr.as_bytes(), &ParseOptions::default()) {
+            ad.insert_expr(name, &expr);
+        }
+    }
+    ad
+}
+
+impl Machines for Alike<'_> {
+    fn cores(&self) -> f64 {
+        f64::from(self.total)
+    }
+
+    fn could_run(&self, cores: u32) -> bool {
+        cores <= self.total
+    }
+
+    fn arrive(&mut self, job: usize, now: i64) {
+        let kind = self.kind(job);
+        *self.asked.entry(kind.cores).or_default() += 1;
+        if kind.alone.is_some() {
+            self.books.wait(job, now);
+            return;
+        }
+        let entry = self.lines.entry(kind);
+        self.long.insert(entry.index());
+        entry.or_default().behind.push_back(job);
+    }
+
+    fn end(&mut self, job: usize, now: i64) {
+        self.free += self.books.workload.arrivals[job].cores;
+        self.books.end(job, now);
+    }
+
+    fn charge(&mut self, now: i64) {
+        self.books.charge(now);
+    }
+
+    fn may_start(&self) -> bool {
+        self.asked.first_key_value().is_some_and(|(least, _)| *least <= self.free)
+    }
+
+    fn cycle(&mut self, now: i64) -> Result<Decided, ConfigError> {
+        self.show(now);
+        let settings = self.books.settings(now);
+        let (rules, total) = (self.books.rules, self.total);
+        let slots = negotiate::slots(vec![slot(&self.says, self.free)], rules, &settings);
+        let whole = slot(&self.says, total);
+        let whole = || negotiate::slots(vec![whole], rules, &settings);
+        let weight = f64::from(total);
+        let size = PoolSize { slots: total as usize, weight, effective: weight, smallest_weight: 1.0 };
+        let outcome = self.books.cycle(&settings, slots, whole, Some(size))?;
+        let due = self.books.due(&outcome, weight);
+        let mut decided = Decided { due, ..Decided::default() };
+        for made in &outcome.matches {
+            if let Some(job) = number(&made.job) {
+                self.started(job, made.weight, now);
+                decided.started.push(job);
+            }
+        }
+        Ok(decided)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulate::{Plan, Simulated, simulate};
+    use crate::workload::swf;
+
+    fn played(trace: &str, cores: u32, base: &Snapshot) -> Simulated {
+        let workload = swf::read(&mut trace.as_bytes()).unwrap();
+        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let mut machines = Alike::new(&workload, &rules, base, cores);
+        let plan = Plan { interval: 60, until: None, step: None };
+        simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap()
+    }
+
+    fn line(id: i64, submit: i64, run: i64, cores: i64, user: i64) -> String {
+        format!("{id} {submit} -1 {run} -1 -1 -1 {cores} -1 -1 1 {user} 1 -1 -1 -1 -1 -1\n")
+    }
+
+    #[test]
+    fn jobs_that_fit_start_in_one_cycle_and_the_next_when_cores_are_free() {
+        // 4 cores: jobs 1 and 2 take them from 0 to 100 and 130; job 3 asks for 2, which are free at 100: cycle 120.
+        let trace = line(1, 0, 100, 2, 1) + &line(2, 0, 130, 2, 2) + &line(3, 0, 10, 2, 1);
+        let simulated = played(&trace, 4, &Snapshot::default());
+        assert_eq!((simulated.cycles, simulated.end), (2, 130));
+        assert_eq!((simulated.jobs.completed, simulated.all.longest_wait), (3, 120));
+    }
+
+    #[test]
+    fn a_cycle_is_shown_no_more_of_a_line_than_could_start() {
+        // A thousand jobs of one user at once, on 3 cores; the oldest go first.
+        let trace: String = (0..1000).map(|id| line(id, 0, 50, 1, 1)).collect();
+        let workload = swf::read(&mut trace.as_bytes()).unwrap();
+        let base = Snapshot::default();
+        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let mut machines = Alike::new(&workload, &rules, &base, 3);
+        for job in 0..1000 {
+            machines.arrive(job, 0);
+        }
+        assert_eq!(machines.cycle(0).unwrap().started, [0, 1, 2]);
+        assert!(!machines.may_start());
+        machines.end(1, 50);
+        assert_eq!(machines.cycle(60).unwrap().started, [3]);
+        assert_eq!(machines.books.snapshot.jobs.len(), 1);
+        assert_eq!(machines.lines[0].behind.len(), 995);
+    }
+
+    #[test]
+    fn equal_users_end_equal() {
+        // Two users keep 4 cores busy with jobs of a minute.
+        let trace: String = (0..400).map(|id| line(id, 0, 60, 1, id % 2)).collect();
+        let simulated = played(&trace, 4, &Snapshot::default());
+        assert_eq!(simulated.jobs.completed, 400);
+        assert!(simulated.jain > 0.999, "{}", simulated.jain);
+        assert_eq!(simulated, played(&trace, 4, &Snapshot::default()));
+    }
+
+    #[test]
+    fn shares_and_lots_play_and_drop_no_job() {
+        let trace: String = (0..60).map(|id| line(id, id * 7, 45 + id, 1 + id % 2, id % 3)).collect();
+        let lots = Snapshot {
+            policy: crate::priority::Policy::Dirac(crate::priority::dirac::DiracChoice::default()),
+            ..Snapshot::default()
+        };
+        for base in [Snapshot::default(), lots] {
+            assert_eq!(played(&trace, 4, &base).jobs.completed, 60);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Runs side by side: the same number of each in one row.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::result::{Line, Run};
+
+/// Several runs, number by number.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// What the runs are called, in the order of all values below.
+    pub runs: Vec<String>,
+    /// What holds for a run as a whole.
+    pub measures: Vec<Measure>,
+    /// What each group got.
+    pub groups: Vec<Parts>,
+    /// What each submitter got; the largest user over all runs first.
+    pub submitters: Vec<Parts>,
+}
+
+/// A number of each run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Measure {
+    /// What it is.
+    pub name: &'static str,
+    /// In which unit.
+    pub unit: Unit,
+    /// Its value in each run.
+    pub values: Vec<f64>,
+}
+
+/// What a number counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Jobs, cores, cycles.
+    Count,
+    /// A part of a whole, 0 to 1.
+    Fraction,
+    /// Seconds.
+    Seconds,
+    /// Core-seconds.
+    CoreSeconds,
+    /// A number by itself.
+    Ratio,
+}
+
+/// What a submitter or a group got in each run; none where it had no jobs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Parts {
+    /// Who.
+    pub name: String,
+    /// Its part of what was in use, 0 to 1.
+    pub share: Vec<Option<f64>>,
+    /// What the policy gave it when it asked, 0 to 1.
+    pub due: Vec<Option<f64>>,
+    /// The mean of its waits, seconds.
+    pub wait_mean: Vec<Option<f64>>,
+    /// Its longest wait, seconds.
+    pub longest_wait: Vec<Option<f64>>,
+}
+
+type Number = fn(&Run) -> f64;
+
+const MEASURES: [(&str, Unit, Number); 17] = [
+    ("cores", Unit::Count, |run| run.simulated.cores),
+    ("simulated time", Unit::Seconds, |run| (run.simulated.end - run.simulated.start) as f64),
+    ("utilisation", Unit::Fraction, |run| run.simulated.utilisation),
+    ("jobs completed", Unit::Count, |run| run.simulated.jobs.completed as f64),
+    ("jobs running", Unit::Count, |run| run.simulated.jobs.running as f64),
+    ("jobs waiting", Unit::Count, |run| run.simulated.jobs.waiting as f64),
+    ("jobs never started", Unit::Count, |run| run.simulated.jobs.never_started as f64),
+    ("jobs too large", Unit::Count, |run| run.simulated.jobs.too_large as f64),
+    ("wait, mean", Unit::Seconds, |run| run.simulated.all.wait.mean),
+    ("wait, median", Unit::Seconds, |run| run.simulated.all.wait.median),
+    ("wait, 95 %", Unit::Seconds, |run| run.simulated.all.wait.p95),
+    ("wait, longest", Unit::Seconds, |run| run.simulated.all.longest_wait as f64),
+    ("slowdown, mean", Unit::Ratio, |run| run.simulated.all.slowdown.mean),
+    ("slowdown, 95 %", Unit::Ratio, |run| run.simulated.all.slowdown.p95),
+    ("Jain's index", Unit::Ratio, |run| run.simulated.jain),
+    ("preemptions", Unit::Count, |run| run.simulated.all.preemptions as f64),
+    ("lost work", Unit::CoreSeconds, |run| run.simulated.all.lost),
+];
+
+impl Comparison {
+    /// Puts runs side by side, each with what it is called.
+    pub fn new(runs: &[(String, Run)]) -> Self {
+        let measure = |(name, unit, number): (&'static str, Unit, Number)| Measure {
+            name,
+            unit,
+            values: runs.iter().map(|(_, run)| number(run)).collect(),
+        };
+        let several = runs.iter().any(|(_, run)| run.simulated.groups.len() > 1);
+        let groups = if several { parts(runs, |run| &run.simulated.groups) } else { Vec::new() };
+        Self {
+            runs: runs.iter().map(|(name, _)| name.clone()).collect(),
+            measures: MEASURES.into_iter().map(measure).collect(),
+            groups,
+            submitters: parts(runs, |run| &run.simulated.submitters),
+        }
+    }
+}
+
+/// Everybody in any of the runs, the largest user first; those alike by name.
+fn parts(runs: &[(String, Run)], lines: fn(&Run) -> &[Line]) -> Vec<Parts> {
+    let mut found: BTreeMap<&str, (f64, Vec<Option<&Line>>)> = BTreeMap::new();
+    for (at, (_, run)) in runs.iter().enumerate() {
+        for line in lines(run) {
+            let (used, of) = found.entry(&line.name).or_insert_with(|| (0.0, vec![None; runs.len()]));
+            *used += line.core_seconds;
+            of[at] = Some(line);
+        }
+    }
+    let mut ranked: Vec<(f64, Parts)> = Vec::with_capacity(found.len());
+    for (name, (used, of)) in found {
+        let each = |number: fn(&Line) -> Option<f64>| of.iter().map(|line| line.and_then(number)).collect();
+        let parts = Parts {
+            name: name.to_owned(),
+            share: each(|line| Some(line.share)),
+            due: each(|line| line.due),
+            wait_mean: each(|line| Some(line.wait.mean)),
+            longest_wait: each(|line| Some(line.longest_wait as f64)),
+        };
+        ranked.push((used, parts));
+    }
+    ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    ranked.into_iter().map(|(_, parts)| parts).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::negotiate::Snapshot;
+    use crate::negotiate::rules::Rules;
+    use crate::simulate::{Alike, Plan, simulate};
+    use crate::workload::swf;
+
+    fn run(trace: &str) -> Run {
+        let workload = swf::read(&mut trace.as_bytes()).unwrap();
+        let base = Snapshot::default();
+        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let plan = Plan { interval: 60, until: None, step: None };
+        let mut machines = Alike::new(&workload, &rules, &base, 2);
+        let simulated = simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap();
+        Run { workload: "t".to_owned(), policy: "condor".to_owned(), interval: 60, seed: 0, simulated }
+    }
+
+    #[test]
+    fn who_is_in_one_run_alone_has_no_number_in_the_other() {
+        let line =
+            |id: i64, run: i64, user: i64| format!("{id} 0 -1 {run} -1 -1 -1 1 -1 -1 1 {user} -1 -1 -1 -1 -1 -1\n");
+        let runs =
+            [("one".to_owned(), run(&(line(1, 100, 1) + &line(2, 300, 2)))), ("two".to_owned(), run(&line(1, 100, 1)))];
+        let found = Comparison::new(&runs);
+        assert_eq!(found.runs, ["one", "two"]);
+        let names: Vec<&str> = found.submitters.iter().map(|parts| parts.name.as_str()).collect();
+        assert_eq!(names, ["user2@trace", "user1@trace"], "300 core-seconds stand before 200");
+        assert_eq!(found.submitters[0].share, [Some(0.75), None]);
+        assert_eq!(found.submitters[1].share, [Some(0.25), Some(1.0)]);
+        assert_eq!(found.groups, []);
+        let completed = found.measures.iter().find(|measure| measure.name == "jobs completed").unwrap();
+        assert_eq!(completed.values, [2.0, 1.0]);
+    }
+
+    #[test]
+    fn a_run_is_the_same_when_it_was_written_and_read() {
+        let run = run("1 0 -1 7 -1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n");
+        let text = serde_json::to_string(&run).unwrap();
+        assert_eq!(serde_json::from_str::<Run>(&text).unwrap(), run);
+    }
+}

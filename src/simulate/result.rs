@@ -1,0 +1,138 @@
+//! What a simulation came to. Plain data; the names of its fields are those of `--format json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::spread::Spread;
+
+/// What was played, how, and what it came to: a run that can be kept and compared with others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The file of the workload.
+    pub workload: String,
+    /// The name of the policy.
+    pub policy: String,
+    /// Seconds from one cycle to the next.
+    pub interval: i64,
+    /// Where random numbers began.
+    pub seed: u64,
+    /// What it came to.
+    #[serde(flatten)]
+    pub simulated: Simulated,
+}
+
+/// A simulation that is over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Simulated {
+    /// When the first job came, epoch seconds.
+    pub start: i64,
+    /// The last event, or when the simulation was stopped.
+    pub end: i64,
+    /// Cores of the machines.
+    pub cores: f64,
+    /// Cycles that were run; those that could not have started a job are left out.
+    pub cycles: u64,
+    /// What became of the jobs.
+    pub jobs: Counted,
+    /// Core-seconds in use out of all there were, 0 to 1.
+    pub utilisation: f64,
+    /// Jain's index over the core-seconds of the submitters with jobs.
+    pub jain: f64,
+    /// Everybody together.
+    pub all: Line,
+    /// Each submitter, by name.
+    pub submitters: Vec<Line>,
+    /// Each group, by name.
+    pub groups: Vec<Line>,
+    /// How long the jobs that started waited, in classes.
+    pub waits: Vec<Waited>,
+    /// Length of the steps below, seconds.
+    pub step: i64,
+    /// Steps of time in which anything ran or waited.
+    pub over_time: Vec<Step>,
+}
+
+/// What became of the jobs of a workload: of its records, each is in one of the counts from `bad` to `waiting`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Lines or ads that should be jobs.
+    pub records: u64,
+    /// Lines that were not understood; those of the header too.
+    pub bad: u64,
+    /// Jobs that were cancelled before they ran.
+    pub cancelled: u64,
+    /// Lines about parts of jobs that have a line of their own.
+    pub partial: u64,
+    /// Jobs that ask for more cores than there are.
+    pub too_large: u64,
+    /// Jobs that come after the end.
+    pub yet_to_come: u64,
+    /// Jobs that ran to their ends.
+    pub completed: u64,
+    /// Jobs that run at the end.
+    pub running: u64,
+    /// Jobs that wait at the end.
+    pub waiting: u64,
+    /// Those of them that never started.
+    pub never_started: u64,
+}
+
+/// What a submitter, a group or everybody got.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// Who.
+    pub name: String,
+    /// Jobs that came.
+    pub jobs: u64,
+    /// Jobs that ran to their ends.
+    pub completed: u64,
+    /// Jobs that ask for more cores than there are.
+    pub too_large: u64,
+    /// Seconds from submission to the first start, of the jobs that started.
+    pub wait: Spread,
+    /// The longest wait, seconds; that of jobs that never started too.
+    pub longest_wait: i64,
+    /// Bounded slowdown of the jobs that ended: the time from submission to end by the run time, that taken as 10 s at
+    /// least; 1 or more.
+    pub slowdown: Spread,
+    /// Core-seconds in use, lost work included.
+    pub core_seconds: f64,
+    /// That as a fraction of everybody's.
+    pub share: f64,
+    /// The fraction of the pool that the policy gave it, the mean over the cycles in which it asked; of a group that of
+    /// those of its members who asked. None if it never asked.
+    pub due: Option<f64>,
+    /// Runs that were cut short.
+    pub preemptions: u64,
+    /// Core-seconds that were lost with them.
+    pub lost: f64,
+}
+
+/// The jobs whose waits are in one class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waited {
+    /// The longest wait of the class, seconds; none in the last one, which has no end.
+    pub up_to: Option<i64>,
+    /// How many jobs.
+    pub jobs: u64,
+}
+
+/// A step of time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// When it begins, epoch seconds.
+    pub start: i64,
+    /// Core-seconds in use out of all there were, 0 to 1.
+    pub utilisation: f64,
+    /// Jobs that wait, the mean over the step.
+    pub waiting: f64,
+    /// Each submitter's fraction of what was in use.
+    pub shares: BTreeMap<String, f64>,
+    /// What the policy gave each submitter that asked, the mean over the cycles of the step.
+    pub due: BTreeMap<String, f64>,
+    /// The same by groups, if there are several: fractions of what was in use.
+    pub group_shares: BTreeMap<String, f64>,
+    /// What the policy gave each group whose members asked.
+    pub group_due: BTreeMap<String, f64>,
+}

@@ -1,0 +1,323 @@
+//! What happened to every job and every submitter, while it happens.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::engine::Plan;
+use super::integral::{Integral, Mean, Steps};
+use super::result::{Counted, Line, Simulated, Step, Waited};
+use super::spread::{Spread, jain};
+use crate::workload::Workload;
+
+/// Jobs shorter than this count as so long in a slowdown, seconds.
+const SHORTEST: f64 = 10.0;
+
+/// Steps a workload is told in, about.
+const WANTED: i64 = 100;
+
+/// The longest waits of the classes in which they are told, seconds: a minute, five, a quarter of an hour, an hour, four, a
+/// day, a week.
+const CLASSES: [i64; 7] = [60, 300, 900, 3600, 4 * 3600, 86_400, 7 * 86_400];
+
+/// Counts and sums of a simulation.
+pub(super) struct Tally<'w> {
+    workload: &'w Workload,
+    steps: Steps,
+    states: Vec<State>,
+    persons: Vec<Person>,
+    /// Names of groups, and which of them each submitter is in.
+    groups: Vec<&'w [u8]>,
+    group_of: Vec<usize>,
+    /// What the policy gave the groups; sums of a cycle while it is looked at.
+    group_due: Vec<Mean>,
+    cycle_due: Vec<f64>,
+    /// Jobs that wait.
+    queue: Integral,
+    too_large: u64,
+    cycles: u64,
+}
+
+/// Where a job stands.
+#[derive(Clone, Copy, Default)]
+struct State {
+    /// When it started first.
+    first: Option<i64>,
+    /// Since when it runs, if it does.
+    since: Option<i64>,
+    arrived: bool,
+    ended: bool,
+}
+
+/// What a submitter got.
+struct Person {
+    use_: Integral,
+    lost: f64,
+    preemptions: u64,
+    jobs: u64,
+    too_large: u64,
+    completed: u64,
+    waits: Vec<f64>,
+    slowdowns: Vec<f64>,
+    /// The longest time to a first start, or to the end for those that never started.
+    longest: i64,
+    due: Mean,
+}
+
+impl<'w> Tally<'w> {
+    pub(super) fn new(workload: &'w Workload, start: i64, plan: &Plan) -> Self {
+        let jobs = &workload.arrivals;
+        let last = jobs.iter().map(|job| job.submit.saturating_add(job.run_time)).max().unwrap_or(start);
+        let last = plan.until.unwrap_or(last).max(start);
+        let hours = ((last - start) / WANTED / 3600).saturating_add(1);
+        let length = plan.step.unwrap_or(hours * 3600).max(1);
+        let steps = Steps { start, length };
+        let person = |_| Person {
+            use_: Integral::new(steps),
+            lost: 0.0,
+            preemptions: 0,
+            jobs: 0,
+            too_large: 0,
+            completed: 0,
+            waits: Vec::new(),
+            slowdowns: Vec::new(),
+            longest: 0,
+            due: Mean::default(),
+        };
+        let names: BTreeSet<&[u8]> = workload.submitters.iter().map(|one| one.group.as_slice()).collect();
+        let groups: Vec<&[u8]> = names.into_iter().collect();
+        let group_of = workload.submitters.iter().map(|one| groups.binary_search(&&one.group[..]).unwrap_or(0));
+        Self {
+            workload,
+            steps,
+            group_of: group_of.collect(),
+            group_due: vec![Mean::default(); groups.len()],
+            cycle_due: vec![0.0; groups.len()],
+            groups,
+            states: vec![State::default(); jobs.len()],
+            persons: (0..workload.submitters.len()).map(person).collect(),
+            queue: Integral::new(steps),
+            too_large: 0,
+            cycles: 0,
+        }
+    }
+
+    /// Jobs that wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.queue.level() as usize
+    }
+
+    fn person(&mut self, job: usize) -> &mut Person {
+        &mut self.persons[self.workload.arrivals[job].submitter]
+    }
+
+    pub(super) fn arrive(&mut self, job: usize, now: i64) {
+        self.queue.add(now, 1.0);
+        self.states[job].arrived = true;
+        self.person(job).jobs += 1;
+    }
+
+    pub(super) fn too_large(&mut self, job: usize) {
+        self.too_large += 1;
+        let person = self.person(job);
+        person.jobs += 1;
+        person.too_large += 1;
+    }
+
+    pub(super) fn start(&mut self, job: usize, now: i64) {
+        self.queue.add(now, -1.0);
+        let arrival = &self.workload.arrivals[job];
+        let state = &mut self.states[job];
+        state.since = Some(now);
+        let first = state.first.replace(state.first.unwrap_or(now)).is_none();
+        let person = &mut self.persons[arrival.submitter];
+        person.use_.add(now, f64::from(arrival.cores));
+        if first {
+            let wait = now - arrival.submit;
+            person.waits.push(wait as f64);
+            person.longest = person.longest.max(wait);
+        }
+    }
+
+    pub(super) fn displace(&mut self, job: usize, now: i64) {
+        self.queue.add(now, 1.0);
+        let ran = self.states[job].since.take().map_or(0, |since| now - since);
+        let cores = f64::from(self.workload.arrivals[job].cores);
+        let person = self.person(job);
+        person.use_.add(now, -cores);
+        person.lost += cores * ran as f64;
+        person.preemptions += 1;
+    }
+
+    pub(super) fn end(&mut self, job: usize, now: i64) {
+        let arrival = &self.workload.arrivals[job];
+        let state = &mut self.states[job];
+        (state.since, state.ended) = (None, true);
+        let person = &mut self.persons[arrival.submitter];
+        person.use_.add(now, -f64::from(arrival.cores));
+        person.completed += 1;
+        let stay = (now - arrival.submit) as f64;
+        person.slowdowns.push((stay / (arrival.run_time as f64).max(SHORTEST)).max(1.0));
+    }
+
+    /// A cycle was run, in which these asked and were given these parts of the pool.
+    pub(super) fn cycle(&mut self, now: i64, due: &[(usize, f64)]) {
+        self.cycles += 1;
+        for &(who, share) in due {
+            self.persons[who].due.tell(self.steps, now, share);
+            self.cycle_due[self.group_of[who]] += share;
+        }
+        for &(who, _) in due {
+            let group = self.group_of[who];
+            // Told once, with the sum of all members.
+            let sum = std::mem::take(&mut self.cycle_due[group]);
+            if sum > 0.0 {
+                self.group_due[group].tell(self.steps, now, sum);
+            }
+        }
+    }
+
+    /// Sums up at the end.
+    pub(super) fn finish(mut self, end: i64, cores: f64) -> Simulated {
+        self.queue.pass(end);
+        self.persons.iter_mut().for_each(|person| person.use_.pass(end));
+        let (mut waiting, mut running, mut never) = (0, 0, 0);
+        for (job, state) in self.workload.arrivals.iter().zip(&self.states) {
+            let waits = state.arrived && !state.ended && state.since.is_none();
+            waiting += u64::from(waits);
+            running += u64::from(state.since.is_some());
+            never += u64::from(state.arrived && state.first.is_none());
+            if waits && state.first.is_none() {
+                let person = &mut self.persons[job.submitter];
+                person.longest = person.longest.max(end - job.submit);
+            }
+        }
+        let used: f64 = self.persons.iter().map(|person| person.use_.total()).sum();
+        let everybody: Vec<usize> = (0..self.persons.len()).collect();
+        let mut submitters: Vec<Line> = everybody.iter().map(|&at| self.submitter(at, used)).collect();
+        submitters.sort_by(|one, other| one.name.cmp(&other.name));
+        let groups = (0..self.groups.len()).map(|at| self.group(at, used)).collect();
+        let parts: Vec<f64> =
+            self.persons.iter().filter(|person| person.jobs > 0).map(|person| person.use_.total()).collect();
+        let source = self.workload.counts;
+        let seconds = (end - self.steps.start) as f64;
+        let arrived: u64 = self.persons.iter().map(|person| person.jobs).sum();
+        let all = self.line("all".to_owned(), &everybody, None, used);
+        Simulated {
+            start: self.steps.start,
+            end,
+            cores,
+            cycles: self.cycles,
+            jobs: Counted {
+                records: source.records,
+                bad: source.bad,
+                cancelled: source.cancelled,
+                partial: source.partial,
+                too_large: self.too_large,
+                yet_to_come: self.workload.arrivals.len() as u64 - arrived,
+                completed: all.completed,
+                running,
+                waiting,
+                never_started: never,
+            },
+            utilisation: if cores * seconds > 0.0 { used / (cores * seconds) } else { 0.0 },
+            jain: jain(&parts),
+            waits: self.waits(),
+            over_time: self.over_time(end, cores),
+            step: self.steps.length,
+            all,
+            submitters,
+            groups,
+        }
+    }
+
+    /// What a submitter comes to.
+    fn submitter(&self, at: usize, used: f64) -> Line {
+        let name = String::from_utf8_lossy(&self.workload.submitters[at].name).into_owned();
+        self.line(name, &[at], self.persons[at].due.mean(), used)
+    }
+
+    /// What a group comes to.
+    fn group(&self, at: usize, used: f64) -> Line {
+        let members: Vec<usize> = (0..self.persons.len()).filter(|who| self.group_of[*who] == at).collect();
+        self.line(self.group_name(at), &members, self.group_due[at].mean(), used)
+    }
+
+    fn group_name(&self, at: usize) -> String {
+        let name = self.groups[at];
+        if name.is_empty() { "<none>".to_owned() } else { String::from_utf8_lossy(name).into_owned() }
+    }
+
+    /// How long the jobs that started waited.
+    fn waits(&self) -> Vec<Waited> {
+        let mut jobs = [0; CLASSES.len() + 1];
+        for wait in self.persons.iter().flat_map(|person| &person.waits) {
+            jobs[CLASSES.partition_point(|most| (*most as f64) < *wait)] += 1;
+        }
+        let class = |(at, jobs): (usize, u64)| Waited { up_to: CLASSES.get(at).copied(), jobs };
+        jobs.into_iter().enumerate().map(class).collect()
+    }
+
+    /// What some of the submitters come to.
+    fn line(&self, name: String, members: &[usize], due: Option<f64>, used: f64) -> Line {
+        let persons = || members.iter().map(|&at| &self.persons[at]);
+        let own: f64 = persons().map(|person| person.use_.total()).sum();
+        Line {
+            name,
+            jobs: persons().map(|person| person.jobs).sum(),
+            completed: persons().map(|person| person.completed).sum(),
+            too_large: persons().map(|person| person.too_large).sum(),
+            wait: Spread::of(persons().flat_map(|person| person.waits.iter().copied()).collect()),
+            longest_wait: persons().map(|person| person.longest).max().unwrap_or(0),
+            slowdown: Spread::of(persons().flat_map(|person| person.slowdowns.iter().copied()).collect()),
+            core_seconds: own,
+            share: if used > 0.0 { own / used } else { 0.0 },
+            due,
+            preemptions: persons().map(|person| person.preemptions).sum(),
+            lost: persons().map(|person| person.lost).sum(),
+        }
+    }
+
+    /// Use, queue and shares, step by step.
+    fn over_time(&self, end: i64, cores: f64) -> Vec<Step> {
+        let empty = |number| Step {
+            start: self.steps.start + number * self.steps.length,
+            utilisation: 0.0,
+            waiting: 0.0,
+            shares: BTreeMap::new(),
+            due: BTreeMap::new(),
+            group_shares: BTreeMap::new(),
+            group_due: BTreeMap::new(),
+        };
+        let several = self.groups.len() > 1;
+        let mut found: BTreeMap<i64, Step> = BTreeMap::new();
+        for (who, person) in self.persons.iter().enumerate() {
+            let name = String::from_utf8_lossy(&self.workload.submitters[who].name).into_owned();
+            for &(number, used) in person.use_.steps() {
+                let step = found.entry(number).or_insert_with(|| empty(number));
+                step.utilisation += used;
+                step.shares.insert(name.clone(), used);
+                if several {
+                    *step.group_shares.entry(self.group_name(self.group_of[who])).or_default() += used;
+                }
+            }
+            for (number, due) in person.due.steps() {
+                found.entry(number).or_insert_with(|| empty(number)).due.insert(name.clone(), due);
+            }
+        }
+        for (at, due) in self.group_due.iter().enumerate().filter(|_| several) {
+            for (number, due) in due.steps() {
+                found.entry(number).or_insert_with(|| empty(number)).group_due.insert(self.group_name(at), due);
+            }
+        }
+        for &(number, waited) in self.queue.steps() {
+            found.entry(number).or_insert_with(|| empty(number)).waiting = waited;
+        }
+        let level = |(number, mut step): (i64, Step)| {
+            let seconds = self.steps.seconds(number, end) as f64;
+            let used = step.utilisation;
+            step.shares.values_mut().chain(step.group_shares.values_mut()).for_each(|part| *part /= used);
+            Step { utilisation: used / (cores * seconds), waiting: step.waiting / seconds, ..step }
+        };
+        // What was told at the very end belongs to no step of time.
+        found.into_iter().filter(|(number, step)| *number == 0 || step.start < end).map(level).collect()
+    }
+}

@@ -1,0 +1,72 @@
+//! The header of a trace: comment lines `; Key: value`.
+
+/// What of a header is used.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Header {
+    /// `UnixStartTime`: the time all others count from, epoch seconds.
+    pub start: Option<i64>,
+    /// `MaxProcs`, else `MaxNodes`: processors of the machine.
+    pub processors: Option<u64>,
+    /// `MaxRecords`, else `MaxJobs`: lines there should be.
+    pub records: Option<u64>,
+    /// `Computer`: what machine it was.
+    pub computer: Option<String>,
+    nodes: Option<u64>,
+    jobs: Option<u64>,
+}
+
+impl Header {
+    /// Reads a line behind its `;`; the number of the key if its value is not what it should be.
+    ///
+    /// # Errors
+    /// What was expected and found.
+    pub(super) fn read(&mut self, line: &str) -> Result<(), String> {
+        let Some((key, value)) = line.trim().split_once(':') else { return Ok(()) };
+        let value = value.trim();
+        let whole = || {
+            // Numbers are followed by remarks in some traces.
+            let word = value.split_whitespace().next().unwrap_or_default();
+            word.parse::<i64>()
+                .ok()
+                .filter(|number| *number >= 0)
+                .ok_or_else(|| format!("`{key}` is `{value}`: expected a whole number of 0 or more"))
+        };
+        match key {
+            "UnixStartTime" => self.start = Some(whole()?),
+            "MaxProcs" => self.processors = Some(whole()? as u64),
+            "MaxNodes" => self.nodes = Some(whole()? as u64),
+            "MaxRecords" => self.records = Some(whole()? as u64),
+            "MaxJobs" => self.jobs = Some(whole()? as u64),
+            "Computer" => self.computer = Some(value.to_owned()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The values that stand in for others that are not there.
+    pub(super) fn complete(&mut self) {
+        self.processors = self.processors.or(self.nodes).filter(|processors| *processors > 0);
+        self.records = self.records.or(self.jobs).filter(|records| *records > 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_stand_before_nodes_and_unknown_keys_are_remarks() {
+        let mut header = Header::default();
+        for line in [" MaxNodes: 8", " MaxProcs: 32 (4 a node)", " Note: a: b", " no key", " MaxJobs: 7"] {
+            header.read(line).unwrap();
+        }
+        header.complete();
+        assert_eq!((header.processors, header.records, header.start), (Some(32), Some(7), None));
+    }
+
+    #[test]
+    fn a_value_that_is_no_number_is_told() {
+        let told = Header::default().read(" UnixStartTime: soon").unwrap_err();
+        assert_eq!(told, "`UnixStartTime` is `soon`: expected a whole number of 0 or more");
+    }
+}

@@ -1,0 +1,234 @@
+//! What theory says of long simulations: shares, decay, evenness, no starvation, no chance.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fmt::Write;
+
+use classmate::accountant::usage::SlotInUse;
+use classmate::accountant::{Accountant, Log, Ungrouped};
+use classmate::config::slurm::{Associations, SlurmConf};
+use classmate::config::{Config, TextFiles};
+use classmate::negotiate::Snapshot;
+use classmate::negotiate::rules::Rules;
+use classmate::priority::dirac::DiracChoice;
+use classmate::priority::slurm::{Options, SlurmFiles, SlurmSettings};
+use classmate::priority::{CondorPriority, Policy, PriorityPolicy};
+use classmate::simulate::spread::jain;
+use classmate::simulate::{Alike, Plan, Simulated, simulate};
+use classmate::workload::swf;
+
+const HOUR: i64 = 3600;
+const DAY: i64 = 24 * HOUR;
+const CYCLE: i64 = 300;
+
+/// Users as group and number; each submits two jobs of one core every five minutes, which is more than it can get. Jobs run
+/// for half an hour to an hour and a half.
+fn crowd(users: &[(i64, i64)], days: i64) -> String {
+    let mut trace = String::new();
+    let (mut id, mut random) = (0, 1_u64);
+    for time in (0..days * DAY).step_by(CYCLE as usize) {
+        for (group, user) in users.iter().chain(users) {
+            id += 1;
+            // Knuth's MMIX generator.
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let run = HOUR / 2 + (random >> 33) as i64 % HOUR;
+            writeln!(trace, "{id} {time} -1 {run} -1 -1 -1 1 -1 -1 1 {user} {group} -1 -1 -1 -1 -1").unwrap();
+        }
+    }
+    trace
+}
+
+fn played(trace: &str, cores: u32, base: &Snapshot, until: i64) -> Simulated {
+    let workload = swf::read(&mut trace.as_bytes()).unwrap();
+    assert_eq!(workload.faults, []);
+    let rules = Rules::read(&base.config, &base.settings()).unwrap();
+    let mut machines = Alike::new(&workload, &rules, base, cores);
+    let plan = Plan { interval: CYCLE, until: Some(until), step: Some(DAY) };
+    simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap()
+}
+
+/// A user's part of what was in use from a day on.
+fn share(simulated: &Simulated, user: &str, from: usize) -> f64 {
+    let steps = &simulated.over_time[from..];
+    assert!(steps.len() >= 3, "{} days are no long run", steps.len());
+    for step in steps {
+        // A core waits for the next cycle, half of one on the average: 150 s for every 3600 s of use.
+        assert!((step.utilisation - 3600.0 / 3750.0).abs() < 0.015, "utilisation {}", step.utilisation);
+    }
+    steps.iter().map(|step| step.shares.get(user).copied().unwrap_or(0.0)).sum::<f64>() / steps.len() as f64
+}
+
+fn near(found: f64, expected: f64) {
+    assert!((found / expected - 1.0).abs() <= 0.02, "{found}, not {expected}");
+}
+
+fn condor(config: &str, factors: &[(&str, f64)]) -> Snapshot {
+    let line = |(name, factor): &(&str, f64)| {
+        format!("101 Customer.{name} * *\n103 Customer.{name} PriorityFactor {factor:.6}\n")
+    };
+    let log = "107 1 CreationTimestamp 0\n".to_owned() + &factors.iter().map(line).collect::<String>();
+    let config = Config::parse("config", config.as_bytes()).unwrap();
+    Snapshot { config, log: Some(Log::read(log.as_bytes()).unwrap()), ..Snapshot::default() }
+}
+
+fn slurm(conf: &str, dump: &str) -> Snapshot {
+    let (conf, defects) = SlurmConf::read("slurm.conf", conf.as_bytes(), &TextFiles::default());
+    assert_eq!(defects.errors, []);
+    let associations = Associations::read("dump", dump.as_bytes()).0;
+    let files = SlurmFiles { conf, associations, usage: Vec::new(), qos: Vec::new(), options: Options::default() };
+    Snapshot { policy: Policy::Slurm(Box::new(SlurmSettings::new(files).unwrap())), ..Snapshot::default() }
+}
+
+fn dirac(text: &str) -> Snapshot {
+    let choice = DiracChoice::read(vec![("dirac.cfg".to_owned(), text.into())], None, None).unwrap();
+    Snapshot { policy: Policy::Dirac(choice), ..Snapshot::default() }
+}
+
+const FACTORS: [(&str, f64); 3] = [("user1@trace", 1000.0), ("user2@trace", 2000.0), ("user3@trace", 4000.0)];
+
+/// Users of no group with factors in the ratio 1 : 2 : 4.
+const USERS: [(i64, i64); 3] = [(-1, 1), (-1, 2), (-1, 3)];
+
+#[test]
+fn condors_shares_are_inverse_to_factors_while_real_priorities_are_equal() {
+    // Nothing that is used ever counts: real priorities stay 1/2, effective ones are as the factors. 42 cores in the
+    // ratio 4 : 2 : 1 are 24, 12 and 6.
+    let base = condor("PRIORITY_HALFLIFE = 1.0e30", &FACTORS);
+    let simulated = played(&crowd(&USERS, 8), 42, &base, 8 * DAY);
+    for ((user, _), cores) in FACTORS.iter().zip([24.0, 12.0, 6.0]) {
+        near(share(&simulated, user, 1), cores / 42.0);
+    }
+}
+
+#[test]
+fn condors_shares_under_decay_are_inverse_to_the_roots_of_factors() {
+    // In the long run the real priority is the cores in use, so shares are inverse to share times factor: s = c / (s f),
+    // or s = sqrt(c / f).
+    let base = condor("PRIORITY_HALFLIFE = 21600", &FACTORS);
+    let simulated = played(&crowd(&USERS, 12), 42, &base, 12 * DAY);
+    let roots: Vec<f64> = FACTORS.iter().map(|(_, factor)| 1.0 / factor.sqrt()).collect();
+    for ((user, _), root) in FACTORS.iter().zip(&roots) {
+        near(share(&simulated, user, 4), root / roots.iter().sum::<f64>());
+    }
+}
+
+const CONF: &str = "PriorityWeightFairshare=100000\nPriorityDecayHalfLife=6:00:00\n";
+
+const DUMP: &str = "Cluster - 'c'\nParent - 'root'\nAccount - 'group1':Fairshare=3\nAccount - 'group2':Fairshare=2\n\
+                    Parent - 'group1'\nUser - 'user1':Fairshare=2\nUser - 'user2':Fairshare=1\n\
+                    Parent - 'group2'\nUser - 'user3':Fairshare=1\n";
+
+#[test]
+fn slurms_shares_are_those_of_the_tree() {
+    // 3/5 for the first account, of which its users have 2/3 and 1/3; 2/5 for the second.
+    let simulated = played(&crowd(&[(1, 1), (1, 2), (2, 3)], 12), 42, &slurm(CONF, DUMP), 12 * DAY);
+    for (user, part) in [("group1.user1@trace", 0.4), ("group1.user2@trace", 0.2), ("group2.user3@trace", 0.4)] {
+        near(share(&simulated, user, 4), part);
+        let due = simulated.submitters.iter().find(|line| line.name == user).unwrap().due.unwrap();
+        assert!((due - part).abs() < 1e-9, "{user} is due {due}");
+    }
+}
+
+fn lots(options: &str) -> Snapshot {
+    dirac(&format!(
+        "Registry\n{{\n  Groups\n  {{\n    group1\n    {{\n      Users = user1, user2\n      JobShare = 6000\n    }}\n    \
+         group2\n    {{\n      Users = user3\n      JobShare = 4000\n    }}\n  }}\n}}\nClassmate\n{{\n{options}\n}}\n"
+    ))
+}
+
+#[test]
+fn diracs_shares_are_those_of_groups_and_then_of_users() {
+    // 6 : 4 for the groups; in the first each user has half. Lots are drawn: 12 days are some 11,600 of them, whose share
+    // of 0.4 has a standard deviation of 0.0045.
+    let simulated = played(&crowd(&[(1, 1), (1, 2), (2, 3)], 12), 42, &lots("Lottery = proportional"), 12 * DAY);
+    for (user, part) in [("group1.user1@trace", 0.3), ("group1.user2@trace", 0.3), ("group2.user3@trace", 0.4)] {
+        let found = share(&simulated, user, 1);
+        assert!((found - part).abs() <= 0.02, "{user}: {found}, not {part}");
+        let due = simulated.submitters.iter().find(|line| line.name == user).unwrap().due.unwrap();
+        assert!((due - part).abs() < 1e-9, "{user} is due {due}");
+    }
+}
+
+#[test]
+fn diracs_own_lottery_gives_more_than_the_largest_share() {
+    // Three queues of priorities 3, 3 and 4: with q = 3/4 the largest goes first with the chance
+    // 1 - 2q/2 + q²/3 = 1 - 3/4 + 3/16 = 7/16, each of the others with half of the rest, 9/32.
+    let simulated = played(&crowd(&[(1, 1), (1, 2), (2, 3)], 12), 42, &lots(""), 12 * DAY);
+    for (user, chance) in
+        [("group1.user1@trace", 9.0 / 32.0), ("group1.user2@trace", 9.0 / 32.0), ("group2.user3@trace", 7.0 / 16.0)]
+    {
+        let found = share(&simulated, user, 1);
+        assert!((found - chance).abs() <= 0.02, "{user}: {found}, not {chance}");
+    }
+}
+
+#[test]
+fn equal_users_end_equal_under_each_policy() {
+    let users: Vec<(i64, i64)> = (1..=5).map(|user| (1, user)).collect();
+    let trace = crowd(&users, 8);
+    let names: String = users.iter().map(|(_, user)| format!("User - 'user{user}':Fairshare=1\n")).collect();
+    let dump = format!("Cluster - 'c'\nParent - 'root'\nAccount - 'group1':Fairshare=1\nParent - 'group1'\n{names}");
+    for base in [condor("PRIORITY_HALFLIFE = 21600", &[]), slurm(CONF, &dump), dirac("")] {
+        let simulated = played(&trace, 40, &base, 8 * DAY);
+        let parts: Vec<f64> = simulated.submitters.iter().map(|line| line.core_seconds).collect();
+        assert_eq!(parts.len(), 5);
+        assert!(simulated.jain >= 0.999 && simulated.jain == jain(&parts), "{}: {parts:?}", base.policy.name());
+    }
+}
+
+#[test]
+fn a_user_that_stops_is_forgotten_by_the_half_life() {
+    // The real priority goes to the cores in use, as 10 + (1/2 - 10) 2^-t/h, and from there to 0, but not below 1/2. The
+    // books keep six decimals.
+    let config = Config::parse("config", b"PRIORITY_HALFLIFE = 3600\nDEFAULT_PRIO_FACTOR = 1").unwrap();
+    let base = Snapshot { config, ..Snapshot::default() };
+    let rules = Rules::read(&base.config, &base.settings()).unwrap();
+    let knobs = &rules.knobs;
+    let factors = classmate::accountant::factor::FactorRules::new(&knobs.accountant);
+    let mut policy = CondorPriority::new(Accountant::new(factors), &Ungrouped, knobs);
+    let ten = [SlotInUse { submitter: b"a@x", weight: 10.0, suspended: false }];
+    let priority = |policy: &CondorPriority<'_>| policy.standing(b"a@x").priority;
+    for now in (0..=7 * HOUR).step_by(300) {
+        policy.charge(&ten, now);
+        let expected = 10.0 - 9.5 * (-now as f64 / 3600.0).exp2();
+        assert!((priority(&policy) - expected).abs() < 1e-5, "{now}: {}, not {expected}", priority(&policy));
+    }
+    // Uneven steps: decay does not depend on when it is looked at.
+    let peak = priority(&policy);
+    policy.charge(&[], 7 * HOUR);
+    for after in [7, 1000, 3600, 3601, 7200, 12_345] {
+        // 9.93 / 2^3.4 is 0.92.
+        policy.charge(&[], 7 * HOUR + after);
+        let expected = peak * (-after as f64 / 3600.0).exp2();
+        assert!((priority(&policy) - expected).abs() < 1e-5, "{after}: {}, not {expected}", priority(&policy));
+    }
+}
+
+#[test]
+fn nobody_waits_for_ever_under_a_finite_factor() {
+    // The second user stands a million times behind the first, who could use everything.
+    let base = condor("PRIORITY_HALFLIFE = 86400", &[("user1@trace", 1.0), ("user2@trace", 1e6)]);
+    let trace = crowd(&[(-1, 1), (-1, 1), (-1, 1), (-1, 2)], 6);
+    let simulated = played(&trace, 20, &base, 6 * DAY);
+    let second = simulated.submitters.iter().find(|line| line.name == "user2@trace").unwrap();
+    // It waits for the core that rounding leaves it, and then has one job after another.
+    assert!(second.completed >= 20, "{} jobs in six days", second.completed);
+    // Its first job waits no longer than until two cores are free at once.
+    let early: f64 = simulated.over_time[..2].iter().filter_map(|step| step.shares.get("user2@trace")).sum();
+    assert!(early > 0.0);
+}
+
+#[test]
+fn the_same_run_twice_is_the_same_to_the_byte() {
+    let trace = crowd(&[(1, 1), (1, 2), (2, 3)], 2);
+    for base in [condor("", &[]), slurm(CONF, DUMP), lots("")] {
+        let text = || serde_json::to_string(&played(&trace, 20, &base, 2 * DAY)).unwrap();
+        assert_eq!(text(), text());
+    }
+}
+
+#[test]
+fn another_seed_draws_other_lots() {
+    let trace = crowd(&[(1, 1), (1, 2), (2, 3)], 2);
+    let seeded = |seed| played(&trace, 20, &Snapshot { seed, ..lots("") }, 2 * DAY);
+    assert_ne!(seeded(1), seeded(2));
+}
