@@ -134,13 +134,16 @@ pub fn roll_up(ads: &mut [ClassAd]) {
     }
 }
 
+/// The priority factor that a group has by the settings.
+type Factor<'f> = dyn Fn(&[u8]) -> f64 + 'f;
+
 /// The ads as the single one that older negotiators answer with: attributes with numbers, from 1, groups first. Groups that
 /// are not `known` are left out. `factor` is the priority factor a group has by the settings, 0 if it has none; with
 /// `limits`, what is held of each concurrency limit.
 pub fn numbered(
     ads: &[ClassAd],
     known: &dyn Fn(&[u8]) -> bool,
-    factor: Option<&dyn Fn(&[u8]) -> f64>,
+    factor: Option<&Factor<'_>>,
     limits: &[(Vec<u8>, f64)],
 ) -> ClassAd {
     let settings = Settings::default();

@@ -93,7 +93,9 @@ impl Index {
         } else {
             self.narrow = vec![FREE_NARROW; len];
         }
-        places.into_iter().for_each(|place| self.put(key_at(place), place));
+        for place in places {
+            self.put(key_at(place), place);
+        }
     }
 }
 

@@ -409,7 +409,10 @@ impl Class {
             let size = order.sizes[*rank as usize] as usize;
             if size <= known || rows.cost_of_rank[self.order][*rank as usize].is_some_and(|cost| !permitted(cost)) {
                 bound = bound.max(size);
-                if size <= known { break } else { continue }
+                if size <= known {
+                    break;
+                }
+                continue;
             }
             let (all, allowed) = self.count_rank(*rank, rows, table, &permitted);
             (bound, largest) = (bound.max(all), largest.max(allowed));

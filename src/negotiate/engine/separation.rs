@@ -127,7 +127,7 @@ pub(super) struct Separator<'e, 's> {
     pub(super) settings: &'e Settings,
 }
 
-impl<'s> Separator<'_, 's> {
+impl Separator<'_, '_> {
     /// Separates slots, the members of each structure by place.
     pub(super) fn separate(&self, groups: &mut [u32], members: &[Vec<u32>]) {
         let columns = &self.vocabulary.columns.columns;
@@ -229,7 +229,7 @@ impl<'s> Separator<'_, 's> {
                 let (row, other) = ((self.ad)(ads[0]), &self.wanted[*wanted].ad);
                 let world = World { row, other, selected: &self.vocabulary.selected };
                 if let Some(sorted) = sorted.as_ref().filter(|_| atom.is_threshold(&world)) {
-                    cuts.extend(self.cut(atom, &world, sorted)?);
+                    self.cut(atom, &world, sorted, &mut cuts)?;
                     continue;
                 }
                 work += ads.len();
@@ -258,9 +258,9 @@ impl<'s> Separator<'_, 's> {
         Some(values.each(ads.len(), Truth::of))
     }
 
-    /// Where the truth of a comparison changes, along ads in the order of what is compared; none if it could not be
-    /// evaluated.
-    fn cut(&self, atom: &Atom, world: &World<'_>, sorted: &[u32]) -> Option<Option<usize>> {
+    /// Adds where the truth of a comparison changes, along ads in the order of what is compared, if it does; none if it
+    /// could not be evaluated.
+    fn cut(&self, atom: &Atom, world: &World<'_>, sorted: &[u32], cuts: &mut HashSet<usize>) -> Option<()> {
         let truth = |at: usize| self.truths(atom, world, &sorted[at..=at]).map(|truths| truths[0]);
         let (first, last) = (truth(0)?, truth(sorted.len() - 1)?);
         let (mut same, mut other) = (0, sorted.len() - 1);
@@ -268,6 +268,9 @@ impl<'s> Separator<'_, 's> {
             let middle = usize::midpoint(same, other);
             if truth(middle)? == first { same = middle } else { other = middle }
         }
-        Some((first != last).then_some(other))
+        if first != last {
+            cuts.insert(other);
+        }
+        Some(())
     }
 }
