@@ -3,21 +3,18 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use serde_json::json;
 
 use crate::ad::ClassAd;
 use crate::autoclusters::{Audit, audit};
 use crate::cli::input::{self, Notes};
 use crate::cli::negotiate::refused;
-use crate::cli::{Failure, Now, Streams, parse_now, settings, written};
+use crate::cli::{Failure, Form, Now, Streams, parse_now, parsed, settings, written};
 use crate::eval::scope::{Scope, Settings as Evaluation};
 use crate::name::Name;
 use crate::negotiate::Snapshot;
 use crate::report::autoclusters::{self as report, Layout};
-use crate::report::{self as reports, Origin};
-use crate::syntax::expr::Expr;
-use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::parse::ParseOptions;
 
 /// Show which job attributes are significant and why, and how many autoclusters each makes.
 ///
@@ -59,14 +56,6 @@ pub(super) struct Arguments {
     /// How the result is printed
     #[arg(long, value_enum, default_value = "table")]
     format: Form,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
-    /// A table for people
-    Table,
-    /// One object with everything
-    Json,
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
@@ -120,21 +109,16 @@ fn snapshot(arguments: &Arguments, notes: &mut Notes, streams: Streams) -> Resul
     Ok(snapshot)
 }
 
-fn parsed(text: &str, streams: Streams) -> Result<Expr, Failure> {
-    parse_expr(text.as_bytes(), &ParseOptions::default()).map_err(|error| {
-        Failure::rendered(reports::render(&error, text.as_bytes(), &Origin::whole("--set-slot"), None, streams.err))
-    })
-}
-
 /// Sets an attribute of the slots for which an expression holds.
 fn set(snapshot: &mut Snapshot, of: &str, assignment: &str, streams: Streams) -> Result<(), Failure> {
-    let condition = parsed(of, streams)?;
+    let condition = parsed(of.as_bytes(), "--set-slot", &ParseOptions::default(), streams)?;
     let Some((name, value)) =
         assignment.split_once('=').filter(|(name, value)| !name.trim().is_empty() && !value.starts_with('='))
     else {
         return Err(Failure::input(format!("expected `NAME = VALUE`, found `{assignment}`")));
     };
-    let (name, value) = (Name::new(name.trim()), parsed(value, streams)?);
+    let (name, value) =
+        (Name::new(name.trim()), parsed(value.as_bytes(), "--set-slot", &ParseOptions::default(), streams)?);
     let settings = snapshot.settings();
     let holds =
         |ad: &ClassAd| Scope::new(ad, &settings).eval(&condition).is_ok_and(|value| value.as_condition() == Some(true));

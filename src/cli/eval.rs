@@ -11,12 +11,12 @@ use crate::ad::ClassAd;
 use crate::builtin::check::check;
 use crate::builtin::near::closest;
 use crate::cli::input::{self, Notes};
-use crate::cli::{Failure, Streams, World, complain, written};
+use crate::cli::{Failure, Streams, World, complain, parsed, written};
 use crate::eval::explain::explain;
 use crate::eval::scope::Scope;
 use crate::report::{self, Color, Origin};
 use crate::syntax::expr::Expr;
-use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::parse::ParseOptions;
 use crate::syntax::print::Style;
 use crate::value::Value;
 
@@ -78,9 +78,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         let expression = report::printable(source);
         complain(&format!("warning: `{expression}` is taken for the expression: did you mean the option `{option}`?"));
     }
-    let expr = parse_expr(source, &options).map_err(|error| {
-        Failure::rendered(report::render(&error, source, &Origin::whole("expression"), None, streams.err))
-    })?;
+    let expr = parsed(source, "expression", &options, streams)?;
     let mut notes = Notes::default();
     let mut side = |path: &Option<PathBuf>, at: u64| {
         path.as_ref().map(|path| input::ad(path, at, &settings, &mut notes)).transpose()

@@ -9,14 +9,13 @@ use crate::builtin::near::{allowance, distance};
 use crate::cli::input::Notes;
 use crate::cli::negotiate::{PoolFiles, refused, snapshot};
 use crate::cli::policy::PolicyArguments;
-use crate::cli::{Failure, Streams, written};
+use crate::cli::{Failure, Streams, parsed, written};
 use crate::eval::scope::Scope;
 use crate::explain::cycle::{Asked, of_cycle, story};
 use crate::explain::{Explanation, Market, explain, find, group, slot, submitter};
 use crate::negotiate::{Snapshot, negotiate};
 use crate::report::explain::{self as report, Layout};
-use crate::report::{self as reports, Origin};
-use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::parse::ParseOptions;
 
 /// Say why a job does not run: which conditions refuse it, what is nearest, and what a cycle makes of it; or why a slot is
 /// idle, or how a share or a quota came about.
@@ -152,10 +151,7 @@ fn of_job(snapshot: &Snapshot, wanted: &str, no_cycle: bool, streams: Streams) -
             find(snapshot, |job, _| job.id.to_string() == whole)
         }
         None => {
-            let expr = parse_expr(text.as_bytes(), &ParseOptions::default()).map_err(|error| {
-                let origin = Origin::whole("--job");
-                Failure::rendered(reports::render(&error, text.as_bytes(), &origin, None, streams.err))
-            })?;
+            let expr = parsed(text.as_bytes(), "--job", &ParseOptions::default(), streams)?;
             let settings = snapshot.settings();
             find(snapshot, |_, ad| {
                 Scope::new(ad, &settings).eval(&expr).is_ok_and(|value| value.as_condition() == Some(true))

@@ -38,8 +38,9 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::builtin::user_map::{Homes, UserMap, UserMaps};
 use crate::eval::scope::Settings;
-use crate::report::Color;
-use crate::syntax::parse::Mode;
+use crate::report::{Color, Origin, render};
+use crate::syntax::expr::Expr;
+use crate::syntax::parse::{Mode, ParseOptions, parse_expr};
 use crate::syntax::time::{Zone, parse_instant};
 
 /// ClassAd interpreter and matchmaker: the answers of an HTCondor pool, with the reasons.
@@ -281,6 +282,21 @@ fn ended(result: Result<ExitCode, Failure>) -> ExitCode {
             ExitCode::from(failure.status)
         }
     }
+}
+
+/// An expression of the command line; `flag` is where it stood.
+pub(crate) fn parsed(text: &[u8], flag: &str, options: &ParseOptions, streams: Streams) -> Result<Expr, Failure> {
+    parse_expr(text, options)
+        .map_err(|error| Failure::rendered(render(&error, text, &Origin::whole(flag), None, streams.err)))
+}
+
+/// How a result with a table is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Form {
+    /// Tables for people
+    Table,
+    /// One object with everything
+    Json,
 }
 
 /// Whether each of the output streams is coloured.

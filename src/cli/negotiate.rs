@@ -5,15 +5,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use clap::ValueEnum;
-
 use crate::accountant::log::LogWarning;
 use crate::accountant::{Journal, JournalError, Log};
 use crate::cli::input::{self, Notes};
 use crate::cli::policy::PolicyArguments;
 use crate::cli::settings::{self, contents};
 use crate::cli::stats::{Measured, Report, Stopwatch};
-use crate::cli::{Failure, Now, Streams, parse_now, written};
+use crate::cli::{Failure, Form, Now, Streams, parse_now, parsed, written};
 use crate::config::ConfigError;
 use crate::config::setting::Settings as Knobs;
 use crate::eval::scope::Settings as Evaluation;
@@ -25,7 +23,7 @@ use crate::negotiate::{self, Outcome, Snapshot, commit};
 use crate::priority::Policy;
 use crate::queue::cluster::Siblings;
 use crate::report::{self, Color, outcome};
-use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::parse::ParseOptions;
 
 /// Run one negotiation cycle over a pool and show who got what, and why the others did not.
 ///
@@ -130,14 +128,6 @@ impl PoolFiles {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
-    /// Tables for people
-    Table,
-    /// One object with everything
-    Json,
-}
-
 /// How many matches are listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Shown(usize);
@@ -230,12 +220,8 @@ fn play(
             knobs.integer("NEGOTIATOR_INTERVAL", 60, 1, i64::from(i32::MAX)).map_err(|error| refused(&error))?
         }
     };
-    let run_time = arguments.run_time.as_deref().map(|text| {
-        parse_expr(text.as_bytes(), &ParseOptions::default()).map_err(|error| {
-            let origin = report::Origin::whole("--run-time");
-            Failure::rendered(report::render(&error, text.as_bytes(), &origin, None, streams.err))
-        })
-    });
+    let run_time = arguments.run_time.as_deref();
+    let run_time = run_time.map(|text| parsed(text.as_bytes(), "--run-time", &ParseOptions::default(), streams));
     let plan = Plan { cycles, interval, run_time: run_time.transpose()? };
     let book = |snapshot: &Snapshot, outcome: &Outcome| match &mut journal {
         Some(journal) => commit(snapshot, outcome, journal).map(|()| Some(journal.log().clone())),

@@ -2,11 +2,9 @@
 
 use std::io::{BufWriter, Write};
 
-use clap::ValueEnum;
-
 use crate::cli::input::Notes;
 use crate::cli::negotiate::{PoolFiles, refused, snapshot};
-use crate::cli::{Failure, Streams, written};
+use crate::cli::{Failure, Form, Streams, written};
 use crate::config::{Config, ConfigError};
 use crate::negotiate::Snapshot;
 use crate::negotiate::quotas::{Division, divide};
@@ -52,14 +50,6 @@ pub(super) struct Arguments {
     /// How the division is printed
     #[arg(long, value_enum, default_value = "table")]
     format: Form,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
-    /// A table for people
-    Table,
-    /// One object with everything
-    Json,
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {

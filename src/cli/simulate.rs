@@ -11,15 +11,14 @@ use crate::cli::input::{self, Notes};
 use crate::cli::negotiate::refused;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::settings::{self, contents};
-use crate::cli::{Failure, Now, Streams, parse_now, written};
+use crate::cli::{Failure, Now, Streams, parse_now, parsed, written};
 use crate::config::setting::Settings as Knobs;
 use crate::eval::scope::Settings as Evaluation;
 use crate::negotiate::Snapshot;
 use crate::negotiate::rules::Rules;
-use crate::report;
 use crate::report::simulated::{self, html};
 use crate::simulate::{Alike, Machines, Plan, Run, Slots, simulate};
-use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::parse::ParseOptions;
 use crate::workload::{Workload, job_ads, swf};
 
 /// Play a workload under a policy and show who waited how long and who had how much.
@@ -212,10 +211,7 @@ fn workload(
             let mut input = input::open(path)?;
             (swf::read(&mut input.reader).map_err(|error| input::unreadable(&input.name, &error))?, "")
         } else {
-            let run_time = parse_expr(arguments.run_time.as_bytes(), &ParseOptions::default()).map_err(|error| {
-                let origin = report::Origin::whole("--run-time");
-                Failure::rendered(report::render(&error, arguments.run_time.as_bytes(), &origin, None, streams.err))
-            })?;
+            let run_time = parsed(arguments.run_time.as_bytes(), "--run-time", &ParseOptions::default(), streams)?;
             let ads = input::many_ads(path, evaluation, notes, |ad, ()| ad)?;
             (job_ads::read(ads, &run_time, rules.knobs.accountant.domain.as_deref(), evaluation), "ad ")
         };

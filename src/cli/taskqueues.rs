@@ -2,12 +2,10 @@
 
 use std::io::{BufWriter, Write};
 
-use clap::ValueEnum;
-
 use crate::cli::dirac::{Choices, CsFiles};
 use crate::cli::input::Notes;
 use crate::cli::negotiate::{PoolFiles, refused, snapshot};
-use crate::cli::{Failure, Streams, written};
+use crate::cli::{Failure, Form, Streams, written};
 use crate::negotiate::{Snapshot, survey};
 use crate::priority::Policy;
 use crate::priority::dirac::listing::Wanted;
@@ -71,14 +69,6 @@ pub(super) struct Arguments {
     /// How the queues are printed
     #[arg(long, value_enum, default_value = "table")]
     format: Form,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
-    /// A table for people
-    Table,
-    /// One object with everything
-    Json,
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {

@@ -11,16 +11,14 @@ use crate::cli::input::{self, Notes};
 use crate::cli::negotiate::{PoolFiles, refused, snapshot_but_settings};
 use crate::cli::policy::{PolicyArguments, PolicyName};
 use crate::cli::settings::{self, contents};
-use crate::cli::{Failure, Streams, complain, written};
+use crate::cli::{Failure, Streams, complain, parsed, written};
 use crate::config::setting::Settings as Knobs;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
 use crate::negotiate::play::{Plan, play};
 use crate::negotiate::{Outcome, Snapshot, negotiate};
 use crate::report::whatif as report;
-use crate::report::{self as reports, Origin};
-use crate::syntax::expr::Expr;
-use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::parse::ParseOptions;
 use crate::whatif::{Difference, Setting, drain, summed};
 
 /// Show what a change of settings, jobs or slots does to a cycle: run it before and after, and compare.
@@ -114,12 +112,6 @@ enum Form {
     Json,
 }
 
-fn parsed(text: &str, flag: &str, streams: Streams) -> Result<Expr, Failure> {
-    parse_expr(text.as_bytes(), &ParseOptions::default()).map_err(|error| {
-        Failure::rendered(reports::render(&error, text.as_bytes(), &Origin::whole(flag), None, streams.err))
-    })
-}
-
 fn setting(pair: &[String], flag: &str, streams: Streams) -> Result<Setting, Failure> {
     let Some((name, value)) =
         pair[1].split_once('=').filter(|(name, value)| !name.trim().is_empty() && !value.starts_with('='))
@@ -127,9 +119,9 @@ fn setting(pair: &[String], flag: &str, streams: Streams) -> Result<Setting, Fai
         return Err(Failure::input(format!("expected `NAME = VALUE`, found `{}`", pair[1])));
     };
     Ok(Setting {
-        of: parsed(&pair[0], flag, streams)?,
+        of: parsed(pair[0].as_bytes(), flag, &ParseOptions::default(), streams)?,
         name: Name::new(name.trim()),
-        value: parsed(value, flag, streams)?,
+        value: parsed(value.as_bytes(), flag, &ParseOptions::default(), streams)?,
     })
 }
 
@@ -150,7 +142,7 @@ fn change(snapshot: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, str
         some(setting(pair, "--set-slot", streams)?.apply(&mut snapshot.slots, &settings), &pair[0], "slot")?;
     }
     for condition in &arguments.drain {
-        let expr = parsed(condition, "--drain", streams)?;
+        let expr = parsed(condition.as_bytes(), "--drain", &ParseOptions::default(), streams)?;
         some(drain(&mut snapshot.slots, &expr, &settings), condition, "slot")?;
     }
     for path in &arguments.add_slots {
@@ -177,7 +169,11 @@ fn outcome_of(snapshot: &Snapshot, arguments: &Arguments, streams: Streams) -> R
             knobs.integer("NEGOTIATOR_INTERVAL", 60, 1, i64::from(i32::MAX)).map_err(|error| refused(&error))?
         }
     };
-    let run_time = arguments.run_time.as_deref().map(|text| parsed(text, "--run-time", streams)).transpose()?;
+    let run_time = arguments
+        .run_time
+        .as_deref()
+        .map(|text| parsed(text.as_bytes(), "--run-time", &ParseOptions::default(), streams))
+        .transpose()?;
     let plan = Plan { cycles: arguments.cycles, interval, run_time };
     let mut outcomes = Vec::new();
     play(snapshot.clone(), &plan, |_, _| Ok(None), |cycle| outcomes.push(cycle.outcome))
@@ -224,7 +220,7 @@ fn show(difference: &Difference, shown: &Shown, streams: Streams) -> Result<Exit
     let ad = difference.to_ad();
     let mut failed = Vec::new();
     for text in &shown.expect {
-        let expr = parsed(text, "--expect", streams)?;
+        let expr = parsed(text.as_bytes(), "--expect", &ParseOptions::default(), streams)?;
         let value = Scope::new(&ad, &Settings::default()).eval(&expr);
         if !value.as_ref().is_ok_and(|value| value.as_condition() == Some(true)) {
             let value = value.map_or_else(|failed| failed.to_string(), |value| value.to_string());

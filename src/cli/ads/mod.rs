@@ -17,14 +17,14 @@ use crate::cli::ads::sink::{Sink, values};
 use crate::cli::ads::wanted::{Wanted, names_in};
 use crate::cli::eval::warn;
 use crate::cli::input::{self, Notes, unreadable};
-use crate::cli::{Failure, Streams, World, complain, written};
+use crate::cli::{Failure, Streams, World, complain, parsed, written};
 use crate::eval::scope::Settings;
 use crate::format::json::JsonWriter;
 use crate::format::{Format, Layout, Reader};
 use crate::name::Name;
-use crate::report::{self, Origin};
+use crate::report::{self};
 use crate::syntax::expr::Expr;
-use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::parse::ParseOptions;
 use crate::value::Value;
 use crate::value::compare::folded_order;
 
@@ -314,9 +314,8 @@ fn outcome(lost: u64, mut unread: Vec<Failure>, faulty: bool) -> Result<(), Fail
 
 fn expression(text: Option<&str>, flag: &str, settings: &Settings, streams: Streams) -> Result<Option<Expr>, Failure> {
     text.map(|text| {
-        parse_expr(text.as_bytes(), &ParseOptions { places: true, ..settings.parse_options() }).map_err(|error| {
-            Failure::rendered(report::render(&error, text.as_bytes(), &Origin::whole(flag), None, streams.err))
-        })
+        let options = ParseOptions { places: true, ..settings.parse_options() };
+        parsed(text.as_bytes(), flag, &options, streams)
     })
     .transpose()
     .inspect(|expr| {
