@@ -106,6 +106,26 @@ fn ctrl_c_drops_the_line_and_nothing_else() {
 }
 
 #[test]
+fn ctrl_c_during_an_evaluation_does_not_end_the_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = plain(&folder.path().join("history"));
+    type_in(&mut session, "a = 20", "a = 20");
+    enter(&mut session, "");
+    // Evaluates for 0.3 seconds; meanwhile the terminal turns the key into a signal.
+    let pattern = format!(":time regexp(\"(a+)+$\", \"{}b\")", "a".repeat(40));
+    type_in(&mut session, &pattern, "b\")");
+    session.send("\r").unwrap();
+    session.flush().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    session.send_control('c').unwrap();
+    session.exp_string("evaluations").unwrap();
+    session.exp_string("> ").unwrap();
+    type_in(&mut session, "a + 3", "a + 3");
+    enter(&mut session, "23");
+    leave(session);
+}
+
+#[test]
 fn pasted_lines_are_carried_out_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = plain(&folder.path().join("history"));

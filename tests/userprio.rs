@@ -142,6 +142,7 @@ fn a_cycle_that_is_charged_lists_as_the_reference_did() {
         "ceiling",
         "floor",
         "job-prio",
+        "limits",
         "match-mix",
         "order-default",
         "order-jobrank",
@@ -151,6 +152,8 @@ fn a_cycle_that_is_charged_lists_as_the_reference_did() {
         "pie-unequal",
         "pie-usage",
         "pie-weighted",
+        "preempt-prio",
+        "preempt-rank",
         "pslots",
     ];
     for name in names {

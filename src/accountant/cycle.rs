@@ -146,15 +146,13 @@ impl Resource {
 struct Resources {
     keys: Vec<Vec<u8>>,
     by_key: HashMap<Vec<u8>, Resource>,
-    /// Those whose use is counted: all but slots handed out earlier and not yet claimed.
-    counted: HashSet<Vec<u8>>,
 }
 
 impl Resources {
     /// Those in use now. A record of the same user stays as it was; one of another user, or of a slot that is not in
     /// use any more, is gone.
     fn new(log: &Log, cycle: &Cycle<'_>) -> Self {
-        let mut resources = Self { keys: Vec::new(), by_key: HashMap::new(), counted: HashSet::new() };
+        let mut resources = Self { keys: Vec::new(), by_key: HashMap::new() };
         for slot in cycle.slots {
             let before = log.get(&[RESOURCE, &slot.key].concat()).map(Resource::read);
             let resource = match (slot.in_use, before) {
@@ -170,9 +168,6 @@ impl Resources {
                 (None, Some(before)) if slot.matched && !before.user.is_empty() => before,
                 (None, _) => continue,
             };
-            if slot.in_use.is_some() {
-                resources.counted.insert(slot.key.clone());
-            }
             resources.set(slot.key.clone(), resource);
         }
         resources
@@ -184,9 +179,9 @@ impl Resources {
         }
     }
 
-    /// Records a match. Whoever used the slot is charged up to now, and no longer.
+    /// Records a match. Whoever used the slot stays charged for it until the next cycle sees the slot (§4.1, §4.2).
     fn charge(&mut self, charge: &Charge<'_>, now: i64, accountant: &mut Accountant, groups: &dyn GroupOf) {
-        let mut resource = Resource {
+        let resource = Resource {
             user: charge.submitter.to_vec(),
             weight: charge.weight,
             start: now,
@@ -204,17 +199,8 @@ impl Resources {
                 }
             }
             key.extend_from_slice(format!("_cp_match_{count:03}").as_bytes());
-        } else if let Some(before) = self.by_key.get(&key).filter(|_| self.counted.contains(&key)) {
-            if before.user == charge.submitter {
-                // As the reference: a slot that its user gets again is charged already.
-                resource.start = before.start;
-                self.set(key, resource);
-                return;
-            }
-            accountant.remove_match(&before.user, before.weight, before.start, now, groups);
         }
         accountant.add_match(charge.submitter, charge.weight, now, groups);
-        self.counted.insert(key.clone());
         self.set(key, resource);
     }
 
@@ -372,16 +358,15 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_is_taken_away_is_charged_to_its_new_user() {
+    fn a_slot_that_is_taken_away_is_charged_to_both_users_until_the_next_cycle() {
         let slots = [claimed("s1@<a>", b"eve@x", 2.0)];
         let log = posted(&Log::default(), &Cycle { slots: &slots, ..cycle(1000) }, &Ungrouped);
         let matches = [charge("s1@<a>", b"bob@x", 2.0)];
         let log = posted(&log, &Cycle { slots: &slots, matches: &matches, ..cycle(1000) }, &Ungrouped);
         let used = |name: &[u8]| log.get(name).unwrap().real("WeightedResourcesUsed");
-        assert_eq!((used(b"Customer.bob@x"), used(b"Customer.<none>")), (Some(2.0), Some(2.0)));
+        assert_eq!((used(b"Customer.bob@x"), used(b"Customer.<none>")), (Some(2.0), Some(4.0)));
         assert_eq!(log.get(b"Resource.s1@<a>").unwrap().string("RemoteUser").unwrap(), b"bob@x");
-        // eve used nothing for any time: the record is gone, or says so.
-        assert!(log.get(b"Customer.eve@x").is_none_or(|record| record.real("WeightedResourcesUsed") == Some(0.0)));
+        assert_eq!(used(b"Customer.eve@x"), Some(2.0));
     }
 
     #[test]

@@ -230,9 +230,9 @@ fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     let mut found = Value::Undefined;
     for token in tokens(&list, delimiters.as_deref().unwrap_or(DELIMITERS)) {
         match regex::is_match(call, &pattern, token)? {
-            Some(false) => found = Value::Bool(false),
             Some(true) => return Ok(Value::Bool(true)),
-            None => return Ok(Value::Error),
+            // A search that is given up has found nothing.
+            Some(false) | None => found = Value::Bool(false),
         }
     }
     Ok(found)

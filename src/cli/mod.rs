@@ -156,7 +156,7 @@ pub(crate) struct World {
     #[arg(long)]
     strict: bool,
     /// What `time()` answers: seconds since 1970, a date such as 2026-07-05T12:00:00Z, or `wall`
-    #[arg(long, value_name = "TIME", default_value = "wall", value_parser = parse_now)]
+    #[arg(long, value_name = "TIME", default_value = "wall", value_parser = parse_now, allow_negative_numbers = true)]
     now: Now,
     /// Where `random()` begins; the same seed gives the same numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]

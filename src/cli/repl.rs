@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -204,6 +204,9 @@ fn interactive(session: Session, mode: Mode, color: Color) -> Result<usize, Fail
         mode,
         color,
     }));
+    // Ctrl-C during an evaluation does not end the session: the evaluation ends by itself at its limits, soon enough. While
+    // a line is typed the editor sees the key itself.
+    let _ = ctrlc::set_handler(|| {});
     // A history that cannot be read or written is no reason to stop.
     let history = history_file();
     if let Some(file) = &history {
@@ -233,6 +236,10 @@ fn interactive(session: Session, mode: Mode, color: Color) -> Result<usize, Fail
             // The line is dropped, as in a shell.
             Err(ReadlineError::Interrupted) => {}
             Err(ReadlineError::Eof) => break,
+            // A byte that is no text, typed or pasted: the line is dropped, the session goes on.
+            Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => {
+                let _ = show(&[Output::Problem("error: the line is not UTF-8".to_owned())]);
+            }
             Err(error) => return Err(broken(error)),
         }
     }

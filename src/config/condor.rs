@@ -296,6 +296,15 @@ impl Config {
         self.entries.iter().map(|entry| &*entry.name)
     }
 
+    /// A name without the prefix that makes it count for this daemon alone, if it has one: what [`Config::get`] is asked.
+    pub fn bare<'n>(&self, name: &'n [u8]) -> &'n [u8] {
+        let prefix = self.prefixes.iter().find(|prefix| {
+            name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+                && name.len() > prefix.len()
+        });
+        prefix.map_or(name, |prefix| &name[prefix.len()..])
+    }
+
     /// Names, raw values and places, in the order of their first assignment: all there is to a configuration, besides
     /// its [`Context`].
     pub fn assignments(&self) -> impl Iterator<Item = (&[u8], &[u8], &Place)> {

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use crate::ad::ClassAd;
 use crate::builtin::near::{allowance, distance};
 use crate::builtin::reason::reason;
 use crate::builtin::{self, Function};
@@ -18,6 +19,9 @@ use crate::value::{Type, Value};
 
 /// At most so many causes of one value.
 const MOST: usize = 5;
+
+/// Attributes that are followed into an evaluation that goes too deep.
+const DEEPEST: usize = 3;
 
 /// At most so many parts are looked at.
 const STEPS: usize = 10_000;
@@ -242,6 +246,10 @@ impl Search<'_, '_> {
             let Some(class) = bad(&outcome) else { continue };
             match outcome {
                 Err(failed @ (Failed::Work(_) | Failed::Memory(_))) => self.blame(&spot, Reason::Failed(failed)),
+                // What goes too deep does so all the way down.
+                Err(failed @ Failed::Depth(_)) if spot.path.len() >= DEEPEST => {
+                    self.blame(&spot, Reason::Failed(failed));
+                }
                 _ => self.look(&spot, class),
             }
         }
@@ -262,9 +270,13 @@ impl Search<'_, '_> {
     }
 
     /// The attribute whose name is nearest to that of a reference.
-    fn similar(&self, part: &Expr, sides: &[Side]) -> Option<(Name, Side)> {
+    fn similar(&mut self, part: &Expr, sides: &[Side]) -> Option<(Name, Side)> {
         let (Node::Attr(name) | Node::Select(name) | Node::Absolute(name)) = part.node() else { return None };
         let wanted = name.as_bytes();
+        let names = sides.iter().filter_map(|side| self.walk.ad(*side)).map(ClassAd::len).sum();
+        if !self.walk.may_compare(names) {
+            return None;
+        }
         let mut best: Option<(usize, Name, Side)> = None;
         for side in sides {
             for known in self.walk.ad(*side).iter().flat_map(|ad| ad.names()).filter(|_| wanted.len() > 2) {

@@ -97,11 +97,16 @@ pub(crate) struct Walk<'a> {
     scope: Scope<'a>,
     /// Steps left of the budget.
     left: u64,
+    /// Names that may still be compared with one that is nowhere.
+    comparisons: usize,
 }
+
+/// Names that are compared in one walk with those that are nowhere: a slot has some hundred.
+const MOST_COMPARED: usize = 500_000;
 
 impl<'a> Walk<'a> {
     pub(crate) fn new(scope: Scope<'a>) -> Self {
-        Walk { machine: Machine::new(scope), scope, left: scope.settings.limits.work }
+        Walk { machine: Machine::new(scope), scope, left: scope.settings.limits.work, comparisons: MOST_COMPARED }
     }
 
     /// An expression in the ad of the scope.
@@ -117,6 +122,13 @@ impl<'a> Walk<'a> {
 
     pub(crate) fn scope(&self) -> Scope<'a> {
         self.scope
+    }
+
+    /// Whether so many more names may be compared; counts them.
+    pub(crate) fn may_compare(&mut self, names: usize) -> bool {
+        let left = self.comparisons.checked_sub(names);
+        self.comparisons = left.unwrap_or(self.comparisons);
+        left.is_some()
     }
 
     /// Whether the budget is used up.

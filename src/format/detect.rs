@@ -78,8 +78,12 @@ impl<R: Read> Source<R> {
         if first == b'<' {
             return Ok(Some(Format::Xml));
         }
-        let second = self.solid(at + 1)?.map(|(byte, _)| byte);
-        Ok(match (first, second) {
+        let second = self.solid(at + 1)?;
+        let alone = second.is_some_and(|(_, next)| self.rest()[at..next].contains(&b'\n'));
+        Ok(match (first, second.map(|(byte, _)| byte)) {
+            // A list without ads, as the tools and our own writers write it: a bracket a line.
+            (b'[', Some(b']')) if alone => Some(Format::Json),
+            (b'{', Some(b'}')) if alone => Some(Format::New),
             (b'[', Some(b'{')) => Some(Format::Json),
             (b'[', _) | (b'{', Some(b'[')) => Some(Format::New),
             (b'{', _) => Some(Format::Json),
@@ -201,6 +205,8 @@ mod tests {
             ("\n[\na = 1\n]", Format::New),
             ("{ [a = 1], [b = 2] }", Format::New),
             ("[]", Format::New),
+            ("[\n]\n", Format::Json),
+            ("{\n}\n", Format::New),
             ("[{\"a\": 1},\n{\"a\": 2}]", Format::Json),
             ("{\n\"a\": 1\n}", Format::Json),
             ("{not json}", Format::Json),

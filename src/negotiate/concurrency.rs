@@ -66,7 +66,8 @@ pub struct ConcurrencyLimits {
 impl ConcurrencyLimits {
     /// The limits a configuration sets; nothing is held.
     ///
-    /// A knob whose name ends in `_LIMIT` and whose value is no number sets none: there are other knobs of such names.
+    /// A knob whose name ends in `_LIMIT` and whose value is no number sets none: there are other knobs of such names. One
+    /// without a value counts as not set.
     ///
     /// # Errors
     /// A default that is no number.
@@ -75,7 +76,10 @@ impl ConcurrencyLimits {
         let number = |name: &str| settings.real(name, UNLIMITED, f64::MIN, f64::MAX);
         let (mut maxima, mut defaults) = (HashMap::new(), HashMap::new());
         for name in config.names() {
-            let name = String::from_utf8_lossy(name).into_owned();
+            let name = String::from_utf8_lossy(config.bare(name)).into_owned();
+            if config.get(&name)?.is_none_or(|found| found.text.trim_ascii().is_empty()) {
+                continue;
+            }
             let upper = name.to_ascii_uppercase();
             if let Some(class) = upper.strip_prefix(DEFAULT).and_then(|rest| rest.strip_prefix('_')) {
                 defaults.insert(class.to_ascii_lowercase().into_bytes(), number(&name)?);
@@ -128,6 +132,16 @@ mod tests {
     fn asked(text: &str) -> Vec<(String, f64)> {
         let one = |d: Demand<'_>| (String::from_utf8(d.name.to_vec()).unwrap(), d.amount);
         demands(text.as_bytes()).map(one).collect()
+    }
+
+    #[test]
+    fn prefixed_limits_count_and_empty_ones_do_not() {
+        assert_eq!(limits("NEGOTIATOR.XSW_LIMIT = 2").maximum(b"xsw"), 2.0);
+        assert_eq!(limits("SCHEDD.XSW_LIMIT = 2").maximum(b"xsw"), 2_308_032.0);
+        assert_eq!(limits("XSW_LIMIT = 5\nNEGOTIATOR.XSW_LIMIT = 2").maximum(b"xsw"), 2.0);
+        assert_eq!(limits("XSW_LIMIT =\nCONCURRENCY_LIMIT_DEFAULT = 1").maximum(b"xsw"), 1.0);
+        let class = limits("CONCURRENCY_LIMIT_DEFAULT_A =\nCONCURRENCY_LIMIT_DEFAULT = 1");
+        assert_eq!(class.maximum(b"a.b"), 1.0);
     }
 
     #[test]

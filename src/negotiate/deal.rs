@@ -13,7 +13,7 @@ use crate::ad::ClassAd;
 use crate::eval::scope::Settings;
 use crate::negotiate::market::Market;
 use crate::negotiate::offer::{Asking, Offer, Refusal, VARIOUS};
-use crate::negotiate::outcome::{Match, Negotiation, Outcome, Pie, Rejected, Rejection};
+use crate::negotiate::outcome::{Match, Negotiation, Outcome, Pie, Rejected};
 use crate::negotiate::preemption::LiveUsage;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::single::{Members, Singles};
@@ -205,7 +205,8 @@ impl<'c> Dealing<'c> {
                     if significant.request_list_size > 1 || !significant.all_jobs_in_cluster {
                         progress.rejected.insert(current.request.autocluster);
                     }
-                    if refusal.rejection == Rejection::SubmitterLimit {
+                    // Whatever the reason that is told.
+                    if refusal.tally.over_limit > 0 {
                         session.refused_for_limit();
                         let knobs = &self.rules.knobs.pie;
                         if !knobs.consider_preemption && !knobs.use_slot_weights {

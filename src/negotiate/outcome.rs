@@ -68,7 +68,8 @@ pub struct Match {
 /// A request and why it got nothing (more).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rejected {
-    /// The first job of the request that is not matched, `cluster.process`.
+    /// The first job of the request, `cluster.process`, which names the request; it may be matched itself while others
+    /// of the request are not.
     pub job: String,
     /// Jobs of the request that are not matched.
     pub jobs: usize,

@@ -35,7 +35,7 @@ pub struct Call {
     pub group: usize,
     /// What it may use in all, what it uses already included; none where the reference computes 0/0.
     pub limit: Option<f64>,
-    /// What it is due: its grant, or its quota if that is more.
+    /// What it is due: its grant, or its quota if that is more; without a limit, no more than strict enforcement leaves.
     pub due: f64,
     /// Whether what the group uses is not held against the limit: that of the root when groups that regroup are served
     /// there once more.
@@ -277,7 +277,10 @@ impl<'t> Rounds<'t> {
             }
             self.called = true;
             let limit = self.limit(group, gap);
-            let due = allocated.max(self.states[group].quota);
+            let mut due = allocated.max(self.states[group].quota);
+            if limit.is_none() && self.rules.strict {
+                due = self.strict(group, due);
+            }
             let unbounded = group == ROOT && (self.tree.autoregroup || self.rules.flat);
             let call = Call { group, limit, due, unbounded };
             if let Some(round) = self.record.last_mut() {
