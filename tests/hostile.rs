@@ -568,6 +568,25 @@ fn a_megabyte_is_answered_in_the_session() {
     }
 }
 
+#[test]
+fn reasons_are_looked_for_within_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let chain: String = (0..60_000).map(|at| format!("a{at} = a{} + 1;", at + 1)).collect();
+    let path = file(&folder, "chain.ad", format!("[{chain}]").as_bytes());
+    let begin = Instant::now();
+    let output = classmate(SPACE, &["eval", "a0", "--my", &path, "--explain"]);
+    assert!(begin.elapsed() < Duration::from_secs(PATIENCE / 10), "{:?}", begin.elapsed());
+    assert!(text(&output.stderr).contains("goes deeper than 400 levels"), "{}", text(&output.stderr));
+    let many: String = (0..60_000).map(|at| format!("attr{at} = {at};")).collect();
+    let clauses: Vec<String> = (0..3000).map(|at| format!("TARGET.nop{at} > 1")).collect();
+    let path = file(&folder, "many.ad", format!("[{many} Requirements = {}]", clauses.join(" && ")).as_bytes());
+    let begin = Instant::now();
+    let run = format!("echo :match | '{}' repl --my '{path}' --target '{path}'", env!("CARGO_BIN_EXE_classmate"));
+    let output = Command::new("sh").args(["-c", &run]).output().unwrap();
+    assert!(begin.elapsed() < Duration::from_secs(PATIENCE / 10), "{:?}", begin.elapsed());
+    assert!(text(&output.stdout).contains("match: no"));
+}
+
 /// One evaluation may take 10,000,000 steps; a megabyte of ads that each take as much is given up.
 #[test]
 fn a_megabyte_of_costly_ads_is_given_up() {

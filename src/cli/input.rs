@@ -169,8 +169,14 @@ pub(crate) fn ad(path: &Path, at: u64, settings: &Settings, notes: &mut Notes) -
     }
     notes.add(&input.name, reader.report());
     let ads = if seen == 0 { "no ads".to_owned() } else { counted(seen, "ad") };
-    let failure = Failure::input(format!("`{}` holds {ads}: expected at least {at}", input.name));
-    Err(if notes.any() { failure.help("what could not be read does not count") } else { failure })
+    let mut failure = Failure::input(format!("`{}` holds {ads}: expected at least {at}", input.name));
+    if notes.any() {
+        // Nobody shows the notes behind a failure, and they say why.
+        let told = notes.lines(Color::Off).join("\n");
+        failure = failure.help("what could not be read does not count");
+        failure.message = format!("{told}\n{}", failure.message);
+    }
+    Err(failure)
 }
 
 /// What was wrong with the files that were read.

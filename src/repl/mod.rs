@@ -28,6 +28,7 @@ use crate::syntax::lexer::{Lexer, Token};
 use crate::syntax::parse::{Mode, ParseOptions, parse_expr};
 use crate::syntax::print::Style;
 use crate::syntax::time::Zone;
+use crate::syntax::token::is_space;
 use crate::value::Value;
 
 /// What a session needs of the world.
@@ -235,8 +236,9 @@ impl Session {
 
     fn define(&mut self, source: &[u8], definition: &Definition) -> Vec<Output> {
         let name = definition.name;
-        // `a =! b` and `a => b` are slips, not definitions.
-        if matches!(source.get(definition.begins), Some(b'!' | b'<' | b'>' | b'=' | b'~')) {
+        // `a =! b` and `a => b` are slips, not definitions; `a =!b` means what it says.
+        let negated = matches!(source.get(definition.begins..), Some([b'!', next, ..]) if !is_space(*next));
+        if !negated && matches!(source.get(definition.begins), Some(b'!' | b'<' | b'>' | b'=' | b'~')) {
             return self.evaluate(source, 0);
         }
         if name.as_bytes().is_empty() {
@@ -357,6 +359,7 @@ mod tests {
     #[test]
     fn a_comparison_is_no_definition() {
         assert_eq!(said(&["a = 2", "a == 2", "a =?= 2", "a =!= 2"]), ["true", "true", "false"]);
+        assert_eq!(said(&["a =!true", "a"]), ["false"]);
         assert!(said(&["a =! 2"])[0].starts_with("error: `=!` is not an operator"));
     }
 

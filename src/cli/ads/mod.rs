@@ -272,9 +272,14 @@ fn tell_missing(selection: &Selection, wanted: &Wanted, notes: &mut Notes) {
 fn names(given: &[String]) -> Result<Vec<Name>, Failure> {
     let name = |text: &String| {
         let text = text.trim();
+        if let Some(quoted) =
+            text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).filter(|name| !name.is_empty())
+        {
+            return Ok(Name::new(quoted));
+        }
         if text.is_empty() || text.bytes().any(|byte| byte.is_ascii_whitespace() || b"=()[]{};,\"".contains(&byte)) {
             return Err(Failure::input(format!("`--attributes`: expected a name, found `{text}`"))
-                .help("names are separated by commas, with no blanks in them: --attributes Name,Cpus"));
+                .help("names are separated by commas: --attributes Name,Cpus; one that is no identifier stands in single quotes"));
         }
         Ok(Name::new(text))
     };
