@@ -5,7 +5,8 @@ use serde_json::{Map, Value as Json};
 use super::{ad, choice, describe, input, optional, settings, text};
 use crate::ad::ClassAd;
 use crate::eval::scope::Scope;
-use crate::syntax::expr::{Expr, Node};
+use crate::format::new::parse_ad;
+use crate::syntax::expr::Expr;
 use crate::syntax::parse::{ParseOptions, parse_expr, parse_full, parse_prefix};
 use crate::syntax::print::Style;
 use crate::syntax::token::Quoting;
@@ -49,10 +50,6 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
 /// it, and a full parse accepted it too. So `true ? 1 : 2;` is one: a full parse does not look behind a conditional.
 fn swallowed(source: &[u8], options: &ParseOptions) -> Option<Expr> {
     parse_full(source, options).ok()?;
-    let (ad, _) = parse_prefix(&[b"[expression = ", source, b"\n]"].concat(), options).ok()?;
-    let Node::Ad(run) = ad.node() else { return None };
-    match ad.tree().ad(*run) {
-        [(name, value)] if name.as_bytes() == b"expression" => Some(ad.part(*value)),
-        _ => None,
-    }
+    let (ad, _) = parse_ad(&[b"[expression = ", source, b"\n]"].concat(), options).ok()?;
+    ad.get("expression").filter(|_| ad.len() == 1)
 }

@@ -65,13 +65,6 @@ class Reference:
         except ValueError as error:
             return "Invalid string to unquote" not in str(error)
 
-    def inside(self, text):
-        """Whether the text does not close the ad around it: `1 ? 0 : 1].` is accepted for its beginning."""
-        try:
-            return "behind" in self.library.ClassAd("[expression = " + text + "\n; behind = 1]")
-        except self.library.ClassAdException:
-            return False
-
     def parse(self, case, careful):
         text = case["expr"]
         if case.get("syntax") == "old":
@@ -81,7 +74,7 @@ class Reference:
             return ads[0].lookup("expression")
         ad = self.library.ClassAd("[expression = " + text + "\n]")
         # `1;` and `a]` are swallowed by the brackets. Rarely generated, so only looked for when the answers differ.
-        if careful and (list(ad.keys()) != ["expression"] or not self.full_parse(text) or not self.inside(text)):
+        if careful and (list(ad.keys()) != ["expression"] or not self.full_parse(text)):
             raise ValueError("not one expression")
         return ad.lookup("expression")
 
