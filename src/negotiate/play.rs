@@ -183,8 +183,12 @@ impl Floor {
             by_id.entry((job.id, name(job).to_vec())).or_default().push(at);
             clusters.entry(job.id.cluster).or_default().push(at);
         }
-        let known =
-            |job: Job<'_>| Known { submitter: name(&job), id: job.id, schedd: job.schedd, activity: job.activity };
+        let known = |job: Job<'_>| Known {
+            submitter: name(&job),
+            id: job.id,
+            schedd: job.schedd.clone(),
+            activity: job.activity,
+        };
         let jobs: Vec<Option<Known>> = jobs.into_iter().map(|job| job.map(known)).collect();
         let leftovers = Knobs::new(&snapshot.config).boolean("CLAIM_PARTITIONABLE_LEFTOVERS", true)?;
         let slots = HashMap::new();

@@ -203,6 +203,9 @@ pub(super) fn strangers(queue: &Queue, known: usize) -> usize {
 
 /// Jobs as the policy lets them stand in the queue.
 pub(super) fn candidates<'a>(jobs: Vec<Job<'a>>, policy: &dyn PriorityPolicy) -> Vec<Job<'a>> {
+    if jobs.iter().all(|job| policy.candidacies(&job.ad).is_none()) {
+        return jobs;
+    }
     let mut candidates = Vec::with_capacity(jobs.len());
     for job in jobs {
         match policy.candidacies(&job.ad) {

@@ -120,6 +120,13 @@ pub struct Job<'a> {
     pub ad: JobAd<'a>,
     /// Its number.
     pub id: JobId,
+    /// What else is asked of it; the jobs of a cluster share it.
+    pub traits: Arc<Traits>,
+}
+
+/// What is asked of a job besides its number.
+#[derive(Debug)]
+pub struct Traits {
     /// The name its use is charged to.
     pub submitter: Text,
     /// The access point it was submitted to; none if the ad does not say.
@@ -130,6 +137,14 @@ pub struct Job<'a> {
     pub priorities: [i64; 5],
 }
 
+impl Deref for Job<'_> {
+    type Target = Traits;
+
+    fn deref(&self) -> &Traits {
+        &self.traits
+    }
+}
+
 impl<'a> Job<'a> {
     /// The view of a job ad; none if it has no number.
     ///
@@ -137,14 +152,13 @@ impl<'a> Job<'a> {
     pub fn new(ad: &'a ClassAd, domain: Option<&[u8]>, settings: &Settings) -> Option<Self> {
         let facts = Facts::of(ad, settings);
         let id = JobId { cluster: facts.integer(ASKED.cluster)?, process: facts.integer(ASKED.process).unwrap_or(0) };
-        Some(Self {
-            id,
+        let traits = Traits {
             submitter: submitter(facts, domain),
             schedd: schedd(facts),
             activity: activity(facts),
             priorities: ASKED.priorities.map(|name| facts.integer(name).unwrap_or(0)),
-            ad: JobAd::Read(ad),
-        })
+        };
+        Some(Self { id, traits: Arc::new(traits), ad: JobAd::Read(ad) })
     }
 
     /// The views of ads, without those that have no number.
@@ -171,15 +185,13 @@ impl<'a> Job<'a> {
         }
         let facts = Facts::of(ad, settings);
         let id = JobId { cluster: facts.integer(ASKED.cluster)?, process: facts.integer(ASKED.process).unwrap_or(0) };
-        let schedd = match (&self.schedd, ad.lookup(ASKED.global)) {
-            (Some(known), Some(Attribute::Literal(Literal::Str(text))))
-                if text.get(known.len()) == Some(&b'#') && text.starts_with(known) && !known.contains(&b'#') =>
-            {
-                Some(known.clone())
+        let here = match (&self.schedd, ad.lookup(ASKED.global)) {
+            (Some(known), Some(Attribute::Literal(Literal::Str(text)))) => {
+                text.get(known.len()) == Some(&b'#') && text.starts_with(known) && !known.contains(&b'#')
             }
-            _ => schedd(facts),
+            _ => schedd(facts) == self.schedd,
         };
-        Some(Self { id, schedd, ad: JobAd::Read(ad), ..self.clone() })
+        here.then(|| Self { id, traits: Arc::clone(&self.traits), ad: JobAd::Read(ad) })
     }
 
     /// `JobPrio`.
@@ -263,7 +275,7 @@ mod tests {
 
     #[test]
     fn the_access_point_is_in_the_global_number() {
-        assert_eq!(&*job("GlobalJobId = \"s1@x#7.2#123\"", None).schedd.unwrap(), b"s1@x");
+        assert_eq!(job("GlobalJobId = \"s1@x#7.2#123\"", None).schedd.as_deref().unwrap(), b"s1@x");
         assert_eq!(job("A = 1", None).schedd, None);
     }
 

@@ -3,6 +3,8 @@
 //! In: jobs and submitters. Out: for each submitter its idle jobs in order, and requests made of them.
 //! Formula source: `negotiation.md` §8.3.
 
+use std::sync::Arc;
+
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
@@ -98,9 +100,16 @@ impl<'a> Queue<'a> {
         let mut clusters = Autoclusters::default();
         let mut strangers = 0;
         let alike = alike_the_one_before(&order, &jobs, &significant);
-        let mut before = None;
+        let mut before: Option<(u32, usize, &Job<'_>)> = None;
         for (&at, alike) in order.iter().zip(alike) {
             let job = &jobs[at];
+            if alike
+                && let Some((autocluster, place, like)) = before
+                && Arc::ptr_eq(&like.traits, &job.traits)
+            {
+                lists[place].push(Queued { job: at, autocluster });
+                continue;
+            }
             let place = |prio| places.get(&(&*job.submitter, job.schedd.as_deref(), prio));
             let own = Some(job.job_prio()).filter(|_| by_priority);
             let Some(&place) = place(own).or_else(|| place(None)) else {
@@ -108,10 +117,10 @@ impl<'a> Queue<'a> {
                 before = None;
                 continue;
             };
-            let known = before.filter(|_| alike);
+            let known = before.filter(|_| alike).map(|(autocluster, ..)| autocluster);
             let autocluster = known.unwrap_or_else(|| clusters.of(&job.ad, &significant));
             lists[place].push(Queued { job: at, autocluster });
-            before = Some(autocluster);
+            before = Some((autocluster, place, job));
         }
         let (autoclusters, singly) = (clusters.len(), offering.singly);
         let mut queue = Self { jobs, lists, significant, autoclusters, strangers, singly };

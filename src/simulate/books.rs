@@ -68,7 +68,7 @@ impl<'w> Books<'w> {
             let settings = self.snapshot.settings();
             let domain = self.rules.knobs.accountant.domain.as_deref();
             if let Some(job) = Job::new(&ad, domain, &settings) {
-                let name = named(job.submitter, &settings).0.to_vec();
+                let name = named(job.submitter.clone(), &settings).0.to_vec();
                 self.by_name.insert(name.clone(), submitter);
                 self.used[submitter].0 = Some(name);
             }

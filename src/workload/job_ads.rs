@@ -54,7 +54,7 @@ fn arrival(
         .ok_or_else(|| format!("job {} asks for {cores} cores: expected 1 or more", job.id))?;
     let group = facts.string("AccountingGroup").unwrap_or_else(|| "".into());
     let group = memchr::memrchr(b'.', &group).map_or(b"".as_slice(), |dot| &group[..dot]);
-    let (id, name) = (job.id, named(job.submitter, settings).0);
+    let (id, name) = (job.id, named(job.submitter.clone(), settings).0);
     let submitter = workload.submitter(&name, group);
     Ok(Arrival {
         id,
