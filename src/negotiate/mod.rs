@@ -259,12 +259,13 @@ fn market<'c>(
         return Box::new(offers);
     }
     let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
-    let marked = |(who, request): (usize, Request)| {
-        let mut ad = queue.request_ad(who, &request);
-        deal::mark(&mut ad, &submitters[who].name, policy, rules, negotiating.as_ref());
+    let firsts: Vec<(usize, Request)> = queue.first_of_each().collect();
+    let ads: Vec<ClassAd> = firsts.par_iter().map(|(who, request)| queue.request_ad(*who, request)).collect();
+    let marked = |((who, request), mut ad): (&(usize, Request), ClassAd)| {
+        deal::mark(&mut ad, &submitters[*who].name, policy, rules, negotiating.as_ref());
         Sample { autocluster: request.autocluster, ad }
     };
-    let samples: Vec<Sample> = queue.first_of_each().map(marked).collect();
+    let samples: Vec<Sample> = firsts.iter().zip(ads).map(marked).collect();
     match Engine::new(offers, rules, &samples) {
         Ok(engine) => Box::new(engine),
         Err(offers) => offers,

@@ -4,7 +4,10 @@
 //! values, which only by what conditions make of them for the requests there are: of the memory of slots it matters
 //! between which two of the amounts asked for it lies, not how much it is.
 
+use std::sync::Arc;
+
 use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
 
 use crate::ad::ClassAd;
 use crate::eval::scope::Settings;
@@ -116,6 +119,17 @@ impl Combinations {
     }
 }
 
+/// Separates slots by numbers, those of the members of each structure.
+fn apply<'m>(groups: &mut [u32], codes: impl Iterator<Item = (&'m Vec<u32>, &'m Vec<u32>)>) {
+    let mut code = vec![0; groups.len()];
+    for (codes, members) in codes {
+        for (place, number) in members.iter().zip(codes) {
+            code[*place as usize] = *number;
+        }
+    }
+    refine(groups, |at| code[at]);
+}
+
 /// What slots are separated with.
 pub(super) struct Separator<'e, 's> {
     pub(super) ad: &'e (dyn Fn(u32) -> &'s ClassAd + Sync),
@@ -134,28 +148,30 @@ impl Separator<'_, '_> {
         for column in columns.iter().filter(|column| self.separation.exact.contains(&column.name.key())) {
             refine(groups, |at| column.ids[at]);
         }
-        for (kind, members) in members.iter().enumerate() {
-            self.by_themselves(groups, kind, members);
+        // Slots of different structures are apart already: what separates each of them is applied at one go.
+        let alone: Vec<Vec<Vec<u32>>> =
+            members.par_iter().enumerate().map(|(kind, members)| self.by_themselves(kind, members)).collect();
+        for at in 0..alone.iter().map(Vec::len).max().unwrap_or(0) {
+            let codes = alone.iter().zip(members).filter_map(|(codes, members)| Some((codes.get(at)?, members)));
+            apply(groups, codes);
         }
         for column in columns.iter().filter(|column| self.separation.by_outcome.contains(&column.name.key())) {
-            let mut code = vec![0; groups.len()];
-            for (kind, members) in members.iter().enumerate() {
+            let of_kind = |(kind, members): (usize, &Vec<u32>)| {
                 let codes = self.codes(kind, column, members);
-                for place in members {
-                    code[*place as usize] = codes[column.ids[*place as usize] as usize];
-                }
-            }
-            refine(groups, |at| code[at]);
+                members.iter().map(|place| codes[column.ids[*place as usize] as usize]).collect()
+            };
+            let codes: Vec<Vec<u32>> = members.par_iter().enumerate().map(of_kind).collect();
+            apply(groups, codes.iter().zip(members));
         }
     }
 
-    /// Separates slots by the outcomes of what is asked of them alone.
-    fn by_themselves(&self, groups: &mut [u32], kind: usize, members: &[u32]) {
+    /// For each thing that is asked of slots alone its outcomes as numbers, member by member.
+    fn by_themselves(&self, kind: usize, members: &[u32]) -> Vec<Vec<u32>> {
         let rows = Rows { columns: &self.vocabulary.columns, ads: members, ad: self.ad };
-        let Some(sample) = members.first() else { return };
+        let Some(sample) = members.first() else { return Vec::new() };
         let nobody = ClassAd::new();
         let world = World { row: (self.ad)(*sample), other: &nobody, selected: &self.vocabulary.selected };
-        let mut refined = |atom: &Atom, of: fn(&Value) -> Option<u64>| {
+        let outcomes = |atom: &Atom, of: fn(&Value) -> Option<u64>| {
             let found = rows.groups(atom);
             let count = found.first.len();
             let mut numbers: HashMap<Option<u64>, u32> = HashMap::new();
@@ -168,19 +184,14 @@ impl Separator<'_, '_> {
                 Some(values) => values.each(count, of).into_iter().map(&mut number).collect(),
                 None => (0..count as u32).collect(),
             };
-            let mut code = vec![0; groups.len()];
-            for (place, group) in members.iter().zip(&found.of) {
-                code[*place as usize] = codes[*group as usize];
-            }
-            refine(groups, |at| code[at]);
+            found.of.iter().map(|group| codes[*group as usize]).collect()
         };
-        for atom in self.plans.closed(kind).filter(|atom| self.separation.tells_apart(atom)) {
-            refined(atom, |value| Some(Truth::of(value) as u64));
-        }
-        let separates = |atom: &Atom| !is_loose(atom, &self.separation.loose) && self.separation.tells_apart(atom);
-        for atom in self.plans.closed_ranks(kind).filter(|atom| separates(atom)) {
-            refined(atom, |value| value.as_number().map(f64::to_bits));
-        }
+        let conditions = self.plans.closed(kind).filter(|atom| self.separation.tells_apart(atom));
+        let truths = conditions.map(|atom| outcomes(atom, |value| Some(Truth::of(value) as u64)));
+        let separates =
+            |atom: &&Arc<Atom>| !is_loose(atom, &self.separation.loose) && self.separation.tells_apart(atom);
+        let ranks = self.plans.closed_ranks(kind).filter(separates);
+        truths.chain(ranks.map(|atom| outcomes(atom, |value| value.as_number().map(f64::to_bits)))).collect()
     }
 
     /// For each entry of a column a number: slots of a structure whose entries have the same cannot be told apart by it.
