@@ -17,7 +17,7 @@ use crate::eval::scope::{Scope, Settings};
 use crate::negotiate::candidate::{RankKey, Tier};
 use crate::negotiate::concurrency::ConcurrencyLimits;
 use crate::negotiate::market::Market;
-use crate::negotiate::outcome::{Rejection, Tally};
+use crate::negotiate::outcome::{MOST_TIED, Rejection, Tally};
 use crate::negotiate::preemption::Objection;
 use crate::negotiate::rules::Rules;
 use crate::pool::address::Protocols;
@@ -410,7 +410,7 @@ impl Offers<'_> {
         found.candidates.sort_by(|(a, _), (b, _)| b.compare(a));
         found.candidates.reverse();
         let ties = found.candidates.chunk_by(|(a, _), (b, _)| a.compare(b).is_eq()).map(<[_]>::len);
-        self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0));
+        self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0)).min(MOST_TIED);
         found
     }
 

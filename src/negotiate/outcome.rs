@@ -11,6 +11,10 @@ use crate::negotiate::summary::Summary;
 use crate::priority::{End, Passed};
 use crate::quota::summary::GroupSummary;
 
+/// Slots equal on every key are counted up to so many: far more than it takes to make the order of the reference arbitrary,
+/// whose sort is not stable (`negotiation.md` §10.6).
+pub const MOST_TIED: usize = 1024;
+
 /// What a cycle decided.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -223,7 +227,8 @@ pub struct Statistics {
     pub matches: usize,
     /// Rejections.
     pub rejections: usize,
-    /// Most slots that were equal on every key when one was chosen: ties go to the one that comes first.
+    /// Most slots that were equal on every key when one was looked for, counted up to [`MOST_TIED`]: ties go to the one
+    /// that comes first.
     pub largest_tie: usize,
     /// Pies dealt.
     pub pies: u32,

@@ -1,205 +1,27 @@
 //! A class of requests during the deal: its heap of candidates, and what it knows of refusals.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::negotiate::candidate::RankKey;
-use crate::negotiate::engine::agreed;
-use crate::negotiate::engine::evaluate::{Order, Verdict};
+use crate::negotiate::engine::evaluate::Verdict;
+use crate::negotiate::engine::rows::Rows;
 use crate::negotiate::engine::table::Table;
-use crate::pool::Slot;
-use crate::pool::address::Protocols;
+use crate::negotiate::outcome::MOST_TIED;
 use crate::priority::Session;
 use crate::program::mask::Mask;
-
-/// The rows during the deal: what is left of each.
-#[derive(Debug)]
-pub(super) struct Rows {
-    /// Slots of each row that are not taken.
-    pub(super) free: Vec<u32>,
-    /// What a slot of each row costs.
-    pub(super) cost: Vec<f64>,
-    /// The different costs, ascending, and which of them it is.
-    pub(super) costs: Vec<f64>,
-    cost_of: Vec<u32>,
-    /// The free slots of each row, by bit: so that they are counted a word of rows at a time.
-    planes: Planes,
-    /// Rows of one cost that stand next to each other.
-    runs: Vec<Run>,
-    /// For each order the entries that may still be free; what is found not to be is taken out.
-    open: Vec<Mask>,
-    /// For each order and rank in it what the slots cost, if all the same.
-    cost_of_rank: Vec<Vec<Option<f64>>>,
-    /// Free slots of all rows.
-    left: usize,
-    /// For each row where to look for its first slot that is not taken.
-    next: Vec<u32>,
-    /// By place, whether a slot is taken.
-    taken: Vec<bool>,
-    /// The rows of the slots that were taken, in order.
-    log: Vec<u32>,
-    /// Rows of slots that somebody uses.
-    pub(super) in_use: Mask,
-    /// Whether no partitionable slot belongs to an access point.
-    pub(super) unclaimed: bool,
-    /// How all slots can be reached, if all by the same protocols.
-    pub(super) protocols: Option<Protocols>,
-}
-
-impl Rows {
-    /// All slots are free.
-    pub(super) fn new<'s>(table: &Table, slot: &dyn Fn(u32) -> &'s Slot, preemption: bool) -> Self {
-        let first = |row: usize| table.slots(row as u32).first().map(|place| slot(*place));
-        let each = || (0..table.len()).map(first);
-        let cost: Vec<f64> = each().map(|slot| slot.map_or(0.0, |slot| slot.weight)).collect();
-        let mut costs: Vec<f64> = each().flatten().map(|slot| slot.weight).collect();
-        costs.sort_by(f64::total_cmp);
-        costs.dedup_by_key(|cost| cost.to_bits());
-        let number = |cost: &f64| costs.binary_search_by(|known| known.total_cmp(cost)).unwrap_or_default() as u32;
-        let cost_of: Vec<u32> = cost.iter().map(number).collect();
-        let uses = |row: usize| preemption && first(row).is_some_and(|slot| slot.user.is_some());
-        let free: Vec<u32> = (0..table.len()).map(|row| table.slots(row as u32).len() as u32).collect();
-        Self {
-            planes: Planes::of(&free),
-            runs: Run::all(&cost_of),
-            open: Vec::new(),
-            cost_of_rank: Vec::new(),
-            left: free.iter().map(|free| *free as usize).sum(),
-            free,
-            cost,
-            cost_of,
-            costs,
-            next: vec![0; table.len()],
-            taken: vec![false; table.row_of.len()],
-            log: Vec::new(),
-            in_use: Mask::of(table.len(), uses),
-            unclaimed: each().flatten().all(|slot| !(slot.partitionable && slot.claimed_by.is_some())),
-            protocols: agreed(each().flatten().map(|slot| slot.protocols)),
-        }
-    }
-
-    /// Notes another order; its number.
-    pub(super) fn add_order(&mut self, order: &Order, table: &Table) -> usize {
-        let mut costs: Vec<Option<f64>> = Vec::with_capacity(order.keys.len());
-        for (entry, rank) in order.entries.iter().zip(&order.ranks) {
-            let row = order.row_of(*entry, table);
-            let cost = self.cost[row as usize];
-            match costs.get_mut(*rank as usize) {
-                Some(known) => *known = known.filter(|known| known.to_bits() == cost.to_bits()),
-                None => costs.push(Some(cost)),
-            }
-        }
-        self.cost_of_rank.push(costs);
-        self.open.push(Mask::all(order.entries.len()));
-        self.open.len() - 1
-    }
-
-    /// Notes that a slot is taken.
-    pub(super) fn taken(&mut self, place: u32, row: u32) {
-        if !std::mem::replace(&mut self.taken[place as usize], true) {
-            let row = row as usize;
-            self.free[row] -= 1;
-            self.left -= 1;
-            self.planes.set(row, self.free[row]);
-            self.log.push(row as u32);
-        }
-    }
-
-    /// How many slots taken cost about as much to take away from a count as to count anew.
-    fn recount(&self) -> usize {
-        self.planes.words.len() / 2
-    }
-
-    /// Whether a slot is not taken.
-    pub(super) fn is_free(&self, place: u32) -> bool {
-        !self.taken[place as usize]
-    }
-
-    /// The first slot of a row that is not taken.
-    fn first_free(&mut self, row: u32, table: &Table) -> Option<u32> {
-        let slots = table.slots(row);
-        let next = &mut self.next[row as usize];
-        while let Some(place) = slots.get(*next as usize) {
-            if !self.taken[*place as usize] {
-                return Some(*place);
-            }
-            *next += 1;
-        }
-        None
-    }
-}
-
-/// Numbers of free slots, 64 rows to a word of each bit.
-#[derive(Debug)]
-struct Planes {
-    /// For each 64 rows where their words begin: as many as the largest of the numbers has bits.
-    starts: Vec<u32>,
-    words: Vec<u64>,
-}
-
-impl Planes {
-    fn of(numbers: &[u32]) -> Self {
-        let (mut starts, mut words) = (vec![0], Vec::new());
-        for chunk in numbers.chunks(64) {
-            let bits = u32::BITS - chunk.iter().max().copied().unwrap_or(0).leading_zeros();
-            let plane = |bit: u32| chunk.iter().rev().fold(0, |word, number| word << 1 | u64::from(number >> bit & 1));
-            words.extend((0..bits).map(plane));
-            starts.push(words.len() as u32);
-        }
-        Self { starts, words }
-    }
-
-    /// The words of 64 rows, the lowest bit first.
-    fn of_word(&self, at: usize) -> &[u64] {
-        &self.words[self.starts[at] as usize..self.starts[at + 1] as usize]
-    }
-
-    /// Sets the number of a row to one that is not larger.
-    fn set(&mut self, row: usize, number: u32) {
-        let range = self.starts[row / 64] as usize..self.starts[row / 64 + 1] as usize;
-        for (bit, word) in self.words[range].iter_mut().enumerate() {
-            *word = *word & !(1 << (row % 64)) | u64::from(number >> bit & 1) << (row % 64);
-        }
-    }
-}
-
-/// Rows of one cost that stand next to each other.
-#[derive(Debug)]
-struct Run {
-    cost: u32,
-    first: usize,
-    end: usize,
-}
-
-impl Run {
-    fn all(costs: &[u32]) -> Vec<Self> {
-        let mut first = 0;
-        let run = |rows: &[u32]| {
-            first += rows.len();
-            Self { cost: rows[0], first: first - rows.len(), end: first }
-        };
-        costs.chunk_by(|a, b| a == b).map(run).collect()
-    }
-
-    /// The words in which its rows are, with those rows.
-    fn words(&self) -> impl Iterator<Item = (usize, u64)> + use<> {
-        let (first, end) = (self.first, self.end);
-        (first / 64..end.div_ceil(64)).map(move |at| {
-            let from = u64::MAX << first.saturating_sub(at * 64);
-            let to = u64::MAX >> (at * 64 + 64).saturating_sub(end);
-            (at, from & to)
-        })
-    }
-}
 
 /// So many candidates in a row that are too heavy are looked at before it is counted whether there are others.
 const PATIENCE: usize = 64;
 
-/// If no more than one row of so many is a candidate, candidates are few.
-const FEW: usize = 16;
+/// So many entries are looked at in the time in which one is marked.
+const MARKED: usize = 4;
+
+/// One row of so many may be looked at in vain before the candidates are counted.
+const IN_VAIN: usize = 16;
 
 /// Rank, 0 the best; place; row.
 type Candidate = Reverse<(u32, u32, u32)>;
@@ -218,7 +40,71 @@ pub(super) struct Tallied {
 #[derive(Debug)]
 struct Shelf {
     cost: f64,
-    heap: BinaryHeap<Candidate>,
+    waiting: Waiting,
+}
+
+/// Candidates that were found.
+#[derive(Debug)]
+enum Waiting {
+    /// Slots: they are found best first, and stay so.
+    Slots(VecDeque<(u32, u32, u32)>),
+    /// Rows: where one stands depends on which of its slots are left.
+    Rows(BinaryHeap<Candidate>),
+}
+
+impl Waiting {
+    /// Adds a candidate that was found behind all others.
+    fn push(&mut self, candidate: (u32, u32, u32)) {
+        match self {
+            Self::Slots(slots) => slots.push_back(candidate),
+            Self::Rows(rows) => rows.push(Reverse(candidate)),
+        }
+    }
+
+    /// Puts a candidate back that was the best when it was taken out.
+    fn put_back(&mut self, candidate: (u32, u32, u32)) {
+        match self {
+            Self::Slots(slots) => slots.push_front(candidate),
+            Self::Rows(rows) => rows.push(Reverse(candidate)),
+        }
+    }
+
+    /// The best candidate that is free.
+    fn best(&mut self, rows: &mut Rows, table: &Table) -> Option<(u32, u32, u32)> {
+        match self {
+            Self::Slots(slots) => {
+                while slots.front().is_some_and(|(_, place, _)| !rows.is_free(*place)) {
+                    slots.pop_front();
+                }
+                slots.front().copied()
+            }
+            Self::Rows(heap) => loop {
+                let mut top = heap.peek_mut()?;
+                let Reverse((rank, place, row)) = *top;
+                if rows.is_free(place) {
+                    return Some((rank, place, row));
+                }
+                match rows.first_free(row, table) {
+                    Some(place) => *top = Reverse((rank, place, row)),
+                    None => {
+                        PeekMut::pop(top);
+                    }
+                }
+            },
+        }
+    }
+
+    /// Takes the best out.
+    fn pop(&mut self) {
+        match self {
+            Self::Slots(slots) => {
+                slots.pop_front();
+            }
+            Self::Rows(rows) => {
+                rows.pop();
+            }
+        }
+    }
 }
 
 /// A class of requests.
@@ -227,16 +113,18 @@ pub(super) struct Class {
     pub(super) verdict: Verdict,
     /// The number of its order.
     order: usize,
-    /// Whether somebody asked for candidates.
-    asked: bool,
-    /// Where the candidates stand in the order, if they are few: then the others need not be passed over.
+    /// Where the candidates stand in the order, once too many entries were looked at in vain.
     standing: Option<Mask>,
+    /// How many entries were none of candidates.
+    in_vain: usize,
+    /// How many may be none before the candidates are counted.
+    patience: usize,
     /// How far the order was looked through.
     opened: usize,
     /// The candidates found so far; those of slots that were taken since stay until somebody comes upon them.
     shelves: Vec<Shelf>,
     /// Candidates out of reach for who asks at the moment.
-    aside: Vec<(usize, Candidate)>,
+    aside: Vec<(usize, (u32, u32, u32))>,
     reach: Option<Mask>,
     /// What was counted when so many slots were taken.
     tallied: Option<(usize, Tallied)>,
@@ -250,10 +138,11 @@ impl Class {
     /// A class with an order of this number.
     pub(super) fn new(verdict: Verdict, order: usize) -> Self {
         Self {
+            patience: verdict.both.len() / IN_VAIN,
             verdict,
             order,
-            asked: false,
             standing: None,
+            in_vain: 0,
             opened: 0,
             shelves: Vec::new(),
             aside: Vec::new(),
@@ -266,8 +155,9 @@ impl Class {
 
     /// Somebody else asks, or in another turn.
     pub(super) fn begin(&mut self, reach: Option<Mask>) {
-        for (shelf, candidate) in self.aside.drain(..) {
-            self.shelves[shelf].heap.push(candidate);
+        // The last first: so each is again before those that were behind it.
+        for (shelf, candidate) in self.aside.drain(..).rev() {
+            self.shelves[shelf].waiting.put_back(candidate);
         }
         if reach.is_some() || self.reach.is_some() {
             self.tallied = None;
@@ -308,63 +198,55 @@ impl Class {
 
     /// The rank and place of the best candidate of a shelf.
     fn top(&mut self, shelf: usize, rows: &mut Rows, table: &Table) -> Option<(u32, u32)> {
-        let heap = &mut self.shelves[shelf].heap;
+        let waiting = &mut self.shelves[shelf].waiting;
         loop {
-            let mut top = heap.peek_mut()?;
-            let Reverse((rank, place, row)) = *top;
-            if !rows.is_free(place) {
-                let next = if self.verdict.order.by_slot { None } else { rows.first_free(row, table) };
-                match next {
-                    Some(place) => *top = Reverse((rank, place, row)),
-                    None => {
-                        PeekMut::pop(top);
-                    }
-                }
-            } else if self.reach.as_ref().is_some_and(|reach| !reach.contains(row as usize)) {
-                self.aside.push((shelf, PeekMut::pop(top)));
-            } else {
+            let (rank, place, row) = waiting.best(rows, table)?;
+            if self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize)) {
                 return Some((rank, place));
             }
+            self.aside.push((shelf, (rank, place, row)));
+            waiting.pop();
         }
     }
 
-    /// Where the candidates stand in the order, if they are few.
-    fn standing(&self, rows: &Rows, table: &Table) -> Option<Mask> {
+    /// Where the candidates that are left stand in the order.
+    fn standing(&self, rows: &Rows, table: &Table) -> Mask {
         let order = &self.verdict.order;
-        if self.verdict.both.count() > table.len() / FEW {
-            return None;
-        }
         let mut standing = Mask::none(order.entries.len());
         for row in self.verdict.both.rows().filter(|row| rows.free[*row] > 0 && !rows.in_use.contains(*row)) {
             if order.by_slot {
-                for place in table.slots(row as u32) {
+                for place in table.slots(row as u32).iter().filter(|place| rows.is_free(**place)) {
                     standing.set(order.place_of[*place as usize] as usize, true);
                 }
             } else {
                 standing.set(order.place_of[row] as usize, true);
             }
         }
-        Some(standing)
+        standing
     }
 
     /// Where the next candidate stands in a part of the order; it may be taken already.
     fn next_candidate(&mut self, part: Range<usize>, rows: &Rows, table: &Table) -> Option<usize> {
-        if !std::mem::replace(&mut self.asked, true) {
-            self.standing = self.standing(rows, table);
-        }
-        let open = &rows.open[self.order];
-        if let Some(standing) = &self.standing {
-            return standing.next_common(open, part.start).filter(|at| *at < part.end);
-        }
-        let (order, both) = (&self.verdict.order, &self.verdict.both);
         let mut from = part.start;
         loop {
+            let open = &rows.open[self.order];
+            if let Some(standing) = &self.standing {
+                return standing.next_common(open, from).filter(|at| *at < part.end);
+            }
             let at = open.next_common(open, from).filter(|at| *at < part.end)?;
-            let row = order.row(at, table) as usize;
-            if both.contains(row) && !rows.in_use.contains(row) {
+            let row = self.verdict.order.row(at) as usize;
+            if self.verdict.both.contains(row) && !rows.in_use.contains(row) {
                 return Some(at);
             }
             from = at + 1;
+            self.in_vain += 1;
+            if self.in_vain > self.patience {
+                // To mark where one of those that are left stands is as much work as some looks in vain.
+                self.patience = self.tallied(rows).idle.iter().sum::<usize>() * MARKED;
+                if self.in_vain > self.patience {
+                    self.standing = Some(self.standing(rows, table));
+                }
+            }
         }
     }
 
@@ -372,7 +254,7 @@ impl Class {
     fn open(&mut self, best: Option<(u32, u32)>, rows: &mut Rows, table: &Table) -> Option<usize> {
         while let Some(at) = self.next_candidate(self.opened..usize::MAX, rows, table) {
             let order = &self.verdict.order;
-            let (row, rank) = (order.row(at, table), order.ranks[at]);
+            let (row, rank) = (order.row(at), order.ranks[at]);
             let first = if order.by_slot { order.entries[at] } else { table.slots(row)[0] };
             self.opened = at;
             if best.is_some_and(|best| best < (rank, first)) {
@@ -387,38 +269,44 @@ impl Class {
             let cost = rows.cost[row as usize];
             let shelf = self.shelves.iter().position(|shelf| shelf.cost.to_bits() == cost.to_bits());
             let shelf = shelf.unwrap_or_else(|| {
-                self.shelves.push(Shelf { cost, heap: BinaryHeap::new() });
+                let waiting =
+                    if order.by_slot { Waiting::Slots(VecDeque::new()) } else { Waiting::Rows(BinaryHeap::new()) };
+                self.shelves.push(Shelf { cost, waiting });
                 self.shelves.len() - 1
             });
-            self.shelves[shelf].heap.push(Reverse((rank, place, row)));
+            self.shelves[shelf].waiting.push((rank, place, row));
             return Some(shelf);
         }
         self.opened = self.verdict.order.entries.len();
         None
     }
 
-    /// The most candidates of one rank, if it is more than was seen before.
+    /// The most candidates of one rank, if it is more than was seen before; counted up to `MOST_TIED`.
     pub(super) fn largest_tie(&mut self, rows: &Rows, table: &Table, session: &Session, known: usize) -> usize {
-        if self.bound <= known {
+        if self.bound <= known || known >= MOST_TIED {
             return known;
         }
         let permitted = |cost: f64| session.permits_unclaimed(cost);
+        if self.reach.is_none() {
+            let idle = self.tallied(rows).idle.iter().zip(&rows.costs);
+            let allowed: usize = idle.filter(|(_, cost)| permitted(**cost)).map(|(free, _)| free).sum();
+            if allowed <= known {
+                return known;
+            }
+        }
         let order = Arc::clone(&self.verdict.order);
         let (mut largest, mut bound) = (known, 0);
         for rank in &order.by_size {
             let size = order.sizes[*rank as usize] as usize;
-            if size <= known || rows.cost_of_rank[self.order][*rank as usize].is_some_and(|cost| !permitted(cost)) {
+            if size <= largest || largest >= MOST_TIED {
                 bound = bound.max(size);
-                if size <= known {
-                    break;
-                }
-                continue;
+                break;
             }
             let (all, allowed) = self.count_rank(*rank, rows, table, &permitted);
             (bound, largest) = (bound.max(all), largest.max(allowed));
         }
         self.bound = bound;
-        largest
+        largest.min(MOST_TIED)
     }
 
     /// How many candidates a rank has, and how many of them are in reach and permitted.
@@ -429,7 +317,7 @@ impl Class {
         let (mut all, mut allowed) = (0, 0);
         while let Some(at) = self.next_candidate(from..end, rows, table) {
             from = at + 1;
-            let row = order.row(at, table);
+            let row = order.row(at);
             let free = if order.by_slot {
                 usize::from(rows.is_free(order.entries[at]))
             } else {

@@ -49,8 +49,8 @@ pub(super) struct Order {
     pub(super) by_size: Vec<u32>,
     /// Whether the entries are slots.
     pub(super) by_slot: bool,
-    /// For each row, or slot, the number of its rank.
-    pub(super) rank_of: Vec<u32>,
+    /// If the entries are slots, the row of each.
+    rows: Vec<u32>,
     /// For each row, or slot, where it stands among the entries.
     pub(super) place_of: Vec<u32>,
 }
@@ -359,7 +359,7 @@ impl<'s> Evaluator<'_, 's> {
             sizes: Vec::new(),
             by_size: Vec::new(),
             by_slot,
-            rank_of: vec![0; len],
+            rows: Vec::new(),
             place_of: vec![0; len],
         };
         for at in sorted {
@@ -373,8 +373,10 @@ impl<'s> Evaluator<'_, 's> {
             order.place_of[entry as usize] = order.entries.len() as u32;
             order.entries.push(entry);
             order.ranks.push(rank as u32);
-            order.rank_of[entry as usize] = rank as u32;
             order.sizes[rank] += if by_slot { 1 } else { self.table.slots(entry).len() as u32 };
+        }
+        if by_slot {
+            order.rows = order.entries.iter().map(|place| self.table.row_of[*place as usize]).collect();
         }
         order.by_size = (0..order.keys.len() as u32).collect();
         order.by_size.sort_by_key(|rank| std::cmp::Reverse(order.sizes[*rank as usize]));
@@ -412,19 +414,15 @@ impl<'s> Evaluator<'_, 's> {
 }
 
 impl Order {
-    /// The row of an entry.
-    pub(super) fn row_of(&self, entry: u32, table: &Table) -> u32 {
-        if self.by_slot { table.row_of[entry as usize] } else { entry }
-    }
-
     /// The row of the entry at a place of the order.
-    pub(super) fn row(&self, at: usize, table: &Table) -> u32 {
-        self.row_of(self.entries[at], table)
+    pub(super) fn row(&self, at: usize) -> u32 {
+        if self.by_slot { self.rows[at] } else { self.entries[at] }
     }
 
     /// The key of a slot in use, from that of a slot nobody uses.
     pub(super) fn key_of(&self, row: u32, place: u32, tier: Tier, preemption: f64) -> RankKey {
-        let rank = self.rank_of[if self.by_slot { place } else { row } as usize];
+        let at = self.place_of[if self.by_slot { place } else { row } as usize];
+        let rank = self.ranks[at as usize];
         RankKey { tier, preemption, ..self.keys[rank as usize] }
     }
 }

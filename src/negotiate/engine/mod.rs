@@ -9,6 +9,7 @@
 mod class;
 mod evaluate;
 mod plan;
+mod rows;
 mod separation;
 mod table;
 mod vocabulary;
@@ -30,10 +31,9 @@ use crate::negotiate::engine::table::{Table, structures};
 use crate::negotiate::engine::vocabulary::{ClassRef, Vocabulary};
 use crate::negotiate::market::Market;
 use crate::negotiate::offer::{Asking, Limited, Offer, Offers, Refusal, rejection};
-use crate::negotiate::outcome::{Rejection, Tally};
+use crate::negotiate::outcome::{MOST_TIED, Rejection, Tally};
 use crate::negotiate::rules::Rules;
 use crate::pool::Slot;
-use crate::pool::address::Protocols;
 use crate::priority::Session;
 use crate::priority::session::Serve;
 use crate::program::mask::Mask;
@@ -126,7 +126,7 @@ pub struct Engine<'c> {
     /// The numbers of orders, by their addresses: `kept` holds them to the end.
     orders: HashMap<usize, usize>,
     by_ids: HashMap<Vec<u32>, Option<usize>>,
-    rows: class::Rows,
+    rows: rows::Rows,
     found: Option<Found>,
     largest_tie: usize,
 }
@@ -192,8 +192,8 @@ impl<'c> Engine<'c> {
             return *class;
         }
         alike.push(self.classes.len());
-        let (rows, table) = (&mut self.rows, &self.table);
-        let order = *self.orders.entry(order).or_insert_with(|| rows.add_order(&verdict.order, table));
+        let rows = &mut self.rows;
+        let order = *self.orders.entry(order).or_insert_with(|| rows.add_order(&verdict.order));
         self.classes.push(Class::new(verdict, order));
         self.classes.len() - 1
     }
@@ -231,7 +231,7 @@ impl<'c> Engine<'c> {
         };
         self.scan_in_use(&mut found, reach.as_ref(), asking, session);
         let ties = found.in_use.chunk_by(|a, b| a.0.compare(&b.0).is_eq()).map(<[_]>::len);
-        self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0));
+        self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0)).min(MOST_TIED);
         let state = &mut self.classes[class];
         state.begin(reach);
         if !only_preferring {
@@ -526,7 +526,7 @@ impl Parts {
             place_of[*slot] = place as u32;
         }
         let slot = |place: u32| offers.slot_at(self.order[place as usize]);
-        let rows = class::Rows::new(&self.table, &slot, rules.trim.preemption);
+        let rows = rows::Rows::new(&self.table, &slot, rules.trim.preemption);
         let Parts { order, vocabulary, plans, kinds, odd, loose, combinations, table, wanted } = self;
         let mut engine = Engine {
             offers,
@@ -578,10 +578,4 @@ impl Engine<'_> {
             }
         }
     }
-}
-
-/// How an address can be reached, if all slots agree.
-fn agreed(mut protocols: impl Iterator<Item = Protocols>) -> Option<Protocols> {
-    let first = protocols.next()?;
-    protocols.all(|other| other == first).then_some(first)
 }
