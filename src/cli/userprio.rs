@@ -459,12 +459,10 @@ fn of_negotiator(arguments: &Arguments, name: Option<&[u8]>) -> Result<(), Failu
     }
 }
 
-/// What the groups of a pool are due: computed if quotas are shown and the pool's slots are there.
+/// What the groups of a pool are due: computed if the pool's slots and jobs are there.
 fn division(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<Explained>, Failure> {
-    let shown = arguments.quotas || arguments.long || arguments.json;
-    let Some(pool) = arguments.pool.as_ref().filter(|pool| shown && pool.join("slots.ads").exists()) else {
-        return Ok(Vec::new());
-    };
+    let there = |pool: &&PathBuf| ["slots.ads", "jobs.ads"].iter().all(|file| pool.join(file).exists());
+    let Some(pool) = arguments.pool.as_ref().filter(there) else { return Ok(Vec::new()) };
     let files = PoolFiles::of(pool, arguments.config.as_deref(), arguments.now);
     let snapshot = snapshot(&files, false, notes, Color::Off)?;
     let division = divide(&snapshot).map_err(|error| refused(&error))?;
