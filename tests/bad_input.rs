@@ -144,3 +144,26 @@ fn a_full_disk_leaves_the_books_as_they_were() {
     assert_eq!(std::fs::read(&log).unwrap(), before);
     says(&classmate(&["userprio", &log, "-setprio", "alice@pool.test", "7"]), 0, &["was set to 7"]);
 }
+
+/// Settings of a pool may run a program only where that is allowed, by every command that reads them.
+#[test]
+fn commands_in_the_settings_of_a_pool_are_not_run_unless_allowed() {
+    let pool = tempfile::tempdir().unwrap();
+    std::fs::write(pool.path().join("config"), "include command : touch ran; echo NEGOTIATOR_PRE_JOB_RANK = 7\n").unwrap();
+    for name in ["slots.ads", "jobs.ads"] {
+        std::fs::write(pool.path().join(name), "").unwrap();
+    }
+    std::fs::write(pool.path().join("Accountantnew.log"), "107 1 CreationTimestamp 1\n").unwrap();
+    let folder = pool.path().to_str().unwrap();
+    for command in ["negotiate", "userprio"] {
+        let run = |more: &[&str]| {
+            let mut arguments = vec![command, folder];
+            arguments.extend(more);
+            answer(Command::new(env!("CARGO_BIN_EXE_classmate")).args(arguments).current_dir(pool.path()))
+        };
+        says(&run(&[]), 2, &["is not run", "config:1:19", "allow it with --allow-commands"]);
+        assert!(!pool.path().join("ran").exists());
+        says(&run(&["--allow-commands"]), 0, &[]);
+        std::fs::remove_file(pool.path().join("ran")).unwrap();
+    }
+}

@@ -162,6 +162,67 @@ proptest! {
         }
     }
 
+    /// What comes into the pot of a level (what the group leaves of its own quota, and what the levels below it pass up) is
+    /// what the group and those below it take from it and what it passes up; so of all that is left anywhere, what nobody
+    /// takes comes out at the root.
+    #[test]
+    fn surplus_is_conserved_level_by_level(drawing in drawing(), over in any::<bool>(), weighted in any::<bool>()) {
+        let settings = settings(&drawing, over, weighted);
+        let tree = GroupTree::new(&settings);
+        let pool = pool(&drawing, &tree);
+        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
+        let round = rounds.divide();
+        let mut taken_from = vec![0.0; tree.len()];
+        for (taker, grant) in round.grants.iter().enumerate() {
+            for taken in &grant.taken {
+                prop_assert!(taken.amount > 0.0);
+                prop_assert!(tree.upwards(taker).any(|above| above == taken.from), "taken from beside it: {grant:?}");
+                taken_from[taken.from] += taken.amount;
+            }
+        }
+        for (at, grant) in round.grants.iter().enumerate() {
+            let children = tree.groups()[at].children.clone();
+            let came_up: f64 = children.map(|child| round.grants[child].level.passed_up).sum();
+            let (into, out) = (grant.spare + came_up, taken_from[at] + grant.level.passed_up);
+            prop_assert!(near(into, out), "{}: {into} comes in, {out} goes out", tree.display(at));
+            // Nothing goes up that somebody at this level still wants.
+            prop_assert!(grant.level.passed_up <= 1e-9 || grant.level.wanted <= grant.level.pot + 1e-9);
+        }
+        let left: f64 = round.grants.iter().map(|grant| grant.spare).sum();
+        let taken: f64 = taken_from.iter().sum();
+        prop_assert!(near(left, taken + round.grants[ROOT].level.passed_up), "{left} left, {taken} taken");
+        if weighted {
+            prop_assert!(near(round.grants[ROOT].level.passed_up, round.surplus));
+        }
+    }
+
+    /// In every round, with whatever the groups win; counted slots round up to the whole slot.
+    #[test]
+    fn allocations_never_exceed_demand(
+        drawing in drawing(),
+        over in any::<bool>(),
+        weighted in any::<bool>(),
+        wins in proptest::collection::vec(0.0..1.0f64, 1..8),
+    ) {
+        let settings = settings(&drawing, over, weighted);
+        let tree = GroupTree::new(&settings);
+        let pool = pool(&drawing, &tree);
+        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
+        let mut calls = 0;
+        while let Some(call) = rounds.next(|group| pool.demand[group] > 0.0) {
+            let usage = rounds.in_use()[call.group];
+            let room = (f64::from(call.whole_limit()) - usage).max(0.0).min((pool.demand[call.group] - usage).max(0.0));
+            rounds.used(call.group, usage + (room * wins[calls % wins.len()]).floor());
+            calls += 1;
+        }
+        for round in rounds.record() {
+            for (at, grant) in round.grants.iter().enumerate() {
+                let most = if weighted { pool.demand[at] } else { pool.demand[at].ceil() };
+                prop_assert!(grant.allocated <= most + 1e-9, "{}: {} of {most}", tree.display(at), grant.allocated);
+            }
+        }
+    }
+
     #[test]
     fn the_order_of_the_declarations_does_not_matter(
         drawing in drawing(),

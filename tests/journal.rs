@@ -1,6 +1,6 @@
 //! A writer of the accountant's log is killed at any moment: the next start has every whole transaction.
 //!
-//! `CLASSMATE_KILLS=5000 cargo test --release --test journal` kills so many times; 200 times without it.
+//! `CLASSMATE_KILLS=20000 cargo test --release --test journal` kills so many times; 2000 times without it.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::io::{BufRead, BufReader, Write};
@@ -57,7 +57,7 @@ fn writer() {
 
 #[test]
 fn a_killed_writer_loses_at_most_what_was_not_committed() {
-    let kills: u64 = std::env::var("CLASSMATE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(200);
+    let kills: u64 = std::env::var("CLASSMATE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(2000);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("Accountantnew.log");
     let mut last = 0;

@@ -208,14 +208,14 @@ fn an_ad_that_is_kept_hides_what_became_of_its_slot() {
         let slots = vec![slot("a", "WantAdRevaluate = true; UpdateSequenceNumber = 1")];
         let queue = [jobs("u", 1, 1, ""), jobs("u", 2, 1, "")];
         // The job of cluster 2 comes in the second cycle.
-        let config = format!(
-            "NEGOTIATOR_CONSIDER_PREEMPTION = false\n\
-             NEGOTIATOR_JOB_CONSTRAINT = ClusterId == 1 || time() >= 1000060\n{config}"
-        );
+        let config = format!("NEGOTIATOR_JOB_CONSTRAINT = ClusterId == 1 || time() >= 1000060\n{config}");
         let cycles = played(pool(&config, slots, &queue), &plan(2, 60, "undefined"));
         (cycles[1].outcome.matches.len(), cycles[1].running)
     };
     assert_eq!(matched_in_the_second_cycle(""), (0, 1));
     // Its old ad is that of a free slot; the machine knows better, and the job does not start.
     assert_eq!(matched_in_the_second_cycle("STARTD_AD_REEVAL_EXPR = false"), (1, 1));
+    // Where slots in use are not looked at, their ads come without WantAdRevaluate.
+    let without = "STARTD_AD_REEVAL_EXPR = false\nNEGOTIATOR_CONSIDER_PREEMPTION = false";
+    assert_eq!(matched_in_the_second_cycle(without), (0, 1));
 }

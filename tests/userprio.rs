@@ -187,6 +187,63 @@ fn a_cycle_that_is_charged_lists_as_the_reference_did() {
     }
 }
 
+/// With groups, by the command: quotas and requests are computed from the pool's slots and submitters, and nothing is left
+/// empty. Groups come by their sort keys of now; the reference's are those of the last round of its cycle, so lines are
+/// compared without their order.
+#[test]
+fn a_cycle_of_groups_that_is_charged_lists_their_quotas_as_the_reference_did() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/scenarios");
+    let command = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_classmate"));
+        let output = command.args(arguments).env("TZ", "UTC").output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for name in ["group-autoregroup", "group-nested", "group-static", "group-surplus", "group-weighted"] {
+        let copy = tempfile::tempdir().unwrap();
+        for entry in std::fs::read_dir(root.join(name)).unwrap() {
+            let path = entry.unwrap().path();
+            std::fs::copy(&path, copy.path().join(path.file_name().unwrap())).unwrap();
+        }
+        let recorded = folder(name);
+        let after = ads(&recorded.join("accounting.ads"));
+        let now = Scope::new(&after[0], &Settings::default()).eval_attr("LastUpdate").unwrap().as_number().unwrap();
+        let pool = copy.path().to_str().unwrap();
+        command(&["negotiate", pool, "--commit", "--now", &format!("{now:.0}")]);
+        let sorted = |text: &str| {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            lines.sort_unstable();
+            lines
+        };
+        let found = command(&["userprio", pool, "-all", "-allusers"]);
+        let recorded = std::fs::read_to_string(recorded.join("userprio.txt")).unwrap();
+        assert_eq!(sorted(&found), sorted(&recorded), "{name}:\n{found}\n{recorded}");
+        // The columns that are shown when none are asked for have the same of it.
+        let found = command(&["userprio", pool, "-allusers"]);
+        assert!(!found.contains("n/d") && found.contains("Requested"), "{name}:\n{found}");
+    }
+}
+
+/// Saved ads in which some lack `LastUsageTime`: as in the reference, such a row has that of the ad before, and the first
+/// one none. `never`, `again`: hidden, as long as nobody is seen before them.
+#[test]
+fn who_lacks_a_last_usage_is_as_active_as_the_one_before() {
+    let ad = |name: &str, last: &str| {
+        let text =
+            format!("[Name = \"{name}@x\"; Priority = 500.0; PriorityFactor = 1000.0; LastUpdate = 200000; {last}]");
+        ClassAd::parse(text.as_bytes()).unwrap()
+    };
+    let listing = Listing { active_since: 200_000 - 86_400, ..listing(Columns::PRIORITIES) };
+    let users = |ads: &[ClassAd]| {
+        let text = listed(&listing, ads);
+        text.lines().filter_map(|line| line.split_once("@x ").map(|(name, _)| name.to_owned())).collect::<Vec<_>>()
+    };
+    let (never, active) = (ad("never", ""), ad("active", "LastUsageTime = 199999"));
+    let old = ad("old", "LastUsageTime = 5");
+    assert_eq!(users(&[never.clone(), active.clone(), ad("again", ""), old, ad("hidden", "")]), ["active", "again"]);
+    assert_eq!(users(&[never, ad("zero", "LastUsageTime = 0")]), [""; 0]);
+}
+
 /// The listings that are constructed in the description (`accountant.md` §11.4), cut-off a day before one second.
 #[test]
 fn the_listings_of_the_description_are_reproduced() {

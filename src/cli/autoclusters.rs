@@ -44,6 +44,9 @@ pub(super) struct Arguments {
     /// The negotiator's settings, instead of those in POOL
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Run the commands that the settings include; they can run any program then
+    #[arg(long)]
+    allow_commands: bool,
     /// Set an attribute of the slots for which an expression holds, and show what that changes; may be given several times
     #[arg(long, num_args = 2, value_names = ["EXPR", "NAME = VALUE"])]
     set_slot: Vec<String>,
@@ -98,7 +101,8 @@ fn snapshot(arguments: &Arguments, notes: &mut Notes, streams: Streams) -> Resul
     let evaluation = Evaluation::default();
     let slots = if folder { pool.join("slots.ads") } else { pool.to_owned() };
     let jobs = arguments.jobs.clone().or_else(|| folder.then(|| pool.join("jobs.ads")).filter(|path| path.exists()));
-    let config = settings::pool(arguments.config.as_deref(), folder.then_some(pool), streams.err)?;
+    let config =
+        settings::pool(arguments.config.as_deref(), folder.then_some(pool), arguments.allow_commands, streams.err)?;
     let mut snapshot = Snapshot {
         config,
         slots: input::ads(&slots, &evaluation, notes)?,

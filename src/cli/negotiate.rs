@@ -106,6 +106,9 @@ pub(super) struct PoolFiles {
     /// The negotiator's settings, instead of those in POOL; without any the defaults hold
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
+    /// Run the commands that the settings include; they can run any program then
+    #[arg(long)]
+    pub(super) allow_commands: bool,
     /// The clock: seconds since 1970, a date, or `wall`; by default the newest time in the files
     #[arg(long, value_name = "TIME", value_parser = parse_now)]
     now: Option<Now>,
@@ -116,10 +119,10 @@ pub(super) struct PoolFiles {
 
 impl PoolFiles {
     /// The files of a directory, perhaps with other settings.
-    pub(super) fn of(pool: &Path, config: Option<&Path>, now: Option<Now>) -> Self {
+    pub(super) fn of(pool: &Path, config: Option<&Path>, allow_commands: bool, now: Option<Now>) -> Self {
         let (slots, jobs, submitters, log) = (None, None, None, None);
         let (pool, config) = (Some(pool.to_owned()), config.map(Path::to_owned));
-        Self { pool, slots, jobs, submitters, log, config, now, seed: 0 }
+        Self { pool, slots, jobs, submitters, log, config, allow_commands, now, seed: 0 }
     }
 
     /// The directory, if one was given.
@@ -334,7 +337,7 @@ fn read(
         None => Ok(Vec::new()),
     };
     let mut warnings = Vec::new();
-    let config = settings::pool(config, arguments.pool.as_deref(), color)?;
+    let config = settings::pool(config, arguments.pool.as_deref(), arguments.allow_commands, color)?;
     warnings.extend(config.warnings().iter().map(|warning| format!("{}: {}", warning.place, warning.message)));
     let (maps, odd) = settings::user_maps(&config)?;
     warnings.extend(odd);

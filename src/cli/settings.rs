@@ -136,15 +136,16 @@ pub(super) fn of_files(paths: &[PathBuf]) -> Result<Reading, Failure> {
     Ok(reading)
 }
 
-/// The settings of a pool: a given file, otherwise those in its directory, otherwise the defaults.
-pub(super) fn pool(given: Option<&Path>, pool: Option<&Path>, color: Color) -> Result<Config, Failure> {
+/// The settings of a pool: a given file, otherwise those in its directory, otherwise the defaults. With `commands` they may
+/// run programs.
+pub(super) fn pool(given: Option<&Path>, pool: Option<&Path>, commands: bool, color: Color) -> Result<Config, Failure> {
     let files = match (given, pool) {
         (Some(given), _) if given.is_dir() => of_pool(given)?,
         (Some(given), _) => vec![given.to_owned()],
         (None, Some(pool)) if pool.is_dir() => of_pool(pool)?,
         _ => Vec::new(),
     };
-    let mut reading = Reading { config: Config::default(), error: None };
+    let mut reading = Reading { config: Config::new(Context { commands, ..Context::default() }), error: None };
     for file in files {
         reading.read(&file, false)?;
     }
@@ -178,13 +179,18 @@ fn is_left_over(name: &str) -> bool {
     name.starts_with('.') || name.starts_with('#') || ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
+/// Most bytes that are read of what is no file: a device may never end.
+const ENDLESS: u64 = 512 << 20;
+
 pub(super) fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
-    let mut input = input::open(path)?;
+    let input = input::open(path)?;
+    let most = if path.is_file() { u64::MAX } else { ENDLESS };
     let mut text = Vec::new();
-    input
-        .reader
-        .read_to_end(&mut text)
-        .map_err(|error| Failure::new(format!("cannot read `{}`: {}", input.name, input::plain(&error))))?;
+    let read = input.reader.take(most).read_to_end(&mut text);
+    read.map_err(|error| Failure::new(format!("cannot read `{}`: {}", input.name, input::plain(&error))))?;
+    if text.len() as u64 == most {
+        return Err(Failure::new(format!("`{}` does not end: expected a file", input.name)));
+    }
     Ok(text)
 }
 

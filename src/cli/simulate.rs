@@ -65,6 +65,9 @@ pub(super) struct Arguments {
     /// The negotiator's settings, instead of those in POOL
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Run the commands that the settings include; they can run any program then
+    #[arg(long)]
+    allow_commands: bool,
     /// Stop at this time: seconds since 1970 or a date; by default when nothing can happen any more
     #[arg(long, value_name = "TIME", value_parser = parse_now)]
     until: Option<Now>,
@@ -108,7 +111,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     if let Some(pool) = pool.filter(|pool| !pool.is_dir()) {
         return Err(Failure::new(format!("`{}` is no directory: expected that of a pool", pool.display())));
     }
-    let config = settings::pool(arguments.config.as_deref(), pool, streams.err)?;
+    let config = settings::pool(arguments.config.as_deref(), pool, arguments.allow_commands, streams.err)?;
     for warning in config.warnings() {
         notes.warn(format!("{}: {}", warning.place, warning.message));
     }

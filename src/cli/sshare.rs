@@ -49,6 +49,9 @@ pub(super) struct Arguments {
     /// A directory with the files of a pool
     #[arg(required_unless_present = "associations")]
     pool: Option<PathBuf>,
+    /// Run the commands that the settings include; they can run any program then
+    #[arg(long)]
+    allow_commands: bool,
     /// Every user
     #[arg(short = 'a', long)]
     all: bool,
@@ -110,7 +113,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     };
     let mut snapshot = Snapshot { slots: ads("slots.ads")?, jobs: ads("jobs.ads")?, ..Snapshot::default() };
     snapshot.now = arguments.now.map_or_else(|| snapshot.newest_time(), Now::seconds);
-    let config = pool(None, directory, streams.err)?;
+    let config = pool(None, directory, arguments.allow_commands, streams.err)?;
     let stand = Stand { config: &config, jobs: &snapshot.jobs };
     let slurm = arguments.slurm.read(directory, Some(&stand), &mut notes)?;
     notes.show(streams.err);

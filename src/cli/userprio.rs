@@ -188,6 +188,9 @@ pub(super) struct Arguments {
     /// The negotiator's settings, instead of POOL/config
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     config: Option<PathBuf>,
+    /// Run the commands that the settings include; they can run any program then
+    #[arg(long, help_heading = "Input")]
+    allow_commands: bool,
     /// The clock: seconds since 1970, a date, or `wall`; by default the last update for listings, `wall` for changes
     #[arg(long, value_name = "TIME", value_parser = parse_now, help_heading = "Input")]
     now: Option<Now>,
@@ -292,7 +295,7 @@ fn log_of(arguments: &Arguments) -> Option<PathBuf> {
 
 /// The settings of the pool; the defaults without any.
 fn config_of(arguments: &Arguments) -> Result<Config, Failure> {
-    settings::pool(arguments.config.as_deref(), arguments.pool.as_deref(), Color::Off)
+    settings::pool(arguments.config.as_deref(), arguments.pool.as_deref(), arguments.allow_commands, Color::Off)
 }
 
 fn rules_of(config: &Config) -> Result<(FactorRules, GroupNames), Failure> {
@@ -355,7 +358,12 @@ fn list(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
         let all = ads.iter().try_for_each(|ad| writer.write(ad).map(|_| ()));
         all.and_then(|()| writer.finish()).and_then(|mut out| out.flush())
     } else {
-        listing(arguments, &ads).write(&mut out, &ads).and_then(|()| out.flush())
+        let listing = listing(arguments, &ads);
+        let hidden = listing.hidden(&ads);
+        if hidden > 0 && hidden == ads.len() {
+            complain("note: nobody used anything in the time that is looked at: -allusers lists everybody");
+        }
+        listing.write(&mut out, &ads).and_then(|()| out.flush())
     };
     written(printed)
 }
@@ -459,13 +467,11 @@ fn of_negotiator(arguments: &Arguments, name: Option<&[u8]>) -> Result<(), Failu
     }
 }
 
-/// What the groups of a pool are due: computed if quotas are shown and the pool's slots are there.
+/// What the groups of a pool are due: computed if the pool's slots and jobs are there.
 fn division(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<Explained>, Failure> {
-    let shown = arguments.quotas || arguments.long || arguments.json;
-    let Some(pool) = arguments.pool.as_ref().filter(|pool| shown && pool.join("slots.ads").exists()) else {
-        return Ok(Vec::new());
-    };
-    let files = PoolFiles::of(pool, arguments.config.as_deref(), arguments.now);
+    let there = |pool: &&PathBuf| ["slots.ads", "jobs.ads"].iter().all(|file| pool.join(file).exists());
+    let Some(pool) = arguments.pool.as_ref().filter(there) else { return Ok(Vec::new()) };
+    let files = PoolFiles::of(pool, arguments.config.as_deref(), arguments.allow_commands, arguments.now);
     let snapshot = snapshot(&files, false, notes, Color::Off)?;
     let division = divide(&snapshot).map_err(|error| refused(&error))?;
     Ok(division.groups)

@@ -188,7 +188,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     let mut after = before.clone();
     before.policy = arguments.policy.read_as(arguments.policy_before, directory, &mut before, &mut notes)?;
     if let Some(path) = &arguments.files.config {
-        after.config = settings::pool(Some(path), directory, streams.err)?;
+        after.config = settings::pool(Some(path), directory, arguments.files.allow_commands, streams.err)?;
         let (maps, odd) = settings::user_maps(&after.config)?;
         after.maps = Arc::new(maps);
         for warning in odd {

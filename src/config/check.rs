@@ -113,7 +113,7 @@ pub fn sort(config: &Config, found: &mut [Diagnostic]) {
 }
 
 /// The names that some value refers to, upper case.
-fn referenced(config: &Config) -> BTreeSet<Vec<u8>> {
+pub fn referenced(config: &Config) -> BTreeSet<Vec<u8>> {
     let mut names = BTreeSet::new();
     for (_, raw, _) in config.assignments() {
         for at in memchr::memmem::find_iter(raw, b"(") {
@@ -297,6 +297,14 @@ impl Checker<'_> {
                 // The same code that reads the knob says whether it can.
                 let refused = super::setting::typed(knob.kind, &shown_name, text, definition.place);
                 if let Err(error) = refused {
+                    if knob.name == knob::LIMIT {
+                        // A macro that others use is hardly a limit.
+                        if !self.is_referenced(name) {
+                            let resource = knob::member(knob, self.config.bare(name)).map(of_no_limit);
+                            self.fault(Severity::Warning, error.message, definition, resource);
+                        }
+                        return;
+                    }
                     let help = default_help(knob);
                     self.fault(Severity::Error, error.message, definition, help);
                 }
@@ -343,6 +351,11 @@ impl Checker<'_> {
             }
         }
     }
+}
+
+/// What comes of a concurrency limit that is no number, by the name of its resource.
+pub fn of_no_limit(resource: &[u8]) -> String {
+    format!("a job that asks for `{}` stops the negotiator", shown(&resource.to_ascii_lowercase()))
 }
 
 fn default_help(knob: &Knob) -> Option<String> {
@@ -488,6 +501,28 @@ mod tests {
             found("DEFAULT_PRIO_FACTOR = 10 * 2"),
             ["warning 1:23+6 `DEFAULT_PRIO_FACTOR` is `10 * 2`: read as 10, for only a plain number is"]
         );
+    }
+
+    /// The reference reads a limit when a job asks for it, as a number or a constant expression, and ends if it is neither.
+    #[test]
+    fn limits_that_are_no_numbers_are_told() {
+        assert_eq!(
+            found("XSW_LIMIT = bad\nNEGOTIATOR.YSW_LIMIT = bad"),
+            [
+                "warning 1:13+3 `XSW_LIMIT` is `bad`: expected a number [a job that asks for `xsw` stops the negotiator]",
+                "warning 2:24+3 `NEGOTIATOR.YSW_LIMIT` is `bad`: expected a number [a job that asks for `ysw` stops the negotiator]",
+            ]
+        );
+        assert_eq!(found("XSW_LIMIT = 1 + 1\nCONCURRENCY_LIMIT_DEFAULT_x = 2 * 2.5"), [""; 0]);
+        // A macro that is used as one.
+        assert_eq!(found("DISK_LIMIT = TARGET.Disk > 5\nPREEMPTION_REQUIREMENTS = $(DISK_LIMIT)"), [""; 0]);
+        for name in ["CONCURRENCY_LIMIT_DEFAULT", "CONCURRENCY_LIMIT_DEFAULT_x"] {
+            let told = found(&format!("{name} = y"));
+            assert!(
+                told[0].starts_with(&format!("error 1:{}+1 `{name}` is `y`: expected a number", name.len() + 4)),
+                "{told:?}"
+            );
+        }
     }
 
     #[test]

@@ -104,6 +104,9 @@ const fn old(name: &'static str, kind: Kind, now: &'static str) -> Knob {
     Knob { name, kind, code: None, meaning: "obsolete name", now: Some(now) }
 }
 
+/// The family of concurrency limits. Any macro may have such a name: only a job that asks for the resource makes it one.
+pub const LIMIT: &str = "<name>_LIMIT";
+
 /// All knobs, by concern.
 #[rustfmt::skip]
 static KNOBS: &[Knob] = &[
@@ -205,9 +208,9 @@ static KNOBS: &[Knob] = &[
     knob("MAX_ACCOUNTANT_DATABASE_SIZE", ANY, "", "bytes at which the log is written anew"),
     knob("UID_DOMAIN", TEXT, "", "the domain of users"),
     knob("ACCOUNTING_DOMAIN", TEXT, "", "the domain of submitter names"),
-    knob("CONCURRENCY_LIMIT_DEFAULT", Kind::Number, "", "the limit of a name that has none of its own"),
-    knob("CONCURRENCY_LIMIT_DEFAULT_<scope>", Kind::Number, "", "the same for names with this text before their dot"),
-    knob("<name>_LIMIT", Kind::Number, "", "how much of a resource may be in use at once"),
+    knob("CONCURRENCY_LIMIT_DEFAULT", Kind::Real(f64::MIN, f64::MAX), "", "the limit of a name that has none of its own"),
+    knob("CONCURRENCY_LIMIT_DEFAULT_<scope>", Kind::Real(f64::MIN, f64::MAX), "", "the same for names with this text before their dot"),
+    knob(LIMIT, Kind::Real(f64::MIN, f64::MAX), "", "how much of a resource may be in use at once"),
     knob("USERPRIO_USE_NEGOTIATOR_MODULAR_QUERY", SWITCH, "true", "how condor_userprio asks"),
     knob("ACCOUNTANT_HOST", TEXT, "", "ignored"),
 

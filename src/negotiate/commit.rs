@@ -10,10 +10,9 @@ use crate::accountant::{Journal, JournalError, Log};
 use crate::config::ConfigError;
 use crate::config::setting::Settings;
 use crate::negotiate::rules::Rules;
-use crate::negotiate::{Outcome, Snapshot};
-use crate::pool::Slot;
+use crate::negotiate::{Outcome, Snapshot, slots};
 use crate::pool::facts::Facts;
-use crate::pool::slot::{State, is_slot};
+use crate::pool::{Slot, State};
 
 /// Why the charges of a cycle were not written.
 #[derive(Debug, thiserror::Error)]
@@ -56,17 +55,14 @@ fn with_cycle<R>(
     let settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
     let groups = GroupNames::configured(&snapshot.config)?;
-    let slots: Vec<(Slot, Vec<u8>)> = snapshot
-        .slots
-        .iter()
-        .filter(|ad| is_slot(ad))
-        .filter_map(|ad| {
-            let address = Facts::of(ad, &settings).string("StartdIpAddr").unwrap_or_else(|| "".into());
-            let slot = Slot::new(ad.clone(), &rules.weighing, &settings)?;
-            let key = [&*slot.name, b"@", &*address].concat();
-            Some((slot, key))
-        })
-        .collect();
+    let keyed = |slot: Slot| {
+        let address = Facts::of(&slot.ad, &settings).string("StartdIpAddr").unwrap_or_else(|| "".into());
+        let key = [&*slot.name, b"@", &*address].concat();
+        (slot, key)
+    };
+    // Those the cycle saw: what its constraint leaves out is not charged, as it is not counted.
+    let slots = slots(snapshot.slots.clone(), &rules, &settings);
+    let slots: Vec<(Slot, Vec<u8>)> = slots.into_iter().map(keyed).collect();
     let by_name: HashMap<&[u8], usize> =
         slots.iter().enumerate().rev().map(|(at, (slot, _))| (&*slot.name, at)).collect();
     let used: Vec<SlotUse<'_>> = slots

@@ -5,6 +5,8 @@
 
 use hashbrown::HashMap;
 
+use crate::config::check::{of_no_limit, referenced};
+use crate::config::knob::{self, LIMIT};
 use crate::config::setting::{Settings, leading_number};
 use crate::config::{Config, ConfigError};
 
@@ -60,14 +62,16 @@ pub struct ConcurrencyLimits {
     /// For names with a dot, by what stands before it.
     defaults: HashMap<Vec<u8>, f64>,
     default: f64,
+    /// What is set as a limit and is no number, in the order of the names.
+    odd: Vec<(Vec<u8>, ConfigError)>,
     held: HashMap<Vec<u8>, f64>,
 }
 
 impl ConcurrencyLimits {
     /// The limits a configuration sets; nothing is held.
     ///
-    /// A knob whose name ends in `_LIMIT` and whose value is no number sets none: there are other knobs of such names. One
-    /// without a value counts as not set.
+    /// A knob whose name ends in `_LIMIT` and whose value is no number sets none, for there are macros of such names; but
+    /// nobody may ask for it ([`ConcurrencyLimits::unreadable`]). One without a value counts as not set.
     ///
     /// # Errors
     /// A default that is no number.
@@ -75,6 +79,7 @@ impl ConcurrencyLimits {
         let settings = Settings::new(config);
         let number = |name: &str| settings.real(name, UNLIMITED, f64::MIN, f64::MAX);
         let (mut maxima, mut defaults) = (HashMap::new(), HashMap::new());
+        let mut odd = Vec::new();
         for name in config.names() {
             let name = String::from_utf8_lossy(config.bare(name)).into_owned();
             if config.get(&name)?.is_none_or(|found| found.text.trim_ascii().is_empty()) {
@@ -83,14 +88,44 @@ impl ConcurrencyLimits {
             let upper = name.to_ascii_uppercase();
             if let Some(class) = upper.strip_prefix(DEFAULT).and_then(|rest| rest.strip_prefix('_')) {
                 defaults.insert(class.to_ascii_lowercase().into_bytes(), number(&name)?);
-            } else if let Some(resource) = upper.strip_suffix(SUFFIX)
-                && let Ok(maximum) = number(&name)
-            {
-                maxima.insert(resource.to_ascii_lowercase().into_bytes(), maximum);
+            } else if let Some(resource) = upper.strip_suffix(SUFFIX) {
+                let resource = resource.to_ascii_lowercase().into_bytes();
+                match number(&name) {
+                    Ok(maximum) => {
+                        maxima.insert(resource, maximum);
+                    }
+                    Err(error) if knob::find(name.as_bytes()).is_some_and(|knob| knob.name == LIMIT) => {
+                        let help = of_no_limit(&resource);
+                        odd.push((resource, error.with_help(help)));
+                    }
+                    Err(_) => {}
+                }
             }
         }
         let default = number(DEFAULT)?;
-        Ok(Self { maxima, defaults, default, held: HashMap::new() })
+        if !odd.is_empty() {
+            let used = referenced(config);
+            let macros = |resource: &[u8]| used.contains(&[resource, SUFFIX.as_bytes()].concat().to_ascii_uppercase());
+            odd.retain(|(resource, _)| !macros(resource));
+            odd.sort_by(|(a, _), (b, _)| a.cmp(b));
+        }
+        Ok(Self { maxima, defaults, default, odd, held: HashMap::new() })
+    }
+
+    /// What is set as a limit and is no number, with its place.
+    pub fn odd(&self) -> impl Iterator<Item = &ConfigError> {
+        self.odd.iter().map(|(_, error)| error)
+    }
+
+    /// The first resource of a text in lower case whose limit is no number. The reference reads a limit when somebody asks
+    /// for it, and ends if it cannot.
+    pub fn unreadable(&self, text: &[u8]) -> Option<&ConfigError> {
+        if self.odd.is_empty() {
+            return None;
+        }
+        demands(text)
+            .find_map(|Demand { name, .. }| self.odd.iter().find(|(odd, _)| odd == name))
+            .map(|(_, error)| error)
     }
 
     /// How many units of a resource may be held; the name in lower case.
@@ -177,6 +212,20 @@ mod tests {
         assert_eq!(limits.reached(b"a a"), None);
         limits.hold(b"b");
         assert_eq!(limits.reached(b"a b"), Some(b"b".as_slice()));
+    }
+
+    #[test]
+    fn what_is_no_number_stops_who_asks_for_it() {
+        let limits = limits("\nXSW_LIMIT = bad\nB_LIMIT = 1 + 1\nA_LIMIT = words\nC = $(A_LIMIT)");
+        assert_eq!(limits.maximum(b"b"), 2.0);
+        let error = limits.unreadable(b"b, xsw:2").unwrap();
+        assert_eq!(
+            (error.message.as_str(), error.place.as_ref().unwrap().line),
+            ("`XSW_LIMIT` is `bad`: expected a number", 2)
+        );
+        assert_eq!(limits.odd().count(), 1);
+        // A macro that others use is none.
+        assert_eq!(limits.unreadable(b"a"), None);
     }
 
     #[test]

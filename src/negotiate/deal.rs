@@ -85,6 +85,8 @@ pub(super) struct Progress {
     rejected: HashSet<u32>,
     /// Places in the submitter's list of the jobs that got a slot.
     matched: HashSet<usize>,
+    /// Concurrency limits that refused the requests before this one, as long as no slot was looked at.
+    reached: BTreeSet<String>,
 }
 
 impl<'c> Dealing<'c> {
@@ -194,10 +196,17 @@ impl<'c> Dealing<'c> {
             }
             match self.find(turn, serve, &current.request, &session) {
                 Ok(offer) => {
+                    progress.reached.clear();
                     self.matched(turn, &mut current, offer, &mut session, &mut progress);
                     serving = Some(current);
                 }
-                Err(refusal) => {
+                Err(mut refusal) => {
+                    // As the reference names them: with those of the requests that were refused just before.
+                    if !refusal.untested {
+                        progress.reached.clear();
+                    }
+                    progress.reached.extend(std::mem::take(&mut refusal.reached));
+                    refusal.reached = progress.reached.iter().cloned().collect();
                     self.rejected(turn, &current, &refusal);
                     // A list is searched by the negotiator, which skips like jobs; asked for one job at a time, the
                     // access point does.
@@ -205,8 +214,9 @@ impl<'c> Dealing<'c> {
                     if significant.request_list_size > 1 || !significant.all_jobs_in_cluster {
                         progress.rejected.insert(current.request.autocluster);
                     }
-                    // Whatever the reason that is told.
-                    if refusal.tally.over_limit > 0 {
+                    // Whatever the reason that is told, and with no slot looked at, whatever became of those before.
+                    let passed_over = refusal.untested && self.offers.passed_over(turn.who);
+                    if passed_over || refusal.tally.over_limit > 0 {
                         session.refused_for_limit();
                         let knobs = &self.rules.knobs.pie;
                         if !knobs.consider_preemption && !knobs.use_slot_weights {

@@ -17,6 +17,9 @@ pub trait Market {
     /// Why no slot will do.
     fn best(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Refusal>;
 
+    /// Whether a slot was too heavy for a submitter when candidates were last looked for in its turn.
+    fn passed_over(&mut self, submitter: usize) -> bool;
+
     /// What one slot offers to a request, if it is still to be had, nobody is displaced, and it will do.
     ///
     /// # Errors

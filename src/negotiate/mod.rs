@@ -44,6 +44,8 @@ use crate::negotiate::market::{Classes, Market};
 use crate::negotiate::offer::Offers;
 use crate::negotiate::preemption::{Groups, Introduction, LiveUsage};
 use crate::negotiate::rules::Rules;
+use crate::pool::facts::Facts;
+use crate::pool::projection::{is_projected, project};
 use crate::pool::slot::is_slot;
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Deal, End, Opening, PriorityPolicy};
@@ -178,6 +180,7 @@ pub(crate) fn run_open(
     let mut settings = snapshot.settings();
     watch.begins("queue");
     let (submitters, queue, known) = queue(snapshot, &slots, rules, &*policy, &settings);
+    readable(&queue, rules, &settings)?;
     watch.begins("divide");
     let all = || PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
     let size = size.unwrap_or_else(all);
@@ -190,6 +193,7 @@ pub(crate) fn run_open(
     let offered = single::offered(&queue, known);
     let mut left_out = left_out(strange, snapshot, &queue, known);
     left_out.extend(rules.groups.odd.iter().cloned());
+    left_out.extend(rules.concurrency.odd().map(told));
     watch.begins("compile");
     let mut offers = Offers::new(slots, rules, &settings);
     if let Some(log) = &snapshot.log {
@@ -272,6 +276,26 @@ fn market<'c>(
     }
 }
 
+/// Whether the concurrency limits that waiting jobs ask for are numbers.
+fn readable(queue: &Queue<'_>, rules: &Rules, settings: &Settings) -> Result<(), ConfigError> {
+    if rules.concurrency.odd().next().is_none() {
+        return Ok(());
+    }
+    let waiting = queue.lists.iter().flatten().map(|queued| &queue.jobs[queued.job]);
+    let asked = waiting.filter_map(|job| Facts::of(&job.ad, settings).string("ConcurrencyLimits"));
+    match asked.filter_map(|text| rules.concurrency.unreadable(&text.to_ascii_lowercase()).cloned()).next() {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// A fault of the settings that stops nothing, in words.
+fn told(error: &ConfigError) -> String {
+    let place = error.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
+    let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
+    format!("{place}{}{help}", error.message)
+}
+
 /// How many ads are none of slots, and how many of slots have no name.
 fn strange(slots: &[ClassAd]) -> (usize, usize) {
     let name = Name::new("Name");
@@ -290,15 +314,35 @@ fn left_out((others, nameless): (usize, usize), snapshot: &Snapshot, queue: &Que
     notes.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect()
 }
 
-/// The slots that take part, as the negotiator sees them.
+/// The slots that take part, as the negotiator sees them: without preemption a part of the ads of those in use.
 pub(crate) fn slots(ads: Vec<ClassAd>, rules: &Rules, settings: &Settings) -> Vec<Slot> {
-    let asked_for = |ad: &ClassAd| {
+    let asked_for = |mut ad: ClassAd| {
+        if !rules.trim.preemption && is_projected(&ad, settings) {
+            project(&mut ad, settings);
+        }
+        ad
+    };
+    fetched(ads, rules, settings, asked_for)
+}
+
+/// The slots that take part with all there is to know of them.
+pub(crate) fn whole_slots(ads: Vec<ClassAd>, rules: &Rules, settings: &Settings) -> Vec<Slot> {
+    fetched(ads, rules, settings, |ad| ad)
+}
+
+fn fetched(
+    ads: Vec<ClassAd>,
+    rules: &Rules,
+    settings: &Settings,
+    asked_for: impl Fn(ClassAd) -> ClassAd + Sync + Send,
+) -> Vec<Slot> {
+    let takes_part = |ad: &ClassAd| {
         let constraint = rules.slots.as_ref();
         let holds = |constraint| Scope::new(ad, settings).eval(constraint);
         is_slot(ad) && constraint.is_none_or(|c| holds(c).is_ok_and(|value| value.as_condition() == Some(true)))
     };
-    let view = |ad: ClassAd| Slot::new(ad, &rules.weighing, settings);
-    ads.into_par_iter().filter(asked_for).filter_map(view).collect()
+    let view = |ad: ClassAd| Slot::new(asked_for(ad), &rules.weighing, settings);
+    ads.into_par_iter().filter(takes_part).filter_map(view).collect()
 }
 
 /// The submitters, their jobs by autocluster, and how many jobs there are.

@@ -71,6 +71,16 @@ pub struct Refusal {
     pub tally: Tally,
     /// Concurrency limits that are reached, alphabetically.
     pub reached: Vec<String>,
+    /// Whether a concurrency limit refused it before any slot was looked at.
+    pub untested: bool,
+}
+
+impl Refusal {
+    /// Refused whatever the slot, for a concurrency limit that is reached.
+    pub(super) fn untested(limit: &[u8]) -> Self {
+        let reached = vec![String::from_utf8_lossy(limit).into_owned()];
+        Self { rejection: Rejection::ConcurrencyLimit, tally: Tally::default(), reached, untested: true }
+    }
 }
 
 /// What became of one slot.
@@ -124,6 +134,8 @@ struct Found {
     /// Best last.
     candidates: Vec<(RankKey, Offer)>,
     tally: Tally,
+    /// Whether a slot was too heavy when the candidates were looked for.
+    passed_over: bool,
     reached: BTreeSet<Vec<u8>>,
 }
 
@@ -232,8 +244,7 @@ impl Market for Offers<'_> {
         if let Limited::Everywhere(Some(text)) = &limited
             && let Some(name) = self.concurrency.reached(text)
         {
-            let reached = vec![String::from_utf8_lossy(name).into_owned()];
-            return Err(Refusal { rejection: Rejection::ConcurrencyLimit, tally: Tally::default(), reached });
+            return Err(Refusal::untested(name));
         }
         let kept = self.found.take().filter(|found| {
             self.rules.knobs.matching.match_list_caching
@@ -253,10 +264,15 @@ impl Market for Offers<'_> {
             rejection: rejection(&found.tally),
             tally: found.tally,
             reached: found.reached.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
+            untested: false,
         };
         let answer = offer.ok_or_else(|| refusal(&mut found));
         self.found = Some(found);
         answer
+    }
+
+    fn passed_over(&mut self, submitter: usize) -> bool {
+        self.found.as_ref().is_some_and(|found| found.submitter == submitter && found.passed_over)
     }
 
     fn of_slot(&self, at: usize, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Tally> {
@@ -406,6 +422,7 @@ impl Offers<'_> {
             }
         }
         found.tally.suitable = found.candidates.len();
+        found.passed_over = found.tally.over_limit > 0;
         // Stable, so that ties go to the slot that comes first; then turned round to take from the end.
         found.candidates.sort_by(|(a, _), (b, _)| b.compare(a));
         found.candidates.reverse();
@@ -506,7 +523,7 @@ impl Found {
     fn new(autocluster: u32, asking: &Asking<'_>) -> Self {
         let Asking { submitter, serve, .. } = *asking;
         let (candidates, tally, reached) = (Vec::new(), Tally::default(), BTreeSet::new());
-        Self { autocluster, submitter, serve, candidates, tally, reached }
+        Self { autocluster, submitter, serve, candidates, tally, passed_over: false, reached }
     }
 
     /// Counts what became of a slot, and keeps it if it will do.

@@ -21,6 +21,7 @@ use crate::negotiate::{Snapshot, negotiate, run_kept};
 use crate::pool::claim::{Claim, carve, claim, give_back, release, roll_up};
 use crate::pool::consumption::Consumption;
 use crate::pool::facts::Facts;
+use crate::pool::projection::is_projected;
 use crate::pool::stash::Stash;
 use crate::pool::{Slot, State};
 use crate::queue::Job;
@@ -240,11 +241,14 @@ impl Floor {
     fn keep(&mut self) -> Option<Vec<ClassAd>> {
         let settings = self.settings();
         let (stash, newer) = (&mut self.stash, self.rules.newer_ad.as_ref());
+        // What is asked of slots in use where only idle ones are looked at does not tell that they want another look.
+        let preemption = self.rules.trim.preemption;
         let kept: Vec<(usize, ClassAd)> = self
             .snapshot
             .slots
             .iter()
             .enumerate()
+            .filter(|(_, ad)| preemption || !is_projected(ad, &settings))
             .filter_map(|(at, ad)| Some((at, stash.instead_of(ad, newer, &settings)?)))
             .collect();
         if kept.is_empty() {

@@ -9,7 +9,7 @@ use crate::negotiate::deal::{Negotiating, mark};
 use crate::negotiate::groups::KnownQuotas;
 use crate::negotiate::preemption::{Groups, LiveUsage};
 use crate::negotiate::rules::Rules;
-use crate::negotiate::{Snapshot, charge, introduce, slots};
+use crate::negotiate::{self, Snapshot, charge, introduce, whole_slots};
 use crate::pool::{PoolSize, Slot};
 use crate::priority::Standing;
 
@@ -48,9 +48,15 @@ pub struct Asker {
 pub fn scene(snapshot: &Snapshot, asking: &[(&ClassAd, &[u8])]) -> Result<(Scene, Vec<Asker>), ConfigError> {
     let mut settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
-    let mut slots = slots(snapshot.slots.clone(), &rules, &settings);
+    // What is told of slots in use is more than a cycle asks of them where it looks at idle ones alone.
+    let mut slots = whole_slots(snapshot.slots.clone(), &rules, &settings);
     let policy = charge(snapshot, &slots, &rules, &settings);
-    let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
+    let size_of = |slots: &[Slot]| PoolSize::of(slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
+    let size = if rules.trim.preemption {
+        size_of(&slots)
+    } else {
+        size_of(&negotiate::slots(snapshot.slots.clone(), &rules, &settings))
+    };
     rules.groups.fit(&size)?;
     let quotas = KnownQuotas::of(&rules.groups, &size).map(Arc::new);
     let live = Arc::new(LiveUsage::new(quotas.clone().map(|quotas| quotas as Arc<dyn Groups>)));

@@ -31,7 +31,7 @@ use crate::negotiate::engine::table::{Table, structures};
 use crate::negotiate::engine::vocabulary::{ClassRef, Vocabulary};
 use crate::negotiate::market::Market;
 use crate::negotiate::offer::{Asking, Limited, Offer, Offers, Refusal, rejection};
-use crate::negotiate::outcome::{MOST_TIED, Rejection, Tally};
+use crate::negotiate::outcome::{MOST_TIED, Tally};
 use crate::negotiate::rules::Rules;
 use crate::pool::Slot;
 use crate::priority::Session;
@@ -286,6 +286,15 @@ impl<'c> Engine<'c> {
         found.tally.suitable = found.in_use.len();
     }
 
+    /// Looks at slot after slot.
+    fn by_slot(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Refusal> {
+        let answer = self.offers.best(request, asking, session);
+        if !matches!(&answer, Err(refusal) if refusal.untested) {
+            self.found = None;
+        }
+        answer
+    }
+
     fn slot_of(&self, place: u32) -> &Slot {
         self.offers.slot_at(self.order[place as usize])
     }
@@ -348,7 +357,7 @@ impl<'c> Engine<'c> {
         }
         // By now every candidate was either offered or too heavy.
         tally.over_limit += tally.suitable - made - found.made_in_use;
-        Refusal { rejection: rejection(&tally), tally, reached: Vec::new() }
+        Refusal { rejection: rejection(&tally), tally, reached: Vec::new(), untested: false }
     }
 }
 
@@ -363,22 +372,17 @@ impl Market for Engine<'_> {
             Way::Class(class, text) => (Some(class), text),
             Way::Request => {
                 let Limited::Everywhere(text) = self.offers.limited(request) else {
-                    self.found = None;
-                    return self.offers.best(request, asking, session);
+                    return self.by_slot(request, asking, session);
                 };
                 (self.class_of(&request.ad), text)
             }
             Way::Slots => (None, None),
         };
-        let Some(class) = class else {
-            self.found = None;
-            return self.offers.best(request, asking, session);
-        };
-        self.offers.forget_candidates();
+        let Some(class) = class else { return self.by_slot(request, asking, session) };
         if let Some(name) = text.as_deref().and_then(|text| self.offers.reached(text)) {
-            let reached = vec![String::from_utf8_lossy(&name).into_owned()];
-            return Err(Refusal { rejection: Rejection::ConcurrencyLimit, tally: Tally::default(), reached });
+            return Err(Refusal::untested(&name));
         }
+        self.offers.forget_candidates();
         let kept = self.found.take().filter(|found| {
             self.rules.knobs.matching.match_list_caching
                 && (found.autocluster, found.submitter, found.serve)
@@ -402,6 +406,19 @@ impl Market for Engine<'_> {
         let place = self.place_of[offer.slot];
         self.rows.taken(place, self.table.row_of[place as usize]);
         held
+    }
+
+    fn passed_over(&mut self, submitter: usize) -> bool {
+        let Some(found) = self.found.take() else { return self.offers.passed_over(submitter) };
+        let mut too_heavy = || {
+            let idle = &self.classes[found.class].tallied(&self.rows).idle;
+            let costs = self.rows.costs.iter().zip(idle);
+            found.serve == Serve::Any
+                && costs.filter(|(_, free)| **free > 0).any(|(cost, _)| !found.session.permits_unclaimed(*cost))
+        };
+        let passed_over = found.submitter == submitter && (found.tally.over_limit > 0 || too_heavy());
+        self.found = Some(found);
+        passed_over
     }
 
     fn of_slot(&self, at: usize, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Tally> {

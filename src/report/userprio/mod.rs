@@ -85,6 +85,12 @@ impl Listing {
         Drawing { rows: &rows, view: &view, surplus: found.surplus, updated, listing: self }.write(out)
     }
 
+    /// How many of the ads are left out because they were not active since.
+    pub fn hidden(&self, ads: &[ClassAd]) -> usize {
+        let (rows, _) = row::rows(ads, self.rollup);
+        rows.iter().filter(|row| row.last < self.active_since).count()
+    }
+
     /// Decides what is shown, and sorts the rows.
     fn arrange(&self, rows: &mut [Row], found: &mut Found, count: usize) -> View {
         let mut columns = if self.columns.is_empty() { Columns::MOST } else { self.columns };
