@@ -171,6 +171,11 @@ pub fn scopes() -> impl Iterator<Item = Name> {
     WELL_KNOWN[..before].iter().map(|text| Name::new(*text)).filter(|name| name.key() != known::CURRENT_TIME)
 }
 
+/// All names that the evaluator itself knows.
+pub fn well_known() -> impl Iterator<Item = Name> {
+    WELL_KNOWN.iter().map(|text| Name::new(*text))
+}
+
 /// Keys of the names that the evaluator itself knows.
 pub mod known {
     use super::Key;

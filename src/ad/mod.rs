@@ -2,13 +2,17 @@
 
 pub mod flatten;
 mod index;
+mod places;
 pub mod refs;
+mod shape;
 mod update;
 
 use std::fmt;
 use std::sync::Arc;
 
-use crate::ad::index::Index;
+pub(crate) use crate::ad::places::Places;
+use crate::ad::shape::Shape;
+pub(crate) use crate::ad::shape::Shapes;
 use crate::error::SyntaxError;
 use crate::format::new::parse_whole_ad;
 use crate::name::{Key, Name};
@@ -27,15 +31,6 @@ pub(crate) enum Attribute {
     Tree(Arc<Tree>),
 }
 
-#[derive(Clone, Debug)]
-struct Entry {
-    name: Name,
-    value: Attribute,
-}
-
-/// Ads with fewer attributes than this are searched from the beginning.
-const INDEXED: usize = 9;
-
 /// An ad: attributes in the order of their insertion, found without regard to case.
 ///
 /// ```
@@ -48,11 +43,10 @@ const INDEXED: usize = 9;
 /// ```
 #[derive(Clone, Default)]
 pub struct ClassAd {
-    entries: Vec<Entry>,
-    /// Where each name stands, once there are many.
-    index: Index,
-    /// Which of the names of the language itself the ad defines: they are asked for all the time and hardly ever there.
-    marks: u32,
+    /// The names; none without any. Ads of one shape share it.
+    shape: Option<Arc<Shape>>,
+    /// The values, in the order of the names.
+    values: Vec<Attribute>,
     chained: Option<Arc<ClassAd>>,
 }
 
@@ -64,7 +58,7 @@ impl ClassAd {
 
     /// An ad without attributes, with room for some.
     pub fn with_capacity(attributes: usize) -> Self {
-        ClassAd { entries: Vec::with_capacity(attributes), ..ClassAd::default() }
+        ClassAd { values: Vec::with_capacity(attributes), ..ClassAd::default() }
     }
 
     /// Parses one ad of new syntax, `[ a = 1; b = a + 1 ]`.
@@ -98,15 +92,15 @@ impl ClassAd {
     pub fn to_expr(&self) -> Expr {
         let mut tree = Tree::default();
         let mut attributes: Vec<(Name, NodeId)> = Vec::with_capacity(self.len());
-        for entry in self.listed() {
-            let value = match &entry.value {
+        for (name, value) in self.listed() {
+            let value = match value {
                 Attribute::Literal(literal) => {
                     tree.nodes.push(Node::Literal(literal.clone()));
                     tree.root()
                 }
                 Attribute::Tree(source) => copy_into(&mut tree, source, source.root()),
             };
-            attributes.push((entry.name, value));
+            attributes.push((name, value));
         }
         let run = Run { first: tree.attributes.len() as u32, len: attributes.len() as u32 };
         tree.attributes.extend(attributes);
@@ -115,30 +109,29 @@ impl ClassAd {
         Expr::whole(Arc::new(tree))
     }
 
-    fn listed(&self) -> Vec<&Entry> {
-        let mut entries: Vec<&Entry> = self.entries.iter().collect();
-        entries.sort_by(|a, b| a.name.listing_order(b.name));
+    fn listed(&self) -> Vec<(Name, &Attribute)> {
+        let mut entries: Vec<(Name, &Attribute)> = self.attributes().collect();
+        entries.sort_by(|(a, _), (b, _)| a.listing_order(*b));
         entries
     }
 
     /// Number of attributes, those of the chained parent not counted.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.values.len()
     }
 
     /// Whether the ad itself has no attributes.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.values.is_empty()
     }
 
+    #[inline]
     fn position(&self, key: Key) -> Option<usize> {
-        if key.mark().is_some_and(|mark| self.marks & mark == 0) {
-            return None;
-        }
-        if self.index.is_empty() {
-            return self.entries.iter().position(|entry| entry.name.key() == key);
-        }
-        self.index.find(key, |place| self.entries[place].name.key())
+        self.shape.as_ref()?.position(key)
+    }
+
+    fn own_names(&self) -> &[Name] {
+        self.shape.as_ref().map_or(&[], |shape| shape.names())
     }
 
     /// The attribute with a name, in this ad or in its chained parents.
@@ -146,7 +139,7 @@ impl ClassAd {
         let mut ad = self;
         loop {
             if let Some(at) = ad.position(name.key()) {
-                return Some(&ad.entries[at].value);
+                return Some(&ad.values[at]);
             }
             ad = ad.chained.as_deref()?;
         }
@@ -182,73 +175,73 @@ impl ClassAd {
 
     pub(crate) fn set(&mut self, name: Name, value: Attribute) {
         if let Some(at) = self.position(name.key()) {
-            self.entries[at].value = value;
+            self.values[at] = value;
             return;
         }
-        self.entries.push(Entry { name, value });
-        self.marks |= name.key().mark().unwrap_or(0);
-        if self.entries.len() == INDEXED {
-            self.reindex();
-        } else if self.entries.len() > INDEXED {
-            let entries = &self.entries;
-            self.index.insert(name.key(), entries.len() - 1, |place| entries[place].name.key());
+        let room = self.values.capacity();
+        let shape = self.shape.get_or_insert_with(|| {
+            let mut shape = Shape::default();
+            shape.reserve(room);
+            Arc::new(shape)
+        });
+        match Arc::get_mut(shape) {
+            Some(own) => own.push(name),
+            None => *shape = shape.with(name),
         }
+        self.values.push(value);
     }
 
-    fn reindex(&mut self) {
-        self.index.clear();
-        self.marks =
-            self.entries.iter().filter_map(|entry| entry.name.key().mark()).fold(0, |marks, mark| marks | mark);
-        if self.entries.len() < INDEXED {
-            return;
+    /// The names, to be changed by this ad alone.
+    fn own_shape(&mut self) -> Option<&mut Shape> {
+        let shape = self.shape.as_mut()?;
+        if Arc::get_mut(shape).is_none() {
+            *shape = Arc::new(shape.own());
         }
-        for (at, entry) in self.entries.iter().enumerate() {
-            self.index.insert(entry.name.key(), at, |place| self.entries[place].name.key());
-        }
+        Arc::get_mut(shape)
     }
 
     /// Removes an attribute of the ad itself and returns its expression.
     pub fn remove(&mut self, name: impl Into<Name>) -> Option<Expr> {
         let at = self.position(name.into().key())?;
-        let entry = self.entries.remove(at);
-        self.reindex();
-        Some(entry.value.to_expr())
+        self.own_shape()?.retain(|place| place != at);
+        Some(self.values.remove(at).to_expr())
     }
 
     /// Keeps only the attributes for which `keep` holds.
     pub fn retain(&mut self, mut keep: impl FnMut(Name) -> bool) {
-        self.entries.retain(|entry| keep(entry.name));
-        self.reindex();
+        let kept: Vec<bool> = self.names().map(&mut keep).collect();
+        if kept.iter().all(|kept| *kept) {
+            return;
+        }
+        if let Some(shape) = self.own_shape() {
+            shape.retain(|place| kept[place]);
+        }
+        let mut kept = kept.into_iter();
+        self.values.retain(|_| kept.next() == Some(true));
     }
 
     /// The names of the ad's own attributes, in the order of their insertion.
     pub fn names(&self) -> impl ExactSizeIterator<Item = Name> + '_ {
-        self.entries.iter().map(|entry| entry.name)
+        self.own_names().iter().copied()
     }
 
     /// The ad's own attributes, in the order of their insertion.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (Name, Expr)> + '_ {
-        self.entries.iter().map(|entry| (entry.name, entry.value.to_expr()))
+        self.attributes().map(|(name, value)| (name, value.to_expr()))
     }
 
     /// The attribute at a place in the order of insertion.
     pub(crate) fn at(&self, place: usize) -> (Name, &Attribute) {
-        let entry = &self.entries[place];
-        (entry.name, &entry.value)
+        (self.own_names()[place], &self.values[place])
     }
 
     pub(crate) fn attributes(&self) -> impl ExactSizeIterator<Item = (Name, &Attribute)> + '_ {
-        self.entries.iter().map(|entry| (entry.name, &entry.value))
-    }
-
-    /// The values of the ad's own attributes, to be replaced by equal ones.
-    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut Attribute> {
-        self.entries.iter_mut().map(|entry| &mut entry.value)
+        self.own_names().iter().copied().zip(&self.values)
     }
 
     /// Makes room for so many more attributes and no more.
     pub(crate) fn reserve(&mut self, attributes: usize) {
-        self.entries.reserve_exact(attributes);
+        self.values.reserve_exact(attributes);
     }
 
     /// The ad whose attributes show through where this one has none.
@@ -264,9 +257,9 @@ impl ClassAd {
     /// Whether both ads have the same attributes with the same expressions (§10.4); chained parents do not count.
     pub fn same_as(&self, other: &ClassAd) -> bool {
         self.len() == other.len()
-            && self.entries.iter().all(|entry| {
-                other.position(entry.name.key()).is_some_and(|at| entry.value.same_as(&other.entries[at].value))
-            })
+            && self
+                .attributes()
+                .all(|(name, value)| other.position(name.key()).is_some_and(|at| value.same_as(&other.values[at])))
     }
 }
 

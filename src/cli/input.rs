@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crate::eval::scope::Settings;
 use crate::format::Reader;
 use crate::format::parallel::read_long;
 use crate::format::report::Report;
+use crate::format::selection::{Chooser, Selection};
 use crate::report::{self, Color, counted};
 
 /// Files smaller than this are read without a progress bar.
@@ -38,14 +40,8 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
         }
         (Box::new(std::io::stdin()), "standard input".to_owned(), None)
     } else {
-        let name = path.display().to_string();
-        let cannot = |why: String| Failure::new(format!("cannot read `{name}`: {why}"));
-        let file = File::open(path).map_err(|error| cannot(plain(&error)))?;
-        let facts = file.metadata().map_err(|error| cannot(plain(&error)))?;
-        if facts.is_dir() {
-            return Err(cannot("it is a directory, expected a file".to_owned()));
-        }
-        (Box::new(file), name, Some(facts.len()))
+        let (file, size) = opened(path)?;
+        (Box::new(file), path.display().to_string(), Some(size))
     };
     let raw: Box<dyn Read + Send> = match size {
         Some(size) if size >= LARGE && std::io::stderr().is_terminal() => Box::new(bar(size, &name).wrap_read(raw)),
@@ -68,6 +64,22 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
         _ => {}
     }
     Ok(Input { reader, name })
+}
+
+/// A file and its size in bytes.
+fn opened(path: &Path) -> Result<(File, u64), Failure> {
+    let cannot = |why: String| Failure::new(format!("cannot read `{}`: {why}", path.display()));
+    let file = File::open(path).map_err(|error| cannot(plain(&error)))?;
+    let facts = file.metadata().map_err(|error| cannot(plain(&error)))?;
+    if facts.is_dir() {
+        return Err(cannot("it is a directory, expected a file".to_owned()));
+    }
+    Ok((file, facts.len()))
+}
+
+/// Complains now about a file that cannot be opened, although it is read later.
+pub(crate) fn check(path: &Path) -> Result<(), Failure> {
+    if path.as_os_str() == "-" { Ok(()) } else { opened(path).map(drop) }
 }
 
 /// Progress over so many steps; hidden unless standard error is a terminal.
@@ -126,12 +138,13 @@ pub(crate) fn ads(path: &Path, settings: &Settings, notes: &mut Notes) -> Result
     Ok(ads)
 }
 
-/// Reads all ads of a pool's file, by all threads at once if it is of the long format; `make` may change each as it is
-/// read.
+/// Reads all ads of a pool's file, by all threads at once if it is of the long format; of constants only those of a
+/// selection, if there is one. `make` may change each ad as it is read.
 pub(crate) fn many_ads<K: Default>(
     path: &Path,
     settings: &Settings,
     notes: &mut Notes,
+    selection: Option<&Arc<Selection>>,
     make: impl Fn(ClassAd, &mut K) -> ClassAd + Sync,
 ) -> Result<Vec<ClassAd>, Failure> {
     let mut input = open(path)?;
@@ -141,13 +154,17 @@ pub(crate) fn many_ads<K: Default>(
     let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
     // An attribute's name: no other form begins so.
     if first.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') {
-        let (ads, report) = read_long(input.reader, &settings.parse_options(), make).map_err(cannot)?;
+        let (ads, report) = read_long(input.reader, &settings.parse_options(), selection, make).map_err(cannot)?;
         notes.add(&name, &report);
         return Ok(ads);
     }
     let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
-    let mut kept = K::default();
-    let ads = reader.by_ref().map(|ad| ad.map(|ad| make(ad, &mut kept)));
+    let (mut kept, mut chooser) = (K::default(), selection.map(|selection| Chooser::new(Arc::clone(selection))));
+    let mut made = |ad| match &mut chooser {
+        Some(chooser) => make(chooser.project(ad), &mut kept),
+        None => make(ad, &mut kept),
+    };
+    let ads = reader.by_ref().map(|ad| ad.map(&mut made));
     let ads = ads.collect::<Result<Vec<_>, _>>().map_err(cannot)?;
     notes.add(&name, reader.report());
     Ok(ads)
@@ -196,6 +213,12 @@ impl Notes {
     /// Remembers what the reader of a file has to say.
     pub(crate) fn add(&mut self, name: &str, report: &Report) {
         self.files.push((name.to_owned(), report.clone()));
+    }
+
+    /// Remembers what is noted of files that were read before they are to be told of.
+    pub(crate) fn append(&mut self, later: Notes) {
+        self.files.extend(later.files);
+        self.warnings.extend(later.warnings);
     }
 
     /// Remembers something odd that stops nothing, with its place.

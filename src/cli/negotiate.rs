@@ -16,10 +16,11 @@ use crate::config::ConfigError;
 use crate::config::setting::Settings as Knobs;
 use crate::eval::scope::Settings as Evaluation;
 use crate::format::long::LongWriter;
+use crate::format::selection::Selection;
 use crate::negotiate::advertisement::advertisement;
 use crate::negotiate::commit::CommitError;
 use crate::negotiate::play::{self, Plan};
-use crate::negotiate::{self, Outcome, Snapshot, commit};
+use crate::negotiate::{self, Outcome, Snapshot, commit, needed};
 use crate::priority::Policy;
 use crate::queue::cluster::Siblings;
 use crate::report::{self, Color, outcome};
@@ -154,7 +155,11 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     }
     let mut watch = Stopwatch::start();
     let mut notes = Notes::default();
-    let mut snapshot = snapshot(&arguments.files, arguments.commit, &mut notes, streams.err)?;
+    // Several cycles change slots, other policies ask them more, and the slow path is there for doubt.
+    let projected = arguments.policy.is_condor() && arguments.cycles.is_none() && !arguments.reference_path;
+    let files = &arguments.files;
+    let how = How { config: files.config.as_deref(), commit: arguments.commit, projected };
+    let mut snapshot = read(files, &how, &mut notes, streams.err)?;
     let policy = arguments.policy.read(arguments.files.directory(), &mut snapshot, &mut notes)?;
     snapshot.policy = policy;
     if arguments.commit && !snapshot.policy.keeps_books() {
@@ -290,7 +295,7 @@ pub(super) fn snapshot(
     notes: &mut Notes,
     color: Color,
 ) -> Result<Snapshot, Failure> {
-    read(arguments, arguments.config.as_deref(), commit, notes, color)
+    read(arguments, &How { config: arguments.config.as_deref(), commit, projected: false }, notes, color)
 }
 
 /// The pool with its own settings, whatever `--config` says.
@@ -299,13 +304,22 @@ pub(super) fn snapshot_but_settings(
     notes: &mut Notes,
     color: Color,
 ) -> Result<Snapshot, Failure> {
-    read(arguments, None, false, notes, color)
+    read(arguments, &How { config: None, commit: false, projected: false }, notes, color)
+}
+
+/// How a pool is read.
+struct How<'a> {
+    /// The settings, instead of the pool's own.
+    config: Option<&'a Path>,
+    /// Whether the books are going to be written.
+    commit: bool,
+    /// Whether of slots only what a cycle can look at is kept.
+    projected: bool,
 }
 
 fn read(
     arguments: &PoolFiles,
-    config: Option<&Path>,
-    commit: bool,
+    &How { config, commit, projected }: &How<'_>,
     notes: &mut Notes,
     color: Color,
 ) -> Result<Snapshot, Failure> {
@@ -327,13 +341,15 @@ fn read(
         file(given, name).filter(|path| given.is_some() || path.exists() || path.as_os_str() == "-")
     };
     let evaluation = Evaluation::default();
-    let ads = |path: Option<PathBuf>, notes: &mut Notes| match path {
-        Some(path) => input::many_ads(&path, &evaluation, notes, |ad, ()| ad),
+    let ads = |path: Option<PathBuf>, selection: Option<Selection>, notes: &mut Notes| match path {
+        Some(path) => input::many_ads(&path, &evaluation, notes, selection.map(Arc::new).as_ref(), |ad, ()| ad),
         None => Ok(Vec::new()),
     };
     // Most of a job is that of its cluster, and kept once.
     let jobs_of = |path: Option<PathBuf>, notes: &mut Notes| match path {
-        Some(path) => input::many_ads(&path, &evaluation, notes, |ad, siblings: &mut Siblings| siblings.chain(ad)),
+        Some(path) => {
+            input::many_ads(&path, &evaluation, notes, None, |ad, siblings: &mut Siblings| siblings.chain(ad))
+        }
         None => Ok(Vec::new()),
     };
     let mut warnings = Vec::new();
@@ -354,11 +370,20 @@ fn read(
         }
         None => None,
     };
+    // What is needed of slots depends on the jobs, which are therefore read first.
+    let slots = file(&arguments.slots, "slots.ads");
+    slots.as_deref().map(input::check).transpose()?;
+    let mut of_jobs = Notes::default();
+    let jobs = jobs_of(file(&arguments.jobs, "jobs.ads"), &mut of_jobs)?;
+    let selection = if projected { needed::selection(&config, &jobs) } else { None };
+    let slots = ads(slots, selection, notes)?;
+    notes.append(of_jobs);
+    let submitters = optional(&arguments.submitters, "submitters.ads");
     let mut snapshot = Snapshot {
         config,
-        slots: ads(file(&arguments.slots, "slots.ads"), notes)?,
-        jobs: jobs_of(file(&arguments.jobs, "jobs.ads"), notes)?,
-        submitters: optional(&arguments.submitters, "submitters.ads").map(|path| ads(Some(path), notes)).transpose()?,
+        slots,
+        jobs,
+        submitters: submitters.map(|path| ads(Some(path), None, notes)).transpose()?,
         log,
         maps: Arc::new(maps),
         policy: Policy::default(),

@@ -37,6 +37,11 @@ pub(super) enum PolicyName {
 }
 
 impl PolicyArguments {
+    /// Whether it is HTCondor's, which asks nothing of slots but what the negotiator does.
+    pub(super) fn is_condor(&self) -> bool {
+        self.policy == PolicyName::Condor
+    }
+
     /// The policy with what it reads. It may tell the slots what its files say of them.
     pub(super) fn read(
         &self,

@@ -129,7 +129,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     snapshot.jobs = workload.first_ads();
     let slots = pool.map(|pool| pool.join("slots.ads")).filter(|path| arguments.slots.is_none() && path.exists());
     if let Some(path) = &slots {
-        snapshot.slots = input::many_ads(path, &evaluation, &mut notes, |ad, ()| ad)?;
+        snapshot.slots = input::many_ads(path, &evaluation, &mut notes, None, |ad, ()| ad)?;
     }
     snapshot.policy = arguments.policy.read(pool, &mut snapshot, &mut notes)?;
     let mut machines = machines(arguments.slots, slots.is_some(), &workload, &rules, &mut snapshot)?;
@@ -215,7 +215,7 @@ fn workload(
             (swf::read(&mut input.reader).map_err(|error| input::unreadable(&input.name, &error))?, "")
         } else {
             let run_time = parsed(arguments.run_time.as_bytes(), "--run-time", &ParseOptions::default(), streams)?;
-            let ads = input::many_ads(path, evaluation, notes, |ad, ()| ad)?;
+            let ads = input::many_ads(path, evaluation, notes, None, |ad, ()| ad)?;
             (job_ads::read(ads, &run_time, rules.knobs.accountant.domain.as_deref(), evaluation), "ad ")
         };
     for fault in &workload.faults {

@@ -146,7 +146,7 @@ fn change(snapshot: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, str
         some(drain(&mut snapshot.slots, &expr, &settings), condition, "slot")?;
     }
     for path in &arguments.add_slots {
-        let mut added = input::many_ads(path, &settings, notes, |ad, ()| ad)?;
+        let mut added = input::many_ads(path, &settings, notes, None, |ad, ()| ad)?;
         some_ads(added.len(), path)?;
         snapshot.slots.append(&mut added);
     }

@@ -9,13 +9,30 @@ use crate::syntax::quote::unquote;
 use crate::syntax::token::Quoting;
 use crate::text::Text;
 
+/// A constant as it stands in a text.
+pub(crate) enum Constant<'t> {
+    /// Its value.
+    Literal(Literal),
+    /// A string that is written as it is.
+    Text(&'t [u8]),
+}
+
 /// Reads a value of the long format that is a single constant. `text` carries no white space at its ends.
-pub(crate) fn old_literal(text: &[u8]) -> Option<Literal> {
+#[inline]
+pub(crate) fn old_constant(text: &[u8]) -> Option<Constant<'_>> {
     match text.first()? {
         b'"' => old_string(text),
-        b'0'..=b'9' | b'-' | b'.' => number(text),
-        b't' | b'T' | b'f' | b'F' | b'u' | b'U' | b'e' | b'E' => word(text),
+        b'0'..=b'9' | b'-' | b'.' => number(text).map(Constant::Literal),
+        b't' | b'T' | b'f' | b'F' | b'u' | b'U' | b'e' | b'E' => word(text).map(Constant::Literal),
         _ => None,
+    }
+}
+
+/// As [`old_constant`], with strings copied.
+pub(crate) fn old_literal(text: &[u8]) -> Option<Literal> {
+    match old_constant(text)? {
+        Constant::Literal(literal) => Some(literal),
+        Constant::Text(text) => Some(Literal::Str(Text::new(text))),
     }
 }
 
@@ -27,16 +44,16 @@ pub(crate) fn new_literal(text: &[u8]) -> Option<Literal> {
     }
 }
 
-fn old_string(text: &[u8]) -> Option<Literal> {
+fn old_string(text: &[u8]) -> Option<Constant<'_>> {
     let inner = text.get(1..)?;
     let end = memchr::memchr2(b'"', 0, inner)?;
     if inner[end] == 0 {
         return None;
     }
     if end + 1 == inner.len() && (end == 0 || inner[end - 1] != b'\\') {
-        return Some(Literal::Str(Text::new(&inner[..end])));
+        return Some(Constant::Text(&inner[..end]));
     }
-    escaped_old_string(text, end)
+    escaped_old_string(text, end).map(Constant::Literal)
 }
 
 /// A string with quotes inside, each behind a backslash; `first` is the first quote, in `text[1..]`.

@@ -3,14 +3,16 @@
 //! This is what `condor_status -long` and `condor_q -long` print and what most files of ads hold.
 
 use std::io::{self, Read};
+use std::sync::Arc;
 
-use crate::ad::{Attribute, ClassAd};
+use crate::ad::{Attribute, ClassAd, Shapes};
 use crate::error::{SyntaxError, SyntaxErrorKind};
-use crate::format::literal::old_literal;
+use crate::format::literal::{Constant, old_constant};
 use crate::format::order::Order;
 use crate::format::report::Report;
+use crate::format::selection::{Chooser, Selection};
 use crate::format::source::Source;
-use crate::format::vocabulary::{Expressions, Names};
+use crate::format::vocabulary::{Expressions, Names, Texts};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::expr::Node;
@@ -18,6 +20,7 @@ use crate::syntax::literal::Literal;
 use crate::syntax::parse::{ParseOptions, parse_expr, parse_prefix};
 use crate::syntax::print::{Style, write_expr, write_literal, write_name};
 use crate::syntax::token::{Quoting, is_space};
+use crate::text::Text;
 
 /// Attributes for which every ad has room beside those of the one before: the negotiator adds some to every slot.
 const SPARE: usize = 2;
@@ -58,26 +61,40 @@ impl<R: Read> LongReader<R> {
             names: Names::default(),
             expressions: Expressions::new(options, parse_prefix),
             report: Report::on(Quoting::Old),
+            entries: Vec::new(),
+            read: 0,
+            shapes: Shapes::default(),
+            texts: Texts::default(),
+            sharing: false,
+            chooser: None,
         };
         LongReader { source, lines, delimiter: None }
     }
 
-    /// Goes on with another input, with what was learned from this one; the report begins anew.
-    pub(crate) fn over_next<S: Read>(self, source: Source<S>) -> LongReader<S> {
-        let lines = Lines { report: Report::on(Quoting::Old), ..self.lines };
-        LongReader { source, lines, delimiter: self.delimiter }
-    }
-
-    /// The report, and a reader with what was learned.
-    pub(crate) fn finished<'n>(mut self) -> (Report, LongReader<&'n [u8]>) {
-        let report = std::mem::take(&mut self.lines.report);
-        (report, self.over_next(Source::new(&[])))
+    /// Goes on with another input, with what was learned from this one. Gives the report on this one, and its buffer.
+    pub(crate) fn go_on(&mut self, source: Source<R>) -> (Report, Vec<u8>) {
+        let report = std::mem::replace(&mut self.lines.report, Report::on(Quoting::Old));
+        (report, std::mem::replace(&mut self.source, source).into_buffer())
     }
 
     /// Ads end at lines that begin with this text, and no longer at blank lines. History files use `***`.
     #[must_use]
     pub fn delimited_by(mut self, delimiter: impl Into<Vec<u8>>) -> Self {
         self.delimiter = Some(delimiter.into());
+        self
+    }
+
+    /// Equal strings are kept once, for ads that are all kept.
+    #[must_use]
+    pub(crate) fn sharing(mut self) -> Self {
+        self.lines.sharing = true;
+        self
+    }
+
+    /// Of constants only those of a selection are kept.
+    #[must_use]
+    pub fn selecting(mut self, selection: Arc<Selection>) -> Self {
+        self.lines.chooser = Some(Chooser::new(selection));
         self
     }
 
@@ -92,7 +109,7 @@ impl<R: Read> LongReader<R> {
     /// # Errors
     /// The input cannot be read.
     pub(crate) fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
-        let mut ad = ClassAd::with_capacity(self.lines.names.len() + SPARE);
+        self.lines.begin();
         let mut state = State::Before;
         while let Some((end, next)) = self.source.line()? {
             let line = &self.source.rest()[..end];
@@ -102,7 +119,7 @@ impl<R: Read> LongReader<R> {
                 if state == State::Before {
                     continue;
                 }
-                return Ok(Some(self.finish(ad)));
+                return Ok(Some(self.lines.finish()));
             }
             let significant = significant(line, state == State::Before);
             match state {
@@ -110,7 +127,7 @@ impl<R: Read> LongReader<R> {
                 State::Bad => self.lines.report.skipped_attributes += 1,
                 State::Before | State::Begun => {
                     state = State::Begun;
-                    match self.lines.attribute(&mut ad, line, significant.unwrap_or_default()) {
+                    match self.lines.attribute(line, significant.unwrap_or_default()) {
                         Ok(None) => {}
                         Ok(Some(ignored)) => {
                             self.lines.report.remark(ignored, line, self.source.offset(), self.source.position());
@@ -125,12 +142,7 @@ impl<R: Read> LongReader<R> {
             }
             self.source.next_line(next);
         }
-        Ok((state != State::Before).then(|| self.finish(ad)))
-    }
-
-    fn finish(&mut self, ad: ClassAd) -> ClassAd {
-        self.lines.names.restart(&ad);
-        ad
+        Ok((state != State::Before).then(|| self.lines.finish()))
     }
 
     /// Bytes used up so far.
@@ -146,7 +158,7 @@ impl<R: Read> Iterator for LongReader<R> {
         loop {
             let errors = self.lines.report.errors;
             match self.next_ad() {
-                Ok(Some(ad)) if !ad.is_empty() => {
+                Ok(Some(ad)) if self.lines.read > 0 => {
                     self.lines.report.ads += 1;
                     return Some(Ok(ad));
                 }
@@ -191,13 +203,57 @@ struct Lines {
     names: Names,
     expressions: Expressions,
     report: Report,
+    /// The attributes of this ad that are kept.
+    entries: Vec<(Name, Attribute)>,
+    /// How many were read.
+    read: usize,
+    shapes: Shapes,
+    texts: Texts,
+    /// Whether equal strings are kept once.
+    sharing: bool,
+    chooser: Option<Chooser>,
 }
 
 impl Lines {
-    /// Reads `name = value`, which begins at `start` of the line, into an ad. Returns why what follows the value is no
+    fn begin(&mut self) {
+        self.entries.clear();
+        self.read = 0;
+    }
+
+    /// The ad of the lines that were read.
+    fn finish(&mut self) -> ClassAd {
+        self.names.again();
+        if let Some(chooser) = &mut self.chooser {
+            chooser.settle(&mut self.entries, &mut self.texts);
+        }
+        self.shapes.make(&mut self.entries, SPARE)
+    }
+
+    /// Takes a constant, or holds it back.
+    #[inline]
+    fn constant(&mut self, name: Name, value: Constant<'_>) {
+        self.read += 1;
+        if let Some(chooser) = &mut self.chooser
+            && !chooser.keeps(name)
+        {
+            match value {
+                Constant::Literal(literal) => chooser.hold(self.entries.len(), name, literal),
+                Constant::Text(text) => chooser.hold_text(self.entries.len(), name, text),
+            }
+            return;
+        }
+        let literal = match value {
+            Constant::Literal(literal) => literal,
+            Constant::Text(text) if self.sharing => Literal::Str(self.texts.text(text)),
+            Constant::Text(text) => Literal::Str(Text::new(text)),
+        };
+        self.entries.push((name, Attribute::Literal(literal)));
+    }
+
+    /// Reads `name = value`, which begins at `start` of the line. Returns why what follows the value is no
     /// part of it, if something follows: the reference ignores it.
     #[inline]
-    fn attribute(&mut self, ad: &mut ClassAd, line: &[u8], start: usize) -> Result<Option<SyntaxError>, SyntaxError> {
+    fn attribute(&mut self, line: &[u8], start: usize) -> Result<Option<SyntaxError>, SyntaxError> {
         let text = &line[start..];
         let (name, rest) = match self.names.expected() {
             Some(name) if assigned(text, name.as_bytes()) => {
@@ -218,12 +274,18 @@ impl Lines {
         };
         let rest = line.len() - line[rest..].trim_ascii_start().len();
         let value = &line[rest..];
-        if let Some(literal) = old_literal(value.trim_ascii_end()) {
-            ad.set(name, Attribute::Literal(literal));
+        if let Some(constant) = old_constant(value.trim_ascii_end()) {
+            self.constant(name, constant);
             return Ok(None);
         }
         let (attribute, length) = self.expressions.parse(value, rest).map_err(|error| at(error, rest, line))?;
-        ad.set(name, attribute);
+        match attribute {
+            Attribute::Literal(literal) => self.constant(name, Constant::Literal(literal)),
+            Attribute::Tree(_) => {
+                self.read += 1;
+                self.entries.push((name, attribute));
+            }
+        }
         // The parser stops at a NUL, as at the end.
         Ok(if length < value.len() { self.ignored(value).map(|error| at(error, rest, line)) } else { None })
     }

@@ -15,6 +15,7 @@ pub mod long;
 pub mod new;
 pub mod parallel;
 pub mod report;
+pub mod selection;
 pub mod xml;
 
 mod extent;

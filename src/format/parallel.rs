@@ -2,34 +2,27 @@
 //!
 //! In: an input. Out: its ads in order, and the same report as one reader would give. The input is cut behind blank
 //! lines into chunks; every thread reads chunks with a reader of its own, which keeps what it learned (names in their
-//! order, expressions already parsed, strings already seen) from chunk to chunk.
+//! order, shapes of ads, expressions already parsed, strings already seen) from chunk to chunk.
 
-use std::io::{self, Read};
-use std::sync::{Mutex, PoisonError};
+use std::io::{self, ErrorKind, Read};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use hashbrown::{DefaultHashBuilder, HashTable};
-
-use crate::ad::{Attribute, ClassAd};
+use crate::ad::ClassAd;
 use crate::format::long::LongReader;
 use crate::format::report::Report;
+use crate::format::selection::Selection;
 use crate::format::source::Source;
-use crate::syntax::literal::Literal;
 use crate::syntax::parse::ParseOptions;
-use crate::text::Text;
 
 /// Bytes that are handed to a thread at once.
 const CHUNK: usize = 4 << 20;
 
-/// Strings that a thread remembers; then all are forgotten.
-const STRINGS: usize = 1 << 16;
-
-/// Longest string that is remembered.
-const LONGEST: usize = 256;
-
 /// A part of the input.
 struct Chunk {
     number: usize,
+    /// A buffer, and how much of it is the chunk.
     text: Vec<u8>,
+    end: usize,
     offset: u64,
     line: u64,
 }
@@ -46,24 +39,55 @@ struct Cutter<R> {
 }
 
 impl<R: Read> Cutter<R> {
-    fn next(&mut self) -> io::Result<Option<Chunk>> {
-        let mut text = std::mem::take(&mut self.rest);
+    fn new(input: R) -> Self {
+        Self { input, rest: Vec::new(), number: 0, offset: 0, line: 1, ended: false }
+    }
+
+    /// The next chunk, in a buffer that is no longer needed: memory that is there already costs less than new.
+    fn next(&mut self, mut text: Vec<u8>) -> io::Result<Option<Chunk>> {
+        let mut end = self.rest.len();
+        if text.len() < end {
+            text.resize(end, 0);
+        }
+        text[..end].copy_from_slice(&self.rest);
+        self.rest.clear();
         while !self.ended {
-            let before = text.len();
-            self.ended = (&mut self.input).take(CHUNK as u64).read_to_end(&mut text)? == 0;
-            if let Some(cut) = last_blank_line(&text, before.saturating_sub(2)) {
-                self.rest = text.split_off(cut);
+            let before = end;
+            end = self.more(&mut text, end)?;
+            if let Some(cut) = last_blank_line(&text[..end], before.saturating_sub(2)) {
+                self.rest.extend_from_slice(&text[cut..end]);
+                end = cut;
                 break;
             }
         }
-        if text.is_empty() {
+        if end == 0 {
             return Ok(None);
         }
-        let chunk = Chunk { number: self.number, offset: self.offset, line: self.line, text };
+        let chunk = Chunk { number: self.number, offset: self.offset, line: self.line, text, end };
         self.number += 1;
-        self.offset += chunk.text.len() as u64;
-        self.line += memchr::memchr_iter(b'\n', &chunk.text).count() as u64;
+        self.offset += end as u64;
+        self.line += memchr::memchr_iter(b'\n', &chunk.text[..end]).count() as u64;
         Ok(Some(chunk))
+    }
+
+    /// Reads another chunk's worth behind the first bytes of a text; gives its new end.
+    fn more(&mut self, text: &mut Vec<u8>, mut end: usize) -> io::Result<usize> {
+        let full = end + CHUNK;
+        if text.len() < full {
+            text.resize(full, 0);
+        }
+        while end < full {
+            match self.input.read(&mut text[end..full]) {
+                Ok(0) => {
+                    self.ended = true;
+                    break;
+                }
+                Ok(count) => end += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(end)
     }
 }
 
@@ -73,41 +97,13 @@ fn last_blank_line(text: &[u8], from: usize) -> Option<usize> {
     ends(b"\n\n").max(ends(b"\n\r\n"))
 }
 
-/// Strings that were seen, so that equal ones are one.
-#[derive(Default)]
-struct Strings {
-    hasher: DefaultHashBuilder,
-    known: HashTable<Text>,
-}
-
-impl Strings {
-    fn share(&mut self, ad: &mut ClassAd) {
-        use std::hash::BuildHasher;
-        for value in ad.values_mut() {
-            let Attribute::Literal(Literal::Str(text)) = value else { continue };
-            if text.len() > LONGEST {
-                continue;
-            }
-            let hash = self.hasher.hash_one(text.as_bytes());
-            if let Some(known) = self.known.find(hash, |known| known == text) {
-                *text = known.clone();
-                continue;
-            }
-            if self.known.len() >= STRINGS {
-                self.known.clear();
-            }
-            let hasher = &self.hasher;
-            self.known.insert_unique(hash, text.clone(), |text| hasher.hash_one(text.as_bytes()));
-        }
-    }
-}
-
 /// What a thread read: the number of the chunk, its ads, what was wrong.
 type Part = (usize, Vec<ClassAd>, Report);
 
 /// Reads all ads of an input of the long format, with as many threads as there are.
 ///
-/// `make` may change each ad as it is read; it is given a place to keep what it wants from ad to ad, one for each thread.
+/// Of constants only those of the selection are kept, if there is one. `make` may change each ad as it is read; it is given
+/// a place to keep what it wants from ad to ad, one for each thread.
 ///
 /// # Errors
 /// The input cannot be read.
@@ -115,33 +111,38 @@ type Part = (usize, Vec<ClassAd>, Report);
 /// ```
 /// use classmate::format::parallel::read_long;
 /// use classmate::syntax::parse::ParseOptions;
-/// let (ads, report) = read_long::<()>("a = 1\n\na = 2\n".as_bytes(), &ParseOptions::default(), |ad, ()| ad)?;
+/// let (ads, report) = read_long::<()>("a = 1\n\na = 2\n".as_bytes(), &ParseOptions::default(), None, |ad, ()| ad)?;
 /// assert_eq!((ads.len(), report.ads), (2, 2));
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn read_long<K: Default>(
     input: impl Read + Send,
     options: &ParseOptions,
+    selection: Option<&Arc<Selection>>,
     make: impl Fn(ClassAd, &mut K) -> ClassAd + Sync,
 ) -> io::Result<(Vec<ClassAd>, Report)> {
-    let cutter = Mutex::new(Cutter { input, rest: Vec::new(), number: 0, offset: 0, line: 1, ended: false });
+    let cutter = Mutex::new(Cutter::new(input));
     let parts: Mutex<Vec<Part>> = Mutex::default();
     let failed: Mutex<Option<io::Error>> = Mutex::default();
     let work = || -> io::Result<()> {
-        let mut reader: LongReader<&[u8]> = LongReader::new(&[], options);
-        let (mut strings, mut kept) = (Strings::default(), K::default());
+        let mut reader = LongReader::new(io::empty(), options).sharing();
+        if let Some(selection) = selection {
+            reader = reader.selecting(Arc::clone(selection));
+        }
+        let (mut kept, mut buffer, mut of_one) = (K::default(), Vec::new(), 0);
         loop {
-            let Some(chunk) = cutter.lock().unwrap_or_else(PoisonError::into_inner).next()? else { return Ok(()) };
-            let mut ads = Vec::new();
-            let mut of_chunk = reader.over_next(Source::at(chunk.text.as_slice(), chunk.offset, chunk.line));
-            for ad in of_chunk.by_ref() {
-                let mut ad = ad?;
-                strings.share(&mut ad);
-                ads.push(make(ad, &mut kept));
+            let chunk = cutter.lock().unwrap_or_else(PoisonError::into_inner).next(std::mem::take(&mut buffer))?;
+            let Some(Chunk { number, text, end, offset, line }) = chunk else { return Ok(()) };
+            // As many as in the chunk before, and a few.
+            let mut ads = Vec::with_capacity(of_one + of_one / 8);
+            reader.go_on(Source::at((text, end), io::empty(), offset, line));
+            for ad in reader.by_ref() {
+                ads.push(make(ad?, &mut kept));
             }
+            of_one = ads.len();
             let report;
-            (report, reader) = of_chunk.finished();
-            parts.lock().unwrap_or_else(PoisonError::into_inner).push((chunk.number, ads, report));
+            (report, buffer) = reader.go_on(Source::new(io::empty()));
+            parts.lock().unwrap_or_else(PoisonError::into_inner).push((number, ads, report));
         }
     };
     rayon::scope(|scope| {
@@ -182,7 +183,7 @@ mod tests {
     }
 
     fn same(text: &[u8]) {
-        let (ads, report) = read_long::<()>(text, &ParseOptions::default(), |ad, ()| ad).unwrap();
+        let (ads, report) = read_long::<()>(text, &ParseOptions::default(), None, |ad, ()| ad).unwrap();
         let (expected, of_one) = sequential(text);
         assert_eq!(ads.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
         assert_eq!(report, of_one);
@@ -215,7 +216,7 @@ mod tests {
         // Each thread shares what it reads itself.
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let text = b"a = \"x\"\n\na = \"x\"\n";
-        let read = || read_long::<()>(&text[..], &ParseOptions::default(), |ad, ()| ad).unwrap();
+        let read = || read_long::<()>(&text[..], &ParseOptions::default(), None, |ad, ()| ad).unwrap();
         let (ads, _) = alone.install(read);
         let text = |ad: &ClassAd| ad.constant("a").and_then(|value| value.as_bytes().map(<[u8]>::as_ptr));
         assert_eq!(text(&ads[0]), text(&ads[1]));

@@ -25,9 +25,15 @@ impl<R: Read> Source<R> {
         Source { input, buffer: Vec::new(), start: 0, end: 0, offset: 0, line: 1, column: 1, ended: false }
     }
 
-    /// A part of an input that begins at this offset and line.
-    pub(crate) fn at(input: R, offset: u64, line: u64) -> Self {
-        Source { offset, line, ..Source::new(input) }
+    /// A part of an input that is in memory already, the first bytes of a buffer, and begins at this offset and line;
+    /// behind it comes nothing.
+    pub(crate) fn at((buffer, end): (Vec<u8>, usize), nothing: R, offset: u64, line: u64) -> Self {
+        Source { buffer, end, ended: true, offset, line, ..Source::new(nothing) }
+    }
+
+    /// The buffer, to be used again.
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
+        self.buffer
     }
 
     /// The bytes that are in memory.

@@ -13,6 +13,7 @@ use crate::error::SyntaxError;
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node};
 use crate::syntax::parse::ParseOptions;
+use crate::text::Text;
 
 /// How far ahead a name is looked for when it is not the one expected.
 const LOOK_AHEAD: usize = 8;
@@ -22,16 +23,29 @@ const LOOK_AHEAD: usize = 8;
 pub(crate) struct Names {
     sequence: Vec<Name>,
     next: usize,
+    /// The names of this ad, once one was not as expected.
+    other: Option<Vec<Name>>,
 }
 
 impl Names {
     /// Expects the names of the first ad again.
     pub(crate) fn restart(&mut self, ad: &ClassAd) {
         self.next = 0;
+        self.other = None;
         if !ad.is_empty() && !self.sequence.iter().copied().eq(ad.names()) {
             self.sequence.clear();
             self.sequence.extend(ad.names());
         }
+    }
+
+    /// Expects the names that were read since the last time.
+    pub(crate) fn again(&mut self) {
+        match self.other.take() {
+            Some(names) => self.sequence = names,
+            None if self.next > 0 => self.sequence.truncate(self.next),
+            None => {}
+        }
+        self.next = 0;
     }
 
     /// How many attributes to expect.
@@ -46,19 +60,63 @@ impl Names {
 
     /// The expected name was there.
     pub(crate) fn confirm(&mut self) {
+        if let (Some(other), Some(name)) = (&mut self.other, self.sequence.get(self.next)) {
+            other.push(*name);
+        }
         self.next += 1;
     }
 
     /// The name of this spelling.
     pub(crate) fn name(&mut self, text: &[u8]) -> Name {
-        let ahead = self.sequence.get(self.next..).unwrap_or_default().iter().take(LOOK_AHEAD);
-        match ahead.copied().enumerate().find(|(_, name)| name.as_bytes() == text) {
+        let before = self.next.min(self.sequence.len());
+        let ahead = self.sequence[before..].iter().take(LOOK_AHEAD);
+        let name = match ahead.copied().enumerate().find(|(_, name)| name.as_bytes() == text) {
+            // The expected one, written in another way.
+            Some((0, name)) => {
+                self.confirm();
+                return name;
+            }
             Some((skipped, name)) => {
                 self.next += skipped + 1;
                 name
             }
             None => Name::new(text),
+        };
+        self.other.get_or_insert_with(|| self.sequence[..before].to_vec()).push(name);
+        name
+    }
+}
+
+/// Strings that are remembered; then all are forgotten.
+const STRINGS: usize = 1 << 16;
+
+/// Longest string that is remembered.
+const LONGEST_STRING: usize = 256;
+
+/// Strings that were seen, so that equal ones are one.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    hasher: DefaultHashBuilder,
+    known: HashTable<Text>,
+}
+
+impl Texts {
+    /// A string of these bytes.
+    pub(crate) fn text(&mut self, bytes: &[u8]) -> Text {
+        if bytes.len() > LONGEST_STRING {
+            return Text::new(bytes);
         }
+        let hash = self.hasher.hash_one(bytes);
+        if let Some(known) = self.known.find(hash, |known| known.as_bytes() == bytes) {
+            return known.clone();
+        }
+        if self.known.len() >= STRINGS {
+            self.known.clear();
+        }
+        let text = Text::new(bytes);
+        let hasher = &self.hasher;
+        self.known.insert_unique(hash, text.clone(), |text| hasher.hash_one(text.as_bytes()));
+        text
     }
 }
 

@@ -10,6 +10,7 @@ pub mod deal;
 pub mod engine;
 pub mod groups;
 pub mod market;
+pub mod needed;
 pub mod offer;
 pub mod outcome;
 pub mod play;

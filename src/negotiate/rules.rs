@@ -106,6 +106,16 @@ impl Rules {
         })
     }
 
+    /// Every expression of the configuration.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let Ranking { before_job, after_job, preemption, ignore_jobs: _ } = &self.ranking;
+        let Preemption { requirements, prefers, likes_as_well } = &self.preemption;
+        let filters = [&self.slots, &self.submitters, &self.jobs, &self.pool_size, &self.newer_ad];
+        let optional = [&self.weighing.default, before_job, after_job, preemption, requirements];
+        let added = self.match_exprs.iter().map(|(_, expr)| expr);
+        optional.into_iter().chain(filters).flatten().chain([prefers, likes_as_well]).chain(added)
+    }
+
     /// Which jobs access points offer, and how.
     pub fn offering(&self) -> Offering<'_> {
         Offering { constraint: self.jobs.as_ref(), singly: self.knobs.significant.all_jobs_in_cluster }

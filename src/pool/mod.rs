@@ -6,6 +6,7 @@ pub mod address;
 pub mod claim;
 pub mod consumption;
 pub mod facts;
+pub mod needed;
 pub mod projection;
 pub mod resource;
 pub mod size;

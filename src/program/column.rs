@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashTable};
 use rayon::prelude::*;
 
-use crate::ad::{Attribute, ClassAd};
+use crate::ad::{Attribute, ClassAd, Places};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Tree};
 use crate::syntax::literal::Literal;
@@ -51,7 +51,12 @@ pub struct Dictionary {
 impl Dictionary {
     /// The number of what an ad has for a name.
     pub fn id(&mut self, ad: &ClassAd, name: Name) -> u32 {
-        match ad.lookup(name) {
+        self.number(ad.lookup(name))
+    }
+
+    /// The number of what an ad has.
+    fn number(&mut self, attribute: Option<&Attribute>) -> u32 {
+        match attribute {
             None => self.absent(),
             Some(Attribute::Literal(literal)) => self.constant(literal),
             Some(Attribute::Tree(tree)) => self.tree(tree),
@@ -181,9 +186,10 @@ impl Column {
         let part = |first: &usize| {
             let ads = *first..count.min(first + GRAIN);
             let mut part: Part = names.iter().map(|_| (Dictionary::default(), Vec::with_capacity(ads.len()))).collect();
+            let mut places = Places::new(names);
             for ad in ads.map(ad) {
-                for ((dictionary, ids), name) in part.iter_mut().zip(names) {
-                    ids.push(dictionary.id(ad, *name));
+                for ((dictionary, ids), attribute) in part.iter_mut().zip(places.of(ad)) {
+                    ids.push(dictionary.number(attribute));
                 }
             }
             part

@@ -67,6 +67,26 @@ impl Mentions {
     }
 }
 
+/// Every attribute that evaluating a tree can look at, in whatever ad, apart from what the expressions that it finds look
+/// at; none if that cannot be foreseen.
+pub fn foresee(tree: &Tree) -> Option<Vec<Name>> {
+    let mut found = Mentions::of(tree);
+    // These two make texts of expressions, names included that nobody looks at.
+    let names_by_text = |name: Name| matches!(name.folded(), b"unparse" | b"unresolved");
+    if found.opaque || !found.selectors.is_empty() || tree.calls.iter().any(|call| names_by_text(call.name)) {
+        return None;
+    }
+    // Ads that are read later may have the attribute that a text in brackets names.
+    for node in &tree.nodes {
+        if let Node::Subscript { index, .. } = node
+            && let Node::Literal(Literal::Str(text)) = tree.node(*index)
+        {
+            found.names.push(Name::new(text.as_bytes()));
+        }
+    }
+    Some(found.names)
+}
+
 /// Whether a name means an ad.
 fn is_scope(key: Key) -> bool {
     (known::is_special(key) && key != known::CURRENT_TIME) || known::is_of_match(key)

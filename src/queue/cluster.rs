@@ -5,13 +5,16 @@
 
 use std::sync::Arc;
 
-use crate::ad::{Attribute, ClassAd};
+use crate::ad::{Attribute, ClassAd, Shapes};
+use crate::name::Name;
 use crate::program::column::identical;
 
 /// The ad that the jobs read last have in common.
 #[derive(Debug, Default)]
 pub struct Siblings {
     common: Option<Arc<ClassAd>>,
+    shapes: Shapes,
+    different: Vec<(Name, Attribute)>,
 }
 
 impl Siblings {
@@ -31,7 +34,11 @@ impl Siblings {
         if ad.chained().is_some() {
             return ad;
         }
-        if let Some(child) = self.common.as_ref().and_then(|common| child(&ad, common)) {
+        if let Some(common) = &self.common
+            && differs(&ad, common, &mut self.different)
+        {
+            let mut child = self.shapes.make(&mut self.different, 0);
+            child.chain(Some(Arc::clone(common)));
             return child;
         }
         let common = Arc::new(ad);
@@ -42,31 +49,23 @@ impl Siblings {
     }
 }
 
-/// What an ad has beside a common one; none if that has something it lacks, or if they have less than two thirds in
-/// common.
-fn child(ad: &ClassAd, common: &Arc<ClassAd>) -> Option<ClassAd> {
+/// Collects what an ad has beside a common one; false if that has something it lacks, or if they have less than two
+/// thirds in common.
+fn differs(ad: &ClassAd, common: &ClassAd, different: &mut Vec<(Name, Attribute)>) -> bool {
     let most = ad.len() / 3;
-    let mut different = Vec::new();
+    different.clear();
     let mut found = 0;
     for (name, value) in ad.attributes() {
         let shared = common.lookup(name);
         found += usize::from(shared.is_some());
         if !shared.is_some_and(|shared| same(shared, value)) {
             if different.len() >= most {
-                return None;
+                return false;
             }
             different.push((name, value.clone()));
         }
     }
-    if found != common.len() {
-        return None;
-    }
-    let mut child = ClassAd::with_capacity(different.len());
-    for (name, value) in different {
-        child.set(name, value);
-    }
-    child.chain(Some(Arc::clone(common)));
-    Some(child)
+    found == common.len()
 }
 
 /// Whether two attributes are the same in every respect. Expressions that were read together are one if they are alike.

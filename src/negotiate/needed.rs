@@ -1,0 +1,96 @@
+//! What of a pool's slots the cycle can look at, given its settings and jobs.
+//!
+//! In: the configuration and the job ads. Out: a selection, by which slots may be read; none if everything is needed. A
+//! cycle over slots of the selection decides what one over whole slots decides (`tests/projection.rs`).
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rayon::prelude::*;
+
+use crate::ad::{Attribute, ClassAd};
+use crate::config::Config;
+use crate::eval::scope::Settings;
+use crate::format::selection::Selection;
+use crate::negotiate::Snapshot;
+use crate::negotiate::rules::Rules;
+use crate::pool::needed::asked;
+use crate::syntax::expr::Tree;
+
+/// Jobs a thread looks at before another one helps.
+const GRAIN: usize = 4096;
+
+/// What one cycle under HTCondor's policy needs of slot ads; none if that cannot be foreseen, or if the configuration is
+/// wrong, which the cycle tells.
+///
+/// The attributes that the negotiator asks for, and those that an expression of the configuration or of a job names.
+/// What the expressions of a slot name, the selection keeps in that slot.
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::config::Config;
+/// use classmate::negotiate::needed::selection;
+/// let job = ClassAd::parse(b"[Requirements = TARGET.Arch == \"a\"]")?;
+/// let slot = ClassAd::parse(b"[Name = \"s\"; Arch = \"a\"; OpSys = \"b\"]")?;
+/// let selection = selection(&Config::default(), &[job]).unwrap();
+/// assert_eq!(selection.project(slot).to_string(), r#"[ Arch = "a"; Name = "s" ]"#);
+/// let job = ClassAd::parse(b"[Requirements = size(TARGET) > 1]")?;
+/// assert!(classmate::negotiate::needed::selection(&Config::default(), &[job]).is_none());
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+pub fn selection(config: &Config, jobs: &[ClassAd]) -> Option<Selection> {
+    let rules = Rules::read(config, &Settings::default()).ok()?;
+    if rules.knobs.matching.cross_slot_prios {
+        // Attributes of other slots of the machine, named by number.
+        return None;
+    }
+    let mut selection = asked();
+    selection.add(rules.match_exprs.iter().map(|(name, _)| *name));
+    let foreseen = rules.expressions().all(|expr| selection.add_named_in(expr.tree()));
+    (foreseen && expressions(jobs).values().all(|tree| selection.add_named_in(tree))).then_some(selection)
+}
+
+/// The distinct expressions of ads, by address.
+fn expressions(ads: &[ClassAd]) -> HashMap<usize, &Arc<Tree>> {
+    let of_chunk = |ads| {
+        let mut found: HashMap<usize, &Arc<Tree>> = HashMap::new();
+        let mut last: Option<&Arc<ClassAd>> = None;
+        for ad in ads {
+            let ad: &ClassAd = ad;
+            collect(ad, &mut found);
+            let mut above = ad.chained();
+            if above.map(Arc::as_ptr) == last.map(Arc::as_ptr) {
+                continue;
+            }
+            last = above;
+            while let Some(parent) = above {
+                collect(parent, &mut found);
+                above = parent.chained();
+            }
+        }
+        found
+    };
+    let joined = |mut a: HashMap<_, _>, b: HashMap<_, _>| {
+        a.extend(b);
+        a
+    };
+    ads.par_chunks(GRAIN).map(of_chunk).reduce(HashMap::new, joined)
+}
+
+fn collect<'a>(ad: &'a ClassAd, found: &mut HashMap<usize, &'a Arc<Tree>>) {
+    for (_, value) in ad.attributes() {
+        if let Attribute::Tree(tree) = value {
+            found.insert(Arc::as_ptr(tree) as usize, tree);
+        }
+    }
+}
+
+impl Snapshot {
+    /// Leaves out of the slots what one cycle under HTCondor's policy cannot look at; false if all of it is needed.
+    pub fn project(&mut self) -> bool {
+        let Some(selection) = selection(&self.config, &self.jobs) else { return false };
+        let slots = std::mem::take(&mut self.slots);
+        self.slots = slots.into_iter().map(|ad| selection.project(ad)).collect();
+        true
+    }
+}
