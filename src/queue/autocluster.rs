@@ -26,26 +26,11 @@ impl Autoclusters {
     /// Jobs are alike if the significant attributes, and those of the job that these refer to, are written
     /// alike.
     pub fn of(&mut self, job: &ClassAd, significant: &Significant) -> u32 {
-        let names = relevant(job, significant);
-        let mut signature = Vec::new();
-        for name in names {
-            signature.extend_from_slice(name.folded());
-            signature.push(b'=');
-            match job.lookup(name) {
-                Some(Attribute::Literal(_)) => {
-                    if let Some(value) = job.constant(name) {
-                        signature.extend(value.to_text(Style::New));
-                    }
-                }
-                Some(Attribute::Tree(_)) => {
-                    if let Some(expr) = job.get(name) {
-                        signature.extend(expr.to_text(Style::New));
-                    }
-                }
-                None => {}
-            }
-            signature.push(b'\n');
-        }
+        self.of_signature(signature(job, significant))
+    }
+
+    /// The autocluster of the jobs with a signature.
+    pub(super) fn of_signature(&mut self, signature: Vec<u8>) -> u32 {
         let next = self.by_signature.len() as u32 + 1;
         *self.by_signature.entry(signature).or_insert(next)
     }
@@ -59,6 +44,30 @@ impl Autoclusters {
     pub fn is_empty(&self) -> bool {
         self.by_signature.is_empty()
     }
+}
+
+/// What matters of a job, written down.
+pub(super) fn signature(job: &ClassAd, significant: &Significant) -> Vec<u8> {
+    let mut signature = Vec::new();
+    for name in relevant(job, significant) {
+        signature.extend_from_slice(name.folded());
+        signature.push(b'=');
+        match job.lookup(name) {
+            Some(Attribute::Literal(_)) => {
+                if let Some(value) = job.constant(name) {
+                    signature.extend(value.to_text(Style::New));
+                }
+            }
+            Some(Attribute::Tree(_)) => {
+                if let Some(expr) = job.get(name) {
+                    signature.extend(expr.to_text(Style::New));
+                }
+            }
+            None => {}
+        }
+        signature.push(b'\n');
+    }
+    signature
 }
 
 /// The significant attributes, then those of the job they refer to, directly or through others.

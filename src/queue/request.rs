@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::ad::ClassAd;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::{Key, Name};
-use crate::queue::autocluster::{Autoclusters, Neighbours, relevant};
+use crate::queue::autocluster::{Autoclusters, Neighbours, relevant, signature};
 use crate::queue::job::{Activity, Job};
 use crate::queue::significant::Significant;
 use crate::queue::submitter::Submitter;
@@ -99,13 +99,13 @@ impl<'a> Queue<'a> {
         let mut lists = vec![Vec::new(); submitters.len()];
         let mut clusters = Autoclusters::default();
         let mut strangers = 0;
-        let alike = alike_the_one_before(&order, &jobs, &significant);
+        let like = Likeness::of(&order, &jobs, &significant);
         let mut before: Option<(u32, usize, &Job<'_>)> = None;
-        for (&at, alike) in order.iter().zip(alike) {
+        for (&at, like) in order.iter().zip(like) {
             let job = &jobs[at];
-            if alike
-                && let Some((autocluster, place, like)) = before
-                && Arc::ptr_eq(&like.traits, &job.traits)
+            if matches!(like, Likeness::Same)
+                && let Some((autocluster, place, neighbour)) = before
+                && Arc::ptr_eq(&neighbour.traits, &job.traits)
             {
                 lists[place].push(Queued { job: at, autocluster });
                 continue;
@@ -117,8 +117,11 @@ impl<'a> Queue<'a> {
                 before = None;
                 continue;
             };
-            let known = before.filter(|_| alike).map(|(autocluster, ..)| autocluster);
-            let autocluster = known.unwrap_or_else(|| clusters.of(&job.ad, &significant));
+            let autocluster = match (like, before) {
+                (Likeness::Other(signature), _) => clusters.of_signature(signature),
+                (Likeness::Same, Some((autocluster, ..))) => autocluster,
+                (Likeness::Same, None) => clusters.of(&job.ad, &significant),
+            };
             lists[place].push(Queued { job: at, autocluster });
             before = Some((autocluster, place, job));
         }
@@ -243,22 +246,32 @@ impl<'a> Queue<'a> {
 /// Jobs a thread looks at before another one helps.
 const GRAIN: usize = 4096;
 
-/// For each job in an order whether it is alike the one before it in everything that matters: so are nearly all of a
-/// cluster, and need no signature.
-fn alike_the_one_before(order: &[usize], jobs: &[Job<'_>], significant: &Significant) -> Vec<bool> {
-    let significant: HashSet<Key> = significant.names().map(Name::key).collect();
-    let chunk = |(at, chunk): (usize, &[usize])| {
-        let mut neighbours = Neighbours::new(&significant);
-        let first = (at * GRAIN).checked_sub(1).map(|before| order[before]);
-        let before = first.into_iter().chain(chunk.iter().copied()).map(Some);
-        let before =
-            if first.is_none() { Some(None).into_iter().chain(before).collect() } else { before.collect::<Vec<_>>() };
-        let alike = |(&job, before): (&usize, Option<usize>)| {
-            before.is_some_and(|before| neighbours.alike(&jobs[before].ad, &jobs[job].ad))
+/// What a job is to the one before it.
+#[derive(Debug)]
+enum Likeness {
+    /// They are alike in everything that matters: so are nearly all of a cluster, and need no signature.
+    Same,
+    /// They may differ: what matters of the job, written down.
+    Other(Vec<u8>),
+}
+
+impl Likeness {
+    /// That of each job in an order.
+    fn of(order: &[usize], jobs: &[Job<'_>], significant: &Significant) -> Vec<Self> {
+        let keys: HashSet<Key> = significant.names().map(Name::key).collect();
+        let chunk = |(at, chunk): (usize, &[usize])| {
+            let mut neighbours = Neighbours::new(&keys);
+            let mut before = (at * GRAIN).checked_sub(1).map(|before| order[before]);
+            let like = |&job: &usize| {
+                let before = before.replace(job);
+                let ad = &jobs[job].ad;
+                let alike = before.is_some_and(|before| neighbours.alike(&jobs[before].ad, ad));
+                if alike { Self::Same } else { Self::Other(signature(ad, significant)) }
+            };
+            chunk.iter().map(like).collect::<Vec<Self>>()
         };
-        chunk.iter().zip(before).map(alike).collect::<Vec<bool>>()
-    };
-    order.par_chunks(GRAIN).enumerate().flat_map_iter(chunk).collect()
+        order.par_chunks(GRAIN).enumerate().flat_map_iter(chunk).collect()
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 
 mod class;
 mod evaluate;
+mod parts;
 mod plan;
 mod rows;
 mod separation;
@@ -25,10 +26,11 @@ use crate::name::{Key, Name};
 use crate::negotiate::candidate::{RankKey, Tier};
 use crate::negotiate::engine::class::{Class, Tallied};
 use crate::negotiate::engine::evaluate::{Evaluator, Kept, Verdict, Wanted};
+use crate::negotiate::engine::parts::Parts;
 use crate::negotiate::engine::plan::Plans;
-use crate::negotiate::engine::separation::{Combinations, Separation, Separator};
-use crate::negotiate::engine::table::{Table, structures};
-use crate::negotiate::engine::vocabulary::{ClassRef, Vocabulary};
+use crate::negotiate::engine::separation::Combinations;
+use crate::negotiate::engine::table::Table;
+use crate::negotiate::engine::vocabulary::Vocabulary;
 use crate::negotiate::market::Market;
 use crate::negotiate::offer::{Asking, Limited, Offer, Offers, Refusal, rejection};
 use crate::negotiate::outcome::{MOST_TIED, Tally};
@@ -38,7 +40,6 @@ use crate::priority::Session;
 use crate::priority::session::Serve;
 use crate::program::mask::Mask;
 use crate::queue::request::Request;
-use crate::syntax::expr::Expr;
 
 /// What a request says that other requests of its autocluster do not.
 const VARYING: [&str; 14] = [
@@ -185,8 +186,11 @@ impl<'c> Engine<'c> {
 
     /// The class of a verdict: requests of which everything is alike are served from one heap.
     fn intern(&mut self, verdict: Verdict) -> usize {
+        self.intern_hashed(hash(&self.hasher, &verdict), verdict)
+    }
+
+    fn intern_hashed(&mut self, hash: u64, verdict: Verdict) -> usize {
         let order = Arc::as_ptr(&verdict.order) as usize;
-        let hash = self.hasher.hash_one((order, &verdict.job, &verdict.both, &verdict.grounds));
         let alike = self.by_verdict.entry(hash).or_default();
         if let Some(class) = alike.iter().find(|class| self.classes[**class].verdict.same_as(&verdict)) {
             return *class;
@@ -458,119 +462,10 @@ impl Market for Engine<'_> {
     }
 }
 
-/// What an engine is made of before it evaluates anything.
-struct Parts {
-    order: Vec<usize>,
-    vocabulary: Vocabulary,
-    plans: Plans,
-    kinds: HashMap<Vec<u32>, usize>,
-    odd: HashSet<(Key, u32)>,
-    loose: HashSet<Key>,
-    combinations: Combinations,
-    table: Table,
-    wanted: Vec<Wanted>,
-}
-
-impl Parts {
-    fn new(offers: &Offers<'_>, rules: &Rules, samples: &[Sample]) -> Option<Self> {
-        let order = offers.order().to_vec();
-        let slot = |place: usize| offers.slot_at(order[place]);
-        let matching = &rules.knobs.matching;
-        let foreseen = matching.preemption_requirements_stable
-            && matching.preemption_rank_stable
-            && !rules.ranking.ignore_jobs
-            && !matching.allow_pslot_preemption
-            && !offers.slots().iter().any(|slot| slot.consumption.is_some() || slot.stays);
-        if !foreseen || order.is_empty() {
-            return None;
-        }
-        let in_use = rules.trim.preemption && (0..order.len()).any(|place| slot(place).user.is_some());
-        let ranking = &rules.ranking;
-        let mut exprs: Vec<&Expr> = [&ranking.before_job, &ranking.after_job].into_iter().flatten().collect();
-        let mut roots = vec!["Requirements", "Rank"];
-        if in_use {
-            roots.push("CurrentRank");
-            exprs.extend(ranking.preemption.iter().chain(&rules.preemption.requirements));
-        }
-        let requests: Vec<ClassAd> = samples.iter().map(|sample| sample.ad.clone()).collect();
-        let ads = |place: usize| ClassRef(&slot(place).ad);
-        let (mut vocabulary, odd) = Vocabulary::collect(&ads, order.len(), &requests, &roots, &exprs)?;
-        let (structure, structures) = structures(&vocabulary.columns, order.len());
-        let mut kinds: HashMap<Vec<u32>, usize> = HashMap::new();
-        let mut shapes: Vec<&ClassAd> = Vec::new();
-        let mut wanted = Vec::with_capacity(requests.len());
-        for ad in &requests {
-            let ids = vocabulary.ids(ad);
-            let next = kinds.len();
-            let kind = if vocabulary.is_odd(&ids, &odd) {
-                usize::MAX
-            } else {
-                *kinds.entry(vocabulary.structure(&ids)).or_insert(next)
-            };
-            if kind == shapes.len() {
-                shapes.push(ad);
-            }
-            wanted.push(Wanted { ad: ad.clone(), ids, kind });
-        }
-        let mut sample_slots: Vec<&ClassAd> = Vec::new();
-        for (place, kind) in structure.iter().enumerate() {
-            if *kind as usize == sample_slots.len() {
-                sample_slots.push(&slot(place).ad);
-            }
-        }
-        let plans = Plans::new(&sample_slots, &shapes, &vocabulary, rules, in_use);
-        let varying = VARYING.iter().map(|name| Name::new(name).key()).collect();
-        let separation = Separation::of(&plans, &vocabulary, order.len(), &varying);
-        let combinations = Combinations::of(&plans, &vocabulary, &separation, &wanted);
-        let slots = |place: u32| slot(place as usize);
-        let separator = Separator {
-            ad: &|place| &slot(place as usize).ad,
-            vocabulary: &vocabulary,
-            plans: &plans,
-            separation: &separation,
-            combinations: &combinations,
-            wanted: &wanted,
-            settings: offers.settings(),
-        };
-        let table = Table::new(&slots, (&structure, structures), &separator);
-        let loose = separation.loose;
-        Some(Self { order: order.clone(), vocabulary, plans, kinds, odd, loose, combinations, table, wanted })
-    }
-
-    fn engine<'c>(self, offers: Offers<'c>, rules: &'c Rules, samples: &[Sample]) -> Engine<'c> {
-        let mut place_of = vec![u32::MAX; offers.slots().len()];
-        for (place, slot) in self.order.iter().enumerate() {
-            place_of[*slot] = place as u32;
-        }
-        let slot = |place: u32| offers.slot_at(self.order[place as usize]);
-        let rows = rows::Rows::new(&self.table, &slot, rules.trim.preemption);
-        let Parts { order, vocabulary, plans, kinds, odd, loose, combinations, table, wanted } = self;
-        let mut engine = Engine {
-            offers,
-            rules,
-            order,
-            place_of,
-            vocabulary,
-            plans,
-            kinds,
-            odd,
-            loose,
-            combinations,
-            table,
-            kept: Kept::default(),
-            ways: HashMap::new(),
-            classes: Vec::new(),
-            by_verdict: HashMap::new(),
-            hasher: DefaultHashBuilder::default(),
-            orders: HashMap::new(),
-            by_ids: HashMap::new(),
-            rows,
-            found: None,
-            largest_tie: 0,
-        };
-        engine.prepare(&wanted, samples);
-        engine
-    }
+/// The number by which verdicts that are the same are found.
+fn hash(hasher: &DefaultHashBuilder, verdict: &Verdict) -> u64 {
+    let order = Arc::as_ptr(&verdict.order) as usize;
+    hasher.hash_one((order, &verdict.job, &verdict.both, &verdict.grounds))
 }
 
 impl Engine<'_> {
@@ -579,15 +474,20 @@ impl Engine<'_> {
         let asked = self.plans.asked();
         let varying = VARYING.iter().any(|name| asked.contains(&Name::new(name).key()));
         for (wanted, samples) in wanted.chunks(AT_ONCE).zip(samples.chunks(AT_ONCE)) {
-            let verdicts: Vec<Option<Verdict>> = self.with(|evaluator| {
-                let verdict = |wanted: &Wanted| evaluator.verdict(wanted);
+            let verdicts: Vec<Option<(u64, Verdict)>> = self.with(|evaluator| {
+                let verdict = |wanted: &Wanted| {
+                    let verdict = evaluator.verdict(wanted)?;
+                    Some((hash(&self.hasher, &verdict), verdict))
+                };
                 let foreseen = |wanted: &&Wanted| wanted.kind != usize::MAX && !varying;
                 wanted.par_iter().map(|wanted| Some(wanted).filter(foreseen).and_then(verdict)).collect()
             });
             for (sample, (wanted, verdict)) in samples.iter().zip(wanted.iter().zip(verdicts)) {
                 let way = match (verdict, self.offers.limited_ad(&sample.ad)) {
                     (_, Limited::BySlot) => Way::Slots,
-                    (Some(verdict), Limited::Everywhere(text)) => Way::Class(self.intern(verdict), text),
+                    (Some((hash, verdict)), Limited::Everywhere(text)) => {
+                        Way::Class(self.intern_hashed(hash, verdict), text)
+                    }
                     (None, _) if varying && wanted.kind != usize::MAX => Way::Request,
                     (None, _) => Way::Slots,
                 };
