@@ -149,7 +149,8 @@ fn a_full_disk_leaves_the_books_as_they_were() {
 #[test]
 fn commands_in_the_settings_of_a_pool_are_not_run_unless_allowed() {
     let pool = tempfile::tempdir().unwrap();
-    std::fs::write(pool.path().join("config"), "include command : touch ran; echo NEGOTIATOR_PRE_JOB_RANK = 7\n").unwrap();
+    std::fs::write(pool.path().join("config"), "include command : touch ran; echo NEGOTIATOR_PRE_JOB_RANK = 7\n")
+        .unwrap();
     for name in ["slots.ads", "jobs.ads"] {
         std::fs::write(pool.path().join(name), "").unwrap();
     }
