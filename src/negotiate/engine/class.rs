@@ -7,7 +7,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::negotiate::candidate::RankKey;
-use crate::negotiate::engine::agreed;
 use crate::negotiate::engine::evaluate::{Order, Verdict};
 use crate::negotiate::engine::table::Table;
 use crate::pool::Slot;
@@ -516,4 +515,10 @@ impl Class {
         }
         tallied
     }
+}
+
+/// How an address can be reached, if all slots agree.
+fn agreed(mut protocols: impl Iterator<Item = Protocols>) -> Option<Protocols> {
+    let first = protocols.next()?;
+    protocols.all(|other| other == first).then_some(first)
 }

@@ -33,7 +33,6 @@ use crate::negotiate::offer::{Asking, Limited, Offer, Offers, Refusal, rejection
 use crate::negotiate::outcome::Tally;
 use crate::negotiate::rules::Rules;
 use crate::pool::Slot;
-use crate::pool::address::Protocols;
 use crate::priority::Session;
 use crate::priority::session::Serve;
 use crate::program::mask::Mask;
@@ -595,10 +594,4 @@ impl Engine<'_> {
             }
         }
     }
-}
-
-/// How an address can be reached, if all slots agree.
-fn agreed(mut protocols: impl Iterator<Item = Protocols>) -> Option<Protocols> {
-    let first = protocols.next()?;
-    protocols.all(|other| other == first).then_some(first)
 }
