@@ -553,6 +553,36 @@ fn making_room_for_a_job_the_slot_prefers_needs_no_requirements() {
     assert_eq!(with_room(config, carved(""), 3), []);
 }
 
+/// Two slots like `carved`, p and q: either could have room made. A request takes one; the dynamic slot that the other would
+/// have given up is not to be had by another request in this cycle, for its claim is gone; another one is.
+#[test]
+fn dynamic_slots_that_could_have_been_given_up_are_gone_for_the_cycle() {
+    let twice = || {
+        let mut slots = carved("");
+        for ad in carved("ChildName = {\"e1\", \"e2\"}") {
+            let mut ad = ad.clone();
+            let name = ad.get("Name").unwrap().to_string().replace('"', "").replace('p', "q").replace('d', "e");
+            ad.insert("Name", name.as_str());
+            slots.push(ad);
+        }
+        slots
+    };
+    let config = "ALLOW_PSLOT_PREEMPTION = true\nPREEMPTION_REQUIREMENTS = true";
+    let wanting = |cores: u32| format!("RequestCpus = {cores}; Requirements = TARGET.Cpus >= RequestCpus");
+    let released = |first: u32, second: u32| {
+        let queue = [jobs("u", 1, 1, &wanting(first)), jobs("u", 2, 1, &format!("{}; Rank = 5", wanting(second)))];
+        let outcome = run(config, twice(), &queue);
+        outcome.matches.iter().map(|made| made.released.join(" ")).collect::<Vec<_>>()
+    };
+    // Room for 3 takes one dynamic slot of either; the second request has the other one of the slot that is left.
+    assert_eq!(released(3, 3), ["d1", "e2"]);
+    // Room for 5 takes both: nothing is left to give up.
+    assert_eq!(released(5, 3), ["d1 d2"]);
+    // Jobs of one request are served from one look at the slots.
+    let outcome = run(config, twice(), &[jobs("u", 1, 2, &wanting(3))]);
+    assert_eq!(outcome.matches.iter().map(|made| made.released.join(" ")).collect::<Vec<_>>(), ["d1", "e1"]);
+}
+
 #[test]
 fn who_is_displaced_for_room_is_called_as_in_the_reference() {
     let config = "ALLOW_PSLOT_PREEMPTION = true\nPREEMPTION_REQUIREMENTS = true";

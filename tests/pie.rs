@@ -141,7 +141,7 @@ fn with_one_in_use() -> Outcome {
     negotiate(&pool("", slots, &jobs, submitters, &["a", "b", "c", "z"])).unwrap()
 }
 
-/// Shares of a third of 10: a and b take 3 each, and their fourth is refused for PREEMPTION_REQUIREMENTS by the slot in use
+/// Shares of a third of 10: a and b take 3 each, and their fourth is refused for `PREEMPTION_REQUIREMENTS` by the slot in use
 /// and for the limit by the others. The reason that is told is the first; the turn ends with the second (§7.5), so both are
 /// there in the second spin: halves of 10, of which each has 3, and the first of them takes the two slots that c left.
 #[test]

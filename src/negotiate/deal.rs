@@ -294,12 +294,7 @@ impl<'c> Dealing<'c> {
         let packed = self.packed(&serving.request, slot).min(serving.request.count - serving.matched);
         progress.matched.extend(place..place + packed);
         serving.matched += packed;
-        let released = if offer.makes_room {
-            let asking = self.asking(turn.who, session.serve());
-            self.offers.make_room(&offer, &serving.request, &asking)
-        } else {
-            Vec::new()
-        };
+        let released = if offer.makes_room { self.offers.make_room(&offer) } else { Vec::new() };
         let limits = self.offers.take(&offer, &serving.request);
         session.matched(offer.cost, displaced.is_some());
         self.policy.matched(&submitter.name, offer.cost, self.settings.now);

@@ -31,7 +31,7 @@ pub trait Market {
     fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>>;
 
     /// Gives up the dynamic slots that are in the way of an offer that makes room, and names them.
-    fn make_room(&mut self, _: &Offer, _: &Request, _: &Asking<'_>) -> Vec<String> {
+    fn make_room(&mut self, _: &Offer) -> Vec<String> {
         Vec::new()
     }
 

@@ -283,8 +283,8 @@ fn readable(queue: &Queue<'_>, rules: &Rules, settings: &Settings) -> Result<(),
         return Ok(());
     }
     let waiting = queue.lists.iter().flatten().map(|queued| &queue.jobs[queued.job]);
-    let asked = waiting.filter_map(|job| Facts::of(&job.ad, settings).string("ConcurrencyLimits"));
-    match asked.filter_map(|text| rules.concurrency.unreadable(&text.to_ascii_lowercase()).cloned()).next() {
+    let mut asked = waiting.filter_map(|job| Facts::of(&job.ad, settings).string("ConcurrencyLimits"));
+    match asked.find_map(|text| rules.concurrency.unreadable(&text.to_ascii_lowercase()).cloned()) {
         Some(error) => Err(error),
         None => Ok(()),
     }

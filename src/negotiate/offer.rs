@@ -96,6 +96,8 @@ enum Verdict {
     /// A concurrency limit is reached.
     Limited(Vec<u8>),
     Suitable(RankKey, Offer),
+    /// What became of it once these dynamic slots were given up, by number.
+    WithRoom(Vec<usize>, Box<Verdict>),
 }
 
 /// The slots of a cycle that are still to be had, and the candidates found last.
@@ -113,7 +115,8 @@ pub struct Offers<'c> {
     concurrency: ConcurrencyLimits,
     /// Slots by name, if dynamic ones may be given up to make room.
     named: HashMap<Box<[u8]>, usize>,
-    /// Dynamic slots that were given up, by the slot they were carved from.
+    /// Dynamic slots that are not to be given up any more, by the slot they were carved from. As in the reference, where their
+    /// claims are dropped when the slot is looked at, these are all that a request could have had, whatever it took.
     given_up: HashMap<usize, HashSet<usize>>,
 }
 
@@ -136,6 +139,8 @@ struct Found {
     tally: Tally,
     /// Whether a slot was too heavy when the candidates were looked for.
     passed_over: bool,
+    /// Which dynamic slots are given up where room is made.
+    rooms: HashMap<usize, Vec<usize>>,
     reached: BTreeSet<Vec<u8>>,
 }
 
@@ -299,12 +304,9 @@ impl Market for Offers<'_> {
         }
     }
 
-    fn make_room(&mut self, offer: &Offer, request: &Request, asking: &Asking<'_>) -> Vec<String> {
-        let slot = &self.slots[offer.slot];
-        let Some(room) = self.room(offer.slot, request, asking) else { return Vec::new() };
-        let names = room::names(&slot.ad, &room.given_up, self.settings);
-        self.given_up.entry(offer.slot).or_default().extend(room.given_up);
-        names
+    fn make_room(&mut self, offer: &Offer) -> Vec<String> {
+        let room = self.found.as_ref().and_then(|found| found.rooms.get(&offer.slot));
+        room.map_or_else(Vec::new, |room| room::names(&self.slots[offer.slot].ad, room, self.settings))
     }
 
     fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
@@ -411,7 +413,16 @@ impl Offers<'_> {
         let mut found = Found::new(request.autocluster, asking);
         found.tally.considered = verdicts.len();
         let mut weight = 0.0;
-        for verdict in verdicts {
+        let looked_at: Vec<usize> = self.order.iter().copied().filter(|&at| self.free[at]).collect();
+        for (at, verdict) in looked_at.into_iter().zip(verdicts) {
+            let verdict = match verdict {
+                Verdict::WithRoom(room, verdict) => {
+                    self.given_up.entry(at).or_default().extend(&room);
+                    found.rooms.insert(at, room);
+                    *verdict
+                }
+                verdict => verdict,
+            };
             if let Verdict::Suitable(_, offer) = &verdict {
                 weight += offer.cost;
             }
@@ -523,7 +534,8 @@ impl Found {
     fn new(autocluster: u32, asking: &Asking<'_>) -> Self {
         let Asking { submitter, serve, .. } = *asking;
         let (candidates, tally, reached) = (Vec::new(), Tally::default(), BTreeSet::new());
-        Self { autocluster, submitter, serve, candidates, tally, passed_over: false, reached }
+        let rooms = HashMap::new();
+        Self { autocluster, submitter, serve, candidates, tally, passed_over: false, rooms, reached }
     }
 
     /// Counts what became of a slot, and keeps it if it will do.
@@ -543,6 +555,7 @@ impl Found {
                 self.reached.insert(name);
             }
             Verdict::Suitable(key, offer) => self.candidates.push((key, offer)),
+            Verdict::WithRoom(_, verdict) => self.note(*verdict),
         }
     }
 }

@@ -157,7 +157,8 @@ impl Offers<'_> {
             _ => weight(Facts::of(&room.ad, self.settings), self.rules.weighing.weighted),
         };
         let offer = Offer { slot: at, tier: room.tier, cost, makes_room: true };
-        Some(self.judge(&room.ad, offer, request, limited, session))
+        let verdict = self.judge(&room.ad, offer, request, limited, session);
+        Some(Verdict::WithRoom(room.given_up, Box::new(verdict)))
     }
 
     /// Room in a partitionable slot for a request that does not fit.
