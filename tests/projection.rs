@@ -3,7 +3,7 @@
 //! `negotiate` keeps of slots what can be looked at; with `--reference-path` it keeps everything and looks at slot after
 //! slot. The outcomes, as JSON, are compared. `tests/agree.rs` compares both over random pools and scenarios.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test whose data is wrong has failed")]
+#![expect(clippy::unwrap_used, reason = "a test whose data is wrong has failed")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! Where each name stands in an ad: a table of keys, searched by one short walk.
 //!
 //! In: keys and places. Out: the place of a key. Names that an ad lacks are asked for as often as those it has, so
-//! at most half of the table is used and a search mostly ends at its first cell. A key and its place are one cell
-//! of 8 bytes: a search touches one line of memory.
+//! at most half of the table is used and a search mostly ends at its first cell. A cell is two bytes, the place; which key
+//! is there, whoever searches knows.
 
 use crate::name::Key;
 

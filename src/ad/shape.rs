@@ -137,6 +137,8 @@ impl Shape {
 pub(crate) struct Shapes {
     hasher: DefaultHashBuilder,
     known: HashTable<Arc<Shape>>,
+    /// How many names they have together.
+    names: usize,
     /// The one that was needed last is mostly the one that is needed next.
     last: Option<Arc<Shape>>,
 }
@@ -147,8 +149,8 @@ impl std::fmt::Debug for Shapes {
     }
 }
 
-/// Shapes that are remembered; then all are forgotten.
-const REMEMBERED: usize = 1 << 12;
+/// Names in all shapes together that are remembered; then all are forgotten.
+const REMEMBERED: usize = 1 << 19;
 
 /// Ads with more attributes than this have shapes of their own.
 const LONGEST: usize = 1 << 12;
@@ -190,8 +192,10 @@ impl Shapes {
 
     fn remember(&mut self, shape: Arc<Shape>) -> Arc<Shape> {
         if shape.names.len() <= LONGEST {
-            if self.known.len() >= REMEMBERED {
+            self.names += shape.names.len();
+            if self.names > REMEMBERED {
                 self.known.clear();
+                self.names = shape.names.len();
             }
             let of = |shape: &Arc<Shape>| hashed(&self.hasher, shape.names.iter().copied());
             self.known.insert_unique(of(&shape), Arc::clone(&shape), of);
@@ -264,6 +268,18 @@ mod tests {
         d.insert("r", 1i64);
         assert_eq!((c.to_string(), d.to_string()), ("[ P = 1; x = 0 ]".into(), "[ r = 1; x = 0 ]".into()));
         assert_eq!(a.to_string(), "[ p = 1; q = 1; x = 0 ]");
+    }
+
+    #[test]
+    fn shapes_without_number_are_not_all_remembered() {
+        let mut shapes = Shapes::default();
+        let mut names: Vec<Name> = (0..3000).map(|number| Name::new(format!("Turned{number}"))).collect();
+        for _ in 0..400 {
+            names.rotate_left(1);
+            let mut entries = names.iter().map(|name| (*name, Attribute::Literal(Literal::Bool(true)))).collect();
+            assert_eq!(shapes.make(&mut entries, 0).len(), 3000);
+            assert!(shapes.known.len() * 3000 <= REMEMBERED);
+        }
     }
 
     #[test]

@@ -161,7 +161,7 @@ pub(crate) fn many_ads<K: Default>(
     let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
     let (mut kept, mut chooser) = (K::default(), selection.map(|selection| Chooser::new(Arc::clone(selection))));
     let mut made = |ad| match &mut chooser {
-        Some(chooser) => make(chooser.project(ad), &mut kept),
+        Some(chooser) => make(chooser.project(&ad), &mut kept),
         None => make(ad, &mut kept),
     };
     let ads = reader.by_ref().map(|ad| ad.map(&mut made));

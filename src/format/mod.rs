@@ -77,7 +77,7 @@ pub struct Reader<R> {
 
 #[derive(Debug)]
 enum Ads<R> {
-    Long(LongReader<R>),
+    Long(Box<LongReader<R>>),
     New(NewReader<R>),
     Json(JsonReader<R>),
     Xml(XmlReader<R>),
@@ -101,7 +101,7 @@ impl<R: Read> Reader<R> {
 
     fn over(source: Source<R>, format: Format, options: &ParseOptions) -> Self {
         let ads = match format {
-            Format::Long => Ads::Long(LongReader::over(source, options)),
+            Format::Long => Ads::Long(Box::new(LongReader::over(source, options))),
             Format::New => Ads::New(NewReader::over(source, options)),
             Format::Json | Format::JsonLines => Ads::Json(JsonReader::over(source, options)),
             Format::Xml => Ads::Xml(XmlReader::over(source, options)),

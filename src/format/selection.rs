@@ -6,21 +6,46 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::ad::{Attribute, ClassAd, Shapes};
 use crate::format::vocabulary::Texts;
 use crate::name::{Key, Name};
 use crate::syntax::expr::Tree;
 use crate::syntax::literal::Literal;
+use crate::text::Text;
 
-/// Tells which attributes an expression can look at, in whatever ad; none if that cannot be foreseen.
-pub type Foresight = fn(&Tree) -> Option<Vec<Name>>;
+/// What an expression can look at, in whatever ad.
+#[derive(Debug, Clone, Default)]
+pub struct Foreseen {
+    /// Attributes that it names.
+    pub names: Vec<Name>,
+    /// Attributes whose values are the names of others that it looks at: `TARGET[Which]`.
+    pub selectors: Vec<Name>,
+    /// The attributes of ads that are written in it.
+    pub written: Vec<(Name, Written)>,
+}
+
+/// The value of an attribute of an ad that is written in an expression, as far as it could select another.
+#[derive(Debug, Clone)]
+pub enum Written {
+    /// A string.
+    Text(Text),
+    /// Another constant.
+    Other,
+    /// Anything else.
+    Computed,
+}
+
+/// Tells what an expression can look at; none if that cannot be foreseen.
+pub type Foresight = fn(&Tree) -> Option<Foreseen>;
 
 /// What is kept of every ad.
 #[derive(Debug, Clone)]
 pub struct Selection {
     named: Vec<bool>,
+    /// Attributes that others than the slot may define.
+    elsewhere: HashSet<Key>,
     prefixes: Vec<Vec<u8>>,
     listing: Vec<Key>,
     foresight: Foresight,
@@ -31,18 +56,21 @@ impl Selection {
     ///
     /// ```
     /// use classmate::ad::ClassAd;
-    /// use classmate::format::selection::Selection;
+    /// use classmate::format::selection::{Foreseen, Selection};
     /// use classmate::name::Name;
-    /// let selection = Selection::of([Name::new("Cpus")], |_| Some(vec![Name::new("Speed")]));
+    /// let selection = Selection::of([Name::new("Cpus")], |_| {
+    ///     Some(Foreseen { names: vec![Name::new("Speed")], ..Foreseen::default() })
+    /// });
     /// let ad = ClassAd::parse(b"[Cpus = 1; Speed = 2; Memory = 3; Rank = Speed * 2]")?;
     /// // What an expression of the ad itself names is kept with it.
-    /// assert_eq!(selection.project(ad).to_string(), "[ Cpus = 1; Rank = Speed * 2; Speed = 2 ]");
+    /// assert_eq!(selection.project(&ad).to_string(), "[ Cpus = 1; Rank = Speed * 2; Speed = 2 ]");
     /// let ad = ClassAd::parse(b"[Cpus = 1; Speed = 2; Memory = 3]")?;
-    /// assert_eq!(selection.project(ad).to_string(), "[ Cpus = 1 ]");
+    /// assert_eq!(selection.project(&ad).to_string(), "[ Cpus = 1 ]");
     /// # Ok::<(), classmate::error::SyntaxError>(())
     /// ```
     pub fn of(names: impl IntoIterator<Item = Name>, foresight: Foresight) -> Self {
-        let mut selection = Self { named: Vec::new(), prefixes: Vec::new(), listing: Vec::new(), foresight };
+        let (named, elsewhere, prefixes, listing) = (Vec::new(), HashSet::new(), Vec::new(), Vec::new());
+        let mut selection = Self { named, elsewhere, prefixes, listing, foresight };
         selection.add(names);
         // Whoever defines a name of the language changes what expressions mean that do not name it.
         selection.add(crate::name::well_known());
@@ -60,13 +88,20 @@ impl Selection {
         }
     }
 
-    /// Keeps whatever an expression can look at; false if that cannot be foreseen, and everything has to be kept.
+    /// Keeps whatever an expression that is no slot's can look at; false if that cannot be foreseen, and everything has to
+    /// be kept.
     #[must_use]
     pub fn add_named_in(&mut self, tree: &Tree) -> bool {
-        let names = (self.foresight)(tree);
-        let foreseen = names.is_some();
-        self.add(names.unwrap_or_default());
-        foreseen
+        let Some(foreseen) = (self.foresight)(tree) else { return false };
+        self.add(foreseen.names);
+        self.defined_elsewhere(foreseen.written.into_iter().map(|(name, _)| name));
+        foreseen.selectors.is_empty()
+    }
+
+    /// Attributes that may also be found outside of the ads that are read: if one of them selects others, its values are
+    /// not known from the ad.
+    pub fn defined_elsewhere(&mut self, names: impl IntoIterator<Item = Name>) {
+        self.elsewhere.extend(names.into_iter().map(Name::key));
     }
 
     /// Keeps attributes whose names begin so, in any case.
@@ -85,9 +120,13 @@ impl Selection {
     }
 
     /// What is kept of an ad that was read whole.
-    pub fn project(&self, ad: ClassAd) -> ClassAd {
-        let mut chooser = Chooser::new(Arc::new(self.clone()));
-        chooser.project(ad)
+    pub fn project(&self, ad: &ClassAd) -> ClassAd {
+        Chooser::new(Arc::new(self.clone())).project(ad)
+    }
+
+    /// Whether the values of an attribute in an ad are all that an expression of the ad can find under this name.
+    fn is_known_from_ad(&self, key: Key) -> bool {
+        self.named.get(key.index()) != Some(&true) && !self.elsewhere.contains(&key)
     }
 
     fn names(&self, name: Name) -> bool {
@@ -124,8 +163,9 @@ pub(crate) struct Chooser {
     /// For each key the last ad that named it.
     named: Vec<u32>,
     ad: u32,
-    /// What each expression names, by its address; the tree keeps the address taken.
-    of_trees: HashMap<usize, (Arc<Tree>, Option<Box<[Key]>>)>,
+    /// What each expression can look at, by its address; the tree keeps the address taken.
+    of_trees: HashMap<usize, (Arc<Tree>, Option<Foreseen>)>,
+    selectors: Vec<Name>,
     pending: Vec<Pending>,
     held: Vec<u8>,
     merged: Vec<(Name, Attribute)>,
@@ -140,6 +180,7 @@ impl Chooser {
             named: Vec::new(),
             ad: 0,
             of_trees: HashMap::new(),
+            selectors: Vec::new(),
             pending: Vec::new(),
             held: Vec::new(),
             merged: Vec::new(),
@@ -217,12 +258,13 @@ impl Chooser {
             self.named.clear();
             self.ad = 1;
         }
+        self.selectors.clear();
         for (name, value) in entries {
             let lists = self.selection.listing.contains(&name.key());
             match value {
                 Attribute::Tree(tree) => {
                     // If it comes again, as a constant, the last one counts.
-                    note(&mut self.named, self.ad, name.key());
+                    note(&mut self.named, self.ad, *name);
                     if lists || !self.mark_named_in(tree) {
                         return false;
                     }
@@ -230,32 +272,81 @@ impl Chooser {
                 Attribute::Literal(Literal::Str(text)) if lists => {
                     let parts = text.split(|byte| byte.is_ascii_whitespace() || *byte == b',');
                     for name in parts.filter_map(Name::known) {
-                        note(&mut self.named, self.ad, name.key());
+                        note(&mut self.named, self.ad, name);
                     }
                 }
                 Attribute::Literal(_) => {}
             }
         }
-        true
+        let selectors = std::mem::take(&mut self.selectors);
+        let foreseen = selectors.iter().all(|selector| self.mark_selected(*selector, entries));
+        self.selectors = selectors;
+        foreseen
     }
 
     fn mark_named_in(&mut self, tree: &Arc<Tree>) -> bool {
         let address = Arc::as_ptr(tree) as usize;
-        if !self.of_trees.contains_key(&address) && self.of_trees.len() >= REMEMBERED {
-            self.of_trees.clear();
+        if !self.of_trees.contains_key(&address) {
+            if self.of_trees.len() >= REMEMBERED {
+                self.of_trees.clear();
+            }
+            self.of_trees.insert(address, (Arc::clone(tree), (self.selection.foresight)(tree)));
         }
-        let foresight = self.selection.foresight;
-        let (_, names) = self.of_trees.entry(address).or_insert_with(|| {
-            let keys = |names: Vec<Name>| names.into_iter().map(Name::key).collect();
-            (Arc::clone(tree), foresight(tree).map(keys))
-        });
-        let Some(names) = names else { return false };
-        names.iter().for_each(|key| note(&mut self.named, self.ad, *key));
+        let Some((_, Some(foreseen))) = self.of_trees.get(&address) else { return false };
+        foreseen.names.iter().for_each(|name| note(&mut self.named, self.ad, *name));
+        self.selectors.extend(&foreseen.selectors);
+        true
+    }
+
+    /// Marks what an attribute can select, which is what it is in this ad and in the ads that are written in it; false if
+    /// that cannot be foreseen.
+    fn mark_selected(&mut self, selector: Name, entries: &[(Name, Attribute)]) -> bool {
+        if !self.selection.is_known_from_ad(selector.key()) {
+            return false;
+        }
+        note(&mut self.named, self.ad, selector);
+        let (named, ad) = (&mut self.named, self.ad);
+        let mut select = |text: &[u8]| {
+            // All names of this ad are known; what is not is the name of nothing.
+            if let Some(name) = Name::known(text) {
+                note(named, ad, name);
+            }
+        };
+        for pending in self.pending.iter().filter(|pending| pending.name == selector) {
+            match &pending.value {
+                Held::Value(Literal::Str(text)) => select(text),
+                Held::Value(_) => {}
+                Held::Text(start, end) => select(&self.held[*start..*end]),
+            }
+        }
+        for (name, value) in entries {
+            match value {
+                Attribute::Tree(_) if *name == selector => return false,
+                Attribute::Literal(Literal::Str(text)) if *name == selector => select(text),
+                Attribute::Literal(_) => {}
+                Attribute::Tree(tree) => {
+                    // It was marked, so it is there, unless there were too many.
+                    let address = Arc::as_ptr(tree) as usize;
+                    let Some((_, Some(foreseen))) = self.of_trees.get(&address) else { return false };
+                    for (_, value) in foreseen.written.iter().filter(|(name, _)| *name == selector) {
+                        match value {
+                            Written::Text(text) => select(text),
+                            Written::Other => {}
+                            Written::Computed => return false,
+                        }
+                    }
+                }
+            }
+        }
         true
     }
 
     /// What is kept of an ad.
-    pub(crate) fn project(&mut self, ad: ClassAd) -> ClassAd {
+    pub(crate) fn project(&mut self, ad: &ClassAd) -> ClassAd {
+        if ad.chained().is_some() {
+            // Expressions of the parent may name what the child has.
+            return ad.clone();
+        }
         let mut entries = Vec::with_capacity(ad.len());
         for (name, value) in ad.attributes() {
             match value {
@@ -264,15 +355,13 @@ impl Chooser {
             }
         }
         self.settle(&mut entries, &mut Texts::default());
-        let mut kept = self.shapes.make(&mut entries, 0);
-        kept.chain(ad.chained().cloned());
-        kept
+        self.shapes.make(&mut entries, 0)
     }
 }
 
 #[inline]
-fn note(named: &mut Vec<u32>, ad: u32, key: Key) {
-    let at = key.index();
+fn note(named: &mut Vec<u32>, ad: u32, name: Name) {
+    let at = name.key().index();
     if named.len() <= at {
         named.resize(at + 1, 0);
     }
@@ -287,13 +376,14 @@ mod tests {
     use crate::syntax::parse::ParseOptions;
 
     /// Names that stand alone or behind a dot; calls cannot be foreseen here.
-    fn foresight(tree: &Tree) -> Option<Vec<Name>> {
+    fn foresight(tree: &Tree) -> Option<Foreseen> {
         let name = |node: &Node| match node {
             Node::Attr(name) | Node::Select(name) => Some(*name),
             _ => None,
         };
         let calls = tree.nodes.iter().any(|node| matches!(node, Node::Call(_)));
-        (!calls).then(|| tree.nodes.iter().filter_map(name).collect())
+        let names = tree.nodes.iter().filter_map(name).collect();
+        (!calls).then(|| Foreseen { names, ..Foreseen::default() })
     }
 
     fn selection(names: &[&str]) -> Selection {
@@ -301,7 +391,7 @@ mod tests {
     }
 
     fn kept(selection: &Selection, ad: &str) -> String {
-        selection.project(ClassAd::parse(ad.as_bytes()).unwrap()).to_string()
+        selection.project(&ClassAd::parse(ad.as_bytes()).unwrap()).to_string()
     }
 
     #[test]
@@ -336,7 +426,7 @@ mod tests {
             R = f(1)\n\nB = 2\nC = 3\n\n# only a comment\n\nA = 5\nB = (\nC = 1\n\nMachineResources = \"B\"\nC = \"\"\nB = \"\"\n";
         let some = selection(&["A"]).listed_by(Name::new("MachineResources"));
         let mut whole = LongReader::new(text.as_bytes(), &ParseOptions::default());
-        let expected: Vec<String> = whole.by_ref().map(|ad| some.project(ad.unwrap()).to_string()).collect();
+        let expected: Vec<String> = whole.by_ref().map(|ad| some.project(&ad.unwrap()).to_string()).collect();
         let mut projecting = LongReader::new(text.as_bytes(), &ParseOptions::default()).selecting(Arc::new(some));
         let read: Vec<String> = projecting.by_ref().map(|ad| ad.unwrap().to_string()).collect();
         assert_eq!(read, expected);

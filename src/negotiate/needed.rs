@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::config::Config;
 use crate::eval::scope::Settings;
-use crate::format::selection::Selection;
+use crate::format::selection::{Chooser, Selection};
+use crate::name::Name;
 use crate::negotiate::Snapshot;
 use crate::negotiate::rules::Rules;
 use crate::pool::needed::asked;
@@ -33,7 +34,7 @@ const GRAIN: usize = 4096;
 /// let job = ClassAd::parse(b"[Requirements = TARGET.Arch == \"a\"]")?;
 /// let slot = ClassAd::parse(b"[Name = \"s\"; Arch = \"a\"; OpSys = \"b\"]")?;
 /// let selection = selection(&Config::default(), &[job]).unwrap();
-/// assert_eq!(selection.project(slot).to_string(), r#"[ Arch = "a"; Name = "s" ]"#);
+/// assert_eq!(selection.project(&slot).to_string(), r#"[ Arch = "a"; Name = "s" ]"#);
 /// let job = ClassAd::parse(b"[Requirements = size(TARGET) > 1]")?;
 /// assert!(classmate::negotiate::needed::selection(&Config::default(), &[job]).is_none());
 /// # Ok::<(), classmate::error::SyntaxError>(())
@@ -46,51 +47,66 @@ pub fn selection(config: &Config, jobs: &[ClassAd]) -> Option<Selection> {
     }
     let mut selection = asked();
     selection.add(rules.match_exprs.iter().map(|(name, _)| *name));
+    let Found { expressions, names } = found(jobs);
+    selection.defined_elsewhere(names);
     let foreseen = rules.expressions().all(|expr| selection.add_named_in(expr.tree()));
-    (foreseen && expressions(jobs).values().all(|tree| selection.add_named_in(tree))).then_some(selection)
+    (foreseen && expressions.values().all(|tree| selection.add_named_in(tree))).then_some(selection)
 }
 
-/// The distinct expressions of ads, by address.
-fn expressions(ads: &[ClassAd]) -> HashMap<usize, &Arc<Tree>> {
+/// What there is in ads.
+#[derive(Default)]
+struct Found<'a> {
+    /// Their distinct expressions, by address.
+    expressions: HashMap<usize, &'a Arc<Tree>>,
+    /// The names of their attributes.
+    names: HashSet<Name>,
+}
+
+impl<'a> Found<'a> {
+    fn add(&mut self, ad: &'a ClassAd) {
+        for (name, value) in ad.attributes() {
+            self.names.insert(name);
+            if let Attribute::Tree(tree) = value {
+                self.expressions.insert(Arc::as_ptr(tree) as usize, tree);
+            }
+        }
+    }
+
+    fn join(mut self, other: Self) -> Self {
+        self.expressions.extend(other.expressions);
+        self.names.extend(other.names);
+        self
+    }
+}
+
+fn found(ads: &[ClassAd]) -> Found<'_> {
     let of_chunk = |ads| {
-        let mut found: HashMap<usize, &Arc<Tree>> = HashMap::new();
+        let mut found = Found::default();
         let mut last: Option<&Arc<ClassAd>> = None;
         for ad in ads {
             let ad: &ClassAd = ad;
-            collect(ad, &mut found);
+            found.add(ad);
             let mut above = ad.chained();
             if above.map(Arc::as_ptr) == last.map(Arc::as_ptr) {
                 continue;
             }
             last = above;
             while let Some(parent) = above {
-                collect(parent, &mut found);
+                found.add(parent);
                 above = parent.chained();
             }
         }
         found
     };
-    let joined = |mut a: HashMap<_, _>, b: HashMap<_, _>| {
-        a.extend(b);
-        a
-    };
-    ads.par_chunks(GRAIN).map(of_chunk).reduce(HashMap::new, joined)
-}
-
-fn collect<'a>(ad: &'a ClassAd, found: &mut HashMap<usize, &'a Arc<Tree>>) {
-    for (_, value) in ad.attributes() {
-        if let Attribute::Tree(tree) = value {
-            found.insert(Arc::as_ptr(tree) as usize, tree);
-        }
-    }
+    ads.par_chunks(GRAIN).map(of_chunk).reduce(Found::default, Found::join)
 }
 
 impl Snapshot {
     /// Leaves out of the slots what one cycle under HTCondor's policy cannot look at; false if all of it is needed.
     pub fn project(&mut self) -> bool {
         let Some(selection) = selection(&self.config, &self.jobs) else { return false };
-        let slots = std::mem::take(&mut self.slots);
-        self.slots = slots.into_iter().map(|ad| selection.project(ad)).collect();
+        let mut chooser = Chooser::new(Arc::new(selection));
+        self.slots.iter_mut().for_each(|ad| *ad = chooser.project(ad));
         true
     }
 }

@@ -72,17 +72,21 @@ pub const ASKED: [&str; 61] = [
     "Swap",
 ];
 
+/// Strings that no file defines: the negotiator tells requests of their submitters, and `splitTime` makes ads.
+const ELSEWHERE: [&str; 3] = ["SubmitterGroup", "SubmitterNegotiatingGroup", "Type"];
+
 /// What the negotiator asks of slots by itself, with nothing that expressions name.
 ///
 /// ```
 /// use classmate::ad::ClassAd;
 /// use classmate::pool::needed::asked;
 /// let slot = ClassAd::parse(b"[Name = \"s\"; Site = \"x\"; Arch = \"y\"; Requirements = Site == \"x\"]")?;
-/// assert_eq!(asked().project(slot).to_string(), r#"[ Name = "s"; Site = "x"; Requirements = Site == "x" ]"#);
+/// assert_eq!(asked().project(&slot).to_string(), r#"[ Name = "s"; Site = "x"; Requirements = Site == "x" ]"#);
 /// # Ok::<(), classmate::error::SyntaxError>(())
 /// ```
 pub fn asked() -> Selection {
-    let named = Selection::of(ASKED.map(Name::new), foresee);
+    let mut named = Selection::of(ASKED.map(Name::new), foresee);
+    named.defined_elsewhere(ELSEWHERE.map(Name::new));
     // Dynamic slots inside a partitionable one, and what a match takes of it.
     named.with_prefix(b"Child").with_prefix(b"Consumption").listed_by(Name::new("MachineResources"))
 }
@@ -175,16 +179,52 @@ mod tests {
     #[test]
     fn a_slot_whose_expressions_may_look_at_all_of_it_stays_whole() {
         let text = |more: &str| format!("[ A = 1; B = 2; Name = \"s\"; X = {more} ]");
-        let kept = |more: &str| asked().project(ClassAd::parse(text(more).as_bytes()).unwrap()).len();
-        for more in ["size(MY) > 3", "eval(\"B\")", "MY[A]", ".B", "unparse(B)", "unresolved(X)", "TARGET", "parent.b"]
-        {
+        let kept = |more: &str| asked().project(&ClassAd::parse(text(more).as_bytes()).unwrap()).len();
+        for more in [
+            "size(MY) > 3",
+            "eval(\"B\")",
+            "MY[strcat(A)]",
+            "MY[Type]",
+            "TARGET[Name]",
+            ".B",
+            "unparse(B)",
+            "unresolved(X)",
+            "TARGET",
+            "parent.b",
+        ] {
             assert_eq!(kept(more), 4, "{more}");
         }
         assert_eq!(kept("MY.A > 1"), 3);
         assert_eq!(kept("countMatches(TARGET.Wanted, {[A = 1], B}) > 1"), 4);
         assert_eq!(kept("time() > 1"), 2);
-        // The text of a subscript names an attribute, whether such a name was seen before or not.
+    }
+
+    #[test]
+    fn what_a_selecting_attribute_can_select_is_kept() {
+        let kept = |text: &str| asked().project(&ClassAd::parse(text.as_bytes()).unwrap()).to_string();
+        // By its own value, and by those in ads that are written in the slot; the rest goes.
+        let own = "[ A = 1; B = 2; C = 3; Which = \"b\"; X = MY[Which] ]";
+        assert_eq!(kept(own), "[ B = 2; X = MY[Which]; Which = \"b\" ]");
+        let inside = "[ A = 1; B = 2; C = 3; L = { [ Which = \"A\" ],[ Which = 7 ] }; \
+                      X = evalInEachContext(TARGET[Which],L) ]";
+        let ad = ClassAd::parse(kept(inside).as_bytes()).unwrap();
+        assert!(ad.contains("A") && !ad.contains("B") && !ad.contains("C") && ad.len() == 3, "{ad}");
+        // What is computed could be any name.
+        for text in [
+            "[ A = 1; B = 2; C = 3; Which = strcat(\"b\"); X = MY[Which] ]",
+            "[ A = 1; B = 2; C = 3; L = { [ Which = strcat(\"A\") ] }; X = TARGET[Which] ]",
+        ] {
+            assert!(ClassAd::parse(kept(text).as_bytes()).unwrap().contains("C"), "{text}");
+        }
+        let mut some = asked();
+        some.defined_elsewhere([Name::new("Which")]);
+        assert_eq!(some.project(&ClassAd::parse(own.as_bytes()).unwrap()).len(), 5);
+    }
+
+    #[test]
+    fn the_text_of_a_subscript_names_an_attribute() {
+        // Whether such a name was seen before or not.
         let text = b"[X = MY[\"NeverSeenBeforeHere\"]; NeverSeenBeforeHere = 1; B = 2]";
-        assert_eq!(asked().project(ClassAd::parse(text).unwrap()).len(), 2);
+        assert_eq!(asked().project(&ClassAd::parse(text).unwrap()).len(), 2);
     }
 }

@@ -1,5 +1,6 @@
 //! Which names an expression mentions, and whether it does what cannot be foreseen from them.
 
+use crate::format::selection::{Foreseen, Written};
 use crate::name::{Key, Name, known};
 use crate::syntax::expr::{Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
@@ -67,13 +68,13 @@ impl Mentions {
     }
 }
 
-/// Every attribute that evaluating a tree can look at, in whatever ad, apart from what the expressions that it finds look
-/// at; none if that cannot be foreseen.
-pub fn foresee(tree: &Tree) -> Option<Vec<Name>> {
-    let mut found = Mentions::of(tree);
+/// What evaluating a tree can look at, in whatever ad, apart from what the expressions that it finds look at; none if that
+/// cannot be foreseen.
+pub fn foresee(tree: &Tree) -> Option<Foreseen> {
+    let Mentions { mut names, selectors, opaque, .. } = Mentions::of(tree);
     // These two make texts of expressions, names included that nobody looks at.
     let names_by_text = |name: Name| matches!(name.folded(), b"unparse" | b"unresolved");
-    if found.opaque || !found.selectors.is_empty() || tree.calls.iter().any(|call| names_by_text(call.name)) {
+    if opaque || tree.calls.iter().any(|call| names_by_text(call.name)) {
         return None;
     }
     // Ads that are read later may have the attribute that a text in brackets names.
@@ -81,10 +82,19 @@ pub fn foresee(tree: &Tree) -> Option<Vec<Name>> {
         if let Node::Subscript { index, .. } = node
             && let Node::Literal(Literal::Str(text)) = tree.node(*index)
         {
-            found.names.push(Name::new(text.as_bytes()));
+            names.push(Name::new(text.as_bytes()));
         }
     }
-    Some(found.names)
+    let written = |(name, value): &(Name, NodeId)| {
+        let written = match tree.node(*value) {
+            Node::Literal(Literal::Str(text)) => Written::Text(text.clone()),
+            Node::Literal(_) => Written::Other,
+            _ => Written::Computed,
+        };
+        (*name, written)
+    };
+    let written = tree.attributes.iter().map(written).collect();
+    Some(Foreseen { names, selectors, written })
 }
 
 /// Whether a name means an ad.
