@@ -30,7 +30,9 @@ fn printed(arguments: &[&str], columns: &str) -> Vec<String> {
     command.args(arguments).env("COLUMNS", columns).env("NO_COLOR", "1").env("TERM", "xterm");
     command.current_dir(env!("CARGO_MANIFEST_DIR"));
     let mut session = spawn_command(command, Some(PATIENCE)).unwrap();
-    let text = session.exp_eof().unwrap();
+    // A session gives each byte as a character.
+    let bytes: Vec<u8> = session.exp_eof().unwrap().chars().map(|byte| byte as u8).collect();
+    let text = String::from_utf8(bytes).unwrap();
     assert!(!text.contains('\u{1b}'), "{arguments:?} prints colours: {text}");
     text.lines().map(|line| line.trim_end_matches('\r').to_owned()).collect()
 }
