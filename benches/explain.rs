@@ -8,7 +8,7 @@ use classmate::explain::{Market, explain};
 use classmate::generate::{NOW, Pool};
 use classmate::lint::config::lint;
 use classmate::negotiate::{Snapshot, negotiate};
-use classmate::whatif::Difference;
+use classmate::whatif::{Difference, Ran};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 mod shape;
@@ -44,9 +44,10 @@ fn two_cycles(criterion: &mut Criterion) {
     group.bench_function("one cycle over 2,000 slots", |bencher| bencher.iter(|| black_box(negotiate(&snapshot))));
     group.bench_function("two cycles and their difference", |bencher| {
         bencher.iter(|| {
-            let (before, after) = (negotiate(&snapshot), negotiate(&snapshot));
-            let (Ok(before), Ok(after)) = (before, after) else { unreachable!("the defaults are right") };
-            black_box(Difference::of(&before, &after).with_pools((&snapshot, &before), (&snapshot, &after)))
+            let (Ok(before), Ok(after)) = (Ran::of(&snapshot), Ran::of(&snapshot)) else {
+                unreachable!("the defaults are right")
+            };
+            black_box(Difference::between(&before, &after))
         });
     });
     group.finish();

@@ -4,14 +4,14 @@
 use classmate::ad::ClassAd;
 use classmate::config::Config;
 use classmate::eval::matching::symmetric;
-use classmate::explain::nearest::{Changed, Suggestion};
-use classmate::explain::{Explanation, Market, explain};
+use classmate::explain::suggestion::{Changed, Suggestion};
+use classmate::explain::{Explanation, Market, explain, find};
 use classmate::format::long::LongReader;
 use classmate::generate::{NOW, Pool};
 use classmate::name::Name;
-use classmate::negotiate::{Snapshot, negotiate};
+use classmate::negotiate::Snapshot;
 use classmate::syntax::parse::{ParseOptions, parse_expr};
-use classmate::whatif::{Difference, Setting, drain};
+use classmate::whatif::{Difference, Ran, Setting, drain};
 use proptest::prelude::*;
 
 fn ad(text: &str) -> ClassAd {
@@ -190,8 +190,7 @@ fn made(seed: u64) -> Snapshot {
 }
 
 fn difference(before: &Snapshot, after: &Snapshot) -> Difference {
-    let (old, new) = (negotiate(before).unwrap(), negotiate(after).unwrap());
-    Difference::of(&old, &new).with_pools((before, &old), (after, &new)).unwrap()
+    Difference::between(&Ran::of(before).unwrap(), &Ran::of(after).unwrap())
 }
 
 #[test]
@@ -222,4 +221,50 @@ fn without_a_change_there_is_no_difference_and_with_one_the_sums_agree() {
         assert_eq!(sum(&found.submitters), new as i64 - old as i64, "seed {seed}");
         assert!(found.freed.is_empty(), "seed {seed}: fewer slots match more: {:?}", found.freed);
     }
+}
+
+#[test]
+fn a_cycle_knows_which_jobs_no_slot_would_do_for() {
+    let mut stuck = 0;
+    for seed in 0..6 {
+        let mut snapshot = made(seed);
+        if seed % 2 == 1 {
+            // Slots in use are not looked at then, and would do all the same.
+            snapshot.config.add("test", b"NEGOTIATOR_CONSIDER_PREEMPTION = false").unwrap();
+        }
+        let ran = Ran::of(&snapshot).unwrap();
+        assert!(ran.prospects.is_sorted() && !ran.prospects.is_empty());
+        for prospect in ran.prospects.iter().step_by(5) {
+            let (job, ad) = find(&snapshot, |job, _| job.id == prospect.job).unwrap();
+            let (market, asker) = Market::with(&snapshot, ad, &job.submitter).unwrap();
+            let matching = market.matching(&asker.ad);
+            assert_eq!(prospect.stuck_in.is_none(), matching > 0, "seed {seed}: {}", prospect.job);
+            stuck += usize::from(matching == 0);
+        }
+    }
+    assert!(stuck > 10, "{stuck}");
+}
+
+#[test]
+fn all_requests_that_lose_every_slot_are_counted() {
+    let slots = ["a", "b"].map(|name| {
+        let memory = if name == "a" { 100 } else { 10 };
+        ad(&format!("[ Name = \"{name}\"; MyType = \"Machine\"; Memory = {memory}; Requirements = true ]"))
+    });
+    // A hundred requests, each of two jobs, that only the large slot would do for; and one for either.
+    let jobs = (1..102).flat_map(|cluster| (0..2).map(move |process| (cluster, process)));
+    let jobs = jobs.map(|(cluster, process)| {
+        let memory = if cluster == 101 { 5 } else { 20 + cluster % 80 };
+        ad(&format!(
+            "[ ClusterId = {cluster}; ProcId = {process}; JobStatus = 1; User = \"u@x\"; RequestMemory = {memory}; \
+             Requirements = TARGET.Memory >= RequestMemory ]"
+        ))
+    });
+    let before = Snapshot { slots: slots.to_vec(), jobs: jobs.collect(), ..Snapshot::default() };
+    let mut after = before.clone();
+    drain(&mut after.slots, &parse_expr(b"Memory > 50", &ParseOptions::default()).unwrap(), &before.settings());
+    let found = difference(&before, &after);
+    assert_eq!((found.stranded.len(), found.freed.len()), (100, 0));
+    assert_eq!(difference(&after, &before).freed.len(), 100);
+    assert_eq!(found.stranded[0], "1.0");
 }

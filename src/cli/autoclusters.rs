@@ -1,6 +1,6 @@
 //! `classmate autoclusters POOL`
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::ad::ClassAd;
 use crate::autoclusters::{Audit, audit};
 use crate::cli::input::{self, Notes};
 use crate::cli::negotiate::refused;
-use crate::cli::{Failure, Form, Now, Streams, parse_now, parsed, settings, written};
+use crate::cli::{Failure, Form, Now, Streams, page, parse_now, parsed, settings, written};
 use crate::eval::scope::{Scope, Settings as Evaluation};
 use crate::name::Name;
 use crate::negotiate::Snapshot;
@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let mut snapshot = snapshot(arguments, &mut notes, streams)?;
     notes.show(streams.err);
     let before = checked(&snapshot)?;
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = page(arguments.format == Form::Table);
     let layout = Layout { reasons: arguments.reasons };
     if arguments.set_slot.is_empty() {
         let printed = match arguments.format {

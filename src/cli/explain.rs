@@ -1,18 +1,22 @@
 //! `classmate explain POOL`
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use clap::ValueEnum;
+use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::ad::ClassAd;
 use crate::builtin::near::{allowance, distance};
 use crate::cli::input::Notes;
 use crate::cli::negotiate::{PoolFiles, refused, snapshot};
 use crate::cli::policy::PolicyArguments;
-use crate::cli::{Failure, Streams, parsed, written};
+use crate::cli::{Failure, Streams, complain, page, parsed, written};
 use crate::eval::scope::Scope;
-use crate::explain::cycle::{Asked, of_cycle, story};
-use crate::explain::{Explanation, Market, explain, find, group, slot, submitter};
+use crate::explain::cycle::{Asked, story};
+use crate::explain::obstacle::of_cycle;
+use crate::explain::view::View;
+use crate::explain::{Explanation, Market, find, group, slot, submitter};
 use crate::negotiate::{Snapshot, negotiate};
 use crate::report::explain::{self as report, Layout};
 use crate::syntax::parse::ParseOptions;
@@ -88,7 +92,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     notes.show(streams.err);
     let about = &arguments.about;
     let json = arguments.format == Form::Json;
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = page(!json);
     let printed = if let Some(wanted) = &about.job {
         let explanation = of_job(&snapshot, wanted, arguments.no_cycle, streams)?;
         let layout = Layout { policies: arguments.policies };
@@ -153,9 +157,15 @@ fn of_job(snapshot: &Snapshot, wanted: &str, no_cycle: bool, streams: Streams) -
         None => {
             let expr = parsed(text.as_bytes(), "--job", &ParseOptions::default(), streams)?;
             let settings = snapshot.settings();
-            find(snapshot, |_, ad| {
+            let holds = |ad: &ClassAd| {
                 Scope::new(ad, &settings).eval(&expr).is_ok_and(|value| value.as_condition() == Some(true))
-            })
+            };
+            let found = find(snapshot, |_, ad| holds(ad));
+            let all = snapshot.jobs.par_iter().filter(|ad| holds(ad)).count();
+            if let Some((job, _)) = found.as_ref().filter(|_| all > 1) {
+                complain(&format!("note: {all} jobs satisfy `{text}`; this is the first, {}", job.id));
+            }
+            found
         }
     };
     let Some((job, ad)) = found else {
@@ -165,12 +175,13 @@ fn of_job(snapshot: &Snapshot, wanted: &str, no_cycle: bool, streams: Streams) -
     };
     let submitter = job.submitter.to_string();
     let (market, asker) = Market::with(snapshot, ad, &job.submitter).map_err(|error| refused(&error))?;
-    let mut explanation = explain(&market, job.id.to_string(), submitter.clone(), &asker.ad);
+    let view = View::of(&market, &asker.ad);
+    let mut explanation = view.explanation(job.id.to_string(), submitter.clone());
     if !no_cycle {
         let outcome = negotiate(snapshot).map_err(|error| refused(&error))?;
         let asked = Asked { id: job.id, submitter: &submitter, activity: job.activity, asker: &asker };
-        let story = story(&outcome, snapshot, &market, &asked).map_err(|error| refused(&error))?;
-        let mut causes = of_cycle(&story, &outcome, &market, &asked);
+        let story = story(&outcome, snapshot, &view, &asked).map_err(|error| refused(&error))?;
+        let mut causes = of_cycle(&story, &outcome, &view, &asked);
         causes.append(&mut explanation.causes);
         explanation.causes = causes;
         explanation.cycle = Some(story);

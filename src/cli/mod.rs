@@ -30,7 +30,7 @@ mod test;
 mod userprio;
 mod whatif;
 
-use std::io::Write;
+use std::io::{BufWriter, StdoutLock, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -38,6 +38,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::builtin::user_map::{Homes, UserMap, UserMaps};
 use crate::eval::scope::Settings;
+use crate::report::fold::Folded;
 use crate::report::{Color, Origin, render};
 use crate::syntax::expr::Expr;
 use crate::syntax::parse::{Mode, ParseOptions, parse_expr};
@@ -309,6 +310,14 @@ pub(crate) struct Streams {
 /// Writes a message to standard error; one that nobody can receive is dropped.
 pub(crate) fn complain(message: &str) {
     let _ = writeln!(std::io::stderr(), "{message}");
+}
+
+/// Standard output; text is folded to the width of a terminal, or to `COLUMNS`.
+pub(crate) fn page(text: bool) -> Folded<BufWriter<StdoutLock<'static>>> {
+    let terminal = comfy_table::Table::new().width().filter(|_| text);
+    let asked = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let width = terminal.map(|columns| asked().unwrap_or(usize::from(columns)));
+    Folded::new(BufWriter::new(std::io::stdout().lock()), width)
 }
 
 /// Writing to a pipe that was closed, as by `head`, ends the command quietly.

@@ -1,11 +1,11 @@
 //! `classmate test FILE…`
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::settings::contents;
-use crate::cli::{Failure, Streams, input, written};
+use crate::cli::{Failure, Streams, input, page, written};
 use crate::policy::{Covered, PolicyFile, TestResult, Wrong, run as run_tests};
 use crate::report::{self, Color, Origin, policy};
 
@@ -44,7 +44,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = page(true);
     let mut all: Vec<(String, Vec<TestResult>)> = Vec::new();
     for path in &arguments.files {
         let name = path.display().to_string();

@@ -1,6 +1,6 @@
 //! `classmate whatif POOL` and `classmate diff OUTCOME OUTCOME`
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,15 +11,17 @@ use crate::cli::input::{self, Notes};
 use crate::cli::negotiate::{PoolFiles, refused, snapshot_but_settings};
 use crate::cli::policy::{PolicyArguments, PolicyName};
 use crate::cli::settings::{self, contents};
-use crate::cli::{Failure, Streams, complain, parsed, written};
+use crate::cli::{Failure, Streams, complain, page, parsed, written};
 use crate::config::setting::Settings as Knobs;
 use crate::eval::scope::{Scope, Settings};
+use crate::lint::config::lint;
 use crate::name::Name;
 use crate::negotiate::play::{Plan, play};
-use crate::negotiate::{Outcome, Snapshot, negotiate};
+use crate::negotiate::{Outcome, Snapshot};
 use crate::report::whatif as report;
+use crate::syntax::expr::Expr;
 use crate::syntax::parse::ParseOptions;
-use crate::whatif::{Difference, Setting, drain, summed};
+use crate::whatif::{Difference, Ran, Setting, drain, summed};
 
 /// Show what a change of settings, jobs or slots does to a cycle: run it before and after, and compare.
 ///
@@ -134,6 +136,12 @@ fn change(snapshot: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, str
     for line in &arguments.set {
         snapshot.config.add("--set", line.as_bytes()).map_err(|error| refused(&error))?;
     }
+    // A slip in a name would change nothing.
+    let slips = lint(&snapshot.config).into_iter().filter(|alarm| &*alarm.excerpt.file == "--set");
+    for alarm in slips.filter(|_| !arguments.set.is_empty()) {
+        let help = alarm.finding.help.map(|help| format!("; {help}")).unwrap_or_default();
+        notes.warn(format!("--set: {}{help}", alarm.finding.message));
+    }
     let settings = snapshot.settings();
     for pair in arguments.set_job.chunks_exact(2) {
         some(setting(pair, "--set-job", streams)?.apply(&mut snapshot.jobs, &settings), &pair[0], "job")?;
@@ -157,10 +165,11 @@ fn some_ads(count: usize, path: &Path) -> Result<(), Failure> {
     if count > 0 { Ok(()) } else { Err(Failure::input(format!("`{}` holds no slots", path.display()))) }
 }
 
-/// The outcome of a cycle, or of several.
-fn outcome_of(snapshot: &Snapshot, arguments: &Arguments, streams: Streams) -> Result<Outcome, Failure> {
+/// What comes of a cycle, or of several.
+fn ran(snapshot: &Snapshot, arguments: &Arguments, streams: Streams) -> Result<Ran, Failure> {
+    let ran = Ran::of(snapshot).map_err(|error| refused(&error))?;
     if arguments.cycles == 1 {
-        return negotiate(snapshot).map_err(|error| refused(&error));
+        return Ok(ran);
     }
     let interval = match arguments.interval {
         Some(interval) => interval,
@@ -178,33 +187,46 @@ fn outcome_of(snapshot: &Snapshot, arguments: &Arguments, streams: Streams) -> R
     let mut outcomes = Vec::new();
     play(snapshot.clone(), &plan, |_, _| Ok(None), |cycle| outcomes.push(cycle.outcome))
         .map_err(|error| Failure::input(error.to_string()))?;
-    Ok(summed(outcomes))
+    Ok(ran.with_outcome(snapshot, summed(outcomes)))
+}
+
+/// The settings after the change, if a file has others.
+fn configure(after: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, streams: Streams) -> Result<(), Failure> {
+    let Some(path) = &arguments.files.config else { return Ok(()) };
+    after.config =
+        settings::pool(Some(path), arguments.files.directory(), arguments.files.allow_commands, streams.err)?;
+    let (maps, odd) = settings::user_maps(&after.config)?;
+    after.maps = Arc::new(maps);
+    for warning in odd {
+        notes.warn(warning);
+    }
+    Ok(())
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
     let mut notes = Notes::default();
     let directory = arguments.files.directory();
+    expectations(&arguments.shown, streams)?;
     let mut before = snapshot_but_settings(&arguments.files, &mut notes, streams.err)?;
+    // There are many jobs, and one copy of them will do: they are changed when the cycle before the change has run.
+    let mut jobs = std::mem::take(&mut before.jobs);
     let mut after = before.clone();
+    std::mem::swap(&mut before.jobs, &mut jobs);
     before.policy = arguments.policy.read_as(arguments.policy_before, directory, &mut before, &mut notes)?;
-    if let Some(path) = &arguments.files.config {
-        after.config = settings::pool(Some(path), directory, arguments.files.allow_commands, streams.err)?;
-        let (maps, odd) = settings::user_maps(&after.config)?;
-        after.maps = Arc::new(maps);
-        for warning in odd {
-            notes.warn(warning);
-        }
-    }
+    configure(&mut after, arguments, &mut notes, streams)?;
+    std::mem::swap(&mut after.jobs, &mut before.jobs);
     after.policy = arguments.policy.read(directory, &mut after, &mut notes)?;
-    let old = outcome_of(&before, arguments, streams)?;
+    std::mem::swap(&mut after.jobs, &mut before.jobs);
+    let old = ran(&before, arguments, streams)?;
+    std::mem::swap(&mut after.jobs, &mut before.jobs);
     change(&mut after, arguments, &mut notes, streams)?;
     notes.show(streams.err);
-    let new = outcome_of(&after, arguments, streams)?;
-    let difference = Difference::of(&old, &new).with_pools((&before, &old), (&after, &new));
-    show(&difference.map_err(|error| refused(&error))?, &arguments.shown, streams)
+    let new = ran(&after, arguments, streams)?;
+    show(&Difference::between(&old, &new), &arguments.shown, streams)
 }
 
 pub(super) fn diff(arguments: &DiffArguments, streams: Streams) -> Result<ExitCode, Failure> {
+    expectations(&arguments.shown, streams)?;
     let difference = Difference::of(&outcome(&arguments.before)?, &outcome(&arguments.after)?);
     show(&difference, &arguments.shown, streams)
 }
@@ -216,18 +238,24 @@ fn outcome(path: &Path) -> Result<Outcome, Failure> {
     })
 }
 
+/// What is expected.
+fn expectations<'s>(shown: &'s Shown, streams: Streams) -> Result<Vec<(&'s str, Expr)>, Failure> {
+    let parse =
+        |text: &'s String| Ok((text.as_str(), parsed(text.as_bytes(), "--expect", &ParseOptions::default(), streams)?));
+    shown.expect.iter().map(parse).collect()
+}
+
 fn show(difference: &Difference, shown: &Shown, streams: Streams) -> Result<ExitCode, Failure> {
     let ad = difference.to_ad();
     let mut failed = Vec::new();
-    for text in &shown.expect {
-        let expr = parsed(text.as_bytes(), "--expect", &ParseOptions::default(), streams)?;
+    for (text, expr) in expectations(shown, streams)? {
         let value = Scope::new(&ad, &Settings::default()).eval(&expr);
         if !value.as_ref().is_ok_and(|value| value.as_condition() == Some(true)) {
             let value = value.map_or_else(|failed| failed.to_string(), |value| value.to_string());
             failed.push(format!("error: expected `{text}`, which is {value}"));
         }
     }
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = page(shown.format == Form::Text);
     let printed = match shown.format {
         Form::Text => report::write(&mut out, difference, streams.out),
         Form::Json => {

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::ad::ClassAd;
 use crate::eval::scope::Scope;
-use crate::explain::clauses::{Condition, Plan, Truth, bare, others};
-use crate::explain::names::{Absent, Place, references};
-use crate::explain::{Group, Market};
+use crate::explain::clauses::{Condition, Truth, bare, others};
+use crate::explain::kinds::{Kind, Policy};
+use crate::explain::names::{Place, references};
+use crate::explain::panel::Values;
+use crate::explain::view::View;
 use crate::name::Name;
 use crate::syntax::expr::Node;
 use crate::syntax::operator::BinaryOp;
@@ -73,16 +74,6 @@ impl Cause {
     }
 }
 
-/// What is known of a job and the slots.
-pub(super) struct View<'a> {
-    pub(super) market: &'a Market,
-    pub(super) job: &'a ClassAd,
-    pub(super) plan: &'a Plan,
-    pub(super) rows: &'a [Vec<Truth>],
-    pub(super) groups: &'a [Group],
-    pub(super) absent: &'a [Absent],
-}
-
 /// Causes told of one kind.
 const TOLD: usize = 4;
 /// Values told of an attribute.
@@ -90,29 +81,22 @@ const VALUES: usize = 3;
 
 /// Why no slot matches; nothing if one does.
 pub(super) fn of_match(view: &View<'_>) -> Vec<Cause> {
-    let accepts = |row: Option<&Vec<Truth>>| row.and_then(|row| row.first()) == Some(&Truth::True);
     if view.market.slots.is_empty() {
         return vec![Cause::new(Reason::NoSlots, "no slot takes part in the cycle")];
     }
     if view.plan.conditions.is_empty() {
         return vec![Cause::new(Reason::NoRequirements, "the job has no Requirements, and so it matches nothing")];
     }
-    let mut accepted = vec![false; view.market.slots.len()];
-    for group in view.groups {
-        for (at, row) in group.members.iter().zip(&group.rows) {
-            accepted[*at] = accepts(Some(row));
-        }
-    }
-    let by_job: Vec<usize> = (0..view.rows.len()).filter(|at| accepts(view.rows.get(*at))).collect();
-    if by_job.iter().any(|at| accepted[*at]) {
+    if view.kinds.kinds.iter().any(Kind::matches) {
         return Vec::new();
     }
+    let by_job = view.kinds.kinds.iter().any(Kind::is_accepted);
     let mut found = never(view);
-    if by_job.is_empty() && found.is_empty() {
+    if !by_job && found.is_empty() {
         found.extend(apart(view));
     }
-    found.extend(refusals(view, &by_job));
-    if !by_job.is_empty() {
+    found.extend(refusals(view, by_job));
+    if by_job {
         found.extend(unsatisfied(view));
     }
     found
@@ -120,18 +104,18 @@ pub(super) fn of_match(view: &View<'_>) -> Vec<Cause> {
 
 /// Which conditions of the job most other slots do not satisfy.
 fn unsatisfied(view: &View<'_>) -> Vec<Cause> {
-    let failing =
-        |at: usize| (0..view.rows.len()).filter(|slot| view.rows[*slot][at] != Truth::True).collect::<Vec<_>>();
-    let mut found: Vec<(&Condition, Vec<usize>)> = view
+    let failing = |at: usize| view.kinds.ads(|kind| kind.one[at] != Truth::True);
+    let mut found: Vec<(&Condition, Vec<u32>)> = view
         .plan
         .required()
         .map(|(at, condition)| (condition, failing(at)))
         .filter(|(_, slots)| !slots.is_empty())
         .collect();
     found.sort_by_key(|(_, slots)| std::cmp::Reverse(slots.len()));
-    let cause = |(condition, slots): (&Condition, Vec<usize>)| {
+    let cause = |(condition, slots): (&Condition, Vec<u32>)| {
         let notes = bracketed(&beside(view, condition, true, &slots));
-        let text = format!("{} of {} slots do not satisfy `{}`{notes}", slots.len(), view.rows.len(), condition.expr);
+        let all = view.market.slots.len();
+        let text = format!("{} of {all} slots do not satisfy `{}`{notes}", slots.len(), condition.expr);
         Cause::new(Reason::Unsatisfied, text)
     };
     found.into_iter().take(2).map(cause).collect()
@@ -139,8 +123,10 @@ fn unsatisfied(view: &View<'_>) -> Vec<Cause> {
 
 /// Conditions of the job that are true for no slot. Those that name what exists nowhere come first.
 fn never(view: &View<'_>) -> Vec<Cause> {
-    let everything: Vec<usize> = (0..view.market.slots.len()).collect();
-    let never = view.plan.required().filter(|(at, _)| view.rows.iter().all(|row| row[*at] != Truth::True));
+    let everything: Vec<u32> = (0..view.market.slots.len() as u32).collect();
+    let all = |at: usize, is: Truth| view.kinds.kinds.iter().all(|kind| kind.one[at] == is);
+    let none = |at: usize| view.kinds.kinds.iter().all(|kind| kind.one[at] != Truth::True);
+    let never = view.plan.required().filter(|(at, _)| none(*at));
     let mut found: Vec<(bool, Cause)> = never
         .map(|(at, condition)| {
             let absent = absent_in(view, condition, true);
@@ -148,9 +134,9 @@ fn never(view: &View<'_>) -> Vec<Cause> {
             match &absent {
                 Some(note) => text.push_str(&format!(": {note}")),
                 None => {
-                    if view.rows.iter().all(|row| row[at] == Truth::Undefined) {
+                    if all(at, Truth::Undefined) {
                         text.push_str(", which is undefined for all of them");
-                    } else if view.rows.iter().all(|row| row[at] == Truth::Error) {
+                    } else if all(at, Truth::Error) {
                         text.push_str(", which is an error for all of them");
                     }
                     text.push_str(&bracketed(&beside(view, condition, true, &everything)));
@@ -166,11 +152,11 @@ fn never(view: &View<'_>) -> Vec<Cause> {
 /// Two conditions of the job that are true for some slots each, and for none both; or all of them.
 fn apart(view: &View<'_>) -> Vec<Cause> {
     let required: Vec<(usize, &Condition)> = view.plan.required().collect();
-    let holds = |row: &Vec<Truth>, at: usize| row[at] == Truth::True;
+    let holds = |kind: &Kind, at: usize| kind.one[at] == Truth::True;
     for (place, (second, later)) in required.iter().enumerate() {
         for (first, earlier) in &required[..place] {
-            if !view.rows.iter().any(|row| holds(row, *first) && holds(row, *second)) {
-                let count = |at: usize| view.rows.iter().filter(|row| holds(row, at)).count();
+            if !view.kinds.kinds.iter().any(|kind| holds(kind, *first) && holds(kind, *second)) {
+                let count = |at: usize| view.kinds.count(|kind| holds(kind, at));
                 let text = format!(
                     "no slot satisfies both `{}` ({} slots do) and `{}` ({} do)",
                     earlier.expr,
@@ -187,27 +173,33 @@ fn apart(view: &View<'_>) -> Vec<Cause> {
 }
 
 /// By which conditions slots refuse the job: those that the job accepts, or all if it accepts none.
-fn refusals(view: &View<'_>, by_job: &[usize]) -> Vec<Cause> {
-    let counts = |at: &usize| by_job.is_empty() || by_job.binary_search(at).is_ok();
+fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
+    let counts = |kind: &Kind| !by_job || kind.is_accepted();
     let mut bare_slots = 0;
-    // By the text of the condition: in which group and where it stands, and the slots.
-    let text = |group: &Group| group.plan.conditions.iter().map(|condition| condition.expr.to_string()).collect();
-    let texts: Vec<Vec<String>> = view.groups.iter().map(text).collect();
-    let mut found: BTreeMap<&str, (usize, usize, Vec<usize>)> = BTreeMap::new();
-    for (number, group) in view.groups.iter().enumerate() {
-        if group.plan.conditions.is_empty() {
-            bare_slots += group.members.iter().filter(|at| counts(at)).count();
+    // By the text of the condition: of which policy and where it stands, the kinds, and how many slots these have.
+    let text = |policy: &Policy| policy.plan.conditions.iter().map(|condition| condition.expr.to_string()).collect();
+    let texts: Vec<Vec<String>> = view.kinds.policies.iter().map(text).collect();
+    let mut found: BTreeMap<&str, (usize, usize, Vec<usize>, usize)> = BTreeMap::new();
+    for (at, kind) in view.kinds.kinds.iter().enumerate().filter(|(_, kind)| counts(kind)) {
+        let policy = &view.kinds.policies[kind.policy];
+        if policy.plan.conditions.is_empty() {
+            bare_slots += kind.size;
             continue;
         }
-        for (at, row) in group.members.iter().zip(&group.rows).filter(|(at, _)| counts(at)) {
-            for (place, _) in group.plan.required().filter(|(place, _)| row[*place] != Truth::True) {
-                let entry = found.entry(&texts[number][place]).or_insert((number, place, Vec::new()));
-                entry.2.push(*at);
+        for (place, _) in policy.plan.required().filter(|(place, _)| kind.many[*place] != Truth::True) {
+            let entry = found.entry(&texts[kind.policy][place]).or_insert((usize::MAX, place, Vec::new(), 0));
+            if kind.policy < entry.0 {
+                (entry.0, entry.1) = (kind.policy, place);
+            }
+            // A text may stand in a policy twice.
+            if entry.2.last() != Some(&at) {
+                entry.2.push(at);
+                entry.3 += kind.size;
             }
         }
     }
-    let among = if by_job.is_empty() { "slots" } else { "slots that the job accepts" };
-    let all = if by_job.is_empty() { view.market.slots.len() } else { by_job.len() };
+    let among = if by_job { "slots that the job accepts" } else { "slots" };
+    let all = view.kinds.count(counts);
     let mut causes = Vec::new();
     if bare_slots > 0 {
         let text = format!("{bare_slots} of {all} {among} have no Requirements, and so they match nothing");
@@ -215,15 +207,15 @@ fn refusals(view: &View<'_>, by_job: &[usize]) -> Vec<Cause> {
     }
     let mut found: Vec<_> = found.into_values().collect();
     // Stable: the order of the text decides among equals.
-    found.sort_by_key(|(number, place, slots)| (std::cmp::Reverse(slots.len()), *number, *place));
-    for (number, place, slots) in found.into_iter().take(TOLD) {
-        let condition = &view.groups[number].plan.conditions[place];
+    found.sort_by_key(|(number, place, _, slots)| (std::cmp::Reverse(*slots), *number, *place));
+    for (number, place, kinds, slots) in found.into_iter().take(TOLD) {
+        let condition = &view.kinds.policies[number].plan.conditions[place];
         let note = match absent_in(view, condition, false) {
             Some(note) => format!(": {note}"),
-            None => bracketed(&beside(view, condition, false, &slots)),
+            None => bracketed(&beside(view, condition, false, &view.kinds.ads_of(&kinds))),
         };
         let via = condition.via.last().map(|name| format!(" in `{name}`")).unwrap_or_default();
-        let text = format!("{} of {all} {among} refuse it by `{}`{via}{note}", slots.len(), condition.expr);
+        let text = format!("{slots} of {all} {among} refuse it by `{}`{via}{note}", condition.expr);
         causes.push(Cause::new(Reason::Refused, text));
     }
     causes
@@ -264,7 +256,7 @@ fn bracketed(notes: &[String]) -> String {
 }
 
 /// The values of the attributes of a condition: of the job, and of slots.
-fn beside(view: &View<'_>, condition: &Condition, of_job: bool, slots: &[usize]) -> Vec<String> {
+fn beside(view: &View<'_>, condition: &Condition, of_job: bool, slots: &[u32]) -> Vec<String> {
     let mut notes = Vec::new();
     let mut seen: Vec<Name> = Vec::new();
     for (name, place) in references(condition.expr.tree(), condition.expr.root()) {
@@ -272,7 +264,7 @@ fn beside(view: &View<'_>, condition: &Condition, of_job: bool, slots: &[usize])
             continue;
         }
         seen.push(name);
-        let first = slots.first().and_then(|at| view.market.slots.get(*at));
+        let first = slots.first().and_then(|at| view.market.slots.get(*at as usize));
         let of_the_job = match (place, of_job) {
             (Place::My, true) | (Place::Target, false) => true,
             (Place::My, false) | (Place::Target, true) => false,
@@ -287,42 +279,42 @@ fn beside(view: &View<'_>, condition: &Condition, of_job: bool, slots: &[usize])
             let value = scope.eval_attr(name).map_or_else(|failed| failed.to_string(), |value| value.to_string());
             notes.push(format!("{name} of the job is {value}"));
         } else {
-            let values = slots.iter().map(|at| {
-                let scope = Scope::new(&view.market.slots[*at], &view.market.settings).with_target(view.job);
-                scope.eval_attr(name).unwrap_or(Value::Error)
-            });
-            notes.push(format!("{name} of slots is {}", range(values)));
+            let values = view.panel.attribute(view.job, name, slots);
+            notes.push(format!("{name} of slots is {}", range(&values)));
         }
     }
     notes
 }
 
 /// Values in a few words: a range of numbers, or the most frequent.
-pub(super) fn range(values: impl Iterator<Item = Value>) -> String {
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    let (mut lowest, mut highest) = (String::new(), String::new());
+fn range(found: &Values) -> String {
+    let mut counts = vec![0usize; found.values.len()];
+    found.of.iter().for_each(|value| counts[*value as usize] += 1);
+    let number = |value: &Value| value.as_number().filter(|_| value.as_bytes().is_none());
+    let (mut low, mut high): (Option<(f64, &Value)>, Option<(f64, &Value)>) = (None, None);
     let mut numbers = true;
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for value in values {
-        match value.as_number().filter(|_| value.as_bytes().is_none()) {
-            Some(number) if numbers => {
-                if number < low {
-                    (low, lowest) = (number, value.to_string());
-                }
-                if number > high {
-                    (high, highest) = (number, value.to_string());
-                }
-            }
-            _ => numbers = false,
+    for value in &found.values {
+        let Some(number) = number(value) else {
+            numbers = false;
+            break;
+        };
+        if low.is_none_or(|(low, _)| number < low) {
+            low = Some((number, value));
         }
-        if counts.len() < 1000 {
-            *counts.entry(value.to_string()).or_default() += 1;
+        if high.is_none_or(|(high, _)| number > high) {
+            high = Some((number, value));
         }
     }
-    if numbers && counts.len() > 1 {
+    if let (true, Some((least, lowest)), Some((most, highest))) = (numbers, low, high)
+        && least < most
+    {
         return format!("{lowest} to {highest}");
     }
-    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+    let mut by_text: BTreeMap<String, usize> = BTreeMap::new();
+    for (value, count) in found.values.iter().zip(&counts) {
+        *by_text.entry(value.to_string()).or_default() += count;
+    }
+    let mut counts: Vec<(String, usize)> = by_text.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let more = if counts.len() > VALUES { " …" } else { "" };
     let shown: Vec<&str> = counts.iter().take(VALUES).map(|(value, _)| value.as_str()).collect();
@@ -331,8 +323,8 @@ pub(super) fn range(values: impl Iterator<Item = Value>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::explain::explain;
+    use crate::ad::ClassAd;
+    use crate::explain::{Market, explain};
     use crate::negotiate::Snapshot;
 
     fn first(job: &str, slots: &[&str]) -> String {

@@ -2,11 +2,12 @@
 //!
 //! In: an ad and one of its attributes. Out: a plan, whose conditions are evaluated against many ads and counted.
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::ad::ClassAd;
-use crate::eval::scope::{Scope, Settings};
+use crate::eval::scope::Scope;
+#[cfg(test)]
+use crate::eval::scope::Settings;
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::operator::BinaryOp;
@@ -31,7 +32,7 @@ pub enum Joint {
 }
 
 /// What a condition is for one ad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Truth {
     /// True, or a number other than zero.
     True,
@@ -57,13 +58,13 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, truth: Truth) {
+    fn add(&mut self, truth: Truth, ads: usize) {
         *match truth {
             Truth::True => &mut self.yes,
             Truth::False => &mut self.no,
             Truth::Undefined => &mut self.undefined,
             Truth::Error => &mut self.error,
-        } += 1;
+        } += ads;
     }
 
     /// How many ads were looked at.
@@ -199,27 +200,28 @@ impl Plan {
         self.conditions.iter().enumerate().filter(|(_, condition)| condition.required)
     }
 
-    /// What each condition is for a pair of ads.
+    /// What each condition is for a pair of ads, each evaluated by itself.
+    #[cfg(test)]
     pub(super) fn truths(&self, my: &ClassAd, target: &ClassAd, settings: &Settings) -> Vec<Truth> {
         let scope = Scope::new(my, settings).with_target(target);
         self.conditions.iter().map(|condition| truth(scope, &condition.expr)).collect()
     }
 
-    /// The conditions with what they are for many ads.
-    pub(super) fn counted<'t>(&self, rows: impl Iterator<Item = &'t [Truth]>) -> Vec<Clause> {
+    /// The conditions with what they are for many ads: what each is, and for how many ads it is so.
+    pub(super) fn counted<'t>(&self, rows: impl Iterator<Item = (&'t [Truth], usize)>) -> Vec<Clause> {
         let mut alone = vec![Counts::default(); self.conditions.len()];
         let mut together = vec![0usize; self.conditions.len()];
-        for row in rows {
+        for (row, ads) in rows {
             let mut so_far = true;
             for (at, condition) in self.conditions.iter().enumerate() {
-                alone[at].add(row[at]);
+                alone[at].add(row[at], ads);
                 if condition.required {
                     so_far &= row[at] == Truth::True;
-                    together[at] += usize::from(so_far);
+                    together[at] += if so_far { ads } else { 0 };
                 } else if self.is_option(at) {
                     let before = (0..at).filter(|other| self.conditions[*other].parent == condition.parent);
                     let any = before.chain([at]).any(|option| row[option] == Truth::True);
-                    together[at] += usize::from(any);
+                    together[at] += if any { ads } else { 0 };
                 }
             }
         }
@@ -252,11 +254,6 @@ pub(super) fn truth(scope: Scope<'_>, expr: &Expr) -> Truth {
     }
 }
 
-/// What each condition of a plan is for each of many targets.
-pub(super) fn table(plan: &Plan, my: &ClassAd, targets: &[ClassAd], settings: &Settings) -> Vec<Vec<Truth>> {
-    targets.par_iter().map(|target| plan.truths(my, target, settings)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,8 +275,8 @@ mod tests {
         .collect();
         let plan = Plan::of(&job, Name::new("Requirements"));
         let settings = Settings::default();
-        let rows = table(&plan, &job, &slots, &settings);
-        let clauses = plan.counted(rows.iter().map(Vec::as_slice));
+        let rows: Vec<_> = slots.iter().map(|slot| plan.truths(&job, slot, &settings)).collect();
+        let clauses = plan.counted(rows.iter().map(|row| (row.as_slice(), 1)));
         let shown: Vec<_> = clauses[1..]
             .iter()
             .map(|c| {

@@ -5,17 +5,27 @@
 pub mod causes;
 pub mod clauses;
 pub mod cycle;
+mod edit;
 pub mod group;
 mod kinds;
+pub mod limit;
 pub mod names;
 pub mod nearest;
+pub mod obstacle;
+mod panel;
 pub mod reasons;
 pub mod slot;
+pub mod stand;
 pub mod submitter;
+pub mod suggestion;
+pub mod taken;
+mod trial;
+pub mod turn;
+pub mod view;
+mod wish;
 
 use std::collections::BTreeMap;
 
-use hashbrown::HashMap;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -24,12 +34,12 @@ use crate::config::ConfigError;
 use crate::eval::matching::symmetric;
 use crate::eval::scope::Settings;
 use crate::explain::causes::Cause;
-use crate::explain::clauses::{Clause, Plan, Truth};
+use crate::explain::clauses::Clause;
 use crate::explain::cycle::Story;
-use crate::explain::kinds::Kinds;
 use crate::explain::names::Absent;
-use crate::explain::nearest::{Near, Suggestion};
-use crate::name::Name;
+use crate::explain::nearest::Near;
+use crate::explain::suggestion::Suggestion;
+use crate::explain::view::View;
 use crate::negotiate::Snapshot;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::scene::{Asker, Scene, scene};
@@ -104,14 +114,6 @@ pub struct Market {
     pub settings: Settings,
 }
 
-/// Slots with the same requirements: which, and the conditions.
-pub(crate) struct Group {
-    members: Vec<usize>,
-    plan: Plan,
-    /// What each condition is for the job, a row a member.
-    rows: Vec<Vec<Truth>>,
-}
-
 impl Market {
     /// The slots of a snapshot that take part in a cycle.
     ///
@@ -157,42 +159,6 @@ impl From<Scene> for Market {
     }
 }
 
-/// The slots by their policies, in the order in which each is met first.
-fn groups(market: &Market, job: &ClassAd, kinds: &Kinds) -> Vec<Group> {
-    let requirements = Name::new("Requirements");
-    let mut index: HashMap<u32, usize> = HashMap::new();
-    let mut members: Vec<Vec<usize>> = Vec::new();
-    for (at, kind) in kinds.of.iter().enumerate() {
-        let group = *index.entry(kinds.policy[*kind as usize]).or_insert_with(|| {
-            members.push(Vec::new());
-            members.len() - 1
-        });
-        members[group].push(at);
-    }
-    let group = |members: Vec<usize>| {
-        let plan = Plan::of(&market.slots[members[0]], requirements);
-        let mut of_kind: Vec<Vec<Truth>> = vec![Vec::new(); kinds.first.len()];
-        let asked: Vec<(usize, Vec<Truth>)> = kinds
-            .among(&members)
-            .into_par_iter()
-            .map(|(at, _)| (kinds.of[at] as usize, plan.truths(&market.slots[at], job, &market.settings)))
-            .collect();
-        for (kind, row) in asked {
-            of_kind[kind] = row;
-        }
-        let rows = members.iter().map(|at| of_kind[kinds.of[*at] as usize].clone()).collect();
-        Group { members, plan, rows }
-    };
-    members.into_iter().map(group).collect()
-}
-
-/// What each condition of a job is for each slot.
-fn rows(market: &Market, job: &ClassAd, plan: &Plan, kinds: &Kinds) -> Vec<Vec<Truth>> {
-    let of_kind: Vec<Vec<Truth>> =
-        kinds.first.par_iter().map(|at| plan.truths(job, &market.slots[*at], &market.settings)).collect();
-    kinds.each(&of_kind)
-}
-
 /// The job of a snapshot with a number, or the first for which an expression holds.
 pub fn find<'s>(
     snapshot: &'s Snapshot,
@@ -208,69 +174,7 @@ pub fn find<'s>(
 
 /// Looks at a job against all slots.
 pub fn explain(market: &Market, id: String, submitter: String, job: &ClassAd) -> Explanation {
-    let requirements = Name::new("Requirements");
-    let plan = Plan::of(job, requirements);
-    let kinds = Kinds::of(&market.slots, job);
-    let rows = rows(market, job, &plan, &kinds);
-    let clauses = plan.counted(rows.iter().map(Vec::as_slice));
-    let groups = groups(market, job, &kinds);
-    let accepts = |row: &[Truth]| row.first() == Some(&Truth::True);
-    let mut accepting = vec![false; market.slots.len()];
-    for group in &groups {
-        for (at, row) in group.members.iter().zip(&group.rows) {
-            accepting[*at] = accepts(row);
-        }
-    }
-    let all = |pick: fn(&Clause, usize) -> bool| {
-        let required =
-            plan.required().filter(|(at, _)| !market.slots.is_empty() && pick(&clauses[*at], market.slots.len()));
-        required.map(|(at, _)| clauses[at].text.clone()).collect::<Vec<_>>()
-    };
-    let mut policies: Vec<SlotPolicy> = groups.iter().map(|group| policy(market, group)).collect();
-    policies.sort_by_key(|policy| std::cmp::Reverse(policy.slots - policy.accepting));
-    let (nearest, suggestions) = nearest::nearest(market, job, (&plan, &rows), &groups, &kinds);
-    let absent = names::absent(market, job, &plan, &groups);
-    let view = causes::View { market, job, plan: &plan, rows: &rows, groups: &groups, absent: &absent };
-    Explanation {
-        job: id,
-        submitter,
-        causes: causes::of_match(&view),
-        slots: market.slots.len(),
-        accepted_by_job: rows.iter().filter(|row| accepts(row)).count(),
-        accepting_job: accepting.iter().filter(|accepts| **accepts).count(),
-        matching: rows.iter().zip(&accepting).filter(|(row, slot)| accepts(row) && **slot).count(),
-        never: all(|clause, _| clause.alone.yes == 0),
-        always: all(|clause, slots| clause.alone.yes == slots),
-        absent,
-        clauses,
-        policies,
-        nearest,
-        suggestions,
-        cycle: None,
-    }
-}
-
-/// Only the causes why a job matches no slot; nothing if one does.
-pub fn why(market: &Market, job: &ClassAd) -> Vec<Cause> {
-    let plan = Plan::of(job, Name::new("Requirements"));
-    let kinds = Kinds::of(&market.slots, job);
-    let rows = rows(market, job, &plan, &kinds);
-    let groups = groups(market, job, &kinds);
-    let absent = names::absent(market, job, &plan, &groups);
-    causes::of_match(&causes::View { market, job, plan: &plan, rows: &rows, groups: &groups, absent: &absent })
-}
-
-fn policy(market: &Market, group: &Group) -> SlotPolicy {
-    let accepts = |row: &&Vec<Truth>| row.first() == Some(&Truth::True);
-    let refusing = group.rows.iter().position(|row| !accepts(&row)).unwrap_or(0);
-    let first = group.members[refusing];
-    SlotPolicy {
-        text: market.slots[first].get("Requirements").map(|expr| expr.to_string()).unwrap_or_default(),
-        slots: group.members.len(),
-        accepting: group.rows.iter().filter(accepts).count(),
-        example: market.names[first].clone(),
-        clauses: group.plan.counted(group.rows.iter().map(Vec::as_slice)),
-    }
+    View::of(market, job).explanation(id, submitter)
 }
 
 /// Counts by key, the most frequent first.

@@ -1,12 +1,15 @@
 //! Attributes that conditions refer to and that exist nowhere, with names that look like them.
 
+use hashbrown::HashSet;
 use serde::Serialize;
 
 use crate::ad::ClassAd;
 use crate::builtin::near::{allowance, distance};
+use crate::explain::Market;
 use crate::explain::clauses::{Joint, Plan};
-use crate::explain::{Group, Market};
-use crate::name::{Name, known};
+use crate::explain::kinds::Policy;
+use crate::explain::panel::Panel;
+use crate::name::{Key, Name, known};
 use crate::syntax::expr::{Node, Tree, base_of};
 
 /// An attribute that exists nowhere.
@@ -57,10 +60,17 @@ pub(super) fn references(tree: &Tree, root: u32) -> Vec<(Name, Place)> {
 }
 
 /// The attributes that conditions of the job and of slots refer to and that exist nowhere they are looked for.
-pub(super) fn absent(market: &Market, job: &ClassAd, plan: &Plan, groups: &[Group]) -> Vec<Absent> {
+pub(super) fn absent(
+    market: &Market,
+    panel: &Panel<'_>,
+    job: &ClassAd,
+    plan: &Plan,
+    policies: &[Policy],
+) -> Vec<Absent> {
     let mut found: Vec<Absent> = Vec::new();
-    let in_slots = |name: Name| market.slots.iter().any(|slot| slot.contains(name));
-    for (of_job, plan) in std::iter::once((true, plan)).chain(groups.iter().map(|group| (false, &group.plan))) {
+    // What a condition names can be reached from Requirements.
+    let in_slots = |name: Name| panel.has(name);
+    for (of_job, plan) in std::iter::once((true, plan)).chain(policies.iter().map(|policy| (false, &policy.plan))) {
         for condition in plan.conditions.iter().filter(|condition| condition.joint == Joint::Leaf) {
             for (name, place) in references(condition.expr.tree(), condition.expr.root()) {
                 let (job_side, slot_side) = match (place, of_job) {
@@ -98,7 +108,9 @@ fn similar(market: &Market, job: &ClassAd, name: Name, (job_side, slot_side): (b
     if slot_side {
         ads.extend(market.slots.iter().take(LOOKED_AT));
     }
-    let names = ads.into_iter().flat_map(ClassAd::names);
+    // Most ads have the same names.
+    let mut seen: HashSet<Key> = HashSet::new();
+    let names = ads.into_iter().flat_map(ClassAd::names).filter(|name| seen.insert(name.key()));
     let near =
         names.filter_map(|other| Some((distance(name.as_bytes(), other.as_bytes(), allowed)?, other.folded(), other)));
     near.min_by_key(|(edits, folded, _)| (*edits, *folded)).map(|(_, _, other)| other.to_string())

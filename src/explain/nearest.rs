@@ -4,20 +4,23 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
+use hashbrown::HashMap;
+use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::ad::ClassAd;
 use crate::eval::matching::symmetric;
-use crate::eval::scope::Scope;
-use crate::explain::clauses::{Condition, Joint, Plan, Truth, bare, others, own};
-use crate::explain::kinds::Kinds;
-use crate::explain::{Group, Market};
-use crate::name::Name;
-use crate::syntax::expr::{Expr, Node, NodeId, Tree};
+use crate::explain::clauses::{Condition, Plan, Truth, own};
+use crate::explain::edit::{Bound, Edit, changed, number};
+use crate::explain::panel::Sight;
+use crate::explain::suggestion::{Change, Changed, Suggestion};
+use crate::explain::trial::Trials;
+use crate::explain::view::View;
+use crate::explain::wish::{self, Wishes};
+use crate::name::{Key, Name};
+use crate::program::Side;
+use crate::program::atom::Surveyed;
+use crate::syntax::expr::Expr;
 use crate::syntax::literal::Literal;
-use crate::syntax::operator::{BinaryOp, UnaryOp};
-use crate::value::Value;
 
 /// Slots that fail by the same conditions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,44 +35,6 @@ pub struct Near {
     pub by_slot: Vec<String>,
 }
 
-/// What a change changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Changed {
-    /// An attribute of the job gets another value.
-    Job,
-    /// A constant in an expression of the job becomes another.
-    Constant,
-    /// A condition of the job is left out.
-    Condition,
-    /// The policy of slots.
-    Slot,
-}
-
-/// A change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Change {
-    /// What is changed.
-    pub of: Changed,
-    /// The attribute.
-    pub attribute: String,
-    /// What is there now: a value, or a condition.
-    pub before: String,
-    /// What it becomes; `true` if a condition is left out.
-    pub after: String,
-}
-
-/// Changes that were tried together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Suggestion {
-    /// What to change.
-    pub changes: Vec<Change>,
-    /// Slots that match then.
-    pub slots: usize,
-    /// One that matches then and does not now.
-    pub example: String,
-}
-
 /// Classes of slots that are told.
 const TOLD: usize = 8;
 /// Classes of slots for which changes are made up.
@@ -79,326 +44,234 @@ const SIGNATURES: usize = 8;
 /// Suggestions told.
 const SUGGESTED: usize = 8;
 
-/// Where a value is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Bound {
-    AtMost,
-    Exactly,
-    AtLeast,
+/// Conditions without which the whole is not true, and that are not.
+fn failing(plan: &Plan, row: &[Truth]) -> Vec<usize> {
+    plan.required().map(|(at, _)| at).filter(|at| row[*at] != Truth::True).collect()
 }
 
-/// One thing to change in the job.
-#[derive(Debug, Clone)]
-enum Edit {
-    Attribute(Name, Bound, Literal),
-    /// A node in the expression of an attribute.
-    Constant(Name, Expr, NodeId, Bound, Literal),
-    Condition(Name, Expr, NodeId),
+/// Slots that fail by the same conditions.
+struct Class {
+    by_job: Vec<usize>,
+    policy: usize,
+    by_slot: Vec<usize>,
+    /// Their kinds, the first slot of all in front.
+    kinds: Vec<usize>,
+    slots: usize,
 }
 
-impl Edit {
-    fn key(&self) -> String {
+impl Class {
+    fn conditions(&self) -> usize {
+        self.by_job.len() + self.by_slot.len()
+    }
+}
+
+/// The slots that do not match by what fails, fewest conditions first.
+fn classes(view: &View<'_>) -> Vec<Class> {
+    let mut classes: BTreeMap<(Vec<usize>, usize, Vec<usize>), Vec<usize>> = BTreeMap::new();
+    for (at, kind) in view.kinds.kinds.iter().enumerate() {
+        let policy = &view.kinds.policies[kind.policy];
+        let (by_job, by_slot) = (failing(&view.plan, &kind.one), failing(&policy.plan, &kind.many));
+        // Without Requirements there is nothing to change in them.
+        if !kind.matches() && !(by_job.is_empty() && by_slot.is_empty()) {
+            classes.entry((by_job, kind.policy, by_slot)).or_default().push(at);
+        }
+    }
+    let size = |kinds: &[usize]| kinds.iter().map(|at| view.kinds.kinds[*at].size).sum();
+    let mut classes: Vec<Class> = classes
+        .into_iter()
+        .map(|((by_job, policy, by_slot), kinds)| Class { slots: size(&kinds), by_job, policy, by_slot, kinds })
+        .collect();
+    classes.sort_by_key(|class| (class.conditions(), std::cmp::Reverse(class.slots)));
+    classes
+}
+
+/// The nearest slots and what would make them match.
+pub(super) fn nearest(view: &View<'_>) -> (Vec<Near>, Vec<Suggestion>) {
+    let classes = classes(view);
+    let near = classes.iter().take(TOLD).map(|class| {
+        let text = |plan: &Plan, conditions: &[usize]| {
+            conditions.iter().map(|at| plan.conditions[*at].expr.to_string()).collect::<Vec<_>>()
+        };
+        Near {
+            slots: class.slots,
+            example: view.market.names[view.kinds.kinds[class.kinds[0]].first].clone(),
+            by_job: text(&view.plan, &class.by_job),
+            by_slot: text(&view.kinds.policies[class.policy].plan, &class.by_slot),
+        }
+    });
+    let near = near.collect();
+    let mut made: Vec<MadeUp<'_>> = of_the_job(view, &classes).into_iter().map(MadeUp::OfJob).collect();
+    let tried = classes.iter().take(TRIED).filter(|class| class.by_job.is_empty());
+    made.extend(tried.map(|class| MadeUp::OfSlots(class, replaced(view, class))));
+    // Stable: of the same attribute the smallest change stays first, and what the nearest slots want before the rest.
+    made.sort_by_key(MadeUp::order);
+    let trials = Trials::new(&view.panel, view.job);
+    let mut told: Vec<Suggestion> = Vec::new();
+    for one in made {
+        if told.len() == SUGGESTED {
+            break;
+        }
+        let found = match one {
+            MadeUp::OfJob(edits) => of_edits(view, &trials, &edits, &told),
+            MadeUp::OfSlots(class, conditions) => without(view, class, &conditions),
+        };
+        told.extend(found);
+    }
+    (near, told)
+}
+
+/// A change that was not tried yet.
+enum MadeUp<'c> {
+    OfJob(Vec<Edit>),
+    OfSlots(&'c Class, Vec<&'c Condition>),
+}
+
+impl MadeUp<'_> {
+    /// How much it changes, and what.
+    fn order(&self) -> (usize, Option<Changed>) {
         match self {
-            Edit::Attribute(name, ..) => format!("a {}", name.display().to_ascii_lowercase()),
-            Edit::Constant(holder, _, id, ..) => format!("b {} {id}", holder.display().to_ascii_lowercase()),
-            Edit::Condition(holder, _, id) => format!("c {} {id}", holder.display().to_ascii_lowercase()),
-        }
-    }
-
-    fn value(&self) -> Option<(&Literal, Bound)> {
-        match self {
-            Edit::Attribute(_, bound, value) | Edit::Constant(_, _, _, bound, value) => Some((value, *bound)),
-            Edit::Condition(..) => None,
-        }
-    }
-
-    fn change(&self, job: &ClassAd) -> Change {
-        match self {
-            Edit::Attribute(name, _, value) => Change {
-                of: Changed::Job,
-                attribute: name.to_string(),
-                before: job.get(*name).map_or_else(|| "undefined".to_owned(), |expr| expr.to_string()),
-                after: Expr::literal(value.clone()).to_string(),
-            },
-            Edit::Constant(holder, expr, id, _, value) => Change {
-                of: Changed::Constant,
-                attribute: holder.to_string(),
-                before: expr.to_string(),
-                after: expr.with_literal(*id, value.clone()).to_string(),
-            },
-            Edit::Condition(holder, expr, _) => Change {
-                of: Changed::Condition,
-                attribute: holder.to_string(),
-                before: expr.to_string(),
-                after: "true".to_owned(),
-            },
+            MadeUp::OfJob(edits) => (edits.len(), edits.iter().map(Edit::of).max()),
+            MadeUp::OfSlots(_, conditions) => (conditions.len(), (!conditions.is_empty()).then_some(Changed::Slot)),
         }
     }
 }
 
-/// A number of a literal.
-fn number(literal: &Literal) -> Option<f64> {
-    match literal {
-        Literal::Int(value) => Some(*value as f64),
-        Literal::Real(value) => Some(*value),
-        _ => None,
+/// A change of the job with what it does to all slots; none if no slot is won.
+fn of_edits(view: &View<'_>, trials: &Trials<'_, '_>, edits: &[Edit], told: &[Suggestion]) -> Option<Suggestion> {
+    let changes: Vec<Change> = edits.iter().map(|edit| edit.change(view.job)).collect();
+    if told.iter().any(|one| one.changes == changes) {
+        return None;
     }
+    let names: Vec<Name> = edits.iter().map(Edit::name).collect();
+    let won = trials.of(&changed(view.job, edits), &names)?;
+    Some(Suggestion { changes, slots: won.matching, example: view.market.names[won.first].clone() })
 }
 
-/// The job with changes made.
-fn changed(job: &ClassAd, edits: &[Edit]) -> ClassAd {
-    let mut job = job.clone();
-    // Later nodes first: what is replaced moves only what stands behind it.
-    let mut inside: Vec<(Name, NodeId, Literal)> = Vec::new();
-    for edit in edits {
-        match edit {
-            Edit::Attribute(name, _, value) => job.insert_expr(*name, &Expr::literal(value.clone())),
-            Edit::Constant(holder, _, id, _, value) => inside.push((*holder, *id, value.clone())),
-            Edit::Condition(holder, _, id) => inside.push((*holder, *id, Literal::Bool(true))),
+/// Edits by number: the same of one place and value is one.
+#[derive(Default)]
+struct Edits {
+    known: HashMap<(u32, String), u32>,
+    keys: IndexMap<String, ()>,
+    /// Each with the number of its key.
+    edits: Vec<(u32, Edit)>,
+}
+
+impl Edits {
+    fn number(&mut self, edit: &Edit, key: u32) -> u32 {
+        let value = edit.value().map(|(value, _)| Expr::literal(value.clone()).to_string()).unwrap_or_default();
+        let next = self.edits.len() as u32;
+        *self.known.entry((key, value)).or_insert_with(|| {
+            self.edits.push((key, edit.clone()));
+            next
+        })
+    }
+
+    fn key(&mut self, text: String) -> u32 {
+        self.keys.insert_full(text, ()).0 as u32
+    }
+
+    /// The numbers of the edits of some wishes.
+    fn numbers(&mut self, wishes: &Wishes) -> Vec<u32> {
+        // Edits of one place follow one another.
+        let mut last: Option<(&Edit, u32)> = None;
+        let mut numbers = Vec::with_capacity(wishes.edits.len());
+        for edit in &wishes.edits {
+            let key = match last.filter(|(one, _)| one.is_of_the_place_of(edit)) {
+                Some((_, key)) => key,
+                None => self.key(edit.key()),
+            };
+            last = Some((edit, key));
+            numbers.push(self.number(edit, key));
         }
+        numbers
     }
-    inside.sort_by_key(|(_, id, _)| std::cmp::Reverse(*id));
-    for (holder, id, value) in inside {
-        if let Some(expr) = job.get(holder).filter(|expr| expr.root() >= id) {
-            job.insert_expr(holder, &expr.with_literal(id, value));
-        }
-    }
-    job
-}
 
-/// The bound on the left side of a comparison.
-fn bound(op: BinaryOp, handle_is_left: bool) -> Option<(Bound, i64)> {
-    let (bound, off) = match op {
-        BinaryOp::LessEqual => (Bound::AtMost, 0),
-        BinaryOp::Less => (Bound::AtMost, -1),
-        BinaryOp::GreaterEqual => (Bound::AtLeast, 0),
-        BinaryOp::Greater => (Bound::AtLeast, 1),
-        BinaryOp::Equal | BinaryOp::Is => return Some((Bound::Exactly, 0)),
-        _ => return None,
-    };
-    Some(match (handle_is_left, bound) {
-        (true, bound) => (bound, off),
-        (false, Bound::AtMost) => (Bound::AtLeast, -off),
-        (false, _) => (Bound::AtMost, -off),
-    })
-}
-
-/// A value that satisfies a bound as a constant.
-fn constant(value: &Value, off: i64) -> Option<Literal> {
-    match value {
-        Value::Int(value) => value.checked_add(off).map(Literal::Int),
-        Value::Real(value) if off == 0 && value.is_finite() => Some(Literal::Real(*value)),
-        Value::Real(value) if value.is_finite() => Some(Literal::Real(value + off as f64)),
-        Value::Str(text) if off == 0 => Some(Literal::Str(text.clone())),
-        Value::Bool(value) if off == 0 => Some(Literal::Bool(*value)),
-        _ => None,
-    }
-}
-
-/// What to change in the job so that one of its own conditions holds.
-fn of_job(condition: &Condition, job: &ClassAd, scope: Scope<'_>) -> Edit {
-    let tree = condition.expr.tree();
-    let drop = || Edit::Condition(condition.holder, condition.expr.clone(), condition.expr.root());
-    let Node::Binary(op, left, right) = *condition.expr.node() else { return drop() };
-    let wanted = |handle: NodeId, other: NodeId| -> Option<(Bound, Literal)> {
-        let (bound, off) = bound(op, handle == left)?;
-        let value = scope.eval(&condition.expr.part(other)).ok()?;
-        Some((bound, constant(&value, off)?))
-    };
-    for (handle, other) in [(left, right), (right, left)] {
-        let inner = bare(tree, handle);
-        if let Some(name) = own(tree, inner).filter(|name| job.contains(*name))
-            && let Some((bound, value)) = wanted(handle, other)
-        {
-            return Edit::Attribute(name, bound, value);
-        }
-    }
-    for (handle, other) in [(left, right), (right, left)] {
-        let inner = bare(tree, handle);
-        if matches!(tree.node(inner), Node::Literal(_))
-            && let Some((bound, value)) = wanted(handle, other)
-        {
-            return Edit::Constant(condition.holder, condition.expr.clone(), inner, bound, value);
-        }
-    }
-    drop()
-}
-
-/// What to change in the job so that a condition of a slot holds, if that is known.
-fn for_slot(tree: &Tree, expr: &Expr, slot: &ClassAd, scope: Scope<'_>) -> Option<Edit> {
-    let root = bare(tree, expr.root());
-    if let Some(name) = others(tree, root, slot) {
-        return Some(Edit::Attribute(name, Bound::Exactly, Literal::Bool(true)));
-    }
-    match *tree.node(root) {
-        Node::Unary(UnaryOp::Not, inner) => {
-            let name = others(tree, bare(tree, inner), slot)?;
-            Some(Edit::Attribute(name, Bound::Exactly, Literal::Bool(false)))
-        }
-        Node::Binary(op, left, right) => [(left, right), (right, left)].into_iter().find_map(|(handle, other)| {
-            let name = others(tree, bare(tree, handle), slot)?;
-            let (bound, off) = bound(op, handle == left)?;
-            let value = scope.eval(&expr.part(other)).ok()?;
-            Some(Edit::Attribute(name, bound, constant(&value, off)?))
-        }),
-        _ => None,
-    }
-}
-
-/// Changes of the job after which all conditions that fail for a slot may hold.
-fn edits(
-    market: &Market,
-    job: &ClassAd,
-    at: usize,
-    (plan, failing): (&Plan, &[usize]),
-    (group, refusing): (&Group, &[usize]),
-) -> Option<Vec<Edit>> {
-    let slot = &market.slots[at];
-    let scope = Scope::new(job, &market.settings).with_target(slot);
-    let mut found: BTreeMap<String, Edit> = BTreeMap::new();
-    let mut add = |edit: Edit| {
-        let tighter = match (found.get(&edit.key()).and_then(Edit::value), edit.value()) {
+    /// Adds an edit to others, unless there is one of its place that asks for as much.
+    fn add(&self, found: &mut Vec<u32>, new: u32) {
+        let (key, edit) = &self.edits[new as usize];
+        let Some(at) = found.iter().position(|old| self.edits[*old as usize].0 == *key) else {
+            return found.push(new);
+        };
+        let tighter = match (self.edits[found[at] as usize].1.value(), edit.value()) {
             (Some((old, Bound::AtMost)), Some((new, Bound::AtMost))) => number(new) < number(old),
             (Some((old, Bound::AtLeast)), Some((new, Bound::AtLeast))) => number(new) > number(old),
             (Some((_, Bound::Exactly)), _) => false,
             _ => true,
         };
         if tighter {
-            found.insert(edit.key(), edit);
-        }
-    };
-    for condition in failing {
-        add(of_job(&plan.conditions[*condition], job, scope));
-    }
-    let scope = Scope::new(slot, &market.settings).with_target(job);
-    for condition in refusing.iter().map(|condition| &group.plan.conditions[*condition]) {
-        let tree = condition.expr.tree();
-        let mut parts = vec![condition.expr.clone()];
-        if condition.joint == Joint::Any {
-            parts = options(&condition.expr);
-        }
-        add(parts.iter().find_map(|part| for_slot(tree, part, slot, scope))?);
-    }
-    Some(found.into_values().collect())
-}
-
-/// The parts of a chain of `||`.
-fn options(expr: &Expr) -> Vec<Expr> {
-    let (mut waiting, mut found) = (vec![expr.root()], Vec::new());
-    while let Some(id) = waiting.pop() {
-        match *expr.tree().node(bare(expr.tree(), id)) {
-            Node::Binary(BinaryOp::Or, left, right) => waiting.extend([right, left]),
-            _ => found.push(expr.part(id)),
+            found[at] = new;
         }
     }
-    found
 }
 
-/// Conditions without which the whole is not true, and that are not.
-fn failing(plan: &Plan, row: &[Truth]) -> Vec<usize> {
-    plan.required().map(|(at, _)| at).filter(|at| row[*at] != Truth::True).collect()
-}
-
-type Class = (Vec<usize>, usize, Vec<usize>);
-
-/// The nearest slots and what would make them match.
-pub(super) fn nearest(
-    market: &Market,
-    job: &ClassAd,
-    (plan, rows): (&Plan, &[Vec<Truth>]),
-    groups: &[Group],
-    kinds: &Kinds,
-) -> (Vec<Near>, Vec<Suggestion>) {
-    let mut classes: BTreeMap<Class, Vec<usize>> = BTreeMap::new();
-    for (number, group) in groups.iter().enumerate() {
-        for (at, row) in group.members.iter().zip(&group.rows) {
-            let (by_job, by_slot) = (failing(plan, &rows[*at]), failing(&group.plan, row));
-            let refused = [rows[*at].first(), row.first()].iter().any(|whole| *whole != Some(&Truth::True));
-            // Without Requirements there is nothing to change in them.
-            if refused && !(by_job.is_empty() && by_slot.is_empty()) {
-                classes.entry((by_job, number, by_slot)).or_default().push(*at);
-            }
-        }
-    }
-    let mut classes: Vec<(Class, Vec<usize>)> = classes.into_iter().collect();
-    classes.sort_by_key(|((by_job, _, by_slot), slots)| (by_job.len() + by_slot.len(), std::cmp::Reverse(slots.len())));
-    let near = classes.iter().take(TOLD).map(|((by_job, group, by_slot), slots)| Near {
-        slots: slots.len(),
-        example: market.names[slots[0]].clone(),
-        by_job: by_job.iter().map(|at| plan.conditions[*at].expr.to_string()).collect(),
-        by_slot: by_slot.iter().map(|at| groups[*group].plan.conditions[*at].expr.to_string()).collect(),
-    });
-    let near = near.collect();
-    let mut suggestions = of_the_job(market, job, plan, groups, &classes, kinds);
-    suggestions.extend(of_slots(market, job, groups, &classes, kinds));
-    // Stable: of the same attribute the smallest change stays first, and what the nearest slots want before the rest.
-    let order = |one: &Suggestion| (one.changes.len(), one.changes.iter().map(|change| change.of).max());
-    suggestions.sort_by_key(order);
-    suggestions.truncate(SUGGESTED);
-    (near, suggestions)
-}
-
-/// Edits, what they write, and how many slots want them.
-type Variant = (Vec<Edit>, String, usize);
-
-/// Changes of the job, tried.
-fn of_the_job(
-    market: &Market,
-    job: &ClassAd,
-    plan: &Plan,
-    groups: &[Group],
-    classes: &[(Class, Vec<usize>)],
-    kinds: &Kinds,
-) -> Vec<Suggestion> {
-    let matches = matching(market, job, kinds);
+/// Changes of the job that the nearest slots want: the sets of edits worth trying, those of few attributes first.
+fn of_the_job(view: &View<'_>, classes: &[Class]) -> Vec<Vec<Edit>> {
+    let mut edits = Edits::default();
     // By what is changed: the values wanted, and how many slots want each.
-    let mut signatures: Vec<(Vec<String>, Vec<Variant>)> = Vec::new();
-    for ((by_job, group, by_slot), slots) in classes.iter().take(TRIED) {
-        let made: Vec<(Vec<Edit>, usize)> = kinds
-            .among(slots)
-            .into_par_iter()
-            .filter_map(|(at, count)| {
-                Some((edits(market, job, at, (plan, by_job), (&groups[*group], by_slot))?, count))
-            })
-            .collect();
-        for (edits, count) in made {
-            let keys: Vec<String> = edits.iter().map(Edit::key).collect();
-            let value = edits.iter().map(|edit| edit.change(job).after).collect::<Vec<_>>().join("\n");
-            let known = signatures.iter().position(|(other, _)| *other == keys);
-            let variants = match known {
-                Some(at) => &mut signatures[at].1,
-                None => {
-                    signatures.push((keys, Vec::new()));
-                    let last = signatures.len() - 1;
-                    &mut signatures[last].1
-                }
-            };
-            match variants.iter().position(|(_, text, _)| *text == value) {
-                Some(at) => variants[at].2 += count,
-                None if variants.len() < 1000 => variants.push((edits, value, count)),
-                None => {}
-            }
+    let mut signatures: IndexMap<Vec<u32>, IndexMap<Vec<u32>, usize>> = IndexMap::new();
+    for class in classes.iter().take(TRIED) {
+        let slots = view.kinds.ads_of(&class.kinds);
+        let wanted = wanted(view, class, &slots, &mut edits);
+        for mut set in wanted.into_iter().flatten() {
+            set.sort_unstable_by(|a, b| {
+                let key = |number: &u32| edits.keys.get_index(edits.edits[*number as usize].0 as usize);
+                key(a).cmp(&key(b))
+            });
+            let keys: Vec<u32> = set.iter().map(|number| edits.edits[*number as usize].0).collect();
+            *signatures.entry(keys).or_default().entry(set).or_default() += 1;
         }
     }
+    let mut signatures: Vec<(Vec<u32>, IndexMap<Vec<u32>, usize>)> = signatures.into_iter().collect();
     signatures.sort_by_key(|(keys, _)| keys.len());
-    let mut found: Vec<Suggestion> = Vec::new();
+    let made = |set: &Vec<u32>| set.iter().map(|number| edits.edits[*number as usize].1.clone()).collect();
+    let mut found: Vec<Vec<Edit>> = Vec::new();
     for (_, variants) in signatures.iter().take(SIGNATURES) {
-        for at in chosen(variants) {
-            let edits = &variants[at].0;
-            let changes: Vec<Change> = edits.iter().map(|edit| edit.change(job)).collect();
-            if found.iter().all(|one| one.changes != changes)
-                && let Some(suggestion) = tried(market, &matches, &changed(job, edits), changes, kinds)
-            {
-                found.push(suggestion);
-            }
-        }
+        let variants: Vec<(Vec<Edit>, usize)> = variants.iter().map(|(set, count)| (made(set), *count)).collect();
+        found.extend(chosen(&variants).into_iter().map(|at| variants[at].0.clone()));
     }
     found
+}
+
+/// For each slot of a class, edits after which all conditions that fail for it may hold.
+fn wanted(view: &View<'_>, class: &Class, slots: &[u32], edits: &mut Edits) -> Vec<Option<Vec<u32>>> {
+    let mut wanted = vec![None; slots.len()];
+    let mut parts: IndexMap<u32, (Vec<usize>, Vec<u32>)> = IndexMap::new();
+    for (place, slot) in slots.iter().enumerate() {
+        let part = parts.entry(view.panel.block_of(*slot as usize)).or_default();
+        part.0.push(place);
+        part.1.push(*slot);
+    }
+    for (places, part) in parts.values() {
+        let sight = view.panel.sight(part, view.job);
+        for (at, set) in places.iter().zip(wanted_in_block(view, class, sight, edits)) {
+            wanted[*at] = set;
+        }
+    }
+    wanted
+}
+
+/// As [`wanted`], of slots of one block.
+fn wanted_in_block(view: &View<'_>, class: &Class, sight: Sight<'_, '_>, edits: &mut Edits) -> Vec<Option<Vec<u32>>> {
+    let of_slots = &view.kinds.policies[class.policy].plan;
+    let mut all: Vec<(Wishes, Vec<u32>)> = Vec::new();
+    let by_job = class.by_job.iter().map(|at| wish::of_job(sight, &view.plan.conditions[*at]));
+    for wishes in by_job.chain(class.by_slot.iter().map(|at| wish::of_slots(sight, &of_slots.conditions[*at]))) {
+        let numbers = edits.numbers(&wishes);
+        all.push((wishes, numbers));
+    }
+    let set = |slot: usize| {
+        let mut set = Vec::with_capacity(all.len());
+        for (wishes, numbers) in &all {
+            edits.add(&mut set, numbers[wishes.of(slot)?]);
+        }
+        Some(set)
+    };
+    (0..sight.ads.len()).map(set).collect()
 }
 
 /// The variants worth trying: the smallest change, the one that most slots want, and the largest.
-fn chosen(variants: &[(Vec<Edit>, String, usize)]) -> Vec<usize> {
-    let distance = |edits: &[Edit]| -> f64 {
+fn chosen(variants: &[(Vec<Edit>, usize)]) -> Vec<usize> {
+    let distance = |(edits, _): &(Vec<Edit>, usize)| -> f64 {
         edits
             .iter()
             .filter_map(|edit| edit.value())
@@ -409,9 +282,10 @@ fn chosen(variants: &[(Vec<Edit>, String, usize)]) -> Vec<usize> {
             })
             .sum()
     };
+    let distances: Vec<f64> = variants.iter().map(distance).collect();
     let all = || 0..variants.len();
-    let by_distance = |a: &usize, b: &usize| distance(&variants[*a].0).total_cmp(&distance(&variants[*b].0));
-    let picks = [all().min_by(by_distance), all().rev().max_by_key(|at| variants[*at].2), all().max_by(by_distance)];
+    let by_distance = |a: &usize, b: &usize| distances[*a].total_cmp(&distances[*b]);
+    let picks = [all().min_by(by_distance), all().rev().max_by_key(|at| variants[*at].1), all().max_by(by_distance)];
     let mut chosen: Vec<usize> = Vec::new();
     for at in picks.into_iter().flatten() {
         if !chosen.contains(&at) {
@@ -421,79 +295,82 @@ fn chosen(variants: &[(Vec<Edit>, String, usize)]) -> Vec<usize> {
     chosen
 }
 
-/// Whether each kind of slot matches a job.
-fn matching(market: &Market, job: &ClassAd, kinds: &Kinds) -> Vec<bool> {
-    kinds.first.par_iter().map(|at| symmetric(job, &market.slots[*at], &market.settings)).collect()
+/// The conditions of the slots of a class that fail, in the order in which they are replaced.
+fn replaced<'v>(view: &'v View<'_>, class: &Class) -> Vec<&'v Condition> {
+    let plan = &view.kinds.policies[class.policy].plan;
+    let mut conditions: Vec<&Condition> = class.by_slot.iter().map(|at| &plan.conditions[*at]).collect();
+    // What stands last is replaced first, since that moves nothing before it; and once, however often a policy
+    // refers to the attribute it stands in.
+    conditions.sort_by_key(|condition| (std::cmp::Reverse(condition.expr.root()), condition.holder.folded()));
+    conditions.dedup_by_key(|condition| (condition.expr.root(), condition.holder.folded()));
+    conditions
 }
 
-/// A change of the job with what it does to all slots; none if no slot is won.
-fn tried(market: &Market, old: &[bool], after: &ClassAd, changes: Vec<Change>, kinds: &Kinds) -> Option<Suggestion> {
-    let new = matching(market, after, kinds);
-    let won = old.iter().zip(&new).position(|(old, new)| *new && !old)?;
-    let slots = new.iter().zip(&kinds.sizes).filter(|(matches, _)| **matches).map(|(_, size)| size).sum();
-    Some(Suggestion { changes, slots, example: market.names[kinds.first[won]].clone() })
-}
-
-/// Changes of the policies of slots, tried on the slots that only their own conditions keep away.
-fn of_slots(
-    market: &Market,
-    job: &ClassAd,
-    groups: &[Group],
-    classes: &[(Class, Vec<usize>)],
-    kinds: &Kinds,
-) -> Vec<Suggestion> {
-    let mut found = Vec::new();
-    for ((by_job, group, by_slot), slots) in classes.iter().take(TRIED) {
-        if !by_job.is_empty() {
-            continue;
-        }
-        let plan = &groups[*group].plan;
-        let mut conditions: Vec<&Condition> = by_slot.iter().map(|at| &plan.conditions[*at]).collect();
-        // What stands last is replaced first, since that moves nothing before it; and once, however often a policy
-        // refers to the attribute it stands in.
-        conditions.sort_by_key(|condition| (std::cmp::Reverse(condition.expr.root()), condition.holder.folded()));
-        conditions.dedup_by_key(|condition| (condition.expr.root(), condition.holder.folded()));
-        let with = |at: usize| {
-            let mut slot = market.slots[at].clone();
-            for condition in &conditions {
-                match own(condition.expr.tree(), condition.expr.root()).filter(|name| slot.contains(*name)) {
-                    Some(name) => slot.insert(name, true),
-                    None => {
-                        if let Some(expr) = slot.get(condition.holder) {
-                            let part = condition.expr.root();
-                            slot.insert_expr(condition.holder, &expr.with_literal(part, Literal::Bool(true)));
-                        }
+/// A change of the policy of slots that only their own conditions keep away; none if no slot is won.
+fn without(view: &View<'_>, class: &Class, conditions: &[&Condition]) -> Option<Suggestion> {
+    let with = |at: usize| {
+        let mut slot = view.market.slots[at].clone();
+        for condition in conditions {
+            match own(condition.expr.tree(), condition.expr.root()).filter(|name| slot.contains(*name)) {
+                Some(name) => slot.insert(name, true),
+                None => {
+                    if let Some(expr) = slot.get(condition.holder) {
+                        let part = condition.expr.root();
+                        slot.insert_expr(condition.holder, &expr.with_literal(part, Literal::Bool(true)));
                     }
                 }
             }
-            slot
-        };
-        let won: Vec<(usize, usize)> =
-            kinds.among(slots).into_par_iter().filter(|(at, _)| symmetric(job, &with(*at), &market.settings)).collect();
-        let Some((first, _)) = won.first() else { continue };
-        let change = |condition: &&Condition| {
-            let text = condition.expr.to_string();
-            match own(condition.expr.tree(), condition.expr.root()).filter(|name| market.slots[*first].contains(*name))
-            {
-                Some(name) => Change {
-                    of: Changed::Slot,
-                    attribute: name.to_string(),
-                    before: market.slots[*first].get(name).map(|expr| expr.to_string()).unwrap_or_default(),
-                    after: "true".to_owned(),
-                },
-                None => Change {
-                    of: Changed::Slot,
-                    attribute: condition.holder.to_string(),
-                    before: text,
-                    after: "true".to_owned(),
-                },
+        }
+        slot
+    };
+    let matches = |at: usize| symmetric(view.job, &with(at), &view.market.settings);
+    let (mut won, mut first) = (0, None::<usize>);
+    for at in &class.kinds {
+        let kind = &view.kinds.kinds[*at];
+        if view.panel.is_foreseen() && is_apart(view, class, conditions, kind.first) {
+            // All conditions are what they are for the first one, but those that are replaced.
+            if matches(kind.first) {
+                won += kind.size;
+                first = first.into_iter().chain([kind.first]).min();
             }
-        };
-        found.push(Suggestion {
-            changes: conditions.iter().map(change).collect(),
-            slots: won.iter().map(|(_, count)| count).sum(),
-            example: market.names[*first].clone(),
-        });
+            continue;
+        }
+        let own = view.kinds.ads_of(&[*at]).into_iter().map(|slot| slot as usize);
+        let own: Vec<usize> = own.filter(|slot| matches(*slot)).collect();
+        won += own.len();
+        first = first.into_iter().chain(own.first().copied()).min();
     }
-    found
+    let first = first?;
+    let slot = &view.market.slots[first];
+    let change = |condition: &&Condition| {
+        let of_name = own(condition.expr.tree(), condition.expr.root()).filter(|name| slot.contains(*name));
+        let (attribute, before) = match of_name {
+            Some(name) => (name, slot.get(name).map(|expr| expr.to_string()).unwrap_or_default()),
+            None => (condition.holder, condition.expr.to_string()),
+        };
+        Change { of: Changed::Slot, attribute: attribute.to_string(), before, after: "true".to_owned() }
+    };
+    let changes = conditions.iter().map(change).collect();
+    Some(Suggestion { changes, slots: won, example: view.market.names[first].clone() })
+}
+
+/// Whether nothing else that both sides ask looks at what is replaced: then what is left is the same for all slots of a kind.
+fn is_apart(view: &View<'_>, class: &Class, conditions: &[&Condition], slot: usize) -> bool {
+    let ads = [slot as u32];
+    let (world, mut surveyed) = (view.panel.sight(&ads, view.job).world(), Surveyed::default());
+    let written: Vec<Key> = conditions
+        .iter()
+        .flat_map(|condition| [own(condition.expr.tree(), condition.expr.root()), Some(condition.holder)])
+        .flatten()
+        .map(Name::key)
+        .collect();
+    let plan = &view.kinds.policies[class.policy].plan;
+    let all = view.plan.required().map(|(_, condition)| (Side::Other, condition));
+    let others =
+        plan.required().filter(|(at, _)| !class.by_slot.contains(at)).map(|(_, condition)| (Side::Row, condition));
+    let mut all = all.chain(others);
+    all.all(|(side, condition)| {
+        let depends = world.depends(condition.expr.tree(), condition.expr.root(), side, &mut surveyed);
+        !depends.row.iter().any(|name| written.contains(&name.key()))
+    })
 }

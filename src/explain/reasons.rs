@@ -6,8 +6,10 @@ use hashbrown::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::config::ConfigError;
-use crate::explain::cycle::{Asked, number, of_cycle, story};
-use crate::explain::{Market, why};
+use crate::explain::Market;
+use crate::explain::cycle::{Asked, number, story};
+use crate::explain::obstacle::of_cycle;
+use crate::explain::view::View;
 use crate::negotiate::Snapshot;
 use crate::negotiate::outcome::Outcome;
 use crate::negotiate::scene::scene;
@@ -60,8 +62,9 @@ pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<Common>, Con
         let job = &jobs[*at];
         let submitter = job.submitter.to_string();
         let asked = Asked { id: job.id, submitter: &submitter, activity: job.activity, asker };
-        let mut causes = of_cycle(&story(outcome, snapshot, &market, &asked)?, outcome, &market, &asked);
-        causes.extend(why(&market, &asker.ad));
+        let view = View::of(&market, &asker.ad);
+        let mut causes = of_cycle(&story(outcome, snapshot, &view, &asked)?, outcome, &view, &asked);
+        causes.extend(view.causes());
         let text = causes.into_iter().next().map_or_else(|| "no slot was left".to_owned(), |cause| cause.text);
         let example = job.id.to_string();
         let entry = found.entry(text.clone()).or_insert(Common { text, jobs: 0, requests: 0, example });

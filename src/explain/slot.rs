@@ -1,12 +1,15 @@
 //! Why a slot is idle, or who got it: which jobs it accepts, which accept it, and what became of them.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::ad::ClassAd;
-use crate::eval::matching::symmetric;
 use crate::explain::causes::{Cause, Reason};
-use crate::explain::clauses::{Clause, Joint, Plan, Truth, table};
+use crate::explain::clauses::{Clause, Joint, Plan, Truth};
+use crate::explain::kinds::{Kind, Kinds};
+use crate::explain::panel::Panel;
 use crate::explain::{Market, tally};
 use crate::name::Name;
 use crate::negotiate::Outcome;
@@ -73,14 +76,10 @@ pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &s
             (job.activity == Activity::Idle).then(|| (ad, job.submitter.to_string(), job.id.to_string()))
         })
         .collect();
-    let ads: Vec<ClassAd> = idle.iter().map(|(ad, ..)| (*ad).clone()).collect();
-    let requirements = Name::new("Requirements");
-    let plan = Plan::of(slot, requirements);
-    let rows = table(&plan, slot, &ads, settings);
-    let accepts = |row: &Vec<Truth>| row.first() == Some(&Truth::True);
-    let matching: Vec<bool> = ads.par_iter().map(|job| symmetric(job, slot, settings)).collect();
-    let refusals: Vec<Option<String>> = ads.par_iter().map(|job| refusal(job, slot, market)).collect();
-    let refused_by = rows.iter().zip(&refusals).filter(|(row, _)| accepts(row)).filter_map(|(_, text)| text.clone());
+    let plan = Plan::of(slot, Name::new("Requirements"));
+    let panel = Panel::of(idle.iter().map(|(ad, ..)| *ad).collect(), slot, settings);
+    let kinds = Kinds::of(&panel, slot, &plan);
+    let matching: Vec<bool> = kinds.of.iter().map(|kind| kinds.kinds[*kind as usize].matches()).collect();
     let matched = outcome.matches.iter().find(|made| made.slot == market.names[at]).cloned();
     let mut explanation = SlotExplanation {
         slot: market.names[at].clone(),
@@ -92,11 +91,11 @@ pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &s
         weight: market.weights[at],
         causes: Vec::new(),
         jobs: idle.len(),
-        accepted_by_slot: rows.iter().filter(|row| accepts(row)).count(),
-        accepting_slot: refusals.iter().filter(|text| text.is_none()).count(),
-        matching: matching.iter().filter(|matches| **matches).count(),
-        clauses: plan.counted(rows.iter().map(Vec::as_slice)),
-        refused_by: tally(refused_by),
+        accepted_by_slot: kinds.count(Kind::is_accepted),
+        accepting_slot: kinds.count(Kind::accepts),
+        matching: kinds.count(Kind::matches),
+        clauses: plan.counted(kinds.kinds.iter().map(|kind| (kind.one.as_slice(), kind.size))),
+        refused_by: refusals(&kinds),
         candidates: candidates(outcome, &idle, &matching, &market.names[at]),
         matched,
     };
@@ -104,18 +103,22 @@ pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &s
     Some(explanation)
 }
 
-/// The first condition by which a job refuses a slot.
-fn refusal(job: &ClassAd, slot: &ClassAd, market: &Market) -> Option<String> {
-    let plan = Plan::of(job, Name::new("Requirements"));
-    let row = plan.truths(job, slot, &market.settings);
-    match row.first() {
-        None => Some("no Requirements".to_owned()),
-        Some(Truth::True) => None,
-        Some(_) => {
-            let first = plan.required().find(|(at, _)| row[*at] != Truth::True);
-            first.map(|(_, condition)| condition.expr.to_string())
-        }
+/// By which conditions jobs that a slot accepts refuse it first, and how many; the most jobs first.
+fn refusals(kinds: &Kinds) -> Vec<(String, usize)> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for kind in kinds.kinds.iter().filter(|kind| kind.is_accepted() && !kind.accepts()) {
+        let plan = &kinds.policies[kind.policy].plan;
+        let first = plan.required().find(|(at, _)| kind.many[*at] != Truth::True);
+        let text = match first {
+            Some((_, condition)) => condition.expr.to_string(),
+            None if plan.conditions.is_empty() => "no Requirements".to_owned(),
+            None => continue,
+        };
+        *counts.entry(text).or_default() += kind.size;
     }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
 }
 
 fn candidates(outcome: &Outcome, idle: &[(&ClassAd, String, String)], matching: &[bool], name: &str) -> Vec<Candidate> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::explain::cycle::{Turn, ceiling, turns};
+use crate::explain::turn::{Turn, ceiling, turns};
 use crate::negotiate::outcome::Rejection;
 use crate::negotiate::summary::Summary;
 use crate::negotiate::{Outcome, Snapshot};

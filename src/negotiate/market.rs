@@ -1,5 +1,6 @@
 //! Where requests look for slots: one question, two answers that must be the same.
 
+use crate::ad::ClassAd;
 use crate::negotiate::offer::{Asking, Offer, Refusal};
 use crate::negotiate::outcome::Tally;
 use crate::pool::Slot;
@@ -49,6 +50,9 @@ pub trait Market {
 
     /// Forgets the candidates found last; at the beginning of a pass over the submitters.
     fn forget(&mut self);
+
+    /// Whether any slot would do for a request of this autocluster, whoever has it; before the first is taken.
+    fn would_do(&self, autocluster: u32, ad: &dyn Fn() -> ClassAd) -> bool;
 
     /// Into how many classes slots and requests fall; none if each is looked at by itself.
     fn classes(&self) -> Option<Classes> {

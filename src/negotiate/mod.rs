@@ -31,6 +31,7 @@ pub use outcome::Outcome;
 pub use snapshot::Snapshot;
 pub use survey::{Survey, survey};
 
+use hashbrown::HashSet;
 use rayon::prelude::*;
 
 use crate::accountant::usage::SlotInUse;
@@ -50,6 +51,7 @@ use crate::pool::projection::{is_projected, project};
 use crate::pool::slot::is_slot;
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Deal, End, Opening, PriorityPolicy};
+use crate::queue::job::JobId;
 use crate::queue::request::{Queue, Request};
 use crate::queue::{Job, Submitter};
 
@@ -108,6 +110,35 @@ pub struct Cycle {
     pub requests: usize,
     /// The slots as the cycle left them, with what it added to their ads.
     pub slots: Vec<Slot>,
+    /// The idle jobs that were offered, by number; none unless asked for.
+    pub prospects: Vec<Prospect>,
+}
+
+/// An idle job, and whether any slot would do for it, whoever has the slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Prospect {
+    /// The job.
+    pub job: JobId,
+    /// The first job of the request it belongs to, if no slot would do; none if one would.
+    pub stuck_in: Option<JobId>,
+}
+
+/// Runs one cycle, and tells of every idle job whether any slot would do for it.
+///
+/// # Errors
+/// As [`negotiate`].
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::negotiate::{Snapshot, run_with_prospects};
+/// let job = ClassAd::parse(b"[ClusterId = 1; ProcId = 0; JobStatus = 1; User = \"a@x\"; Requirements = true]")?;
+/// let cycle = run_with_prospects(&Snapshot { jobs: vec![job], ..Snapshot::default() }).unwrap();
+/// assert_eq!(cycle.prospects[0].stuck_in, Some(cycle.prospects[0].job));
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+pub fn run_with_prospects(snapshot: &Snapshot) -> Result<Cycle, ConfigError> {
+    let slots = snapshot.slots.par_iter().cloned().collect();
+    phases(snapshot, slots, Path::Fast, true, &mut Unwatched)
 }
 
 /// Runs one cycle on a path of choice, and tells of its phases.
@@ -117,7 +148,7 @@ pub struct Cycle {
 pub fn run(snapshot: &Snapshot, path: Path, watch: &mut dyn Watch) -> Result<Cycle, ConfigError> {
     watch.begins("slots");
     let slots = snapshot.slots.par_iter().cloned().collect();
-    phases(snapshot, slots, path, watch)
+    phases(snapshot, slots, path, false, watch)
 }
 
 /// As [`run`], but the slots are taken out of the snapshot, which saves a copy of them.
@@ -127,18 +158,24 @@ pub fn run(snapshot: &Snapshot, path: Path, watch: &mut dyn Watch) -> Result<Cyc
 pub fn run_taking(snapshot: &mut Snapshot, path: Path, watch: &mut dyn Watch) -> Result<Cycle, ConfigError> {
     watch.begins("slots");
     let slots = std::mem::take(&mut snapshot.slots);
-    phases(snapshot, slots, path, watch)
+    phases(snapshot, slots, path, false, watch)
 }
 
 /// The phases of a cycle over slots, one after another.
-fn phases(snapshot: &Snapshot, slots: Vec<ClassAd>, path: Path, watch: &mut dyn Watch) -> Result<Cycle, ConfigError> {
+fn phases(
+    snapshot: &Snapshot,
+    slots: Vec<ClassAd>,
+    path: Path,
+    prospects: bool,
+    watch: &mut dyn Watch,
+) -> Result<Cycle, ConfigError> {
     let settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
     let strange = strange(&slots);
     let slots = self::slots(slots, &rules, &settings);
     watch.begins("charge");
     let mut policy = charge(snapshot, &slots, &rules, &settings);
-    let offered = Offered { slots, strange, size: None };
+    let offered = Offered { slots, strange, size: None, prospects };
     run_open(snapshot, &rules, &mut *policy, offered, path, watch)
 }
 
@@ -153,7 +190,7 @@ fn run_kept<'r>(
     let slots = self::slots(snapshot.slots.clone(), rules, &settings);
     let mut policy = kept.take().unwrap_or_else(|| open(snapshot, &slots, rules, &settings));
     charge_slots(&mut *policy, &slots, snapshot.now);
-    let offered = Offered { slots, strange, size: None };
+    let offered = Offered { slots, strange, size: None, prospects: false };
     let cycle = run_open(snapshot, rules, &mut *policy, offered, Path::Fast, &mut Unwatched)?;
     *kept = Some(policy);
     Ok(cycle.outcome)
@@ -167,6 +204,8 @@ pub(crate) struct Offered {
     pub(crate) strange: (usize, usize),
     /// The size of the pool, if these slots are not all of it.
     pub(crate) size: Option<PoolSize>,
+    /// Whether it is asked of every job if any slot would do for it.
+    pub(crate) prospects: bool,
 }
 
 /// The phases of a cycle behind the charges, under a policy that is open: one that lasts for many cycles, or for one.
@@ -174,7 +213,7 @@ pub(crate) fn run_open(
     snapshot: &Snapshot,
     rules: &Rules,
     policy: &mut dyn PriorityPolicy,
-    Offered { mut slots, strange, size }: Offered,
+    Offered { mut slots, strange, size, prospects }: Offered,
     path: Path,
     watch: &mut dyn Watch,
 ) -> Result<Cycle, ConfigError> {
@@ -201,6 +240,8 @@ pub(crate) fn run_open(
         offers = offers.with_books(log);
     }
     let market = market(offers, &queue, &submitters, rules, &*policy, path);
+    let prospects =
+        if prospects { self::prospects(&*market, &queue, &submitters, rules, &*policy) } else { Vec::new() };
     watch.begins("deal");
     let mut dealing = Dealing::new(&submitters, rules, &settings, queue, market, &live, policy);
     let statistics = &mut dealing.outcome.statistics;
@@ -219,7 +260,7 @@ pub(crate) fn run_open(
     let (classes, requests) = (dealing.offers.classes(), dealing.requests);
     let (mut outcome, slots) = report(dealing, &submitters, &offered);
     outcome.quirks = left_out;
-    Ok(Cycle { outcome, classes, requests, slots })
+    Ok(Cycle { outcome, classes, requests, slots, prospects })
 }
 
 /// Tells the slots what the configuration adds to them and who uses those in use.
@@ -295,6 +336,48 @@ fn told(error: &ConfigError) -> String {
     let place = error.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
     let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
     format!("{place}{}{help}", error.message)
+}
+
+/// The ad of a request, with what the negotiator adds.
+fn marked(
+    queue: &Queue<'_>,
+    submitters: &[Submitter],
+    rules: &Rules,
+    policy: &dyn PriorityPolicy,
+    negotiating: Option<&Negotiating>,
+    (who, request): (usize, &Request),
+) -> ClassAd {
+    let mut ad = queue.request_ad(who, request);
+    deal::mark(&mut ad, &submitters[who].name, policy, rules, negotiating);
+    ad
+}
+
+/// Whether any slot would do for each job of the queue, by number.
+fn prospects(
+    market: &dyn Market,
+    queue: &Queue<'_>,
+    submitters: &[Submitter],
+    rules: &Rules,
+    policy: &dyn PriorityPolicy,
+) -> Vec<Prospect> {
+    let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
+    let mut stuck: HashSet<u32> = HashSet::new();
+    for (who, request) in queue.first_of_each() {
+        let ad = || marked(queue, submitters, rules, policy, negotiating.as_ref(), (who, &request));
+        if !market.would_do(request.autocluster, &ad) {
+            stuck.insert(request.autocluster);
+        }
+    }
+    let mut found: Vec<Prospect> = Vec::new();
+    for (autocluster, jobs) in queue.runs() {
+        let mut jobs = jobs.peekable();
+        let stuck_in = jobs.peek().copied().filter(|_| stuck.contains(&autocluster));
+        found.extend(jobs.map(|job| Prospect { job, stuck_in }));
+    }
+    // A job may be a candidate more than once; where any slot would do comes first.
+    found.sort_unstable();
+    found.dedup_by_key(|prospect| prospect.job);
+    found
 }
 
 /// How many ads are none of slots, and how many of slots have no name.

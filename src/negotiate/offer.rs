@@ -238,6 +238,11 @@ impl Market for Offers<'_> {
         self.largest_tie
     }
 
+    fn would_do(&self, _: u32, ad: &dyn Fn() -> ClassAd) -> bool {
+        let ad = ad();
+        self.slots.par_iter().any(|slot| matching::symmetric(&ad, &slot.ad, self.settings))
+    }
+
     fn forget(&mut self) {
         self.found = None;
         let free = &self.free;

@@ -210,8 +210,8 @@ struct Walk<'w, 'a> {
 impl Walk<'_, '_> {
     /// Looks at the nodes of a part.
     fn part(&mut self, tree: &Arc<Tree>, first: NodeId, last: NodeId, side: Side) {
-        self.depends.height += (last - first + 1) as usize;
         let mentions = self.surveyed.mentions(tree);
+        self.depends.height += mentions.depth.min((last - first + 1) as usize);
         self.depends.random |= mentions.random;
         // Where ads are written inside, or looked into, a name may stand for that of either side.
         let nodes = &tree.nodes[first as usize..=last as usize];

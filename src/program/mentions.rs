@@ -21,6 +21,8 @@ pub struct Mentions {
     pub random: bool,
     /// It asks what is in use at this moment.
     pub live: bool,
+    /// Its levels.
+    pub depth: usize,
 }
 
 /// Functions that leave the evaluation where they found their first argument.
@@ -30,9 +32,14 @@ impl Mentions {
     /// What the whole of a tree mentions.
     pub fn of(tree: &Tree) -> Self {
         let mut found = Self::default();
+        // Parts stand before what they are parts of.
+        let mut depths: Vec<usize> = Vec::with_capacity(tree.nodes.len());
         for (at, node) in tree.nodes.iter().enumerate() {
             found.node(tree, at as NodeId, node);
+            let below = tree.parts(at as NodeId).into_iter().filter_map(|part| depths.get(part as usize)).max();
+            depths.push(1 + below.copied().unwrap_or(0));
         }
+        found.depth = depths.into_iter().max().unwrap_or(0);
         found.names.extend(tree.attributes.iter().map(|(name, _)| *name));
         found
     }
@@ -147,6 +154,13 @@ mod tests {
         assert_eq!(names, ["a", "b", "c", "d", "e", "g", "h", "i"]);
         assert_eq!(found.selectors, [Name::new("i")]);
         assert!(!found.opaque);
+    }
+
+    #[test]
+    fn levels_are_counted_as_they_nest() {
+        for (text, depth) in [("a", 1), ("MY.a", 2), ("a && b && c", 3), ("f(a, (b + 1)) ?: 2", 5), ("{[x = !a]}", 4)] {
+            assert_eq!(mentions(text).depth, depth, "{text}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::ad::ClassAd;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::{Key, Name};
 use crate::queue::autocluster::{Autoclusters, Neighbours, relevant, signature};
-use crate::queue::job::{Activity, Job};
+use crate::queue::job::{Activity, Job, JobId};
 use crate::queue::significant::Significant;
 use crate::queue::submitter::Submitter;
 use crate::syntax::expr::Expr;
@@ -189,6 +189,12 @@ impl<'a> Queue<'a> {
         }
         let runs = |list: &Vec<Queued>| list.chunk_by(|a, b| a.autocluster == b.autocluster).count();
         self.lists.iter().map(runs).sum()
+    }
+
+    /// The jobs of each run of like jobs, with its autocluster.
+    pub fn runs(&self) -> impl Iterator<Item = (u32, impl Iterator<Item = JobId>)> {
+        let runs = self.lists.iter().flat_map(|list| list.chunk_by(|a, b| a.autocluster == b.autocluster));
+        runs.map(|run| (run[0].autocluster, run.iter().map(|queued| self.jobs[queued.job].id)))
     }
 
     /// The first request of each autocluster, with its submitter.

@@ -7,6 +7,7 @@ pub mod config;
 pub mod cycle;
 pub mod diff;
 pub mod explain;
+pub mod fold;
 pub mod functions;
 pub mod lint;
 pub mod outcome;

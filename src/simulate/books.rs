@@ -169,7 +169,7 @@ impl<'w> Books<'w> {
             None => negotiate::open(&self.snapshot, &slots, self.rules, settings),
         };
         self.charge_to(&mut *policy, now);
-        let offered = Offered { slots, strange: (0, 0), size };
+        let offered = Offered { slots, strange: (0, 0), size, prospects: false };
         let cycle = negotiate::run_open(&self.snapshot, self.rules, &mut *policy, offered, Path::Fast, &mut Unwatched)?;
         if lasts {
             self.policy = Some(policy);

@@ -4,25 +4,48 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
-use crate::eval::matching::symmetric;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
-use crate::negotiate::Snapshot;
 use crate::negotiate::candidate::Tier;
 use crate::negotiate::outcome::{Match, Outcome, Rejection};
-use crate::negotiate::rules::Rules;
-use crate::negotiate::scene::scene;
+use crate::negotiate::{Prospect, Snapshot, run_with_prospects};
 use crate::pool::facts::Facts;
-use crate::queue::Job;
+use crate::queue::job::JobId;
 use crate::syntax::expr::Expr;
 
-/// Requests that are asked whether any slot matches them: so many, or in small pools as many as make so many evaluations.
-const ASKED: (usize, usize) = (20, 20_000);
+/// What came of a pool, and which of its jobs any slot would do for.
+#[derive(Debug, Default)]
+pub struct Ran {
+    /// What was decided, in one cycle or several.
+    pub outcome: Outcome,
+    /// The idle jobs that were offered in the first cycle, by number.
+    pub prospects: Vec<Prospect>,
+    /// Slots matched, by what kind of slot they are.
+    pub classes: BTreeMap<String, usize>,
+}
+
+impl Ran {
+    /// Runs one cycle.
+    ///
+    /// # Errors
+    /// A setting of the configuration that is wrong.
+    pub fn of(snapshot: &Snapshot) -> Result<Self, ConfigError> {
+        let cycle = run_with_prospects(snapshot)?;
+        let classes = classes(snapshot, &cycle.outcome);
+        Ok(Ran { outcome: cycle.outcome, prospects: cycle.prospects, classes })
+    }
+
+    /// With the outcome of several cycles, of which one was run here.
+    #[must_use]
+    pub fn with_outcome(self, snapshot: &Snapshot, outcome: Outcome) -> Self {
+        let classes = classes(snapshot, &outcome);
+        Ran { outcome, classes, ..self }
+    }
+}
 
 /// An attribute to set in the ads for which a condition holds.
 #[derive(Debug, Clone)]
@@ -107,8 +130,7 @@ pub struct Difference {
     pub slots_lost: Vec<String>,
     /// Slots matched by class: what kind of slot they are. None if the slots are not known.
     pub classes: Vec<Moved<usize>>,
-    /// Requests by their first job that some slot matched, whoever has it, and that none matches after the change. In large
-    /// pools only some requests are asked, those first that find no slot on one side only.
+    /// Requests by their first job that some slot matched, whoever has it, and that none matches after the change.
     pub stranded: Vec<String>,
     /// Requests by their first job that no slot matched, and that some match after the change.
     pub freed: Vec<String>,
@@ -182,40 +204,20 @@ impl Difference {
             && self.freed.is_empty()
     }
 
-    /// Adds what needs the pools to be told: matches by classes of slots, and jobs that match nothing at all, or no longer.
+    /// The difference of two runs: with matches by classes of slots, and jobs that match nothing at all, or no longer.
     ///
-    /// # Errors
-    /// A setting of a configuration that is wrong.
-    pub fn with_pools(
-        mut self,
-        (before, old): (&Snapshot, &Outcome),
-        (after, new): (&Snapshot, &Outcome),
-    ) -> Result<Self, ConfigError> {
-        self.classes = paired(&classes(before, old), &classes(after, new));
-        let none = |outcome: &Outcome| -> Vec<String> {
-            let refused = outcome.rejections.iter().filter(|one| one.rejection == Rejection::NoMatch);
-            refused.map(|one| one.job.clone()).collect()
-        };
-        // First those of which the cycles say different things.
-        let mut asked: Vec<String> = self.no_match_now.iter().chain(&self.no_match_before).cloned().collect();
-        asked.extend(none(old).into_iter().chain(none(new)));
-        let mut known = BTreeSet::new();
-        asked.retain(|job| known.insert(job.clone()));
-        let slots = before.slots.len().max(after.slots.len()).max(1);
-        asked.truncate(ASKED.0.max(ASKED.1 / slots));
-        asked.sort_unstable();
-        if asked.is_empty() {
-            return Ok(self);
-        }
-        let (could, can) = (matching(before, &asked)?, matching(after, &asked)?);
-        for (job, (could, can)) in asked.into_iter().zip(could.into_iter().zip(can)) {
-            match (could, can) {
-                (true, false) => self.stranded.push(job),
-                (false, true) => self.freed.push(job),
-                _ => {}
-            }
-        }
-        Ok(self)
+    /// ```
+    /// use classmate::negotiate::Snapshot;
+    /// use classmate::whatif::{Difference, Ran};
+    /// let ran = Ran::of(&Snapshot::default()).unwrap();
+    /// assert!(Difference::between(&ran, &ran).is_none());
+    /// ```
+    pub fn between(before: &Ran, after: &Ran) -> Self {
+        let mut found = Self::of(&before.outcome, &after.outcome);
+        found.classes = paired(&before.classes, &after.classes);
+        found.stranded = newly_stuck(&before.prospects, &after.prospects);
+        found.freed = newly_stuck(&after.prospects, &before.prospects);
+        found
     }
 
     /// The difference as an ad, for conditions over it: `MatchesBefore`, `MatchesAfter`, `WeightBefore`, `WeightAfter`,
@@ -322,28 +324,15 @@ fn kind(facts: Facts<'_>) -> String {
     if parts.is_empty() { "unknown".to_owned() } else { parts.join(", ") }
 }
 
-/// For each of some jobs, whether any slot matches it, whoever has it.
-fn matching(snapshot: &Snapshot, jobs: &[String]) -> Result<Vec<bool>, ConfigError> {
-    let settings = snapshot.settings();
-    let rules = Rules::read(&snapshot.config, &settings)?;
-    let domain = rules.knobs.accountant.domain.clone();
-    let ids: hashbrown::HashMap<&str, usize> = jobs.iter().enumerate().map(|(at, job)| (job.as_str(), at)).collect();
-    let mut found: Vec<Option<(&ClassAd, Vec<u8>)>> = vec![None; jobs.len()];
-    for ad in &snapshot.jobs {
-        if let Some(job) = Job::new(ad, domain.as_deref(), &settings)
-            && let Some(at) = ids.get(job.id.to_string().as_str())
-        {
-            found[*at] = Some((ad, job.submitter.to_vec()));
-        }
-    }
-    let asking: Vec<(&ClassAd, &[u8])> = found.iter().flatten().map(|(ad, submitter)| (*ad, &**submitter)).collect();
-    let (scene, askers) = scene(snapshot, &asking)?;
-    let mut askers = askers.into_iter();
-    let mut any = |one: Option<(&ClassAd, Vec<u8>)>| {
-        one.and_then(|_| askers.next())
-            .is_some_and(|asker| scene.slots.par_iter().any(|slot| symmetric(&asker.ad, &slot.ad, &scene.settings)))
+/// Requests that no slot would do for, by their first job, of which some job had a slot that would do.
+fn newly_stuck(before: &[Prospect], after: &[Prospect]) -> Vec<String> {
+    let could = |job: JobId| {
+        let at = before.binary_search_by_key(&job, |prospect| prospect.job);
+        at.is_ok_and(|at| before[at].stuck_in.is_none())
     };
-    Ok(found.into_iter().map(&mut any).collect())
+    let stuck = after.iter().filter_map(|prospect| Some((prospect.job, prospect.stuck_in?)));
+    let requests: BTreeSet<JobId> = stuck.filter(|(job, _)| could(*job)).map(|(_, first)| first).collect();
+    requests.into_iter().map(|first| first.to_string()).collect()
 }
 
 fn displaces(made: &Match) -> bool {

@@ -22,6 +22,7 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::ad::ClassAd;
+use crate::eval::matching::symmetric;
 use crate::name::{Key, Name};
 use crate::negotiate::candidate::{RankKey, Tier};
 use crate::negotiate::engine::class::{Class, Tallied};
@@ -448,6 +449,20 @@ impl Market for Engine<'_> {
     fn forget(&mut self) {
         self.found = None;
         self.offers.forget();
+    }
+
+    fn would_do(&self, autocluster: u32, ad: &dyn Fn() -> ClassAd) -> bool {
+        match self.ways.get(&autocluster) {
+            Some(Way::Class(class, _)) if !self.classes[*class].verdict.both.is_empty() => true,
+            // What the table lacks are slots that the cycle does not look at.
+            Some(Way::Class(..)) => {
+                let ad = ad();
+                let others = self.offers.slots().par_iter().enumerate();
+                let others = others.filter(|(at, _)| self.place_of[*at] as usize >= self.order.len());
+                others.any(|(_, slot)| symmetric(&ad, &slot.ad, self.offers.settings()))
+            }
+            _ => self.offers.would_do(autocluster, ad),
+        }
     }
 
     fn classes(&self) -> Option<super::market::Classes> {

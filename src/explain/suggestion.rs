@@ -1,0 +1,41 @@
+//! Changes after which more slots match.
+
+use serde::Serialize;
+
+/// What a change changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Changed {
+    /// An attribute of the job gets another value.
+    Job,
+    /// A constant in an expression of the job becomes another.
+    Constant,
+    /// A condition of the job is left out.
+    Condition,
+    /// The policy of slots.
+    Slot,
+}
+
+/// A change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// What is changed.
+    pub of: Changed,
+    /// The attribute.
+    pub attribute: String,
+    /// What is there now: a value, or a condition.
+    pub before: String,
+    /// What it becomes; `true` if a condition is left out.
+    pub after: String,
+}
+
+/// Changes that were tried together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Suggestion {
+    /// What to change.
+    pub changes: Vec<Change>,
+    /// Slots that match then.
+    pub slots: usize,
+    /// One that matches then and does not now.
+    pub example: String,
+}

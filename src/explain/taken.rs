@@ -1,0 +1,102 @@
+//! Who has the slots that a job could have used, and why they came first.
+
+use serde::Serialize;
+
+use crate::explain::causes::{Cause, Reason};
+use crate::explain::{Market, tally};
+use crate::negotiate::Outcome;
+
+/// Slots that a submitter got.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Won {
+    /// Who.
+    pub submitter: String,
+    /// How many.
+    pub slots: usize,
+    /// Why it was served before the job.
+    pub why: String,
+}
+
+/// Who has slots that the job could have used.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Taken {
+    /// Slots that match the job, whoever has them.
+    pub usable: usize,
+    /// Of these, those that nobody has and that nobody got.
+    pub left: usize,
+    /// Those that others got in this cycle, by submitter.
+    pub won: Vec<Won>,
+    /// Those that were in use before the cycle and that nobody got, by user.
+    pub in_use: Vec<(String, usize)>,
+    /// Those that the cycle did not look at: in use while pre-emption is not considered, retiring, or shutting down.
+    pub not_looked_at: usize,
+}
+
+/// Why one submitter was served before another, by the first key in which they differ.
+fn precedence(outcome: &Outcome, winner: &str, loser: &str) -> String {
+    let visit = |name: &str| outcome.negotiations.iter().find(|visit| visit.submitter == name);
+    if winner == loser {
+        return "its own jobs go first that have a higher JobPrio or a lower number".to_owned();
+    }
+    let (Some(won), Some(lost)) = (visit(winner), visit(loser)) else {
+        return "this one had no turn".to_owned();
+    };
+    if won.group != lost.group {
+        let name = |group: &Option<String>| group.clone().unwrap_or_default();
+        return format!("group {} is served before {}", name(&won.group), name(&lost.group));
+    }
+    let place = |name: &str| outcome.negotiations.iter().position(|visit| visit.submitter == name);
+    if place(winner) > place(loser) {
+        return "served later, in a later spin or with what this one may not take".to_owned();
+    }
+    if won.priority < lost.priority {
+        format!("its priority is better: {:.2} against {:.2}", won.priority, lost.priority)
+    } else if won.starved < lost.starved {
+        format!("priorities are equal ({:.2}), and it has less of its share", won.priority)
+    } else {
+        format!("priorities are equal ({:.2}), and it comes first by when it was heard of, or by name", won.priority)
+    }
+}
+
+/// Who has the slots at some places of the market.
+pub(super) fn taken(outcome: &Outcome, market: &Market, submitter: &str, usable: &[usize]) -> Taken {
+    let got: hashbrown::HashMap<&str, &str> =
+        outcome.matches.iter().map(|made| (made.slot.as_str(), made.submitter.as_str())).collect();
+    let (won, rest): (Vec<usize>, Vec<usize>) =
+        usable.iter().partition(|at| got.contains_key(market.names[**at].as_str()));
+    let in_use: Vec<String> = rest.iter().filter_map(|at| market.users[*at].clone()).collect();
+    let won = tally(won.iter().filter_map(|at| Some((*got.get(market.names[*at].as_str())?).to_owned())));
+    Taken {
+        usable: usable.len(),
+        left: rest.len() - in_use.len(),
+        not_looked_at: usable.iter().filter(|at| !market.looked_at[**at]).count(),
+        won: won
+            .into_iter()
+            .map(|(who, slots)| Won { why: precedence(outcome, &who, submitter), submitter: who, slots })
+            .collect(),
+        in_use: tally(in_use.into_iter()),
+    }
+}
+
+/// Others that have the slots.
+pub(super) fn gone(taken: &Taken, market: &Market, first: bool) -> Vec<Cause> {
+    let mut found = Vec::new();
+    if first && taken.not_looked_at > 0 && taken.not_looked_at == taken.usable {
+        let why = if market.rules.trim.preemption {
+            "retiring or shutting down"
+        } else {
+            "in use, and NEGOTIATOR_CONSIDER_PREEMPTION is false"
+        };
+        let text = format!("the cycle does not look at any of the {} slots that match: {why}", taken.usable);
+        found.push(Cause::new(Reason::NotLookedAt, text));
+    }
+    for won in taken.won.iter().take(3) {
+        let text =
+            format!("{} took {} of the {} slots that match: {}", won.submitter, won.slots, taken.usable, won.why);
+        found.push(Cause::new(Reason::Taken, text));
+    }
+    for (who, count) in taken.in_use.iter().take(3) {
+        found.push(Cause::new(Reason::Taken, format!("{who} uses {count} of the {} slots that match", taken.usable)));
+    }
+    found
+}
