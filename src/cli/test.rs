@@ -28,8 +28,7 @@ Examples:
   classmate test policies/*.toml --junit results.xml
   classmate test examples/policy/start.toml --coverage
 
-Exit status: 0 when all pass, 1 when one fails or a file cannot be read, 2 when a file is wrong; the other files are run all
-the same.")]
+Exit status: 0 when all pass, 1 when one fails or a file cannot be read, 2 when a file is wrong.")]
 pub(super) struct Arguments {
     /// Test files
     #[arg(value_name = "FILE", required = true)]
