@@ -368,11 +368,11 @@ fn except(values: &Values, kinds: Kinds) -> Values {
     only(values, others)
 }
 
-/// What a function can be where one of its arguments is undefined: undefined or an error, never an answer.
+/// What a function can be where one of its arguments is undefined: undefined or an error, never an answer. Not those
+/// of string lists: for them one undefined argument is an empty text.
 fn of_absent(name: &[u8]) -> Option<u16> {
     match name {
         b"regexp" | b"member" | b"regexpmember" => Some(kind::UNDEFINED | kind::ERROR),
-        b"stringlistmember" | b"stringlistimember" | b"stringlist_regexpmember" => Some(kind::ERROR),
         _ => None,
     }
 }

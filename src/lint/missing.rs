@@ -15,8 +15,7 @@ use crate::syntax::operator::{BinaryOp, UnaryOp};
 const MOST: usize = 200;
 
 /// Functions that ask something of a text, and have no answer where there is none.
-const ASKING: [&[u8]; 6] =
-    [b"regexp", b"member", b"stringlistmember", b"stringlistimember", b"regexpmember", b"stringlist_regexpmember"];
+const ASKING: [&[u8]; 3] = [b"regexp", b"member", b"regexpmember"];
 
 /// Clauses that say "unless": where their attribute is missing, the whole condition is never true; and `=!= true`, which
 /// is true then.
