@@ -89,7 +89,7 @@ fn coverage_counts_the_conditions_of_the_configuration() {
         shown,
         [
             "config: NEGOTIATOR_SLOT_CONSTRAINT | Memory > 1 | 2 0",
-            "config: PREEMPTION_REQUIREMENTS | RemoteUserPrio > SubmitterUserPrio * 1.2 | 0 1",
+            "config: PREEMPTION_REQUIREMENTS | RemoteUserPrio > SubmitterUserPrio * 1.200000000000000E+00 | 0 1",
             "config: PREEMPTION_REQUIREMENTS | TARGET.RequestMemory < 5 | 0 1",
             "config: START | TARGET.Owner == \"root\" | 0 2",
             "config: START | TARGET.RequestMemory < 100 | 2 0",
