@@ -77,7 +77,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
             .map_err(|error| Failure::new(format!("cannot write `{}`: {}", path.display(), input::plain(&error))))?;
     }
     let last = wrong.pop();
-    wrong.iter().for_each(|(_, failure)| complain(failure.message()));
+    for (_, failure) in &wrong {
+        complain(failure.message());
+    }
     if let Some((_, failure)) = last {
         return Err(failure);
     }

@@ -237,7 +237,7 @@ impl<'c> Linter<'c> {
         let subject = Some(String::from_utf8_lossy(name).into_owned());
         let certain = found.is_certain();
         let Found { code, mut finding } = found;
-        if memchr::memmem::find(text, UNKNOWN[1..].as_bytes()).is_some() {
+        if memchr::memmem::find(text, &UNKNOWN.as_bytes()[1..]).is_some() {
             finding.message = unknowns::shown(&finding.message);
             finding.help = finding.help.as_deref().map(unknowns::shown);
         }

@@ -34,7 +34,7 @@ pub fn lint(name: &Arc<str>, text: &[u8], beside: &dyn Fn(&str) -> Option<Vec<u8
     let suite = Suite { name, text };
     let mut alarms = Vec::new();
     if let Some(config) = &file.config {
-        alarms.extend(suite.configuration(&file, &suite.piece(config.span(), config.get_ref()), beside));
+        alarms.extend(configuration(&file, &suite.piece(config.span(), config.get_ref()), beside));
     }
     let mut known: Vec<ClassAd> = Vec::new();
     for source in file.ads.values() {
@@ -90,27 +90,23 @@ impl<'a> Suite<'a> {
         let places = places(self.text, span, &value);
         Piece { suite: self, starts: LineStarts::of(&value), value, places }
     }
+}
 
-    fn configuration(
-        &self,
-        file: &PolicyFile,
-        piece: &Piece<'_>,
-        beside: &dyn Fn(&str) -> Option<Vec<u8>>,
-    ) -> Vec<Alarm> {
-        const NAME: &str = "config";
-        let mut read = Config::default();
-        if let Some(name) = &file.config_file {
-            let Some(text) = beside(name) else { return Vec::new() };
-            if read.add(name, &text).is_err() {
-                return Vec::new();
-            }
+/// What is wrong with the configuration of a file of tests, which is read over the one it names.
+fn configuration(file: &PolicyFile, piece: &Piece<'_>, beside: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<Alarm> {
+    const NAME: &str = "config";
+    let mut read = Config::default();
+    if let Some(name) = &file.config_file {
+        let Some(text) = beside(name) else { return Vec::new() };
+        if read.add(name, &text).is_err() {
+            return Vec::new();
         }
-        let refused = read.add(NAME, &piece.value).err();
-        let mut alarms = config::lint(&read);
-        alarms.extend(refused.map(|error| config::refusal(&read, &error)));
-        let ours = alarms.into_iter().filter(|alarm| *alarm.excerpt.file == *NAME);
-        ours.map(|alarm| piece.placed(alarm)).collect()
     }
+    let refused = read.add(NAME, &piece.value).err();
+    let mut alarms = config::lint(&read);
+    alarms.extend(refused.map(|error| config::refusal(&read, &error)));
+    let ours = alarms.into_iter().filter(|alarm| *alarm.excerpt.file == *NAME);
+    ours.map(|alarm| piece.placed(alarm)).collect()
 }
 
 impl Piece<'_> {
