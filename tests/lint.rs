@@ -77,6 +77,8 @@ fn what_fix_writes_keeps_the_value_or_gives_one() {
         ("START = TARGET.Memory > 5 & Cpus = 2\n", "START = TARGET.Memory > 5 && Cpus == 2\n"),
         ("# kept\nSTART = GPUs == undefined\n\n", "# kept\nSTART = GPUs =?= undefined\n\n"),
         ("START = OpSys == LINUX\n", "START = OpSys == LINUX\n"),
+        // The bits may be meant: `(TARGET.a & 4) == 4`.
+        ("START = TARGET.a & 4 == 4\n", "START = TARGET.a & 4 == 4\n"),
     ] {
         let path = folder.path().join("pool.conf");
         std::fs::write(&path, text).unwrap();
@@ -84,4 +86,45 @@ fn what_fix_writes_keeps_the_value_or_gives_one() {
         assert!(status.status.code().is_some_and(|code| code != 1));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), fixed);
     }
+}
+
+#[test]
+fn words_that_no_ad_of_the_pool_has_are_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let slots = "MyType = \"Machine\"\nGLIDEIN_Site = \"MIT\"\nStart = TARGET.Owner == bob && TARGET.Group == Site\n";
+    let jobs = "MyType = \"Job\"\nClusterId = 1\nOwner = \"bob\"\nGroup = \"x\"\nSite = \"x\"\n\
+                Requirements = TARGET.GLIDEIN_Site == MIT && TARGET.GLIDEIN_Site != LastRemoteHost\n";
+    for (name, text) in [("slots.ads", slots), ("jobs.ads", jobs), ("config", "PREEMPT = TARGET.Owner == root\n")] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let told = |files: &[&std::path::Path]| {
+        let command =
+            Command::new(env!("CARGO_BIN_EXE_classmate")).args(["lint", "--format", "json"]).args(files).output();
+        let result: serde_json::Value = serde_json::from_slice(&command.unwrap().stdout).unwrap();
+        let place = |alarm: &serde_json::Value| {
+            format!("{} {}:{}", alarm["code"].as_str().unwrap(), alarm["line"], alarm["column"])
+        };
+        result["alarms"].as_array().unwrap().iter().map(place).collect::<Vec<String>>()
+    };
+    assert_eq!(told(&[folder.path()]), ["unquoted-word 3:25", "unquoted-word 6:39", "unquoted-word 1:27"]);
+    // Of a slot alone nobody knows what the jobs have.
+    assert_eq!(told(&[&folder.path().join("slots.ads")]), Vec::<String>::new());
+}
+
+#[test]
+fn expressions_may_begin_with_a_minus_sign() {
+    let command = ["lint", "-e", "-5 < TARGET.Cpus"];
+    let output = Command::new(env!("CARGO_BIN_EXE_classmate")).args(command).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0 errors, 0 warnings\n");
+}
+
+#[test]
+fn a_sarif_log_names_files_by_valid_references() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a b#1.conf");
+    std::fs::write(&path, "NEGOTIATOR_INTERVALL = 5\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_classmate")).args(["lint", "--format", "sarif"]).arg(&path).output();
+    let log: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert!(place["artifactLocation"]["uri"].as_str().unwrap().ends_with("/a%20b%231.conf"), "{place}");
 }

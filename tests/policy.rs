@@ -71,6 +71,34 @@ fn coverage_counts_the_clauses_of_both_sides() {
 }
 
 #[test]
+fn coverage_counts_the_conditions_of_the_configuration() {
+    let tests = "config = \"\"\"\nSTART = TARGET.RequestMemory < 100 || TARGET.Owner == \"root\"\n\
+        NEGOTIATOR_SLOT_CONSTRAINT = Memory > 1\nSYSTEM_PERIODIC_HOLD = RequestMemory > 5\n\
+        PREEMPTION_REQUIREMENTS = RemoteUserPrio > SubmitterUserPrio * 1.2 && TARGET.RequestMemory < 5\n\"\"\"\n\
+        ads.used = '[ Memory = 20; State = \"Claimed\"; Activity = \"Busy\"; RemoteUser = \"b@x\"; CurrentRank = 0.0; \
+        SlotWeight = 1; Requirements = true; Rank = 0.0 ]'\n\
+        [[test]]\nname = 'one'\njob = 'job'\nslot = 'big'\nmatch = true\n\
+        [[test]]\nname = 'two'\npreempts = false\n\
+        [pool]\nslots = [{ ad = 'used' }]\njobs = [{ ad = 'job' }]";
+    let covered = ran(tests).unwrap().1;
+    let of_config = covered.iter().filter(|one| one.place.starts_with("config"));
+    let shown: Vec<String> =
+        of_config.map(|one| format!("{} | {} | {} {}", one.place, one.clause, one.held, one.refused)).collect();
+    // Nobody has used anything: the priorities are equal.
+    assert_eq!(
+        shown,
+        [
+            "config: NEGOTIATOR_SLOT_CONSTRAINT | Memory > 1 | 2 0",
+            "config: PREEMPTION_REQUIREMENTS | RemoteUserPrio > SubmitterUserPrio * 1.200000000000000E+00 | 0 1",
+            "config: PREEMPTION_REQUIREMENTS | TARGET.RequestMemory < 5 | 0 1",
+            "config: START | TARGET.Owner == \"root\" | 0 2",
+            "config: START | TARGET.RequestMemory < 100 | 2 0",
+            "config: SYSTEM_PERIODIC_HOLD | RequestMemory > 5 | 2 0",
+        ]
+    );
+}
+
+#[test]
 fn what_cannot_be_asked_is_refused() {
     for wrong in [
         "[[test]]\nname = 't'",

@@ -264,7 +264,7 @@ fn trim(set: &mut Values, value: i64) {
     set.reals = set.reals.filter(|(low, high)| !(low == high && *low == value as f64));
 }
 
-/// Integers up to here have reals of their own.
+/// Integers below this have reals of their own.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Ends {
@@ -286,7 +286,8 @@ impl Ends {
             }
         }
         if let Some((_, high)) = self.reals {
-            let bound = if high.abs() <= EXACT {
+            // From here on a larger integer may be the same as a real.
+            let bound = if high.abs() < EXACT {
                 let floor = high.floor();
                 if open && floor == high { floor as i64 - 1 } else { floor as i64 }
             } else if high > 0.0 {
@@ -365,6 +366,18 @@ mod tests {
         assert!(set.contains(&Value::Int(i64::MIN)));
         let set = narrowed(BinaryOp::Greater, &Values::any(), &int(i64::MAX), Truths::TRUE);
         assert!(!set.contains(&Value::Int(0)));
+    }
+
+    #[test]
+    fn integers_that_share_a_real_are_equal_to_it() {
+        // 2^53 + 1 is 2^53 as a real: `9007199254740993 == 9007199254740992.0` is true.
+        let real = |value: f64| Values::value(&Value::Real(value));
+        for (op, sign) in [(BinaryOp::LessEqual, 1), (BinaryOp::GreaterEqual, -1), (BinaryOp::Equal, 1)] {
+            let set = narrowed(op, &Values::any(), &real(9_007_199_254_740_992.0 * f64::from(sign)), Truths::TRUE);
+            assert!(set.contains(&Value::Int(9_007_199_254_740_993 * i64::from(sign))), "{op:?}");
+        }
+        let set = narrowed(BinaryOp::Greater, &Values::any(), &real(9_007_199_254_740_992.0), Truths::FALSE);
+        assert!(set.contains(&Value::Int(9_007_199_254_740_993)));
     }
 
     #[test]

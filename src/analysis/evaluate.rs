@@ -8,6 +8,7 @@ use super::number::{arithmetic, bitwise, unary};
 use super::values::{Truths, Values, kind};
 use crate::builtin;
 use crate::syntax::expr::{CallSite, Node, NodeId, Tree};
+use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 
 /// Deepest nesting that is followed; what is deeper can be anything.
@@ -16,6 +17,9 @@ const DEEPEST: u32 = 120;
 const MOST: u32 = 50_000;
 /// Facts are told apart for so many operands of a chain of conditions.
 const LONGEST: usize = 256;
+
+/// A string that holds this byte is one of which nothing is known.
+pub const OPEN: u8 = 1;
 
 /// What the references of an expression can be, whatever stands around them.
 pub type Base<'a> = &'a dyn Fn(Reference) -> Values;
@@ -85,6 +89,7 @@ impl<'a> Analysis<'a> {
             return self.known(reference, facts);
         }
         match *self.tree.node(id) {
+            Node::Literal(Literal::Str(ref text)) if text.contains(&OPEN) => Values::any_text(),
             Node::Literal(ref literal) => Values::literal(literal),
             Node::Paren(inner) => self.eval(inner, facts, depth),
             Node::Unary(UnaryOp::Not, operand) => not(self.eval(operand, facts, depth).truths()).values(),
@@ -234,6 +239,11 @@ impl<'a> Analysis<'a> {
             }
             return truths.values();
         }
+        if let Some(kinds) = of_absent(name)
+            && arguments.iter().any(|id| self.eval(*id, facts, depth) == Values::of_kinds(kind::UNDEFINED))
+        {
+            return Values::of_kinds(kinds);
+        }
         match (name, arguments) {
             (b"ifthenelse", &[condition, yes, no]) => self.conditional([condition, yes, no], facts, depth),
             (b"debug", &[argument]) => self.eval(argument, facts, depth),
@@ -356,6 +366,15 @@ fn only(values: &Values, kinds: Kinds) -> Values {
 fn except(values: &Values, kinds: Kinds) -> Values {
     let others = Kinds { bits: !kinds.bits, ints: !kinds.ints, reals: !kinds.reals, texts: !kinds.texts };
     only(values, others)
+}
+
+/// What a function can be where one of its arguments is undefined: undefined or an error, never an answer. Not those
+/// of string lists: for them one undefined argument is an empty text.
+fn of_absent(name: &[u8]) -> Option<u16> {
+    match name {
+        b"regexp" | b"member" | b"regexpmember" => Some(kind::UNDEFINED | kind::ERROR),
+        _ => None,
+    }
 }
 
 /// The types that a predicate such as `isString` asks for.

@@ -282,9 +282,16 @@ fn moved_time(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
 
 /// `x / 0`
 fn zero_divisor(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
-    let (BinaryOp::Divide | BinaryOp::Modulo, _, right) = checker.binary(id)? else { return None };
+    let (op @ (BinaryOp::Divide | BinaryOp::Modulo), left, right) = checker.binary(id)? else { return None };
     matches!(checker.literal(checker.bare(right))?, Literal::Int(0)).then(|| {
-        let finding = Finding::warning("a division by zero is an error", checker.span(right));
+        // A negative real divided by zero is the real minus infinity, and zero divided by it is no number.
+        let whole = op == BinaryOp::Modulo || matches!(checker.certain_type(left), Some(Type::Int | Type::Bool));
+        let message = if whole {
+            "a division by zero is an error"
+        } else {
+            "a division by zero is an error, but for reals that are not positive"
+        };
+        let finding = Finding::warning(message, checker.span(right));
         finding.help("write `value ?: other` for what is undefined, or `x == 0 ? other : y / x`")
     })
 }
@@ -310,7 +317,20 @@ fn bitwise_condition(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     let span = checker.operator(left, right)?;
     let meant = if op == BinaryOp::BitAnd { "&&" } else { "||" };
     let message = format!("`{}` works on the bits of integers: on conditions it is an error", op.symbol());
-    Some(Finding::warning(message, span).help(format!("write `{meant}`")).fix(span, meant))
+    let finding = Finding::warning(message, span);
+    // `flags & 4 == 4` is `flags & (4 == 4)`: the bits may well be meant.
+    let compared = checker.binary(right).filter(|(inner, one, _)| {
+        let bits = matches!(checker.certain_type(*one), None | Some(Type::Int));
+        matches!(inner.precedence(), 6 | 7) && bits && checker.certain_type(left).is_none()
+    });
+    if let Some((inner, one, two)) = compared
+        && checker.fits(id)
+    {
+        let (left, one, two) = (checker.text(left), checker.text(one), checker.text(two));
+        let bits = format!("({left} {} {one}) {} {two}", op.symbol(), inner.symbol());
+        return Some(finding.help(format!("write `{bits}` for the bits, or `{meant}` between two conditions")));
+    }
+    Some(finding.help(format!("write `{meant}`")).fix(span, meant))
 }
 
 /// `x > 1 || "LINUX"`

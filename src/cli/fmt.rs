@@ -4,6 +4,8 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::ValueEnum;
+
 use crate::cli::input::{self, unreadable};
 use crate::cli::lint::{Kind, detect};
 use crate::cli::{Failure, Streams, written};
@@ -39,7 +41,7 @@ pub(super) struct Arguments {
     expression: Option<String>,
     /// What the files are, whatever their names say
     #[arg(long = "as", value_name = "KIND", value_enum)]
-    kind: Option<Kind>,
+    kind: Option<Laid>,
     /// Write nothing; list the files that would change
     #[arg(long)]
     check: bool,
@@ -51,6 +53,27 @@ pub(super) struct Arguments {
     width: usize,
 }
 
+/// What can be laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Laid {
+    /// Configuration files
+    Config,
+    /// Ads in any form
+    Ads,
+    /// One expression a file
+    Expression,
+}
+
+impl From<Laid> for Kind {
+    fn from(laid: Laid) -> Self {
+        match laid {
+            Laid::Config => Kind::Config,
+            Laid::Ads => Kind::Ads,
+            Laid::Expression => Kind::Expression,
+        }
+    }
+}
+
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     if let Some(text) = &arguments.expression {
@@ -59,7 +82,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     }
     let mut changes = false;
     for path in &arguments.files {
-        let kind = arguments.kind.map_or_else(|| detect(path), Ok)?;
+        let kind = arguments.kind.map_or_else(|| detect(path), |kind| Ok(kind.into()))?;
         let mut source = input::open(path)?;
         let mut text = Vec::new();
         source.reader.read_to_end(&mut text).map_err(|error| unreadable(&source.name, &error))?;

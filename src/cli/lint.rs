@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 
-use crate::ad::ClassAd;
 use crate::analysis::evaluate::unknown;
 use crate::cli::input::{self, unreadable};
 use crate::cli::settings::{contents, of_files};
@@ -18,9 +17,8 @@ use crate::format::{Format, Reader};
 use crate::lint::ads::AdLinter;
 use crate::lint::catalogue;
 use crate::lint::expression::{Question, Role};
-use crate::lint::{Alarm, Edit, Excerpt, config, edited, expression, submit};
-use crate::policy::file::AdSource;
-use crate::policy::{PolicyFile, Wrong};
+use crate::lint::universe::Universe;
+use crate::lint::{Alarm, Edit, Excerpt, config, edited, expression, submit, suite};
 use crate::report::{counted, lint as report};
 use crate::syntax::parse::ParseOptions;
 use crate::syntax::token::Quoting;
@@ -49,7 +47,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "FILE", required_unless_present_any = ["expressions", "list"])]
     files: Vec<PathBuf>,
     /// An expression to look at, as the Requirements of a job; may be given several times
-    #[arg(long = "expression", short = 'e', value_name = "EXPR")]
+    #[arg(long = "expression", short = 'e', value_name = "EXPR", allow_hyphen_values = true)]
     expressions: Vec<String>,
     /// What the files are, whatever their names say
     #[arg(long = "as", value_name = "KIND", value_enum)]
@@ -143,6 +141,7 @@ fn all(arguments: &Arguments) -> Result<Vec<Alarm>, Failure> {
             if arguments.expressions.len() == 1 { "expression".to_owned() } else { format!("expression {}", at + 1) };
         alarms.extend(of_expression(&name, text.as_bytes()));
     }
+    let universe = Arc::new(universe(arguments)?);
     let mut configs = Vec::new();
     for path in &arguments.files {
         if path.is_dir() {
@@ -150,19 +149,19 @@ fn all(arguments: &Arguments) -> Result<Vec<Alarm>, Failure> {
             for name in ["slots.ads", "jobs.ads"] {
                 let file = path.join(name);
                 if file.is_file() {
-                    alarms.extend(of_file(&file, Kind::Ads)?);
+                    alarms.extend(of_file(&file, Kind::Ads, &universe)?);
                 }
             }
             continue;
         }
         match arguments.kind.map_or_else(|| detect(path), Ok)? {
             Kind::Config => configs.push(path.clone()),
-            kind => alarms.extend(of_file(path, kind)?),
+            kind => alarms.extend(of_file(path, kind, &universe)?),
         }
     }
     if !configs.is_empty() {
         let reading = of_files(&configs)?;
-        alarms.extend(config::lint(&reading.config));
+        alarms.extend(config::lint_beside(&reading.config, Some(&universe)));
         alarms.extend(reading.error.map(|error| config::refusal(&reading.config, &error)));
     }
     alarms.retain(|alarm| !arguments.allow.iter().any(|code| code == alarm.code));
@@ -202,17 +201,42 @@ pub(super) fn detect(path: &Path) -> Result<Kind, Failure> {
     Ok(if is_ad { Kind::Ads } else { Kind::Config })
 }
 
-fn of_file(path: &Path, kind: Kind) -> Result<Vec<Alarm>, Failure> {
+/// The attributes of all ads that are named, standard input apart, which is read once.
+fn universe(arguments: &Arguments) -> Result<Universe, Failure> {
+    let mut universe = Universe::default();
+    for path in &arguments.files {
+        if path.is_dir() {
+            for name in ["slots.ads", "jobs.ads"] {
+                gather(&path.join(name), &mut universe);
+            }
+        } else if path.as_os_str() != "-" && arguments.kind.map_or_else(|| detect(path), Ok)? == Kind::Ads {
+            gather(path, &mut universe);
+        }
+    }
+    Ok(universe)
+}
+
+/// Counts in the ads of a file; what cannot be read is told elsewhere.
+fn gather(path: &Path, universe: &mut Universe) {
+    let Ok(source) = input::open(path) else { return };
+    let Ok(reader) = Reader::detect(source.reader, &ParseOptions::default()) else { return };
+    reader.flatten().for_each(|ad| universe.add(&ad));
+}
+
+fn of_file(path: &Path, kind: Kind, universe: &Arc<Universe>) -> Result<Vec<Alarm>, Failure> {
     let mut source = input::open(path)?;
     let mut text = Vec::new();
     source.reader.read_to_end(&mut text).map_err(|error| unreadable(&source.name, &error))?;
     let name: Arc<str> = Arc::from(source.name.as_str());
     Ok(match kind {
         Kind::Submit => submit::lint(&name, &text),
-        Kind::Test => of_test(&name, &text),
+        Kind::Test => {
+            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            suite::lint(&name, &text, &|file| contents(&folder.join(file)).ok())
+        }
         Kind::Expression => of_expression(&name, text.trim_ascii_end()),
         _ => {
-            let mut linter = AdLinter::default();
+            let mut linter = AdLinter::within(Arc::clone(universe));
             if detect_file(&text, &ParseOptions::default()) == Format::Long {
                 linter.long(&name, &text);
                 return Ok(linter.finish());
@@ -240,30 +264,9 @@ fn of_file(path: &Path, kind: Kind) -> Result<Vec<Alarm>, Failure> {
     })
 }
 
-/// A file of policy tests: what it holds that such a file does not have, and the expressions of its ads.
-fn of_test(name: &Arc<str>, text: &[u8]) -> Vec<Alarm> {
-    let file = match PolicyFile::parse(&String::from_utf8_lossy(text)) {
-        Ok(file) => file,
-        Err(Wrong::Text(finding)) => {
-            let excerpt = Excerpt { file: Arc::clone(name), line: 1, column: 1, text: text.to_vec() };
-            return vec![Alarm { code: "syntax", finding: *finding, excerpt, subject: None, repeated: 0, edit: None }];
-        }
-        Err(Wrong::Other(_)) => return Vec::new(),
-    };
-    let mut linter = AdLinter::default();
-    for source in file.ads.values() {
-        if let AdSource::Text(text) = source.get_ref()
-            && let Ok(ad) = ClassAd::parse(text.trim().as_bytes())
-        {
-            linter.ad(name, &ad);
-        }
-    }
-    linter.finish()
-}
-
 fn of_expression(name: &str, text: &[u8]) -> Vec<Alarm> {
     let role = Role { condition: true, looks_at_jobs: false };
-    let question = Question { text, quoting: Quoting::New, role, defined: &|_| false, base: &unknown };
+    let question = Question { text, quoting: Quoting::New, role, defined: &|_| false, base: &unknown, universe: None };
     let alarm = |found: expression::Found| Alarm {
         code: found.code,
         edit: found

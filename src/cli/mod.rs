@@ -141,6 +141,11 @@ impl Failure {
         Failure { message: report, status: 2 }
     }
 
+    /// The message as it is shown.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// What to do about it, on a line of its own.
     #[must_use]
     pub(crate) fn help(mut self, help: &str) -> Self {

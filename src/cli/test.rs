@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::settings::contents;
-use crate::cli::{Failure, Streams, input, page, written};
+use crate::cli::{Failure, Streams, complain, input, page, written};
 use crate::policy::{Covered, PolicyFile, TestResult, Wrong, run as run_tests};
 use crate::report::{self, Color, Origin, policy};
 
@@ -46,9 +46,17 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
     let mut out = page(true);
     let mut all: Vec<(String, Vec<TestResult>)> = Vec::new();
+    let mut wrong: Vec<(String, Failure)> = Vec::new();
     for path in &arguments.files {
         let name = path.display().to_string();
-        let (results, covered) = of_file(path, arguments.only.as_deref(), streams.err)?;
+        let (results, covered) = match of_file(path, arguments.only.as_deref(), streams.err) {
+            Ok(found) => found,
+            Err(failure) => {
+                // The others are run all the same, and a build server is told.
+                wrong.push((name, failure));
+                continue;
+            }
+        };
         written(policy::write(&mut out, &name, &results, streams.out))?;
         if arguments.coverage {
             written(policy::write_coverage(&mut out, &covered))?;
@@ -57,17 +65,38 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     }
     let total: usize = all.iter().map(|(_, results)| results.len()).sum();
     let failed = all.iter().flat_map(|(_, results)| results).filter(|result| !result.failures.is_empty()).count();
-    written(writeln!(out, "{} passed, {failed} failed", total - failed).and_then(|()| out.flush()))?;
+    if !all.is_empty() {
+        written(writeln!(out, "{} passed, {failed} failed", total - failed).and_then(|()| out.flush()))?;
+    }
     if let Some(path) = &arguments.junit {
         let mut text = Vec::new();
-        written(policy::junit(&mut text, &all))?;
+        let refused: Vec<(String, String)> =
+            wrong.iter().map(|(name, why)| (name.clone(), without_color(why.message()))).collect();
+        written(policy::junit(&mut text, &all, &refused))?;
         std::fs::write(path, text)
             .map_err(|error| Failure::new(format!("cannot write `{}`: {}", path.display(), input::plain(&error))))?;
+    }
+    let last = wrong.pop();
+    for (_, failure) in &wrong {
+        complain(failure.message());
+    }
+    if let Some((_, failure)) = last {
+        return Err(failure);
     }
     if total == 0 {
         return Err(Failure::input("there is no test").help("a test begins with `[[test]]`"));
     }
     Ok(if failed > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// A message without the colors of a terminal.
+fn without_color(message: &str) -> String {
+    let mut parts = message.split('\u{1b}');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        plain.push_str(part.split_once('m').map_or(part, |(_, rest)| rest));
+    }
+    plain
 }
 
 fn of_file(path: &Path, only: Option<&str>, color: Color) -> Result<(Vec<TestResult>, Vec<Covered>), Failure> {

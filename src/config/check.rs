@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use super::facts::UNKNOWN;
 use super::knob::{self, Kind, Knob};
 use super::setting::{Settings, leading_number, list_items};
 use super::{Config, ConfigError, ConfigWarning, Definition, Place, shown};
@@ -53,6 +54,69 @@ impl From<&ConfigWarning> for Diagnostic {
 const FAMILY: [&str; 8] =
     ["NEGOTIATOR_", "NEGOTIATION_", "GROUP_", "PREEMPTION_", "ACCOUNTANT_", "PRIORITY_", "CONCURRENCY_LIMIT_", "HFS_"];
 
+/// What every daemon reads under a name made of its own: `NEGOTIATOR_ARGS`. A name that begins so is one of them too.
+const OF_EVERY_DAEMON: [&str; 26] = [
+    "ADDRESS_FILE",
+    "ADMIN",
+    "ARGS",
+    "ATTRS",
+    "CLASSAD",
+    "CLASS",
+    "CORE",
+    "D_",
+    "DAEMON",
+    "DEBUG",
+    "ENVIRONMENT",
+    "EXPRS",
+    "HOST",
+    "INHERIT",
+    "IP",
+    "LOCK",
+    "LOG",
+    "NOT_RESPONDING",
+    "PORT",
+    "PUBLISH_",
+    "RUN",
+    "STATISTICS",
+    "STATS",
+    "SUPER_",
+    "TIMEOUT",
+    "USE_SHARED_PORT",
+];
+
+/// How the knobs of single groups begin, the longer before the shorter.
+const OF_GROUPS: [&str; 5] =
+    ["GROUP_QUOTA_DYNAMIC_", "GROUP_QUOTA_", "GROUP_ACCEPT_SURPLUS_", "GROUP_AUTOREGROUP_", "GROUP_PRIO_FACTOR_"];
+
+/// The knob that a name is if only the underscore before the group is missing: `GROUP_QUOTAphysics`.
+fn with_underscore(name: &[u8]) -> Option<String> {
+    OF_GROUPS.iter().find_map(|prefix| {
+        let (start, group) = name.split_at_checked(prefix.len() - 1).filter(|(_, group)| !group.is_empty())?;
+        start.eq_ignore_ascii_case(&prefix.as_bytes()[..prefix.len() - 1]).then(|| format!("{prefix}{}", shown(group)))
+    })
+}
+
+/// Whether a name (upper case) is of those that every daemon has: `NEGOTIATOR_ARGS`, `MAX_NEGOTIATOR_LOG`.
+fn is_of_every_daemon(upper: &[u8]) -> bool {
+    let Ok(name) = std::str::from_utf8(upper) else { return false };
+    let of = |daemon: &str| {
+        let behind = name.strip_prefix(daemon).and_then(|rest| rest.strip_prefix('_'));
+        let generic = |rest: &str| {
+            OF_EVERY_DAEMON.iter().any(|known| {
+                rest.strip_prefix(known)
+                    .is_some_and(|more| more.is_empty() || more.starts_with('_') || known.ends_with('_'))
+            })
+        };
+        // The log's own: `MAX_NEGOTIATOR_LOG`, `TRUNC_NEGOTIATOR_MATCH_LOG_ON_OPEN`.
+        let before = ["MAX_", "MAX_NUM_", "TRUNC_", "KEEP_", "PREFIX_"].iter().any(|before| {
+            let rest = name.strip_prefix(before).and_then(|rest| rest.strip_prefix(daemon));
+            rest.is_some_and(|rest| rest.starts_with('_') && rest.contains("_LOG"))
+        });
+        behind.is_some_and(generic) || before
+    };
+    SUBSYSTEMS.into_iter().any(of)
+}
+
 /// Daemons and tools whose names may stand before a dot.
 const SUBSYSTEMS: [&str; 16] = [
     "MASTER",
@@ -80,11 +144,14 @@ const ENOUGH: usize = 1000;
 
 /// What is wrong with a configuration that was read, the oddities of reading included, in the order of the files.
 pub fn check(config: &Config) -> Vec<Diagnostic> {
+    // What only a machine knows is left open: nothing is concluded from it.
+    let config = &config.without_facts();
     let mut found: Vec<Diagnostic> = config.warnings().iter().map(Diagnostic::from).collect();
     let referenced = referenced(config);
     let groups = Settings::new(config).list("GROUP_NAMES").unwrap_or_default();
+    let groups_known = !groups.iter().any(|name| is_open(name));
     let groups: BTreeSet<Vec<u8>> = groups.iter().map(|name| name.to_ascii_uppercase()).collect();
-    let mut checker = Checker { config, referenced, groups, found: Vec::new(), work: 0 };
+    let mut checker = Checker { config, referenced, groups, groups_known, found: Vec::new(), work: 0 };
     let names: Vec<&[u8]> = config.names().collect();
     for name in names {
         checker.name(name);
@@ -112,6 +179,11 @@ pub fn sort(config: &Config, found: &mut [Diagnostic]) {
     found.sort_by_key(|diagnostic| order(diagnostic).unwrap_or((usize::MAX, 0, 0)));
 }
 
+/// Whether a text holds what only a machine knows.
+fn is_open(text: &[u8]) -> bool {
+    memchr::memmem::find(text, UNKNOWN.as_bytes()).is_some()
+}
+
 /// The names that some value refers to, upper case.
 pub fn referenced(config: &Config) -> BTreeSet<Vec<u8>> {
     let mut names = BTreeSet::new();
@@ -132,6 +204,8 @@ struct Checker<'c> {
     referenced: BTreeSet<Vec<u8>>,
     /// Declared groups, upper case.
     groups: BTreeSet<Vec<u8>>,
+    /// Whether all of them are known.
+    groups_known: bool,
     found: Vec<Diagnostic>,
     /// Bytes looked at.
     work: usize,
@@ -149,6 +223,10 @@ impl Checker<'_> {
                 if let Some(now) = knob.now {
                     let message = format!("`{}` is the obsolete name of `{now}`", shown(name));
                     self.warn_name("obsolete-knob", message, &definition, Some(format!("write `{now}`")));
+                }
+                // A macro of the file's own, named like one of a family: it is used where it is referred to.
+                if knob.is_family() && self.is_referenced(name) && !self.is_member(knob, bare) {
+                    return;
                 }
                 self.member(knob, bare, &definition);
                 self.value(knob, name, &value, &definition);
@@ -218,22 +296,52 @@ impl Checker<'_> {
         self.found.push(Diagnostic::warning(error).coded(code));
     }
 
-    /// Whether a knob of a family is of somebody there is.
+    /// Whether a name of a family is of a group that there is.
+    fn is_member(&self, knob: &Knob, name: &[u8]) -> bool {
+        let group = knob.name.ends_with("<group>").then(|| knob::member(knob, name)).flatten();
+        group.is_some_and(|group| self.groups.contains(&group.to_ascii_uppercase()))
+    }
+
+    /// Tells of a knob of a group that there is not.
     fn member(&mut self, knob: &Knob, name: &[u8], definition: &Definition<'_>) {
         let Some(member) = knob.name.ends_with("<group>").then(|| knob::member(knob, name)).flatten() else { return };
-        if self.groups.contains(&member.to_ascii_uppercase()) {
+        if !self.groups_known || self.groups.contains(&member.to_ascii_uppercase()) {
+            return;
+        }
+        if let Some(meant) = self.without_underscore(name) {
+            let message = format!("`{}` is not a knob of the negotiator", shown(name));
+            self.warn_name("unknown-knob", message, definition, Some(format!("did you mean `{meant}`")));
             return;
         }
         let message =
             format!("`{}` is of no use: `GROUP_NAMES` does not name the group `{}`", shown(name), shown(member));
         let nearest = near::closest(member, &self.groups);
-        let declared = Settings::new(self.config).list("GROUP_NAMES").unwrap_or_default();
-        let spelt = nearest.and_then(|near| declared.iter().find(|group| group.eq_ignore_ascii_case(near)));
+        let spelt = nearest.and_then(|near| self.spelt(near));
         let help = match spelt {
-            Some(group) => format!("did you mean `{}`", shown(group)),
+            Some(group) => format!("did you mean `{group}`"),
             None => format!("declare it: `GROUP_NAMES = $(GROUP_NAMES), {}`", shown(member)),
         };
         self.warn_name("undeclared-group", message, definition, Some(help));
+    }
+
+    /// A group as it is declared.
+    fn spelt(&self, group: &[u8]) -> Option<String> {
+        let declared = Settings::new(self.config).list("GROUP_NAMES").unwrap_or_default();
+        declared.iter().find(|known| known.eq_ignore_ascii_case(group)).map(|known| shown(known))
+    }
+
+    /// The knob of a declared group that a name is but for its underscores: `GROUPQUOTA_a`, `GROUP_QUOTA_DYNAMICa`.
+    fn without_underscore(&self, name: &[u8]) -> Option<String> {
+        let upper = name.to_ascii_uppercase();
+        OF_GROUPS.iter().find_map(|prefix| {
+            // Behind the letters of the prefix, with or without its underscores, stands a group.
+            let mut rest = upper.as_slice();
+            for letter in prefix.bytes().filter(|byte| *byte != b'_') {
+                rest = rest.strip_prefix(b"_").unwrap_or(rest).strip_prefix(&[letter])?;
+            }
+            let group = self.spelt(rest).or_else(|| self.spelt(rest.strip_prefix(b"_")?))?;
+            Some(format!("{prefix}{group}"))
+        })
     }
 
     /// Macros that slots are to get and that nobody defines.
@@ -252,6 +360,14 @@ impl Checker<'_> {
             return;
         }
         let upper = name.to_ascii_uppercase();
+        if is_of_every_daemon(&upper) {
+            return;
+        }
+        if let Some(meant) = self.without_underscore(name) {
+            let message = format!("`{}` is not a knob of the negotiator", shown(name));
+            self.warn_name("unknown-knob", message, definition, Some(format!("did you mean `{meant}`")));
+            return;
+        }
         let family = FAMILY.iter().any(|prefix| upper.starts_with(prefix.as_bytes()));
         let allowed = if family { near::allowance(name) } else { near::allowance(name).min(2) };
         let known = knob::all().filter(|knob| !knob.is_family() && knob.now.is_none());
@@ -261,13 +377,14 @@ impl Checker<'_> {
             return;
         }
         let message = format!("`{}` is not a knob of the negotiator", shown(name));
-        let help = nearest.map(|known| format!("did you mean `{known}`"));
+        let known = nearest.map(str::to_owned).or_else(|| with_underscore(name));
+        let help = known.map(|known| format!("did you mean `{known}`"));
         self.warn_name("unknown-knob", message, definition, help);
     }
 
     fn value(&mut self, knob: &Knob, name: &[u8], text: &[u8], definition: &Definition<'_>) {
         let value = text.trim_ascii();
-        if value.is_empty() {
+        if value.is_empty() || is_open(value) {
             return;
         }
         let shown_name = shown(name);
@@ -286,9 +403,16 @@ impl Checker<'_> {
                     let message =
                         format!("`{shown_name}` is `{}`: read as {read}, for only a plain number is", shown(value));
                     self.fault(Severity::Warning, message, definition, None);
+                    // The daemon goes on.
+                    if let Some(told) = self.found.last_mut() {
+                        told.code = "odd-number";
+                    }
                 } else if knob.name.ends_with("PRIO_FACTOR") && leading_number(value) < 1.0 {
                     let message = format!("`{shown_name}` is `{}`: factors below 1 count as 1", shown(value));
                     self.fault(Severity::Warning, message, definition, None);
+                    if let Some(told) = self.found.last_mut() {
+                        told.code = "odd-number";
+                    }
                 }
             }
             Kind::List if knob.name == "GROUP_NAMES" => self.group_names(text, definition),
@@ -444,6 +568,57 @@ mod tests {
             found("NEGOTIATOR_FROB = 5\nNEGOTIATOR_INTERVAL = $(NEGOTIATOR_FROB)\nMY_OWN = 3\nDAEMON_LIST = MASTER"),
             [""; 0]
         );
+    }
+
+    #[test]
+    fn what_every_daemon_reads_is_no_mistake() {
+        let text = "NEGOTIATOR_ADDRESS_FILE = /x\nNEGOTIATOR_ARGS = -f\nNEGOTIATOR_HOST = $(CONDOR_HOST)\n\
+                    NEGOTIATOR_SUPER_ADDRESS_FILE = /x\nNEGOTIATOR_USE_SHARED_PORT = true\nMAX_NEGOTIATOR_LOG = 5\n\
+                    MAX_NEGOTIATOR_MATCH_LOG = 5\nNEGOTIATOR_ENVIRONMENT = A=b\nNEGOTIATOR_LOG_KEEP = 3\n\
+                    TRUNC_NEGOTIATOR_LOG_ON_OPEN = true\nNEGOTIATOR_DEBUG = D_FULLDEBUG\nNEGOTIATOR_RUN_DIR = /x\n\
+                    NEGOTIATOR_TIMEOUT_MULTIPLIER = 2\nMAX_NUM_NEGOTIATOR_LOG = 2\nNEGOTIATOR_PUBLISH_CROSSING = 1";
+        assert_eq!(found(text), [""; 0]);
+        assert_eq!(found("NEGOTIATOR_INTERVALL = 5\nNEGOTIATOR_HOSTT = x").len(), 2);
+    }
+
+    #[test]
+    fn group_knobs_without_an_underscore_are_told_with_the_right_name() {
+        let groups = "GROUP_NAMES = physics, chem\nGROUP_QUOTA_physics = 1\nGROUP_QUOTA_chem = 1\n";
+        for (name, help) in [
+            ("GROUPQUOTA_chem", "GROUP_QUOTA_chem"),
+            ("GROUP_QUOTA_DYNAMICchem", "GROUP_QUOTA_DYNAMIC_chem"),
+            ("GROUP_QUOTAphysics", "GROUP_QUOTA_physics"),
+            ("GROUP_ACCEPT_SURPLUSphysics", "GROUP_ACCEPT_SURPLUS_physics"),
+            ("GROUP_PRIOFACTOR_chem", "GROUP_PRIO_FACTOR_chem"),
+            ("GROUP_NAME", "GROUP_NAMES"),
+            ("GROUP_AUTO_REGROUP", "GROUP_AUTOREGROUP"),
+        ] {
+            let width = name.len();
+            assert_eq!(
+                found(&format!("{groups}{name} = 1")),
+                [format!("warning 4:1+{width} `{name}` is not a knob of the negotiator [did you mean `{help}`]")],
+            );
+        }
+        assert_eq!(
+            found("GROUP_QUOTAphysics = 1"),
+            [
+                "warning 1:1+18 `GROUP_QUOTAphysics` is not a knob of the negotiator [did you mean `GROUP_QUOTA_physics`]"
+            ]
+        );
+        // A macro that is referred to is no knob.
+        let helper = "GROUP_NAMES = a, b\nGROUP_QUOTA_BASE = 5\nGROUP_QUOTA_a = $(GROUP_QUOTA_BASE)\n\
+                      GROUP_QUOTA_b = $INT(GROUP_QUOTA_BASE)\nMEM_LIMIT = 10K\nB_LIMIT = $(MEM_LIMIT:1)0";
+        assert_eq!(found(&helper.replace("\nB_LIMIT = $(MEM_LIMIT:1)0", "")).len(), 1);
+        assert_eq!(found(&helper.replace("B_LIMIT = ", "B = ")), [""; 0]);
+    }
+
+    #[test]
+    fn nothing_is_concluded_from_what_only_a_machine_knows() {
+        let text = "NEGOTIATOR_INTERVAL = $(DETECTED_CPUS)\nDEFAULT_PRIO_FACTOR = $INT(DETECTED_MEMORY)\n\
+                    NEGOTIATOR_CONSIDER_PREEMPTION = $ENV(PREEMPT)\nPREEMPTION_RANK = $INT(DETECTED_CPUS) > 3\n\
+                    GROUP_NAMES = $ENV(GROUPS)\nGROUP_QUOTA_a = 3\nNEGOTIATOR_CYCLE_DELAY = $RANDOM_INTEGER(1, 9)";
+        assert_eq!(found(text), [""; 0]);
+        assert_eq!(found("N = 7x\nNEGOTIATOR_INTERVAL = $(N)").len(), 1);
     }
 
     #[test]

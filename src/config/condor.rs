@@ -142,6 +142,8 @@ pub struct Config {
     pub(crate) references: usize,
     /// Files and templates read.
     pub(crate) files: usize,
+    /// Whether what hangs on a machine, on its environment or on chance is left open.
+    pub(super) unknowing: bool,
 }
 
 /// A value found: its expanded text and where it was set (nowhere for a built-in default).
@@ -189,6 +191,7 @@ impl Config {
             stored: 0,
             references: 0,
             files: 0,
+            unknowing: false,
         }
     }
 
@@ -287,6 +290,7 @@ impl Config {
             environment: &self.context.environment,
             now: self.context.now,
             seed: self.context.seed,
+            unknowing: self.unknowing,
         };
         expand(owner, text, around)
     }

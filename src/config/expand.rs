@@ -64,6 +64,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) now: i64,
     /// Where random choices begin.
     pub(crate) seed: u64,
+    /// Whether what hangs on a machine, on its environment or on chance is left open.
+    pub(crate) unknowing: bool,
 }
 
 /// An expanded text, and how many references it took.
@@ -379,7 +381,7 @@ mod tests {
     fn expanded<'t>(text: &[u8], lookup: &dyn Fn(&[u8]) -> Option<&'t [u8]>) -> Result<Vec<u8>, ExpandError> {
         let environment = BTreeMap::new();
         let table = |name: &[u8]| lookup(name);
-        let around = Surroundings { lookup: &table, environment: &environment, now: 0, seed: 0 };
+        let around = Surroundings { lookup: &table, environment: &environment, now: 0, seed: 0, unknowing: false };
         expand(b"", text, around).map(|expanded| expanded.text)
     }
 

@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use super::expand::{ExpandError, Scope};
+use super::facts::UNKNOWN;
 use super::reference::{NESTED, Text};
 use super::{format, path};
 use crate::ad::ClassAd;
@@ -112,8 +113,32 @@ fn failed<T>(why: impl Into<String>) -> Result<T, Failed> {
     Err(Failed::Call(why.into()))
 }
 
+/// Whether the value of a call hangs on a machine, on its environment or on chance.
+fn is_open(function: Function, argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<bool, Failed> {
+    let open = |text: &[u8]| memchr::memmem::find(text, UNKNOWN.as_bytes()).is_some();
+    match function {
+        Function::Env => {
+            let name = argument.split(|byte| *byte == b':').next().unwrap_or_default();
+            return Ok(!scope.around.environment.contains_key(name));
+        }
+        Function::RandomChoice | Function::RandomInteger => return Ok(true),
+        _ => {}
+    }
+    for part in argument.split(|byte| *byte == b',') {
+        let named = scope.value(part.trim_ascii())?;
+        if named.is_some_and(|text| open(&text)) || open(&scope.expanded(part)?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The value of a call.
 pub(crate) fn value(function: Function, argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
+    if scope.around.unknowing && is_open(function, argument, scope)? {
+        let name = NAMES.iter().find(|(_, known)| *known == function).map_or("F", |(name, _)| name);
+        return Ok(format!("{UNKNOWN}{name}").into_bytes());
+    }
     match function {
         Function::Env => Ok(env(&scope.expanded(argument)?, scope)),
         Function::Int => int(argument, scope),
@@ -381,7 +406,7 @@ mod tests {
     fn expanded(text: &str) -> Result<String, String> {
         let environment = BTreeMap::from([(b"FOO".to_vec(), b"bar".to_vec()), (b"EMPTY".to_vec(), Vec::new())]);
         let table = |name: &[u8]| lookup(name);
-        let around = Surroundings { lookup: &table, environment: &environment, now: 0, seed: 7 };
+        let around = Surroundings { lookup: &table, environment: &environment, now: 0, seed: 7, unknowing: false };
         match expand(b"", text.as_bytes(), around) {
             Ok(expanded) => Ok(String::from_utf8(expanded.text).unwrap()),
             Err(error) => Err(error.to_string()),

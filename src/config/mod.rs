@@ -9,6 +9,7 @@ pub mod condition;
 pub mod condor;
 pub mod dirac;
 pub mod expand;
+pub mod facts;
 pub mod files;
 mod format;
 mod function;

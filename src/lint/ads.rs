@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::expression::{Found, Question, Role, is_unit, parsed, unparsed};
+use super::universe::Universe;
 use super::{Alarm, Edit, Excerpt};
 use crate::ad::ClassAd;
 use crate::analysis::evaluate::{Analysis, unknown};
@@ -17,9 +18,14 @@ use crate::syntax::expr::{Expr, Node};
 use crate::syntax::operator::BinaryOp;
 use crate::syntax::parse::{ParseOptions, parse_expr, parse_prefix};
 use crate::syntax::token::{Quoting, is_space};
+use crate::value::Value;
 
 /// Alarms of one file that are kept; those that say the same are counted.
 const MOST: usize = 1000;
+/// Names of one expression that are told apart by what the ad has for them; of the others it has nothing.
+const MENTIONED: usize = 500;
+/// Different ads that one text is looked at for.
+const TRIED: usize = 10_000;
 
 /// Attributes that are conditions, lower case.
 const CONDITIONS: &[&str] = &[
@@ -49,9 +55,27 @@ fn role(name: Name, slot: bool) -> Role {
     Role { condition: CONDITIONS.iter().any(|known| known.as_bytes() == folded), looks_at_jobs: slot }
 }
 
-/// Whether an ad is a slot's.
+/// Whether an ad is a slot's: it says so, or has what only slots have.
 fn is_slot(ad: &ClassAd) -> bool {
+    if let Some(Value::Str(kind)) = ad.constant("MyType") {
+        return kind.eq_ignore_ascii_case(b"Machine");
+    }
     ad.contains("SlotID") || (ad.contains("State") && ad.contains("Activity")) || ad.contains("TotalSlots")
+}
+
+/// The names that an expression mentions, each once, in the order of the text: all that a verdict can depend on.
+fn mentioned(expr: &Expr) -> Vec<Name> {
+    let tree = &**expr.tree();
+    let mut names: Vec<Name> = Vec::new();
+    for id in tree.first_of(expr.root())..=expr.root() {
+        if let Node::Attr(name) | Node::Absolute(name) | Node::Select(name) = *tree.node(id)
+            && !names.contains(&name)
+            && names.len() < MENTIONED
+        {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// One attribute of an ad and where it stands.
@@ -63,46 +87,104 @@ struct Line {
     /// Column and offset of the value.
     column: u64,
     offset: usize,
+    quoting: Quoting,
     faults: Vec<Found>,
 }
 
-/// Collects alarms; the same text is looked at once.
+/// An expression that was met before.
+struct Known {
+    /// The names it mentions.
+    mentioned: Vec<Name>,
+    /// What was found, by which of the names the ad has.
+    verdicts: HashMap<Vec<bool>, Vec<usize>>,
+    /// What was found of its Requirements, by the values of the names.
+    satisfied: HashMap<Vec<u8>, Vec<usize>>,
+    /// The alarms it gave.
+    given: Vec<usize>,
+}
+
+/// Collects alarms; the same text is looked at once for all ads in which it can mean the same.
 #[derive(Default)]
 pub struct AdLinter {
     alarms: Vec<Alarm>,
-    /// Texts of expressions, by attribute, and the alarms they gave.
-    seen: HashMap<(Vec<u8>, Vec<u8>, bool), Vec<usize>>,
+    /// Expressions by attribute, text, and whether the ad is a slot's.
+    seen: HashMap<(Vec<u8>, Vec<u8>, bool), Known>,
     ads: u64,
+    universe: Option<Arc<Universe>>,
 }
 
 impl AdLinter {
+    /// A linter that knows the other ads that are looked at.
+    pub fn within(universe: Arc<Universe>) -> Self {
+        AdLinter { universe: Some(universe), ..AdLinter::default() }
+    }
+
     /// The alarms so far.
     pub fn finish(self) -> Vec<Alarm> {
         self.alarms
     }
 
-    fn expression(&mut self, file: &Arc<str>, ad: &ClassAd, line: Line) {
+    fn expression(&mut self, file: &Arc<str>, ad: &ClassAd, line: &mut Line) {
         let slot = is_slot(ad);
         let key = (line.name.folded().to_vec(), line.text.clone(), slot);
-        if let Some(known) = self.seen.get(&key) {
-            for at in known {
-                self.alarms[*at].repeated += 1;
+        let mut known = self.seen.remove(&key).unwrap_or_else(|| Known {
+            mentioned: line.expr.as_ref().map(mentioned).unwrap_or_default(),
+            verdicts: HashMap::new(),
+            satisfied: HashMap::new(),
+            given: Vec::new(),
+        });
+        let has: Vec<bool> = known.mentioned.iter().map(|name| ad.contains(*name)).collect();
+        let found_now = if let Some(found) = known.verdicts.get(&has) {
+            self.again(found);
+            found.clone()
+        } else if known.verdicts.len() >= TRIED {
+            Vec::new()
+        } else {
+            let quoting = line.quoting;
+            let mut found = std::mem::take(&mut line.faults);
+            if let Some(expr) = &line.expr {
+                let defined = |name: Name| ad.contains(name);
+                let role = role(line.name, slot);
+                let universe = self.universe.as_deref();
+                let question =
+                    Question { text: &line.text, quoting, role, defined: &defined, base: &unknown, universe };
+                found.extend(parsed(&question, expr));
             }
-            return;
-        }
-        let quoting = if line.offset == usize::MAX { Quoting::New } else { Quoting::Old };
-        let mut found = line.faults;
-        if let Some(expr) = &line.expr {
-            let defined = |name: Name| ad.contains(name);
-            let question =
-                Question { text: &line.text, quoting, role: role(line.name, slot), defined: &defined, base: &unknown };
-            found.extend(parsed(&question, expr));
-            if line.name.folded() == b"requirements" && found.iter().all(|found| !settles(found.code)) {
-                found.extend(unsatisfiable(ad, expr));
+            let given = self.give(file, line, found, &mut known.given);
+            known.verdicts.insert(has, given.clone());
+            given
+        };
+        let settled = found_now.iter().any(|at| settles(self.alarms[*at].code));
+        if let Some(expr) = line.expr.as_ref().filter(|_| line.name.folded() == b"requirements" && !settled) {
+            let values = constants(ad, &known.mentioned);
+            if let Some(found) = known.satisfied.get(&values) {
+                self.again(found);
+            } else if known.satisfied.len() < TRIED {
+                let found: Vec<Found> = unsatisfiable(ad, expr).into_iter().collect();
+                let given = self.give(file, line, found, &mut known.given);
+                known.satisfied.insert(values, given);
             }
         }
-        let mut given = Vec::new();
+        self.seen.insert(key, known);
+    }
+
+    /// Counts alarms that another ad gives too.
+    fn again(&mut self, found: &[usize]) {
+        for at in found {
+            self.alarms[*at].repeated += 1;
+        }
+    }
+
+    /// Keeps what was found in an expression, and counts what was found in the same expression of another ad.
+    fn give(&mut self, file: &Arc<str>, line: &Line, found: Vec<Found>, given: &mut Vec<usize>) -> Vec<usize> {
+        let mut now = Vec::with_capacity(found.len());
         for found in found {
+            let same = |at: &&usize| self.alarms[**at].code == found.code && self.alarms[**at].finding == found.finding;
+            if let Some(at) = given.iter().find(same) {
+                self.alarms[*at].repeated += 1;
+                now.push(*at);
+                continue;
+            }
             if self.alarms.len() >= MOST {
                 break;
             }
@@ -112,6 +194,7 @@ impl AdLinter {
                     Edit { range: line.offset + range.start..line.offset + range.end, text: fix.text.clone() }
                 });
             given.push(self.alarms.len());
+            now.push(self.alarms.len());
             self.alarms.push(Alarm {
                 code: found.code,
                 finding: found.finding,
@@ -126,7 +209,7 @@ impl AdLinter {
                 edit,
             });
         }
-        self.seen.insert(key, given);
+        now
     }
 
     /// Looks at an ad whose places are not known.
@@ -140,8 +223,41 @@ impl AdLinter {
             // Parsed again, for the places in its text.
             let options = ParseOptions { places: true, ..ParseOptions::default() };
             let expr = parse_expr(&text, &options).ok();
-            let (number, column, offset) = (0, 1, usize::MAX);
-            self.expression(file, ad, Line { name, expr, text, number, column, offset, faults: Vec::new() });
+            let (number, column, offset, quoting) = (0, 1, usize::MAX, Quoting::New);
+            let mut line = Line { name, expr, text, number, column, offset, quoting, faults: Vec::new() };
+            self.expression(file, ad, &mut line);
+        }
+    }
+
+    /// Looks at an ad in new syntax, `[ … ]`, with the places of its text.
+    pub fn written(&mut self, file: &Arc<str>, text: &[u8]) {
+        let options = ParseOptions { places: true, ..ParseOptions::default() };
+        let (Ok(whole), Ok(ad)) = (parse_expr(text, &options), ClassAd::parse(text.trim_ascii())) else {
+            if let Err(error) = parse_expr(text, &options) {
+                let fault = unparsed(text, &error, &options);
+                let (name, quoting) = (Name::new("ad"), Quoting::New);
+                let (number, column, offset, faults) = (1, 1, usize::MAX, vec![fault]);
+                let text = text.to_vec();
+                let mut line = Line { name, expr: None, text, number, column, offset, quoting, faults };
+                self.expression(file, &ClassAd::new(), &mut line);
+            }
+            return;
+        };
+        self.ads += 1;
+        let tree = whole.tree();
+        let Node::Ad(run) = *tree.node(whole.root()) else { return };
+        for &(name, id) in tree.ad(run) {
+            let Some(span) = tree.span(id).filter(|_| !matches!(tree.node(id), Node::Literal(_))) else { continue };
+            let range = span.range();
+            let Some(part) = text.get(range.clone()) else { continue };
+            let before = &text[..range.start];
+            let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+            let number = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
+            let column = (range.start - start) as u64 + 1;
+            let (offset, quoting, faults) = (usize::MAX, Quoting::New, Vec::new());
+            let (expr, text) = (parse_expr(part, &options).ok(), part.to_vec());
+            let mut line = Line { name, expr, text, number, column, offset, quoting, faults };
+            self.expression(file, &ad, &mut line);
         }
     }
 
@@ -174,8 +290,8 @@ impl AdLinter {
         }
         self.ads += 1;
         let whole = std::mem::take(ad);
-        for line in lines.drain(..) {
-            self.expression(file, &whole, line);
+        for mut line in lines.drain(..) {
+            self.expression(file, &whole, &mut line);
         }
     }
 }
@@ -199,6 +315,7 @@ fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut Clas
             number,
             column: 1,
             offset: start,
+            quoting: Quoting::Old,
             faults: vec![fault],
         });
     };
@@ -213,6 +330,7 @@ fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut Clas
         number,
         column: value as u64 + 1,
         offset: start + value,
+        quoting: Quoting::Old,
         faults,
     };
     match parse_prefix(text, &options) {
@@ -254,6 +372,24 @@ fn ignored(text: &[u8], at: usize, options: &ParseOptions) -> Found {
         return Found::new("ignored-text", finding);
     }
     Found::new("ignored-text", Finding::error("what follows the expression is not read", span))
+}
+
+/// What an ad has for some names, in one text: constants by their values, what is an expression by a mark of its own.
+fn constants(ad: &ClassAd, names: &[Name]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for name in names {
+        match ad.constant(*name) {
+            Some(value) => {
+                text.push(b'=');
+                let value = value.to_string();
+                text.extend_from_slice(value.len().to_string().as_bytes());
+                text.push(b':');
+                text.extend_from_slice(value.as_bytes());
+            }
+            None => text.push(b'?'),
+        }
+    }
+    text
 }
 
 /// Whether Requirements are never true, given the constants of their own ad.
@@ -305,6 +441,30 @@ mod tests {
     fn the_same_in_many_ads_is_told_once() {
         let ad = "Requirements = x > 1 && x > 1\nSlotID = 1\n\n";
         assert_eq!(found(&ad.repeat(5)), ["duplicate-clause 1:25 +4"]);
+    }
+
+    #[test]
+    fn the_same_text_is_judged_by_what_each_ad_has() {
+        // The claimed slot has the attribute itself, the other one looks at the job's.
+        let (claimed, idle) = ("MyType = \"Machine\"\nGlobalJobId = \"x#1\"\n", "MyType = \"Machine\"\n");
+        let start = "Start = GlobalJobId =!= \"y\"\n\n";
+        assert_eq!(found(&format!("{claimed}{start}{idle}{start}")), ["per-job-attribute 6:9 +0"]);
+        assert_eq!(found(&format!("{idle}{start}{claimed}{start}{idle}{start}")), ["per-job-attribute 2:9 +1"]);
+        let job = |gpus: u32| {
+            format!("RequestGPUs = {gpus}\nRequirements = TARGET.Cpus > 1 && RequestGPUs > 0 && TARGET.Cpus > 1\n\n")
+        };
+        let twice = "duplicate-clause";
+        assert_eq!(found(&(job(1) + &job(0))), [format!("{twice} 2:54 +1"), "unsatisfiable 5:35 +0".to_owned()]);
+        assert_eq!(found(&(job(0) + &job(1) + &job(0))), ["duplicate-clause 2:54 +2", "unsatisfiable 2:35 +1"]);
+        let word = "ClusterId = 1\nLINUX = \"LINUX\"\nRequirements = TARGET.OpSys == LINUX\n\n";
+        assert_eq!(found(&format!("{word}{}", word.replace("LINUX = \"LINUX\"\n", ""))), ["unquoted-word 6:32 +0"]);
+    }
+
+    #[test]
+    fn what_says_so_is_a_slot() {
+        let start = "Start = TARGET.GlobalJobId =!= \"y\"\n";
+        assert_eq!(found(&format!("MyType = \"Machine\"\n{start}")), ["per-job-attribute 2:9 +0"]);
+        assert_eq!(found(&format!("MyType = \"Job\"\nSlotID = 1\n{start}")), Vec::<String>::new());
     }
 
     #[test]

@@ -48,8 +48,6 @@ const PER_JOB: &[&str] = &[
     "globaljobid",
     "in",
     "iwd",
-    "jobcurrentstartdate",
-    "jobid",
     "joblaststartdate",
     "jobruncount",
     "jobstartdate",
@@ -107,6 +105,53 @@ pub(super) const OF_GROUP: &[&str] =
 
 fn listed(list: &[&str], name: &[u8]) -> bool {
     list.iter().any(|known| known.as_bytes() == name)
+}
+
+/// Attributes that daemons add to ads or take away again, beside those above.
+const COMING_AND_GOING: &[&str] = &[
+    "accountinggroup",
+    "acctgroup",
+    "acctgroupuser",
+    "clientmachine",
+    "concurrencylimits",
+    "currentrank",
+    "currenttime",
+    "jobid",
+    "lastclaimedby",
+    "lastremotehost",
+    "lastremotepool",
+    "localjobsrunning",
+    "matchedconcurrencylimits",
+    "negotiatorname",
+    "offline",
+    "preemptingaccountinggroup",
+    "preemptingconcurrencylimits",
+    "preemptingowner",
+    "preemptinguser",
+    "preemptstate",
+    "publicclaimid",
+    "remoteautoregroup",
+    "remotegroup",
+    "remotehost",
+    "remotenegotiatinggroup",
+    "remoteowner",
+    "remotepool",
+    "remotescheddname",
+    "remoteslotid",
+    "remoteuser",
+    "scheddname",
+    "startdname",
+    "submitterautoregroup",
+    "submittergroup",
+    "submitternegotiatinggroup",
+    "submitteruser",
+    "submitteruserprio",
+];
+
+/// Whether an attribute (lower case) is one that HTCondor knows, whatever the ads have.
+pub(super) fn is_known(name: &[u8]) -> bool {
+    [ALWAYS, PER_JOB, OF_GROUP, COMING_AND_GOING].iter().any(|list| listed(list, name))
+        || NAMED.iter().any(|(attribute, _)| attribute.as_bytes() == name)
 }
 
 /// Whether an attribute (lower case) is always there.

@@ -29,6 +29,7 @@ pub const CHECKS: &[Check] = &[
     error("size-suffix", "a number with a unit: the language has none"),
     error("ignored-text", "text behind an expression that is not read"),
     error("leftover-macro", "`$(…)` that is not expanded"),
+    error("undefined-macro", "a macro that nothing defines, without which a text is no expression"),
     // Configuration.
     error("bad-value", "a value that the knob does not take"),
     warning("odd-line", "a line that is read in an unexpected way"),
@@ -60,7 +61,7 @@ pub const CHECKS: &[Check] = &[
     // Words and operators.
     warning("unquoted-word", "a word without quotes where text is meant"),
     warning("single-quotes", "single quotes where text is meant"),
-    warning("glob-comparison", "`*` in a text that is compared as it is"),
+    warning("glob-comparison", "a wildcard in a text that is compared as it is"),
     warning("compared-with-undefined", "`==` or `!=` with undefined or error"),
     warning("bitwise-operator", "an operator on bits where logic or a power is meant"),
     warning("comparison-chain", "`a < b < c`"),

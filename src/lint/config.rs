@@ -7,10 +7,12 @@ use hashbrown::HashMap;
 
 use super::attributes::OF_GROUP;
 use super::expression::{Found, Question, Role, lint as lint_expression};
-use super::{Alarm, Edit, Excerpt, LineStarts};
-use crate::analysis::evaluate::unknown;
+use super::universe::Universe;
+use super::{Alarm, Edit, Excerpt, LineStarts, unknowns};
+use crate::analysis::evaluate::{OPEN, unknown};
 use crate::analysis::facts::{Reference, Side};
 use crate::config::check::{Diagnostic, check};
+use crate::config::facts::UNKNOWN;
 use crate::config::history::{Assigned, assigned};
 use crate::config::knob::{self, Kind};
 use crate::config::setting::Settings;
@@ -80,9 +82,16 @@ pub fn is_expression(name: &[u8]) -> bool {
 
 /// What is wrong with a configuration that was read.
 pub fn lint(config: &Config) -> Vec<Alarm> {
+    lint_beside(config, None)
+}
+
+/// What is wrong with a configuration that was read, beside the ads of a pool.
+pub fn lint_beside(config: &Config, universe: Option<&Universe>) -> Vec<Alarm> {
+    // What only a machine knows is left open.
+    let config = &config.without_facts();
     let sources: HashMap<&str, (&Source, LineStarts)> =
         config.sources().iter().map(|source| (&*source.name, (source, LineStarts::of(&source.text)))).collect();
-    let mut linter = Linter { config, sources, alarms: Vec::new() };
+    let mut linter = Linter { config, sources, alarms: Vec::new(), universe };
     for diagnostic in check(config) {
         // Expressions are looked at below, with more to say.
         if diagnostic.code != "syntax" {
@@ -110,7 +119,7 @@ pub fn lint(config: &Config) -> Vec<Alarm> {
 pub fn refusal(config: &Config, error: &ConfigError) -> Alarm {
     let sources =
         config.sources().iter().map(|source| (&*source.name, (source, LineStarts::of(&source.text)))).collect();
-    let mut linter = Linter { config, sources, alarms: Vec::new() };
+    let mut linter = Linter { config, sources, alarms: Vec::new(), universe: None };
     linter.diagnostic(&Diagnostic::error(error.clone()).coded("bad-value"));
     linter.alarms.remove(0)
 }
@@ -119,6 +128,7 @@ struct Linter<'c> {
     config: &'c Config,
     sources: HashMap<&'c str, (&'c Source, LineStarts)>,
     alarms: Vec<Alarm>,
+    universe: Option<&'c Universe>,
 }
 
 impl<'c> Linter<'c> {
@@ -182,28 +192,64 @@ impl<'c> Linter<'c> {
         if text.trim_ascii().is_empty() {
             return;
         }
-        let question = Question { text: &text, quoting: Quoting::Old, role, defined: &|_| false, base: &unknown };
+        let open = unknowns::marked(&text);
+        let text = open.as_deref().unwrap_or(&text);
+        let (defined, universe) = (unknowns::is_fact, self.universe);
+        let question = Question { text, quoting: Quoting::Old, role, defined: &defined, base: &unknown, universe };
         let mut found = lint_expression(&question);
         let upper = String::from_utf8_lossy(bare).to_ascii_uppercase();
-        unseen(&upper, &text, &mut found);
-        for found in found {
-            self.found(name, &definition, &text, found);
+        unseen(&upper, text, &mut found);
+        if open.is_some() {
+            unknowns::retain(text, &defined, &mut found);
         }
+        if found.iter().any(|found| matches!(found.code, "syntax" | "size-suffix")) && self.undefined(name, &definition)
+        {
+            return;
+        }
+        for found in found {
+            self.found(name, &definition, text, found);
+        }
+    }
+
+    /// Tells which macros that nothing defines leave a text that is no expression; whether there is one.
+    fn undefined(&mut self, name: &[u8], definition: &Definition<'_>) -> bool {
+        let undefined = self.config.undefined(definition);
+        for one in &undefined {
+            let macro_name = String::from_utf8_lossy(&one.name);
+            let message = format!("`{macro_name}` is not defined: `$({macro_name})` stands for nothing");
+            let place = one.within.place.map(|place| match one.within.value {
+                Some((line, column)) if one.within.verbatim => {
+                    Place { file: Arc::clone(&place.file), line, column: column + one.at.0 as u32 }
+                }
+                _ => place.clone(),
+            });
+            let width = if one.within.verbatim { one.at.1 } else { 0 };
+            let knob = String::from_utf8_lossy(name).into_owned();
+            let help = format!("without it, `{knob}` is no expression; define it, or write `$({macro_name}:value)`");
+            let error = ConfigError::new(message, place).about(width).with_help(help);
+            self.at("undefined-macro", Severity::Error, &error, Some(knob));
+        }
+        !undefined.is_empty()
     }
 
     /// An alarm about an expression: in the line, if it stands there as it is, otherwise in the expanded text.
     fn found(&mut self, name: &[u8], definition: &Definition<'_>, text: &[u8], found: Found) {
         let subject = Some(String::from_utf8_lossy(name).into_owned());
         let certain = found.is_certain();
-        let Found { code, finding } = found;
+        let Found { code, mut finding } = found;
+        if memchr::memmem::find(text, &UNKNOWN.as_bytes()[1..]).is_some() {
+            finding.message = unknowns::shown(&finding.message);
+            finding.help = finding.help.as_deref().map(unknowns::shown);
+        }
         let place = definition.place.cloned().unwrap_or_else(|| Place::outside("the built-in defaults"));
         let verbatim = definition.value.filter(|_| definition.verbatim && definition.raw == text);
         let Some(((line, column), (whole, start))) = verbatim.and_then(|value| {
             let place = Place { file: Arc::clone(&place.file), line: value.0, column: value.1 };
             Some((value, self.line(&place)?))
         }) else {
-            let excerpt =
-                Excerpt { file: Arc::clone(&place.file), line: place.line.into(), column: 1, text: text.to_vec() };
+            let mut text = text.to_vec();
+            text.iter_mut().filter(|byte| **byte == OPEN).for_each(|byte| *byte = UNKNOWN.as_bytes()[0]);
+            let excerpt = Excerpt { file: Arc::clone(&place.file), line: place.line.into(), column: 1, text };
             let expanded = "this is the value after expansion";
             let help = match finding.help {
                 Some(help) => format!("{help}; {expanded}"),
@@ -232,7 +278,7 @@ impl<'c> Linter<'c> {
                 let same = warning.place.as_ref().is_some_and(|place| {
                     u64::from(place.line) == alarm.excerpt.line && *place.file == *alarm.excerpt.file
                 });
-                same && matches!(alarm.code, "undeclared-group" | "obsolete-knob" | "unseen-attribute")
+                same && matches!(alarm.code, "undeclared-group" | "obsolete-knob" | "unseen-attribute" | "unknown-knob")
             };
             if self.alarms.iter().any(known) {
                 continue;
@@ -348,6 +394,9 @@ fn unseen(knob: &str, text: &[u8], found: &mut Vec<Found>) {
         let (Some(reference), Some(span)) = (Reference::of(tree, id), tree.span(id)) else { continue };
         let folded = reference.name.folded();
         let scope = matches!(folded, b"my" | b"target");
+        if unknowns::is_fact(reference.name) {
+            continue;
+        }
         let shown = String::from_utf8_lossy(text.get(span.range()).unwrap_or_default()).into_owned();
         let (message, help) = if reference.side == Side::Target {
             (
@@ -390,6 +439,53 @@ mod tests {
             found("GROUP_SORT_EXPR = TARGET.Cpus + JobPrio"),
             ["unseen-attribute 1:19", "unseen-attribute 1:33"]
         );
+    }
+
+    #[test]
+    fn what_only_a_machine_knows_gives_no_alarm() {
+        for text in [
+            "START = $(DETECTED_CPUS) > 4 && TARGET.RequestCpus < $(DETECTED_CORES)",
+            "SUSPEND = MY.Machine == \"$(FULL_HOSTNAME)\" || \"$(HOSTNAME)\" == \"x\"",
+            "PREEMPT = \"$ENV(SITE)\" == \"A\"",
+            "CONTINUE = $(DETECTED_MEMORY) > 100",
+            "RANK = \"$(ARCH)\" == \"X86_64\" && \"$(OPSYS)\" == TARGET.OpSys",
+            "WANT_VACATE = $INT(DETECTED_CPUS) > 3",
+            "START = a > 5 && $ENV(MORE) && a > 1",
+            "START = a > 5 $ENV(MORE)",
+            "GROUP_SORT_EXPR = $(DETECTED_CPUS) * GroupQuota",
+            "START = $(DETECTED_CPUS) != 4 && !$(DETECTED_CORES)",
+            "START = $RANDOM_INTEGER(0, 9) < 5",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+        // The rest is looked at, and what the file itself says is known.
+        assert_eq!(found("START = $(DETECTED_CPUS) > 4 && a > 5 && a < 3"), ["contradiction 1:44"]);
+        assert_eq!(found("ARCH = X86_64\nSTART = TARGET.x > 1 && \"$(ARCH)\" == \"INTEL\""), ["always-false 2:16"]);
+        let config = Config::parse("c", b"START = $(DETECTED_CPUS) > 4 && $(DETECTED_CPUS) > 4").unwrap();
+        assert_eq!(lint(&config)[0].finding.message, "`$(DETECTED_CPUS) > 4` stands there already");
+    }
+
+    #[test]
+    fn macros_that_nothing_defines_are_named_where_they_stand() {
+        assert_eq!(found("START = $(UNDEFD) && TARGET.x > 1"), ["undefined-macro 1:9"]);
+        assert_eq!(found("SUSPEND = TARGET.x > $(LIMIT)"), ["undefined-macro 1:22"]);
+        assert_eq!(found("SUSPEND = $(A) && y\nA = x > $(LIMIT)"), ["undefined-macro 2:9"]);
+        assert_eq!(found("SUSPEND = TARGET.x > $(LIMIT:3) $(EXTRA)"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn helper_macros_and_sums_of_shares() {
+        let helper = "GROUP_NAMES = a, b\nGROUP_QUOTA_BASE = 5\nGROUP_QUOTA_a = $(GROUP_QUOTA_BASE)\n\
+                      GROUP_QUOTA_b = $INT(GROUP_QUOTA_BASE)";
+        assert_eq!(found(helper), Vec::<String>::new());
+        let shares = "GROUP_NAMES = a, b\nGROUP_QUOTA_DYNAMIC_a = 0.75\nGROUP_QUOTA_DYNAMIC_b = 0.5";
+        assert_eq!(found(shares), ["group-quota 3:1"]);
+        assert_eq!(
+            found("GROUP_NAMES = chem\nGROUP_QUOTA_chem = 1\nGROUP_QUOTA_DYNAMICchem = 0.5"),
+            ["unknown-knob 3:1"]
+        );
+        let config = Config::parse("c", b"MEM_LIMIT = 10K").unwrap();
+        assert_eq!(lint(&config)[0].severity(), Severity::Warning);
     }
 
     #[test]

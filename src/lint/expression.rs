@@ -1,5 +1,6 @@
 //! One expression: what does not parse, what parses to something else than was meant, and what is certain of it.
 
+use super::universe::Universe;
 use super::{missing, rules};
 use crate::analysis::clauses::{Certainty, Claim, claims, is_value};
 use crate::analysis::evaluate::Base;
@@ -36,6 +37,8 @@ pub struct Question<'a> {
     pub defined: &'a dyn Fn(Name) -> bool,
     /// What references can be.
     pub base: Base<'a>,
+    /// The ads that are looked at together with it.
+    pub universe: Option<&'a Universe>,
 }
 
 /// Something found in an expression.
@@ -230,4 +233,119 @@ fn without(text: &[u8], expr: &Expr, clause: NodeId, finding: Finding) -> Findin
         return finding;
     }
     finding.fix(gone, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::evaluate::unknown;
+
+    /// Codes of what is found in a condition.
+    fn codes(text: &str) -> Vec<&'static str> {
+        let role = Role { condition: true, looks_at_jobs: false };
+        let text = text.as_bytes();
+        let question =
+            Question { text, quoting: Quoting::New, role, defined: &|_| false, base: &unknown, universe: None };
+        lint(&question).into_iter().map(|found| found.code).collect()
+    }
+
+    #[test]
+    fn only_what_can_be_undefined_is_true_when_undefined() {
+        for text in [
+            "(TARGET.X < 11) =!= true",
+            "(TARGET.X < 11) isnt true && TARGET.Cpus > 1",
+            "(TARGET.X > 5 && TARGET.Y > 3) =!= true",
+            "true =!= !(TARGET.X == \"a\")",
+        ] {
+            assert_eq!(codes(text), ["true-when-undefined"], "{text}");
+        }
+        for text in [
+            "(TARGET.X =!= undefined && TARGET.X > 5) =!= true",
+            "((TARGET.X ?: 0) > 5) =!= true",
+            "(isUndefined(TARGET.X) || TARGET.X > 5) =!= true",
+            "TARGET.X =!= undefined && (TARGET.X > 5) =!= true",
+            "(TARGET.Memory > 5) =!= true",
+            "TARGET.X =!= true",
+            "(TARGET.X =?= 5) =!= true",
+            "ifThenElse(TARGET.X =!= undefined, TARGET.X > 5, false) =!= true",
+        ] {
+            assert_eq!(codes(text), Vec::<&str>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn negated_questions_refuse_where_the_attribute_is_missing() {
+        for text in [
+            "TARGET.Cpus > 1 && !(TARGET.Foo == \"x\")",
+            "TARGET.Cpus > 1 && !regexp(\"x\", TARGET.Foo)",
+            "TARGET.Cpus > 1 && !member(\"x\", TARGET.Foo)",
+        ] {
+            assert_eq!(codes(text), ["undefined-means-no"], "{text}");
+        }
+        for text in [
+            "TARGET.Cpus > 1 && !(TARGET.Foo =?= \"x\")",
+            "TARGET.Cpus > 1 && TARGET.Foo =!= undefined && !regexp(\"x\", TARGET.Foo)",
+            "TARGET.Cpus > 1 && (isUndefined(TARGET.Foo) || !regexp(\"x\", TARGET.Foo))",
+            // A missing list is an empty one: this is true.
+            "TARGET.Cpus > 1 && !stringListMember(\"x\", TARGET.Foo)",
+            "!regexp(\"x\", TARGET.Machine)",
+            "!(TARGET.Foo == \"x\") || TARGET.Cpus > 1",
+            "regexp(\"x\", TARGET.Foo)",
+        ] {
+            assert_eq!(codes(text), Vec::<&str>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn bits_that_are_compared_are_not_mended() {
+        let role = Role { condition: true, looks_at_jobs: false };
+        let fixed = |text: &str| {
+            let text = text.as_bytes();
+            let question =
+                Question { text, quoting: Quoting::New, role, defined: &|_| false, base: &unknown, universe: None };
+            let found = lint(&question);
+            assert_eq!(found[0].code, "bitwise-operator");
+            (found[0].is_certain(), found[0].finding.help.clone().unwrap())
+        };
+        assert_eq!(
+            fixed("TARGET.a & 4 == 4"),
+            (false, "write `(TARGET.a & 4) == 4` for the bits, or `&&` between two conditions".to_owned())
+        );
+        assert!(fixed("TARGET.a > 1 & TARGET.b > 1").0);
+        assert!(!fixed("TARGET.a | TARGET.b != 0").0);
+    }
+
+    #[test]
+    fn large_integers_beside_reals_contradict_nothing() {
+        // 2^53 + 1 is equal to the real 2^53: `9007199254740993 <= 9007199254740992.0` is true.
+        assert_eq!(
+            codes("TARGET.Disk <= 9007199254740992.0 && b && TARGET.Disk == 9007199254740993"),
+            Vec::<&str>::new()
+        );
+        assert_eq!(codes("TARGET.Disk == 9007199254740993 && TARGET.Disk <= 9007199254740992.0"), ["implied-clause"]);
+        assert_eq!(codes("-5.0 / 0 < TARGET.Cpus"), ["division-by-zero"]);
+    }
+
+    #[test]
+    fn wildcards_in_comparisons_are_told() {
+        for text in [
+            "TARGET.Machine == \"node*.x\"",
+            "TARGET.Machine == \"node?.x\"",
+            "TARGET.Machine == \"node[a-z]\"",
+            "TARGET.Machine == \"node[0-9]\"",
+            "TARGET.Owner != \"*\"",
+        ] {
+            assert_eq!(codes(text), ["glob-comparison"], "{text}");
+        }
+        for text in [
+            "TARGET.Owner == \"*\"",
+            "TARGET.Url == \"http://x/y?z=1\"",
+            "TARGET.Note == \"why?\"",
+            "TARGET.Note == \"is it so? yes\"",
+            "TARGET.Addr == \"<[2001:db8::1]:9618>\"",
+            "TARGET.Tag == \"a[1]\"",
+        ] {
+            assert_eq!(codes(text), Vec::<&str>::new(), "{text}");
+        }
+    }
 }

@@ -6,12 +6,16 @@ use crate::analysis::evaluate::Analysis;
 use crate::analysis::facts::{Facts, Reference, Side};
 use crate::analysis::values::{Truths, Values, kind};
 use crate::error::Finding;
+use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 
 /// Clauses that are looked at.
 const MOST: usize = 200;
+
+/// Functions that ask something of a text, and have no answer where there is none.
+const ASKING: [&[u8]; 3] = [b"regexp", b"member", b"regexpmember"];
 
 /// Clauses that say "unless": where their attribute is missing, the whole condition is never true; and `=!= true`, which
 /// is true then.
@@ -41,30 +45,56 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
                 .any(|other| analysis.values_where(other, &facts).truths().within(Truths::FALSE.or(Truths::ERROR)));
             if whole.has(Truths::TRUE) && !truths.has(Truths::TRUE) && !meant {
                 seen.push(reference);
+                let fails = analysis.values_where(clause, &facts).truths() == Truths::ERROR;
+                let what = if fails { "an error" } else { "undefined" };
                 let finding = Finding::warning(
-                    format!("where `{name}` is missing, `{shown}` is undefined, and the condition never true"),
+                    format!("where `{name}` is missing, `{shown}` is {what}, and the condition never true"),
                     place,
                 );
                 found.push(Found::new("undefined-means-no", finding.help(written)));
             }
         }
-        if let Some(condition) = flipped(tree, clause) {
-            for reference in references(tree, condition) {
-                if is_always_there(reference.name.folded()) || (question.defined)(reference.name) {
-                    continue;
-                }
-                let mut facts = Facts::default();
-                facts.set(reference, Values::of_kinds(kind::UNDEFINED));
-                if analysis.values_where(clause, &facts).truths() == Truths::TRUE {
-                    let finding =
-                        Finding::warning(format!("where `{}` is missing, `{shown}` is true", reference.name), place);
-                    let help = "`=!= true` also holds for undefined; write `!(…)` if a missing attribute is to refuse";
-                    found.push(Found::new("true-when-undefined", finding.help(help)));
-                    break;
-                }
-            }
+        if let Some(condition) = flipped(tree, clause)
+            && let Some(names) = lets_in(question, &analysis, (expr.root(), clause, condition))
+        {
+            let (what, is) = if names.len() == 1 { ("is", "") } else { ("are", "all ") };
+            let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            let message = format!("where {is}{} {what} missing, `{shown}` is true", listed.join(", "));
+            let help = "`=!= true` also holds for undefined; write `!(…)` if a missing attribute is to refuse";
+            found.push(Found::new("true-when-undefined", Finding::warning(message, place).help(help)));
         }
     }
+}
+
+/// The attributes without which the condition in `(condition) =!= true` is certainly undefined, so that the clause holds
+/// and `!(condition)` would not: one alone, otherwise all together. Nothing where the whole expression refuses then.
+fn lets_in(
+    question: &Question<'_>,
+    analysis: &Analysis<'_>,
+    (root, clause, condition): (NodeId, NodeId, NodeId),
+) -> Option<Vec<Name>> {
+    let mut optional: Vec<Reference> = references(analysis.tree(), condition);
+    optional.retain(|reference| {
+        let name = reference.name;
+        !is_always_there(name.folded()) && !(question.defined)(name)
+    });
+    let missing = |references: &[Reference]| {
+        let mut facts = Facts::default();
+        for reference in references {
+            facts.set(*reference, Values::of_kinds(kind::UNDEFINED));
+        }
+        let truths = |id: NodeId| analysis.values_where(id, &facts).truths();
+        truths(condition) == Truths::UNDEFINED && truths(clause) == Truths::TRUE && truths(root).has(Truths::TRUE)
+    };
+    let alone = optional.iter().find(|reference| missing(&[**reference]));
+    let found = alone.map(|one| vec![one.name]).or_else(|| {
+        let names = optional.iter().map(|reference| reference.name).collect();
+        (optional.len() > 1 && missing(&optional)).then_some(names)
+    });
+    found.map(|mut names: Vec<Name>| {
+        names.dedup();
+        names
+    })
 }
 
 /// What a condition consists of that is joined by these operators.
@@ -89,8 +119,19 @@ fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String
     match *tree.node(clause) {
         Node::Unary(UnaryOp::Not, operand) => {
             let operand = bare(tree, operand);
-            let reference = Reference::of(tree, operand)?;
-            Some((reference, format!("write `{} =!= true` if it may be missing", word(operand)?)))
+            let written =
+                format!("write `{} =!= true` if it may be missing", word_in_parentheses(tree, operand, text)?);
+            if let Some(reference) = Reference::of(tree, operand) {
+                return Some((reference, written));
+            }
+            let asks = match tree.node(operand) {
+                Node::Binary(op, ..) => op.precedence() == 6 && !matches!(op, BinaryOp::Is | BinaryOp::Isnt),
+                Node::Call(call) => ASKING.contains(&tree.calls[*call as usize].name.folded()),
+                _ => false,
+            };
+            // Which of several is missing nobody can say.
+            let &[reference] = references(tree, operand).as_slice() else { return None };
+            asks.then_some((reference, written))
         }
         Node::Binary(op @ (BinaryOp::NotEqual | BinaryOp::Equal), left, right) => {
             let (reference, of, literal) = match (Reference::of(tree, left), Reference::of(tree, right)) {
@@ -120,6 +161,12 @@ fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String
     }
 }
 
+/// The text of a part, in parentheses if it is made of others.
+fn word_in_parentheses(tree: &Tree, id: NodeId, text: &[u8]) -> Option<String> {
+    let written = String::from_utf8_lossy(text.get(tree.span(id)?.range())?).into_owned();
+    Some(if matches!(tree.node(id), Node::Binary(..)) { format!("({written})") } else { written })
+}
+
 /// The condition in `(condition) =!= true`, unless it is a plain reference.
 fn flipped(tree: &Tree, clause: NodeId) -> Option<NodeId> {
     let Node::Binary(BinaryOp::Isnt, left, right) = *tree.node(clause) else { return None };
@@ -137,8 +184,16 @@ fn flipped(tree: &Tree, clause: NodeId) -> Option<NodeId> {
     logical.then_some(condition)
 }
 
+/// The attributes that a part refers to, each once.
 fn references(tree: &Tree, id: NodeId) -> Vec<Reference> {
-    (tree.first_of(id)..=id).filter_map(|part| Reference::of(tree, part)).take(16).collect()
+    let mut found: Vec<Reference> = Vec::new();
+    for reference in (tree.first_of(id)..=id).filter_map(|part| Reference::of(tree, part)) {
+        let scope = reference.side == Side::Plain && matches!(reference.name.folded(), b"my" | b"target");
+        if !scope && !found.contains(&reference) && found.len() < 16 {
+            found.push(reference);
+        }
+    }
+    found
 }
 
 pub(super) fn bare(tree: &Tree, mut id: NodeId) -> NodeId {

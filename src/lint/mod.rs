@@ -11,6 +11,9 @@ pub mod expression;
 pub mod missing;
 pub mod rules;
 pub mod submit;
+pub mod suite;
+pub mod universe;
+mod unknowns;
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -54,7 +54,8 @@ fn unquoted_word(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Fou
     let word = |one: NodeId, two: NodeId| {
         let attribute = Reference::of(tree, bare(tree, one))?;
         let Node::Attr(word) = *tree.node(bare(tree, two)) else { return None };
-        let meant = is_value_of(attribute.name.folded(), word.folded()) && !(question.defined)(word);
+        let text = || question.universe.is_some_and(|universe| universe.is_text(attribute.name, word));
+        let meant = (is_value_of(attribute.name.folded(), word.folded()) || text()) && !(question.defined)(word);
         meant.then_some((two, word))
     };
     let (at, word) = word(left, right).or_else(|| word(right, left))?;
@@ -67,14 +68,38 @@ fn unquoted_word(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Fou
 /// `Machine == "*.edu"`
 fn glob(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
     let (op, left, right) = equality(tree, id)?;
+    let differs = matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt);
     let pattern = |id: NodeId| match tree.node(bare(tree, id)) {
-        Node::Literal(Literal::Str(text)) if text.len() > 1 && text.contains(&b'*') => Some(id),
+        Node::Literal(Literal::Str(text)) => Some((id, wildcard(text, differs)?)),
         _ => None,
     };
-    let at = pattern(right).or_else(|| pattern(left))?;
-    let message = format!("`{}` compares texts as they are: `*` stands for itself", op.symbol());
+    let (at, sign) = pattern(right).or_else(|| pattern(left))?;
+    let message = format!("`{}` compares texts as they are: `{sign}` stands for itself", op.symbol());
     let help = "write `regexp(\"^prefix\", value)`, or `stringListMember(value, \"a,b\")` for a list";
     Some(Found::new("glob-comparison", Finding::warning(message, tree.span(at)?).help(help)))
+}
+
+/// What in a text looks like a wildcard: `*`, a `?` inside a word, a range such as `[a-z]`. A `*` alone is one where the
+/// text is to differ from it: it may be a value of its own, but nothing differs from "anything".
+fn wildcard(text: &[u8], differs: bool) -> Option<String> {
+    if text.contains(&b'*') {
+        return (text.len() > 1 || differs).then(|| "*".to_owned());
+    }
+    let word = !text.iter().any(|byte| byte.is_ascii_whitespace() || b"/=&:".contains(byte));
+    let inner = |at: usize| at > 0 && at + 1 < text.len();
+    if word && memchr::memchr_iter(b'?', text).any(inner) {
+        return Some("?".to_owned());
+    }
+    memchr::memchr_iter(b'[', text).filter(|_| word).find_map(|open| {
+        let close = open + memchr::memchr(b']', &text[open..])?;
+        let range = text[open..close].windows(3).any(|three| {
+            three[1] == b'-'
+                && three[0].is_ascii_alphanumeric()
+                && three[2].is_ascii_alphanumeric()
+                && three[0] < three[2]
+        });
+        range.then(|| String::from_utf8_lossy(&text[open..=close]).into_owned())
+    })
 }
 
 /// `a == b ?: false`

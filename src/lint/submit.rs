@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::expression::{Question, Role, lint as lint_expression};
-use super::{Alarm, Edit, Excerpt};
-use crate::analysis::evaluate::unknown;
+use super::{Alarm, Edit, Excerpt, unknowns};
+use crate::analysis::evaluate::{OPEN, unknown};
 use crate::error::Finding;
+use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::token::Quoting;
 
@@ -69,11 +70,26 @@ fn command(file: &Arc<str>, line: &[u8], number: u64, start: usize, alarms: &mut
     }
     let found = if let Some(misused) = misused_macro(text) {
         vec![misused]
-    } else if memchr::memmem::find(text, b"$(").is_some() || memchr::memmem::find(text, b"$$").is_some() {
-        // What it will be is known when jobs are made.
-        return;
+    } else if memchr::memchr(b'$', text).is_some() {
+        let Some(open) = without_macros(text) else { return };
+        let is_open = |name: Name| open.names.iter().any(|known| known.0 == name);
+        let question = Question {
+            text: &open.text,
+            quoting: Quoting::Old,
+            role,
+            defined: &is_open,
+            base: &unknown,
+            universe: None,
+        };
+        let mut found = lint_expression(&question);
+        unknowns::retain(&open.text, &is_open, &mut found);
+        for found in &mut found {
+            open.restore(&mut found.finding);
+        }
+        found
     } else {
-        let question = Question { text, quoting: Quoting::Old, role, defined: &|_| false, base: &unknown };
+        let question =
+            Question { text, quoting: Quoting::Old, role, defined: &|_| false, base: &unknown, universe: None };
         lint_expression(&question)
     };
     for found in found {
@@ -91,6 +107,73 @@ fn command(file: &Arc<str>, line: &[u8], number: u64, start: usize, alarms: &mut
             edit,
         });
     }
+}
+
+/// A text whose macros are words of the same length, so that places stay.
+struct WithoutMacros {
+    text: Vec<u8>,
+    /// The words, and the macros they stand for.
+    names: Vec<(Name, String)>,
+}
+
+impl WithoutMacros {
+    /// Writes macros for their words in what was found.
+    fn restore(&self, finding: &mut Finding) {
+        let restored = |message: &str| {
+            let message = message.replace(char::from(OPEN), "_");
+            self.names.iter().fold(message, |text, (name, written)| text.replace(&*name.display(), written))
+        };
+        finding.message = restored(&finding.message);
+        finding.help = finding.help.as_deref().map(restored);
+        if finding.fix.as_ref().is_some_and(|fix| restored(&fix.text) != fix.text) {
+            finding.fix = None;
+        }
+    }
+}
+
+/// A text with a word in place of every `$(name)`, `$(name:default)`, `$$(name)` and `$FUNCTION(arguments)`: what they
+/// will be is known when jobs are made. `None` if a `$` begins none of these.
+fn without_macros(text: &[u8]) -> Option<WithoutMacros> {
+    let mut open = WithoutMacros { text: text.to_vec(), names: Vec::new() };
+    let mut places = Vec::new();
+    let mut at = 0;
+    while let Some(dollar) = memchr::memchr(b'$', &text[at..]) {
+        let start = at + dollar;
+        let letters = text[start..].iter().take_while(|byte| **byte == b'$').count();
+        let name = text[start + letters..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
+        let bracket = start + letters + name.count();
+        if text.get(bracket) != Some(&b'(') || letters > 2 {
+            return None;
+        }
+        let mut depth = 0;
+        let end = text[bracket..].iter().position(|byte| {
+            depth += match byte {
+                b'(' => 1,
+                b')' => -1,
+                _ => 0,
+            };
+            depth == 0
+        })?;
+        let end = bracket + end + 1;
+        for byte in &mut open.text[start..end] {
+            if !byte.is_ascii_alphanumeric() {
+                *byte = b'_';
+            }
+        }
+        // Different macros may look alike then: nothing is said.
+        let name = Name::new(&open.text[start..end]);
+        let written = String::from_utf8_lossy(&text[start..end]).into_owned();
+        if open.names.iter().any(|(known, other)| *known == name && *other != written) {
+            return None;
+        }
+        open.names.push((name, written));
+        places.push(start);
+        at = end;
+    }
+    for place in unknowns::within_strings(text, &places) {
+        open.text[place] = OPEN;
+    }
+    Some(open)
 }
 
 /// `$(JobStatus != 3)`: a macro that is none.
@@ -122,5 +205,28 @@ mod tests {
         let shown = |alarm: &Alarm| format!("{} {}:{}", alarm.code, alarm.place().0.line, alarm.place().0.column);
         let found: Vec<String> = lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect();
         assert_eq!(found, ["unquoted-word 2:25", "syntax 3:13", "leftover-macro 4:19"]);
+    }
+
+    #[test]
+    fn what_stands_beside_a_macro_is_looked_at() {
+        let found = |text: &str| {
+            let shown = |alarm: &Alarm| format!("{} {}", alarm.code, alarm.place().0.column);
+            lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect::<Vec<String>>()
+        };
+        assert_eq!(found("requirements = OpSys == LINUX && TARGET.Memory > $(mem)"), ["unquoted-word 25"]);
+        assert_eq!(found("requirements = a > $(x) && b && a > $(x)"), ["duplicate-clause 33"]);
+        // A macro may be anything: also a text with operators, and any text inside a string.
+        for text in [
+            "requirements = a > 5 && $(more) && a > 1",
+            "requirements = a > 5 $(more)",
+            "requirements = \"$(site)\" == \"A\" && \"$ENV(X)\" == \"B\"",
+            "requirements = $(x) != 3 && !$(y) && $$(Memory) > 3",
+            "requirements = $RANDOM_INTEGER(1, 5) > 3",
+            "requirements = a > $(x.y) && a > $(x:y)",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+        let alarms = lint(&Arc::from("f"), b"requirements = a > $(x) && b && a > $(x)");
+        assert_eq!(alarms[0].finding.message, "`a > $(x)` stands there already");
     }
 }

@@ -6,6 +6,9 @@ use serde::Serialize;
 
 use crate::eval::clause::{Clause, clauses};
 use crate::eval::scope::Scope;
+use crate::eval::walk::{Spot, Target, Walk};
+use crate::syntax::expr::{Expr, Node};
+use crate::syntax::operator::BinaryOp;
 
 /// A clause and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -34,25 +37,77 @@ pub struct Coverage(BTreeMap<(String, String), (usize, usize)>);
 /// Clauses that are kept.
 const MOST: usize = 10_000;
 
+/// Parts of one expression that are counted.
+const PARTS: usize = 1000;
+
 impl Coverage {
-    /// Counts the clauses of one side's Requirements; returns them.
+    /// Counts the clauses of one side's Requirements; returns those that `&&` joins.
     pub fn look(&mut self, whose: &str, scope: Scope<'_>) -> Vec<Clause> {
         let found = clauses(scope, "Requirements");
-        for clause in found.iter().filter(|clause| clause.expr.as_literal().is_none()) {
-            let path: Vec<String> = clause.path.iter().map(|via| via.name.display().into_owned()).collect();
-            let place = format!("{whose}: {}", [&["Requirements".to_owned()], path.as_slice()].concat().join(", "));
-            let key = (place, clause.expr.to_string());
-            if self.0.len() >= MOST && !self.0.contains_key(&key) {
-                continue;
-            }
-            let counts = self.0.entry(key).or_default();
-            if clause.accepts() {
-                counts.0 += 1;
-            } else {
-                counts.1 += 1;
-            }
+        if let Some(expr) = scope.my.get("Requirements") {
+            self.count(&format!("{whose}: Requirements"), scope, &expr);
         }
         found
+    }
+
+    /// Counts the clauses of an expression: the operands of `&&` and `||`, also behind attributes, and of a conditional its
+    /// condition and the branch that is taken.
+    pub fn count(&mut self, place: &str, scope: Scope<'_>, expr: &Expr) {
+        let mut walk = Walk::new(scope);
+        let mut waiting = vec![walk.start(expr)];
+        for _ in 0..PARTS {
+            let Some(spot) = waiting.pop() else { break };
+            match *spot.node() {
+                Node::Literal(_) => {}
+                Node::Paren(inner) => waiting.push(spot.part(inner)),
+                Node::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
+                    waiting.extend([spot.part(right), spot.part(left)]);
+                }
+                Node::Conditional { condition, yes, no } => {
+                    Self::conditional(&mut walk, [condition, yes, no].map(|id| spot.part(id)), &mut waiting);
+                }
+                Node::Call(call) => {
+                    let site = spot.tree.calls[call as usize];
+                    match spot.tree.run(site.arguments) {
+                        &[condition, yes, no] if site.name.folded() == b"ifthenelse" => {
+                            Self::conditional(&mut walk, [condition, yes, no].map(|id| spot.part(id)), &mut waiting);
+                        }
+                        _ => self.leaf(place, &mut walk, &spot),
+                    }
+                }
+                Node::Attr(_) | Node::Select(_) => match walk.target(&spot) {
+                    Ok(Some((Target::Expr(target), _))) => waiting.push(target),
+                    _ => self.leaf(place, &mut walk, &spot),
+                },
+                _ => self.leaf(place, &mut walk, &spot),
+            }
+        }
+    }
+
+    /// Goes on with the condition and the branch that it takes.
+    fn conditional(walk: &mut Walk<'_>, [condition, yes, no]: [Spot; 3], waiting: &mut Vec<Spot>) {
+        match walk.value(&condition).ok().and_then(|value| value.as_condition()) {
+            Some(true) => waiting.push(yes),
+            Some(false) => waiting.push(no),
+            None => {}
+        }
+        waiting.push(condition);
+    }
+
+    fn leaf(&mut self, place: &str, walk: &mut Walk<'_>, spot: &Spot) {
+        let held = walk.value(spot).is_ok_and(|value| value.as_condition() == Some(true));
+        let path: Vec<String> = spot.path.iter().map(|via| via.name.display().into_owned()).collect();
+        let place = [&[place.to_owned()], path.as_slice()].concat().join(", ");
+        let key = (place, spot.expr().to_string());
+        if self.0.len() >= MOST && !self.0.contains_key(&key) {
+            return;
+        }
+        let counts = self.0.entry(key).or_default();
+        if held {
+            counts.0 += 1;
+        } else {
+            counts.1 += 1;
+        }
     }
 
     /// The clauses with their counts, by place and text.
@@ -64,5 +119,36 @@ impl Coverage {
             refused,
         };
         self.0.into_iter().map(covered).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ad::ClassAd;
+    use crate::eval::scope::Settings;
+
+    #[test]
+    fn the_parts_of_alternatives_and_of_the_branch_taken_are_counted() {
+        let settings = Settings::default();
+        let job = ClassAd::parse(
+            b"[ Requirements = (TARGET.A > 1 || TARGET.B > 1) && (TARGET.C ? TARGET.D : TARGET.E) && \
+              ifThenElse(TARGET.F, TARGET.G, TARGET.H); ]",
+        );
+        let job = job.unwrap();
+        let mut coverage = Coverage::default();
+        for slot in [
+            b"[ A = 2; B = 0; C = true; D = true; F = false; H = true ]".as_slice(),
+            b"[ A = 0; B = 2; C = false; E = false; F = false; H = false ]",
+        ] {
+            let slot = ClassAd::parse(slot).unwrap();
+            coverage.look("job", Scope::new(&job, &settings).with_target(&slot));
+        }
+        let shown: Vec<String> = coverage
+            .finish()
+            .iter()
+            .map(|one| format!("{} {}/{}", one.clause.replace("TARGET.", ""), one.held, one.refused))
+            .collect();
+        assert_eq!(shown, ["A > 1 1/1", "B > 1 1/1", "C 1/1", "D 1/0", "E 0/1", "F 0/2", "H 1/1"]);
     }
 }

@@ -10,14 +10,18 @@ use super::file::{AdSource, Copies, PolicyFile, Test, Wrong};
 use crate::accountant::Log;
 use crate::ad::ClassAd;
 use crate::config::Config;
+use crate::config::setting::Settings as Knobs;
 use crate::eval::matching::{rank, symmetric};
 use crate::eval::scope::{Scope, Settings};
 use crate::format::Reader;
 use crate::name::Name;
 use crate::negotiate::quotas::{Division, divide};
+use crate::negotiate::scene::scene;
 use crate::negotiate::{Outcome, Snapshot, negotiate};
+use crate::queue::job::{Activity, Job};
 use crate::syntax::expr::{Expr, Node};
 use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::token::Quoting;
 
 /// What became of one test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -65,6 +69,8 @@ struct Runner<'f> {
     ads: BTreeMap<&'f str, ClassAd>,
     settings: Settings,
     snapshot: Snapshot,
+    /// The conditions of the configuration.
+    knobs: Vec<(&'static str, Side, Expr)>,
     outcome: Option<Outcome>,
     division: Option<Division>,
     coverage: Coverage,
@@ -81,12 +87,13 @@ impl<'f> Runner<'f> {
         let mut ads = BTreeMap::new();
         for (name, source) in &file.ads {
             let ad = match source.get_ref() {
-                AdSource::Text(text) => all(text.as_bytes())
+                AdSource::Text(text) => ads_of(text.as_bytes())
                     .into_iter()
                     .next()
                     .ok_or_else(|| Wrong::at(format!("`{name}` is no ad"), source.span()))?,
                 AdSource::File { file, at } => {
-                    let found = all(&read(file)?).into_iter().nth(usize::try_from(*at).unwrap_or(1).saturating_sub(1));
+                    let found =
+                        ads_of(&read(file)?).into_iter().nth(usize::try_from(*at).unwrap_or(1).saturating_sub(1));
                     found.ok_or_else(|| Wrong::at(format!("`{file}` has no ad {at}"), source.span()))?
                 }
             };
@@ -118,12 +125,12 @@ impl<'f> Runner<'f> {
         }
         for (name, list) in [(&pool.slots_file, true), (&pool.jobs_file, false)] {
             if let Some(name) = name {
-                let read = all(&read(name)?);
+                let read = ads_of(&read(name)?);
                 if list { snapshot.slots.extend(read) } else { snapshot.jobs.extend(read) }
             }
         }
-        let mut runner =
-            Runner { ads, settings, snapshot, outcome: None, division: None, coverage: Coverage::default() };
+        let (knobs, coverage) = (conditions(&snapshot.config), Coverage::default());
+        let mut runner = Runner { ads, settings, snapshot, knobs, outcome: None, division: None, coverage };
         for (at, copies) in pool.slots.iter().enumerate() {
             runner.copies(copies, at, true)?;
         }
@@ -252,6 +259,7 @@ impl<'f> Runner<'f> {
                 refusing.push((parse_nothing(), format!("the {whose} has no Requirements")));
             }
         }
+        self.look_at_knobs(&job, &slot);
         let why = refusing.first().map_or("both sides accept", |(_, why)| why.as_str());
         if let Some(expected) = test.matches
             && expected != matched
@@ -321,7 +329,7 @@ impl<'f> Runner<'f> {
             if self.snapshot.slots.is_empty() || self.snapshot.jobs.is_empty() {
                 return Err(Wrong::at("a cycle needs slots and jobs in `[pool]`", test.name.span()));
             }
-            self.look_at_pool();
+            self.look_at_pool()?;
             self.outcome = Some(negotiate(&self.snapshot).map_err(|error| Wrong::Other(error.to_string()))?);
         }
         let Some(outcome) = &self.outcome else { return Ok(()) };
@@ -346,17 +354,92 @@ impl<'f> Runner<'f> {
         Ok(())
     }
 
-    /// Counts the clauses of every kind of slot and job of the pool.
-    fn look_at_pool(&mut self) {
+    /// Counts the clauses of the configuration's expressions about a job and a slot.
+    fn look_at_knobs(&mut self, job: &ClassAd, slot: &ClassAd) {
+        for (name, side, expr) in &self.knobs {
+            let scope = match side {
+                Side::Slot => Scope::new(slot, &self.settings),
+                Side::Job => Scope::new(job, &self.settings),
+                Side::SlotAndJob => Scope::new(slot, &self.settings).with_target(job),
+                Side::Displacing => continue,
+            };
+            self.coverage.count(&format!("config: {name}"), scope, expr);
+        }
+    }
+
+    /// Counts the clauses of every kind of slot and job of the pool, and of `PREEMPTION_REQUIREMENTS` for those that match
+    /// in slots that others use.
+    fn look_at_pool(&mut self) -> std::result::Result<(), Wrong> {
         const PAIRS: usize = 10_000;
         let (slots, jobs) = (std::mem::take(&mut self.snapshot.slots), std::mem::take(&mut self.snapshot.jobs));
         let pairs = jobs.iter().flat_map(|job| slots.iter().map(move |slot| (job, slot)));
         for (job, slot) in pairs.take(PAIRS) {
             self.coverage.look("job", Scope::new(job, &self.settings).with_target(slot));
             self.coverage.look("slot", Scope::new(slot, &self.settings).with_target(job));
+            self.look_at_knobs(job, slot);
         }
         (self.snapshot.slots, self.snapshot.jobs) = (slots, jobs);
+        let Some((name, _, expr)) = self.knobs.iter().find(|(_, side, _)| *side == Side::Displacing) else {
+            return Ok(());
+        };
+        let domain = Knobs::new(&self.snapshot.config).string("ACCOUNTING_DOMAIN").unwrap_or_default();
+        let read = |ad| Job::new(ad, domain.as_deref(), &self.settings).filter(|job| job.activity == Activity::Idle);
+        let jobs: Vec<Job<'_>> = self.snapshot.jobs.iter().filter_map(read).collect();
+        let asking: Vec<(&ClassAd, &[u8])> = jobs.iter().map(|job| (&*job.ad, &*job.submitter)).collect();
+        let (scene, askers) = scene(&self.snapshot, &asking).map_err(|error| Wrong::Other(error.to_string()))?;
+        let place = format!("config: {name}");
+        let pairs =
+            askers.iter().zip(&jobs).flat_map(|(asker, job)| scene.slots.iter().map(move |slot| (asker, job, slot)));
+        for (asker, job, slot) in pairs.take(PAIRS) {
+            let others = slot.user.as_ref().is_some_and(|user| *user != job.submitter);
+            if others && symmetric(&asker.ad, &slot.ad, &scene.settings) {
+                self.coverage.count(&place, Scope::new(&slot.ad, &scene.settings).with_target(&asker.ad), expr);
+            }
+        }
+        Ok(())
     }
+}
+
+/// Whose an expression of the configuration is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Slot,
+    Job,
+    SlotAndJob,
+    /// A slot in use and a job that may displace the one in it.
+    Displacing,
+}
+
+/// Knobs that hold conditions.
+const CONDITIONS: &[(&str, Side)] = &[
+    ("PREEMPTION_REQUIREMENTS", Side::Displacing),
+    ("NEGOTIATOR_SLOT_CONSTRAINT", Side::Slot),
+    ("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT", Side::Slot),
+    ("NEGOTIATOR_JOB_CONSTRAINT", Side::Job),
+    ("SYSTEM_PERIODIC_HOLD", Side::Job),
+    ("SYSTEM_PERIODIC_REMOVE", Side::Job),
+    ("SYSTEM_PERIODIC_RELEASE", Side::Job),
+    ("SYSTEM_PERIODIC_VACATE", Side::Job),
+    ("START", Side::SlotAndJob),
+    ("PREEMPT", Side::SlotAndJob),
+    ("SUSPEND", Side::SlotAndJob),
+    ("CONTINUE", Side::SlotAndJob),
+    ("KILL", Side::SlotAndJob),
+    ("IS_OWNER", Side::SlotAndJob),
+    ("WANT_HOLD", Side::SlotAndJob),
+    ("WANT_SUSPEND", Side::SlotAndJob),
+    ("WANT_VACATE", Side::SlotAndJob),
+];
+
+/// The conditions that a configuration sets itself.
+fn conditions(config: &Config) -> Vec<(&'static str, Side, Expr)> {
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let condition = |&(name, side): &(&'static str, Side)| {
+        config.definition(name.as_bytes()).filter(|found| found.place.is_some())?;
+        let text = config.get(name).ok()??.text;
+        Some((name, side, parse_expr(&text, &options).ok()?))
+    };
+    CONDITIONS.iter().filter_map(condition).collect()
 }
 
 /// The job and the slot of a match.
@@ -372,7 +455,7 @@ fn parse_nothing() -> Expr {
 }
 
 /// The ads of a text in any form; what cannot be read is left out.
-fn all(text: &[u8]) -> Vec<ClassAd> {
+pub fn ads_of(text: &[u8]) -> Vec<ClassAd> {
     let trimmed = text.trim_ascii();
     if let Ok(ad) = ClassAd::parse(trimmed) {
         return vec![ad];

@@ -8,7 +8,7 @@ use hashbrown::HashSet;
 
 use super::settings::{GroupSetting, QuotaSettings};
 use super::tree::{Configured, GroupTree, ROOT};
-use crate::config::check::Diagnostic;
+use crate::config::check::{Diagnostic, referenced};
 use crate::config::setting::Settings;
 use crate::config::{Config, ConfigError, Place};
 
@@ -19,7 +19,7 @@ pub fn diagnostics(config: &Config, told: &[Diagnostic]) -> Vec<Diagnostic> {
     let is_told = |warning: &&Warning| {
         let same = |other: &Diagnostic| {
             let place = |place: &Place| (place.file.clone(), place.line);
-            matches!(other.code, "undeclared-group" | "obsolete-knob")
+            matches!(other.code, "undeclared-group" | "obsolete-knob" | "unknown-knob")
                 && other.error.place.as_ref().map(place) == warning.place.as_ref().map(place)
         };
         told.iter().any(same)
@@ -120,7 +120,14 @@ pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Warning>
             found.push(warning(format!("static quotas {whose} sum to {fixed}, more than its {own}: {fate}"), place()));
         }
         if dynamic > 1.0 {
-            found.push(warning(format!("dynamic quotas {whose} sum to {dynamic}: they are scaled down to 1"), place()));
+            // The last of them is where the sum is seen.
+            let last = group.children.clone().rev().find_map(|child| {
+                let child = tree.groups().get(child)?;
+                let dynamic = settings.groups.get(child.setting?)?.dynamic.as_ref()?;
+                dynamic.place.clone().filter(|_| matches!(child.configured, Configured::Dynamic(_)))
+            });
+            let message = format!("dynamic quotas {whose} sum to {dynamic}: they are scaled down to 1");
+            found.push(Warning { message, place: last.or_else(|| place().cloned()) });
         }
     }
     found
@@ -134,6 +141,7 @@ pub(super) fn strays(
 ) -> Result<Vec<Warning>, ConfigError> {
     let declared: HashSet<Vec<u8>> = groups.iter().map(|group| group.name.to_ascii_lowercase()).collect();
     let mut found = Vec::new();
+    let referenced = referenced(config);
     for (name, _, place) in config.assignments() {
         let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
         let shown = String::from_utf8_lossy(name);
@@ -154,6 +162,10 @@ pub(super) fn strays(
         if let Some(subject) = subjects.first()
             && !subjects.iter().any(fits)
         {
+            // A macro of the file's own, used where it is referred to.
+            if referenced.contains(upper.as_bytes()) {
+                continue;
+            }
             let subject = &shown[shown.len() - subject.len()..];
             let message = format!("`{shown}` has no effect: `{subject}` is not in GROUP_NAMES");
             found.push(warning(message, Some(place)));
@@ -227,7 +239,7 @@ mod tests {
             ]
         );
         let found = warnings("GROUP_NAMES = a, b\nGROUP_QUOTA_DYNAMIC_a = 0.75\nGROUP_QUOTA_DYNAMIC_b = 0.5");
-        assert_eq!(found, ["dynamic quotas at the top sum to 1.25: they are scaled down to 1"]);
+        assert_eq!(found, ["c:3:1: dynamic quotas at the top sum to 1.25: they are scaled down to 1"]);
     }
 
     #[test]

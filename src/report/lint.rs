@@ -97,7 +97,7 @@ pub fn sarif(alarms: &[Alarm]) -> Json {
                 Some(help) => format!("{}. Help: {help}", alarm.finding.message),
                 None => alarm.finding.message.clone(),
             };
-            let mut physical = json!({ "artifactLocation": { "uri": &*alarm.excerpt.file } });
+            let mut physical = json!({ "artifactLocation": { "uri": uri(&alarm.excerpt.file) } });
             if start.line > 0 {
                 physical["region"] = json!({
                     "startLine": start.line,
@@ -130,6 +130,19 @@ pub fn sarif(alarms: &[Alarm]) -> Json {
     })
 }
 
+/// The name of a file as a reference of RFC 3986: other bytes than the unreserved ones and `/` are percent-encoded.
+fn uri(file: &str) -> String {
+    let mut uri = String::with_capacity(file.len());
+    for byte in file.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}
+
 /// Writes what is looked for.
 ///
 /// # Errors
@@ -139,4 +152,15 @@ pub fn list(out: &mut impl Write) -> io::Result<()> {
     CHECKS
         .iter()
         .try_for_each(|check| writeln!(out, "{:width$}  {:7}  {}", check.code, word(check.severity), check.about))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_percent_encoded() {
+        assert_eq!(uri("sp ace/\u{e4}#.conf"), "sp%20ace/%C3%A4%23.conf");
+        assert_eq!(uri("/etc/condor/condor_config"), "/etc/condor/condor_config");
+    }
 }

@@ -40,16 +40,22 @@ pub fn write_coverage(out: &mut impl Write, covered: &[Covered]) -> io::Result<(
     Ok(())
 }
 
-/// Writes the results of all files as `JUnit` XML; times are left out, for the same input gives the same output.
+/// Writes the results of all files as `JUnit` XML, files that could not be run with the reason; times are left out, for the
+/// same input gives the same output.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn junit(out: &mut impl Write, files: &[(String, Vec<TestResult>)]) -> io::Result<()> {
+pub fn junit(
+    out: &mut impl Write,
+    files: &[(String, Vec<TestResult>)],
+    refused: &[(String, String)],
+) -> io::Result<()> {
     let failed = |results: &[TestResult]| results.iter().filter(|result| !result.failures.is_empty()).count();
-    let total: usize = files.iter().map(|(_, results)| results.len()).sum();
+    let total: usize = files.iter().map(|(_, results)| results.len()).sum::<usize>() + refused.len();
     let failures: usize = files.iter().map(|(_, results)| failed(results)).sum();
+    let errors = if refused.is_empty() { String::new() } else { format!(" errors=\"{}\"", refused.len()) };
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-    writeln!(out, "<testsuites tests=\"{total}\" failures=\"{failures}\">")?;
+    writeln!(out, "<testsuites tests=\"{total}\" failures=\"{failures}\"{errors}>")?;
     for (file, results) in files {
         let name = escaped(file);
         writeln!(out, "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\">", results.len(), failed(results))?;
@@ -63,6 +69,12 @@ pub fn junit(out: &mut impl Write, files: &[(String, Vec<TestResult>)]) -> io::R
             }
         }
         writeln!(out, "  </testsuite>")?;
+    }
+    for (file, why) in refused {
+        let (name, message) = (escaped(file), escaped(why));
+        writeln!(out, "  <testsuite name=\"{name}\" tests=\"1\" failures=\"0\" errors=\"1\">")?;
+        writeln!(out, "    <testcase classname=\"{name}\" name=\"the file\">")?;
+        writeln!(out, "      <error message=\"{message}\"/>\n    </testcase>\n  </testsuite>")?;
     }
     writeln!(out, "</testsuites>")
 }
@@ -94,9 +106,11 @@ mod tests {
     fn xml_holds_any_text() {
         let result = TestResult { name: "a<b & \"c\"".to_owned(), failures: vec!["x\u{1}".to_owned(), "y".to_owned()] };
         let mut out = Vec::new();
-        junit(&mut out, &[("f".to_owned(), vec![result])]).unwrap();
+        junit(&mut out, &[("f".to_owned(), vec![result])], &[("g".to_owned(), "bad <text>".to_owned())]).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("name=\"a&lt;b &amp; &quot;c&quot;\""), "{text}");
         assert!(text.contains("message=\"x\u{FFFD}&#10;y\""), "{text}");
+        assert!(text.contains("<testsuites tests=\"2\" failures=\"1\" errors=\"1\">"), "{text}");
+        assert!(text.contains("<error message=\"bad &lt;text&gt;\"/>"), "{text}");
     }
 }
