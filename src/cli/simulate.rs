@@ -17,7 +17,7 @@ use crate::eval::scope::Settings as Evaluation;
 use crate::negotiate::Snapshot;
 use crate::negotiate::rules::Rules;
 use crate::report::simulated::{self, html};
-use crate::simulate::{Alike, Machines, Plan, Run, Slots, simulate};
+use crate::simulate::{Alike, Machines, NeverStarted, Plan, Run, Slots, simulate};
 use crate::syntax::parse::ParseOptions;
 use crate::workload::{Workload, job_ads, swf};
 
@@ -27,13 +27,14 @@ use crate::workload::{Workload, job_ads, swf};
 /// time it was submitted, and a run time. The jobs come, wait, run and end; every so many seconds the negotiator runs a
 /// cycle, if a job waits for which there are cores. Time goes from event to event: months take seconds.
 ///
-/// The machines are so many cores, all alike, as one machine that is carved up: nobody is displaced, and requirements of
-/// jobs other than cores never fail. With --pool they are the slots of a pool instead, with their requirements, ranks and
+/// The machines are so many cores, all alike, as one machine that is carved up and has all else that jobs ask for: nobody
+/// is displaced, and of the requirements of jobs only cores and concurrency limits count. With --pool they are the slots of a pool instead, with their requirements, ranks and
 /// preemption, unless --slots is given too; its settings, its books and the policy's files hold in any case.
 ///
 /// Of a trace, user 7 of group 3 is the submitter `group3.user7@trace`: with `GROUP_NAMES = group3` in the settings it is
 /// a member of that group. Lines that are no job are told with their numbers; jobs that are larger than the machines, were
-/// cancelled before they ran, or are parts of others are counted.
+/// cancelled before they ran, or are parts of others are counted. Jobs that were too large or never started are told, with
+/// the reason.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -95,6 +96,9 @@ pub(super) struct Arguments {
     policy: PolicyArguments,
 }
 
+/// Jobs of a kind that are told one by one.
+const TOLD: usize = 20;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Form {
     /// Tables for people
@@ -147,8 +151,17 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         policy: snapshot.policy.name().to_owned(),
         interval,
         seed: arguments.seed,
+        faults: workload.faults.clone(),
+        further_faults: workload.further.clone(),
         simulated: result.map_err(|error| refused(&error))?,
     };
+    let mut notes = Notes::default();
+    if let Some(step) = arguments.step.filter(|step| *step < run.simulated.step) {
+        let steps = run.simulated.step;
+        notes.warn(format!("shares over time are told in steps of {steps} s, not {step} s: there would be too many"));
+    }
+    tell(&run, arguments.until.is_some(), &mut notes);
+    notes.show(streams.err);
     if let Some(directory) = &arguments.report {
         report(directory, &run)?;
     }
@@ -159,6 +172,41 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         Form::Table => simulated::write(&mut out, &run.simulated, streams.out),
     };
     written(printed.and_then(|()| out.flush()))
+}
+
+/// Notes which jobs did not run, and why. Jobs that still wait when the simulation is `stopped` on purpose are no surprise,
+/// unless no slot would take them.
+fn tell(run: &Run, stopped: bool, notes: &mut Notes) {
+    let (name, simulated) = (&run.workload, &run.simulated);
+    let more = |all: usize, what: &str, notes: &mut Notes| {
+        if all > TOLD {
+            notes.warn(format!("{} more jobs {what}: --format json has all", all - TOLD));
+        }
+    };
+    for job in simulated.too_large.iter().take(TOLD) {
+        notes.warn(format!(
+            "{name}:{}: job {} asks for {} cores: no machine has as many",
+            job.place, job.job, job.cores
+        ));
+    }
+    more(simulated.too_large.len(), "are too large", notes);
+    let hopeless = |job: &&NeverStarted| job.reason.as_ref().is_some_and(|why| why.starts_with("no slot"));
+    let never: Vec<&NeverStarted> = simulated.never_started.iter().filter(|job| !stopped || hopeless(job)).collect();
+    for job in never.iter().take(TOLD) {
+        let reason = job.reason.as_deref().unwrap_or("it never had its turn");
+        notes.warn(format!("{name}:{}: job {} of {} never started: {reason}", job.place, job.job, job.submitter));
+    }
+    more(never.len(), "never started", notes);
+    if never.iter().any(hopeless) {
+        notes.warn("`classmate explain POOL JOB` shows which part of the requirements is not met".to_owned());
+    }
+    if simulated.refused > 0 {
+        let matches = simulated.refused;
+        notes.warn(format!("{matches} matches came to nothing: the slot had less than the job asks for"));
+    }
+    if let Some(stopped) = &simulated.stopped {
+        notes.warn(stopped.clone());
+    }
 }
 
 /// Shows on a terminal how far a simulation is.
@@ -221,9 +269,14 @@ fn workload(
     for fault in &workload.faults {
         notes.warn(format!("{name}:{what}{fault}"));
     }
-    let hidden = workload.counts.bad.saturating_sub(workload.faults.len() as u64);
-    if hidden > 0 {
-        notes.warn(format!("{name}: {hidden} more lines that are no job are not shown"));
+    if !workload.further.is_empty() {
+        let run =
+            |&(first, last): &(u64, u64)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+        let places: Vec<String> = workload.further.iter().take(TOLD).map(run).collect();
+        let rest = workload.further.len() - places.len();
+        let rest = if rest > 0 { format!(", and {rest} other places: --format json has all") } else { String::new() };
+        let what = if what.is_empty() { "lines" } else { "ads" };
+        notes.warn(format!("{name}: more {what} are no job: {}{rest}", places.join(", ")));
     }
     if workload.arrivals.is_empty() {
         notes.show(streams.err);

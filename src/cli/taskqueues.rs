@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             })?),
             None => None,
         };
-        let policy = DiracPriority::new(&settings, &pool.opening);
+        let policy = DiracPriority::new(&settings, &pool.opening, None);
         let wanted = Wanted { slot, draws: arguments.draws as usize };
         Ok(Listing::new(&policy, pool.submitters.len(), pool.waiting, wanted, pool.opening.settings))
     })

@@ -127,6 +127,26 @@ pub fn carve(slot: &mut ClassAd, name: &str, job: &ClassAd, settings: &Settings)
     Some(child)
 }
 
+/// Whether a slot that is not partitionable has what a job asks for; its machine refuses the claim otherwise.
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::eval::scope::Settings;
+/// use classmate::pool::claim::holds;
+/// let job = ClassAd::parse(b"[RequestCpus = 2]")?;
+/// let slot = |cores: u8| ClassAd::parse(format!("[Cpus = {cores}]").as_bytes());
+/// assert!(holds(&slot(2)?, &job, &Settings::default()) && !holds(&slot(1)?, &job, &Settings::default()));
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+pub fn holds(slot: &ClassAd, job: &ClassAd, settings: &Settings) -> bool {
+    let scope = Scope::new(job, settings).with_target(slot);
+    resources(slot, settings).into_iter().all(|name| {
+        let asked = Name::new([b"Request", name.as_bytes()].concat());
+        let asks = scope.eval_attr(asked).ok().and_then(|value| value.as_number());
+        asks.is_none_or(|asks| asks <= Facts::of(slot, settings).number(name).unwrap_or(0.0))
+    })
+}
+
 /// Puts what a dynamic slot has back into the slot it was carved from.
 pub fn give_back(slot: &mut ClassAd, child: &ClassAd, settings: &Settings) {
     for name in resources(slot, settings) {

@@ -13,7 +13,8 @@ pub mod slurm;
 pub mod spins;
 
 pub use condor::CondorPriority;
-pub use policy::{Opening, Policy};
+pub use dirac::Past;
+pub use policy::{Opening, Policy, seed_of_cycle};
 pub use session::Session;
 
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::dirac::{DiracChoice, DiracPriority, WINDOW};
+use super::dirac::{DiracChoice, DiracPriority, Past, SplitMix64, WINDOW};
 use super::slurm::{SlurmPriority, SlurmSettings};
 use super::{CondorPriority, PriorityPolicy};
 use crate::accountant::factor::FactorRules;
@@ -51,6 +51,17 @@ pub struct Opening<'o, 'g> {
     pub settings: &'o Settings,
 }
 
+/// The seed of a cycle of many: cycles of one seed draw different lots, and those of the next seed others again.
+///
+/// ```
+/// use classmate::priority::seed_of_cycle;
+/// assert_eq!(seed_of_cycle(7, 3), seed_of_cycle(7, 0) + 3);
+/// assert!(seed_of_cycle(7, 1).abs_diff(seed_of_cycle(8, 0)) > 1_000_000);
+/// ```
+pub fn seed_of_cycle(seed: u64, cycle: u64) -> u64 {
+    SplitMix64::new(seed).next_u64().wrapping_add(cycle)
+}
+
 impl Policy {
     /// What it is called.
     pub fn name(&self) -> &'static str {
@@ -91,8 +102,31 @@ impl Policy {
         }
     }
 
+    /// Whether jobs that ask for different amounts of memory, and for different times, may be served differently, all else
+    /// being alike and slots taking every job.
+    pub fn tells_apart(&self) -> (bool, bool) {
+        match self {
+            Self::Condor => (false, false),
+            Self::Dirac(choice) => (choice.settings().options.memory_tags, true),
+            Self::Slurm(_) => (true, true),
+        }
+    }
+
+    /// Where what runs is noted, for a policy that asks and is opened anew for every cycle.
+    pub fn past(&self) -> Option<Past> {
+        match self {
+            Self::Dirac(choice) if self.asks_history() => Some(Past::new(choice.settings())),
+            _ => None,
+        }
+    }
+
     /// The policy over a pool.
     pub fn open<'g>(&self, opening: &Opening<'_, 'g>) -> Box<dyn PriorityPolicy + 'g> {
+        self.open_after(opening, None)
+    }
+
+    /// The policy over a pool, with what was noted of jobs that ran; without it, their ads are asked.
+    pub fn open_after<'g>(&self, opening: &Opening<'_, 'g>, past: Option<&Past>) -> Box<dyn PriorityPolicy + 'g> {
         match self {
             Self::Condor => {
                 let factors = FactorRules::new(&opening.knobs.accountant);
@@ -102,7 +136,7 @@ impl Policy {
                 };
                 Box::new(CondorPriority::new(accountant, opening.groups, opening.knobs))
             }
-            Self::Dirac(choice) => Box::new(DiracPriority::new(choice.settings(), opening)),
+            Self::Dirac(choice) => Box::new(DiracPriority::new(choice.settings(), opening, past)),
             Self::Slurm(settings) => Box::new(SlurmPriority::new(settings, opening)),
         }
     }

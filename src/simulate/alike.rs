@@ -5,16 +5,22 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use hashbrown::HashMap;
 use indexmap::IndexMap;
 
-use super::books::{Books, number};
+use super::books::{Books, number, reasons};
+use super::clock::Clock;
 use super::machines::{Decided, Machines};
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
+use crate::eval::scope::Settings;
+use crate::negotiate::concurrency::{Demand, demands};
+use crate::negotiate::outcome::Match;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{self, Snapshot};
 use crate::pool::PoolSize;
 use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::value::Value;
 use crate::workload::{Arrival, Workload};
 
 /// The name of the machine.
@@ -54,27 +60,58 @@ pub struct Alike<'w> {
     long: BTreeSet<usize>,
     /// Whether every job is shown: what groups ask for in all, or what ran before, decides too.
     all: bool,
+    /// Whether what jobs ask for besides cores sets them apart: memory, time.
+    apart: (bool, bool),
     /// Among how many like jobs the policy chooses.
     chosen_among: u32,
+    /// Units of concurrency limits that are held, by name, and the limits of each job that runs.
+    held: BTreeMap<Vec<u8>, f64>,
+    limits: HashMap<usize, String>,
+    /// Why jobs got nothing in the last cycle.
+    reasons: HashMap<usize, String>,
+    /// Whether the rules look at the clock.
+    looks_at_clock: bool,
 }
 
 impl<'w> Alike<'w> {
     /// So many cores under the settings and the policy of a snapshot, whose slots and jobs do not count. What its first
     /// slot says, if there is one, the machine says too.
     pub fn new(workload: &'w Workload, rules: &'w Rules, base: &Snapshot, cores: u32) -> Self {
-        let mut books = Books::new(workload, rules, base);
+        let mut books = Books::anywhere(workload, rules, base);
         let says = std::mem::take(&mut books.snapshot.slots).into_iter().next().unwrap_or_default();
-        let all = !rules.groups.tree.is_empty() || base.policy.asks_history();
+        let all = !rules.groups.tree.is_empty();
         let chosen_among = base.policy.chooses_among();
+        // A rule that says which jobs are offered may look at what they ask for.
+        let (memory, time) = base.policy.tells_apart();
+        let apart = (memory || rules.jobs.is_some(), time || rules.jobs.is_some());
+        let looks_at_clock = Clock::of_rules(rules);
         let (asked, lines, long) = (BTreeMap::new(), IndexMap::new(), BTreeSet::new());
-        Self { books, says, total: cores, free: cores, asked, lines, long, all, chosen_among }
+        let (held, limits, reasons) = (BTreeMap::new(), HashMap::new(), HashMap::new());
+        Self {
+            books,
+            says,
+            total: cores,
+            free: cores,
+            asked,
+            lines,
+            long,
+            all,
+            apart,
+            chosen_among,
+            held,
+            limits,
+            reasons,
+            looks_at_clock,
+        }
     }
 
     /// The line in which a job waits.
     fn kind(&self, job: usize) -> Kind {
         let arrival = &self.books.workload.arrivals[job];
         let alone = (self.all || arrival.ad.is_some()).then_some(job);
-        let Arrival { submitter, cores, memory, asked_time, .. } = *arrival;
+        let Arrival { submitter, cores, .. } = *arrival;
+        let memory = if self.apart.0 { arrival.memory } else { 0 };
+        let asked_time = arrival.asked_time.filter(|_| self.apart.1);
         Kind { submitter, cores, memory, asked_time, alone }
     }
 
@@ -86,7 +123,7 @@ impl<'w> Alike<'w> {
             let Some((kind, line)) = lines.get_index_mut(*at) else { return false };
             while line.shown < *free / kind.cores + *chosen_among {
                 let Some(job) = line.behind.pop_front() else { break };
-                books.wait(job, now);
+                books.wait(job, books.workload.arrivals[job].submit, now);
                 line.shown += 1;
             }
             !line.behind.is_empty()
@@ -94,7 +131,7 @@ impl<'w> Alike<'w> {
     }
 
     /// A job has got its cores.
-    fn started(&mut self, job: usize, weight: f64, now: i64) {
+    fn started(&mut self, job: usize, made: &Match, settings: &Settings) {
         let kind = self.kind(job);
         let cores = kind.cores;
         if kind.alone.is_none()
@@ -102,7 +139,11 @@ impl<'w> Alike<'w> {
         {
             line.shown -= 1;
         }
-        self.books.start(job, weight, NAME.as_bytes(), now);
+        self.books.start(job, made.weight, &self.says, settings);
+        if let Some(limits) = &made.limits {
+            self.hold(limits.to_ascii_lowercase().as_bytes(), 1.0);
+            self.limits.insert(job, limits.to_ascii_lowercase());
+        }
         self.free = self.free.saturating_sub(cores);
         if let Some(count) = self.asked.get_mut(&cores) {
             *count -= 1;
@@ -110,6 +151,30 @@ impl<'w> Alike<'w> {
                 self.asked.remove(&cores);
             }
         }
+    }
+}
+
+impl Alike<'_> {
+    /// Holds what a text of concurrency limits asks for, or (`by` -1) gives it back.
+    fn hold(&mut self, limits: &[u8], by: f64) {
+        for Demand { name, amount } in demands(limits) {
+            let held = self.held.entry(name.to_vec()).or_insert(0.0);
+            *held += amount * by;
+            if *held <= 0.0 {
+                self.held.remove(name);
+            }
+        }
+    }
+
+    /// The machine with what is left of it, and the concurrency limits that those who run on it hold.
+    fn machine(&self) -> ClassAd {
+        let mut ad = slot(&self.says, self.free);
+        if !self.held.is_empty() {
+            let entry = |(name, amount): (&Vec<u8>, &f64)| [name, format!(":{amount}").as_bytes()].concat();
+            let held: Vec<Vec<u8>> = self.held.iter().map(entry).collect();
+            ad.insert("ConcurrencyLimits", Value::text(held.join(&b',')));
+        }
+        ad
     }
 }
 
@@ -145,7 +210,7 @@ impl Machines for Alike<'_> {
         let kind = self.kind(job);
         *self.asked.entry(kind.cores).or_default() += 1;
         if kind.alone.is_some() {
-            self.books.wait(job, now);
+            self.books.wait(job, self.books.workload.arrivals[job].submit, now);
             return;
         }
         let entry = self.lines.entry(kind);
@@ -155,7 +220,19 @@ impl Machines for Alike<'_> {
 
     fn end(&mut self, job: usize, now: i64) {
         self.free += self.books.workload.arrivals[job].cores;
-        self.books.end(job, now);
+        if let Some(limits) = self.limits.remove(&job) {
+            self.hold(limits.as_bytes(), -1.0);
+        }
+        let settings = self.books.settings(now);
+        self.books.stop(job, &self.says, &settings);
+    }
+
+    fn looks_at_clock(&self) -> bool {
+        self.books.delays(self.books.snapshot.now) || self.looks_at_clock
+    }
+
+    fn why_waiting(&mut self, job: usize, _: i64) -> String {
+        self.reasons.remove(&job).unwrap_or_else(|| "it never had its turn".to_owned())
     }
 
     fn charge(&mut self, now: i64) {
@@ -170,7 +247,7 @@ impl Machines for Alike<'_> {
         self.show(now);
         let settings = self.books.settings(now);
         let (rules, total) = (self.books.rules, self.total);
-        let slots = negotiate::slots(vec![slot(&self.says, self.free)], rules, &settings);
+        let slots = negotiate::slots(vec![self.machine()], rules, &settings);
         let whole = slot(&self.says, total);
         let whole = || negotiate::slots(vec![whole], rules, &settings);
         let weight = f64::from(total);
@@ -180,10 +257,11 @@ impl Machines for Alike<'_> {
         let mut decided = Decided { due, ..Decided::default() };
         for made in &outcome.matches {
             if let Some(job) = number(&made.job) {
-                self.started(job, made.weight, now);
+                self.started(job, made, &settings);
                 decided.started.push(job);
             }
         }
+        self.reasons = reasons(&outcome);
         Ok(decided)
     }
 }
@@ -232,6 +310,79 @@ mod tests {
         assert_eq!(machines.cycle(60).unwrap().started, [3]);
         assert_eq!(machines.books.snapshot.jobs.len(), 1);
         assert_eq!(machines.lines[0].behind.len(), 995);
+    }
+
+    fn ads(jobs: &[&str]) -> Workload {
+        let ads = jobs.iter().map(|ad| ClassAd::parse(ad.as_bytes()).unwrap()).collect();
+        let run_time = parse_expr(b"RemoteWallClockTime", &ParseOptions::default()).unwrap();
+        crate::workload::job_ads::read(ads, &run_time, Some(b"x"), &Settings::default())
+    }
+
+    fn played_ads(jobs: &[&str], cores: u32, base: &Snapshot) -> Simulated {
+        let workload = ads(jobs);
+        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let mut machines = Alike::new(&workload, &rules, base, cores);
+        let plan = Plan { interval: 60, until: None, step: None };
+        simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap()
+    }
+
+    #[test]
+    fn of_what_job_ads_require_cores_alone_count() {
+        let job = "[ClusterId = 1; Owner = \"a\"; QDate = 0; RemoteWallClockTime = 100; RequestCpus = 2; \
+                   Requirements = TARGET.Memory > 5 && TARGET.Arch == \"X86_64\" && TARGET.HasFileTransfer]";
+        assert_eq!(played_ads(&[job], 2, &Snapshot::default()).jobs.completed, 1);
+        assert_eq!(played_ads(&[job], 1, &Snapshot::default()).jobs.too_large, 1);
+    }
+
+    #[test]
+    fn concurrency_limits_count_those_who_run() {
+        // One licence: the second job starts in the first cycle after the first ended at 100.
+        let job = |id: u32| {
+            format!(
+                "[ClusterId = {id}; Owner = \"a\"; QDate = 0; RemoteWallClockTime = 100; ConcurrencyLimits = \"LIC\"; \
+                 Requirements = true]"
+            )
+        };
+        let config = |text: &str| crate::config::Config::parse("config", text.as_bytes()).unwrap();
+        let jobs = [job(1), job(2)];
+        let played = |text: &str| {
+            let base = Snapshot { config: config(text), ..Snapshot::default() };
+            let simulated = played_ads(&[&jobs[0], &jobs[1]], 4, &base);
+            assert_eq!(simulated.jobs.completed, 2);
+            simulated.all.longest_wait
+        };
+        assert_eq!((played("LIC_LIMIT = 1"), played("LIC_LIMIT = 2")), (120, 0));
+    }
+
+    #[test]
+    fn kinds_that_the_policy_cannot_tell_apart_wait_in_one_line() {
+        // Every job asks for a time and an amount of memory of its own: lines are users and cores.
+        let job = |id: i64| {
+            let (user, cores) = (id % 3, 1 + id % 2);
+            format!("{id} 0 -1 50 -1 -1 -1 {cores} {} {} 1 {user} 1 -1 -1 -1 -1 -1\n", 100 + id, 1000 * id)
+        };
+        let trace: String = (0..60).map(job).collect();
+        let workload = swf::read(&mut trace.as_bytes()).unwrap();
+        let base = Snapshot::default();
+        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let mut merged = Alike::new(&workload, &rules, &base, 7);
+        let mut apart = Alike::new(&workload, &rules, &base, 7);
+        apart.apart = (true, true);
+        let plan = Plan { interval: 60, until: None, step: None };
+        let simulated = simulate(&workload, &mut merged, &plan, &mut |_, _| {}).unwrap();
+        assert_eq!((merged.lines.len(), simulated.jobs.completed), (6, 60));
+        let alone = simulate(&workload, &mut apart, &plan, &mut |_, _| {}).unwrap();
+        assert_eq!((apart.lines.len(), alone == simulated), (60, true));
+    }
+
+    #[test]
+    fn a_job_waits_from_its_arrival_on_and_remembers_no_earlier_life() {
+        let job = "[ClusterId = 1; Owner = \"a\"; QDate = 7; RemoteWallClockTime = 9; CompletionDate = 50; \
+                   JobStartDate = 3; EnteredCurrentStatus = 50; JobStatus = 4; RemoteHost = \"m\"]";
+        let ad = ads(&[job]).job_ad(0);
+        let number = |name: &str| ad.constant(name).and_then(|value| value.as_number());
+        assert_eq!((number("EnteredCurrentStatus"), number("JobStatus")), (Some(7.0), Some(1.0)));
+        assert!(["CompletionDate", "JobStartDate", "RemoteHost"].iter().all(|name| !ad.contains(*name)));
     }
 
     #[test]

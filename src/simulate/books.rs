@@ -5,13 +5,14 @@
 use hashbrown::{HashMap, HashSet};
 
 use crate::accountant::usage::SlotInUse;
+use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::Settings;
-use crate::negotiate::outcome::{Negotiation, Outcome};
+use crate::negotiate::outcome::{Negotiation, Outcome, Rejected};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{self, Offered, Path, Snapshot, Unwatched};
 use crate::pool::{PoolSize, Slot};
-use crate::priority::PriorityPolicy;
+use crate::priority::{Opening, Past, PriorityPolicy, seed_of_cycle};
 use crate::queue::Job;
 use crate::queue::submitter::named;
 use crate::workload::Workload;
@@ -31,6 +32,10 @@ pub(super) struct Books<'w> {
     by_name: HashMap<Vec<u8>, usize>,
     /// What each job that runs is charged.
     weights: HashMap<usize, f64>,
+    /// What ran, for a policy that is opened anew for every cycle and asks.
+    past: Option<Past>,
+    /// Whether every machine would do for every job: then their requirements are not asked.
+    anywhere: bool,
     policy: Option<Box<dyn PriorityPolicy + 'w>>,
     cycles: u64,
 }
@@ -48,20 +53,32 @@ impl<'w> Books<'w> {
             used: vec![(None, 0.0); workload.submitters.len()],
             by_name: HashMap::new(),
             weights: HashMap::new(),
+            past: base.policy.past(),
+            anywhere: false,
             policy: None,
             cycles: 0,
         }
     }
 
-    /// A job waits: one that comes, or one that was displaced.
-    pub(super) fn wait(&mut self, job: usize, now: i64) {
-        if let Some(&place) = self.places.get(&job) {
-            let ad = &mut self.snapshot.jobs[place];
-            ad.insert("JobStatus", 1_i64);
-            ad.remove("RemoteHost");
-            return;
+    /// The same for machines that would do for every job that is not too large.
+    pub(super) fn anywhere(workload: &'w Workload, rules: &'w Rules, base: &Snapshot) -> Self {
+        Self { anywhere: true, ..Self::new(workload, rules, base) }
+    }
+
+    /// The ad of a job as it comes.
+    pub(super) fn job_ad(&self, job: usize) -> ClassAd {
+        let mut ad = self.workload.job_ad(job);
+        if self.anywhere {
+            ad.insert("Requirements", true);
+            ad.insert("RequestCpus", i64::from(self.workload.arrivals[job].cores));
         }
-        let ad = self.workload.job_ad(job);
+        ad
+    }
+
+    /// A job waits: one that comes, or one that was displaced; since when, epoch seconds.
+    pub(super) fn wait(&mut self, job: usize, since: i64, now: i64) {
+        let mut ad = self.job_ad(job);
+        ad.insert("EnteredCurrentStatus", since);
         let submitter = self.workload.arrivals[job].submitter;
         if self.used[submitter].0.is_none() {
             self.snapshot.now = now;
@@ -79,34 +96,37 @@ impl<'w> Books<'w> {
     }
 
     /// A job starts on a slot, for which it is charged so much.
-    pub(super) fn start(&mut self, job: usize, weight: f64, slot: &[u8], now: i64) {
+    pub(super) fn start(&mut self, job: usize, weight: f64, slot: &ClassAd, settings: &Settings) {
         self.used[self.workload.arrivals[job].submitter].1 += weight;
         self.weights.insert(job, weight);
-        if !self.snapshot.policy.asks_history() {
-            self.forget(job);
-        } else if let Some(&place) = self.places.get(&job) {
-            let ad = &mut self.snapshot.jobs[place];
-            ad.insert("JobStatus", 2_i64);
-            ad.insert("JobCurrentStartDate", now);
-            ad.insert("RemoteHost", crate::value::Value::text(slot));
+        if let (Some(past), Some(&place)) = (&mut self.past, self.places.get(&job)) {
+            past.started(&self.snapshot.jobs[place], slot, settings, settings.now);
         }
+        self.forget(job);
     }
 
-    /// A job that runs is charged no longer.
-    pub(super) fn stop(&mut self, job: usize) {
+    /// A job that ran on a slot is done, or has lost it: it is charged no longer.
+    pub(super) fn stop(&mut self, job: usize, slot: &ClassAd, settings: &Settings) {
+        if self.past.is_some() {
+            let ad = self.job_ad(job);
+            if let Some(past) = &mut self.past {
+                past.ended(&ad, slot, settings, settings.now);
+            }
+        }
         let weight = self.weights.remove(&job).unwrap_or(0.0);
         let used = &mut self.used[self.workload.arrivals[job].submitter].1;
         *used = (*used - weight).max(0.0);
     }
 
-    /// A job that runs is done.
-    pub(super) fn end(&mut self, job: usize, now: i64) {
-        self.stop(job);
-        if let Some(&place) = self.places.get(&job) {
-            let ad = &mut self.snapshot.jobs[place];
-            ad.insert("JobStatus", 4_i64);
-            ad.insert("CompletionDate", now);
-        }
+    /// What a second of a slot costs.
+    pub(super) fn price(&self, slot: &ClassAd, settings: &Settings) -> f64 {
+        let Some(slot) = Slot::new(slot.clone(), &self.rules.weighing, settings) else { return 0.0 };
+        self.policy.as_ref().map_or(slot.weight, |policy| policy.cost(&slot.ad, slot.weight))
+    }
+
+    /// Whether the policy itself has a job wait for some time to pass.
+    pub(super) fn delays(&self, now: i64) -> bool {
+        self.past.as_ref().is_some_and(|past| past.delays(now))
     }
 
     /// Takes the ad of a job out of the snapshot.
@@ -120,7 +140,7 @@ impl<'w> Books<'w> {
     }
 
     /// The ad of a job that is kept.
-    pub(super) fn ad(&self, job: usize) -> Option<&crate::ad::ClassAd> {
+    pub(super) fn ad(&self, job: usize) -> Option<&ClassAd> {
         self.snapshot.jobs.get(*self.places.get(&job)?)
     }
 
@@ -147,8 +167,8 @@ impl<'w> Books<'w> {
     /// The settings of a cycle at a moment.
     pub(super) fn settings(&mut self, now: i64) -> Settings {
         self.snapshot.now = now;
-        // The same seed in every cycle would draw the same lots.
-        self.snapshot.seed = self.seed.wrapping_add(self.cycles);
+        // The same seed in every cycle would draw the same lots, and the next seed those of the next cycle.
+        self.snapshot.seed = seed_of_cycle(self.seed, self.cycles);
         self.snapshot.settings()
     }
 
@@ -165,8 +185,8 @@ impl<'w> Books<'w> {
         let lasts = self.snapshot.policy.lasts();
         let mut policy = match self.policy.take() {
             Some(policy) => policy,
-            None if lasts => negotiate::open(&self.snapshot, &whole(), self.rules, settings),
-            None => negotiate::open(&self.snapshot, &slots, self.rules, settings),
+            None if lasts => self.open(&whole(), settings),
+            None => self.open(&slots, settings),
         };
         self.charge_to(&mut *policy, now);
         let offered = Offered { slots, strange: (0, 0), size, prospects: false };
@@ -175,6 +195,20 @@ impl<'w> Books<'w> {
             self.policy = Some(policy);
         }
         Ok(cycle.outcome)
+    }
+
+    fn open(&self, slots: &[Slot], settings: &Settings) -> Box<dyn PriorityPolicy + 'w> {
+        let rules = self.rules;
+        let opening = Opening {
+            log: self.snapshot.log.as_ref(),
+            knobs: &rules.knobs,
+            groups: &rules.groups.tree,
+            quota: &|group| rules.groups.quota(group),
+            slots,
+            jobs: &self.snapshot.jobs,
+            settings,
+        };
+        self.snapshot.policy.open_after(&opening, self.past.as_ref())
     }
 
     /// What the policy gave those who asked: their parts of the first pass in which each is visited, and of what its group
@@ -190,6 +224,12 @@ impl<'w> Books<'w> {
         let known = first.filter_map(|visit| Some((*self.by_name.get(visit.submitter.as_bytes())?, part(visit))));
         known.filter(|(who, _)| seen.insert(*who)).collect()
     }
+}
+
+/// Why the jobs that name the requests of a cycle got nothing.
+pub(super) fn reasons(outcome: &Outcome) -> HashMap<usize, String> {
+    let told = |rejected: &Rejected| Some((number(&rejected.job)?, rejected.reason.clone()));
+    outcome.rejections.iter().filter_map(told).collect()
 }
 
 /// Which job of the workload a job of an outcome is: they are numbered by their ads.

@@ -143,7 +143,15 @@ mod tests {
         let plan = Plan { interval: 60, until: None, step: None };
         let mut machines = Alike::new(&workload, &rules, &base, 2);
         let simulated = simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap();
-        Run { workload: "t".to_owned(), policy: "condor".to_owned(), interval: 60, seed: 0, simulated }
+        Run {
+            workload: "t".to_owned(),
+            policy: "condor".to_owned(),
+            interval: 60,
+            seed: 0,
+            faults: Vec::new(),
+            further_faults: Vec::new(),
+            simulated,
+        }
     }
 
     #[test]

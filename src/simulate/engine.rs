@@ -7,10 +7,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::machines::Machines;
-use super::result::Simulated;
+use super::result::{NeverStarted, Simulated};
 use super::tally::Tally;
 use crate::config::ConfigError;
-use crate::workload::Workload;
+use crate::workload::{Arrival, Workload};
 
 /// How a workload is played.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,7 +40,8 @@ pub fn simulate(
     let mut engine = Engine { runs: vec![0; jobs.len()], ends: BinaryHeap::new(), next: 0 };
     let mut now = start;
     let mut looked: Option<i64> = None;
-    loop {
+    let mut patience = Patience::new(jobs, start);
+    let stopped = loop {
         // On the grid from the first arrival, at most once a moment.
         let cycle = (tally.waiting() > 0 && machines.may_start()).then(|| {
             let grid = start + (now - start + interval - 1) / interval * interval;
@@ -48,12 +49,13 @@ pub fn simulate(
         });
         let arrival = jobs.get(engine.next).map(|job| job.submit);
         let event = [engine.next_end(), arrival, cycle].into_iter().flatten().min();
-        let Some(event) = event.filter(|event| plan.until.is_none_or(|until| *event <= until)) else { break };
+        let Some(event) = event.filter(|event| plan.until.is_none_or(|until| *event <= until)) else { break None };
         now = event;
         let mut ended = false;
         while let Some(job) = engine.ended(now) {
             machines.end(job, now);
             tally.end(job, now);
+            patience.progress(now);
             ended = true;
         }
         if ended {
@@ -67,6 +69,7 @@ pub fn simulate(
                 tally.too_large(engine.next);
             }
             engine.next += 1;
+            patience.progress(now);
         }
         each(now, engine.next);
         if cycle != Some(now) || tally.waiting() == 0 {
@@ -84,13 +87,74 @@ pub fn simulate(
             tally.start(job, now);
         }
         tally.cycle(now, &decided.due);
+        tally.refused(decided.refused);
         let still = decided.started.is_empty() && decided.displaced.is_empty();
-        if still && engine.next_end().is_none() && engine.next == jobs.len() {
-            break;
+        let idle = still && engine.next_end().is_none() && engine.next == jobs.len();
+        if idle && !machines.looks_at_clock() {
+            break None;
         }
+        if let Some(reason) = patience.is_over(now, idle && plan.until.is_none(), decided.displaced.len()) {
+            break Some(reason);
+        }
+    };
+    let goes_on = stopped.is_none() && (engine.is_busy(jobs.len()) || tally.waiting() > 0);
+    let end = plan.until.filter(|_| goes_on).unwrap_or(now).max(now);
+    let told = tally.never_started();
+    let why = |(at, job): (usize, usize)| NeverStarted {
+        job: jobs[job].id.to_string(),
+        place: jobs[job].place,
+        submitter: String::from_utf8_lossy(&workload.submitters[jobs[job].submitter].name).into_owned(),
+        reason: (at < EXPLAINED).then(|| machines.why_waiting(job, end)),
+    };
+    let never_started = told.into_iter().enumerate().map(why).collect();
+    Ok(Simulated { never_started, stopped, ..tally.finish(end, machines.cores()) })
+}
+
+/// Jobs that never started of which it is told why.
+const EXPLAINED: usize = 100;
+
+/// How long nothing may happen although a rule looks at the clock, and nobody said when to stop, seconds: a month.
+const IDLE: i64 = 31 * 86_400;
+
+/// How many longest run times, and how many displacements, may pass without the end of a job.
+const LONGEST: i64 = 30;
+const DISPLACED: usize = 100;
+
+/// Notices when a simulation does not get on.
+struct Patience {
+    /// The longest run time, seconds.
+    longest: i64,
+    /// When a job came or ended last.
+    since: i64,
+    /// How many were displaced since then.
+    displaced: usize,
+}
+
+impl Patience {
+    fn new(jobs: &[Arrival], start: i64) -> Self {
+        Self { longest: jobs.iter().map(|job| job.run_time).max().unwrap_or(0).max(1), since: start, displaced: 0 }
     }
-    let end = plan.until.filter(|_| engine.is_busy(jobs.len()) || tally.waiting() > 0).unwrap_or(now).max(now);
-    Ok(tally.finish(end, machines.cores()))
+
+    fn progress(&mut self, now: i64) {
+        (self.since, self.displaced) = (now, 0);
+    }
+
+    /// Why it is no use to go on after a cycle that displaced so many, if it is none.
+    fn is_over(&mut self, now: i64, idle: bool, displaced: usize) -> Option<String> {
+        self.displaced += displaced;
+        let passed = now - self.since;
+        if idle && passed >= IDLE {
+            return Some(format!(
+                "stopped after {passed} s in which nothing ran: rules look at the clock, and may yet let a job start; say \
+                 how long to wait: --until"
+            ));
+        }
+        let endless = self.displaced >= DISPLACED && passed / LONGEST > self.longest;
+        endless.then(|| {
+            let displaced = self.displaced;
+            format!("stopped after {passed} s in which no job ended and {displaced} were displaced: they displace each other")
+        })
+    }
 }
 
 /// Who runs, and who is yet to come.

@@ -1,7 +1,7 @@
 //! A level that changes now and then, summed up over time: in all, and step by step.
 
 /// Steps that are kept; the last one holds whatever comes later.
-const MOST: i64 = 10_000;
+pub(super) const MOST: i64 = 10_000;
 
 /// Equal steps of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -24,6 +24,18 @@ pub trait Machines {
     /// Whether a cycle might start a job; if not, it can be left out.
     fn may_start(&self) -> bool;
 
+    /// Whether a later cycle might start a job although nothing comes and nothing ends until then: a rule looks at the
+    /// clock.
+    fn looks_at_clock(&self) -> bool {
+        false
+    }
+
+    /// Why a job that waits has not started, in words.
+    fn why_waiting(&mut self, job: usize, now: i64) -> String {
+        let _ = (job, now);
+        "it never had its turn".to_owned()
+    }
+
     /// Runs a cycle. Jobs that are displaced are told by [`Machines::arrive`] that they wait again.
     ///
     /// # Errors
@@ -38,6 +50,8 @@ pub struct Decided {
     pub started: Vec<usize>,
     /// Jobs that lose their slots, in order; they lost what they did.
     pub displaced: Vec<usize>,
+    /// Matches that came to nothing: the slot has less than the job asks for, and its machine refused the claim.
+    pub refused: u64,
     /// Submitters that asked, with the fraction of the pool the policy gives them, 0 to 1.
     pub due: Vec<(usize, f64)>,
 }

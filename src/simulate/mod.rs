@@ -5,6 +5,7 @@
 
 pub mod alike;
 mod books;
+mod clock;
 pub mod compare;
 pub mod engine;
 pub mod integral;
@@ -17,5 +18,5 @@ pub mod tally;
 pub use alike::Alike;
 pub use engine::{Plan, simulate};
 pub use machines::{Decided, Machines};
-pub use result::{Run, Simulated};
+pub use result::{NeverStarted, Run, Simulated};
 pub use slots::Slots;

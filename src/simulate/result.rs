@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::spread::Spread;
+use crate::workload::Fault;
 
 /// What was played, how, and what it came to: a run that can be kept and compared with others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,6 +18,12 @@ pub struct Run {
     pub interval: i64,
     /// Where random numbers began.
     pub seed: u64,
+    /// What of the workload was not understood.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
+    /// The places of the rest of it, if there is much: first and last of each run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_faults: Vec<(u64, u64)>,
     /// What it came to.
     #[serde(flatten)]
     pub simulated: Simulated,
@@ -35,9 +42,21 @@ pub struct Simulated {
     pub cycles: u64,
     /// What became of the jobs.
     pub jobs: Counted,
+    /// Matches that came to nothing, because the slot had less than the job asked for and its machine refused the claim.
+    #[serde(default)]
+    pub refused: u64,
+    /// The jobs that ask for more cores than there are.
+    #[serde(default, rename = "too_large_jobs")]
+    pub too_large: Vec<TooLarge>,
+    /// The jobs that never started.
+    #[serde(default, rename = "never_started_jobs")]
+    pub never_started: Vec<NeverStarted>,
+    /// Why the simulation was given up, if it was.
+    #[serde(default)]
+    pub stopped: Option<String>,
     /// Core-seconds in use out of all there were, 0 to 1.
     pub utilisation: f64,
-    /// Jain's index over the core-seconds of the submitters with jobs.
+    /// Jain's index over the core-seconds of the submitters with jobs that could run.
     pub jain: f64,
     /// Everybody together.
     pub all: Line,
@@ -76,6 +95,30 @@ pub struct Counted {
     pub waiting: u64,
     /// Those of them that never started.
     pub never_started: u64,
+}
+
+/// A job that asks for more cores than there are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TooLarge {
+    /// Its number.
+    pub job: String,
+    /// The number of its line in a trace, of its ad among job ads.
+    pub place: u64,
+    /// What it asks for.
+    pub cores: u32,
+}
+
+/// A job that came and never started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NeverStarted {
+    /// Its number.
+    pub job: String,
+    /// The number of its line in a trace, of its ad among job ads.
+    pub place: u64,
+    /// Whose it is.
+    pub submitter: String,
+    /// Why, for the first of them.
+    pub reason: Option<String>,
 }
 
 /// What a submitter, a group or everybody got.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::engine::Plan;
-use super::integral::{Integral, Mean, Steps};
-use super::result::{Counted, Line, Simulated, Step, Waited};
+use super::integral::{Integral, MOST, Mean, Steps};
+use super::result::{Counted, Line, Simulated, Step, TooLarge, Waited};
 use super::spread::{Spread, jain};
 use crate::workload::Workload;
 
@@ -32,7 +32,8 @@ pub(super) struct Tally<'w> {
     cycle_due: Vec<f64>,
     /// Jobs that wait.
     queue: Integral,
-    too_large: u64,
+    too_large: Vec<usize>,
+    refused: u64,
     cycles: u64,
 }
 
@@ -68,7 +69,8 @@ impl<'w> Tally<'w> {
         let last = jobs.iter().map(|job| job.submit.saturating_add(job.run_time)).max().unwrap_or(start);
         let last = plan.until.unwrap_or(last).max(start);
         let hours = ((last - start) / WANTED / 3600).saturating_add(1);
-        let length = plan.step.unwrap_or(hours * 3600).max(1);
+        // No finer than so many steps of the time that is foreseen.
+        let length = plan.step.unwrap_or(hours * 3600).max((last - start) / MOST + 1);
         let steps = Steps { start, length };
         let person = |_| Person {
             use_: Integral::new(steps),
@@ -95,7 +97,8 @@ impl<'w> Tally<'w> {
             states: vec![State::default(); jobs.len()],
             persons: (0..workload.submitters.len()).map(person).collect(),
             queue: Integral::new(steps),
-            too_large: 0,
+            too_large: Vec::new(),
+            refused: 0,
             cycles: 0,
         }
     }
@@ -116,10 +119,21 @@ impl<'w> Tally<'w> {
     }
 
     pub(super) fn too_large(&mut self, job: usize) {
-        self.too_large += 1;
+        self.too_large.push(job);
         let person = self.person(job);
         person.jobs += 1;
         person.too_large += 1;
+    }
+
+    /// So many matches of a cycle came to nothing.
+    pub(super) fn refused(&mut self, matches: u64) {
+        self.refused += matches;
+    }
+
+    /// Jobs that came and never started.
+    pub(super) fn never_started(&self) -> Vec<usize> {
+        let never = |job: &usize| self.states[*job].arrived && self.states[*job].first.is_none();
+        (0..self.states.len()).filter(never).collect()
     }
 
     pub(super) fn start(&mut self, job: usize, now: i64) {
@@ -195,8 +209,12 @@ impl<'w> Tally<'w> {
         let mut submitters: Vec<Line> = everybody.iter().map(|&at| self.submitter(at, used)).collect();
         submitters.sort_by(|one, other| one.name.cmp(&other.name));
         let groups = (0..self.groups.len()).map(|at| self.group(at, used)).collect();
-        let parts: Vec<f64> =
-            self.persons.iter().filter(|person| person.jobs > 0).map(|person| person.use_.total()).collect();
+        let parts: Vec<f64> = self
+            .persons
+            .iter()
+            .filter(|person| person.jobs > person.too_large)
+            .map(|person| person.use_.total())
+            .collect();
         let source = self.workload.counts;
         let seconds = (end - self.steps.start) as f64;
         let arrived: u64 = self.persons.iter().map(|person| person.jobs).sum();
@@ -211,13 +229,17 @@ impl<'w> Tally<'w> {
                 bad: source.bad,
                 cancelled: source.cancelled,
                 partial: source.partial,
-                too_large: self.too_large,
+                too_large: self.too_large.len() as u64,
                 yet_to_come: self.workload.arrivals.len() as u64 - arrived,
                 completed: all.completed,
                 running,
                 waiting,
                 never_started: never,
             },
+            refused: self.refused,
+            too_large: self.too_large.iter().map(|&job| self.oversized(job)).collect(),
+            never_started: Vec::new(),
+            stopped: None,
             utilisation: if cores * seconds > 0.0 { used / (cores * seconds) } else { 0.0 },
             jain: jain(&parts),
             waits: self.waits(),
@@ -227,6 +249,11 @@ impl<'w> Tally<'w> {
             submitters,
             groups,
         }
+    }
+
+    fn oversized(&self, job: usize) -> TooLarge {
+        let arrival = &self.workload.arrivals[job];
+        TooLarge { job: arrival.id.to_string(), place: arrival.place, cores: arrival.cores }
     }
 
     /// What a submitter comes to.

@@ -8,14 +8,50 @@ use crate::ad::ClassAd;
 use crate::queue::job::JobId;
 use crate::value::Value;
 
-/// Faults that are kept with their texts; the others are only counted.
+/// Faults that are kept with their texts; of the others only the places are.
 const KEPT: usize = 1000;
+
+/// What ads from the history of jobs say of runs that were, and a job that comes does not.
+const OF_RUNS: [&str; 30] = [
+    "JobStartDate",
+    "JobCurrentStartDate",
+    "JobCurrentStartExecutingDate",
+    "JobCurrentStartTransferInputDate",
+    "JobCurrentStartTransferOutputDate",
+    "JobCurrentFinishTransferInputDate",
+    "JobCurrentFinishTransferOutputDate",
+    "JobFinishedHookDone",
+    "JobLastStartDate",
+    "LastJobStatus",
+    "LastMatchTime",
+    "LastRejMatchTime",
+    "LastRejMatchReason",
+    "LastRemoteHost",
+    "LastSuspensionTime",
+    "LastVacateTime",
+    "CompletionDate",
+    "EnteredCurrentStatus",
+    "ExitCode",
+    "ExitStatus",
+    "RemoteHost",
+    "RemoteSlotID",
+    "StartdPrincipal",
+    "NumJobStarts",
+    "NumJobMatches",
+    "NumShadowStarts",
+    "JobRunCount",
+    "HoldReason",
+    "ReleaseReason",
+    "RemoveReason",
+];
 
 /// A job that comes.
 #[derive(Debug, Clone)]
 pub struct Arrival {
     /// Its number.
     pub id: JobId,
+    /// The number of its line in a trace, of its ad among job ads; from 1.
+    pub place: u64,
     /// When it is submitted, epoch seconds.
     pub submit: i64,
     /// How long it runs, seconds, 0 or more.
@@ -43,6 +79,8 @@ pub struct Workload {
     pub header: Header,
     /// What was not understood, the first of it.
     pub faults: Vec<Fault>,
+    /// The places of the rest of it: first and last of each run.
+    pub further: Vec<(u64, u64)>,
     /// What was left out and why.
     pub counts: Counts,
     numbers: HashMap<Vec<u8>, usize>,
@@ -92,11 +130,16 @@ impl Workload {
     pub fn remark(&mut self, place: u64, message: impl Into<String>) {
         if self.faults.len() < KEPT {
             self.faults.push(Fault { place, message: message.into() });
+            return;
+        }
+        match self.further.last_mut() {
+            Some((_, last)) if *last == place || *last + 1 == place => *last = place,
+            _ => self.further.push((place, place)),
         }
     }
 
-    /// The ad of a job that waits: its own, or one of what a trace says. Jobs are numbered anew, in the order in which
-    /// they come.
+    /// The ad of a job that waits since it came: its own, without what it says of runs that were, or one of what a trace
+    /// says. Jobs are numbered anew, in the order in which they come.
     pub fn job_ad(&self, job: usize) -> ClassAd {
         let arrival = &self.arrivals[job];
         let submitter = &self.submitters[arrival.submitter];
@@ -118,9 +161,14 @@ impl Workload {
             ad.insert("RequestDisk", 1_i64);
             if let Some(time) = arrival.asked_time {
                 ad.insert("CPUTime", time);
+                ad.insert("AllowedJobDuration", time);
             }
             ad
         });
+        for name in OF_RUNS {
+            ad.remove(name);
+        }
+        ad.insert("EnteredCurrentStatus", arrival.submit);
         ad.insert("ClusterId", job as i64 + 1);
         ad.insert("ProcId", 0_i64);
         ad.insert("JobStatus", 1_i64);

@@ -18,7 +18,7 @@ pub fn read(ads: Vec<ClassAd>, run_time: &Expr, domain: Option<&[u8]>, settings:
     let mut workload = Workload::default();
     for (ad, place) in ads.into_iter().zip(1_u64..) {
         workload.counts.records += 1;
-        match arrival(&mut workload, &ad, run_time, domain, settings) {
+        match arrival(&mut workload, (&ad, place), run_time, domain, settings) {
             Ok(arrival) => workload.arrivals.push(Arrival { ad: Some(ad), ..arrival }),
             Err(message) => workload.fault(place, message),
         }
@@ -29,7 +29,7 @@ pub fn read(ads: Vec<ClassAd>, run_time: &Expr, domain: Option<&[u8]>, settings:
 
 fn arrival(
     workload: &mut Workload,
-    ad: &ClassAd,
+    (ad, place): (&ClassAd, u64),
     run_time: &Expr,
     domain: Option<&[u8]>,
     settings: &Settings,
@@ -58,6 +58,7 @@ fn arrival(
     let submitter = workload.submitter(&name, group);
     Ok(Arrival {
         id,
+        place,
         submit,
         run_time: run_time.ceil() as i64,
         cores,

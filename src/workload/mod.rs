@@ -12,7 +12,7 @@ pub use arrival::{Arrival, Workload};
 pub use header::Header;
 
 /// Something in a workload that is not a job that can be played.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[error("{place}: {message}")]
 pub struct Fault {
     /// The number of its line in a trace, of its ad among job ads; from 1.

@@ -63,10 +63,15 @@ pub fn read(source: &mut impl BufRead) -> io::Result<Workload> {
     let mut workload = Workload::default();
     let mut line = Vec::new();
     let mut number = 0;
-    let mut ended = true;
-    loop {
+    let (mut ended, mut cut) = (true, false);
+    while !cut {
         line.clear();
-        source.by_ref().take(LONGEST).read_until(b'\n', &mut line)?;
+        let read = source.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+        // A compressed file that was cut off holds what came before.
+        cut = matches!(&read, Err(error) if error.kind() == io::ErrorKind::UnexpectedEof);
+        if !cut {
+            read?;
+        }
         if line.is_empty() {
             break;
         }
@@ -86,10 +91,13 @@ pub fn read(source: &mut impl BufRead) -> io::Result<Workload> {
             }
         } else if !text.is_empty() {
             workload.counts.records += 1;
-            if let Err(message) = record(&mut workload, text) {
+            if let Err(message) = record(&mut workload, number, text) {
                 workload.fault(number, message);
             }
         }
+    }
+    if cut {
+        workload.remark(number.max(1), "the compressed file ends here, in the middle: what came before is played");
     }
     workload.header.complete();
     let found = workload.counts.records;
@@ -119,7 +127,7 @@ fn skip_line(source: &mut impl BufRead) -> io::Result<()> {
 }
 
 /// Reads a line.
-fn record(workload: &mut Workload, text: &str) -> Result<(), String> {
+fn record(workload: &mut Workload, place: u64, text: &str) -> Result<(), String> {
     let mut fields = [-1_i64; FIELDS];
     let mut found = 0;
     for word in text.split_ascii_whitespace() {
@@ -160,6 +168,7 @@ fn record(workload: &mut Workload, text: &str) -> Result<(), String> {
     let submitter = workload.submitter(name.as_bytes(), group.as_bytes());
     workload.arrivals.push(Arrival {
         id: JobId { cluster: id, process: 0 },
+        place,
         submit,
         run_time,
         cores,

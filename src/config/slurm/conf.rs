@@ -249,10 +249,20 @@ impl<'f> Reader<'f> {
         if !rest.is_empty() && (of_partition || is_family(first)) {
             let message = format!("expected `Key=Value`, found `{rest}`");
             self.defects.errors.push(ConfigError::new(message, Some(place.clone())));
+        } else if pairs.is_empty() && !rest.is_empty() {
+            let message = format!("expected `Key=Value`, found `{rest}`: the line is passed over");
+            self.defects.warnings.push(ConfigWarning::new(message, place.clone()));
+        } else if text.bytes().filter(|byte| *byte == b'"').count() % 2 == 1 {
+            let message = format!("a quote of `{text}` is not closed");
+            self.defects.warnings.push(ConfigWarning::new(message, place.clone()));
         }
         if of_partition {
-            for (key, _) in &pairs {
+            for (key, value) in &pairs {
                 self.check_name(key, &PARTITION_FAMILY, &place);
+                if key.eq_ignore_ascii_case("Nodes") && !HostList::is_balanced(value) {
+                    let message = format!("`Nodes` is `{value}`, expected as many `]` as `[`");
+                    self.defects.errors.push(ConfigError::new(message, Some(place.clone())));
+                }
             }
             let pairs = pairs.into_iter().map(|(key, value)| (key.to_ascii_lowercase(), value.to_owned()));
             self.partitions.push((pairs.collect(), place));
@@ -510,6 +520,17 @@ mod tests {
         let error = &read("PartitionName=a PriorityTeir=2").1.errors[0];
         assert_eq!(error.message, "`PriorityTeir` is no priority setting");
         assert_eq!(error.help.as_deref(), Some("did you mean `PriorityTier`"));
+    }
+
+    #[test]
+    fn what_is_not_closed_or_no_pair_is_told_with_its_line() {
+        let (_, defects) = read("A=1\njust words\nB=\"x\nPartitionName=p Nodes=n[1-4");
+        let told = |message: &str, line: u32| (message.to_owned(), line);
+        let warnings: Vec<_> = defects.warnings.iter().map(|one| told(&one.message, one.place.line)).collect();
+        let pass = "expected `Key=Value`, found `just words`: the line is passed over";
+        assert_eq!(warnings, [told(pass, 2), told("a quote of `B=\"x` is not closed", 3)]);
+        let errors: Vec<_> = defects.errors.iter().map(|one| one.message.as_str()).collect();
+        assert_eq!(errors, ["`Nodes` is `n[1-4`, expected as many `]` as `[`"]);
     }
 
     #[test]

@@ -105,7 +105,12 @@ impl Associations {
                 }
                 continue;
             };
-            let fields = fields(rest);
+            let (fields, closed) = fields(rest);
+            if !closed {
+                let message =
+                    format!("a quote of `{}` is not closed: what follows it is taken for its text", line.trim());
+                defects.warnings.push(ConfigWarning::new(message, place()));
+            }
             let name = unquoted(fields.first().copied().unwrap_or_default()).to_lowercase();
             match kind.trim().to_ascii_lowercase().as_str() {
                 "cluster" | "machine" => dump.cluster = Some(name),
@@ -170,8 +175,8 @@ fn abbreviates(key: &str, name: &str, least: usize) -> bool {
     key.len() >= least && name.get(..key.len()).is_some_and(|start| start.eq_ignore_ascii_case(key))
 }
 
-/// The parts between colons that stand outside quotes.
-fn fields(text: &str) -> Vec<&str> {
+/// The parts between colons that stand outside quotes, and whether every quote is closed.
+fn fields(text: &str) -> (Vec<&str>, bool) {
     let mut fields = Vec::new();
     let (mut start, mut quote) = (0, None);
     for (at, character) in text.char_indices() {
@@ -187,7 +192,7 @@ fn fields(text: &str) -> Vec<&str> {
     }
     fields.push(&text[start..]);
     fields.retain(|field| !field.trim().is_empty());
-    fields
+    (fields, quote.is_none())
 }
 
 fn unquoted(text: &str) -> &str {
@@ -199,6 +204,16 @@ fn unquoted(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quote_that_is_not_closed_is_told_with_its_line() {
+        let text = b"Cluster - 'lab'\nAccount - 'phys:Fairshare=5\n";
+        let (_, defects) = Associations::read("lab.cfg", text);
+        let told: Vec<(u32, &str)> =
+            defects.warnings.iter().map(|told| (told.place.line, told.message.as_str())).collect();
+        let message = "a quote of `Account - 'phys:Fairshare=5` is not closed: what follows it is taken for its text";
+        assert_eq!(told, [(2, message)]);
+    }
 
     #[test]
     fn quotes_hide_colons_and_parents_may_be_numbers() {

@@ -35,6 +35,22 @@ impl HostList {
         Self(hosts)
     }
 
+    /// Whether every bracket of a text is closed, and none stands in another.
+    ///
+    /// ```
+    /// use classmate::config::slurm::HostList;
+    /// assert!(HostList::is_balanced("a[1-2],b[3]") && !HostList::is_balanced("a[1-2") && !HostList::is_balanced("a]"));
+    /// ```
+    pub fn is_balanced(text: &str) -> bool {
+        let mut open = false;
+        let fits = text.bytes().all(|byte| match byte {
+            b'[' => !std::mem::replace(&mut open, true),
+            b']' => std::mem::replace(&mut open, false),
+            _ => true,
+        });
+        fits && !open
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

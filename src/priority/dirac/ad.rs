@@ -24,6 +24,8 @@ const MOST_TAGS: usize = 1024;
 const GROUP: &[u8] = b"user";
 /// `JobStatus` of jobs that have a slot: running, transferring output, suspended.
 const RUNNING: [i64; 3] = [2, 6, 7];
+/// `JobStatus` of jobs that wait.
+const IDLE: i64 = 1;
 
 /// `nProcessors` and `nGB`.
 static NUMBERED: LazyLock<[Vec<Word>; 2]> = LazyLock::new(|| {
@@ -98,7 +100,8 @@ impl JobReader<'_> {
         if facts.integer("JobStatus").is_some_and(|status| RUNNING.contains(&status)) {
             return Some(Run { start: start.or_else(|| time(&["EnteredCurrentStatus"]))?, end: None });
         }
-        let end = time(&["CompletionDate"])?;
+        // One that waits runs no more, whatever its ad remembers of an earlier life.
+        let end = time(&["CompletionDate"]).filter(|_| facts.integer("JobStatus") != Some(IDLE))?;
         Some(Run { start: start.filter(|start| *start <= end)?, end: Some(end) })
     }
 }
@@ -152,7 +155,7 @@ fn owner(facts: Facts<'_>) -> Word {
     word(memchr::memchr(b'@', user).map_or(user, |at| &user[..at]))
 }
 
-fn group(facts: Facts<'_>) -> Word {
+pub(super) fn group(facts: Facts<'_>) -> Word {
     let said = ["DiracGroup", "AcctGroup"].into_iter().find_map(|name| facts.string(name));
     if let Some(said) = said.filter(|said| !said.is_empty()) {
         return word(&said);
@@ -260,6 +263,7 @@ mod tests {
         assert_eq!(run("[JobStatus = 2; JobCurrentStartDate = 50; JobStartDate = 10]"), Some((50.0, None)));
         assert_eq!(run("[JobStatus = 4; JobStartDate = 10; CompletionDate = 70]"), Some((10.0, Some(70.0))));
         assert_eq!(run("[JobStatus = 1; JobStartDate = 10; CompletionDate = 0]"), None);
+        assert_eq!(run("[JobStatus = 1; JobStartDate = 10; CompletionDate = 70]"), None, "it waits");
         assert_eq!(run("[JobStatus = 4; JobStartDate = 90; CompletionDate = 70]"), None);
     }
 }

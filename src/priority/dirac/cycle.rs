@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::ad::{JobReader, resource};
+use super::ad::{JobReader, group, resource};
 use super::chance::chances;
 use super::draw::{SplitMix64, TRIED, draw_job, draw_order};
 use super::history::History;
+use super::past::Past;
 use super::queue::{QueuedJob, Requirements, TaskQueues};
 use super::resource::Resource;
 use super::segment::Segments;
@@ -32,7 +33,7 @@ pub struct DiracPriority<'g> {
     /// Shares of groups that the configuration gives none.
     quotas: HashMap<Word, f64>,
     slots: Vec<Asking>,
-    history: History,
+    history: Arc<History>,
     limits: SiteLimits,
     /// Weighted slots in use, by submitter.
     usage: indexmap::IndexMap<Vec<u8>, f64>,
@@ -69,8 +70,9 @@ pub struct Waiter {
 }
 
 impl<'g> DiracPriority<'g> {
-    /// The policy over a pool. Its history is what the ads of jobs tell: those that run, and those that ended.
-    pub fn new(settings: &Arc<DiracSettings>, opening: &Opening<'_, 'g>) -> Self {
+    /// The policy over a pool. Its history is what the ads of jobs tell, those that run and those that ended, unless what
+    /// ran was kept.
+    pub fn new(settings: &Arc<DiracSettings>, opening: &Opening<'_, 'g>, past: Option<&Past>) -> Self {
         let reader = reader(settings, opening.settings);
         let mut places: HashMap<&[u8], &Slot> = HashMap::new();
         for slot in opening.slots {
@@ -79,17 +81,24 @@ impl<'g> DiracPriority<'g> {
         let (mut history, mut limits) = (History::default(), SiteLimits::new(settings));
         let mut quotas = HashMap::new();
         for ad in opening.jobs {
-            let job = reader.requirements(ad);
-            if let Some(quota) = (opening.quota)(&job.group) {
-                quotas.insert(job.group.clone(), quota);
+            let group = group(Facts::of(ad, opening.settings));
+            if let Some(quota) = (opening.quota)(&group) {
+                quotas.insert(group, quota);
             }
-            let Some(run) = reader.run(ad) else { continue };
+            let Some(run) = reader.run(ad).filter(|_| past.is_none()) else { continue };
+            let job = reader.requirements(ad);
             history.ran(&job.group, &job.owner, run.start, run.end);
-            let host = Facts::of(ad, opening.settings).string("RemoteHost");
-            if let (None, Some(slot)) = (run.end, host.and_then(|host| places.get(&*host).copied()))
-                && !limits.is_empty()
-            {
-                limits.started(&resource(&slot.ad, opening.settings).sites, &job, run.start);
+            if limits.is_empty() {
+                continue;
+            }
+            let host = if run.end.is_none() { "RemoteHost" } else { "LastRemoteHost" };
+            let host = Facts::of(ad, opening.settings).string(host);
+            if let Some(slot) = host.and_then(|host| places.get(&*host).copied()) {
+                let sites = resource(&slot.ad, opening.settings).sites;
+                match run.end {
+                    None => limits.started(&sites, &job, run.start),
+                    Some(_) => limits.matched(&sites, &job, run.start),
+                }
             }
         }
         let mut alike: HashMap<Vec<u8>, Arc<Resource>> = HashMap::new();
@@ -104,8 +113,8 @@ impl<'g> DiracPriority<'g> {
             evaluation: opening.settings.clone(),
             quotas,
             slots: slots.collect(),
-            history,
-            limits,
+            history: past.map_or_else(|| Arc::new(history), |past| Arc::clone(past.history())),
+            limits: past.map_or(limits, |past| past.limits().clone()),
             usage: indexmap::IndexMap::new(),
             settings: Arc::clone(settings),
         }
@@ -147,7 +156,7 @@ impl<'g> DiracPriority<'g> {
     }
 }
 
-fn reader<'s>(settings: &DiracSettings, evaluation: &'s Settings) -> JobReader<'s> {
+pub(super) fn reader<'s>(settings: &DiracSettings, evaluation: &'s Settings) -> JobReader<'s> {
     let segments = settings.segments.as_deref().map_or_else(Segments::default, Segments::new);
     JobReader { settings: evaluation, segments, memory_tags: settings.options.memory_tags }
 }

@@ -71,6 +71,11 @@ impl History {
         used(users, now, span)
     }
 
+    /// How many changes of all groups are kept.
+    pub fn steps(&self) -> usize {
+        self.groups.values().map(|group| group.all.0.len()).sum()
+    }
+
     /// Forgets what ended before a time.
     pub fn forget(&mut self, before: f64) {
         for group in self.groups.values_mut() {

@@ -63,6 +63,28 @@ impl SiteLimits {
         }
     }
 
+    /// A job that started at a slot of these sites runs no longer; its start still delays others.
+    pub fn ended(&mut self, sites: &[Word], job: &Requirements) {
+        for site in sites {
+            let Some(Limits { running, .. }) = self.0.get_mut(site) else { continue };
+            for (_, running) in running.iter_mut().filter(|(limit, _)| has(job, limit)) {
+                *running = (*running - 1.0).max(0.0);
+            }
+        }
+    }
+
+    /// A job was matched to a slot of these sites, wherever it is now.
+    pub fn matched(&mut self, sites: &[Word], job: &Requirements, at: f64) {
+        self.started(sites, job, at);
+        self.ended(sites, job);
+    }
+
+    /// Whether the start of a job still delays others.
+    pub fn delays(&self, now: f64) -> bool {
+        let mut delays = self.0.values().flat_map(|limits| &limits.delays);
+        delays.any(|(limit, last)| now < last + limit.limit)
+    }
+
     /// Whether such a job may start at a slot of these sites now.
     ///
     /// Where jobs are limited by several attributes, it suffices that one of them is not limited for this job.
