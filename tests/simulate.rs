@@ -194,7 +194,9 @@ fn one_who_asks_for_less_than_its_share_has_what_it_asks_for_and_the_others_divi
     let trace = kept(&crowd(&[(1, 1), (1, 2), (2, 3)], 12), |user, _, number| user != 3 || number % 24 == 3);
     let simulated = played(&trace, 30, &slurm(CONF, DUMP), 12 * DAY);
     let [first, second, third] = ["group1.user1@trace", "group1.user2@trace", "group2.user3@trace"];
-    near(share(&simulated, first, 4) / share(&simulated, second, 4), 2.0);
+    let of_both = share(&simulated, first, 4) + share(&simulated, second, 4);
+    near(share(&simulated, first, 4) / of_both, 2.0 / 3.0);
+    near(share(&simulated, second, 4) / of_both, 1.0 / 3.0);
     let of_third = share(&simulated, third, 4);
     assert!((of_third - 3.0 / 28.8).abs() < 0.01, "{of_third}");
     let third = simulated.submitters.iter().find(|line| line.name == third).unwrap();

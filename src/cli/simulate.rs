@@ -198,7 +198,7 @@ fn tell(run: &Run, stopped: bool, notes: &mut Notes) {
     }
     more(never.len(), "never started", notes);
     if never.iter().any(hopeless) {
-        notes.warn("`classmate explain POOL JOB` shows which part of the requirements is not met".to_owned());
+        notes.warn("`classmate explain POOL --job JOB` shows which part of the requirements is not met".to_owned());
     }
     if simulated.refused > 0 {
         let matches = simulated.refused;
