@@ -105,7 +105,7 @@ mod tests {
     fn facts_inside_strings_are_marked() {
         let text = b"unknown_fact_A > 1 && \"x\\\"unknown_fact_B\" == unknown_fact_C";
         let marked = marked(text).unwrap();
-        assert_eq!(marked.iter().filter(|byte| **byte == OPEN).count(), 1);
+        assert_eq!(marked.iter().position(|byte| *byte == OPEN), marked.iter().rposition(|byte| *byte == OPEN));
         assert_eq!(marked[26], OPEN);
         assert_eq!(shown(std::str::from_utf8(&marked).unwrap()), "$(A) > 1 && \"x\\\"$(B)\" == $(C)");
         assert_eq!(super::marked(b"Memory > 1"), None);

@@ -199,9 +199,12 @@ impl Column {
     }
 
     /// One attribute of the ads of all parts, in their order.
-    fn joined<'p>(name: Name, parts: impl Iterator<Item = &'p (Dictionary, Vec<u32>)>) -> Option<Self> {
-        let mut dictionary = Dictionary::default();
-        let mut ids = Vec::new();
+    fn joined<'p>(name: Name, parts: impl Iterator<Item = &'p (Dictionary, Vec<u32>)> + Clone) -> Option<Self> {
+        let (most, count) = parts
+            .clone()
+            .fold((0, 0), |(most, count), (dictionary, ids)| (most + dictionary.constants.len(), count + ids.len()));
+        let mut dictionary = Dictionary { constants: HashTable::with_capacity(most), ..Dictionary::default() };
+        let mut ids = Vec::with_capacity(count);
         for (of_part, numbers) in parts {
             let here = dictionary.join(of_part);
             ids.extend(numbers.iter().map(|number| here[*number as usize]));

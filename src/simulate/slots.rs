@@ -40,7 +40,7 @@ pub struct Slots<'w> {
     whole: Vec<ClassAd>,
     /// Whether rules, or requirements of slots, look at the clock.
     rules_look: bool,
-    slots_look: bool,
+    requirements_look: bool,
     /// The jobs that wait; those whose requirements look at the clock.
     waiting: HashSet<usize>,
     clocked: HashSet<usize>,
@@ -76,7 +76,7 @@ impl<'w> Slots<'w> {
             running: HashMap::new(),
             carved: 0,
             rules_look: Clock::of_rules(rules),
-            slots_look: clock.of_slots(),
+            requirements_look: clock.of_slots(),
             clock,
             whole: books.snapshot.slots.clone(),
             waiting: HashSet::new(),
@@ -144,7 +144,7 @@ impl<'w> Slots<'w> {
             considered == unreachable + refused_by_job + refused_by_slot + in_use
                 && rejected.rejection != Rejection::ConcurrencyLimit
                 && (never || in_use == 0)
-                && (refused_by_slot == 0 || !self.slots_look)
+                && (refused_by_slot == 0 || !self.requirements_look)
         };
         let asked = |visit: &Negotiation| visit.passed.is_none() && visit.end == End::Done;
         let mut unasked: HashSet<&str> = HashSet::new();
@@ -253,7 +253,10 @@ impl Machines for Slots<'_> {
     }
 
     fn looks_at_clock(&self) -> bool {
-        self.rules_look || self.slots_look || !self.clocked.is_empty() || self.books.delays(self.books.snapshot.now)
+        self.rules_look
+            || self.requirements_look
+            || !self.clocked.is_empty()
+            || self.books.delays(self.books.snapshot.now)
     }
 
     fn why_waiting(&mut self, job: usize, now: i64) -> String {

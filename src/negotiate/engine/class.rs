@@ -115,6 +115,8 @@ pub(super) struct Class {
     order: usize,
     /// Where the candidates stand in the order, once too many entries were looked at in vain.
     standing: Option<Mask>,
+    /// The word of the order that was looked at last, and which of its entries are candidates.
+    looked_at: Option<(usize, u64)>,
     /// How many entries were none of candidates.
     in_vain: usize,
     /// How many may be none before the candidates are counted.
@@ -142,6 +144,7 @@ impl Class {
             verdict,
             order,
             standing: None,
+            looked_at: None,
             in_vain: 0,
             opened: 0,
             shelves: Vec::new(),
@@ -227,19 +230,19 @@ impl Class {
 
     /// Where the next candidate stands in a part of the order; it may be taken already.
     fn next_candidate(&mut self, part: Range<usize>, rows: &Rows, table: &Table) -> Option<usize> {
+        let end = part.end.min(self.verdict.order.entries.len());
         let mut from = part.start;
-        loop {
+        while from < end {
             let open = &rows.open[self.order];
             if let Some(standing) = &self.standing {
-                return standing.next_common(open, from).filter(|at| *at < part.end);
+                return standing.next_common(open, from).filter(|at| *at < end);
             }
-            let at = open.next_common(open, from).filter(|at| *at < part.end)?;
-            let row = self.verdict.order.row(at) as usize;
-            if self.verdict.both.contains(row) && !rows.in_use.contains(row) {
-                return Some(at);
+            let (at, open) = (from / 64, open.word(from / 64));
+            let candidates = self.among(at, open, rows) & open & u64::MAX << (from % 64);
+            if candidates != 0 {
+                return Some(at * 64 + candidates.trailing_zeros() as usize).filter(|at| *at < end);
             }
-            from = at + 1;
-            self.in_vain += 1;
+            from = (at + 1) * 64;
             if self.in_vain > self.patience {
                 // To mark where one of those that are left stands is as much work as some looks in vain.
                 self.patience = self.tallied(rows).idle.iter().sum::<usize>() * MARKED;
@@ -248,6 +251,27 @@ impl Class {
                 }
             }
         }
+        None
+    }
+
+    /// Which of the open entries of a word of the order are candidates. Those of the word asked last are remembered.
+    fn among(&mut self, at: usize, open: u64, rows: &Rows) -> u64 {
+        if let Some((word, found)) = self.looked_at
+            && word == at
+        {
+            return found;
+        }
+        let (order, both) = (&self.verdict.order, &self.verdict.both);
+        let (mut found, mut left) = (0, open);
+        while left != 0 {
+            let bit = left.trailing_zeros() as usize;
+            let row = order.row(at * 64 + bit) as usize;
+            found |= u64::from(both.contains(row) & !rows.in_use.contains(row)) << bit;
+            left &= left - 1;
+        }
+        self.in_vain += (open & !found).count_ones() as usize;
+        self.looked_at = Some((at, found));
+        found
     }
 
     /// Puts the next entry of the order that is a candidate on its shelf, if it can be better than the best so far.
