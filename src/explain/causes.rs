@@ -126,7 +126,7 @@ fn left_out(view: &View<'_>) -> Option<Cause> {
         let value = |slot: &Slot| Scope::new(&slot.ad, settings).eval_attr(name).unwrap_or(Value::Undefined);
         let values = left_out.iter().map(value).collect::<Vec<_>>();
         let of = (0..values.len() as u32).collect();
-        notes.push(format!("{name} of these is {}", range(&Values { values, of })));
+        notes.push(format!("{name} of these is {}", range(&Values { of, values })));
     }
     let text = format!(
         "NEGOTIATOR_SLOT_CONSTRAINT leaves out {which}, of which {would_do} match: `{constraint}` is not true{}",

@@ -247,9 +247,10 @@ fn preempting(
             }
             let mut values: Vec<String> = Vec::new();
             for (name, _) in references(expr.tree(), expr.root()) {
-                let value = match with.contains(name) {
-                    true => scope.eval_attr(name),
-                    false => Scope::new(&asker.ad, &market.settings).with_target(&with).eval_attr(name),
+                let value = if with.contains(name) {
+                    scope.eval_attr(name)
+                } else {
+                    Scope::new(&asker.ad, &market.settings).with_target(&with).eval_attr(name)
                 };
                 let value = format!("{name} is {}", value.unwrap_or(Value::Undefined));
                 if !values.contains(&value) && values.len() < 4 {

@@ -74,7 +74,7 @@ pub(super) fn capped(outcome: &Outcome, name: &str) -> Option<String> {
     }
     let mut above = group.parent.clone();
     for _ in 0..outcome.groups.len() {
-        let at = of(&above?)?;
+        let at = of(above.as_deref()?)?;
         if is_full(outcome, at) {
             return Some(format!(
                 "`{}` above it accepts no surplus, and all below it use {} of its {}",
@@ -83,7 +83,7 @@ pub(super) fn capped(outcome: &Outcome, name: &str) -> Option<String> {
                 slots(at.subtree_quota)
             ));
         }
-        above = at.parent.clone();
+        above.clone_from(&at.parent);
     }
     None
 }

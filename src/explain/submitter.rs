@@ -99,7 +99,7 @@ fn steps(story: &ShareStory, outcome: &Outcome, policy: &Policy) -> Vec<String> 
         match turn.passed {
             Some(Passed::LessThanASlot) => text.push_str(": passed over, less than a slot is left to it"),
             Some(Passed::AtCeiling) if story.ceiling.is_none() => {
-                text.push_str(": passed over, there is nothing to take")
+                text.push_str(": passed over, there is nothing to take");
             }
             Some(Passed::AtCeiling) => text.push_str(": passed over, at its ceiling"),
             None => {}

@@ -113,7 +113,10 @@ pub(super) fn of_job(sight: Sight<'_, '_>, condition: &Condition) -> Wishes {
         }
         for (handle, other) in [(left, right), (right, left)] {
             let inner = bare(tree, handle);
-            if matches!(tree.node(inner), Node::Literal(_)) {
+            // To want the contrary is no change worth telling where another part would do.
+            let contrary =
+                matches!(tree.node(inner), Node::Literal(Literal::Bool(_))) && condition.joint != Joint::Leaf;
+            if matches!(tree.node(inner), Node::Literal(_)) && !contrary {
                 let edit = |bound, value| Edit::Constant(condition.holder, condition.expr.clone(), inner, bound, value);
                 wishes.compared(&compared(handle, other), edit);
             }

@@ -233,6 +233,30 @@ fn described(change: &Change) -> String {
     }
 }
 
+/// The group and the concurrency limits of a job.
+fn bounds(out: &mut impl Write, story: &Story) -> io::Result<()> {
+    if let Some(group) = &story.group {
+        writeln!(
+            out,
+            "group {}: quota {:.2}, granted {:.2} of {:.2} asked for, uses {:.2}",
+            group.group, group.quota, group.allocated, group.demand, group.usage
+        )?;
+        group.steps.iter().try_for_each(|step| writeln!(out, "  {step}"))?;
+    }
+    for limit in &story.limits {
+        let held: Vec<String> = limit.holders.iter().map(|(who, amount)| format!("{who} {}", slots(*amount))).collect();
+        let held = if held.is_empty() { "nobody".to_owned() } else { held.join(", ") };
+        writeln!(
+            out,
+            "concurrency limit {}: asks for {}, at most {}, held by {held}",
+            limit.name,
+            slots(limit.wanted),
+            slots(limit.maximum)
+        )?;
+    }
+    Ok(())
+}
+
 fn cycle(out: &mut impl Write, story: &Story, color: Color) -> io::Result<()> {
     writeln!(out, "\nThis cycle")?;
     if let Some(made) = &story.matched {
@@ -312,25 +336,7 @@ fn cycle(out: &mut impl Write, story: &Story, color: Color) -> io::Result<()> {
             }
         )?;
     }
-    if let Some(group) = &story.group {
-        writeln!(
-            out,
-            "group {}: quota {:.2}, granted {:.2} of {:.2} asked for, uses {:.2}",
-            group.group, group.quota, group.allocated, group.demand, group.usage
-        )?;
-        group.steps.iter().try_for_each(|step| writeln!(out, "  {step}"))?;
-    }
-    for limit in &story.limits {
-        let held: Vec<String> = limit.holders.iter().map(|(who, amount)| format!("{who} {}", slots(*amount))).collect();
-        let held = if held.is_empty() { "nobody".to_owned() } else { held.join(", ") };
-        writeln!(
-            out,
-            "concurrency limit {}: asks for {}, at most {}, held by {held}",
-            limit.name,
-            slots(limit.wanted),
-            slots(limit.maximum)
-        )?;
-    }
+    bounds(out, story)?;
     if !story.preemption.is_empty() {
         writeln!(out, "slots in use that match and that PREEMPTION_REQUIREMENTS refuses")?;
         clauses(out, &story.preemption, color)?;
