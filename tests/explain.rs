@@ -268,3 +268,135 @@ fn all_requests_that_lose_every_slot_are_counted() {
     assert_eq!(difference(&after, &before).freed.len(), 100);
     assert_eq!(found.stranded[0], "1.0");
 }
+
+/// A pool of ten slots of four cores, whose groups `phys.cms` and `phys.atlas` have 8 weighted slots between them.
+fn capped() -> Snapshot {
+    let config = "UID_DOMAIN = x\nGROUP_NAMES = phys, phys.cms, phys.atlas, chem\nGROUP_QUOTA_phys = 8\n\
+                  GROUP_QUOTA_phys.cms = 8\nGROUP_QUOTA_phys.atlas = 8\nGROUP_QUOTA_chem = 32\nGROUP_ACCEPT_SURPLUS = false\n";
+    let slot = |at: usize| {
+        ad(&format!(
+            "[Name = \"s{at:02}\"; MyType = \"Machine\"; State = \"Unclaimed\"; Activity = \"Idle\"; Cpus = 4; Memory = 8192; \
+             SlotWeight = Cpus; Requirements = true]"
+        ))
+    };
+    let job = |cluster: i64, process: i64, group: &str, owner: &str| {
+        ad(&format!(
+            "[ClusterId = {cluster}; ProcId = {process}; JobStatus = 1; JobUniverse = 5; Owner = \"{owner}\"; User = \"{owner}@x\"; \
+             AcctGroup = \"{group}\"; AcctGroupUser = \"{owner}\"; AccountingGroup = \"{group}.{owner}\"; RequestCpus = 1; \
+             Requirements = TARGET.Memory > 0]"
+        ))
+    };
+    let jobs = (0..5).map(|at| job(1, at, "phys.cms", "alice")).chain((0..5).map(|at| job(2, at, "phys.atlas", "bob")));
+    Snapshot {
+        config: Config::parse("c", config.as_bytes()).unwrap(),
+        slots: (0..10).map(slot).collect(),
+        jobs: jobs.collect(),
+        ..Snapshot::default()
+    }
+}
+
+#[test]
+fn a_waiting_job_is_counted_once_however_often_its_request_was_refused() {
+    let snapshot = capped();
+    let outcome = classmate::negotiate::negotiate(&snapshot).unwrap();
+    assert_eq!(outcome.matches.len(), 2);
+    let waiting: usize =
+        classmate::explain::reasons::common(&snapshot, &outcome).unwrap().iter().map(|common| common.jobs).sum();
+    assert_eq!(waiting, 8);
+}
+
+#[test]
+fn the_story_of_a_group_names_the_level_that_caps_it_and_grants_what_the_quotas_say() {
+    let snapshot = capped();
+    let outcome = classmate::negotiate::negotiate(&snapshot).unwrap();
+    let story = |name: &str| classmate::explain::group::story(&outcome, &snapshot, name).unwrap().unwrap();
+    // Of 8 weighted slots for both, two slots of 4 are given to the first one.
+    let full = "`phys` above it accepts no surplus, and all below it use 8 of its 8";
+    let groups: Vec<(&str, bool)> = ["phys.atlas", "phys.cms"]
+        .into_iter()
+        .map(|name| (name, story(name).steps.iter().any(|step| step.contains(full))))
+        .collect();
+    assert!(groups.contains(&("phys.cms", true)), "{groups:?}");
+    let above = story("phys").steps.pop().unwrap();
+    assert_eq!(
+        above,
+        "with all groups below it, it uses 8 of the 8 of its subtree, and 10 are asked for; it accepts no surplus, which caps them all"
+    );
+    let division = classmate::negotiate::quotas::divide(&snapshot).unwrap();
+    for one in &division.groups {
+        assert_eq!(story(&one.summary.name).granted, one.summary.granted(), "{}", one.summary.name);
+    }
+}
+
+#[test]
+fn another_weight_or_another_kind_of_slot_is_a_difference() {
+    let before = capped();
+    let mut after = before.clone();
+    for slot in &mut after.slots {
+        slot.insert("Memory", 4096_i64);
+    }
+    let found = difference(&before, &after);
+    assert!(!found.is_none() && found.weight.0 == found.weight.1);
+    // Two slots of four cores were matched before, of another kind after it.
+    let kinds: Vec<(usize, usize)> = found.classes.iter().map(|kind| (kind.before, kind.after)).collect();
+    assert_eq!(kinds, [(0, 2), (2, 0)]);
+    let mut after = before.clone();
+    after.config.add("more", b"SLOT_WEIGHT = 3").unwrap();
+    after.slots.iter_mut().for_each(|slot| slot.insert("SlotWeight", 3_i64));
+    let found = difference(&before, &after);
+    assert!(!found.is_none());
+    assert!(found.weights.iter().any(|moved| moved.before != moved.after), "{found:?}");
+}
+
+#[test]
+fn changes_are_found_through_arithmetic_negation_and_quotation_marks() {
+    let slots = || {
+        (0..3)
+            .map(|at| ad(&format!("[Name = \"s{at}\"; Memory = 8192; OpSys = \"LINUX\"; Requirements = true]")))
+            .collect()
+    };
+    let first = |job: &str| {
+        let found = explained(&ad(job), slots()).1;
+        found.suggestions[0]
+            .changes
+            .iter()
+            .map(|change| format!("{} {}", change.attribute, change.after))
+            .collect::<Vec<_>>()
+    };
+    // 8192 > 819 · 10, and not > 820 · 10.
+    assert_eq!(
+        first("[RequestMemory = 1000; Requirements = TARGET.Memory > RequestMemory * 10]"),
+        ["RequestMemory 819"]
+    );
+    // 8192 / 1.5 = 5461.3…, which is less than 8192 − 1000.
+    assert_eq!(
+        first(
+            "[RequestMemory = 8000; Requirements = TARGET.Memory >= RequestMemory * 1.5 && (TARGET.Memory - 1000) >= RequestMemory]"
+        ),
+        ["RequestMemory 5461"]
+    );
+    assert_eq!(
+        first("[RequestMemory = \"2000\"; Requirements = TARGET.Memory >= RequestMemory]"),
+        ["RequestMemory 2000"]
+    );
+    assert_eq!(
+        first("[Requirements = !(TARGET.OpSys != \"WINDOWS\")]"),
+        ["Requirements  !(TARGET.OpSys != \"LINUX\")"]
+    );
+    assert_eq!(
+        first(
+            "[RequestMemory = 9000; Requirements = TARGET.OpSys == \"LINUX\" ? !(TARGET.Memory < RequestMemory) : TARGET.HasX]"
+        ),
+        ["RequestMemory 8192"]
+    );
+}
+
+#[test]
+fn to_be_somebody_else_is_the_last_thing_that_is_proposed() {
+    let slot = ad(
+        "[Name = \"s\"; Requirements = START; START = StartJob && true; StartJob = ProjectOK || TARGET.Owner == \"root\"; ProjectOK = false]",
+    );
+    let found = explained(&ad("[Owner = \"alice\"; Requirements = true]"), vec![slot]).1;
+    let last = found.suggestions.last().unwrap();
+    assert!(found.suggestions.len() > 1 && last.changes[0].attribute == "Owner", "{:?}", found.suggestions);
+}

@@ -6,13 +6,18 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::eval::matching::symmetric;
 use crate::eval::scope::Scope;
+use crate::explain::Market;
 use crate::explain::clauses::{Condition, Truth, bare, others};
+use crate::explain::decide::{Decider, deciding};
 use crate::explain::kinds::{Kind, Policy};
-use crate::explain::names::{Place, references};
+use crate::explain::names::{Absent, Place, references};
 use crate::explain::panel::Values;
+use crate::explain::prose::prose;
 use crate::explain::view::View;
 use crate::name::Name;
+use crate::pool::Slot;
 use crate::syntax::expr::Node;
 use crate::syntax::operator::BinaryOp;
 use crate::value::Value;
@@ -23,7 +28,7 @@ use crate::value::Value;
 pub enum Reason {
     /// The job does not wait: it is held, runs, or is of a kind that is not matched.
     NotIdle,
-    /// The cycle leaves the job or its submitter out.
+    /// The cycle leaves the job, its submitter or slots out.
     LeftOut,
     /// There are no slots.
     NoSlots,
@@ -70,7 +75,7 @@ pub struct Cause {
 
 impl Cause {
     pub(super) fn new(reason: Reason, text: impl Into<String>) -> Self {
-        Cause { reason, text: text.into() }
+        Cause { reason, text: prose(&text.into()) }
     }
 }
 
@@ -78,11 +83,15 @@ impl Cause {
 const TOLD: usize = 4;
 /// Values told of an attribute.
 const VALUES: usize = 3;
+/// Conditions told that decide one.
+const BELOW: usize = 3;
 
 /// Why no slot matches; nothing if one does.
 pub(super) fn of_match(view: &View<'_>) -> Vec<Cause> {
     if view.market.slots.is_empty() {
-        return vec![Cause::new(Reason::NoSlots, "no slot takes part in the cycle")];
+        let left_out = left_out(view);
+        let none = || Cause::new(Reason::NoSlots, "no slot takes part in the cycle");
+        return vec![left_out.unwrap_or_else(none)];
     }
     if view.plan.conditions.is_empty() {
         return vec![Cause::new(Reason::NoRequirements, "the job has no Requirements, and so it matches nothing")];
@@ -90,6 +99,44 @@ pub(super) fn of_match(view: &View<'_>) -> Vec<Cause> {
     if view.kinds.kinds.iter().any(Kind::matches) {
         return Vec::new();
     }
+    let mut found = not_matched(view);
+    if let Some(cause) = left_out(view) {
+        // Slots that would do come before those that do not.
+        let would_do = view.market.left_out.iter().any(|slot| symmetric(view.job, &slot.ad, &view.market.settings));
+        found.insert(if would_do { 0 } else { found.len() }, cause);
+    }
+    found
+}
+
+/// Slots that the cycle does not know of.
+fn left_out(view: &View<'_>) -> Option<Cause> {
+    let Market { left_out, rules, slots, settings, .. } = view.market;
+    let constraint = rules.slots.as_ref().filter(|_| !left_out.is_empty())?;
+    let all = left_out.len() + slots.len();
+    let which =
+        if slots.is_empty() { format!("all {all} slots") } else { format!("{} of {all} slots", left_out.len()) };
+    let would_do = left_out.iter().filter(|slot| symmetric(view.job, &slot.ad, settings)).count();
+    let mut seen: Vec<Name> = Vec::new();
+    let mut notes: Vec<String> = Vec::new();
+    for (name, _) in references(constraint.tree(), constraint.root()) {
+        if seen.contains(&name) || notes.len() >= 4 {
+            continue;
+        }
+        seen.push(name);
+        let value = |slot: &Slot| Scope::new(&slot.ad, settings).eval_attr(name).unwrap_or(Value::Undefined);
+        let values = left_out.iter().map(value).collect::<Vec<_>>();
+        let of = (0..values.len() as u32).collect();
+        notes.push(format!("{name} of these is {}", range(&Values { of, values })));
+    }
+    let text = format!(
+        "NEGOTIATOR_SLOT_CONSTRAINT leaves out {which}, of which {would_do} match: `{constraint}` is not true{}",
+        bracketed(&notes)
+    );
+    Some(Cause::new(Reason::LeftOut, text))
+}
+
+/// Why none of the slots that take part matches.
+fn not_matched(view: &View<'_>) -> Vec<Cause> {
     let by_job = view.kinds.kinds.iter().any(Kind::is_accepted);
     let mut found = never(view);
     if !by_job && found.is_empty() {
@@ -127,8 +174,13 @@ fn never(view: &View<'_>) -> Vec<Cause> {
     let all = |at: usize, is: Truth| view.kinds.kinds.iter().all(|kind| kind.one[at] == is);
     let none = |at: usize| view.kinds.kinds.iter().all(|kind| kind.one[at] != Truth::True);
     let never = view.plan.required().filter(|(at, _)| none(*at));
+    let kinds: Vec<usize> = (0..view.kinds.kinds.len()).collect();
     let mut found: Vec<(bool, Cause)> = never
         .map(|(at, condition)| {
+            let deciders = deciding(view, &view.plan, true, at, &kinds);
+            if let Some((absent, text)) = descended(view, condition, deciders) {
+                return (!absent, Cause::new(Reason::NeverTrue, text));
+            }
             let absent = absent_in(view, condition, true);
             let mut text = format!("no slot satisfies `{}`", condition.expr);
             match &absent {
@@ -147,6 +199,73 @@ fn never(view: &View<'_>) -> Vec<Cause> {
         .collect();
     found.sort_by_key(|(plain, _)| *plain);
     found.into_iter().take(TOLD).map(|(_, cause)| cause).collect()
+}
+
+/// That no slot satisfies a condition, with what decides it first; and whether the first of that names what exists nowhere.
+/// None if the condition is not made of others.
+fn descended(view: &View<'_>, whole: &Condition, mut deciders: Vec<Decider>) -> Option<(bool, String)> {
+    let all = view.market.slots.len();
+    sort(view, &mut deciders);
+    let first = deciders.first().filter(|first| is_below(whole, first))?;
+    let absent = absent_of(view, first).is_some();
+    let mut text = if first.slots.len() == all {
+        format!("no slot satisfies {}", told(view, first))
+    } else {
+        format!("{} of {all} slots do not satisfy {}", first.slots.len(), told(view, first))
+    };
+    for other in deciders.iter().skip(1).take(BELOW - 1) {
+        let word = if other.slots.len() == all { "nor" } else { "and" };
+        let count = if other.slots.len() == all { String::new() } else { format!("{} do not ", other.slots.len()) };
+        text.push_str(&format!(", {word} {count}{}", told(view, other)));
+    }
+    text.push_str(&decided(whole, &deciders));
+    Some((absent, text))
+}
+
+/// What it is that conditions decide, and since when.
+fn decided(whole: &Condition, deciders: &[Decider]) -> String {
+    let since = match deciders {
+        [one] => one.since.iter().map(|(text, is)| format!("`{text}` is {is}")).collect::<Vec<_>>().join(" and "),
+        _ => String::new(),
+    };
+    let since = if since.is_empty() { since } else { format!(" since {since}") };
+    let word = if deciders.len() == 1 { ", which decides" } else { "; these decide" };
+    format!("{word} `{}`{since}", whole.expr)
+}
+
+/// What names something that exists nowhere comes last, unless it may be a slip of the pen.
+fn sort(view: &View<'_>, deciders: &mut [Decider]) {
+    deciders.sort_by_key(|one| {
+        let slip = absent_of(view, one).map(|note| !note.contains("did you mean"));
+        (std::cmp::Reverse(one.slots.len()), slip.unwrap_or(false))
+    });
+}
+
+/// Whether it is something else that stands below a condition.
+fn is_below(whole: &Condition, one: &Decider) -> bool {
+    !one.through.is_empty() || one.condition.expr.to_string() != whole.expr.to_string()
+}
+
+/// A condition that decides, with where it stands and the values beside it.
+fn told(view: &View<'_>, one: &Decider) -> String {
+    let condition = &one.condition;
+    let holder = match (one.through.last(), condition.via.last()) {
+        (Some(_), Some(name)) | (Some(name), None) => {
+            format!(" in `{name}` of {}", if one.of_job { "the job" } else { "slots" })
+        }
+        (None, Some(name)) => format!(" in `{name}`"),
+        (None, None) => String::new(),
+    };
+    let note = match absent_of(view, one) {
+        Some(note) => format!(": {note}"),
+        None => bracketed(&beside(view, condition, one.of_job, &one.slots)),
+    };
+    format!("`{}`{holder}{note}", condition.expr)
+}
+
+/// What is said of what a condition that decides refers to and that exists nowhere.
+fn absent_of(view: &View<'_>, one: &Decider) -> Option<String> {
+    absent_in(view, &one.condition, one.of_job)
 }
 
 /// Two conditions of the job that are true for some slots each, and for none both; or all of them.
@@ -210,6 +329,19 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
     found.sort_by_key(|(number, place, _, slots)| (std::cmp::Reverse(*slots), *number, *place));
     for (number, place, kinds, slots) in found.into_iter().take(TOLD) {
         let condition = &view.kinds.policies[number].plan.conditions[place];
+        let of_policy: Vec<usize> = kinds.iter().copied().filter(|at| view.kinds.kinds[*at].policy == number).collect();
+        let mut deciders = deciding(view, &view.kinds.policies[number].plan, false, place, &of_policy);
+        sort(view, &mut deciders);
+        if deciders.first().is_some_and(|first| is_below(condition, first)) {
+            let parts: Vec<String> = deciders.iter().take(BELOW).map(|one| told(view, one)).collect();
+            let text = format!(
+                "{slots} of {all} {among} refuse it by {}{}",
+                parts.join(" and "),
+                decided(condition, &deciders)
+            );
+            causes.push(Cause::new(Reason::Refused, text));
+            continue;
+        }
         let note = match absent_in(view, condition, false) {
             Some(note) => format!(": {note}"),
             None => bracketed(&beside(view, condition, false, &view.kinds.ads_of(&kinds))),
@@ -223,8 +355,13 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
 
 /// What is said of an attribute of a condition that exists nowhere.
 fn absent_in(view: &View<'_>, condition: &Condition, of_job: bool) -> Option<String> {
-    let text = condition.expr.to_string();
-    let one = view.absent.iter().find(|one| one.of_job == of_job && text.contains(&one.name))?;
+    let names = references(condition.expr.tree(), condition.expr.root());
+    let is_here = |one: &&Absent| {
+        one.of_job == of_job
+            && one.decides
+            && names.iter().any(|(name, place)| one.name.eq_ignore_ascii_case(&place.written(*name)))
+    };
+    let one = view.absent.iter().find(is_here)?;
     let mut note = format!("`{}` exists nowhere", one.name);
     if let Some(word) = quoted(view, condition, &one.name) {
         note.push_str(&format!("; did you mean the text \"{word}\"?"));

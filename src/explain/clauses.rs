@@ -27,7 +27,7 @@ pub enum Joint {
     All,
     /// One must be true: `||`.
     Any,
-    /// The first says which of the others counts: `?:`.
+    /// The first says which of the others counts: `?:`, `ifThenElse`.
     Choice,
 }
 
@@ -148,6 +148,15 @@ fn below(tree: &Tree, id: NodeId) -> (Joint, Vec<NodeId>) {
     let op = match *tree.node(id) {
         Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) => op,
         Node::Conditional { condition, yes, no } => return (Joint::Choice, vec![condition, yes, no]),
+        Node::Call(call) => {
+            let site = tree.calls[call as usize];
+            return match *tree.run(site.arguments) {
+                [condition, yes, no] if site.name.folded() == b"ifthenelse" => {
+                    (Joint::Choice, vec![condition, yes, no])
+                }
+                _ => (Joint::Leaf, Vec::new()),
+            };
+        }
         _ => return (Joint::Leaf, Vec::new()),
     };
     let (mut waiting, mut found) = (vec![id], Vec::new());

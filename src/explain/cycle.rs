@@ -8,9 +8,10 @@ use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::explain::clauses::{Clause, Condition, Plan, Truth};
 use crate::explain::limit::{LimitStand, limits};
+use crate::explain::order::Rank;
 use crate::explain::panel::Panel;
 use crate::explain::stand::{GroupStand, stand};
-use crate::explain::taken::{Taken, taken};
+use crate::explain::taken::{Loser, Taken, taken};
 use crate::explain::turn::{Turn, ceiling, turns};
 use crate::explain::view::View;
 use crate::name::Name;
@@ -30,8 +31,12 @@ pub struct Story {
     pub refused: Option<Rejected>,
     /// Its submitter's place among those that were served, from 1; none if it had no turn.
     pub place: Option<usize>,
-    /// The submitter's priority; lower is better.
+    /// The figure by which the policy ranks the submitter; for `HTCondor` its priority, lower is better.
     pub priority: Option<f64>,
+    /// What that figure says, in words.
+    pub standing: Option<String>,
+    /// How the job stands in the order of all jobs, if the policy orders jobs.
+    pub rank: Option<Rank>,
     /// Jobs of the submitter that got a slot.
     pub submitter_matched: usize,
     /// Jobs the submitter says are idle.
@@ -110,6 +115,7 @@ pub fn story(outcome: &Outcome, snapshot: &Snapshot, view: &View<'_>, asked: &As
     Ok(Story {
         place,
         priority: summary.and_then(|line| line.priority),
+        standing: summary.and_then(|line| line.priority).map(|priority| market.order.standing(priority)),
         submitter_matched: summary.map_or(0, |line| line.matched),
         submitter_idle: summary.map_or(0, |line| line.idle),
         stopped: summary.map(|line| line.stopped),
@@ -119,7 +125,8 @@ pub fn story(outcome: &Outcome, snapshot: &Snapshot, view: &View<'_>, asked: &As
         limits: limits(outcome, market, &asker.ad),
         preemption: preemption(view, submitter, &usable),
         displaced: displaced(outcome, &asker.ad, submitter),
-        taken: taken(outcome, market, submitter, &usable),
+        taken: taken(outcome, market, &Loser { submitter, job: &name }, &usable),
+        rank: market.order.rank(&name).cloned(),
         matched,
         refused,
         turns,

@@ -4,9 +4,9 @@ use crate::ad::ClassAd;
 use crate::explain::clauses::bare;
 use crate::explain::suggestion::{Change, Changed};
 use crate::name::Name;
-use crate::syntax::expr::{Expr, Node, NodeId};
+use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
-use crate::syntax::operator::BinaryOp;
+use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::value::Value;
 
 /// Where a value is wanted.
@@ -150,14 +150,107 @@ pub(super) fn constant(value: &Value, off: i64) -> Option<Literal> {
     }
 }
 
-/// The parts of a chain of `||`.
+/// The parts of a chain of `||`, and the branches of `?:`.
 pub(super) fn options(expr: &Expr) -> Vec<Expr> {
+    let tree = expr.tree();
     let (mut waiting, mut found) = (vec![expr.root()], Vec::new());
     while let Some(id) = waiting.pop() {
-        match *expr.tree().node(bare(expr.tree(), id)) {
+        match *tree.node(bare(tree, id)) {
             Node::Binary(BinaryOp::Or, left, right) => waiting.extend([right, left]),
+            Node::Conditional { yes, no, .. } => waiting.extend([no, yes]),
+            Node::Call(call) => match *tree.run(tree.calls[call as usize].arguments) {
+                [_, yes, no] if tree.calls[call as usize].name.folded() == b"ifthenelse" => waiting.extend([no, yes]),
+                _ => found.push(expr.part(id)),
+            },
             _ => found.push(expr.part(id)),
         }
     }
     found
+}
+
+/// What compares: the operator, turned round if `!` stands before it, and both sides; none if nothing does.
+pub(super) fn comparison(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
+    let (mut at, mut negated) = (bare(tree, id), false);
+    while let Node::Unary(UnaryOp::Not, inner) = *tree.node(at) {
+        (at, negated) = (bare(tree, inner), !negated);
+    }
+    let Node::Binary(op, left, right) = *tree.node(at) else { return None };
+    let op = match (negated, op) {
+        (false, op) => op,
+        (true, BinaryOp::Less) => BinaryOp::GreaterEqual,
+        (true, BinaryOp::LessEqual) => BinaryOp::Greater,
+        (true, BinaryOp::Greater) => BinaryOp::LessEqual,
+        (true, BinaryOp::GreaterEqual) => BinaryOp::Less,
+        (true, BinaryOp::NotEqual) => BinaryOp::Equal,
+        (true, BinaryOp::Isnt) => BinaryOp::Is,
+        _ => return None,
+    };
+    Some((op, left, right))
+}
+
+/// A node times a number and plus another: what is left of an attribute when constants around it are taken off.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Linear {
+    /// The node in the middle.
+    pub(super) inner: NodeId,
+    factor: f64,
+    summand: f64,
+}
+
+impl Linear {
+    /// Takes constants off a node; the factor is positive.
+    pub(super) fn of(tree: &Tree, id: NodeId) -> Self {
+        let mut found = Linear { inner: bare(tree, id), factor: 1.0, summand: 0.0 };
+        let constant = |id: NodeId| match tree.node(bare(tree, id)) {
+            Node::Literal(literal) => number(literal),
+            _ => None,
+        };
+        while let Node::Binary(op, left, right) = *tree.node(found.inner) {
+            let (inner, factor, summand) = match (op, constant(left), constant(right)) {
+                (BinaryOp::Add, None, Some(number)) => (left, 1.0, number),
+                (BinaryOp::Add, Some(number), None) => (right, 1.0, number),
+                (BinaryOp::Subtract, None, Some(number)) => (left, 1.0, -number),
+                (BinaryOp::Multiply, None, Some(number)) if number > 0.0 => (left, number, 0.0),
+                (BinaryOp::Multiply, Some(number), None) if number > 0.0 => (right, number, 0.0),
+                (BinaryOp::Divide, None, Some(number)) if number > 0.0 => (left, 1.0 / number, 0.0),
+                _ => break,
+            };
+            found.summand += found.factor * summand;
+            found.factor *= factor;
+            found.inner = bare(tree, inner);
+        }
+        found
+    }
+
+    /// The value in the middle for which the whole has a value, rounded so that a bound still holds.
+    pub(super) fn solved(&self, bound: Bound, value: Literal, whole: bool) -> Literal {
+        if self.factor == 1.0 && self.summand == 0.0 {
+            return value;
+        }
+        let Some(wanted) = number(&value) else { return value };
+        let exact = (wanted - self.summand) / self.factor;
+        let rounded = match bound {
+            Bound::AtMost => exact.floor(),
+            Bound::AtLeast => exact.ceil(),
+            Bound::Exactly => exact,
+        };
+        if whole && rounded.fract() == 0.0 && rounded.abs() < 9e15 {
+            Literal::Int(rounded as i64)
+        } else {
+            Literal::Real(exact)
+        }
+    }
+}
+
+/// A number that a text is, if it satisfies a bound: what was written in quotation marks by mistake.
+pub(super) fn unquoted(text: &[u8], bound: Bound, wanted: &Literal) -> Option<Literal> {
+    let text = std::str::from_utf8(text).ok()?.trim();
+    let literal = text.parse().map(Literal::Int).or_else(|_| text.parse().map(Literal::Real)).ok()?;
+    let (is, wanted) = (number(&literal)?, number(wanted)?);
+    let holds = match bound {
+        Bound::AtMost => is <= wanted,
+        Bound::Exactly => is == wanted,
+        Bound::AtLeast => is >= wanted,
+    };
+    (holds && is.is_finite()).then_some(literal)
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::config::ConfigError;
+use crate::explain::stand::{capped, is_full, within};
 use crate::negotiate::quotas::{Explained, divide};
 use crate::negotiate::{Outcome, Snapshot};
 use crate::quota::story::slots;
@@ -15,7 +16,7 @@ pub struct QuotaStory {
     pub explained: Explained,
     /// What it uses at the end of the cycle.
     pub used: f64,
-    /// What the cycle grants in the last round.
+    /// What the cycle grants in the first round.
     pub granted: f64,
     /// Its submitters: name, idle jobs, matches, and why each got no more.
     pub submitters: Vec<(String, i64, usize, String)>,
@@ -51,7 +52,26 @@ pub fn story(outcome: &Outcome, snapshot: &Snapshot, name: &str) -> Result<Optio
     for (submitter, idle, matched, stopped) in &submitters {
         steps.push(format!("{submitter}: {matched} of {idle} idle jobs matched; {stopped}"));
     }
-    let (used, granted) = end.map_or((0.0, 0.0), |end| (end.usage, end.allocated));
-    steps.push(format!("at the end it uses {} of {} granted: {}", slots(used), slots(granted), explained.why));
+    let (used, granted) = end.map_or((0.0, 0.0), |end| (end.usage, end.granted()));
+    let why = capped(outcome, group).unwrap_or_else(|| explained.why.clone());
+    steps.push(format!("at the end it uses {} of {} granted: {why}", slots(used), slots(granted)));
+    // What groups below ask for is not in the figures of the group itself.
+    let below = outcome.groups.iter().any(|one| one.parent.as_deref() == Some(group));
+    if let Some(end) = end.filter(|end| below && end.parent.is_some()) {
+        let [usage, demand] =
+            [within(outcome, group, |one| one.usage), within(outcome, group, |one| one.demand)].map(slots);
+        let full = match is_full(outcome, end) {
+            true if within(outcome, group, |one| one.demand) > within(outcome, group, |one| one.usage) => {
+                "; it accepts no surplus, which caps them all"
+            }
+            true => "; it accepts no surplus",
+            false => "",
+        };
+        steps.push(format!(
+            "with all groups below it, it uses {usage} of the {} of its subtree, and {demand} are asked for{full}",
+            slots(end.subtree_quota)
+        ));
+    }
+    let explained = Explained { why, ..explained };
     Ok(Some(QuotaStory { explained, used, granted, submitters, steps }))
 }

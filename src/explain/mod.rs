@@ -5,6 +5,7 @@
 pub mod causes;
 pub mod clauses;
 pub mod cycle;
+mod decide;
 mod edit;
 pub mod group;
 mod kinds;
@@ -12,7 +13,9 @@ pub mod limit;
 pub mod names;
 pub mod nearest;
 pub mod obstacle;
+pub mod order;
 mod panel;
+pub mod prose;
 pub mod reasons;
 pub mod slot;
 pub mod stand;
@@ -32,17 +35,20 @@ use serde::Serialize;
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::matching::symmetric;
-use crate::eval::scope::Settings;
+use crate::eval::scope::{Scope, Settings};
 use crate::explain::causes::Cause;
-use crate::explain::clauses::Clause;
+use crate::explain::clauses::{Clause, Truth, truth};
 use crate::explain::cycle::Story;
 use crate::explain::names::Absent;
 use crate::explain::nearest::Near;
+use crate::explain::order::Order;
 use crate::explain::suggestion::Suggestion;
 use crate::explain::view::View;
 use crate::negotiate::Snapshot;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::scene::{Asker, Scene, scene};
+use crate::pool::Slot;
+use crate::pool::slot::is_slot;
 use crate::priority::Standing;
 use crate::queue::Job;
 
@@ -108,6 +114,10 @@ pub struct Market {
     pub users: Vec<Option<String>>,
     /// What they weigh.
     pub weights: Vec<f64>,
+    /// Slots that `NEGOTIATOR_SLOT_CONSTRAINT` leaves out.
+    pub left_out: Vec<Slot>,
+    /// By what jobs are ordered.
+    pub order: Order,
     /// The configuration.
     pub rules: Rules,
     /// Clock, seed, and what is in use.
@@ -120,7 +130,7 @@ impl Market {
     /// # Errors
     /// A setting of the configuration that is wrong, or not supported.
     pub fn of(snapshot: &Snapshot) -> Result<Self, ConfigError> {
-        scene(snapshot, &[]).map(|(scene, _)| Market::from(scene))
+        scene(snapshot, &[]).map(|(scene, _)| Market::seen(scene, snapshot))
     }
 
     /// As [`Market::of`], with a job as slots see it: the negotiator tells them how its submitter stands.
@@ -129,10 +139,23 @@ impl Market {
     /// As [`Market::of`].
     pub fn with(snapshot: &Snapshot, job: &ClassAd, submitter: &[u8]) -> Result<(Self, Asker), ConfigError> {
         let (scene, askers) = scene(snapshot, &[(job, submitter)])?;
-        let market = Market::from(scene);
+        let market = Market::seen(scene, snapshot);
         let standing = Standing { priority: 0.0, usage: 0.0, floor: 0 };
         let unknown = || Asker { ad: job.clone(), standing };
         Ok((market, askers.into_iter().next().unwrap_or_else(unknown)))
+    }
+
+    fn seen(scene: Scene, snapshot: &Snapshot) -> Self {
+        let mut market = Market::from(scene);
+        market.order = Order::of(snapshot);
+        if let Some(constraint) = &market.rules.slots {
+            let settings = &market.settings;
+            let out = |ad: &&ClassAd| is_slot(ad) && truth(Scope::new(ad, settings), constraint) != Truth::True;
+            let out = snapshot.slots.par_iter().filter(out);
+            let out = out.filter_map(|ad| Slot::new(ad.clone(), &market.rules.weighing, settings));
+            market.left_out = out.collect();
+        }
+        market
     }
 
     /// How many slots match a job.
@@ -153,6 +176,8 @@ impl From<Scene> for Market {
             looked_at,
             users,
             weights,
+            left_out: Vec::new(),
+            order: Order::default(),
             rules,
             settings,
         }

@@ -6,8 +6,9 @@ use serde::Serialize;
 use crate::ad::ClassAd;
 use crate::builtin::near::{allowance, distance};
 use crate::explain::Market;
-use crate::explain::clauses::{Joint, Plan};
-use crate::explain::kinds::Policy;
+use crate::explain::clauses::{Joint, Plan, Truth};
+use crate::explain::decide::leaves;
+use crate::explain::kinds::Kinds;
 use crate::explain::panel::Panel;
 use crate::name::{Key, Name, known};
 use crate::syntax::expr::{Node, Tree, base_of};
@@ -23,6 +24,8 @@ pub struct Absent {
     pub of_job: bool,
     /// A name that looks like it, in the ads where it is looked for.
     pub similar: Option<String>,
+    /// Whether a condition that refers to it decides for some slot that it does not match.
+    pub decides: bool,
 }
 
 /// Slots whose names are looked through for similar ones.
@@ -34,6 +37,17 @@ pub(super) enum Place {
     My,
     Target,
     Either,
+}
+
+impl Place {
+    /// A name as it is written to be looked for there.
+    pub(super) fn written(self, name: Name) -> String {
+        match self {
+            Place::My => format!("MY.{name}"),
+            Place::Target => format!("TARGET.{name}"),
+            Place::Either => name.to_string(),
+        }
+    }
 }
 
 /// The references of a part of a tree, with what is not looked up in either ad left out.
@@ -60,14 +74,14 @@ pub(super) fn references(tree: &Tree, root: u32) -> Vec<(Name, Place)> {
 }
 
 /// The attributes that conditions of the job and of slots refer to and that exist nowhere they are looked for.
-pub(super) fn absent(
-    market: &Market,
-    panel: &Panel<'_>,
-    job: &ClassAd,
-    plan: &Plan,
-    policies: &[Policy],
-) -> Vec<Absent> {
+pub(super) fn absent(market: &Market, panel: &Panel<'_>, job: &ClassAd, plan: &Plan, kinds: &Kinds) -> Vec<Absent> {
+    let policies = &kinds.policies;
+    let deciding = deciding(plan, kinds);
     let mut found: Vec<Absent> = Vec::new();
+    // Without slots nothing can be said of what they have.
+    if market.slots.is_empty() {
+        return found;
+    }
     // What a condition names can be reached from Requirements.
     let in_slots = |name: Name| panel.has(name);
     for (of_job, plan) in std::iter::once((true, plan)).chain(policies.iter().map(|policy| (false, &policy.plan))) {
@@ -81,18 +95,39 @@ pub(super) fn absent(
                 if (job_side && job.contains(name)) || (slot_side && in_slots(name)) {
                     continue;
                 }
-                let written = match place {
-                    Place::My => format!("MY.{name}"),
-                    Place::Target => format!("TARGET.{name}"),
-                    Place::Either => name.to_string(),
-                };
-                if found.iter().any(|one| one.of_job == of_job && one.name.eq_ignore_ascii_case(&written)) {
+                let written = place.written(name);
+                let decides = deciding.contains(&(of_job, condition.expr.to_string()));
+                let known = |one: &&mut Absent| one.of_job == of_job && one.name.eq_ignore_ascii_case(&written);
+                if let Some(one) = found.iter_mut().find(known) {
+                    // The condition that decides is told.
+                    if decides && !one.decides {
+                        (one.decides, one.clause) = (true, condition.expr.to_string());
+                    }
                     continue;
                 }
                 let similar = similar(market, job, name, (job_side, slot_side));
-                found.push(Absent { name: written, clause: condition.expr.to_string(), of_job, similar });
+                found.push(Absent { name: written, clause: condition.expr.to_string(), of_job, similar, decides });
             }
         }
+    }
+    found
+}
+
+/// The texts of the conditions of either side that decide that some slot does not match.
+fn deciding(plan: &Plan, kinds: &Kinds) -> HashSet<(bool, String)> {
+    let mut found = HashSet::new();
+    let mut of = |of_job: bool, plan: &Plan, rows: &mut dyn Iterator<Item = &Vec<Truth>>| {
+        let mut places: HashSet<usize> = HashSet::new();
+        for row in rows {
+            for (at, _) in plan.required().filter(|(at, _)| row[*at] != Truth::True) {
+                places.extend(leaves(plan, row, at).into_iter().map(|(leaf, _)| leaf));
+            }
+        }
+        found.extend(places.into_iter().map(|at| (of_job, plan.conditions[at].expr.to_string())));
+    };
+    of(true, plan, &mut kinds.kinds.iter().map(|kind| &kind.one));
+    for policy in &kinds.policies {
+        of(false, &policy.plan, &mut policy.kinds.iter().map(|at| &kinds.kinds[*at].many));
     }
     found
 }

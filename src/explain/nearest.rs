@@ -120,6 +120,21 @@ pub(super) fn nearest(view: &View<'_>) -> (Vec<Near>, Vec<Suggestion>) {
     (near, told)
 }
 
+/// Whether an attribute says who somebody is: to be somebody else is no small change.
+fn is_identity(name: Name) -> bool {
+    let identity: [&[u8]; 8] = [
+        b"owner",
+        b"user",
+        b"accountinggroup",
+        b"acctgroup",
+        b"acctgroupuser",
+        b"ntdomain",
+        b"x509userproxysubject",
+        b"clusterid",
+    ];
+    identity.contains(&name.folded())
+}
+
 /// A change that was not tried yet.
 enum MadeUp<'c> {
     OfJob(Vec<Edit>),
@@ -128,10 +143,15 @@ enum MadeUp<'c> {
 
 impl MadeUp<'_> {
     /// How much it changes, and what.
-    fn order(&self) -> (usize, Option<Changed>) {
+    fn order(&self) -> (bool, usize, Option<Changed>) {
         match self {
-            MadeUp::OfJob(edits) => (edits.len(), edits.iter().map(Edit::of).max()),
-            MadeUp::OfSlots(_, conditions) => (conditions.len(), (!conditions.is_empty()).then_some(Changed::Slot)),
+            MadeUp::OfJob(edits) => {
+                let of_others = edits.iter().any(|edit| is_identity(edit.name()));
+                (of_others, edits.len(), edits.iter().map(Edit::of).max())
+            }
+            MadeUp::OfSlots(_, conditions) => {
+                (false, conditions.len(), (!conditions.is_empty()).then_some(Changed::Slot))
+            }
         }
     }
 }

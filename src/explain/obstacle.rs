@@ -10,7 +10,7 @@ use crate::explain::taken::gone;
 use crate::explain::view::View;
 use crate::negotiate::Outcome;
 use crate::negotiate::candidate::Tier;
-use crate::negotiate::outcome::Rejection;
+use crate::negotiate::outcome::{Match, Rejection};
 use crate::negotiate::summary::Stopped;
 use crate::pool::facts::Facts;
 use crate::queue::job::Activity;
@@ -23,7 +23,7 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, view: &View<'_>, asked: &Asked
     if let Some(made) = &story.matched {
         found.push(Cause::new(
             Reason::Matched,
-            format!("the job gets {}, in spin {} of pie {}", made.slot, made.spin, made.pie),
+            format!("the job gets {}, in spin {} of pie {}{}", made.slot, made.spin, made.pie, displacing(made)),
         ));
         return found;
     }
@@ -32,19 +32,21 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, view: &View<'_>, asked: &Asked
         return found;
     }
     if story.taken.usable == 0 {
+        found.extend(partition(story, view, asked));
         return found;
     }
     let weights = view.matching().into_iter().map(|at| market.weights[at]);
     let lightest = weights.fold(f64::INFINITY, f64::min).min(1e9);
     let rejection = story.refused.as_ref().map(|refused| refused.rejection);
-    if rejection == Some(Rejection::ConcurrencyLimit) {
+    // Requests like one that met a limit are not tried again.
+    if rejection == Some(Rejection::ConcurrencyLimit) || rejection.is_none() {
         found.extend(story.limits.iter().filter_map(reached));
     }
-    let group_full = story.group.as_ref().filter(|group| group.allocated - group.usage < lightest);
+    let group_full = story.group.as_ref().filter(|group| group.capped || group.left < lightest);
     let short = matches!(story.stopped, Some(Stopped::GroupQuota | Stopped::ShareUsed))
         || matches!(rejection, Some(Rejection::SubmitterLimit));
     if let Some(group) = group_full.filter(|_| short && rejection != Some(Rejection::ConcurrencyLimit)) {
-        let heavy = if group.usage < group.allocated {
+        let heavy = if group.left > 0.0 && !group.capped {
             format!("; the lightest slot that matches weighs {}", slots(lightest))
         } else {
             String::new()
@@ -106,8 +108,36 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, view: &View<'_>, asked: &Asked
         let text = format!("{} slots in use that match like the jobs they run better", tally.prefers_its_job);
         found.push(Cause::new(Reason::Rank, text));
     }
+    found.extend(partition(story, view, asked));
     found.extend(gone(&story.taken, market, found.is_empty()));
     found
+}
+
+/// The partition of a job, if it keeps it from slots.
+fn partition(story: &Story, view: &View<'_>, asked: &Asked<'_>) -> Option<Cause> {
+    let (name, slots) = view.market.order.elsewhere(&asked.id.to_string(), view.market.names.iter())?;
+    let all = view.market.names.len();
+    let taken = story.taken.usable;
+    (slots > 0).then(|| {
+        let text = format!("partition `{name}` of the job has {} of {all} slots, {taken} of which match", all - slots);
+        Cause::new(Reason::Unsatisfied, text)
+    })
+}
+
+/// Whom a match displaces and by what right, or that it only wakes the slot.
+fn displacing(made: &Match) -> String {
+    let whom = made.displaced.as_deref().unwrap_or("somebody");
+    let mut told = match made.preempting {
+        Tier::None => String::new(),
+        Tier::Rank => format!(", which displaces {whom}: the slot likes it better"),
+        Tier::Priority => {
+            format!(", which displaces {whom}: PREEMPTION_REQUIREMENTS holds, and its priority is better")
+        }
+    };
+    if made.offline {
+        told.push_str("; the slot is offline: the match wakes it, and the job waits for another cycle");
+    }
+    told
 }
 
 /// Why the cycle does not offer the job.

@@ -76,27 +76,23 @@ pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<Common>, Con
     Ok(found)
 }
 
-/// A job of each request that was refused, and of each submitter whose jobs were never asked for; and for how many jobs
-/// it stands.
+/// A job of each request that was refused, and of each submitter some of whose jobs were never refused; and for how many
+/// jobs it stands. Every job that is left is counted once: with the last refusal of a request that it belonged to.
 fn representatives(outcome: &Outcome, jobs: &[Job<'_>], left: &HashMap<String, Vec<usize>>) -> Vec<(usize, usize)> {
-    // The last refusal of a request says how many of its jobs are left; it names the first job of the request.
-    let mut last: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for refused in &outcome.rejections {
-        last.insert((&refused.submitter, &refused.job), refused.jobs);
-    }
+    let mut waiting: BTreeMap<&str, Vec<usize>> =
+        left.iter().map(|(submitter, list)| (submitter.as_str(), list.clone())).collect();
     let mut found: Vec<(usize, usize)> = Vec::new();
-    let mut told: HashMap<&str, usize> = HashMap::new();
-    for ((submitter, first), count) in last {
-        *told.entry(submitter).or_default() += count;
-        let Some(list) = left.get(submitter) else { continue };
-        let Some(first) = number(first) else { continue };
-        if let Some(at) = list.iter().find(|at| (jobs[**at].id.cluster, jobs[**at].id.process) >= first) {
-            found.push((*at, count));
+    // A request is refused once in every pie; its jobs follow one another from the first that it names.
+    for refused in outcome.rejections.iter().rev() {
+        let Some(list) = waiting.get_mut(refused.submitter.as_str()) else { continue };
+        let Some(first) = number(&refused.job) else { continue };
+        let from = list.partition_point(|at| (jobs[*at].id.cluster, jobs[*at].id.process) < first);
+        let to = list.len().min(from.saturating_add(refused.jobs));
+        if let Some(at) = list[from..to].first().copied() {
+            found.push((at, to - from));
+            list.drain(from..to);
         }
     }
-    let mut others: Vec<(&String, &Vec<usize>)> =
-        left.iter().filter(|(name, _)| !told.contains_key(name.as_str())).collect();
-    others.sort();
-    found.extend(others.into_iter().filter_map(|(_, list)| Some((*list.first()?, list.len()))));
+    found.extend(waiting.into_values().filter_map(|list| Some((*list.first()?, list.len()))));
     found
 }

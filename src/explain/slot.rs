@@ -6,9 +6,12 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::ad::ClassAd;
+use crate::eval::scope::Scope;
 use crate::explain::causes::{Cause, Reason};
-use crate::explain::clauses::{Clause, Joint, Plan, Truth};
+use crate::explain::clauses::{Clause, Joint, Plan, Truth, truth};
+use crate::explain::decide::leaves;
 use crate::explain::kinds::{Kind, Kinds};
+use crate::explain::names::references;
 use crate::explain::panel::Panel;
 use crate::explain::{Market, tally};
 use crate::name::Name;
@@ -16,8 +19,11 @@ use crate::negotiate::Outcome;
 use crate::negotiate::Snapshot;
 use crate::negotiate::candidate::Tier;
 use crate::negotiate::outcome::Match;
+use crate::negotiate::scene::scene;
+use crate::pool::facts::Facts;
 use crate::queue::Job;
 use crate::queue::job::Activity;
+use crate::value::Value;
 
 /// Why a slot is idle, or who got it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -63,10 +69,45 @@ pub struct Candidate {
     pub stopped: String,
 }
 
+/// A slot that is asked about.
+struct Subject<'m> {
+    ad: &'m ClassAd,
+    name: String,
+    user: Option<String>,
+    weight: f64,
+    looked_at: bool,
+    /// Whether `NEGOTIATOR_SLOT_CONSTRAINT` leaves it out.
+    left_out: bool,
+}
+
+impl<'m> Subject<'m> {
+    fn of(market: &'m Market, name: &str) -> Option<Self> {
+        if let Some(at) = market.names.iter().position(|one| one.eq_ignore_ascii_case(name)) {
+            return Some(Subject {
+                ad: &market.slots[at],
+                name: market.names[at].clone(),
+                user: market.users[at].clone(),
+                weight: market.weights[at],
+                looked_at: market.looked_at[at],
+                left_out: false,
+            });
+        }
+        let slot = market.left_out.iter().find(|slot| slot.name.to_string().eq_ignore_ascii_case(name))?;
+        Some(Subject {
+            ad: &slot.ad,
+            name: slot.name.to_string(),
+            user: slot.user.as_ref().map(ToString::to_string),
+            weight: slot.weight,
+            looked_at: true,
+            left_out: true,
+        })
+    }
+}
+
 /// Looks at a slot against all idle jobs; none if no slot that takes part has that name.
 pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &str) -> Option<SlotExplanation> {
-    let at = market.names.iter().position(|one| one.eq_ignore_ascii_case(name))?;
-    let (slot, settings) = (&market.slots[at], &market.settings);
+    let subject = Subject::of(market, name)?;
+    let (slot, settings) = (subject.ad, &market.settings);
     let domain = market.rules.knobs.accountant.domain.as_deref();
     let idle: Vec<(&ClassAd, String, String)> = snapshot
         .jobs
@@ -80,15 +121,15 @@ pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &s
     let panel = Panel::of(idle.iter().map(|(ad, ..)| *ad).collect(), slot, settings);
     let kinds = Kinds::of(&panel, slot, &plan);
     let matching: Vec<bool> = kinds.of.iter().map(|kind| kinds.kinds[*kind as usize].matches()).collect();
-    let matched = outcome.matches.iter().find(|made| made.slot == market.names[at]).cloned();
+    let matched = outcome.matches.iter().find(|made| made.slot == subject.name).cloned();
     let mut explanation = SlotExplanation {
-        slot: market.names[at].clone(),
+        slot: subject.name.clone(),
         state: slot
             .constant("State")
             .and_then(|state| Some(String::from_utf8_lossy(state.as_bytes()?).into_owned()))
             .unwrap_or_default(),
-        user: market.users[at].clone(),
-        weight: market.weights[at],
+        user: subject.user.clone(),
+        weight: subject.weight,
         causes: Vec::new(),
         jobs: idle.len(),
         accepted_by_slot: kinds.count(Kind::is_accepted),
@@ -96,10 +137,11 @@ pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &s
         matching: kinds.count(Kind::matches),
         clauses: plan.counted(kinds.kinds.iter().map(|kind| (kind.one.as_slice(), kind.size))),
         refused_by: refusals(&kinds),
-        candidates: candidates(outcome, &idle, &matching, &market.names[at]),
+        candidates: candidates(outcome, &idle, &matching, &subject.name),
         matched,
     };
-    explanation.causes = causes(&explanation, market.looked_at[at]);
+    let preempting = preempting(market, snapshot, &subject, &explanation, &idle, &matching);
+    explanation.causes = causes(&explanation, &subject, market, preempting);
     Some(explanation)
 }
 
@@ -141,8 +183,108 @@ fn candidates(outcome: &Outcome, idle: &[(&ClassAd, String, String)], matching: 
     tally(jobs().map(|(_, submitter, _)| submitter.clone())).into_iter().take(20).map(candidate).collect()
 }
 
-fn causes(found: &SlotExplanation, looked_at: bool) -> Vec<Cause> {
+/// That a slot is offline or drains, if it says so.
+fn resting(subject: &Subject<'_>, market: &Market) -> Option<Cause> {
+    let facts = Facts::of(subject.ad, &market.settings);
+    let is = |name: &str, value: &[u8]| facts.string(name).is_some_and(|text| text.eq_ignore_ascii_case(value));
+    let text = if facts.truth("Offline") == Some(true) {
+        "it is offline (Offline is true): a match only wakes it"
+    } else if facts.truth("Draining") == Some(true) {
+        "it drains (Draining is true)"
+    } else if is("State", b"Drained") {
+        "it is drained (State is \"Drained\")"
+    } else {
+        return None;
+    };
+    Some(Cause::new(Reason::NotLookedAt, text))
+}
+
+/// Whether jobs that match may displace who uses a slot, and by which terms of `PREEMPTION_REQUIREMENTS` not.
+fn preempting(
+    market: &Market,
+    snapshot: &Snapshot,
+    subject: &Subject<'_>,
+    found: &SlotExplanation,
+    idle: &[(&ClassAd, String, String)],
+    matching: &[bool],
+) -> Vec<Cause> {
+    let Some(user) = subject.user.as_ref().filter(|_| found.matched.is_none() && found.matching > 0) else {
+        return Vec::new();
+    };
+    let uses = |more: String| vec![Cause::new(Reason::Taken, format!("{user} uses it, {more}"))];
+    let first_of = |candidate: &Candidate| {
+        let jobs = idle.iter().zip(matching);
+        jobs.filter(|(job, matches)| **matches && job.1 == candidate.submitter).map(|(job, _)| job).next()
+    };
+    let asking: Vec<_> = found.candidates.iter().filter(|one| one.submitter != *user).filter_map(first_of).collect();
+    if asking.is_empty() {
+        return uses("and only its own jobs match".to_owned());
+    }
+    let Some(expr) = &market.rules.preemption.requirements else {
+        return uses("and there is no PREEMPTION_REQUIREMENTS that would let others displace them".to_owned());
+    };
+    let pairs: Vec<(&ClassAd, &[u8])> = asking.iter().map(|(ad, who, _)| (*ad, who.as_bytes())).collect();
+    let Ok((_, askers)) = scene(snapshot, &pairs) else { return Vec::new() };
+    let name = Name::new("PREEMPTION_REQUIREMENTS");
+    let mut with = subject.ad.clone();
+    with.insert_expr(name, expr);
+    let plan = Plan::of(&with, name);
+    let mut allowed: Vec<&str> = Vec::new();
+    let mut terms: Vec<(String, Vec<String>, usize)> = Vec::new();
+    for (asker, (_, who, _)) in askers.iter().zip(&asking) {
+        let scope = Scope::new(&with, &market.settings).with_target(&asker.ad);
+        let row: Vec<Truth> = plan.conditions.iter().map(|condition| truth(scope, &condition.expr)).collect();
+        if row.first() == Some(&Truth::True) {
+            allowed.push(who);
+            continue;
+        }
+        for (at, _) in leaves(&plan, &row, 0) {
+            let expr = &plan.conditions[at].expr;
+            let text = expr.to_string();
+            if let Some(known) = terms.iter_mut().find(|known| known.0 == text) {
+                known.2 += 1;
+                continue;
+            }
+            let mut values: Vec<String> = Vec::new();
+            for (name, _) in references(expr.tree(), expr.root()) {
+                let value = if with.contains(name) {
+                    scope.eval_attr(name)
+                } else {
+                    Scope::new(&asker.ad, &market.settings).with_target(&with).eval_attr(name)
+                };
+                let value = format!("{name} is {}", value.unwrap_or(Value::Undefined));
+                if !values.contains(&value) && values.len() < 4 {
+                    values.push(value);
+                }
+            }
+            terms.push((text, values, 1));
+        }
+    }
+    if !allowed.is_empty() {
+        let whose = allowed.iter().take(3).copied().collect::<Vec<_>>().join(", ");
+        return uses(format!(
+            "PREEMPTION_REQUIREMENTS is true for jobs of {whose}, which did not need it or may not take it"
+        ));
+    }
+    terms.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
+    let term = |(text, values, count): (String, Vec<String>, usize)| {
+        let values = if values.is_empty() { values.concat() } else { format!(" ({})", values.join(", ")) };
+        let text = format!(
+            "{user} uses it, and PREEMPTION_REQUIREMENTS keeps it from {count} of {} submitters whose jobs match: `{text}` is \
+             not true{values}",
+            asking.len()
+        );
+        Cause::new(Reason::PreemptionRequirements, text)
+    };
+    terms.into_iter().take(3).map(term).collect()
+}
+
+fn causes(found: &SlotExplanation, subject: &Subject<'_>, market: &Market, preempting: Vec<Cause>) -> Vec<Cause> {
     let mut causes = Vec::new();
+    if let Some(constraint) = market.rules.slots.as_ref().filter(|_| subject.left_out) {
+        let text = format!("left out by NEGOTIATOR_SLOT_CONSTRAINT: `{constraint}` is not true");
+        causes.push(Cause::new(Reason::LeftOut, text));
+    }
     if let Some(made) = &found.matched {
         let whom = made.displaced.as_ref().map(|user| format!(", which displaces {user}")).unwrap_or_default();
         let ground = match made.preempting {
@@ -150,14 +292,17 @@ fn causes(found: &SlotExplanation, looked_at: bool) -> Vec<Cause> {
             Tier::Rank => ": the slot likes it better",
             Tier::Priority => ": its priority is better",
         };
+        let offline = if made.offline { "; it is offline: the match wakes it, and the job waits" } else { "" };
         let text = format!(
-            "job {} of {} gets it, in spin {} of pie {}{whom}{ground}",
+            "job {} of {} gets it, in spin {} of pie {}{whom}{ground}{offline}",
             made.job, made.submitter, made.spin, made.pie
         );
         causes.push(Cause::new(Reason::Matched, text));
+        causes.extend(resting(subject, market));
         return causes;
     }
-    if !looked_at {
+    causes.extend(resting(subject, market));
+    if !subject.looked_at {
         let why = match &found.user {
             Some(user) => format!("{user} uses it, and such slots are not considered"),
             None => "it is retiring, shutting down, or wants no matches".to_owned(),
@@ -190,10 +335,7 @@ fn causes(found: &SlotExplanation, looked_at: bool) -> Vec<Cause> {
             causes.push(Cause::new(Reason::NeverTrue, text));
         }
     } else {
-        if let Some(user) = &found.user {
-            causes
-                .push(Cause::new(Reason::Taken, format!("{user} uses it, and no job that matches may displace them")));
-        }
+        causes.extend(preempting);
         for one in found.candidates.iter().take(4) {
             let text = format!(
                 "{} of the {} jobs of {} that match got other slots; {}",

@@ -6,7 +6,7 @@ use crate::config::ConfigError;
 use crate::negotiate::quotas::divide;
 use crate::negotiate::{Outcome, Snapshot};
 use crate::quota::story::slots;
-use crate::quota::summary::SurplusPolicy;
+use crate::quota::summary::{GroupSummary, SurplusPolicy};
 
 /// Quota and use of the group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -15,12 +15,16 @@ pub struct GroupStand {
     pub group: String,
     /// Its quota in weighted slots.
     pub quota: f64,
-    /// What it was granted in the last round.
+    /// What it was granted in the first round.
     pub allocated: f64,
     /// What its submitters ask for.
     pub demand: f64,
     /// What it uses at the end.
     pub usage: f64,
+    /// What it might still have used after the last round, whatever groups above it may use.
+    pub left: f64,
+    /// Whether a group above it caps it.
+    pub capped: bool,
     /// Why it was granted no more, in a clause.
     pub why: String,
     /// How quota and grant came about, line by line.
@@ -46,39 +50,56 @@ pub(super) fn stand(
     let division = divide(snapshot)?;
     let told = division.groups.into_iter().find(|one| one.summary.name == group.name);
     let (why, steps) = told.map(|one| (one.why, one.story)).unwrap_or_default();
-    let full = |name: &str| -> Option<String> {
-        let above = outcome.groups.iter().find(|one| one.name == name)?;
-        let used: f64 =
-            outcome.groups.iter().filter(|one| is_within(outcome, &one.name, name)).map(|one| one.usage).sum();
-        let strict = above.surplus == SurplusPolicy::No && above.parent.is_some() && used + 1e-6 >= above.subtree_quota;
-        strict.then(|| {
-            format!(
-                "`{name}` above it accepts no surplus, and all below it use {} of its {}",
-                slots(used),
-                slots(above.subtree_quota)
-            )
-        })
-    };
-    let mut above = group.parent.clone();
-    let mut capped = None;
-    for _ in 0..outcome.groups.len() {
-        let Some(name) = above else { break };
-        capped = full(&name);
-        if capped.is_some() {
-            break;
-        }
-        above = outcome.groups.iter().find(|one| one.name == name).and_then(|one| one.parent.clone());
-    }
-    let why = capped.unwrap_or(why);
+    let cap = capped(outcome, &group.name);
     Ok(Some(GroupStand {
         group: group.name.clone(),
         quota: group.quota,
-        allocated: group.allocated,
+        allocated: group.granted(),
         demand: group.demand,
         usage: group.usage,
-        why,
+        left: group.allocated - group.usage,
+        capped: cap.is_some(),
+        why: cap.unwrap_or(why),
         steps,
     }))
+}
+
+/// The nearest group above that accepts no surplus and of whose quota less than a slot is left, in a clause; none if
+/// the group wants no more.
+pub(super) fn capped(outcome: &Outcome, name: &str) -> Option<String> {
+    let of = |name: &str| outcome.groups.iter().find(|one| one.name == name);
+    let group = of(name)?;
+    if group.demand <= group.usage {
+        return None;
+    }
+    let mut above = group.parent.clone();
+    for _ in 0..outcome.groups.len() {
+        let at = of(above.as_deref()?)?;
+        if is_full(outcome, at) {
+            return Some(format!(
+                "`{}` above it accepts no surplus, and all below it use {} of its {}",
+                at.name,
+                slots(within(outcome, &at.name, |one| one.usage)),
+                slots(at.subtree_quota)
+            ));
+        }
+        above.clone_from(&at.parent);
+    }
+    None
+}
+
+/// Whether a group accepts no surplus and less than a slot is left to it and all below it.
+pub(super) fn is_full(outcome: &Outcome, group: &GroupSummary) -> bool {
+    let lightest = outcome.matches.iter().map(|made| made.weight).fold(f64::INFINITY, f64::min);
+    let lightest = if lightest.is_finite() { lightest } else { 1e-6 };
+    group.surplus == SurplusPolicy::No
+        && group.parent.is_some()
+        && within(outcome, &group.name, |one| one.usage) + lightest > group.subtree_quota + 1e-6
+}
+
+/// The sum of a figure of a group and of all groups below it.
+pub(super) fn within(outcome: &Outcome, above: &str, figure: impl Fn(&GroupSummary) -> f64) -> f64 {
+    outcome.groups.iter().filter(|one| is_within(outcome, &one.name, above)).map(figure).fold(0.0, |sum, one| sum + one)
 }
 
 /// Whether a group is another one or stands below it.

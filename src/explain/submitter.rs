@@ -8,7 +8,7 @@ use crate::explain::turn::{Turn, ceiling, turns};
 use crate::negotiate::outcome::Rejection;
 use crate::negotiate::summary::Summary;
 use crate::negotiate::{Outcome, Snapshot};
-use crate::priority::Passed;
+use crate::priority::{Passed, Policy};
 use crate::quota::story::slots;
 
 /// How a share came about, and what became of it.
@@ -49,11 +49,11 @@ pub fn story(outcome: &Outcome, snapshot: &Snapshot, name: &str) -> Option<Share
         turns,
         summary,
     };
-    story.steps = steps(&story, outcome);
+    story.steps = steps(&story, outcome, &snapshot.policy);
     Some(story)
 }
 
-fn steps(story: &ShareStory, outcome: &Outcome) -> Vec<String> {
+fn steps(story: &ShareStory, outcome: &Outcome, policy: &Policy) -> Vec<String> {
     let line = &story.summary;
     let mut steps = vec![format!("it says that {} jobs are idle and {} run", line.idle, line.running)];
     let Some(priority) = line.priority else {
@@ -62,7 +62,16 @@ fn steps(story: &ShareStory, outcome: &Outcome) -> Vec<String> {
     };
     let place = story.before.len() + 1;
     let first = story.before.first().map(|first| format!(", behind {first}")).unwrap_or_default();
-    steps.push(format!("its priority is {priority:.2}; lower is better: it is served in place {place}{first}"));
+    steps.push(match policy {
+        Policy::Condor => format!("its priority is {priority:.2}; lower is better: it is served in place {place}{first}"),
+        Policy::Dirac(_) => {
+            format!("its task queues have priority {priority:.2}; slots draw lots, and the higher it is, the likelier they are drawn")
+        }
+        Policy::Slurm(_) => format!(
+            "its fair-share factor is {:.2}; higher is better: it is one factor of the priority of each job, by which jobs are served",
+            1.0 - priority
+        ),
+    });
     for (at, turn) in story.turns.iter().enumerate() {
         let visits = outcome.negotiations.iter().filter(|visit| (visit.pie, visit.spin) == (turn.pie, turn.spin));
         let mut parts: BTreeMap<&str, f64> = BTreeMap::new();
@@ -75,7 +84,7 @@ fn steps(story: &ShareStory, outcome: &Outcome) -> Vec<String> {
         let group = turn.group.as_ref().map(|group| format!(" for {group}")).unwrap_or_default();
         let mut text = format!("turn {} (pie {}, spin {}{group}): ", turn.turn, turn.pie, turn.spin);
         // The sum is that of all who are in the pie, which the visits show unless somebody has none.
-        if at == 0 && sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
+        if at == 0 && *policy == Policy::Condor && sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
             text.push_str(&format!(
                 "1/{priority:.2} of the sum {sum:.4} of all is a share of {:.1}%",
                 turn.share * 100.0
@@ -89,6 +98,9 @@ fn steps(story: &ShareStory, outcome: &Outcome) -> Vec<String> {
         text.push_str(&format!("; it may take {}, and gets {}", slots(turn.limit), turn.matched));
         match turn.passed {
             Some(Passed::LessThanASlot) => text.push_str(": passed over, less than a slot is left to it"),
+            Some(Passed::AtCeiling) if story.ceiling.is_none() => {
+                text.push_str(": passed over, there is nothing to take");
+            }
             Some(Passed::AtCeiling) => text.push_str(": passed over, at its ceiling"),
             None => {}
         }

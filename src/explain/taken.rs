@@ -5,6 +5,8 @@ use serde::Serialize;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::{Market, tally};
 use crate::negotiate::Outcome;
+use crate::priority::pie::starvation;
+use crate::quota::story::slots;
 
 /// Slots that a submitter got.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -33,8 +35,12 @@ pub struct Taken {
 }
 
 /// Why one submitter was served before another, by the first key in which they differ.
-fn precedence(outcome: &Outcome, winner: &str, loser: &str) -> String {
+fn precedence(outcome: &Outcome, market: &Market, (winner, winning): (&str, &str), loser: &Loser<'_>) -> String {
     let visit = |name: &str| outcome.negotiations.iter().find(|visit| visit.submitter == name);
+    let Loser { submitter: loser, job } = *loser;
+    if let Some(told) = market.order.precedence(winning, job, [visit(winner), visit(loser)]) {
+        return told;
+    }
     if winner == loser {
         return "its own jobs go first that have a higher JobPrio or a lower number".to_owned();
     }
@@ -51,28 +57,65 @@ fn precedence(outcome: &Outcome, winner: &str, loser: &str) -> String {
     }
     if won.priority < lost.priority {
         format!("its priority is better: {:.2} against {:.2}", won.priority, lost.priority)
-    } else if won.starved < lost.starved {
-        format!("priorities are equal ({:.2}), and it has less of its share", won.priority)
     } else {
-        format!("priorities are equal ({:.2}), and it comes first by when it was heard of, or by name", won.priority)
+        // The next key: how much of its share each has, before the pie was cut.
+        let [one, other] = [won, lost].map(|visit| {
+            let of = |name: &Option<String>| name.as_deref() == Some(visit.submitter.as_str());
+            let uses = market.users.iter().zip(&market.weights).filter(|(user, _)| of(user)).map(|(_, weight)| weight);
+            starvation(uses.sum(), visit.limit + visit.starved)
+        });
+        let keys = "by when it was heard of, or by name";
+        if one < other {
+            format!(
+                "priorities are equal ({:.2}), and it has less of its share: {} against {}",
+                won.priority,
+                slots(one),
+                slots(other)
+            )
+        } else if won.priority > lost.priority {
+            format!("its priority is {:.2} against {:.2}; it comes first by JobPrio", won.priority, lost.priority)
+        } else {
+            format!("priorities are equal ({:.2}), and it comes first {keys}", won.priority)
+        }
     }
 }
 
-/// Who has the slots at some places of the market.
-pub(super) fn taken(outcome: &Outcome, market: &Market, submitter: &str, usable: &[usize]) -> Taken {
+/// A job that others were served before.
+#[derive(Clone, Copy)]
+pub(super) struct Loser<'a> {
+    pub(super) submitter: &'a str,
+    pub(super) job: &'a str,
+}
+
+/// Who has the slots at some places of the market; what the job itself got does not count.
+pub(super) fn taken(outcome: &Outcome, market: &Market, loser: &Loser<'_>, usable: &[usize]) -> Taken {
+    let others = || outcome.matches.iter().filter(|made| made.job != loser.job);
+    let own: hashbrown::HashSet<&str> =
+        outcome.matches.iter().filter(|made| made.job == loser.job).map(|made| made.slot.as_str()).collect();
     let got: hashbrown::HashMap<&str, &str> =
-        outcome.matches.iter().map(|made| (made.slot.as_str(), made.submitter.as_str())).collect();
+        others().map(|made| (made.slot.as_str(), made.submitter.as_str())).collect();
+    // The job of each that was matched first on a slot that would do.
+    let wanted: hashbrown::HashSet<&str> = usable.iter().map(|at| market.names[*at].as_str()).collect();
+    let mut winning: hashbrown::HashMap<&str, &str> = hashbrown::HashMap::new();
+    for made in others().filter(|made| wanted.contains(made.slot.as_str())) {
+        winning.entry(&made.submitter).or_insert(&made.job);
+    }
     let (won, rest): (Vec<usize>, Vec<usize>) =
         usable.iter().partition(|at| got.contains_key(market.names[**at].as_str()));
-    let in_use: Vec<String> = rest.iter().filter_map(|at| market.users[*at].clone()).collect();
+    let not_own = |at: &&usize| !own.contains(market.names[**at].as_str());
+    let in_use: Vec<String> = rest.iter().filter(not_own).filter_map(|at| market.users[*at].clone()).collect();
     let won = tally(won.iter().filter_map(|at| Some((*got.get(market.names[*at].as_str())?).to_owned())));
     Taken {
         usable: usable.len(),
-        left: rest.len() - in_use.len(),
+        left: rest.iter().filter(not_own).filter(|at| market.users[**at].is_none()).count(),
         not_looked_at: usable.iter().filter(|at| !market.looked_at[**at]).count(),
         won: won
             .into_iter()
-            .map(|(who, slots)| Won { why: precedence(outcome, &who, submitter), submitter: who, slots })
+            .map(|(who, slots)| Won {
+                why: precedence(outcome, market, (&who, winning.get(who.as_str()).copied().unwrap_or_default()), loser),
+                submitter: who,
+                slots,
+            })
             .collect(),
         in_use: tally(in_use.into_iter()),
     }

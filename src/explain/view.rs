@@ -38,7 +38,7 @@ impl<'m> View<'m> {
         let plan = Plan::of(job, Name::new("Requirements"));
         let panel = Panel::of(market.slots.iter().collect(), job, &market.settings);
         let kinds = Kinds::of(&panel, job, &plan);
-        let absent = names::absent(market, &panel, job, &plan, &kinds.policies);
+        let absent = names::absent(market, &panel, job, &plan, &kinds);
         View { market, job, plan, panel, kinds, absent }
     }
 

@@ -3,9 +3,11 @@
 //! In: a condition, and slots of one block. Out: edits, one for each value that is wanted.
 
 use crate::ad::ClassAd;
-use crate::explain::clauses::{Condition, Joint, bare, others, own};
-use crate::explain::edit::{Bound, Edit, bound, constant, options};
+use crate::eval::scope::Scope;
+use crate::explain::clauses::{Condition, Joint, Truth, bare, others, own, truth};
+use crate::explain::edit::{Bound, Edit, Linear, bound, comparison, constant, options, unquoted};
 use crate::explain::panel::{Panel, Sight};
+use crate::name::Name;
 use crate::program::Side;
 use crate::syntax::expr::{Expr, Node, NodeId};
 use crate::syntax::literal::Literal;
@@ -69,12 +71,31 @@ struct Comparison<'c> {
     other: NodeId,
 }
 
+/// What a comparison wants an attribute of the job to be, constants around it taken off.
+fn attribute(job: &ClassAd, name: Name, linear: Linear) -> impl Fn(Bound, Literal) -> Edit {
+    let value = job.get(name).and_then(|expr| expr.as_literal().cloned());
+    move |bound, wanted| {
+        let whole = !matches!(value, Some(Literal::Real(_)));
+        let wanted = linear.solved(bound, wanted, whole);
+        let meant = match &value {
+            Some(Literal::Str(text)) => unquoted(text, bound, &wanted),
+            _ => None,
+        };
+        Edit::Attribute(name, bound, meant.unwrap_or(wanted))
+    }
+}
+
 /// What to change in the job so that one of its own conditions holds.
 pub(super) fn of_job(sight: Sight<'_, '_>, condition: &Condition) -> Wishes {
     let (tree, job) = (condition.expr.tree(), sight.one);
     let mut wishes = Wishes::none(sight.ads.len());
-    if let Node::Binary(op, left, right) = *condition.expr.node() {
-        let comparison = |handle: NodeId, other: NodeId| Comparison {
+    let parts = match condition.joint {
+        Joint::Any | Joint::Choice => deciding(sight, &condition.expr),
+        _ => vec![condition.expr.clone()],
+    };
+    for part in parts {
+        let Some((op, left, right)) = comparison(tree, part.root()) else { continue };
+        let compared = |handle: NodeId, other: NodeId| Comparison {
             panel: sight.panel,
             job,
             side: Side::Other,
@@ -85,16 +106,19 @@ pub(super) fn of_job(sight: Sight<'_, '_>, condition: &Condition) -> Wishes {
             other,
         };
         for (handle, other) in [(left, right), (right, left)] {
-            let inner = bare(tree, handle);
-            if let Some(name) = own(tree, inner).filter(|name| job.contains(*name)) {
-                wishes.compared(&comparison(handle, other), |bound, value| Edit::Attribute(name, bound, value));
+            let linear = Linear::of(tree, handle);
+            if let Some(name) = own(tree, linear.inner).filter(|name| job.contains(*name)) {
+                wishes.compared(&compared(handle, other), attribute(job, name, linear));
             }
         }
         for (handle, other) in [(left, right), (right, left)] {
             let inner = bare(tree, handle);
-            if matches!(tree.node(inner), Node::Literal(_)) {
+            // To want the contrary is no change worth telling where another part would do.
+            let contrary =
+                matches!(tree.node(inner), Node::Literal(Literal::Bool(_))) && condition.joint != Joint::Leaf;
+            if matches!(tree.node(inner), Node::Literal(_)) && !contrary {
                 let edit = |bound, value| Edit::Constant(condition.holder, condition.expr.clone(), inner, bound, value);
-                wishes.compared(&comparison(handle, other), edit);
+                wishes.compared(&compared(handle, other), edit);
             }
         }
     }
@@ -102,11 +126,46 @@ pub(super) fn of_job(sight: Sight<'_, '_>, condition: &Condition) -> Wishes {
     wishes
 }
 
+/// The parts of `||` and the branches of `?:` that count for the first slot.
+fn deciding(sight: Sight<'_, '_>, expr: &Expr) -> Vec<Expr> {
+    let (tree, (slot, _)) = (expr.tree(), sight.pair(Side::Row, sight.ads[0]));
+    let scope = Scope::new(sight.one, sight.panel.settings).with_target(slot);
+    let (mut waiting, mut found) = (vec![expr.root()], Vec::new());
+    while let Some(id) = waiting.pop() {
+        let (condition, yes, no) = match *tree.node(bare(tree, id)) {
+            Node::Binary(BinaryOp::Or, left, right) => {
+                waiting.extend([right, left]);
+                continue;
+            }
+            Node::Conditional { condition, yes, no } => (condition, yes, no),
+            Node::Call(call) => match *tree.run(tree.calls[call as usize].arguments) {
+                [condition, yes, no] if tree.calls[call as usize].name.folded() == b"ifthenelse" => {
+                    (condition, yes, no)
+                }
+                _ => {
+                    found.push(expr.part(id));
+                    continue;
+                }
+            },
+            _ => {
+                found.push(expr.part(id));
+                continue;
+            }
+        };
+        match truth(scope, &expr.part(condition)) {
+            Truth::True => waiting.push(yes),
+            Truth::False => waiting.push(no),
+            Truth::Undefined | Truth::Error => {}
+        }
+    }
+    found
+}
+
 /// What to change in the job so that a condition of the slots holds, as far as that is known.
 pub(super) fn of_slots(sight: Sight<'_, '_>, condition: &Condition) -> Wishes {
     let mut wishes = Wishes::none(sight.ads.len());
     let mut parts = vec![condition.expr.clone()];
-    if condition.joint == Joint::Any {
+    if matches!(condition.joint, Joint::Any | Joint::Choice) {
         parts = options(&condition.expr);
     }
     for part in &parts {
@@ -121,29 +180,26 @@ fn of_part(sight: Sight<'_, '_>, expr: &Expr, wishes: &mut Wishes) {
     if let Some(name) = others(tree, root, slot) {
         return wishes.otherwise(Edit::Attribute(name, Bound::Exactly, Literal::Bool(true)));
     }
-    match *tree.node(root) {
-        Node::Unary(UnaryOp::Not, inner) => {
-            if let Some(name) = others(tree, bare(tree, inner), slot) {
-                wishes.otherwise(Edit::Attribute(name, Bound::Exactly, Literal::Bool(false)));
-            }
+    if let Node::Unary(UnaryOp::Not, inner) = *tree.node(root)
+        && let Some(name) = others(tree, bare(tree, inner), slot)
+    {
+        return wishes.otherwise(Edit::Attribute(name, Bound::Exactly, Literal::Bool(false)));
+    }
+    let Some((op, left, right)) = comparison(tree, root) else { return };
+    for (handle, other) in [(left, right), (right, left)] {
+        let linear = Linear::of(tree, handle);
+        if let Some(name) = others(tree, linear.inner, slot) {
+            let compared = Comparison {
+                panel: sight.panel,
+                job: sight.one,
+                side: Side::Row,
+                slots: sight.ads,
+                expr,
+                op,
+                handle_is_left: handle == left,
+                other,
+            };
+            wishes.compared(&compared, attribute(sight.one, name, linear));
         }
-        Node::Binary(op, left, right) => {
-            for (handle, other) in [(left, right), (right, left)] {
-                if let Some(name) = others(tree, bare(tree, handle), slot) {
-                    let comparison = Comparison {
-                        panel: sight.panel,
-                        job: sight.one,
-                        side: Side::Row,
-                        slots: sight.ads,
-                        expr,
-                        op,
-                        handle_is_left: handle == left,
-                        other,
-                    };
-                    wishes.compared(&comparison, |bound, value| Edit::Attribute(name, bound, value));
-                }
-            }
-        }
-        _ => {}
     }
 }

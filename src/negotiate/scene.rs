@@ -11,7 +11,9 @@ use crate::negotiate::preemption::{Groups, LiveUsage};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{self, Snapshot, charge, introduce, whole_slots};
 use crate::pool::{PoolSize, Slot};
-use crate::priority::Standing;
+use crate::priority::{PriorityPolicy, Standing};
+use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::print::Style;
 
 /// What requests find.
 pub struct Scene {
@@ -30,6 +32,23 @@ pub struct Asker {
     pub ad: ClassAd,
     /// How its submitter stands.
     pub standing: Standing,
+}
+
+/// The ad with which a job stands in the queue: if there are several, one that takes what any of them takes.
+fn candidacy(job: &ClassAd, policy: &dyn PriorityPolicy) -> ClassAd {
+    let ways = policy.candidacies(job).unwrap_or_default();
+    let Some(first) = ways.first() else { return job.clone() };
+    let texts = ways
+        .iter()
+        .filter_map(|ad| Some([b"(", ad.get("Requirements")?.to_text(Style::New).as_slice(), b")"].concat()));
+    let any = texts.collect::<Vec<_>>().join(&b" || "[..]);
+    let mut ad = first.clone();
+    if ways.len() > 1
+        && let Ok(any) = parse_expr(&any, &ParseOptions::default())
+    {
+        ad.insert_expr("Requirements", &any);
+    }
+    ad
 }
 
 /// Looks at a pool as it is before the first turn, and at jobs with the names of their submitters.
@@ -63,7 +82,7 @@ pub fn scene(snapshot: &Snapshot, asking: &[(&ClassAd, &[u8])]) -> Result<(Scene
     introduce(&mut slots, &rules, &*policy, quotas.as_deref(), &live, &mut settings);
     let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
     let asker = |(ad, submitter): &(&ClassAd, &[u8])| {
-        let mut ad = (*ad).clone();
+        let mut ad = candidacy(ad, &*policy);
         mark(&mut ad, submitter, &*policy, &rules, negotiating.as_ref());
         Asker { ad, standing: policy.standing(submitter) }
     };

@@ -5,7 +5,7 @@
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::negotiate::outcome::Outcome;
+use crate::negotiate::outcome::{Outcome, Rejection};
 use crate::priority::{End, Passed};
 use crate::queue::Submitter;
 
@@ -46,6 +46,8 @@ pub enum Stopped {
     NoSlotsLeft,
     /// The slots that were left do not match the jobs that were left.
     NoSlotMatches,
+    /// A concurrency limit that its jobs ask for is reached.
+    ConcurrencyLimit,
     /// It has its share of the pool.
     ShareUsed,
     /// It is at its ceiling.
@@ -63,6 +65,7 @@ impl Stopped {
             Stopped::AllMatched => "all idle jobs matched",
             Stopped::NoSlotsLeft => "no slots left",
             Stopped::NoSlotMatches => "no slot left that matches",
+            Stopped::ConcurrencyLimit => "a concurrency limit is reached",
             Stopped::ShareUsed => "share used up",
             Stopped::AtCeiling => "at its ceiling",
             Stopped::GroupQuota => "its group may use no more",
@@ -126,6 +129,16 @@ pub fn summarise(outcome: &Outcome, submitters: &[Submitter], offered: &[usize])
             (None, End::Done) if slots_left == 0 => Stopped::NoSlotsLeft,
             (None, End::Done) => Stopped::NoSlotMatches,
         };
+    }
+    // The last refusal tells what slots are not asked for.
+    let limited = |line: &Summary| {
+        let last = outcome.rejections.iter().rev().find(|one| one.submitter == line.submitter);
+        last.is_some_and(|one| one.rejection == Rejection::ConcurrencyLimit)
+    };
+    for line in lines.iter_mut().filter(|line| line.stopped == Stopped::NoSlotMatches) {
+        if limited(line) {
+            line.stopped = Stopped::ConcurrencyLimit;
+        }
     }
     let passed_by = |line: &&mut Summary| line.priority.is_none() && line.idle > 0;
     for line in lines.iter_mut().filter(passed_by).filter(|_| !outcome.groups.is_empty()) {

@@ -39,6 +39,14 @@ pub struct GroupSummary {
     pub rounds: Vec<RoundSummary>,
 }
 
+impl GroupSummary {
+    /// What it was entitled to in weighted slots: what the first round granted. What the last round granted is what was
+    /// left to be used.
+    pub fn granted(&self) -> f64 {
+        self.rounds.first().map_or(self.allocated, |round| round.allocated)
+    }
+}
+
 /// How a quota is configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -126,7 +126,7 @@ fn groups(groups: &[GroupSummary]) -> String {
         depths.insert(group.name.as_str(), above.map_or(0, |above| above + 1));
         depths
     });
-    let widest = groups.iter().map(|group| group.quota.max(group.allocated).max(group.usage).max(group.demand));
+    let widest = groups.iter().map(|group| group.quota.max(group.granted()).max(group.usage).max(group.demand));
     let widest = widest.fold(0.0, f64::max).max(1e-9);
     let mut text =
         String::from("<figure>\n<figcaption>Quota, grant, use and demand</figcaption>\n<ul class=\"legend\">");
@@ -139,7 +139,7 @@ fn groups(groups: &[GroupSummary]) -> String {
         let facts = format!(
             "quota {}, granted {}, used {}, asked for {}",
             slots(group.quota),
-            slots(group.allocated),
+            slots(group.granted()),
             slots(group.usage),
             slots(group.demand)
         );
@@ -154,7 +154,7 @@ fn groups(groups: &[GroupSummary]) -> String {
             ),
         );
         push(&mut text, format_args!("<div role=\"img\" aria-label=\"{name}: {}\" style=\"{BAR}\">", escaped(&facts)));
-        strip(&mut text, group.allocated / widest, "height:100%;background:var(--c0);opacity:.35");
+        strip(&mut text, group.granted() / widest, "height:100%;background:var(--c0);opacity:.35");
         strip(&mut text, group.usage / widest, "height:100%;background:var(--c0)");
         line(&mut text, group.quota / widest, "border-right:3px solid var(--ink)");
         line(&mut text, group.demand / widest, "border-right:3px dotted var(--c1)");

@@ -6,8 +6,10 @@ use crate::explain::Explanation;
 use crate::explain::causes::Cause;
 use crate::explain::clauses::{Clause, Joint};
 use crate::explain::cycle::Story;
+use crate::explain::prose::prose;
 use crate::explain::slot::SlotExplanation;
 use crate::explain::suggestion::{Change, Changed, Suggestion};
+use crate::negotiate::outcome::Rejection;
 use crate::priority::Passed;
 use crate::quota::story::slots;
 use crate::report::outcome::{lines, table};
@@ -82,9 +84,9 @@ fn causes(out: &mut impl Write, causes: &[Cause]) -> io::Result<()> {
 /// What exists nowhere, and what every slot satisfies.
 fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
     let told = |clause: &str| found.causes.iter().any(|cause| cause.text.contains(clause));
-    for one in found.absent.iter().filter(|one| !told(&one.clause)) {
+    for one in found.absent.iter().filter(|one| one.decides && !told(&prose(&one.clause))) {
         let side = if one.of_job { "the job asks" } else { "slots ask" };
-        write!(out, "note: `{}` exists nowhere; {side} `{}`", one.name, one.clause)?;
+        write!(out, "note: `{}` exists nowhere; {side} `{}`", one.name, prose(&one.clause))?;
         match &one.similar {
             Some(name) => writeln!(out, "; did you mean `{name}`?")?,
             None => writeln!(out)?,
@@ -92,7 +94,7 @@ fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
     }
     if found.matching == 0 && found.slots > 0 && !found.always.is_empty() {
         let texts: Vec<String> = found.always.iter().map(|text| format!("`{text}`")).collect();
-        writeln!(out, "note: every slot satisfies {}", texts.join(", "))?;
+        writeln!(out, "note: every slot satisfies {}", prose(&texts.join(", ")))?;
     }
     Ok(())
 }
@@ -104,7 +106,7 @@ fn clauses(out: &mut impl Write, clauses: &[Clause], color: Color) -> io::Result
             Joint::All => "all of".to_owned(),
             Joint::Any => "one of".to_owned(),
             Joint::Choice => "if, then, else".to_owned(),
-            Joint::Leaf => clause.text.clone(),
+            Joint::Leaf => prose(&clause.text),
         };
         let via = clause.via.last().map(|name| format!("{name}: ")).unwrap_or_default();
         let together = match clause.joint {
@@ -136,10 +138,10 @@ fn near(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
                 counted(count as u64, "condition")
             )?;
             for text in &near.by_job {
-                writeln!(out, "  the job asks    {text}")?;
+                writeln!(out, "  the job asks    {}", prose(text))?;
             }
             for text in &near.by_slot {
-                writeln!(out, "  the slots ask   {text}")?;
+                writeln!(out, "  the slots ask   {}", prose(text))?;
             }
         }
     }
@@ -180,7 +182,7 @@ pub fn write_slot(out: &mut impl Write, found: &SlotExplanation, color: Color) -
     if !found.refused_by.is_empty() {
         writeln!(out, "\nWhy jobs that it accepts refuse it")?;
         for (text, count) in found.refused_by.iter().take(10) {
-            writeln!(out, "  {count} by {text}")?;
+            writeln!(out, "  {count} by {}", prose(text))?;
         }
     }
     if !found.candidates.is_empty() {
@@ -211,7 +213,12 @@ pub fn write_steps(out: &mut impl Write, title: &str, steps: &[String]) -> io::R
 /// A suggestion in one line.
 pub fn suggested(suggestion: &Suggestion) -> String {
     let changes: Vec<String> = suggestion.changes.iter().map(described).collect();
-    format!("  {}: {}, such as {}", changes.join(" and "), counted(suggestion.slots as u64, "slot"), suggestion.example)
+    format!(
+        "  {}: {}, such as {}",
+        prose(&changes.join(" and ")),
+        counted(suggestion.slots as u64, "slot"),
+        suggestion.example
+    )
 }
 
 fn described(change: &Change) -> String {
@@ -226,10 +233,35 @@ fn described(change: &Change) -> String {
     }
 }
 
+/// The group and the concurrency limits of a job.
+fn bounds(out: &mut impl Write, story: &Story) -> io::Result<()> {
+    if let Some(group) = &story.group {
+        writeln!(
+            out,
+            "group {}: quota {:.2}, granted {:.2} of {:.2} asked for, uses {:.2}",
+            group.group, group.quota, group.allocated, group.demand, group.usage
+        )?;
+        group.steps.iter().try_for_each(|step| writeln!(out, "  {step}"))?;
+    }
+    for limit in &story.limits {
+        let held: Vec<String> = limit.holders.iter().map(|(who, amount)| format!("{who} {}", slots(*amount))).collect();
+        let held = if held.is_empty() { "nobody".to_owned() } else { held.join(", ") };
+        writeln!(
+            out,
+            "concurrency limit {}: asks for {}, at most {}, held by {held}",
+            limit.name,
+            slots(limit.wanted),
+            slots(limit.maximum)
+        )?;
+    }
+    Ok(())
+}
+
 fn cycle(out: &mut impl Write, story: &Story, color: Color) -> io::Result<()> {
     writeln!(out, "\nThis cycle")?;
     if let Some(made) = &story.matched {
-        writeln!(out, "the job gets {}, in spin {} of pie {}", made.slot, made.spin, made.pie)?;
+        let whom = made.displaced.as_ref().map(|user| format!(", which displaces {user}")).unwrap_or_default();
+        writeln!(out, "the job gets {}, in spin {} of pie {}{whom}", made.slot, made.spin, made.pie)?;
     }
     if let Some(made) = &story.displaced {
         writeln!(out, "its slot {} goes to job {} of {}", made.slot, made.job, made.submitter)?;
@@ -251,12 +283,27 @@ fn cycle(out: &mut impl Write, story: &Story, color: Color) -> io::Result<()> {
         let parts: Vec<String> =
             parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
         let colon = if parts.is_empty() { "" } else { ": " };
-        writeln!(out, "  slots left then: {}{colon}{}", tally.considered, parts.join(", "))?;
+        if tally.considered == 0 && refused.rejection == Rejection::ConcurrencyLimit {
+            writeln!(out, "  the limit is looked at before any slot")?;
+        } else {
+            writeln!(out, "  slots left then: {}{colon}{}", tally.considered, parts.join(", "))?;
+        }
     }
-    match (story.place, story.priority) {
-        (Some(place), Some(priority)) => writeln!(
+    if let Some(rank) = &story.rank {
+        writeln!(
             out,
-            "its submitter is served in place {place}, with priority {priority:.2}: {} of {} idle jobs matched{}",
+            "its priority is {} in partition `{}` (PriorityTier {}); higher is better: {}",
+            rank.priority,
+            rank.partition,
+            rank.tier,
+            rank.shown()
+        )?;
+    }
+    match (story.place, &story.standing) {
+        (Some(place), Some(standing)) => writeln!(
+            out,
+            "its submitter is {}{standing}: {} of {} idle jobs matched{}",
+            if story.rank.is_some() { "known by its ".to_owned() } else { format!("served in place {place}, ") },
             story.submitter_matched,
             story.submitter_idle,
             story.stopped.map(|stopped| format!("; {}", stopped.as_str())).unwrap_or_default()
@@ -271,7 +318,8 @@ fn cycle(out: &mut impl Write, story: &Story, color: Color) -> io::Result<()> {
         let group = turn.group.as_ref().map(|group| format!(" for {group}")).unwrap_or_default();
         let passed = match turn.passed {
             Some(Passed::LessThanASlot) => ", passed over: less than a slot is left to it",
-            Some(Passed::AtCeiling) => ", passed over: at its ceiling",
+            Some(Passed::AtCeiling) if story.ceiling.is_some() => ", passed over: at its ceiling",
+            Some(Passed::AtCeiling) => ", passed over: there is nothing to take",
             None => "",
         };
         writeln!(
@@ -288,25 +336,7 @@ fn cycle(out: &mut impl Write, story: &Story, color: Color) -> io::Result<()> {
             }
         )?;
     }
-    if let Some(group) = &story.group {
-        writeln!(
-            out,
-            "group {}: quota {:.2}, granted {:.2} of {:.2} asked for, uses {:.2}",
-            group.group, group.quota, group.allocated, group.demand, group.usage
-        )?;
-        group.steps.iter().try_for_each(|step| writeln!(out, "  {step}"))?;
-    }
-    for limit in &story.limits {
-        let held: Vec<String> = limit.holders.iter().map(|(who, amount)| format!("{who} {}", slots(*amount))).collect();
-        let held = if held.is_empty() { "nobody".to_owned() } else { held.join(", ") };
-        writeln!(
-            out,
-            "concurrency limit {}: asks for {}, at most {}, held by {held}",
-            limit.name,
-            slots(limit.wanted),
-            slots(limit.maximum)
-        )?;
-    }
+    bounds(out, story)?;
     if !story.preemption.is_empty() {
         writeln!(out, "slots in use that match and that PREEMPTION_REQUIREMENTS refuses")?;
         clauses(out, &story.preemption, color)?;

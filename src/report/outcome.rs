@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use crate::negotiate::Outcome;
 use crate::negotiate::candidate::Tier;
-use crate::negotiate::outcome::{Rejected, Tally};
+use crate::negotiate::outcome::{Rejected, Rejection, Tally};
 use crate::report::Color;
 
 /// Writes submitters, at most so many matches, rejections by reason, and statistics.
@@ -88,14 +88,12 @@ fn groups(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Result<(
     let headings = ["GROUP", "QUOTA", "DEMAND", "USED BEFORE", "GRANTED", "USED", "ROUNDS"];
     let mut table = table(&headings, &[1, 2, 3, 4, 5, 6], color);
     for group in &outcome.groups {
-        // What the last round granted is what was left to be used; the first tells what the group was entitled to.
-        let granted = group.rounds.first().map_or(group.allocated, |round| round.allocated);
         table.add_row([
             group.name.clone(),
             number(group.quota),
             number(group.demand),
             number(group.usage_before),
-            number(granted),
+            number(group.granted()),
             number(group.usage),
             group.rounds.len().to_string(),
         ]);
@@ -161,7 +159,14 @@ fn rejections(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Resu
     let mut table = table(&["REJECTED FOR", "SUBMITTER", "REQUESTS", "FIRST JOB", "SLOTS"], &[2], color);
     for ((reason, submitter), group) in &groups {
         let first = group.requests.keys().next().copied().unwrap_or_default();
-        let slots = group.last.map(|last| considered(&last.slots)).unwrap_or_default();
+        let slots = match group.last {
+            // The limit is looked at before any slot.
+            Some(last) if last.rejection == Rejection::ConcurrencyLimit && last.slots.considered == 0 => {
+                "not looked at".to_owned()
+            }
+            Some(last) => considered(&last.slots),
+            None => String::new(),
+        };
         table.add_row([*reason, *submitter, &group.requests.len().to_string(), first, &slots]);
     }
     lines(out, &table)

@@ -28,6 +28,14 @@ pub fn write(out: &mut impl Write, found: &Difference, color: Color) -> io::Resu
         "matches {} → {}, weight {:.2} → {:.2}, pre-emptions {} → {}",
         found.matches.0, found.matches.1, found.weight.0, found.weight.1, found.preemptions.0, found.preemptions.1
     )?;
+    if !found.weights.is_empty() {
+        writeln!(out)?;
+        let mut table = table(&["SUBMITTER", "WEIGHT BEFORE", "AFTER"], &[1, 2], color);
+        for one in &found.weights {
+            table.add_row([one.name.clone(), format!("{:.2}", one.before), format!("{:.2}", one.after)]);
+        }
+        lines(out, &table)?;
+    }
     if !found.submitters.is_empty() {
         writeln!(out)?;
         let mut table = table(&["SUBMITTER", "MATCHED BEFORE", "AFTER"], &[1, 2], color);

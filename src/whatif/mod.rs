@@ -99,7 +99,7 @@ pub struct Moved<T> {
 pub struct GroupFigures {
     /// Its own quota in weighted slots.
     pub quota: f64,
-    /// What it was granted in the last round.
+    /// What it was granted in the first round.
     pub allocated: f64,
     /// What it uses at the end.
     pub usage: f64,
@@ -116,6 +116,8 @@ pub struct Difference {
     pub preemptions: (usize, usize),
     /// Matches by submitter.
     pub submitters: Vec<Moved<usize>>,
+    /// Weight of the slots matched, by submitter.
+    pub weights: Vec<Moved<f64>>,
     /// Groups.
     pub groups: Vec<Moved<GroupFigures>>,
     /// Jobs that get a slot only after the change.
@@ -175,6 +177,7 @@ impl Difference {
             weight: (weight(before), weight(after)),
             preemptions: (displaced(before), displaced(after)),
             submitters: paired(&submitters(before), &submitters(after)),
+            weights: paired(&weights(before), &weights(after)),
             groups: paired(&groups(before), &groups(after)),
             jobs_won: missing(&new, &old),
             jobs_lost: missing(&old, &new),
@@ -192,7 +195,12 @@ impl Difference {
     /// Whether nothing differs.
     pub fn is_none(&self) -> bool {
         self.matches.0 == self.matches.1
+            && self.weight.0 == self.weight.1
             && self.preemptions.0 == self.preemptions.1
+            && self.classes.is_empty()
+            && self.weights.is_empty()
+            && self.slots_won.is_empty()
+            && self.slots_lost.is_empty()
             && self.submitters.is_empty()
             && self.groups.is_empty()
             && self.jobs_won.is_empty()
@@ -343,9 +351,17 @@ fn submitters(outcome: &Outcome) -> BTreeMap<String, usize> {
     outcome.submitters.iter().map(|line| (line.submitter.clone(), line.matched)).collect()
 }
 
+fn weights(outcome: &Outcome) -> BTreeMap<String, f64> {
+    let mut weights: BTreeMap<String, f64> = BTreeMap::new();
+    for made in &outcome.matches {
+        *weights.entry(made.submitter.clone()).or_default() += made.weight;
+    }
+    weights
+}
+
 fn groups(outcome: &Outcome) -> BTreeMap<String, GroupFigures> {
     let figures = outcome.groups.iter().map(|group| {
-        let figures = GroupFigures { quota: group.quota, allocated: group.allocated, usage: group.usage };
+        let figures = GroupFigures { quota: group.quota, allocated: group.granted(), usage: group.usage };
         (group.name.clone(), figures)
     });
     figures.collect()
