@@ -96,7 +96,7 @@ pub(super) fn of_match(view: &View<'_>) -> Vec<Cause> {
     if view.plan.conditions.is_empty() {
         return vec![Cause::new(Reason::NoRequirements, "the job has no Requirements, and so it matches nothing")];
     }
-    if view.kinds.kinds.iter().any(Kind::matches) {
+    if view.kinds.all.iter().any(Kind::matches) {
         return Vec::new();
     }
     let mut found = not_matched(view);
@@ -137,7 +137,7 @@ fn left_out(view: &View<'_>) -> Option<Cause> {
 
 /// Why none of the slots that take part matches.
 fn not_matched(view: &View<'_>) -> Vec<Cause> {
-    let by_job = view.kinds.kinds.iter().any(Kind::is_accepted);
+    let by_job = view.kinds.all.iter().any(Kind::is_accepted);
     let mut found = never(view);
     if !by_job && found.is_empty() {
         found.extend(apart(view));
@@ -171,10 +171,10 @@ fn unsatisfied(view: &View<'_>) -> Vec<Cause> {
 /// Conditions of the job that are true for no slot. Those that name what exists nowhere come first.
 fn never(view: &View<'_>) -> Vec<Cause> {
     let everything: Vec<u32> = (0..view.market.slots.len() as u32).collect();
-    let all = |at: usize, is: Truth| view.kinds.kinds.iter().all(|kind| kind.one[at] == is);
-    let none = |at: usize| view.kinds.kinds.iter().all(|kind| kind.one[at] != Truth::True);
+    let all = |at: usize, is: Truth| view.kinds.all.iter().all(|kind| kind.one[at] == is);
+    let none = |at: usize| view.kinds.all.iter().all(|kind| kind.one[at] != Truth::True);
     let never = view.plan.required().filter(|(at, _)| none(*at));
-    let kinds: Vec<usize> = (0..view.kinds.kinds.len()).collect();
+    let kinds: Vec<usize> = (0..view.kinds.all.len()).collect();
     let mut found: Vec<(bool, Cause)> = never
         .map(|(at, condition)| {
             let deciders = deciding(view, &view.plan, true, at, &kinds);
@@ -274,7 +274,7 @@ fn apart(view: &View<'_>) -> Vec<Cause> {
     let holds = |kind: &Kind, at: usize| kind.one[at] == Truth::True;
     for (place, (second, later)) in required.iter().enumerate() {
         for (first, earlier) in &required[..place] {
-            if !view.kinds.kinds.iter().any(|kind| holds(kind, *first) && holds(kind, *second)) {
+            if !view.kinds.all.iter().any(|kind| holds(kind, *first) && holds(kind, *second)) {
                 let count = |at: usize| view.kinds.count(|kind| holds(kind, at));
                 let text = format!(
                     "no slot satisfies both `{}` ({} slots do) and `{}` ({} do)",
@@ -299,7 +299,7 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
     let text = |policy: &Policy| policy.plan.conditions.iter().map(|condition| condition.expr.to_string()).collect();
     let texts: Vec<Vec<String>> = view.kinds.policies.iter().map(text).collect();
     let mut found: BTreeMap<&str, (usize, usize, Vec<usize>, usize)> = BTreeMap::new();
-    for (at, kind) in view.kinds.kinds.iter().enumerate().filter(|(_, kind)| counts(kind)) {
+    for (at, kind) in view.kinds.all.iter().enumerate().filter(|(_, kind)| counts(kind)) {
         let policy = &view.kinds.policies[kind.policy];
         if policy.plan.conditions.is_empty() {
             bare_slots += kind.size;
@@ -329,7 +329,7 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
     found.sort_by_key(|(number, place, _, slots)| (std::cmp::Reverse(*slots), *number, *place));
     for (number, place, kinds, slots) in found.into_iter().take(TOLD) {
         let condition = &view.kinds.policies[number].plan.conditions[place];
-        let of_policy: Vec<usize> = kinds.iter().copied().filter(|at| view.kinds.kinds[*at].policy == number).collect();
+        let of_policy: Vec<usize> = kinds.iter().copied().filter(|at| view.kinds.all[*at].policy == number).collect();
         let mut deciders = deciding(view, &view.kinds.policies[number].plan, false, place, &of_policy);
         sort(view, &mut deciders);
         if deciders.first().is_some_and(|first| is_below(condition, first)) {
@@ -428,7 +428,8 @@ fn range(found: &Values) -> String {
     let mut counts = vec![0usize; found.values.len()];
     found.of.iter().for_each(|value| counts[*value as usize] += 1);
     let number = |value: &Value| value.as_number().filter(|_| value.as_bytes().is_none());
-    let (mut low, mut high): (Option<(f64, &Value)>, Option<(f64, &Value)>) = (None, None);
+    let mut low: Option<(f64, &Value)> = None;
+    let mut high: Option<(f64, &Value)> = None;
     let mut numbers = true;
     for value in &found.values {
         let Some(number) = number(value) else {

@@ -87,7 +87,7 @@ fn named(expr: &Expr, holder: &ClassAd) -> Option<Name> {
 pub(super) fn deciding(view: &View<'_>, plan: &Plan, of_job: bool, at: usize, kinds: &[usize]) -> Vec<Decider> {
     let mut found: IndexMap<Leaf, Vec<usize>> = IndexMap::new();
     for kind in kinds {
-        let kind_of = &view.kinds.kinds[*kind];
+        let kind_of = &view.kinds.all[*kind];
         let row = if of_job { &kind_of.one } else { &kind_of.many };
         for leaf in leaves(plan, row, at) {
             found.entry(leaf).or_default().push(*kind);

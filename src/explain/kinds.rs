@@ -68,7 +68,7 @@ pub(super) struct Kinds {
     /// For each ad its kind.
     pub(super) of: Vec<u32>,
     /// The kinds, in the order in which each is met first.
-    pub(super) kinds: Vec<Kind>,
+    pub(super) all: Vec<Kind>,
     /// The policies, in the order in which each is met first.
     pub(super) policies: Vec<Policy>,
 }
@@ -111,28 +111,32 @@ impl Kinds {
         order.sort_unstable_by_key(|at| kinds[*at].first);
         let mut place = vec![0; kinds.len()];
         order.iter().enumerate().for_each(|(at, old)| place[*old] = at as u32);
-        of.iter_mut().for_each(|kind| *kind = place[*kind as usize]);
+        for kind in &mut of {
+            *kind = place[*kind as usize];
+        }
         kinds.sort_unstable_by_key(|kind| kind.first);
         for (at, kind) in kinds.iter().enumerate() {
             policies[kind.policy].kinds.push(at);
         }
-        Kinds { of, kinds, policies }
+        Kinds { of, all: kinds, policies }
     }
 
     /// How many ads some kinds have together.
     pub(super) fn count(&self, is: impl Fn(&Kind) -> bool) -> usize {
-        self.kinds.iter().filter(|kind| is(kind)).map(|kind| kind.size).sum()
+        self.all.iter().filter(|kind| is(kind)).map(|kind| kind.size).sum()
     }
 
     /// The ads of some kinds, in their order.
     pub(super) fn ads(&self, is: impl Fn(&Kind) -> bool) -> Vec<u32> {
-        self.those(&self.kinds.iter().map(is).collect::<Vec<bool>>())
+        self.those(&self.all.iter().map(is).collect::<Vec<bool>>())
     }
 
     /// The ads of kinds with these numbers, in their order.
     pub(super) fn ads_of(&self, kinds: &[usize]) -> Vec<u32> {
-        let mut wanted = vec![false; self.kinds.len()];
-        kinds.iter().for_each(|kind| wanted[*kind] = true);
+        let mut wanted = vec![false; self.all.len()];
+        for kind in kinds {
+            wanted[*kind] = true;
+        }
         self.those(&wanted)
     }
 
@@ -365,9 +369,9 @@ mod tests {
                 let plan = Plan::of(job, Name::new("Requirements"));
                 let panel = Panel::with(slots.iter().collect(), job, &exprs.each_ref(), &settings);
                 let kinds = Kinds::of(&panel, job, &plan);
-                assert!(kinds.kinds.iter().map(|kind| kind.size).sum::<usize>() == slots.len());
+                assert!(kinds.all.iter().map(|kind| kind.size).sum::<usize>() == slots.len());
                 for (slot, kind) in slots.iter().zip(&kinds.of) {
-                    let kind = &kinds.kinds[*kind as usize];
+                    let kind = &kinds.all[*kind as usize];
                     let policy = Plan::of(slot, Name::new("Requirements"));
                     let texts = |plan: &Plan| {
                         plan.conditions.iter().map(|condition| condition.expr.to_string()).collect::<Vec<_>>()

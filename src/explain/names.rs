@@ -125,9 +125,9 @@ fn deciding(plan: &Plan, kinds: &Kinds) -> HashSet<(bool, String)> {
         }
         found.extend(places.into_iter().map(|at| (of_job, plan.conditions[at].expr.to_string())));
     };
-    of(true, plan, &mut kinds.kinds.iter().map(|kind| &kind.one));
+    of(true, plan, &mut kinds.all.iter().map(|kind| &kind.one));
     for policy in &kinds.policies {
-        of(false, &policy.plan, &mut policy.kinds.iter().map(|at| &kinds.kinds[*at].many));
+        of(false, &policy.plan, &mut policy.kinds.iter().map(|at| &kinds.all[*at].many));
     }
     found
 }

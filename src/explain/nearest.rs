@@ -68,15 +68,16 @@ impl Class {
 /// The slots that do not match by what fails, fewest conditions first.
 fn classes(view: &View<'_>) -> Vec<Class> {
     let mut classes: BTreeMap<(Vec<usize>, usize, Vec<usize>), Vec<usize>> = BTreeMap::new();
-    for (at, kind) in view.kinds.kinds.iter().enumerate() {
+    for (at, kind) in view.kinds.all.iter().enumerate() {
         let policy = &view.kinds.policies[kind.policy];
         let (by_job, by_slot) = (failing(&view.plan, &kind.one), failing(&policy.plan, &kind.many));
         // Without Requirements there is nothing to change in them.
-        if !kind.matches() && !(by_job.is_empty() && by_slot.is_empty()) {
+        let fails = !by_job.is_empty() || !by_slot.is_empty();
+        if fails && !kind.matches() {
             classes.entry((by_job, kind.policy, by_slot)).or_default().push(at);
         }
     }
-    let size = |kinds: &[usize]| kinds.iter().map(|at| view.kinds.kinds[*at].size).sum();
+    let size = |kinds: &[usize]| kinds.iter().map(|at| view.kinds.all[*at].size).sum();
     let mut classes: Vec<Class> = classes
         .into_iter()
         .map(|((by_job, policy, by_slot), kinds)| Class { slots: size(&kinds), by_job, policy, by_slot, kinds })
@@ -94,7 +95,7 @@ pub(super) fn nearest(view: &View<'_>) -> (Vec<Near>, Vec<Suggestion>) {
         };
         Near {
             slots: class.slots,
-            example: view.market.names[view.kinds.kinds[class.kinds[0]].first].clone(),
+            example: view.market.names[view.kinds.all[class.kinds[0]].first].clone(),
             by_job: text(&view.plan, &class.by_job),
             by_slot: text(&view.kinds.policies[class.policy].plan, &class.by_slot),
         }
@@ -173,15 +174,15 @@ struct Edits {
     known: HashMap<(u32, String), u32>,
     keys: IndexMap<String, ()>,
     /// Each with the number of its key.
-    edits: Vec<(u32, Edit)>,
+    all: Vec<(u32, Edit)>,
 }
 
 impl Edits {
     fn number(&mut self, edit: &Edit, key: u32) -> u32 {
         let value = edit.value().map(|(value, _)| Expr::literal(value.clone()).to_string()).unwrap_or_default();
-        let next = self.edits.len() as u32;
+        let next = self.all.len() as u32;
         *self.known.entry((key, value)).or_insert_with(|| {
-            self.edits.push((key, edit.clone()));
+            self.all.push((key, edit.clone()));
             next
         })
     }
@@ -208,11 +209,11 @@ impl Edits {
 
     /// Adds an edit to others, unless there is one of its place that asks for as much.
     fn add(&self, found: &mut Vec<u32>, new: u32) {
-        let (key, edit) = &self.edits[new as usize];
-        let Some(at) = found.iter().position(|old| self.edits[*old as usize].0 == *key) else {
+        let (key, edit) = &self.all[new as usize];
+        let Some(at) = found.iter().position(|old| self.all[*old as usize].0 == *key) else {
             return found.push(new);
         };
-        let tighter = match (self.edits[found[at] as usize].1.value(), edit.value()) {
+        let tighter = match (self.all[found[at] as usize].1.value(), edit.value()) {
             (Some((old, Bound::AtMost)), Some((new, Bound::AtMost))) => number(new) < number(old),
             (Some((old, Bound::AtLeast)), Some((new, Bound::AtLeast))) => number(new) > number(old),
             (Some((_, Bound::Exactly)), _) => false,
@@ -234,16 +235,16 @@ fn of_the_job(view: &View<'_>, classes: &[Class]) -> Vec<Vec<Edit>> {
         let wanted = wanted(view, class, &slots, &mut edits);
         for mut set in wanted.into_iter().flatten() {
             set.sort_unstable_by(|a, b| {
-                let key = |number: &u32| edits.keys.get_index(edits.edits[*number as usize].0 as usize);
+                let key = |number: &u32| edits.keys.get_index(edits.all[*number as usize].0 as usize);
                 key(a).cmp(&key(b))
             });
-            let keys: Vec<u32> = set.iter().map(|number| edits.edits[*number as usize].0).collect();
+            let keys: Vec<u32> = set.iter().map(|number| edits.all[*number as usize].0).collect();
             *signatures.entry(keys).or_default().entry(set).or_default() += 1;
         }
     }
-    let mut signatures: Vec<(Vec<u32>, IndexMap<Vec<u32>, usize>)> = signatures.into_iter().collect();
-    signatures.sort_by_key(|(keys, _)| keys.len());
-    let made = |set: &Vec<u32>| set.iter().map(|number| edits.edits[*number as usize].1.clone()).collect();
+    let mut signatures: Vec<_> = signatures.into_iter().collect();
+    signatures.sort_by_key(|(keys, _): &(Vec<u32>, _)| keys.len());
+    let made = |set: &Vec<u32>| set.iter().map(|number| edits.all[*number as usize].1.clone()).collect();
     let mut found: Vec<Vec<Edit>> = Vec::new();
     for (_, variants) in signatures.iter().take(SIGNATURES) {
         let variants: Vec<(Vec<Edit>, usize)> = variants.iter().map(|(set, count)| (made(set), *count)).collect();
@@ -346,7 +347,7 @@ fn without(view: &View<'_>, class: &Class, conditions: &[&Condition]) -> Option<
     let matches = |at: usize| symmetric(view.job, &with(at), &view.market.settings);
     let (mut won, mut first) = (0, None::<usize>);
     for at in &class.kinds {
-        let kind = &view.kinds.kinds[*at];
+        let kind = &view.kinds.all[*at];
         if view.panel.is_foreseen() && is_apart(view, class, conditions, kind.first) {
             // All conditions are what they are for the first one, but those that are replaced.
             if matches(kind.first) {

@@ -120,7 +120,7 @@ pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &s
     let plan = Plan::of(slot, Name::new("Requirements"));
     let panel = Panel::of(idle.iter().map(|(ad, ..)| *ad).collect(), slot, settings);
     let kinds = Kinds::of(&panel, slot, &plan);
-    let matching: Vec<bool> = kinds.of.iter().map(|kind| kinds.kinds[*kind as usize].matches()).collect();
+    let matching: Vec<bool> = kinds.of.iter().map(|kind| kinds.all[*kind as usize].matches()).collect();
     let matched = outcome.matches.iter().find(|made| made.slot == subject.name).cloned();
     let mut explanation = SlotExplanation {
         slot: subject.name.clone(),
@@ -135,7 +135,7 @@ pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &s
         accepted_by_slot: kinds.count(Kind::is_accepted),
         accepting_slot: kinds.count(Kind::accepts),
         matching: kinds.count(Kind::matches),
-        clauses: plan.counted(kinds.kinds.iter().map(|kind| (kind.one.as_slice(), kind.size))),
+        clauses: plan.counted(kinds.all.iter().map(|kind| (kind.one.as_slice(), kind.size))),
         refused_by: refusals(&kinds),
         candidates: candidates(outcome, &idle, &matching, &subject.name),
         matched,
@@ -148,7 +148,7 @@ pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &s
 /// By which conditions jobs that a slot accepts refuse it first, and how many; the most jobs first.
 fn refusals(kinds: &Kinds) -> Vec<(String, usize)> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for kind in kinds.kinds.iter().filter(|kind| kind.is_accepted() && !kind.accepts()) {
+    for kind in kinds.all.iter().filter(|kind| kind.is_accepted() && !kind.accepts()) {
         let plan = &kinds.policies[kind.policy].plan;
         let first = plan.required().find(|(at, _)| kind.many[*at] != Truth::True);
         let text = match first {

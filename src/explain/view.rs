@@ -55,7 +55,7 @@ impl<'m> View<'m> {
     /// Everything there is to say without a cycle.
     pub fn explanation(&self, id: String, submitter: String) -> Explanation {
         let slots = self.market.slots.len();
-        let clauses = self.plan.counted(self.kinds.kinds.iter().map(|kind| (kind.one.as_slice(), kind.size)));
+        let clauses = self.plan.counted(self.kinds.all.iter().map(|kind| (kind.one.as_slice(), kind.size)));
         let all = |pick: fn(&Clause, usize) -> bool| {
             let required = self.plan.required().filter(|(at, _)| slots > 0 && pick(&clauses[*at], slots));
             required.map(|(at, _)| clauses[at].text.clone()).collect::<Vec<_>>()
@@ -84,7 +84,7 @@ impl<'m> View<'m> {
 
     /// Slots of a policy, and what they say of the job.
     fn policy(&self, policy: &Policy) -> SlotPolicy {
-        let kinds = || policy.kinds.iter().map(|at| &self.kinds.kinds[*at]);
+        let kinds = || policy.kinds.iter().map(|at| &self.kinds.all[*at]);
         let refusing = kinds().find(|kind| !kind.accepts());
         let first = refusing.map_or(policy.first, |kind| kind.first);
         SlotPolicy {
