@@ -402,17 +402,11 @@ impl Checker<'_> {
                     let read = leading_number(value);
                     let message =
                         format!("`{shown_name}` is `{}`: read as {read}, for only a plain number is", shown(value));
-                    self.fault(Severity::Warning, message, definition, None);
                     // The daemon goes on.
-                    if let Some(told) = self.found.last_mut() {
-                        told.code = "odd-number";
-                    }
+                    self.odd_number(message, definition, None);
                 } else if knob.name.ends_with("PRIO_FACTOR") && leading_number(value) < 1.0 {
                     let message = format!("`{shown_name}` is `{}`: factors below 1 count as 1", shown(value));
-                    self.fault(Severity::Warning, message, definition, None);
-                    if let Some(told) = self.found.last_mut() {
-                        told.code = "odd-number";
-                    }
+                    self.odd_number(message, definition, None);
                 }
             }
             Kind::List if knob.name == "GROUP_NAMES" => self.group_names(text, definition),
@@ -425,7 +419,7 @@ impl Checker<'_> {
                         // A macro that others use is hardly a limit.
                         if !self.is_referenced(name) {
                             let resource = knob::member(knob, self.config.bare(name)).map(of_no_limit);
-                            self.fault(Severity::Warning, error.message, definition, resource);
+                            self.odd_number(error.message, definition, resource);
                         }
                         return;
                     }
@@ -441,6 +435,13 @@ impl Checker<'_> {
         let mut error = at_value(message, definition);
         error.help = help;
         self.found.push(Diagnostic { code: "bad-value", severity, error });
+    }
+
+    /// A number that is not what it looks like.
+    fn odd_number(&mut self, message: String, definition: &Definition<'_>, help: Option<String>) {
+        let mut error = at_value(message, definition);
+        error.help = help;
+        self.found.push(Diagnostic { code: "odd-number", severity: Severity::Warning, error });
     }
 
     fn expression(&mut self, name: &str, text: &[u8], definition: &Definition<'_>) {

@@ -460,7 +460,7 @@ mod tests {
         }
         // The rest is looked at, and what the file itself says is known.
         assert_eq!(found("START = $(DETECTED_CPUS) > 4 && a > 5 && a < 3"), ["contradiction 1:44"]);
-        assert_eq!(found("ARCH = X86_64\nSTART = TARGET.x > 1 && \"$(ARCH)\" == \"INTEL\""), ["always-false 2:16"]);
+        assert_eq!(found("ARCH = X86_64\nSTART = TARGET.x > 1 && \"$(ARCH)\" == \"INTEL\""), ["always-false 2:17"]);
         let config = Config::parse("c", b"START = $(DETECTED_CPUS) > 4 && $(DETECTED_CPUS) > 4").unwrap();
         assert_eq!(lint(&config)[0].finding.message, "`$(DETECTED_CPUS) > 4` stands there already");
     }

@@ -20,10 +20,10 @@ const PART: f64 = 0.125;
 /// use classmate::eval::scope::Settings;
 /// use classmate::priority::dirac::{DiracChoice, Past};
 /// let mut past = Past::new(DiracChoice::default().settings());
-/// let job = ClassAd::parse(b"[Owner = \"ann\"]")?;
+/// let job = ClassAd::parse(b"[Owner = \"ann\"; DiracGroup = \"mc\"]")?;
 /// past.started(&job, &ClassAd::new(), &Settings::default(), 10);
 /// past.ended(&job, &ClassAd::new(), &Settings::default(), 70);
-/// assert_eq!(past.history().of_groups(70.0, 120.0)[&b"user"[..]], 0.5);
+/// assert_eq!(past.history().of_groups(70.0, 120.0)[&b"mc"[..]], 0.5);
 /// # Ok::<(), classmate::error::SyntaxError>(())
 /// ```
 #[derive(Debug, Clone)]
