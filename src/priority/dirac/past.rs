@@ -22,8 +22,10 @@ const PART: f64 = 0.125;
 /// let mut past = Past::new(DiracChoice::default().settings());
 /// let job = ClassAd::parse(b"[Owner = \"ann\"; DiracGroup = \"mc\"]")?;
 /// past.started(&job, &ClassAd::new(), &Settings::default(), 10);
-/// past.ended(&job, &ClassAd::new(), &Settings::default(), 70);
 /// assert_eq!(past.history().of_groups(70.0, 120.0)[&b"mc"[..]], 0.5);
+/// past.ended(&job, &ClassAd::new(), &Settings::default(), 70);
+/// // By default nothing is corrected, and what ended is forgotten.
+/// assert!(past.history().of_groups(70.0, 120.0).is_empty());
 /// # Ok::<(), classmate::error::SyntaxError>(())
 /// ```
 #[derive(Debug, Clone)]
