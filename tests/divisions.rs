@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use classmate::config::Config;
 use classmate::eval::scope::Settings;
 use classmate::quota::settings::Stated;
-use classmate::quota::{GroupSetting, GroupTree, Pool, QuotaRules, QuotaSettings, ROOT, Rounds};
+use classmate::quota::{GroupSetting, GroupTree, Pool, QuotaRules, QuotaSettings, ROOT, Round, Rounds};
 use proptest::prelude::*;
 
 /// A group as it is drawn: which of the earlier ones is its parent, quota, whether it accepts, demand and use.
@@ -91,12 +91,17 @@ fn near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
 }
 
-/// Quota, grant and place in the order of each group by name.
-fn division(settings: &QuotaSettings, drawing: &Drawing) -> BTreeMap<String, (f64, f64, usize)> {
+/// The groups, and what the first round grants them.
+fn divided(settings: &QuotaSettings, drawing: &Drawing) -> (GroupTree, Round) {
     let tree = GroupTree::new(settings);
     let pool = pool(drawing, &tree);
-    let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
-    let round = rounds.divide();
+    let round = Rounds::new(&tree, &settings.rules, &pool, Settings::default()).divide().clone();
+    (tree, round)
+}
+
+/// Quota, grant and place in the order of each group by name.
+fn division(settings: &QuotaSettings, drawing: &Drawing) -> BTreeMap<String, (f64, f64, usize)> {
+    let (tree, round) = divided(settings, drawing);
     let place = |group: usize| round.order.iter().position(|&at| at == group).unwrap_or(usize::MAX);
     let grants = round.grants.iter().enumerate();
     grants.map(|(at, grant)| (tree.display(at), (grant.quota, grant.allocated, place(at)))).collect()
@@ -107,12 +112,8 @@ proptest! {
 
     #[test]
     fn without_oversubscription_nothing_is_made_or_lost(drawing in drawing(), weighted in any::<bool>()) {
-        let settings = settings(&drawing, false, weighted);
-        let tree = GroupTree::new(&settings);
+        let (tree, round) = divided(&settings(&drawing, false, weighted), &drawing);
         prop_assert_eq!(tree.warnings().iter().filter(|w| w.message.contains("left out")).count(), 0);
-        let pool = pool(&drawing, &tree);
-        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
-        let round = rounds.divide();
         let quotas: f64 = round.grants.iter().map(|grant| grant.quota).sum();
         prop_assert!(near(quotas, drawing.total), "quotas {quotas} of {}", drawing.total);
         let allocated: f64 = round.grants.iter().map(|grant| grant.allocated).sum();
@@ -131,11 +132,7 @@ proptest! {
 
     #[test]
     fn every_grant_is_what_its_story_says(drawing in drawing(), over in any::<bool>(), weighted in any::<bool>()) {
-        let settings = settings(&drawing, over, weighted);
-        let tree = GroupTree::new(&settings);
-        let pool = pool(&drawing, &tree);
-        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
-        let round = rounds.divide();
+        let (tree, round) = divided(&settings(&drawing, over, weighted), &drawing);
         for (at, grant) in round.grants.iter().enumerate() {
             // Rounding of fractions may hand out part of a slot more than was asked for, never a whole one.
             let most = if weighted { grant.demand } else { grant.demand.ceil() };
@@ -167,11 +164,7 @@ proptest! {
     /// takes comes out at the root.
     #[test]
     fn surplus_is_conserved_level_by_level(drawing in drawing(), over in any::<bool>(), weighted in any::<bool>()) {
-        let settings = settings(&drawing, over, weighted);
-        let tree = GroupTree::new(&settings);
-        let pool = pool(&drawing, &tree);
-        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
-        let round = rounds.divide();
+        let (tree, round) = divided(&settings(&drawing, over, weighted), &drawing);
         let mut taken_from = vec![0.0; tree.len()];
         for (taker, grant) in round.grants.iter().enumerate() {
             for taken in &grant.taken {
