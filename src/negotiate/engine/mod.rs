@@ -18,20 +18,17 @@ mod vocabulary;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
+use hashbrown::{DefaultHashBuilder, HashMap};
 use rayon::prelude::*;
 
 use crate::ad::ClassAd;
 use crate::eval::matching::symmetric;
-use crate::name::{Key, Name};
+use crate::name::Name;
 use crate::negotiate::candidate::{RankKey, Tier};
 use crate::negotiate::engine::class::{Class, Tallied};
 use crate::negotiate::engine::evaluate::{Evaluator, Kept, Verdict, Wanted};
 use crate::negotiate::engine::parts::Parts;
-use crate::negotiate::engine::plan::Plans;
-use crate::negotiate::engine::separation::Combinations;
-use crate::negotiate::engine::table::Table;
-use crate::negotiate::engine::vocabulary::Vocabulary;
+use crate::negotiate::engine::rows::Rows;
 use crate::negotiate::market::Market;
 use crate::negotiate::offer::{Asking, Limited, Offer, Offers, Refusal, rejection};
 use crate::negotiate::outcome::{MOST_TIED, Tally};
@@ -109,16 +106,8 @@ struct Found {
 pub struct Engine<'c> {
     offers: Offers<'c>,
     rules: &'c Rules,
-    /// The index of the slot at each place.
-    order: Vec<usize>,
+    parts: Parts,
     place_of: Vec<u32>,
-    vocabulary: Vocabulary,
-    plans: Plans,
-    kinds: HashMap<Vec<u32>, usize>,
-    odd: HashSet<(Key, u32)>,
-    loose: HashSet<Key>,
-    combinations: Combinations,
-    table: Table,
     kept: Kept,
     ways: HashMap<u32, Way>,
     classes: Vec<Class>,
@@ -128,36 +117,57 @@ pub struct Engine<'c> {
     /// The numbers of orders, by their addresses: `kept` holds them to the end.
     orders: HashMap<usize, usize>,
     by_ids: HashMap<Vec<u32>, Option<usize>>,
-    rows: rows::Rows,
+    rows: Rows,
     found: Option<Found>,
     largest_tie: usize,
 }
 
 impl std::fmt::Debug for Engine<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Engine").field("classes", &self.table.classes).finish_non_exhaustive()
+        f.debug_struct("Engine").field("classes", &self.parts.table.classes).finish_non_exhaustive()
     }
 }
 
 impl<'c> Engine<'c> {
     /// An engine over offers and the requests of the queue; the offers themselves if the cycle does what only they can.
     pub(super) fn new(offers: Offers<'c>, rules: &'c Rules, samples: &[Sample]) -> Result<Self, Box<Offers<'c>>> {
-        match Parts::new(&offers, rules, samples) {
-            Some(parts) => Ok(parts.engine(offers, rules, samples)),
-            None => Err(Box::new(offers)),
+        let Some((parts, wanted)) = Parts::new(&offers, rules, samples) else { return Err(Box::new(offers)) };
+        let mut place_of = vec![u32::MAX; offers.slots().len()];
+        for (place, slot) in parts.order.iter().enumerate() {
+            place_of[*slot] = place as u32;
         }
+        let slot = |place: u32| offers.slot_at(parts.order[place as usize]);
+        let rows = Rows::new(&parts.table, &slot, rules.trim.preemption);
+        let mut engine = Self {
+            offers,
+            rules,
+            parts,
+            place_of,
+            kept: Kept::default(),
+            ways: HashMap::new(),
+            classes: Vec::new(),
+            by_verdict: HashMap::new(),
+            hasher: DefaultHashBuilder::default(),
+            orders: HashMap::new(),
+            by_ids: HashMap::new(),
+            rows,
+            found: None,
+            largest_tie: 0,
+        };
+        engine.prepare(&wanted, samples);
+        Ok(engine)
     }
 
     /// The class of a request, from its ad.
     fn class_of(&mut self, ad: &ClassAd) -> Option<usize> {
-        let ids = self.vocabulary.ids(ad);
+        let ids = self.parts.vocabulary.ids(ad);
         if let Some(known) = self.by_ids.get(&ids) {
             return *known;
         }
-        let kind = self.kinds.get(&self.vocabulary.structure(&ids)).copied();
-        let odd = self.vocabulary.is_odd(&ids, &self.odd);
+        let kind = self.parts.kinds.get(&self.parts.vocabulary.structure(&ids)).copied();
+        let odd = self.parts.vocabulary.is_odd(&ids, &self.parts.odd);
         // Rows hold what requests of the queue can tell apart, not what this one might.
-        let foreseen = |kind: &usize| !odd && self.combinations.know(*kind, &ids);
+        let foreseen = |kind: &usize| !odd && self.parts.combinations.know(*kind, &ids);
         let verdict = kind.filter(foreseen).and_then(|kind| {
             let wanted = Wanted { ad: ad.clone(), ids: ids.clone(), kind };
             self.with(|evaluator| evaluator.verdict(&wanted))
@@ -173,14 +183,14 @@ impl<'c> Engine<'c> {
     }
 
     fn with<T>(&self, run: impl FnOnce(&Evaluator<'_, '_>) -> T) -> T {
-        let ad = |place: u32| &self.offers.slot_at(self.order[place as usize]).ad;
+        let ad = |place: u32| &self.offers.slot_at(self.parts.order[place as usize]).ad;
         run(&Evaluator {
-            vocabulary: &self.vocabulary,
-            plans: &self.plans,
-            table: &self.table,
+            vocabulary: &self.parts.vocabulary,
+            plans: &self.parts.plans,
+            table: &self.parts.table,
             ad: &ad,
             settings: self.offers.settings(),
-            loose: &self.loose,
+            loose: &self.parts.loose,
             kept: &self.kept,
         })
     }
@@ -208,9 +218,9 @@ impl<'c> Engine<'c> {
         let rows = &self.rows;
         let everywhere = rows.unclaimed && rows.protocols.is_some_and(|protocols| protocols.meet(asking.protocols));
         (!everywhere).then(|| {
-            Mask::of(self.table.len(), |row| match self.table.slots(row as u32).first() {
+            Mask::of(self.parts.table.len(), |row| match self.parts.table.slots(row as u32).first() {
                 Some(place) => {
-                    let slot = self.offers.slot_at(self.order[*place as usize]);
+                    let slot = self.offers.slot_at(self.parts.order[*place as usize]);
                     !slot.is_elsewhere(asking.schedd) && slot.protocols.meet(asking.protocols)
                 }
                 None => false,
@@ -240,7 +250,7 @@ impl<'c> Engine<'c> {
         let state = &mut self.classes[class];
         state.begin(reach);
         if !only_preferring {
-            self.largest_tie = state.largest_tie(&self.rows, &self.table, session, self.largest_tie);
+            self.largest_tie = state.largest_tie(&self.rows, &self.parts.table, session, self.largest_tie);
         }
         found
     }
@@ -256,7 +266,7 @@ impl<'c> Engine<'c> {
                 continue;
             }
             let cost = self.rows.cost[row];
-            let user = self.slot_of(self.table.slots(row as u32)[0]).user.as_deref().unwrap_or_default();
+            let user = self.slot_of(self.parts.table.slots(row as u32)[0]).user.as_deref().unwrap_or_default();
             let tier = if grounds.prefers[row] {
                 Tier::Rank
             } else if only_preferring {
@@ -277,13 +287,13 @@ impl<'c> Engine<'c> {
             } else {
                 Tier::Priority
             };
-            for &place in self.table.slots(row as u32).iter().filter(|place| self.rows.is_free(**place)) {
+            for &place in self.parts.table.slots(row as u32).iter().filter(|place| self.rows.is_free(**place)) {
                 let preemption = f64::from_bits(grounds.preemption[row]);
                 let key = class.verdict.order.key_of(row as u32, place, tier, preemption);
                 found.in_use.push((
                     key,
                     place,
-                    Offer { slot: self.order[place as usize], tier, cost, makes_room: false },
+                    Offer { slot: self.parts.order[place as usize], tier, cost, makes_room: false },
                 ));
             }
         }
@@ -301,7 +311,7 @@ impl<'c> Engine<'c> {
     }
 
     fn slot_of(&self, place: u32) -> &Slot {
-        self.offers.slot_at(self.order[place as usize])
+        self.offers.slot_at(self.parts.order[place as usize])
     }
 
     /// The best candidate that is allowed; those passed over are gone.
@@ -314,7 +324,7 @@ impl<'c> Engine<'c> {
             found.in_use.pop();
         }
         let idle = if found.serve == Serve::Any {
-            self.classes[found.class].best(&mut self.rows, &self.table, session)
+            self.classes[found.class].best(&mut self.rows, &self.parts.table, session)
         } else {
             None
         };
@@ -330,9 +340,9 @@ impl<'c> Engine<'c> {
             found.made_in_use += 1;
             return found.in_use.pop().map(|(_, _, offer)| offer);
         };
-        let cost = self.rows.cost[self.table.row_of[place as usize] as usize];
+        let cost = self.rows.cost[self.parts.table.row_of[place as usize] as usize];
         *found.made.entry(cost.to_bits()).or_insert(0) += 1;
-        Some(Offer { slot: self.order[place as usize], tier: Tier::None, cost, makes_room: false })
+        Some(Offer { slot: self.parts.order[place as usize], tier: Tier::None, cost, makes_room: false })
     }
 
     /// Why a request gets nothing, with what became of the slots when its candidates were looked for.
@@ -409,7 +419,7 @@ impl Market for Engine<'_> {
             _ => self.offers.take(offer, request),
         };
         let place = self.place_of[offer.slot];
-        self.rows.taken(place, self.table.row_of[place as usize]);
+        self.rows.taken(place, self.parts.table.row_of[place as usize]);
         held
     }
 
@@ -458,7 +468,7 @@ impl Market for Engine<'_> {
             Some(Way::Class(..)) => {
                 let ad = ad();
                 let others = self.offers.slots().par_iter().enumerate();
-                let others = others.filter(|(at, _)| self.place_of[*at] as usize >= self.order.len());
+                let others = others.filter(|(at, _)| self.place_of[*at] as usize >= self.parts.order.len());
                 others.any(|(_, slot)| symmetric(&ad, &slot.ad, self.offers.settings()))
             }
             _ => self.offers.would_do(autocluster, ad),
@@ -466,9 +476,9 @@ impl Market for Engine<'_> {
     }
 
     fn classes(&self) -> Option<super::market::Classes> {
-        let columns = &self.vocabulary.columns;
+        let columns = &self.parts.vocabulary.columns;
         Some(super::market::Classes {
-            slots: self.table.classes,
+            slots: self.parts.table.classes,
             requests: self.classes.len(),
             batched: columns.batched.load(std::sync::atomic::Ordering::Relaxed),
             scalar: columns.scalar.load(std::sync::atomic::Ordering::Relaxed),
@@ -486,7 +496,7 @@ fn hash(hasher: &DefaultHashBuilder, verdict: &Verdict) -> u64 {
 impl Engine<'_> {
     /// Evaluates every autocluster against all rows.
     fn prepare(&mut self, wanted: &[Wanted], samples: &[Sample]) {
-        let asked = self.plans.asked();
+        let asked = self.parts.plans.asked();
         let varying = VARYING.iter().any(|name| asked.contains(&Name::new(name).key()));
         for (wanted, samples) in wanted.chunks(AT_ONCE).zip(samples.chunks(AT_ONCE)) {
             let verdicts: Vec<Option<(u64, Verdict)>> = self.with(|evaluator| {

@@ -1,34 +1,36 @@
 //! What an engine is made of: the attributes, plans and rows of a cycle.
 
-use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use crate::ad::ClassAd;
 use crate::name::{Key, Name};
-use crate::negotiate::engine::evaluate::{Kept, Wanted};
+use crate::negotiate::engine::evaluate::Wanted;
 use crate::negotiate::engine::plan::Plans;
 use crate::negotiate::engine::separation::{Combinations, Separation, Separator};
 use crate::negotiate::engine::table::{Table, structures};
 use crate::negotiate::engine::vocabulary::{ClassRef, Vocabulary};
-use crate::negotiate::engine::{Engine, Sample, VARYING, rows};
+use crate::negotiate::engine::{Sample, VARYING};
 use crate::negotiate::offer::Offers;
 use crate::negotiate::rules::Rules;
 use crate::syntax::expr::Expr;
 
-/// What an engine is made of before it evaluates anything.
+/// What does not change during a deal.
+#[derive(Debug)]
 pub(super) struct Parts {
-    order: Vec<usize>,
-    vocabulary: Vocabulary,
-    plans: Plans,
-    kinds: HashMap<Vec<u32>, usize>,
-    odd: HashSet<(Key, u32)>,
-    loose: HashSet<Key>,
-    combinations: Combinations,
-    table: Table,
-    wanted: Vec<Wanted>,
+    /// The index of the slot at each place.
+    pub(super) order: Vec<usize>,
+    pub(super) vocabulary: Vocabulary,
+    pub(super) plans: Plans,
+    pub(super) kinds: HashMap<Vec<u32>, usize>,
+    pub(super) odd: HashSet<(Key, u32)>,
+    pub(super) loose: HashSet<Key>,
+    pub(super) combinations: Combinations,
+    pub(super) table: Table,
 }
 
 impl Parts {
-    pub(super) fn new(offers: &Offers<'_>, rules: &Rules, samples: &[Sample]) -> Option<Self> {
+    /// The parts, and the requests of the queue; none if the cycle does what only a look at slot after slot can.
+    pub(super) fn new(offers: &Offers<'_>, rules: &Rules, samples: &[Sample]) -> Option<(Self, Vec<Wanted>)> {
         let order = offers.order().to_vec();
         let slot = |place: usize| offers.slot_at(order[place]);
         let matching = &rules.knobs.matching;
@@ -90,41 +92,6 @@ impl Parts {
         };
         let table = Table::new(&slots, (&structure, structures), &separator);
         let loose = separation.loose;
-        Some(Self { order: order.clone(), vocabulary, plans, kinds, odd, loose, combinations, table, wanted })
-    }
-
-    pub(super) fn engine<'c>(self, offers: Offers<'c>, rules: &'c Rules, samples: &[Sample]) -> Engine<'c> {
-        let mut place_of = vec![u32::MAX; offers.slots().len()];
-        for (place, slot) in self.order.iter().enumerate() {
-            place_of[*slot] = place as u32;
-        }
-        let slot = |place: u32| offers.slot_at(self.order[place as usize]);
-        let rows = rows::Rows::new(&self.table, &slot, rules.trim.preemption);
-        let Parts { order, vocabulary, plans, kinds, odd, loose, combinations, table, wanted } = self;
-        let mut engine = Engine {
-            offers,
-            rules,
-            order,
-            place_of,
-            vocabulary,
-            plans,
-            kinds,
-            odd,
-            loose,
-            combinations,
-            table,
-            kept: Kept::default(),
-            ways: HashMap::new(),
-            classes: Vec::new(),
-            by_verdict: HashMap::new(),
-            hasher: DefaultHashBuilder::default(),
-            orders: HashMap::new(),
-            by_ids: HashMap::new(),
-            rows,
-            found: None,
-            largest_tie: 0,
-        };
-        engine.prepare(&wanted, samples);
-        engine
+        Some((Self { order, vocabulary, plans, kinds, odd, loose, combinations, table }, wanted))
     }
 }
