@@ -9,7 +9,7 @@ use classmate::config::slurm::{Associations, SlurmConf};
 use classmate::config::{Config, TextFiles};
 use classmate::negotiate::Snapshot;
 use classmate::negotiate::rules::Rules;
-use classmate::priority::dirac::DiracChoice;
+use classmate::priority::dirac::{DiracChoice, SplitMix64};
 use classmate::priority::slurm::{Options, SlurmFiles, SlurmSettings};
 use classmate::priority::{CondorPriority, Policy, PriorityPolicy};
 use classmate::simulate::spread::jain;
@@ -281,6 +281,88 @@ fn neighbouring_seeds_share_no_lots() {
     let all: Vec<Vec<f64>> = (0..4).map(|seed| shares(&seeded(seed))).collect();
     for (at, one) in all.iter().enumerate() {
         assert!(all[at + 1..].iter().all(|other| one != other), "{all:?}");
+    }
+}
+
+/// Jobs at random that ask for more than there is, of users in groups, with few or many kinds of sizes, memories and times;
+/// some come in bursts.
+fn medley(seed: u64, jobs: i64, users: u64, kinds: u64) -> String {
+    let mut generator = SplitMix64::new(seed);
+    let mut below = |limit: u64| (generator.next_u64() % limit) as i64;
+    let mut trace = String::new();
+    let mut time = 0;
+    for id in 1..=jobs {
+        time += if below(4) == 0 { below(400) } else { 0 };
+        let (run, cores, memory, asked) = (1 + below(2000), 1 + below(3), below(kinds) * 700, 60 + below(kinds) * 900);
+        let user = below(users);
+        let group = if user % 3 == 0 { -1 } else { user % 3 };
+        let (memory, asked) = if memory == 0 { (-1, -1) } else { (memory, asked) };
+        let line = format!("{id} {time} -1 {run} -1 -1 -1 {cores} {asked} {memory} 1 {user} {group} -1 -1 -1 -1 -1");
+        writeln!(trace, "{line}").unwrap();
+    }
+    trace
+}
+
+/// What is played when cycles are shown what they need, and when they are shown every job that waits, is the same.
+fn shown_a_part(trace: &str, cores: u32, base: &Snapshot, plan: &Plan) {
+    let workload = swf::read(&mut trace.as_bytes()).unwrap();
+    let rules = Rules::read(&base.config, &base.settings()).unwrap();
+    let run = |machines: Alike<'_>| {
+        let mut machines = machines;
+        let mut moments = Vec::new();
+        let simulated = simulate(&workload, &mut machines, plan, &mut |now, come| moments.push((now, come))).unwrap();
+        (serde_json::to_string(&simulated).unwrap(), moments)
+    };
+    let machines = || Alike::new(&workload, &rules, base, cores);
+    assert_eq!(run(machines()), run(machines().showing_all()), "{}", base.policy.name());
+}
+
+#[test]
+fn cycles_that_are_shown_a_part_of_the_queue_decide_as_if_they_were_shown_all() {
+    let corrections = "Operations\n{\nDefaults\n{\nJobScheduling\n{\nEnableSharesCorrection = True\nShareCorrections\n{\n\
+                       ShareCorrectorsToStart = WMSHistory\nWMSHistory\n{\nG\n{\nHour\n{\nTimeSpan = 3600\nWeight = 1\n\
+                       MaxCorrection = 2\n}\n}\n}\n}\n}\n}\n}\n";
+    let bases = [
+        condor("PRIORITY_HALFLIFE = 3600", &FACTORS),
+        condor("NEGOTIATOR_CONSIDER_PREEMPTION = False\nNEGOTIATOR_JOB_CONSTRAINT = RequestMemory < 1000", &FACTORS),
+        condor("GROUP_NAMES = group1, group2\nGROUP_QUOTA_group1 = 3\nGROUP_ACCEPT_SURPLUS = True", &FACTORS),
+        slurm("", ""),
+        slurm(&format!("{CONF}PriorityWeightAge=5000\nPriorityMaxAge=0:30:00\n"), DUMP),
+        slurm(&format!("{CONF}PriorityWeightJobSize=9000\nPriorityFlags=SMALL_RELATIVE_TO_TIME\n"), DUMP),
+        slurm(&format!("{CONF}PriorityWeightTRES=CPU=1000,Mem=5000\nPriorityFlags=INCR_ONLY\n"), DUMP),
+        lots(""),
+        lots("Lottery = proportional\nWeighting = literal"),
+        lots("Order = greedy\nDiracMemoryTags = yes\nWeighting = proportional"),
+        dirac(corrections),
+        Snapshot {
+            config: condor("ADD_SIGNIFICANT_ATTRIBUTES = RequestMemory, AllowedJobDuration", &[]).config,
+            ..lots("")
+        },
+        Snapshot { config: condor("NEGOTIATOR_JOB_CONSTRAINT = RequestMemory < 1000", &[]).config, ..lots("") },
+    ];
+    for (number, base) in bases.iter().enumerate() {
+        let seed = number as u64;
+        let plan = Plan { interval: 60, until: (seed % 2 == 0).then_some(3 * HOUR), step: None };
+        shown_a_part(&medley(seed, 160, 14, 3), 5, base, &plan);
+        shown_a_part(&medley(100 + seed, 240, 5, 40), 20, base, &plan);
+        // Nearly everything free at first, nothing later on.
+        shown_a_part(&medley(200 + seed, 300, 3, 1), 90, base, &plan);
+    }
+}
+
+#[test]
+fn whole_queues_of_lots_are_counted_though_few_of_their_jobs_are_shown() {
+    // DIRAC's queues hold 5000 jobs: those of the first user are three, of the second two, and one of the third.
+    let mut trace = String::new();
+    for (user, jobs) in [(1, 10_020), (2, 5_001), (3, 40)] {
+        for id in 0..jobs {
+            let id = user * 100_000 + id;
+            writeln!(trace, "{id} 0 -1 {} -1 -1 -1 1 -1 -1 1 {user} -1 -1 -1 -1 -1 -1", 30 + id % 60).unwrap();
+        }
+    }
+    let plan = Plan { interval: 60, until: Some(360), step: None };
+    for base in [lots(""), lots("Lottery = proportional\nWeighting = proportional")] {
+        shown_a_part(&trace, 12, &base, &plan);
     }
 }
 

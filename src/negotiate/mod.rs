@@ -31,7 +31,7 @@ pub use outcome::Outcome;
 pub use snapshot::Snapshot;
 pub use survey::{Survey, survey};
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::accountant::usage::SlotInUse;
@@ -175,7 +175,7 @@ fn phases(
     let slots = self::slots(slots, &rules, &settings);
     watch.begins("charge");
     let mut policy = charge(snapshot, &slots, &rules, &settings);
-    let offered = Offered { slots, strange, size: None, prospects };
+    let offered = Offered { slots, strange, size: None, prospects, unlisted: HashMap::new() };
     run_open(snapshot, &rules, &mut *policy, offered, path, watch)
 }
 
@@ -190,7 +190,7 @@ fn run_kept<'r>(
     let slots = self::slots(snapshot.slots.clone(), rules, &settings);
     let mut policy = kept.take().unwrap_or_else(|| open(snapshot, &slots, rules, &settings));
     charge_slots(&mut *policy, &slots, snapshot.now);
-    let offered = Offered { slots, strange, size: None, prospects: false };
+    let offered = Offered { slots, strange, size: None, prospects: false, unlisted: HashMap::new() };
     let cycle = run_open(snapshot, rules, &mut *policy, offered, Path::Fast, &mut Unwatched)?;
     *kept = Some(policy);
     Ok(cycle.outcome)
@@ -206,6 +206,8 @@ pub(crate) struct Offered {
     pub(crate) size: Option<PoolSize>,
     /// Whether it is asked of every job if any slot would do for it.
     pub(crate) prospects: bool,
+    /// Behind which jobs so many more wait that are like them, and are not in the snapshot.
+    pub(crate) unlisted: HashMap<JobId, usize>,
 }
 
 /// The phases of a cycle behind the charges, under a policy that is open: one that lasts for many cycles, or for one.
@@ -213,13 +215,14 @@ pub(crate) fn run_open(
     snapshot: &Snapshot,
     rules: &Rules,
     policy: &mut dyn PriorityPolicy,
-    Offered { mut slots, strange, size, prospects }: Offered,
+    Offered { mut slots, strange, size, prospects, unlisted }: Offered,
     path: Path,
     watch: &mut dyn Watch,
 ) -> Result<Cycle, ConfigError> {
     let mut settings = snapshot.settings();
     watch.begins("queue");
-    let (submitters, queue, known) = queue(snapshot, &slots, rules, &*policy, &settings);
+    let (submitters, mut queue, known) = queue(snapshot, &slots, rules, &*policy, &settings);
+    queue.unlisted = unlisted;
     readable(&queue, rules, &settings)?;
     watch.begins("divide");
     let all = || PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);

@@ -33,6 +33,10 @@ impl Waiting for Members<'_> {
         let list = self.members.get(who).map_or([].as_slice(), |&who| &self.queue.lists[who]);
         list.iter().map(|queued| queued.autocluster).collect()
     }
+
+    fn unlisted(&self, job: &Job<'_>) -> usize {
+        self.queue.unlisted.get(&job.id).copied().unwrap_or(0)
+    }
 }
 
 /// What is known in a deal of single jobs.
@@ -141,18 +145,18 @@ impl Dealing<'_> {
         let mut session = Session::new(turn.allowance);
         let left = self.offers.left();
         let place = singles.place(&self.queue, job);
-        let Some(request) = place.and_then(|place| self.queue.single(turn.who, place)) else {
-            return session.spent(true, left);
-        };
+        let queued = place.and_then(|place| Some((place, self.queue.lists[turn.who].get(place)?.autocluster)));
+        let Some((place, autocluster)) = queued else { return session.spent(true, left) };
         let key = (turn.who, self.queue.jobs[job].id);
         if singles.taken.contains(&key) {
             return session.spent(true, left);
         }
-        let like = (turn.who, request.autocluster);
+        let like = (turn.who, autocluster);
         if let Some(&at) = singles.refused.get(&like) {
             self.outcome.rejections[at].jobs += 1;
             return session.spent(true, left);
         }
+        let Some(request) = self.queue.single(turn.who, place) else { return session.spent(true, left) };
         self.outcome.statistics.jobs_considered += 1;
         let mut serving = Serving { request, matched: 0 };
         self.mark(turn.who, &mut serving.request);

@@ -14,7 +14,7 @@ pub mod spins;
 
 pub use condor::CondorPriority;
 pub use dirac::Past;
-pub use policy::{Opening, Policy, seed_of_cycle};
+pub use policy::{Line, Opening, Policy, seed_of_cycle};
 pub use session::Session;
 
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,12 @@ pub trait Waiting {
     /// The autoclusters of these jobs, in the same order: jobs of one are alike in all that matters to a match.
     fn autoclusters(&self, who: usize) -> Vec<u32> {
         vec![0; self.jobs(who).len()]
+    }
+
+    /// How many younger jobs that are like this one in all but their age wait behind it without being listed.
+    fn unlisted(&self, job: &Job<'_>) -> usize {
+        let _ = job;
+        0
     }
 }
 

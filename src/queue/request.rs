@@ -41,6 +41,8 @@ pub struct Queue<'a> {
     pub autoclusters: usize,
     /// Idle jobs that belong to none of the submitters.
     pub strangers: usize,
+    /// Behind which jobs so many more wait that are like them, and are listed nowhere.
+    pub unlisted: HashMap<JobId, usize>,
     /// Whether every job is a request of its own.
     singly: bool,
 }
@@ -126,7 +128,7 @@ impl<'a> Queue<'a> {
             before = Some((autocluster, place, job));
         }
         let (autoclusters, singly) = (clusters.len(), offering.singly);
-        let mut queue = Self { jobs, lists, significant, autoclusters, strangers, singly };
+        let mut queue = Self { jobs, lists, significant, autoclusters, strangers, unlisted: HashMap::new(), singly };
         if let Some(constraint) = offering.constraint {
             queue.constrain(constraint, settings);
         }

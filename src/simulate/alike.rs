@@ -1,7 +1,7 @@
 //! Cores that are all alike, as one machine under a negotiator: the machine of a trace.
 //!
 //! Jobs of a trace that differ in nothing but their age wait in one line, and a cycle is shown no more of a line than could
-//! start: its cost does not grow with the queue.
+//! start: its cost does not grow with the queue. What it decides is what it would decide if it were shown all.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -14,14 +14,20 @@ use super::machines::{Decided, Machines};
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::Settings;
+use crate::name::Name;
 use crate::negotiate::concurrency::{Demand, demands};
 use crate::negotiate::outcome::Match;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{self, Snapshot};
 use crate::pool::PoolSize;
+use crate::priority::Line;
+use crate::queue::JobId;
 use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::value::Value;
 use crate::workload::{Arrival, Workload};
+
+/// What ads say of the age of jobs.
+const OF_AGE: [&str; 5] = ["QDate", "EnteredCurrentStatus", "ClusterId", "ProcId", "GlobalJobId"];
 
 /// The name of the machine.
 const NAME: &str = "slot1@machines";
@@ -37,13 +43,53 @@ struct Kind {
     alone: Option<usize>,
 }
 
-/// Jobs that differ in their age alone.
+/// Jobs that differ in their age alone, oldest first.
 #[derive(Default)]
-struct Line {
+struct Waiters {
+    /// All of them.
+    all: VecDeque<usize>,
     /// Those that a cycle is shown.
-    shown: u32,
-    /// The others, oldest first.
-    behind: VecDeque<usize>,
+    shown: Vec<usize>,
+}
+
+impl Waiters {
+    /// Which of them a cycle is shown when `first` of each queue of `most` are needed.
+    fn wanted(&self, first: usize, most: usize) -> Vec<usize> {
+        let shown = self.shown.len();
+        // Unless there are too many, those that are shown stay: cores come and go from cycle to cycle.
+        if self.all.len() <= most
+            && shown <= 2 * first
+            && shown.checked_sub(1).map(|at| self.all[at]) == self.shown.last().copied()
+        {
+            return self.all.iter().take(first.max(shown)).copied().collect();
+        }
+        let queues = (0..self.all.len()).step_by(most);
+        queues.flat_map(|start| self.all.iter().skip(start).take(first.min(most))).copied().collect()
+    }
+
+    /// Of each queue of `most` the last one that is shown, and how many stand behind it.
+    fn unlisted(&self, most: usize) -> Vec<(usize, usize)> {
+        let queues = (0..self.all.len()).step_by(most);
+        let last = |start: usize| {
+            let end = start.saturating_add(most).min(self.all.len());
+            let ends = self.all.get(end).copied().unwrap_or(usize::MAX);
+            let shown = self.shown.partition_point(|job| *job < ends);
+            let before = self.shown.partition_point(|job| *job < self.all[start]);
+            let job = shown.checked_sub(1).map(|at| self.shown[at])?;
+            Some((job, end - start - (shown - before))).filter(|(_, behind)| *behind > 0)
+        };
+        queues.filter_map(last).collect()
+    }
+
+    /// A job waits no longer.
+    fn remove(&mut self, job: usize) {
+        if let Ok(at) = self.all.binary_search(&job) {
+            self.all.remove(at);
+        }
+        if let Ok(at) = self.shown.binary_search(&job) {
+            self.shown.remove(at);
+        }
+    }
 }
 
 /// So many cores, and the jobs that wait for them.
@@ -55,15 +101,15 @@ pub struct Alike<'w> {
     free: u32,
     /// How many jobs wait, by cores.
     asked: BTreeMap<u32, usize>,
-    lines: IndexMap<Kind, Line>,
-    /// The lines in which jobs stand behind those shown.
-    long: BTreeSet<usize>,
-    /// Whether every job is shown: what groups ask for in all, or what ran before, decides too.
+    lines: IndexMap<Kind, Waiters>,
+    /// The lines in which somebody waits.
+    open: BTreeSet<usize>,
+    /// Whether every job is shown: what groups ask for in all, or how each job stood in earlier cycles, decides too.
     all: bool,
-    /// Whether what jobs ask for besides cores sets them apart: memory, time.
+    /// Whether what jobs ask for besides cores sets them apart even if the policy does not look at it: memory, time.
     apart: (bool, bool),
-    /// Among how many like jobs the policy chooses.
-    chosen_among: u32,
+    /// How the policy serves jobs of one line.
+    served: Line,
     /// Units of concurrency limits that are held, by name, and the limits of each job that runs.
     held: BTreeMap<Vec<u8>, f64>,
     limits: HashMap<usize, String>,
@@ -79,13 +125,19 @@ impl<'w> Alike<'w> {
     pub fn new(workload: &'w Workload, rules: &'w Rules, base: &Snapshot, cores: u32) -> Self {
         let mut books = Books::anywhere(workload, rules, base);
         let says = std::mem::take(&mut books.snapshot.slots).into_iter().next().unwrap_or_default();
-        let all = !rules.groups.tree.is_empty();
-        let chosen_among = base.policy.chooses_among();
+        let served = base.policy.line();
+        // What counts a queue has to know which jobs are in it: those for which a rule holds, and that are alike in whatever
+        // is looked at.
+        let significant = rules.significant([&slot(&says, cores)]);
+        let looked_at = |names: &[&str]| names.iter().any(|name| significant.contains(Name::new(name)));
+        let counted = served.queue.is_some();
+        let uncountable = counted && (rules.jobs.is_some() || looked_at(&OF_AGE));
+        let all = !rules.groups.tree.is_empty() || served.chooses_among.is_none() || uncountable;
         // A rule that says which jobs are offered may look at what they ask for.
-        let (memory, time) = base.policy.tells_apart();
-        let apart = (memory || rules.jobs.is_some(), time || rules.jobs.is_some());
+        let apart = |names: &[&str]| rules.jobs.is_some() || counted && looked_at(names);
+        let apart = (apart(&["RequestMemory"]), apart(&["CPUTime", "AllowedJobDuration"]));
         let looks_at_clock = Clock::of_rules(rules);
-        let (asked, lines, long) = (BTreeMap::new(), IndexMap::new(), BTreeSet::new());
+        let (asked, lines, open) = (BTreeMap::new(), IndexMap::new(), BTreeSet::new());
         let (held, limits, reasons) = (BTreeMap::new(), HashMap::new(), HashMap::new());
         Self {
             books,
@@ -94,10 +146,10 @@ impl<'w> Alike<'w> {
             free: cores,
             asked,
             lines,
-            long,
+            open,
             all,
             apart,
-            chosen_among,
+            served,
             held,
             limits,
             reasons,
@@ -105,29 +157,50 @@ impl<'w> Alike<'w> {
         }
     }
 
+    /// The same, but every cycle is shown all jobs that wait: the slow way, which decides the same.
+    #[must_use]
+    pub fn showing_all(mut self) -> Self {
+        self.all = true;
+        self
+    }
+
     /// The line in which a job waits.
     fn kind(&self, job: usize) -> Kind {
         let arrival = &self.books.workload.arrivals[job];
         let alone = (self.all || arrival.ad.is_some()).then_some(job);
         let Arrival { submitter, cores, .. } = *arrival;
-        let memory = if self.apart.0 { arrival.memory } else { 0 };
-        let asked_time = arrival.asked_time.filter(|_| self.apart.1);
+        let (memory, asked_time) = self.books.snapshot.policy.told_apart(arrival.memory, arrival.asked_time);
+        let memory = if self.apart.0 { arrival.memory } else { memory };
+        let asked_time = if self.apart.1 { arrival.asked_time } else { asked_time };
         Kind { submitter, cores, memory, asked_time, alone }
     }
 
     /// Shows the cycle as many jobs of each line as there are cores for, and those among which the policy chooses behind
-    /// them; so one in any case, because shares depend on who asks.
-    fn show(&mut self, now: i64) {
-        let Self { books, lines, long, free, chosen_among, .. } = self;
-        long.retain(|at| {
+    /// them; so one in any case, because shares depend on who asks. Returns how many stand behind those that are shown, if
+    /// the policy counts them.
+    fn show(&mut self, now: i64) -> HashMap<JobId, usize> {
+        let Self { books, lines, open, free, served, .. } = self;
+        let mut unlisted = HashMap::new();
+        let most = served.queue.unwrap_or(usize::MAX);
+        open.retain(|at| {
             let Some((kind, line)) = lines.get_index_mut(*at) else { return false };
-            while line.shown < *free / kind.cores + *chosen_among {
-                let Some(job) = line.behind.pop_front() else { break };
-                books.wait(job, books.workload.arrivals[job].submit, now);
-                line.shown += 1;
+            let first = (*free / kind.cores) as usize + served.chooses_among.unwrap_or(1);
+            let wanted = line.wanted(first, most);
+            for job in line.shown.iter().filter(|job| wanted.binary_search(job).is_err()) {
+                books.forget(*job);
             }
-            !line.behind.is_empty()
+            for &job in wanted.iter().filter(|job| line.shown.binary_search(job).is_err()) {
+                books.wait(job, books.workload.arrivals[job].submit, now);
+            }
+            line.shown = wanted;
+            if served.queue.is_some() {
+                let behind = line.unlisted(most).into_iter();
+                unlisted.extend(behind.map(|(job, behind)| (JobId { cluster: job as i64 + 1, process: 0 }, behind)));
+            }
+            !line.all.is_empty()
         });
+        books.put_in_order();
+        unlisted
     }
 
     /// A job has got its cores.
@@ -137,7 +210,7 @@ impl<'w> Alike<'w> {
         if kind.alone.is_none()
             && let Some(line) = self.lines.get_mut(&kind)
         {
-            line.shown -= 1;
+            line.remove(job);
         }
         self.books.start(job, made.weight, &self.says, settings);
         if let Some(limits) = &made.limits {
@@ -214,8 +287,8 @@ impl Machines for Alike<'_> {
             return;
         }
         let entry = self.lines.entry(kind);
-        self.long.insert(entry.index());
-        entry.or_default().behind.push_back(job);
+        self.open.insert(entry.index());
+        entry.or_default().all.push_back(job);
     }
 
     fn end(&mut self, job: usize, now: i64) {
@@ -244,7 +317,7 @@ impl Machines for Alike<'_> {
     }
 
     fn cycle(&mut self, now: i64) -> Result<Decided, ConfigError> {
-        self.show(now);
+        let unlisted = self.show(now);
         let settings = self.books.settings(now);
         let (rules, total) = (self.books.rules, self.total);
         let slots = negotiate::slots(vec![self.machine()], rules, &settings);
@@ -252,7 +325,7 @@ impl Machines for Alike<'_> {
         let whole = || negotiate::slots(vec![whole], rules, &settings);
         let weight = f64::from(total);
         let size = PoolSize { slots: total as usize, weight, effective: weight, smallest_weight: 1.0 };
-        let outcome = self.books.cycle(&settings, slots, whole, Some(size))?;
+        let outcome = self.books.cycle(&settings, slots, whole, Some(size), unlisted)?;
         let due = self.books.due(&outcome, weight);
         let mut decided = Decided { due, ..Decided::default() };
         for made in &outcome.matches {
@@ -309,7 +382,7 @@ mod tests {
         machines.end(1, 50);
         assert_eq!(machines.cycle(60).unwrap().started, [3]);
         assert_eq!(machines.books.snapshot.jobs.len(), 1);
-        assert_eq!(machines.lines[0].behind.len(), 995);
+        assert_eq!(machines.lines[0].all.len(), 996);
     }
 
     fn ads(jobs: &[&str]) -> Workload {

@@ -13,8 +13,8 @@ use crate::negotiate::rules::Rules;
 use crate::negotiate::{self, Offered, Path, Snapshot, Unwatched};
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Opening, Past, PriorityPolicy, seed_of_cycle};
-use crate::queue::Job;
 use crate::queue::submitter::named;
+use crate::queue::{Job, JobId};
 use crate::workload::Workload;
 
 /// The books of a simulation.
@@ -129,8 +129,24 @@ impl<'w> Books<'w> {
         self.past.as_ref().is_some_and(|past| past.delays(now))
     }
 
+    /// Puts the ads of the jobs that wait into the order in which they came, whatever came and went in between: among
+    /// submitters that stand alike the order of their oldest jobs decides.
+    pub(super) fn put_in_order(&mut self) {
+        if self.jobs.is_sorted() {
+            return;
+        }
+        let ads = std::mem::take(&mut self.snapshot.jobs);
+        let mut both: Vec<(usize, ClassAd)> = std::mem::take(&mut self.jobs).into_iter().zip(ads).collect();
+        both.sort_unstable_by_key(|(job, _)| *job);
+        for (place, (job, ad)) in both.into_iter().enumerate() {
+            self.places.insert(job, place);
+            self.jobs.push(job);
+            self.snapshot.jobs.push(ad);
+        }
+    }
+
     /// Takes the ad of a job out of the snapshot.
-    fn forget(&mut self, job: usize) {
+    pub(super) fn forget(&mut self, job: usize) {
         let Some(place) = self.places.remove(&job) else { return };
         self.snapshot.jobs.swap_remove(place);
         self.jobs.swap_remove(place);
@@ -179,6 +195,7 @@ impl<'w> Books<'w> {
         slots: Vec<Slot>,
         whole: impl FnOnce() -> Vec<Slot>,
         size: Option<PoolSize>,
+        unlisted: HashMap<JobId, usize>,
     ) -> Result<Outcome, ConfigError> {
         let now = settings.now;
         self.cycles += 1;
@@ -189,7 +206,7 @@ impl<'w> Books<'w> {
             None => self.open(&slots, settings),
         };
         self.charge_to(&mut *policy, now);
-        let offered = Offered { slots, strange: (0, 0), size, prospects: false };
+        let offered = Offered { slots, strange: (0, 0), size, prospects: false, unlisted };
         let cycle = negotiate::run_open(&self.snapshot, self.rules, &mut *policy, offered, Path::Fast, &mut Unwatched)?;
         if lasts {
             self.policy = Some(policy);
