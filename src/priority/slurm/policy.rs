@@ -39,6 +39,8 @@ pub struct SlurmPriority<'g> {
     /// Billing of what submitters use, matches of this cycle included; in the order of first sight.
     used: Vec<(Vec<u8>, f64)>,
     by_name: HashMap<Vec<u8>, usize>,
+    /// Associations of submitters that used something.
+    associations: HashMap<Vec<u8>, Option<usize>>,
     /// Priorities of earlier cycles, for `INCR_ONLY`.
     before: Mutex<HashMap<(JobId, String), u32>>,
 }
@@ -56,11 +58,15 @@ impl<'g> SlurmPriority<'g> {
             groups: opening.groups,
             used: Vec::new(),
             by_name: HashMap::new(),
+            associations: HashMap::new(),
             before: Mutex::default(),
         }
     }
 
     fn association(&self, submitter: &[u8]) -> Option<usize> {
+        if let Some(&known) = self.associations.get(submitter) {
+            return known;
+        }
         let tree = self.ledger.tree();
         Asker::of_submitter(submitter, tree).association(tree, None)
     }
@@ -102,6 +108,10 @@ impl PriorityPolicy for SlurmPriority<'_> {
         let mut running = Vec::with_capacity(in_use.len());
         for slot in in_use {
             self.uses(slot.submitter, slot.weight);
+            if !self.associations.contains_key(slot.submitter) {
+                let association = self.association(slot.submitter);
+                self.associations.insert(slot.submitter.to_vec(), association);
+            }
             if let Some(association) = self.association(slot.submitter).filter(|_| !slot.suspended) {
                 running.push(Running { association, billing: slot.weight });
             }
