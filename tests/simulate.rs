@@ -205,6 +205,62 @@ fn one_who_asks_for_less_than_its_share_has_what_it_asks_for_and_the_others_divi
 }
 
 #[test]
+fn lots_forget_who_comes_late_and_what_was() {
+    // Lots are of the moment: from its first day on the third user has the share of its group, 4 of 10, and before that the
+    // first group has everything, 1 : 1.
+    let trace = kept(&crowd(&[(1, 1), (1, 2), (2, 3)], 30), |user, time, _| user != 3 || time >= 4 * DAY);
+    let simulated = played(&trace, 42, &lots("Lottery = proportional"), 30 * DAY);
+    for (user, part) in [("group1.user1@trace", 0.3), ("group1.user2@trace", 0.3), ("group2.user3@trace", 0.4)] {
+        near(share(&simulated, user, 5), part);
+    }
+    let early = &simulated.over_time[1..4];
+    assert!(early.iter().all(|step| !step.shares.contains_key("group2.user3@trace")));
+    let first: f64 = early.iter().map(|step| step.shares["group1.user1@trace"]).sum::<f64>() / 3.0;
+    // Some 2,900 lots: a standard deviation of 0.009.
+    assert!((first - 0.5).abs() < 0.03, "{first}");
+}
+
+#[test]
+fn who_draws_more_than_it_asks_for_leaves_the_rest_to_the_others() {
+    // One job in twenty minutes, an hour long on the average, is 3 cores of 30 instead of 12: the lots of the third user are
+    // drawn as long as it has a job, so it waits for few cycles, and the others have 1 : 1 of what is left.
+    let trace = kept(&crowd(&[(1, 1), (1, 2), (2, 3)], 24), |user, _, number| user != 3 || number % 24 == 3);
+    let simulated = played(&trace, 30, &lots("Lottery = proportional"), 24 * DAY);
+    let [first, second, third] = ["group1.user1@trace", "group1.user2@trace", "group2.user3@trace"];
+    let of_both = share(&simulated, first, 1) + share(&simulated, second, 1);
+    near(share(&simulated, first, 1) / of_both, 0.5);
+    let of_third = share(&simulated, third, 1);
+    assert!((of_third - 3.0 / 28.8).abs() < 0.01, "{of_third}");
+    let third = simulated.submitters.iter().find(|line| line.name == third).unwrap();
+    // Some 2.4 cores get free in a cycle, each drawn with the chance 0.4: within three cycles in 97 of 100.
+    assert!(third.wait.p95 <= 4.0 * CYCLE as f64, "{:?}", third.wait);
+}
+
+#[test]
+fn the_time_a_job_is_allowed_counts_where_a_policy_looks_at_it() {
+    // One core, busy until 600. The older job may take 1000 minutes, the younger ten.
+    let job = |id: i64, submit: i64, run: i64, asked: i64| {
+        format!("{id} {submit} -1 {run} -1 -1 -1 1 {asked} -1 1 1 1 -1 -1 -1 -1 -1\n")
+    };
+    let trace = job(1, 0, 600, 600) + &job(2, 10, 50, 60_000) + &job(3, 20, 50, 600);
+    let waits = |base: &Snapshot| {
+        let workload = swf::read(&mut trace.as_bytes()).unwrap();
+        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let mut machines = Alike::new(&workload, &rules, base, 1);
+        let plan = Plan { interval: 60, until: Some(650), step: None };
+        let simulated = simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap();
+        assert_eq!((simulated.jobs.completed, simulated.jobs.running), (1, 1));
+        simulated.never_started[0].job.clone()
+    };
+    let dump = "Cluster - 'c'\nParent - 'root'\nAccount - 'group1':Fairshare=1\nParent - 'group1'\nUser - 'user1':Fairshare=1\n";
+    // A core for ten minutes is 1/10 of the cluster by time, for a thousand 1/1000: the younger goes first.
+    let size = "PriorityWeightJobSize=10000\n";
+    assert_eq!(waits(&slurm(&format!("{size}PriorityFlags=SMALL_RELATIVE_TO_TIME\n"), dump)), "2.0");
+    assert_eq!(waits(&slurm(size, dump)), "3.0");
+    assert_eq!(waits(&condor("", &[])), "3.0");
+}
+
+#[test]
 fn equal_users_end_equal_under_each_policy() {
     let users: Vec<(i64, i64)> = (1..=5).map(|user| (1, user)).collect();
     let trace = crowd(&users, 8);
