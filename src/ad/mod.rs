@@ -165,7 +165,10 @@ impl ClassAd {
 
     /// Sets an attribute to a value. The name's first spelling and place stay when it is there already.
     pub fn insert(&mut self, name: impl Into<Name>, value: impl Into<Value>) {
-        self.insert_expr(name.into(), &value.into().to_expr());
+        let value = value.into();
+        // Without an expression of its own, if it is a constant.
+        let attribute = value.to_literal().map_or_else(|| Attribute::from(&value.to_expr()), Attribute::Literal);
+        self.set(name.into(), attribute);
     }
 
     /// Sets an attribute to an expression.
