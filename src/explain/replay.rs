@@ -55,7 +55,7 @@ impl Before {
         let view = View::of(&market, &asker.ad);
         let stake = Stake::of(&view, &submitter);
         let explanation = view.explanation(subject.id.to_string(), submitter);
-        Before { explanation, stake, market, asker }
+        Before { market, asker, explanation, stake }
     }
 
     /// With what the cycle made of it.
