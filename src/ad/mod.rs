@@ -247,6 +247,13 @@ impl ClassAd {
         self.values.reserve_exact(attributes);
     }
 
+    /// A copy with room for so many more attributes.
+    pub(crate) fn copy_with_room(&self, attributes: usize) -> Self {
+        let mut values = Vec::with_capacity(self.values.len() + attributes);
+        values.extend_from_slice(&self.values);
+        ClassAd { shape: self.shape.clone(), values, chained: self.chained.clone() }
+    }
+
     /// The ad whose attributes show through where this one has none.
     pub fn chained(&self) -> Option<&Arc<ClassAd>> {
         self.chained.as_ref()

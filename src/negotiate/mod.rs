@@ -46,9 +46,10 @@ use crate::negotiate::market::{Classes, Market};
 use crate::negotiate::offer::Offers;
 use crate::negotiate::preemption::{Groups, Introduction, LiveUsage};
 use crate::negotiate::rules::Rules;
+use crate::negotiate::scene::Opened;
 use crate::pool::facts::Facts;
 use crate::pool::projection::{is_projected, project};
-use crate::pool::slot::is_slot;
+use crate::pool::slot::{copies, is_slot};
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Deal, End, Opening, PriorityPolicy};
 use crate::queue::job::JobId;
@@ -93,6 +94,9 @@ pub enum Path {
 pub trait Watch {
     /// A phase begins; the one before is over.
     fn begins(&mut self, phase: &'static str);
+
+    /// The slots know their users, and nobody was served yet.
+    fn opens(&mut self, _: Opened<'_>) {}
 }
 
 /// Nobody watches.
@@ -142,7 +146,16 @@ pub struct Prospect {
 /// # Ok::<(), classmate::error::SyntaxError>(())
 /// ```
 pub fn run_with_prospects(snapshot: &Snapshot) -> Result<Cycle, ConfigError> {
-    let slots = snapshot.slots.par_iter().cloned().collect();
+    let slots = copies(&snapshot.slots);
+    phases(snapshot, slots, Path::Fast, true, &mut Unwatched)
+}
+
+/// As [`run_with_prospects`], but the slots are taken out of the snapshot, which saves a copy of them.
+///
+/// # Errors
+/// As [`negotiate`].
+pub fn run_with_prospects_taking(snapshot: &mut Snapshot) -> Result<Cycle, ConfigError> {
+    let slots = std::mem::take(&mut snapshot.slots);
     phases(snapshot, slots, Path::Fast, true, &mut Unwatched)
 }
 
@@ -152,7 +165,7 @@ pub fn run_with_prospects(snapshot: &Snapshot) -> Result<Cycle, ConfigError> {
 /// As [`negotiate`].
 pub fn run(snapshot: &Snapshot, path: Path, watch: &mut dyn Watch) -> Result<Cycle, ConfigError> {
     watch.begins("slots");
-    let slots = snapshot.slots.par_iter().cloned().collect();
+    let slots = copies(&snapshot.slots);
     phases(snapshot, slots, path, false, watch)
 }
 
@@ -234,6 +247,15 @@ pub(crate) fn run_open(
     watch.begins("introduce");
     let live = Arc::new(LiveUsage::new(quotas.clone().map(|quotas| quotas as Arc<dyn Groups>)));
     introduce(&mut slots, rules, &*policy, quotas.as_deref(), &live, &mut settings);
+    watch.opens(Opened {
+        slots: &mut slots,
+        rules,
+        policy,
+        submitters: &submitters,
+        size: &size,
+        quotas: quotas.as_ref(),
+        settings: &settings,
+    });
     let total_slots = slots.len();
     let offered = single::offered(&queue, known);
     let mut left_out = left_out(strange, snapshot, &queue, known);
