@@ -1,5 +1,6 @@
 //! The string of the language: immutable bytes, shared, one pointer wide.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
@@ -25,6 +26,11 @@ impl Text {
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0.slice
+    }
+
+    /// As text; what is not UTF-8 becomes `�`.
+    pub fn to_string_lossy(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(self)
     }
 }
 
@@ -52,7 +58,7 @@ impl fmt::Debug for Text {
 
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(self))
+        f.write_str(&self.to_string_lossy())
     }
 }
 

@@ -165,7 +165,10 @@ impl ClassAd {
 
     /// Sets an attribute to a value. The name's first spelling and place stay when it is there already.
     pub fn insert(&mut self, name: impl Into<Name>, value: impl Into<Value>) {
-        self.insert_expr(name.into(), &value.into().to_expr());
+        let value = value.into();
+        // Without an expression of its own, if it is a constant.
+        let attribute = value.to_literal().map_or_else(|| Attribute::from(&value.to_expr()), Attribute::Literal);
+        self.set(name.into(), attribute);
     }
 
     /// Sets an attribute to an expression.
@@ -242,6 +245,13 @@ impl ClassAd {
     /// Makes room for so many more attributes and no more.
     pub(crate) fn reserve(&mut self, attributes: usize) {
         self.values.reserve_exact(attributes);
+    }
+
+    /// A copy with room for so many more attributes.
+    pub(crate) fn copy_with_room(&self, attributes: usize) -> Self {
+        let mut values = Vec::with_capacity(self.values.len() + attributes);
+        values.extend_from_slice(&self.values);
+        ClassAd { shape: self.shape.clone(), values, chained: self.chained.clone() }
     }
 
     /// The ad whose attributes show through where this one has none.

@@ -13,10 +13,8 @@ use crate::cli::negotiate::{PoolFiles, refused, snapshot};
 use crate::cli::policy::PolicyArguments;
 use crate::cli::{Failure, Streams, complain, page, parsed, written};
 use crate::eval::scope::Scope;
-use crate::explain::cycle::{Asked, story};
-use crate::explain::obstacle::of_cycle;
-use crate::explain::view::View;
-use crate::explain::{Explanation, Market, find, group, slot, submitter};
+use crate::explain::replay::{self, Subject};
+use crate::explain::{Market, find, group, slot, submitter};
 use crate::negotiate::{Snapshot, negotiate};
 use crate::report::explain::{self as report, Layout};
 use crate::syntax::parse::ParseOptions;
@@ -94,7 +92,11 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let json = arguments.format == Form::Json;
     let mut out = page(!json);
     let printed = if let Some(wanted) = &about.job {
-        let explanation = of_job(&snapshot, wanted, arguments.no_cycle, streams)?;
+        let subject = subject(&snapshot, wanted, streams)?;
+        let (explanation, rest) =
+            replay::of_job(&mut snapshot, &subject, !arguments.no_cycle).map_err(|error| refused(&error))?;
+        // The process ends here; to give back every single ad of a large pool before would take long.
+        std::mem::forget(rest);
         let layout = Layout { policies: arguments.policies };
         if json { object(&mut out, &explanation) } else { report::write(&mut out, &explanation, layout, streams.out) }
     } else {
@@ -119,7 +121,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             if json { object(&mut out, &found) } else { report::write_steps(&mut out, &title, &found.steps) }
         }
     };
-    written(printed.and_then(|()| out.flush()))
+    let written = written(printed.and_then(|()| out.flush()));
+    std::mem::forget(snapshot);
+    written
 }
 
 fn object(out: &mut impl Write, found: &impl Serialize) -> std::io::Result<()> {
@@ -146,7 +150,8 @@ fn nothing(what: &str, name: &str, known: &[String]) -> Failure {
     }
 }
 
-fn of_job(snapshot: &Snapshot, wanted: &str, no_cycle: bool, streams: Streams) -> Result<Explanation, Failure> {
+/// The job that is asked about.
+fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<Subject, Failure> {
     let text = wanted.trim();
     let number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.').then_some(text);
     let found = match number {
@@ -173,18 +178,5 @@ fn of_job(snapshot: &Snapshot, wanted: &str, no_cycle: bool, streams: Streams) -
         return Err(Failure::input(format!("{what} `{text}`"))
             .help(&format!("{} jobs were read; a number is cluster.process", snapshot.jobs.len())));
     };
-    let submitter = job.submitter.to_string();
-    let (market, asker) = Market::with(snapshot, ad, &job.submitter).map_err(|error| refused(&error))?;
-    let view = View::of(&market, &asker.ad);
-    let mut explanation = view.explanation(job.id.to_string(), submitter.clone());
-    if !no_cycle {
-        let outcome = negotiate(snapshot).map_err(|error| refused(&error))?;
-        let asked = Asked { id: job.id, submitter: &submitter, activity: job.activity, asker: &asker };
-        let story = story(&outcome, snapshot, &view, &asked).map_err(|error| refused(&error))?;
-        let mut causes = of_cycle(&story, &outcome, &view, &asked);
-        causes.append(&mut explanation.causes);
-        explanation.causes = causes;
-        explanation.cycle = Some(story);
-    }
-    Ok(explanation)
+    Ok(Subject::of(&job, ad))
 }

@@ -95,6 +95,18 @@ pub(crate) fn steps(count: u64, what: &str) -> ProgressBar {
     bar
 }
 
+/// How much was written so far, and how fast; hidden unless standard error is a terminal.
+pub(crate) fn written() -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {bytes} {binary_bytes_per_sec}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
 /// Progress of a simulation over so many jobs, with both clocks; hidden unless standard error is a terminal.
 pub(crate) fn clocks(count: u64) -> ProgressBar {
     let bar = steps(count, "");

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use crate::analysis::evaluate::unknown;
 use crate::cli::input::{self, unreadable};
 use crate::cli::settings::{contents, of_files};
-use crate::cli::{Failure, Streams, complain, written};
+use crate::cli::{Failure, Streams, columns, complain, page, written};
 use crate::error::Severity;
 use crate::format::detect::detect_file;
 use crate::format::{Format, Reader};
@@ -19,6 +19,7 @@ use crate::lint::catalogue;
 use crate::lint::expression::{Question, Role};
 use crate::lint::universe::Universe;
 use crate::lint::{Alarm, Edit, Excerpt, config, edited, expression, submit, suite};
+use crate::report::fold::Folded;
 use crate::report::{counted, lint as report};
 use crate::syntax::parse::ParseOptions;
 use crate::syntax::token::Quoting;
@@ -94,8 +95,8 @@ enum Form {
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
     if arguments.list {
+        let mut out = page(true);
         written(report::list(&mut out).and_then(|()| out.flush()))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -118,6 +119,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
             complain(&format!("{} made", counted(changed, "change")));
         }
     }
+    let width = columns().filter(|_| arguments.format == Form::Text);
+    let mut out = Folded::but_sources(BufWriter::new(std::io::stdout().lock()), width);
     let printed = match arguments.format {
         Form::Text => report::write(&mut out, &alarms, streams.out),
         form => {

@@ -319,10 +319,14 @@ pub(crate) fn complain(message: &str) {
 
 /// Standard output; text is folded to the width of a terminal, or to `COLUMNS`.
 pub(crate) fn page(text: bool) -> Folded<BufWriter<StdoutLock<'static>>> {
-    let terminal = comfy_table::Table::new().width().filter(|_| text);
+    Folded::new(BufWriter::new(std::io::stdout().lock()), columns().filter(|_| text))
+}
+
+/// The width of the terminal, or `COLUMNS`; none if standard output is no terminal.
+pub(crate) fn columns() -> Option<usize> {
+    let terminal = comfy_table::Table::new().width();
     let asked = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let width = terminal.map(|columns| asked().unwrap_or(usize::from(columns)));
-    Folded::new(BufWriter::new(std::io::stdout().lock()), width)
+    terminal.map(|columns| asked().unwrap_or(usize::from(columns)))
 }
 
 /// Writing to a pipe that was closed, as by `head`, ends the command quietly.

@@ -66,13 +66,13 @@ pub(super) struct Arguments {
     #[arg(long)]
     reference_path: bool,
     /// Threads that work at the same time; by default one a processor. The outcome does not depend on it
-    #[arg(long, value_name = "NUMBER")]
-    threads: Option<usize>,
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
     /// How many matches the table lists: `all`, `none` or a number
     #[arg(long, value_name = "HOW MANY", default_value = "all")]
     matches: Shown,
     /// Play so many cycles: matched jobs run, jobs that have run are gone, and priorities move
-    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["ad", "matches"],
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["ad", "matches", "stats", "reference_path"],
           value_parser = clap::value_parser!(u32).range(1..))]
     cycles: Option<u32>,
     /// Seconds from one cycle to the next [default: that of the settings]
@@ -151,7 +151,7 @@ impl FromStr for Shown {
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     if let Some(threads) = arguments.threads {
         // A pool of threads that is there already stays: then this process has run a cycle before.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build_global();
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
     }
     let mut watch = Stopwatch::start();
     let mut notes = Notes::default();

@@ -11,7 +11,7 @@ use crate::cli::{Failure, Streams, written};
 use crate::explain::reasons::common;
 use crate::negotiate::negotiate;
 use crate::report::cycle::{CycleReport, page};
-use crate::whatif::kinds;
+use crate::whatif::kind::kinds;
 
 /// Write a page about a cycle: groups, submitters, spins, slots, why jobs did not run, and the audit of attributes.
 ///

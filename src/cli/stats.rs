@@ -74,6 +74,8 @@ pub(super) struct Measured {
     scalar_fallbacks: u64,
     /// Autoclusters that were asked slot by slot.
     asked_by_slot: usize,
+    /// Why all of them were; null if that was not needed.
+    slot_by_slot: Option<&'static str>,
 }
 
 impl Measured {
@@ -82,7 +84,8 @@ impl Measured {
         let seconds = |of: &dyn Fn(&Phase) -> bool| {
             watch.phases.iter().filter(|phase| of(phase)).map(|phase| phase.seconds).sum()
         };
-        let (slots, classes) = (cycle.outcome.statistics.total_slots, cycle.classes.unwrap_or_default());
+        let (statistics, classes) = (&cycle.outcome.statistics, cycle.classes.unwrap_or_default());
+        let slots = statistics.total_slots;
         Self {
             load_seconds: seconds(&|phase| phase.name == "load"),
             cycle_seconds: seconds(&|phase| phase.name != "load"),
@@ -93,7 +96,8 @@ impl Measured {
             request_classes: if cycle.classes.is_some() { classes.requests } else { cycle.requests },
             batched: classes.batched,
             scalar_fallbacks: classes.scalar,
-            asked_by_slot: classes.by_slot,
+            asked_by_slot: if cycle.by_slot.is_some() { statistics.autoclusters } else { classes.by_slot },
+            slot_by_slot: cycle.by_slot,
             phases: watch.phases,
         }
     }
@@ -109,14 +113,15 @@ impl Measured {
         writeln!(
             out,
             "{} slots in {} classes, {} requests in {} classes; {} atoms evaluated over columns, {} by the evaluator; {} \
-             autoclusters asked slot by slot",
+             autoclusters asked slot by slot{}",
             self.slots,
             self.slot_classes,
             self.requests,
             self.request_classes,
             self.batched,
             self.scalar_fallbacks,
-            self.asked_by_slot
+            self.asked_by_slot,
+            self.slot_by_slot.map_or_else(String::new, |why| format!(": {why}"))
         )
     }
 }

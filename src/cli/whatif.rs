@@ -18,6 +18,7 @@ use crate::lint::config::lint;
 use crate::name::Name;
 use crate::negotiate::play::{Plan, play};
 use crate::negotiate::{Outcome, Snapshot};
+use crate::pool::slot::copies;
 use crate::report::whatif as report;
 use crate::syntax::expr::Expr;
 use crate::syntax::parse::ParseOptions;
@@ -165,12 +166,12 @@ fn some_ads(count: usize, path: &Path) -> Result<(), Failure> {
     if count > 0 { Ok(()) } else { Err(Failure::input(format!("`{}` holds no slots", path.display()))) }
 }
 
-/// What comes of a cycle, or of several.
-fn ran(snapshot: &Snapshot, arguments: &Arguments, streams: Streams) -> Result<Ran, Failure> {
-    let ran = Ran::of(snapshot).map_err(|error| refused(&error))?;
+/// What comes of a cycle, which takes the slots, or of several.
+fn ran(snapshot: &mut Snapshot, arguments: &Arguments, streams: Streams) -> Result<Ran, Failure> {
     if arguments.cycles == 1 {
-        return Ok(ran);
+        return Ran::taking(snapshot).map_err(|error| refused(&error));
     }
+    let ran = Ran::of(snapshot).map_err(|error| refused(&error))?;
     let interval = match arguments.interval {
         Some(interval) => interval,
         None => {
@@ -209,20 +210,25 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     expectations(&arguments.shown, streams)?;
     let mut before = snapshot_but_settings(&arguments.files, &mut notes, streams.err)?;
     // There are many jobs, and one copy of them will do: they are changed when the cycle before the change has run.
-    let mut jobs = std::mem::take(&mut before.jobs);
+    let (mut jobs, slots) = (std::mem::take(&mut before.jobs), std::mem::take(&mut before.slots));
     let mut after = before.clone();
+    after.slots = copies(&slots);
+    before.slots = slots;
     std::mem::swap(&mut before.jobs, &mut jobs);
     before.policy = arguments.policy.read_as(arguments.policy_before, directory, &mut before, &mut notes)?;
     configure(&mut after, arguments, &mut notes, streams)?;
     std::mem::swap(&mut after.jobs, &mut before.jobs);
     after.policy = arguments.policy.read(directory, &mut after, &mut notes)?;
     std::mem::swap(&mut after.jobs, &mut before.jobs);
-    let old = ran(&before, arguments, streams)?;
+    let old = ran(&mut before, arguments, streams)?;
     std::mem::swap(&mut after.jobs, &mut before.jobs);
     change(&mut after, arguments, &mut notes, streams)?;
     notes.show(streams.err);
-    let new = ran(&after, arguments, streams)?;
-    show(&Difference::between(&old, &new), &arguments.shown, streams)
+    let new = ran(&mut after, arguments, streams)?;
+    let shown = show(&Difference::between(&old, &new), &arguments.shown, streams);
+    // The process ends here; to give back every single ad of a large pool before would take long.
+    std::mem::forget((before, after, old, new));
+    shown
 }
 
 pub(super) fn diff(arguments: &DiffArguments, streams: Streams) -> Result<ExitCode, Failure> {

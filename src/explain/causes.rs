@@ -382,7 +382,7 @@ fn quoted(view: &View<'_>, condition: &Condition, word: &str) -> Option<String> 
         (!name.to_string().eq_ignore_ascii_case(word)).then_some(name)
     })?;
     view.market.slots.iter().find_map(|slot| {
-        let value = slot.constant(of_slot)?;
+        let value = slot.ad.constant(of_slot)?;
         let text = String::from_utf8_lossy(value.as_bytes()?).into_owned();
         text.eq_ignore_ascii_case(word).then_some(text)
     })
@@ -401,7 +401,7 @@ fn beside(view: &View<'_>, condition: &Condition, of_job: bool, slots: &[u32]) -
             continue;
         }
         seen.push(name);
-        let first = slots.first().and_then(|at| view.market.slots.get(*at as usize));
+        let first = slots.first().and_then(|at| view.market.slots.get(*at as usize)).map(|slot| &slot.ad);
         let of_the_job = match (place, of_job) {
             (Place::My, true) | (Place::Target, false) => true,
             (Place::My, false) | (Place::Target, true) => false,

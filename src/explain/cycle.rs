@@ -5,21 +5,19 @@
 use serde::Serialize;
 
 use crate::ad::ClassAd;
-use crate::config::ConfigError;
-use crate::explain::clauses::{Clause, Condition, Plan, Truth};
-use crate::explain::limit::{LimitStand, limits};
+use crate::explain::Market;
+use crate::explain::clauses::Clause;
+use crate::explain::limit::{LimitStand, at_the_end};
 use crate::explain::order::Rank;
-use crate::explain::panel::Panel;
+use crate::explain::stake::Stake;
 use crate::explain::stand::{GroupStand, stand};
 use crate::explain::taken::{Loser, Taken, taken};
 use crate::explain::turn::{Turn, ceiling, turns};
-use crate::explain::view::View;
-use crate::name::Name;
 use crate::negotiate::outcome::{Match, Rejected};
+use crate::negotiate::quotas::Division;
 use crate::negotiate::scene::Asker;
 use crate::negotiate::summary::Stopped;
 use crate::negotiate::{Outcome, Snapshot};
-use crate::program::Side;
 use crate::queue::job::{Activity, JobId};
 
 /// What a cycle makes of a job.
@@ -80,13 +78,15 @@ pub(super) fn number(text: &str) -> Option<(i64, i64)> {
     Some((cluster.parse().ok()?, process.parse().ok()?))
 }
 
-/// Tells what a cycle made of a job.
-///
-/// # Errors
-/// A setting of the configuration that is wrong.
-pub fn story(outcome: &Outcome, snapshot: &Snapshot, view: &View<'_>, asked: &Asked<'_>) -> Result<Story, ConfigError> {
+/// Tells what a cycle made of a job that could use these slots; `division` is what the groups were granted, if there are any.
+pub fn story(
+    outcome: &Outcome,
+    snapshot: &Snapshot,
+    division: Option<&Division>,
+    (market, stake): (&Market, &Stake),
+    asked: &Asked<'_>,
+) -> Story {
     let Asked { id, submitter, asker, .. } = *asked;
-    let market = view.market;
     let name = id.to_string();
     let matched = outcome.matches.iter().find(|made| made.job == name).cloned();
     let within = |one: &&Rejected| {
@@ -110,54 +110,26 @@ pub fn story(outcome: &Outcome, snapshot: &Snapshot, view: &View<'_>, asked: &As
     let line = outcome.submitters.iter().position(|line| line.submitter == submitter);
     let summary = line.map(|at| &outcome.submitters[at]);
     let turns = turns(outcome, submitter);
-    let usable = view.matching();
     let place = line.filter(|_| !turns.is_empty()).map(|at| at + 1);
-    Ok(Story {
+    Story {
         place,
         priority: summary.and_then(|line| line.priority),
         standing: summary.and_then(|line| line.priority).map(|priority| market.order.standing(priority)),
         submitter_matched: summary.map_or(0, |line| line.matched),
         submitter_idle: summary.map_or(0, |line| line.idle),
         stopped: summary.map(|line| line.stopped),
-        group: stand(outcome, snapshot, submitter)?,
+        group: stand(outcome, division, submitter),
         usage: asker.standing.usage,
         ceiling: ceiling(snapshot, submitter),
-        limits: limits(outcome, market, &asker.ad),
-        preemption: preemption(view, submitter, &usable),
+        limits: at_the_end(&stake.limits, outcome),
+        preemption: stake.preemption.clone(),
         displaced: displaced(outcome, &asker.ad, submitter),
-        taken: taken(outcome, market, &Loser { submitter, job: &name }, &usable),
+        taken: taken(outcome, market, &Loser { submitter, job: &name }, &stake.usable),
         rank: market.order.rank(&name).cloned(),
         matched,
         refused,
         turns,
-    })
-}
-
-/// The conditions of `PREEMPTION_REQUIREMENTS` for the slots of others that it keeps from the job.
-fn preemption(view: &View<'_>, submitter: &str, usable: &[usize]) -> Vec<Clause> {
-    let market = view.market;
-    let Some(expr) = &market.rules.preemption.requirements else { return Vec::new() };
-    let others =
-        |at: &&usize| market.looked_at[**at] && market.users[**at].as_deref().is_some_and(|user| user != submitter);
-    let slots: Vec<&ClassAd> = usable.iter().filter(others).map(|at| &market.slots[*at]).collect();
-    let Some(first) = slots.first() else { return Vec::new() };
-    let name = Name::new("PREEMPTION_REQUIREMENTS");
-    let mut with = (*first).clone();
-    with.insert_expr(name, expr);
-    let plan = Plan::of(&with, name);
-    let panel = Panel::with(slots, view.job, &[expr], &market.settings);
-    let all: Vec<u32> = (0..panel.ads.len() as u32).collect();
-    let column = |condition: &Condition| {
-        let found = panel.values(view.job, Side::Row, &condition.expr, &all);
-        found.of.iter().map(|value| Truth::of(&found.values[*value as usize])).collect::<Vec<_>>()
-    };
-    let columns: Vec<Vec<Truth>> = plan.conditions.iter().map(column).collect();
-    let rows = (0..all.len()).map(|at| columns.iter().map(|column| column[at]).collect::<Vec<_>>());
-    let refused: Vec<Vec<Truth>> = rows.filter(|row| row.first() != Some(&Truth::True)).collect();
-    if refused.is_empty() {
-        return Vec::new();
     }
-    plan.counted(refused.iter().map(|row| (row.as_slice(), 1)))
 }
 
 /// The match that takes the slot a job runs in.

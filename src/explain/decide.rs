@@ -123,7 +123,7 @@ pub(super) fn deciding(view: &View<'_>, plan: &Plan, of_job: bool, at: usize, ki
 
 /// A condition, or what decides it in the ad opposite if it only names something there.
 fn followed(view: &View<'_>, decider: Decider, depth: usize) -> Vec<Decider> {
-    let slot = |at: u32| &view.market.slots[at as usize];
+    let slot = |at: u32| &view.market.slots[at as usize].ad;
     let Some(first) = decider.slots.first() else { return vec![decider] };
     let holder = if decider.of_job { view.job } else { slot(*first) };
     let Some(name) = named(&decider.condition.expr, holder) else { return vec![decider] };

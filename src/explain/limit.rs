@@ -1,5 +1,7 @@
 //! The concurrency limits a job asks for, and who holds them.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::ad::ClassAd;
@@ -23,25 +25,18 @@ pub struct LimitStand {
     pub holders: Vec<(String, f64)>,
 }
 
-/// The concurrency limits that a job asks for.
-pub(super) fn limits(outcome: &Outcome, market: &Market, job: &ClassAd) -> Vec<LimitStand> {
+/// The concurrency limits that a job asks for, as they are held before a cycle.
+pub(super) fn limits(market: &Market, job: &ClassAd) -> Vec<LimitStand> {
     let Some(text) = Facts::of(job, &market.settings).string("ConcurrencyLimits") else { return Vec::new() };
     let mut found = Vec::new();
     for wanted in demands(&text.to_ascii_lowercase()) {
-        let mut holders: std::collections::BTreeMap<String, f64> = std::collections::BTreeMap::new();
-        let mut hold = |who: &str, text: &[u8]| {
-            for held in demands(text).filter(|held| held.name == wanted.name) {
-                *holders.entry(who.to_owned()).or_default() += held.amount;
-            }
-        };
+        let mut holders: BTreeMap<String, f64> = BTreeMap::new();
         for (slot, user) in market.slots.iter().zip(&market.users) {
-            let facts = Facts::of(slot, &market.settings);
+            let facts = Facts::of(&slot.ad, &market.settings);
             for held in ["ConcurrencyLimits", "PreemptingConcurrencyLimits"].iter().filter_map(|by| facts.string(*by)) {
-                hold(user.as_deref().unwrap_or("nobody"), &held.to_ascii_lowercase());
+                let who = user.as_deref().unwrap_or("nobody");
+                hold(&mut holders, wanted.name, who, &held.to_ascii_lowercase());
             }
-        }
-        for made in &outcome.matches {
-            hold(&made.submitter, made.limits.as_deref().unwrap_or_default().as_bytes());
         }
         found.push(LimitStand {
             name: String::from_utf8_lossy(wanted.name).into_owned(),
@@ -51,6 +46,26 @@ pub(super) fn limits(outcome: &Outcome, market: &Market, job: &ClassAd) -> Vec<L
         });
     }
     found
+}
+
+/// The limits as they are held at the end of a cycle.
+pub(super) fn at_the_end(before: &[LimitStand], outcome: &Outcome) -> Vec<LimitStand> {
+    let after = |limit: &LimitStand| {
+        let mut holders: BTreeMap<String, f64> = limit.holders.iter().cloned().collect();
+        for made in &outcome.matches {
+            let held = made.limits.as_deref().unwrap_or_default().as_bytes();
+            hold(&mut holders, limit.name.as_bytes(), &made.submitter, held);
+        }
+        LimitStand { holders: holders.into_iter().collect(), ..limit.clone() }
+    };
+    before.iter().map(after).collect()
+}
+
+/// Adds what somebody holds of a resource.
+fn hold(holders: &mut BTreeMap<String, f64>, name: &[u8], who: &str, held: &[u8]) {
+    for held in demands(held).filter(|held| held.name == name) {
+        *holders.entry(who.to_owned()).or_default() += held.amount;
+    }
 }
 
 /// A limit of which not enough is left.

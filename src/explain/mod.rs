@@ -17,7 +17,9 @@ pub mod order;
 mod panel;
 pub mod prose;
 pub mod reasons;
+pub mod replay;
 pub mod slot;
+pub mod stake;
 pub mod stand;
 pub mod submitter;
 pub mod suggestion;
@@ -104,8 +106,8 @@ pub struct Explanation {
 
 /// Slots as a cycle sees them, the settings and the clock.
 pub struct Market {
-    /// The ads of the slots, with the Requirements that matchmaking uses.
-    pub slots: Vec<ClassAd>,
+    /// The slots; their ads have the Requirements that matchmaking uses.
+    pub slots: Vec<Slot>,
     /// Their names.
     pub names: Vec<String>,
     /// Which of them a cycle looks at.
@@ -130,7 +132,7 @@ impl Market {
     /// # Errors
     /// A setting of the configuration that is wrong, or not supported.
     pub fn of(snapshot: &Snapshot) -> Result<Self, ConfigError> {
-        scene(snapshot, &[]).map(|(scene, _)| Market::seen(scene, snapshot))
+        scene(snapshot, &[]).map(|(scene, _)| Market::seen(scene, Besides::of(snapshot)))
     }
 
     /// As [`Market::of`], with a job as slots see it: the negotiator tells them how its submitter stands.
@@ -138,50 +140,55 @@ impl Market {
     /// # Errors
     /// As [`Market::of`].
     pub fn with(snapshot: &Snapshot, job: &ClassAd, submitter: &[u8]) -> Result<(Self, Asker), ConfigError> {
-        let (scene, askers) = scene(snapshot, &[(job, submitter)])?;
-        let market = Market::seen(scene, snapshot);
-        let standing = Standing { priority: 0.0, usage: 0.0, floor: 0 };
-        let unknown = || Asker { ad: job.clone(), standing };
-        Ok((market, askers.into_iter().next().unwrap_or_else(unknown)))
+        let (market, askers) = Market::asked(snapshot, &[(job, submitter)])?;
+        Ok((market, askers.into_iter().next().unwrap_or_else(|| unknown(job))))
     }
 
-    fn seen(scene: Scene, snapshot: &Snapshot) -> Self {
-        let mut market = Market::from(scene);
-        market.order = Order::of(snapshot);
-        if let Some(constraint) = &market.rules.slots {
-            let settings = &market.settings;
-            let out = |ad: &&ClassAd| is_slot(ad) && truth(Scope::new(ad, settings), constraint) != Truth::True;
-            let out = snapshot.slots.par_iter().filter(out);
-            let out = out.filter_map(|ad| Slot::new(ad.clone(), &market.rules.weighing, settings));
-            market.left_out = out.collect();
-        }
-        market
+    /// As [`Market::of`], with jobs and their submitters as slots see them.
+    fn asked(snapshot: &Snapshot, asking: &[(&ClassAd, &[u8])]) -> Result<(Self, Vec<Asker>), ConfigError> {
+        let (scene, askers) = scene(snapshot, asking)?;
+        Ok((Market::seen(scene, Besides::of(snapshot)), askers))
+    }
+
+    fn seen(Scene { slots, rules, settings }: Scene, Besides { order, left_out }: Besides) -> Self {
+        let looked_at = slots.par_iter().map(|slot| rules.trim.keeps(slot, &settings)).collect();
+        let names = slots.par_iter().map(|slot| slot.name.to_string()).collect();
+        let users = slots.iter().map(|slot| slot.user.as_ref().map(ToString::to_string)).collect();
+        let weights = slots.iter().map(|slot| slot.weight).collect();
+        Market { slots, names, looked_at, users, weights, left_out, order, rules, settings }
     }
 
     /// How many slots match a job.
     pub fn matching(&self, job: &ClassAd) -> usize {
-        self.slots.par_iter().filter(|slot| symmetric(job, slot, &self.settings)).count()
+        self.slots.par_iter().filter(|slot| symmetric(job, &slot.ad, &self.settings)).count()
     }
 }
 
-impl From<Scene> for Market {
-    fn from(Scene { slots, rules, settings }: Scene) -> Self {
-        let looked_at = slots.iter().map(|slot| rules.trim.keeps(slot, &settings)).collect();
-        let names = slots.iter().map(|slot| slot.name.to_string()).collect();
-        let users = slots.iter().map(|slot| slot.user.as_ref().map(ToString::to_string)).collect();
-        let weights = slots.iter().map(|slot| slot.weight).collect();
-        Market {
-            slots: slots.into_iter().map(|slot| slot.ad).collect(),
-            names,
-            looked_at,
-            users,
-            weights,
-            left_out: Vec::new(),
-            order: Order::default(),
-            rules,
-            settings,
-        }
+/// A job of somebody of whom nothing is known.
+fn unknown(job: &ClassAd) -> Asker {
+    Asker { ad: job.clone(), standing: Standing { priority: 0.0, usage: 0.0, floor: 0 } }
+}
+
+/// What a snapshot tells besides the slots that take part.
+struct Besides {
+    order: Order,
+    left_out: Vec<Slot>,
+}
+
+impl Besides {
+    fn of(snapshot: &Snapshot) -> Self {
+        Besides { order: Order::of(snapshot), left_out: left_out(snapshot).unwrap_or_default() }
     }
+}
+
+/// The slots that `NEGOTIATOR_SLOT_CONSTRAINT` leaves out.
+fn left_out(snapshot: &Snapshot) -> Option<Vec<Slot>> {
+    let settings = snapshot.settings();
+    let rules = Rules::read(&snapshot.config, &settings).ok()?;
+    let constraint = rules.slots.as_ref()?;
+    let out = |ad: &&ClassAd| is_slot(ad) && truth(Scope::new(ad, &settings), constraint) != Truth::True;
+    let out = snapshot.slots.par_iter().filter(out);
+    Some(out.filter_map(|ad| Slot::new(ad.clone(), &rules.weighing, &settings)).collect())
 }
 
 /// The job of a snapshot with a number, or the first for which an expression holds.

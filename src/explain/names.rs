@@ -141,7 +141,7 @@ fn similar(market: &Market, job: &ClassAd, name: Name, (job_side, slot_side): (b
         ads.extend(job.chained().map(|parent| &**parent));
     }
     if slot_side {
-        ads.extend(market.slots.iter().take(LOOKED_AT));
+        ads.extend(market.slots.iter().take(LOOKED_AT).map(|slot| &slot.ad));
     }
     // Most ads have the same names.
     let mut seen: HashSet<Key> = HashSet::new();

@@ -330,7 +330,7 @@ fn replaced<'v>(view: &'v View<'_>, class: &Class) -> Vec<&'v Condition> {
 /// A change of the policy of slots that only their own conditions keep away; none if no slot is won.
 fn without(view: &View<'_>, class: &Class, conditions: &[&Condition]) -> Option<Suggestion> {
     let with = |at: usize| {
-        let mut slot = view.market.slots[at].clone();
+        let mut slot = view.market.slots[at].ad.clone();
         for condition in conditions {
             match own(condition.expr.tree(), condition.expr.root()).filter(|name| slot.contains(*name)) {
                 Some(name) => slot.insert(name, true),
@@ -362,7 +362,7 @@ fn without(view: &View<'_>, class: &Class, conditions: &[&Condition]) -> Option<
         first = first.into_iter().chain(own.first().copied()).min();
     }
     let first = first?;
-    let slot = &view.market.slots[first];
+    let slot = &view.market.slots[first].ad;
     let change = |condition: &&Condition| {
         let of_name = own(condition.expr.tree(), condition.expr.root()).filter(|name| slot.contains(*name));
         let (attribute, before) = match of_name {

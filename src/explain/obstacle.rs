@@ -6,8 +6,8 @@ use crate::explain::causes::{Cause, Reason};
 use crate::explain::clauses::{Joint, Truth, truth};
 use crate::explain::cycle::{Asked, Story};
 use crate::explain::limit::reached;
+use crate::explain::stake::Stake;
 use crate::explain::taken::gone;
-use crate::explain::view::View;
 use crate::negotiate::Outcome;
 use crate::negotiate::candidate::Tier;
 use crate::negotiate::outcome::{Match, Rejection};
@@ -17,8 +17,7 @@ use crate::queue::job::Activity;
 use crate::quota::story::slots;
 
 /// Why the job got no slot in the cycle although some match, the most telling first; or which it got.
-pub fn of_cycle(story: &Story, outcome: &Outcome, view: &View<'_>, asked: &Asked<'_>) -> Vec<Cause> {
-    let market = view.market;
+pub fn of_cycle(story: &Story, outcome: &Outcome, (market, stake): (&Market, &Stake), asked: &Asked<'_>) -> Vec<Cause> {
     let mut found = Vec::new();
     if let Some(made) = &story.matched {
         found.push(Cause::new(
@@ -32,10 +31,10 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, view: &View<'_>, asked: &Asked
         return found;
     }
     if story.taken.usable == 0 {
-        found.extend(partition(story, view, asked));
+        found.extend(partition(story, market, asked));
         return found;
     }
-    let weights = view.matching().into_iter().map(|at| market.weights[at]);
+    let weights = stake.usable.iter().map(|at| market.weights[*at]);
     let lightest = weights.fold(f64::INFINITY, f64::min).min(1e9);
     let rejection = story.refused.as_ref().map(|refused| refused.rejection);
     // Requests like one that met a limit are not tried again.
@@ -108,15 +107,15 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, view: &View<'_>, asked: &Asked
         let text = format!("{} slots in use that match like the jobs they run better", tally.prefers_its_job);
         found.push(Cause::new(Reason::Rank, text));
     }
-    found.extend(partition(story, view, asked));
+    found.extend(partition(story, market, asked));
     found.extend(gone(&story.taken, market, found.is_empty()));
     found
 }
 
 /// The partition of a job, if it keeps it from slots.
-fn partition(story: &Story, view: &View<'_>, asked: &Asked<'_>) -> Option<Cause> {
-    let (name, slots) = view.market.order.elsewhere(&asked.id.to_string(), view.market.names.iter())?;
-    let all = view.market.names.len();
+fn partition(story: &Story, market: &Market, asked: &Asked<'_>) -> Option<Cause> {
+    let (name, slots) = market.order.elsewhere(&asked.id.to_string(), market.names.iter())?;
+    let all = market.names.len();
     let taken = story.taken.usable;
     (slots > 0).then(|| {
         let text = format!("partition `{name}` of the job has {} of {all} slots, {taken} of which match", all - slots);

@@ -9,10 +9,12 @@ use crate::config::ConfigError;
 use crate::explain::Market;
 use crate::explain::cycle::{Asked, number, story};
 use crate::explain::obstacle::of_cycle;
+use crate::explain::stake::Stake;
 use crate::explain::view::View;
 use crate::negotiate::Snapshot;
 use crate::negotiate::outcome::Outcome;
-use crate::negotiate::scene::scene;
+use crate::negotiate::quotas::divide;
+use crate::negotiate::rules::Rules;
 use crate::queue::Job;
 use crate::queue::job::Activity;
 
@@ -40,8 +42,7 @@ const REQUESTS: usize = 50;
 /// A setting of the configuration that is wrong.
 pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<Common>, ConfigError> {
     let settings = snapshot.settings();
-    let market = Market::of(snapshot)?;
-    let domain = market.rules.knobs.accountant.domain.clone();
+    let domain = Rules::read(&snapshot.config, &settings)?.knobs.accountant.domain.clone();
     let jobs: Vec<Job<'_>> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain.as_deref(), &settings)).collect();
     let got: HashSet<&str> = outcome.matches.iter().map(|made| made.job.as_str()).collect();
     // By submitter, the idle jobs that got nothing, in the order of their numbers.
@@ -56,14 +57,18 @@ pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<Common>, Con
     waiting.sort_by_key(|(at, count)| (std::cmp::Reverse(*count), jobs[*at].id));
     waiting.truncate((EVALUATIONS / snapshot.slots.len().max(1)).clamp(1, REQUESTS));
     let asking: Vec<_> = waiting.iter().map(|(at, _)| (&*jobs[*at].ad, &*jobs[*at].submitter)).collect();
-    let (_, askers) = scene(snapshot, &asking)?;
+    let (market, askers) = Market::asked(snapshot, &asking)?;
+    let division = if outcome.groups.is_empty() { None } else { Some(divide(snapshot)?) };
     let mut found: BTreeMap<String, Common> = BTreeMap::new();
     for ((at, count), asker) in waiting.iter().zip(&askers) {
         let job = &jobs[*at];
         let submitter = job.submitter.to_string();
         let asked = Asked { id: job.id, submitter: &submitter, activity: job.activity, asker };
         let view = View::of(&market, &asker.ad);
-        let mut causes = of_cycle(&story(outcome, snapshot, &view, &asked)?, outcome, &view, &asked);
+        let stake = Stake::of(&view, &submitter);
+        let known = (&market, &stake);
+        let story = story(outcome, snapshot, division.as_ref(), known, &asked);
+        let mut causes = of_cycle(&story, outcome, known, &asked);
         causes.extend(view.causes());
         let text = causes.into_iter().next().map_or_else(|| "no slot was left".to_owned(), |cause| cause.text);
         let example = job.id.to_string();

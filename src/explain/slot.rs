@@ -84,7 +84,7 @@ impl<'m> Subject<'m> {
     fn of(market: &'m Market, name: &str) -> Option<Self> {
         if let Some(at) = market.names.iter().position(|one| one.eq_ignore_ascii_case(name)) {
             return Some(Subject {
-                ad: &market.slots[at],
+                ad: &market.slots[at].ad,
                 name: market.names[at].clone(),
                 user: market.users[at].clone(),
                 weight: market.weights[at],

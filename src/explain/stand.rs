@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use crate::config::ConfigError;
-use crate::negotiate::quotas::divide;
-use crate::negotiate::{Outcome, Snapshot};
+use crate::negotiate::Outcome;
+use crate::negotiate::quotas::Division;
 use crate::quota::story::slots;
 use crate::quota::summary::{GroupSummary, SurplusPolicy};
 
@@ -32,11 +31,7 @@ pub struct GroupStand {
 }
 
 /// The innermost group whose name begins the submitter's.
-pub(super) fn stand(
-    outcome: &Outcome,
-    snapshot: &Snapshot,
-    submitter: &str,
-) -> Result<Option<GroupStand>, ConfigError> {
+pub(super) fn stand(outcome: &Outcome, division: Option<&Division>, submitter: &str) -> Option<GroupStand> {
     let within = |group: &str| {
         submitter.len() > group.len()
             && submitter.is_char_boundary(group.len())
@@ -44,14 +39,11 @@ pub(super) fn stand(
             && submitter.as_bytes()[group.len()] == b'.'
     };
     let innermost = outcome.groups.iter().filter(|group| within(&group.name)).max_by_key(|group| group.name.len());
-    let Some(group) = innermost.or_else(|| outcome.groups.iter().find(|group| group.parent.is_none())) else {
-        return Ok(None);
-    };
-    let division = divide(snapshot)?;
-    let told = division.groups.into_iter().find(|one| one.summary.name == group.name);
-    let (why, steps) = told.map(|one| (one.why, one.story)).unwrap_or_default();
+    let group = innermost.or_else(|| outcome.groups.iter().find(|group| group.parent.is_none()))?;
+    let told = division.and_then(|division| division.groups.iter().find(|one| one.summary.name == group.name));
+    let (why, steps) = told.map(|one| (one.why.clone(), one.story.clone())).unwrap_or_default();
     let cap = capped(outcome, &group.name);
-    Ok(Some(GroupStand {
+    Some(GroupStand {
         group: group.name.clone(),
         quota: group.quota,
         allocated: group.granted(),
@@ -61,7 +53,7 @@ pub(super) fn stand(
         capped: cap.is_some(),
         why: cap.unwrap_or(why),
         steps,
-    }))
+    })
 }
 
 /// The nearest group above that accepts no surplus and of whose quota less than a slot is left, in a clause; none if

@@ -36,7 +36,7 @@ impl<'m> View<'m> {
     /// Looks at a job, as slots see it, against all slots.
     pub fn of(market: &'m Market, job: &'m ClassAd) -> Self {
         let plan = Plan::of(job, Name::new("Requirements"));
-        let panel = Panel::of(market.slots.iter().collect(), job, &market.settings);
+        let panel = Panel::of(market.slots.iter().map(|slot| &slot.ad).collect(), job, &market.settings);
         let kinds = Kinds::of(&panel, job, &plan);
         let absent = names::absent(market, &panel, job, &plan, &kinds);
         View { market, job, plan, panel, kinds, absent }
@@ -88,7 +88,7 @@ impl<'m> View<'m> {
         let refusing = kinds().find(|kind| !kind.accepts());
         let first = refusing.map_or(policy.first, |kind| kind.first);
         SlotPolicy {
-            text: self.market.slots[first].get("Requirements").map(|expr| expr.to_string()).unwrap_or_default(),
+            text: self.market.slots[first].ad.get("Requirements").map(|expr| expr.to_string()).unwrap_or_default(),
             slots: policy.size,
             accepting: kinds().filter(|kind| kind.accepts()).map(|kind| kind.size).sum(),
             example: self.market.names[first].clone(),

@@ -34,8 +34,11 @@ pub enum Shape {
 pub struct Pool {
     /// Slots.
     pub slots: u64,
-    /// Idle jobs.
+    /// Idle jobs, if there are no `passes`.
     pub jobs: u64,
+    /// 0: all submitters have as many jobs, and their priorities are drawn. Otherwise they have such priorities, and
+    /// together about as many jobs as there are slots, that the slots are dealt in so many passes over them.
+    pub passes: u32,
     /// Kinds of jobs, at least 1.
     pub autoclusters: u64,
     /// Submitters, at least 1.
@@ -59,6 +62,7 @@ impl Default for Pool {
         Self {
             slots: 1000,
             jobs: 10_000,
+            passes: 0,
             autoclusters: 100,
             submitters: 20,
             groups: 0,
@@ -138,11 +142,14 @@ impl Pool {
         writeln!(out, "101 Accountant. * *\n103 Accountant. LastUpdateTime {NOW}")?;
         (0..self.submitters.max(1)).try_for_each(|submitter| {
             let name = self.submitter(submitter);
-            let priority = 0.5 + Random::of(self.seed, PRIORITY, submitter).below(4000) as f64 / 16.0;
+            let (priority, factor) = match self.passes {
+                0 => (0.5 + Random::of(self.seed, PRIORITY, submitter).below(4000) as f64 / 16.0, 1000.0),
+                passes => (0.5, f64::from(passes).powf((submitter % u64::from(passes)) as f64)),
+            };
             writeln!(
                 out,
                 "101 Customer.{name}@example.org * *\n103 Customer.{name}@example.org Priority {priority}\n\
-                 103 Customer.{name}@example.org PriorityFactor 1000.0"
+                 103 Customer.{name}@example.org PriorityFactor {factor:?}"
             )
         })
     }
@@ -162,8 +169,28 @@ impl Pool {
 
     /// How many jobs an autocluster has: the same, as far as that divides.
     fn jobs_of(&self, autocluster: u64) -> u64 {
-        let autoclusters = self.autoclusters.max(1);
-        self.jobs / autoclusters + u64::from(autocluster < self.jobs % autoclusters)
+        let (jobs, autocluster, autoclusters) = match self.passes {
+            0 => (self.jobs, autocluster, self.autoclusters.max(1)),
+            passes => {
+                let submitters = self.submitters.max(1);
+                let own = self.autoclusters_of(autocluster % submitters).count() as u64;
+                (self.wanted(u64::from(passes)), autocluster / submitters, own.max(1))
+            }
+        };
+        jobs / autoclusters + u64::from(autocluster < jobs % autoclusters)
+    }
+
+    /// The jobs of a submitter, if the slots are dealt in `n` passes.
+    ///
+    /// To each of `n` levels of submitters is due `n` times as much as to the next one. So the first level that is left in
+    /// a pass is entitled to more than `(n - 1) / n` of all slots, and the next one to `1 / (n + 1)` at most, which is when
+    /// no others are left. If each wants a little more than that, the first is content and the next is not.
+    fn wanted(&self, passes: u64) -> u64 {
+        if passes == 1 {
+            return self.slots / self.submitters.max(1);
+        }
+        let in_level = self.submitters.max(1).div_ceil(passes);
+        self.slots / (passes + 1) / in_level + 1
     }
 }
 

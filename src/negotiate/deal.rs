@@ -4,13 +4,14 @@
 //! §8.3, §9.1.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use hashbrown::{HashMap, HashSet};
 
 use crate::accountant::GroupOf;
 use crate::ad::ClassAd;
 use crate::eval::scope::Settings;
+use crate::name::Name;
 use crate::negotiate::market::Market;
 use crate::negotiate::offer::{Asking, Offer, Refusal, VARIOUS};
 use crate::negotiate::outcome::{Match, Negotiation, Outcome, Pie, Rejected};
@@ -29,6 +30,9 @@ use crate::value::Value;
 
 /// The name of the group negotiated for when there are no groups.
 const NO_GROUP: &str = "<none>";
+
+/// Asked of every slot that is matched.
+static OFFLINE: LazyLock<Name> = LazyLock::new(|| Name::new("Offline"));
 
 /// A deal while it lasts.
 pub struct Dealing<'c> {
@@ -100,15 +104,34 @@ impl<'c> Dealing<'c> {
         live: &'c LiveUsage,
         policy: &'c mut dyn PriorityPolicy,
     ) -> Self {
-        let (outcome, seen) = (Outcome::default(), BTreeSet::new());
         let requests = queue.requests();
+        let waiting: usize = queue.lists.iter().map(Vec::len).sum();
+        // So they do not move while they grow; memory that nothing is written to costs nothing.
+        let outcome = Outcome {
+            matches: Vec::with_capacity(waiting.min(offers.left())),
+            rejections: Vec::with_capacity(requests),
+            ..Outcome::default()
+        };
         let mut known: HashMap<&[u8], usize> = HashMap::new();
         let number = |submitter: &'c Submitter| {
             let next = known.len();
             *known.entry(&submitter.address).or_insert(next)
         };
         let schedds = submitters.iter().map(number).collect();
-        Self { submitters, rules, settings, queue, offers, live, policy, outcome, group: None, seen, requests, schedds }
+        Self {
+            submitters,
+            rules,
+            settings,
+            queue,
+            offers,
+            live,
+            policy,
+            outcome,
+            group: None,
+            seen: BTreeSet::new(),
+            requests,
+            schedds,
+        }
     }
 
     /// Deals to some of the submitters. Returns those who have nothing more to be served, and the number of the next pie.
@@ -285,12 +308,12 @@ impl<'c> Dealing<'c> {
         let slot = self.offers.slot(offer.slot);
         let submitter = &self.submitters[turn.who];
         let place = serving.request.first + serving.matched;
-        let name = slot.name.to_string();
+        let name = slot.name.to_string_lossy().into_owned();
         let displaced = match &slot.user {
             _ if offer.makes_room => Some(VARIOUS.to_owned()),
             user => user.as_ref().filter(|_| self.rules.trim.preemption).map(ToString::to_string),
         };
-        let offline = Facts::of(&slot.ad, self.settings).truth("Offline") == Some(true);
+        let offline = Facts::of(&slot.ad, self.settings).truth(*OFFLINE) == Some(true);
         let packed = self.packed(&serving.request, slot).min(serving.request.count - serving.matched);
         progress.matched.extend(place..place + packed);
         serving.matched += packed;
@@ -308,7 +331,7 @@ impl<'c> Dealing<'c> {
         self.outcome.matches.push(Match {
             job: job(place).to_string(),
             cluster: job(serving.request.first).cluster,
-            submitter: submitter.name.to_string(),
+            submitter: submitter.name.to_string_lossy().into_owned(),
             slot: name,
             preempting: offer.tier,
             displaced,

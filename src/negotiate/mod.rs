@@ -40,19 +40,20 @@ use crate::config::ConfigError;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
 use crate::negotiate::deal::{Dealing, Negotiating};
-use crate::negotiate::engine::{Engine, Sample};
+use crate::negotiate::engine::{Engine, ROOM, Sample, VARYING};
 use crate::negotiate::groups::KnownQuotas;
 use crate::negotiate::market::{Classes, Market};
 use crate::negotiate::offer::Offers;
 use crate::negotiate::preemption::{Groups, Introduction, LiveUsage};
 use crate::negotiate::rules::Rules;
+use crate::negotiate::scene::Opened;
 use crate::pool::facts::Facts;
 use crate::pool::projection::{is_projected, project};
-use crate::pool::slot::is_slot;
+use crate::pool::slot::{copies, is_slot};
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Deal, End, Opening, PriorityPolicy};
 use crate::queue::job::JobId;
-use crate::queue::request::{Queue, Request};
+use crate::queue::request::{CARRIED, Queue, Request};
 use crate::queue::{Job, Submitter};
 
 /// Runs one cycle.
@@ -82,6 +83,9 @@ pub enum Path {
     /// By classes of slots, as far as that is possible without a doubt.
     #[default]
     Fast,
+    /// As `Fast`, with about so many bytes for classes of requests, instead of 2 GiB: others are made when they are asked
+    /// for, and forgotten again.
+    Within(usize),
     /// Slot by slot, as the reference negotiator does.
     Reference,
 }
@@ -90,6 +94,9 @@ pub enum Path {
 pub trait Watch {
     /// A phase begins; the one before is over.
     fn begins(&mut self, phase: &'static str);
+
+    /// The slots know their users, and nobody was served yet.
+    fn opens(&mut self, _: Opened<'_>) {}
 }
 
 /// Nobody watches.
@@ -106,6 +113,8 @@ pub struct Cycle {
     pub outcome: Outcome,
     /// Into how many classes slots and requests fell; none if slot was looked at after slot.
     pub classes: Option<Classes>,
+    /// Why slot was looked at after slot for every request; none if that was not needed.
+    pub by_slot: Option<&'static str>,
     /// Requests in the queue: runs of like jobs.
     pub requests: usize,
     /// The slots as the cycle left them, with what it added to their ads.
@@ -137,7 +146,16 @@ pub struct Prospect {
 /// # Ok::<(), classmate::error::SyntaxError>(())
 /// ```
 pub fn run_with_prospects(snapshot: &Snapshot) -> Result<Cycle, ConfigError> {
-    let slots = snapshot.slots.par_iter().cloned().collect();
+    let slots = copies(&snapshot.slots);
+    phases(snapshot, slots, Path::Fast, true, &mut Unwatched)
+}
+
+/// As [`run_with_prospects`], but the slots are taken out of the snapshot, which saves a copy of them.
+///
+/// # Errors
+/// As [`negotiate`].
+pub fn run_with_prospects_taking(snapshot: &mut Snapshot) -> Result<Cycle, ConfigError> {
+    let slots = std::mem::take(&mut snapshot.slots);
     phases(snapshot, slots, Path::Fast, true, &mut Unwatched)
 }
 
@@ -147,7 +165,7 @@ pub fn run_with_prospects(snapshot: &Snapshot) -> Result<Cycle, ConfigError> {
 /// As [`negotiate`].
 pub fn run(snapshot: &Snapshot, path: Path, watch: &mut dyn Watch) -> Result<Cycle, ConfigError> {
     watch.begins("slots");
-    let slots = snapshot.slots.par_iter().cloned().collect();
+    let slots = copies(&snapshot.slots);
     phases(snapshot, slots, path, false, watch)
 }
 
@@ -232,17 +250,26 @@ pub(crate) fn run_open(
     watch.begins("introduce");
     let live = Arc::new(LiveUsage::new(quotas.clone().map(|quotas| quotas as Arc<dyn Groups>)));
     introduce(&mut slots, rules, &*policy, quotas.as_deref(), &live, &mut settings);
+    watch.opens(Opened {
+        slots: &mut slots,
+        rules,
+        policy,
+        submitters: &submitters,
+        size: &size,
+        quotas: quotas.as_ref(),
+        settings: &settings,
+    });
     let total_slots = slots.len();
     let offered = single::offered(&queue, known);
     let mut left_out = left_out(strange, snapshot, &queue, known);
     left_out.extend(rules.groups.odd.iter().cloned());
     left_out.extend(rules.concurrency.odd().map(told));
-    watch.begins("compile");
     let mut offers = Offers::new(slots, rules, &settings);
     if let Some(log) = &snapshot.log {
         offers = offers.with_books(log);
     }
-    let market = market(offers, &queue, &submitters, rules, &*policy, path);
+    watch.begins("requests");
+    let (market, by_slot) = market(offers, &queue, &submitters, rules, &*policy, path, watch);
     let prospects =
         if prospects { self::prospects(&*market, &queue, &submitters, rules, &*policy) } else { Vec::new() };
     watch.begins("deal");
@@ -263,7 +290,7 @@ pub(crate) fn run_open(
     let (classes, requests) = (dealing.offers.classes(), dealing.requests);
     let (mut outcome, slots) = report(dealing, &submitters, &offered);
     outcome.quirks = left_out;
-    Ok(Cycle { outcome, classes, requests, slots, prospects })
+    Ok(Cycle { outcome, classes, by_slot, requests, slots, prospects })
 }
 
 /// Tells the slots what the configuration adds to them and who uses those in use.
@@ -295,7 +322,7 @@ fn introduce(
     }
 }
 
-/// Where requests look for slots.
+/// Where requests look for slots; and why slot after slot, if so.
 fn market<'c>(
     offers: Offers<'c>,
     queue: &Queue<'_>,
@@ -303,10 +330,13 @@ fn market<'c>(
     rules: &'c Rules,
     policy: &dyn PriorityPolicy,
     path: Path,
-) -> Box<dyn Market + 'c> {
-    if path == Path::Reference {
-        return Box::new(offers);
-    }
+    watch: &mut dyn Watch,
+) -> (Box<dyn Market + 'c>, Option<&'static str>) {
+    let room = match path {
+        Path::Fast => ROOM,
+        Path::Within(room) => room,
+        Path::Reference => return (Box::new(offers), Some("that was asked for")),
+    };
     let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
     let firsts: Vec<(usize, Request)> = queue.first_of_each().collect();
     let ads: Vec<ClassAd> = firsts.par_iter().map(|(who, request)| queue.request_ad(*who, request)).collect();
@@ -315,9 +345,12 @@ fn market<'c>(
         Sample { autocluster: request.autocluster, ad }
     };
     let samples: Vec<Sample> = firsts.iter().zip(ads).map(marked).collect();
-    match Engine::new(offers, rules, &samples) {
-        Ok(engine) => Box::new(engine),
-        Err(offers) => offers,
+    let carried = CARRIED.map(Name::new);
+    let varies = |name: &Name| !(carried.contains(name) && queue.is_significant(*name));
+    let varying = VARYING.map(Name::new).into_iter().filter(varies).map(Name::key).collect();
+    match Engine::new(offers, rules, &samples, (&varying, room), watch) {
+        Ok(engine) => (Box::new(engine), None),
+        Err((offers, obstacle)) => (offers, Some(obstacle)),
     }
 }
 
@@ -428,8 +461,10 @@ fn fetched(
         let holds = |constraint| Scope::new(ad, settings).eval(constraint);
         is_slot(ad) && constraint.is_none_or(|c| holds(c).is_ok_and(|value| value.as_condition() == Some(true)))
     };
-    let view = |ad: ClassAd| Slot::new(asked_for(ad), &rules.weighing, settings);
-    ads.into_par_iter().filter(takes_part).filter_map(view).collect()
+    let view = |ad: ClassAd| if takes_part(&ad) { Slot::new(asked_for(ad), &rules.weighing, settings) } else { None };
+    let views: Vec<Option<Slot>> = ads.into_par_iter().map(view).collect();
+    // Nearly all take part: they move up in the memory they stand in.
+    views.into_iter().flatten().collect()
 }
 
 /// The submitters, their jobs by autocluster, and how many jobs there are.

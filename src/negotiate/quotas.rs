@@ -3,9 +3,12 @@
 use serde::Serialize;
 
 use crate::config::ConfigError;
+use crate::eval::scope::Settings;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{Snapshot, charge, slots, submitters};
 use crate::pool::PoolSize;
+use crate::priority::PriorityPolicy;
+use crate::queue::Submitter;
 use crate::quota::story::Story;
 use crate::quota::summary::{GroupSummary, summaries};
 use crate::quota::{GroupTree, ROOT, Rounds};
@@ -67,7 +70,19 @@ pub fn divide(snapshot: &Snapshot) -> Result<Division, ConfigError> {
     let policy = charge(snapshot, &slots, &rules, &settings);
     let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
     groups.fit(&size)?;
-    let pool = groups.pool(&size, &submitters, &*policy);
+    Ok(divided(&rules, &size, &submitters, &*policy, settings))
+}
+
+/// Divides a pool of a size that is known, and to which the quotas fit.
+pub(super) fn divided(
+    rules: &Rules,
+    size: &PoolSize,
+    submitters: &[Submitter],
+    policy: &dyn PriorityPolicy,
+    settings: Settings,
+) -> Division {
+    let groups = &rules.groups;
+    let pool = groups.pool(size, submitters, policy);
     let (tree, quota_rules) = (&*groups.tree, &groups.rules);
     let mut rounds = Rounds::new(tree, quota_rules, &pool, settings);
     let round = rounds.divide();
@@ -86,14 +101,14 @@ pub fn divide(snapshot: &Snapshot) -> Result<Division, ConfigError> {
             story: story.lines(group),
         })
     };
-    Ok(Division {
+    Division {
         pool: pool.total,
         weighted: quota_rules.weighted,
         surplus,
         order,
         groups: depth_first(tree).into_iter().filter_map(explained).collect(),
         warnings: groups.odd.clone(),
-    })
+    }
 }
 
 /// The groups, each followed by those below it, and how deep they are.

@@ -4,6 +4,8 @@
 
 use std::sync::LazyLock;
 
+use rayon::prelude::*;
+
 use crate::ad::ClassAd;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
@@ -136,6 +138,14 @@ pub struct Slot {
     pub stays: bool,
 }
 
+/// Attributes for which there is room: the number of matches, and what the configuration adds; most slots get no more.
+const ADDED: usize = 2;
+
+/// Copies of the ads of slots, with room for what the negotiator adds.
+pub fn copies(ads: &[ClassAd]) -> Vec<ClassAd> {
+    ads.par_iter().map(|ad| ad.copy_with_room(ADDED)).collect()
+}
+
 impl Slot {
     /// The view of a slot ad; none if it has no name.
     ///
@@ -149,8 +159,7 @@ impl Slot {
             }
             ad.insert_expr(ASKED.requirements, &requirements);
         }
-        // This, and what the configuration adds: most slots get no more.
-        ad.reserve(2);
+        ad.reserve(ADDED);
         ad.insert(ASKED.machine_match_count, 0i64);
         ad.remove(ASKED.offline_matches);
         if let Some(default) = &weighing.default

@@ -7,6 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::ad::{Attribute, ClassAd};
 use crate::name::{Key, Name, known};
 use crate::program::Side;
+use crate::program::living::Living;
 use crate::program::mentions::{Mentions, Scoped, reference};
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
@@ -213,14 +214,16 @@ impl Walk<'_, '_> {
         let mentions = self.surveyed.mentions(tree);
         self.depends.height += mentions.depth.min((last - first + 1) as usize);
         self.depends.random |= mentions.random;
+        let living = Living::of(self.world, tree, (first, last), side);
         // Where ads are written inside, or looked into, a name may stand for that of either side.
-        let nodes = &tree.nodes[first as usize..=last as usize];
-        let plain = |node: &Node| !matches!(node, Node::Ad(_) | Node::Subscript { .. } | Node::List(_));
-        let simple = !mentions.bound
-            && nodes.iter().all(plain)
-            && (first..=last).all(|id| !matches!(tree.node(id), Node::Select(_)) || reference(tree, id).is_some());
+        let plain = |id: NodeId| match tree.node(id) {
+            Node::Ad(_) | Node::Subscript { .. } | Node::List(_) => false,
+            Node::Select(_) => reference(tree, id).is_some(),
+            _ => true,
+        };
+        let simple = !(mentions.bound && living.is_bound(tree)) && living.nodes().all(plain);
         if simple {
-            for id in first..=last {
+            for id in living.nodes() {
                 if let Some((scoped, name)) = reference(tree, id) {
                     self.reference(scoped, name, side);
                 }

@@ -49,6 +49,15 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
+    /// What ads have for a name, numbered in the order in which they have it first.
+    pub fn of(name: Name, ads: &[&ClassAd]) -> Self {
+        let mut dictionary = Self::default();
+        for ad in ads {
+            dictionary.id(ad, name);
+        }
+        dictionary
+    }
+
     /// The number of what an ad has for a name.
     pub fn id(&mut self, ad: &ClassAd, name: Name) -> u32 {
         self.number(ad.lookup(name))

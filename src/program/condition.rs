@@ -11,7 +11,8 @@ use crate::eval::with_stack;
 use crate::name::{Key, known};
 use crate::program::Side;
 use crate::program::atom::{Atom, Atoms, Depends, Found, What, World};
-use crate::program::mentions::{Mentions, reference};
+use crate::program::living::Living;
+use crate::program::mentions::reference;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 
@@ -88,7 +89,7 @@ impl Splitter<'_, '_> {
         match self.world.resolve(own, name, side) {
             Found::Tree(at, tree) if at == side => {
                 let tree = Arc::clone(tree);
-                if !is_divisible(&self.atoms.surveyed.mentions(&tree)) {
+                if !self.is_divisible(&tree, side) {
                     return None;
                 }
                 self.path.push((side, name.key()));
@@ -96,6 +97,13 @@ impl Splitter<'_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether parts of a tree mean the same by themselves.
+    fn is_divisible(&mut self, tree: &Arc<Tree>, side: Side) -> bool {
+        let mentions = self.atoms.surveyed.mentions(tree);
+        let bound = || Living::of(self.world, tree, (0, tree.root()), side).is_bound(tree);
+        !mentions.random && !mentions.opaque && !(mentions.bound && bound())
     }
 
     /// Clauses of `a && b`, through parentheses and attributes.
@@ -132,7 +140,7 @@ impl Splitter<'_, '_> {
                 if self.path.contains(&(at, name.key())) {
                     return None;
                 }
-                let apart = is_divisible(&self.atoms.surveyed.mentions(inner));
+                let apart = self.is_divisible(inner, at);
                 Some(if apart { Next::In(at, name.key(), Arc::clone(inner)) } else { Next::Here })
             }
             _ => Some(Next::Here),
@@ -182,11 +190,6 @@ impl Splitter<'_, '_> {
         steps.push(Step::Atom(self.atoms.intern(What::Part(expr), side, depends)));
         Some(())
     }
-}
-
-/// Whether parts of a tree mean the same by themselves.
-fn is_divisible(mentions: &Mentions) -> bool {
-    !mentions.bound && !mentions.random && !mentions.opaque
 }
 
 /// The value of an expression of the configuration, with the rows as `MY`.

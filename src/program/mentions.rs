@@ -66,7 +66,7 @@ impl Mentions {
             Node::Call(call) => {
                 let name = tree.calls[*call as usize].name.folded();
                 self.opaque |= matches!(name, b"eval" | b"usermap" | b"userhome");
-                self.bound |= MOVING.contains(&name);
+                self.bound |= is_moving(tree.calls[*call as usize].name);
                 self.random |= name == b"random";
                 self.live |= name.starts_with(b"resourcesinuse");
             }
@@ -102,6 +102,11 @@ pub fn foresee(tree: &Tree) -> Option<Foreseen> {
     };
     let written = tree.attributes.iter().map(written).collect();
     Some(Foreseen { names, selectors, written })
+}
+
+/// Whether a function of this name leaves the evaluation where it found its first argument.
+pub(crate) fn is_moving(name: Name) -> bool {
+    MOVING.contains(&name.folded())
 }
 
 /// Whether a name means an ad.

@@ -163,18 +163,16 @@ impl<'a> Job<'a> {
 
     /// The views of ads, without those that have no number.
     pub fn all(ads: &'a [ClassAd], domain: Option<&[u8]>, settings: &Settings) -> Vec<Self> {
-        let of_chunk = |chunk: &'a [ClassAd]| {
-            let mut before: Option<Self> = None;
-            let mut jobs = Vec::with_capacity(chunk.len());
-            for ad in chunk {
-                let like = before.as_ref().and_then(|before| before.sibling(ad, settings));
-                let job = like.or_else(|| Self::new(ad, domain, settings));
-                jobs.extend(job.clone());
-                before = job.filter(|_| is_shared(ad));
-            }
-            jobs
+        // The jobs of a cluster follow each other; where threads meet, one more of them is looked at in full.
+        let view = |before: &mut Option<Self>, ad: &'a ClassAd| {
+            let like = before.as_ref().and_then(|before| before.sibling(ad, settings));
+            let job = like.or_else(|| Self::new(ad, domain, settings));
+            *before = job.clone().filter(|_| is_shared(ad));
+            job
         };
-        ads.par_chunks(GRAIN).flat_map_iter(of_chunk).collect()
+        let views: Vec<Option<Self>> = ads.par_iter().with_min_len(GRAIN).map_init(|| None, view).collect();
+        // Those that have no number are rare: the others move up in the memory they stand in.
+        views.into_iter().flatten().collect()
     }
 
     /// The view of an ad that has all but its numbers from the same chained parent as this one's.

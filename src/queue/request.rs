@@ -18,7 +18,7 @@ use crate::queue::submitter::Submitter;
 use crate::syntax::expr::Expr;
 
 /// What a request says of its first job besides the attributes that matter.
-const CARRIED: [&str; 5] = ["Owner", "ClusterId", "ProcId", "GlobalJobId", "WantMatchDiagnostics"];
+pub const CARRIED: [&str; 5] = ["Owner", "ClusterId", "ProcId", "GlobalJobId", "WantMatchDiagnostics"];
 
 /// An idle job in a submitter's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,11 +101,12 @@ impl<'a> Queue<'a> {
         let mut lists = vec![Vec::new(); submitters.len()];
         let mut clusters = Autoclusters::default();
         let mut strangers = 0;
-        let like = Likeness::of(&order, &jobs, &significant);
+        let mut changes = changes(&order, &jobs, &significant).into_iter().peekable();
         let mut before: Option<(u32, usize, &Job<'_>)> = None;
-        for (&at, like) in order.iter().zip(like) {
+        for (turn, &at) in order.iter().enumerate() {
             let job = &jobs[at];
-            if matches!(like, Likeness::Same)
+            let signature = changes.next_if(|(changed, _)| *changed == turn).map(|(_, signature)| signature);
+            if signature.is_none()
                 && let Some((autocluster, place, neighbour)) = before
                 && Arc::ptr_eq(&neighbour.traits, &job.traits)
             {
@@ -119,10 +120,10 @@ impl<'a> Queue<'a> {
                 before = None;
                 continue;
             };
-            let autocluster = match (like, before) {
-                (Likeness::Other(signature), _) => clusters.of_signature(signature),
-                (Likeness::Same, Some((autocluster, ..))) => autocluster,
-                (Likeness::Same, None) => clusters.of(&job.ad, &significant),
+            let autocluster = match (signature, before) {
+                (Some(signature), _) => clusters.of_signature(signature),
+                (None, Some((autocluster, ..))) => autocluster,
+                (None, None) => clusters.of(&job.ad, &significant),
             };
             lists[place].push(Queued { job: at, autocluster });
             before = Some((autocluster, place, job));
@@ -182,6 +183,11 @@ impl<'a> Queue<'a> {
         let autocluster = self.lists.get(submitter)?.get(place)?.autocluster;
         let request = Request { first: place, count: 1, autocluster, ad: ClassAd::new() };
         Some(Request { ad: self.request_ad(submitter, &request), ..request })
+    }
+
+    /// Whether the jobs of an autocluster have the same value of an attribute, whatever they are.
+    pub fn is_significant(&self, name: Name) -> bool {
+        self.significant.contains(name)
     }
 
     /// Number of requests: runs of like jobs.
@@ -254,32 +260,23 @@ impl<'a> Queue<'a> {
 /// Jobs a thread looks at before another one helps.
 const GRAIN: usize = 4096;
 
-/// What a job is to the one before it.
-#[derive(Debug)]
-enum Likeness {
-    /// They are alike in everything that matters: so are nearly all of a cluster, and need no signature.
-    Same,
-    /// They may differ: what matters of the job, written down.
-    Other(Vec<u8>),
-}
-
-impl Likeness {
-    /// That of each job in an order.
-    fn of(order: &[usize], jobs: &[Job<'_>], significant: &Significant) -> Vec<Self> {
-        let keys: HashSet<Key> = significant.names().map(Name::key).collect();
-        let chunk = |(at, chunk): (usize, &[usize])| {
-            let mut neighbours = Neighbours::new(&keys);
-            let mut before = (at * GRAIN).checked_sub(1).map(|before| order[before]);
-            let like = |&job: &usize| {
-                let before = before.replace(job);
-                let ad = &jobs[job].ad;
-                let alike = before.is_some_and(|before| neighbours.alike(&jobs[before].ad, ad));
-                if alike { Self::Same } else { Self::Other(signature(ad, significant)) }
-            };
-            chunk.iter().map(like).collect::<Vec<Self>>()
+/// The jobs of an order that may differ from the one before them in what matters, each by its place with all that matters
+/// written down. Nearly all jobs of a cluster are alike, and need no signature.
+fn changes(order: &[usize], jobs: &[Job<'_>], significant: &Significant) -> Vec<(usize, Vec<u8>)> {
+    let keys: HashSet<Key> = significant.names().map(Name::key).collect();
+    let of_chunk = |(chunk, members): (usize, &[usize])| {
+        let mut neighbours = Neighbours::new(&keys);
+        let first = chunk * GRAIN;
+        let mut before = first.checked_sub(1).map(|before| order[before]);
+        let change = |(at, &job): (usize, &usize)| {
+            let before = before.replace(job);
+            let ad = &jobs[job].ad;
+            let alike = before.is_some_and(|before| neighbours.alike(&jobs[before].ad, ad));
+            (!alike).then(|| (first + at, signature(ad, significant)))
         };
-        order.par_chunks(GRAIN).enumerate().flat_map_iter(chunk).collect()
-    }
+        members.iter().enumerate().filter_map(change).collect::<Vec<_>>()
+    };
+    order.par_chunks(GRAIN).enumerate().flat_map_iter(of_chunk).collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::negotiate::Outcome;
 use crate::quota::story::slots;
 use crate::quota::summary::GroupSummary;
 use crate::report::page::{Page, escaped};
-use crate::whatif::SlotKind;
+use crate::whatif::kind::SlotKind;
 
 /// What a page tells.
 #[derive(Debug)]

@@ -21,19 +21,36 @@ pub struct Folded<W: Write> {
     out: W,
     width: Option<usize>,
     line: Vec<u8>,
+    /// Whether lines of a source stay whole.
+    sources: bool,
 }
 
 impl<W: Write> Folded<W> {
     /// Folds to so many columns; not at all if there are none, or fewer than 20.
     pub fn new(out: W, width: Option<usize>) -> Self {
-        Folded { out, width: width.filter(|width| *width >= NARROWEST), line: Vec::new() }
+        Folded { out, width: width.filter(|width| *width >= NARROWEST), line: Vec::new(), sources: false }
+    }
+
+    /// As [`Folded::new`], but lines of a source, with the marks below them, stay whole: what is said of them is folded.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// use classmate::report::fold::Folded;
+    /// let mut out = Vec::new();
+    /// let text = b"error: a message of some words\n1 | a line of the source that is long\n  |                     ^\n";
+    /// Folded::but_sources(&mut out, Some(24)).write_all(text).unwrap();
+    /// let folded = b"error: a message of some\n  words\n1 | a line of the source that is long\n  |                     ^\n";
+    /// assert_eq!(out, folded);
+    /// ```
+    pub fn but_sources(out: W, width: Option<usize>) -> Self {
+        Folded { sources: true, ..Folded::new(out, width) }
     }
 
     fn end_line(&mut self) -> io::Result<()> {
         let line = std::mem::take(&mut self.line);
         match self.width {
-            Some(width) => fold(&mut self.out, &line, width)?,
-            None => self.out.write_all(&line)?,
+            Some(width) if !(self.sources && is_of_source(&line)) => fold(&mut self.out, &line, width)?,
+            _ => self.out.write_all(&line)?,
         }
         self.out.write_all(b"\n")
     }
@@ -58,6 +75,13 @@ impl<W: Write> Write for Folded<W> {
         self.out.write_all(&std::mem::take(&mut self.line))?;
         self.out.flush()
     }
+}
+
+/// Whether the first thing in a line is a bar, or one behind its number.
+fn is_of_source(line: &[u8]) -> bool {
+    let columns = columns(line);
+    let visible = line.iter().zip(columns.windows(2)).filter(|(_, at)| at[0] < at[1]).map(|(byte, _)| byte);
+    visible.into_iter().find(|byte| !byte.is_ascii_digit() && **byte != b' ') == Some(&b'|')
 }
 
 /// The column of each byte of a line, and behind the last one; escapes take none.

@@ -311,7 +311,19 @@ impl Value {
 
     /// The value as an expression that evaluates to it (to a real, for a relative time: §4).
     pub fn to_expr(&self) -> Expr {
-        let literal = match self {
+        match self {
+            Value::List(list) => list.to_expr(),
+            Value::Ad(ad) => match ad.source() {
+                AdSource::Written(written) => written.expr.clone(),
+                _ => ad.to_ad().to_expr(),
+            },
+            _ => Expr::literal(self.to_literal().unwrap_or(Literal::Error)),
+        }
+    }
+
+    /// The constant that is written for the value; none for a list or an ad.
+    pub(crate) fn to_literal(&self) -> Option<Literal> {
+        Some(match self {
             Value::Undefined => Literal::Undefined,
             Value::Error => Literal::Error,
             Value::Bool(value) => Literal::Bool(*value),
@@ -320,15 +332,8 @@ impl Value {
             Value::Str(text) => Literal::Str(text.clone()),
             Value::AbsTime(time) => Literal::AbsTime(*time),
             Value::RelTime(seconds) => Literal::RelTime(*seconds),
-            Value::List(list) => return list.to_expr(),
-            Value::Ad(ad) => {
-                return match ad.source() {
-                    AdSource::Written(written) => written.expr.clone(),
-                    _ => ad.to_ad().to_expr(),
-                };
-            }
-        };
-        Expr::literal(literal)
+            Value::List(_) | Value::Ad(_) => return None,
+        })
     }
 
     /// The canonical text of the value.

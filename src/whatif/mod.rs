@@ -2,6 +2,8 @@
 //!
 //! In: a snapshot, and changes. Out: a [`Difference`], plain data that serialises.
 
+pub mod kind;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
@@ -12,10 +14,11 @@ use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
 use crate::negotiate::candidate::Tier;
 use crate::negotiate::outcome::{Match, Outcome, Rejection};
-use crate::negotiate::{Prospect, Snapshot, run_with_prospects};
-use crate::pool::facts::Facts;
+use crate::negotiate::{Cycle, Prospect, Snapshot, run_with_prospects, run_with_prospects_taking};
+use crate::pool::Slot;
 use crate::queue::job::JobId;
 use crate::syntax::expr::Expr;
+use crate::whatif::kind::Kinds;
 
 /// What came of a pool, and which of its jobs any slot would do for.
 #[derive(Debug, Default)]
@@ -26,6 +29,8 @@ pub struct Ran {
     pub prospects: Vec<Prospect>,
     /// Slots matched, by what kind of slot they are.
     pub classes: BTreeMap<String, usize>,
+    /// The slots as the cycle left them.
+    pub slots: Vec<Slot>,
 }
 
 impl Ran {
@@ -34,15 +39,27 @@ impl Ran {
     /// # Errors
     /// A setting of the configuration that is wrong.
     pub fn of(snapshot: &Snapshot) -> Result<Self, ConfigError> {
-        let cycle = run_with_prospects(snapshot)?;
-        let classes = classes(snapshot, &cycle.outcome);
-        Ok(Ran { outcome: cycle.outcome, prospects: cycle.prospects, classes })
+        let kinds = Kinds::of(&snapshot.slots, &snapshot.settings());
+        run_with_prospects(snapshot).map(|cycle| Self::with(cycle, &kinds))
+    }
+
+    /// As [`Ran::of`], but the slots are taken out of the snapshot, which saves a copy of them.
+    ///
+    /// # Errors
+    /// As [`Ran::of`].
+    pub fn taking(snapshot: &mut Snapshot) -> Result<Self, ConfigError> {
+        let kinds = Kinds::of(&snapshot.slots, &snapshot.settings());
+        run_with_prospects_taking(snapshot).map(|cycle| Self::with(cycle, &kinds))
+    }
+
+    fn with(Cycle { outcome, prospects, slots, .. }: Cycle, kinds: &Kinds) -> Self {
+        Ran { classes: kinds.matched(&outcome), outcome, prospects, slots }
     }
 
     /// With the outcome of several cycles, of which one was run here.
     #[must_use]
     pub fn with_outcome(self, snapshot: &Snapshot, outcome: Outcome) -> Self {
-        let classes = classes(snapshot, &outcome);
+        let classes = Kinds::of(&snapshot.slots, &snapshot.settings()).matched(&outcome);
         Ran { outcome, classes, ..self }
     }
 }
@@ -276,60 +293,6 @@ pub fn summed(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
         sum = outcome;
     }
     sum
-}
-
-/// Slots of a kind, and what became of them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct SlotKind {
-    /// Cores, memory, GPUs and architecture.
-    pub name: String,
-    /// How many there are.
-    pub slots: usize,
-    /// How many of them were in use when the cycle began.
-    pub in_use: usize,
-    /// How many of them were matched.
-    pub matched: usize,
-}
-
-/// The slots of a pool by their kind, those of which there are most first.
-pub fn kinds(snapshot: &Snapshot, outcome: &Outcome) -> Vec<SlotKind> {
-    let settings = snapshot.settings();
-    let got: BTreeSet<&str> = outcome.matches.iter().map(|made| made.slot.as_str()).collect();
-    let mut kinds: BTreeMap<String, SlotKind> = BTreeMap::new();
-    for ad in &snapshot.slots {
-        let facts = Facts::of(ad, &settings);
-        let Some(name) = facts.string("Name") else { continue };
-        let name_of_kind = kind(facts);
-        let entry =
-            kinds.entry(name_of_kind.clone()).or_insert_with(|| SlotKind { name: name_of_kind, ..SlotKind::default() });
-        entry.slots += 1;
-        entry.in_use += usize::from(facts.string("State").is_some_and(|state| state.eq_ignore_ascii_case(b"Claimed")));
-        entry.matched += usize::from(got.contains(String::from_utf8_lossy(&name).as_ref()));
-    }
-    let mut kinds: Vec<SlotKind> = kinds.into_values().collect();
-    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.slots));
-    kinds
-}
-
-/// Matches by the kind of slot.
-fn classes(snapshot: &Snapshot, outcome: &Outcome) -> BTreeMap<String, usize> {
-    kinds(snapshot, outcome).into_iter().map(|kind| (kind.name, kind.matched)).collect()
-}
-
-/// What kind of slot it is: cores, memory, GPUs and architecture, as far as the ad says so.
-fn kind(facts: Facts<'_>) -> String {
-    let mut parts = Vec::new();
-    for name in ["Cpus", "Memory", "GPUs"] {
-        if let Some(count) = facts.integer(name).filter(|count| name != "GPUs" || *count > 0) {
-            parts.push(format!("{name} {count}"));
-        }
-    }
-    for name in ["Arch", "OpSys"] {
-        if let Some(text) = facts.string(name) {
-            parts.push(String::from_utf8_lossy(&text).into_owned());
-        }
-    }
-    if parts.is_empty() { "unknown".to_owned() } else { parts.join(", ") }
 }
 
 /// Requests that no slot would do for, by their first job, of which some job had a slot that would do.

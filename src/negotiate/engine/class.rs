@@ -6,7 +6,6 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::negotiate::candidate::RankKey;
 use crate::negotiate::engine::evaluate::Verdict;
 use crate::negotiate::engine::rows::Rows;
 use crate::negotiate::engine::table::Table;
@@ -112,7 +111,7 @@ impl Waiting {
 pub(super) struct Class {
     pub(super) verdict: Verdict,
     /// The number of its order.
-    order: usize,
+    pub(super) order: usize,
     /// Where the candidates stand in the order, once too many entries were looked at in vain.
     standing: Option<Mask>,
     /// The word of the order that was looked at last, and which of its entries are candidates.
@@ -168,8 +167,8 @@ impl Class {
         self.reach = reach;
     }
 
-    /// The best slot that nobody uses and that may be taken.
-    pub(super) fn best(&mut self, rows: &mut Rows, table: &Table, session: &Session) -> Option<(RankKey, u32)> {
+    /// The best slot that nobody uses and that may be taken: the number of its rank, and its place.
+    pub(super) fn best(&mut self, rows: &mut Rows, table: &Table, session: &Session) -> Option<(u32, u32)> {
         if !rows.costs.iter().skip(self.lightest).any(|cost| session.permits_unclaimed(*cost)) {
             return None;
         }
@@ -190,7 +189,7 @@ impl Class {
                 }
             }
         }
-        best.map(|(rank, place)| (self.verdict.order.keys[rank as usize], place))
+        best
     }
 
     /// Whether any slot that will do may be taken.

@@ -3,10 +3,10 @@
 //! What atoms are for a block of rows and the values of the request that they look at is kept and shared by all
 //! requests with those values.
 
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::ad::ClassAd;
@@ -25,9 +25,9 @@ use crate::value::Value;
 
 /// What a request is, as far as it matters to slots.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
+pub(super) struct Wanted<'a> {
     /// Its ad.
-    pub(super) ad: ClassAd,
+    pub(super) ad: &'a ClassAd,
     /// The entry of each attribute of the vocabulary.
     pub(super) ids: Vec<u32>,
     /// The number of its structure.
@@ -41,7 +41,7 @@ pub(super) struct Order {
     pub(super) entries: Vec<u32>,
     /// For each entry the number of its rank, 0 the best.
     pub(super) ranks: Vec<u32>,
-    /// The ranks.
+    /// The ranks; none if nobody uses a slot, for then they are compared with no others.
     pub(super) keys: Vec<RankKey>,
     /// How many slots have each rank.
     pub(super) sizes: Vec<u32>,
@@ -133,6 +133,9 @@ pub(super) struct Kept {
     truths: Mutex<Known<Truths>>,
     groups: Mutex<HashMap<GroupsKey, Arc<Groups>>>,
     orders: Mutex<HashMap<Vec<AtomKey>, Arc<Order>>>,
+    /// The orders by what is hashed of them: those of different ranks may be the same.
+    distinct: Mutex<HashMap<u64, Vec<Arc<Order>>>>,
+    hasher: DefaultHashBuilder,
     firsts: Mutex<HashMap<Vec<AtomKey>, Arc<First>>>,
 }
 
@@ -170,7 +173,7 @@ pub(super) struct Evaluator<'e, 's> {
 
 impl<'s> Evaluator<'_, 's> {
     /// The verdict on a request; none if it has to be asked slot by slot.
-    pub(super) fn verdict(&self, wanted: &Wanted) -> Option<Verdict> {
+    pub(super) fn verdict(&self, wanted: &Wanted<'_>) -> Option<Verdict> {
         let rows = self.table.len();
         let (mut job, mut both) = (Mask::none(rows), Mask::none(rows));
         for (kind, block) in self.table.blocks.iter().enumerate() {
@@ -190,16 +193,16 @@ impl<'s> Evaluator<'_, 's> {
 
     fn world<'w>(&'w self, kind: usize, wanted: &'w Wanted) -> World<'w> {
         let sample = self.table.blocks[kind].slots[0];
-        World { row: (self.ad)(sample), other: &wanted.ad, selected: &self.vocabulary.selected }
+        World { row: (self.ad)(sample), other: wanted.ad, selected: &self.vocabulary.selected }
     }
 
-    fn key(&self, atom: &Atom, kind: usize, wanted: &Wanted) -> AtomKey {
+    fn key(&self, atom: &Atom, kind: usize, wanted: &Wanted<'_>) -> AtomKey {
         let id = |name: &Name| self.vocabulary.place_of(name.key()).map_or(u32::MAX, |at| wanted.ids[at]);
         (kind as u32, atom.id, atom.other.iter().map(id).collect())
     }
 
     /// Keeps the rows of a block for which all clauses are true.
-    fn keep(&self, accepted: &mut Mask, parts: &[Part], kind: usize, wanted: &Wanted) -> Option<()> {
+    fn keep(&self, accepted: &mut Mask, parts: &[Part], kind: usize, wanted: &Wanted<'_>) -> Option<()> {
         for part in parts {
             // All clauses are asked, so that whether a request is odd does not depend on the slots.
             let ids = part.places.iter().map(|place| wanted.ids[*place]).collect();
@@ -215,7 +218,7 @@ impl<'s> Evaluator<'_, 's> {
     }
 
     /// Where all clauses of a part of a condition are true.
-    fn part(&self, part: &Part, kind: usize, wanted: &Wanted) -> Holds {
+    fn part(&self, part: &Part, kind: usize, wanted: &Wanted<'_>) -> Holds {
         let rows = self.rows(&self.table.blocks[kind].slots);
         let mut accepted = Mask::all(rows.ads.len());
         for clause in &part.clauses {
@@ -237,7 +240,7 @@ impl<'s> Evaluator<'_, 's> {
     }
 
     /// Where an atom is true.
-    fn yes(&self, atom: &Atom, kind: usize, wanted: &Wanted) -> Option<Arc<Mask>> {
+    fn yes(&self, atom: &Atom, kind: usize, wanted: &Wanted<'_>) -> Option<Arc<Mask>> {
         kept(&self.kept.yes, self.key(atom, kind, wanted), || {
             let rows = self.rows(&self.table.blocks[kind].slots);
             let groups = self.groups(atom, kind, &rows, false);
@@ -251,7 +254,7 @@ impl<'s> Evaluator<'_, 's> {
         })
     }
 
-    fn truths(&self, atom: &Atom, kind: usize, wanted: &Wanted) -> Option<Arc<Truths>> {
+    fn truths(&self, atom: &Atom, kind: usize, wanted: &Wanted<'_>) -> Option<Arc<Truths>> {
         kept(&self.kept.truths, self.key(atom, kind, wanted), || {
             let rows = self.rows(&self.table.blocks[kind].slots);
             let groups = self.groups(atom, kind, &rows, false);
@@ -268,7 +271,7 @@ impl<'s> Evaluator<'_, 's> {
     fn values<T: Copy>(
         &self,
         atom: &Atom,
-        (kind, wanted): (usize, &Wanted),
+        (kind, wanted): (usize, &Wanted<'_>),
         by_slot: bool,
         of: impl Fn(&Value) -> T,
     ) -> Vec<T> {
@@ -281,7 +284,7 @@ impl<'s> Evaluator<'_, 's> {
     }
 
     /// The order in which a request likes slots.
-    fn order(&self, wanted: &Wanted) -> Arc<Order> {
+    fn order(&self, wanted: &Wanted<'_>) -> Arc<Order> {
         let atoms = |kind: usize| &self.plans.plan(wanted.kind, kind).ranks;
         let blocks = 0..self.table.blocks.len();
         let (mut first, mut all): (Vec<AtomKey>, Vec<AtomKey>) = (Vec::new(), Vec::new());
@@ -296,12 +299,25 @@ impl<'s> Evaluator<'_, 's> {
         first.push((u32::MAX, u32::from(by_slot), Vec::new()));
         kept(&self.kept.orders, all, || {
             let before = kept(&self.kept.firsts, first, || Arc::new(self.first(wanted, by_slot)));
-            Arc::new(self.sorted(&before, wanted, by_slot))
+            self.shared(self.sorted(&before, wanted, by_slot))
         })
     }
 
+    /// The order that was made first of those that are like this one: `Rank = Memory` and `Rank = 2 * Memory` are one.
+    fn shared(&self, order: Order) -> Arc<Order> {
+        let hash = self.kept.hasher.hash_one((&order.entries, &order.ranks));
+        let mut distinct = self.kept.distinct.lock().unwrap_or_else(PoisonError::into_inner);
+        let alike = distinct.entry(hash).or_default();
+        if let Some(known) = alike.iter().find(|known| known.same_as(&order)) {
+            return Arc::clone(known);
+        }
+        let order = Arc::new(order);
+        alike.push(Arc::clone(&order));
+        order
+    }
+
     /// A rank in every row, or slot, in the order of the blocks.
-    fn ranks(&self, which: usize, wanted: &Wanted, by_slot: bool) -> Vec<f64> {
+    fn ranks(&self, which: usize, wanted: &Wanted<'_>, by_slot: bool) -> Vec<f64> {
         let mut ranks = Vec::new();
         for (kind, block) in self.table.blocks.iter().enumerate() {
             match &self.plans.plan(wanted.kind, kind).ranks[which] {
@@ -319,7 +335,7 @@ impl<'s> Evaluator<'_, 's> {
     }
 
     /// Sorts rows, or slots, by the rank of the negotiator that comes before the job's.
-    fn first(&self, wanted: &Wanted, by_slot: bool) -> First {
+    fn first(&self, wanted: &Wanted<'_>, by_slot: bool) -> First {
         let before = self.ranks(BEFORE, wanted, by_slot);
         let mut places = Vec::with_capacity(before.len());
         let mut entries = Vec::with_capacity(before.len());
@@ -340,7 +356,7 @@ impl<'s> Evaluator<'_, 's> {
     }
 
     /// Sorts rows, or slots, by all ranks, best first.
-    fn sorted(&self, first: &First, wanted: &Wanted, by_slot: bool) -> Order {
+    fn sorted(&self, first: &First, wanted: &Wanted<'_>, by_slot: bool) -> Order {
         let (job, after) = (self.ranks(JOB, wanted, by_slot), self.ranks(AFTER, wanted, by_slot));
         let mut sorted = first.sorted.clone();
         let before = |at: &u32| descending(first.before[*at as usize]);
@@ -362,14 +378,16 @@ impl<'s> Evaluator<'_, 's> {
             rows: Vec::new(),
             place_of: vec![0; len],
         };
+        let in_use = self.plans.in_use;
+        let mut last: Option<RankKey> = None;
         for at in sorted {
             let (at, entry) = (at as usize, first.entries[at as usize]);
             let key = of_nobody(first.before[at], job[at], after[at]);
-            if order.keys.last().is_none_or(|last: &RankKey| last.compare(&key).is_ne()) {
-                order.keys.push(key);
+            if last.replace(key).is_none_or(|last| last.compare(&key).is_ne()) {
+                order.keys.extend(Some(key).filter(|_| in_use));
                 order.sizes.push(0);
             }
-            let rank = order.keys.len() - 1;
+            let rank = order.sizes.len() - 1;
             order.place_of[entry as usize] = order.entries.len() as u32;
             order.entries.push(entry);
             order.ranks.push(rank as u32);
@@ -378,13 +396,13 @@ impl<'s> Evaluator<'_, 's> {
         if by_slot {
             order.rows = order.entries.iter().map(|place| self.table.row_of[*place as usize]).collect();
         }
-        order.by_size = (0..order.keys.len() as u32).collect();
+        order.by_size = (0..order.sizes.len() as u32).collect();
         order.by_size.sort_by_key(|rank| std::cmp::Reverse(order.sizes[*rank as usize]));
         order
     }
 
     /// What slots in use make of a request; none if there are none.
-    fn grounds(&self, wanted: &Wanted) -> Option<Grounds> {
+    fn grounds(&self, wanted: &Wanted<'_>) -> Option<Grounds> {
         let mut grounds = Grounds::default();
         for (kind, block) in self.table.blocks.iter().enumerate() {
             let [prefers, required, likes, preemption] = &self.plans.plan(wanted.kind, kind).preemption;
@@ -414,6 +432,21 @@ impl<'s> Evaluator<'_, 's> {
 }
 
 impl Order {
+    /// Whether nobody can tell one from the other.
+    fn same_as(&self, other: &Self) -> bool {
+        let key = |(a, b): (&RankKey, &RankKey)| a.compare(b).is_eq();
+        self.by_slot == other.by_slot
+            && self.entries == other.entries
+            && self.ranks == other.ranks
+            && self.keys.iter().zip(&other.keys).all(key)
+    }
+
+    /// About how much memory it takes, bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let numbers = [&self.entries, &self.ranks, &self.sizes, &self.by_size, &self.rows, &self.place_of];
+        numbers.iter().map(|numbers| size_of_val(numbers.as_slice())).sum::<usize>() + size_of_val(self.keys.as_slice())
+    }
+
     /// The row of the entry at a place of the order.
     pub(super) fn row(&self, at: usize) -> u32 {
         if self.by_slot { self.rows[at] } else { self.entries[at] }

@@ -18,12 +18,13 @@ mod vocabulary;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use hashbrown::{DefaultHashBuilder, HashMap};
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::ad::ClassAd;
 use crate::eval::matching::symmetric;
-use crate::name::Name;
+use crate::name::Key;
+use crate::negotiate::Watch;
 use crate::negotiate::candidate::{RankKey, Tier};
 use crate::negotiate::engine::class::{Class, Tallied};
 use crate::negotiate::engine::evaluate::{Evaluator, Kept, Verdict, Wanted};
@@ -39,8 +40,8 @@ use crate::priority::session::Serve;
 use crate::program::mask::Mask;
 use crate::queue::request::Request;
 
-/// What a request says that other requests of its autocluster do not.
-const VARYING: [&str; 14] = [
+/// What a request says that other requests of its autocluster need not.
+pub(super) const VARYING: [&str; 14] = [
     "SubmitterNegotiatingGroup",
     "SubmitterAutoregroup",
     "SubmitterGroup",
@@ -57,8 +58,9 @@ const VARYING: [&str; 14] = [
     "_condor_RESOURCE_COUNT",
 ];
 
-/// Classes kept at most; when a cycle makes more, all are forgotten and made anew as needed.
-const CLASSES: usize = 50_000;
+/// Memory for classes and their orders, bytes. What is made beyond is forgotten when as much again has come together,
+/// and made anew when it is asked for.
+pub(super) const ROOM: usize = 2 << 30;
 
 /// A request as it was first seen in the queue: what stands for its autocluster.
 #[derive(Debug)]
@@ -77,7 +79,7 @@ const AT_ONCE: usize = 512;
 enum Way {
     /// Slot by slot.
     Slots,
-    /// By the class of each request, which has to be looked at.
+    /// By the class of each request, which is found when the request comes.
     Request,
     /// By this class, under these concurrency limits.
     Class(usize, Option<Vec<u8>>),
@@ -120,6 +122,20 @@ pub struct Engine<'c> {
     rows: Rows,
     found: Option<Found>,
     largest_tie: usize,
+    /// What is kept to the end of the cycle.
+    lasting: Lasting,
+    /// Memory of all classes and orders, bytes, and how much they may take.
+    taken: usize,
+    room: usize,
+}
+
+/// Classes that autoclusters are served by.
+#[derive(Debug, Default)]
+struct Lasting {
+    classes: usize,
+    orders: usize,
+    /// Their memory, bytes.
+    bytes: usize,
 }
 
 impl std::fmt::Debug for Engine<'_> {
@@ -129,9 +145,23 @@ impl std::fmt::Debug for Engine<'_> {
 }
 
 impl<'c> Engine<'c> {
-    /// An engine over offers and the requests of the queue; the offers themselves if the cycle does what only they can.
-    pub(super) fn new(offers: Offers<'c>, rules: &'c Rules, samples: &[Sample]) -> Result<Self, Box<Offers<'c>>> {
-        let Some((parts, wanted)) = Parts::new(&offers, rules, samples) else { return Err(Box::new(offers)) };
+    /// An engine over offers and the requests of the queue, some of whose attributes vary within an autocluster; with so
+    /// many bytes for classes.
+    ///
+    /// # Errors
+    /// The offers themselves if the cycle does what only they can, and what that is.
+    pub(super) fn new(
+        offers: Offers<'c>,
+        rules: &'c Rules,
+        samples: &[Sample],
+        (varying, room): (&HashSet<Key>, usize),
+        watch: &mut dyn Watch,
+    ) -> Result<Self, (Box<Offers<'c>>, &'static str)> {
+        let (parts, wanted) = match Parts::new(&offers, rules, samples, varying, watch) {
+            Ok(parts) => parts,
+            Err(obstacle) => return Err((Box::new(offers), obstacle)),
+        };
+        watch.begins("evaluate");
         let mut place_of = vec![u32::MAX; offers.slots().len()];
         for (place, slot) in parts.order.iter().enumerate() {
             place_of[*slot] = place as u32;
@@ -153,8 +183,12 @@ impl<'c> Engine<'c> {
             rows,
             found: None,
             largest_tie: 0,
+            lasting: Lasting::default(),
+            taken: 0,
+            room,
         };
-        engine.prepare(&wanted, samples);
+        let asked = engine.parts.plans.asked();
+        engine.prepare(&wanted, samples, varying.iter().any(|name| asked.contains(name)));
         Ok(engine)
     }
 
@@ -169,17 +203,39 @@ impl<'c> Engine<'c> {
         // Rows hold what requests of the queue can tell apart, not what this one might.
         let foreseen = |kind: &usize| !odd && self.parts.combinations.know(*kind, &ids);
         let verdict = kind.filter(foreseen).and_then(|kind| {
-            let wanted = Wanted { ad: ad.clone(), ids: ids.clone(), kind };
+            let wanted = Wanted { ad, ids: ids.clone(), kind };
             self.with(|evaluator| evaluator.verdict(&wanted))
         });
-        if self.classes.len() >= CLASSES && self.ways.values().all(|way| !matches!(way, Way::Class(..))) {
-            self.classes.clear();
-            self.by_verdict.clear();
-            self.by_ids.clear();
+        if self.taken > self.lasting.bytes + self.room {
+            self.forget_classes();
         }
         let class = verdict.map(|verdict| self.intern(verdict));
         self.by_ids.insert(ids, class);
         class
+    }
+
+    /// Forgets the classes that were made during the deal, but for the one whose candidates were found last: it may be
+    /// asked again.
+    fn forget_classes(&mut self) {
+        let Lasting { classes, orders, bytes } = self.lasting;
+        let found = self.found.as_mut().filter(|found| found.class >= classes);
+        let last = found.map(|found| self.classes.swap_remove(std::mem::replace(&mut found.class, classes)));
+        self.classes.truncate(classes);
+        let open = last.as_ref().filter(|last| last.order >= orders).map(|last| self.rows.open.swap_remove(last.order));
+        self.rows.open.truncate(orders);
+        self.rows.open.extend(open);
+        self.classes.extend(last.map(|mut last| {
+            last.order = last.order.min(orders);
+            last
+        }));
+        self.by_verdict.retain(|_, alike| {
+            alike.retain(|class| *class < classes);
+            !alike.is_empty()
+        });
+        self.by_ids.clear();
+        self.orders.retain(|_, order| *order < orders);
+        self.kept = Kept::default();
+        self.taken = bytes;
     }
 
     fn with<T>(&self, run: impl FnOnce(&Evaluator<'_, '_>) -> T) -> T {
@@ -207,8 +263,12 @@ impl<'c> Engine<'c> {
             return *class;
         }
         alike.push(self.classes.len());
-        let rows = &mut self.rows;
-        let order = *self.orders.entry(order).or_insert_with(|| rows.add_order(&verdict.order));
+        let (rows, taken) = (&mut self.rows, &mut self.taken);
+        *taken += 2 * (verdict.job.len() / 8);
+        let order = *self.orders.entry(order).or_insert_with(|| {
+            *taken += verdict.order.bytes();
+            rows.add_order(&verdict.order)
+        });
         self.classes.push(Class::new(verdict, order));
         self.classes.len() - 1
     }
@@ -332,8 +392,9 @@ impl<'c> Engine<'c> {
             (None, None) => return None,
             (Some(_), None) => None,
             (None, Some((_, place))) => Some(place),
-            (Some((key, used, _)), Some((idle, place))) => {
-                key.compare(&idle).then_with(|| place.cmp(used)).is_lt().then_some(place)
+            (Some((key, used, _)), Some((rank, place))) => {
+                let idle = &self.classes[found.class].verdict.order.keys[rank as usize];
+                key.compare(idle).then_with(|| place.cmp(used)).is_lt().then_some(place)
             }
         };
         let Some(place) = place else {
@@ -385,25 +446,28 @@ impl Market for Engine<'_> {
         let way = self.ways.get(&request.autocluster).cloned().unwrap_or(Way::Slots);
         let (class, text) = match way {
             Way::Class(class, text) => (Some(class), text),
-            Way::Request => {
-                let Limited::Everywhere(text) = self.offers.limited(request) else {
-                    return self.by_slot(request, asking, session);
-                };
-                (self.class_of(&request.ad), text)
-            }
-            Way::Slots => (None, None),
+            Way::Request => match self.offers.limited(request) {
+                Limited::Everywhere(text) => (None, text),
+                Limited::BySlot => return self.by_slot(request, asking, session),
+            },
+            Way::Slots => return self.by_slot(request, asking, session),
         };
-        let Some(class) = class else { return self.by_slot(request, asking, session) };
         if let Some(name) = text.as_deref().and_then(|text| self.offers.reached(text)) {
             return Err(Refusal::untested(&name));
         }
-        self.offers.forget_candidates();
-        let kept = self.found.take().filter(|found| {
+        let kept = self.found.take_if(|found| {
             self.rules.knobs.matching.match_list_caching
                 && (found.autocluster, found.submitter, found.serve)
                     == (request.autocluster, asking.submitter, asking.serve)
         });
-        let mut found = kept.unwrap_or_else(|| self.scan(class, request, asking, session));
+        let mut found = match kept {
+            Some(found) => found,
+            None => match class.or_else(|| self.class_of(&request.ad)) {
+                Some(class) => self.scan(class, request, asking, session),
+                None => return self.by_slot(request, asking, session),
+            },
+        };
+        self.offers.forget_candidates();
         let offer = self.pop(&mut found, session);
         let answer = offer.ok_or_else(|| self.refusal(&found));
         self.found = Some(found);
@@ -495,16 +559,15 @@ fn hash(hasher: &DefaultHashBuilder, verdict: &Verdict) -> u64 {
 
 impl Engine<'_> {
     /// Evaluates every autocluster against all rows.
-    fn prepare(&mut self, wanted: &[Wanted], samples: &[Sample]) {
-        let asked = self.parts.plans.asked();
-        let varying = VARYING.iter().any(|name| asked.contains(&Name::new(name).key()));
+    fn prepare(&mut self, wanted: &[Wanted<'_>], samples: &[Sample], varying: bool) {
         for (wanted, samples) in wanted.chunks(AT_ONCE).zip(samples.chunks(AT_ONCE)) {
+            let later = varying || self.taken >= self.room;
             let verdicts: Vec<Option<(u64, Verdict)>> = self.with(|evaluator| {
-                let verdict = |wanted: &Wanted| {
+                let verdict = |wanted: &Wanted<'_>| {
                     let verdict = evaluator.verdict(wanted)?;
                     Some((hash(&self.hasher, &verdict), verdict))
                 };
-                let foreseen = |wanted: &&Wanted| wanted.kind != usize::MAX && !varying;
+                let foreseen = |wanted: &&Wanted<'_>| wanted.kind != usize::MAX && !later;
                 wanted.par_iter().map(|wanted| Some(wanted).filter(foreseen).and_then(verdict)).collect()
             });
             for (sample, (wanted, verdict)) in samples.iter().zip(wanted.iter().zip(verdicts)) {
@@ -513,11 +576,17 @@ impl Engine<'_> {
                     (Some((hash, verdict)), Limited::Everywhere(text)) => {
                         Way::Class(self.intern_hashed(hash, verdict), text)
                     }
-                    (None, _) if varying && wanted.kind != usize::MAX => Way::Request,
+                    (None, _) if later && wanted.kind != usize::MAX => Way::Request,
                     (None, _) => Way::Slots,
                 };
                 self.ways.insert(sample.autocluster, way);
             }
+        }
+        self.lasting = Lasting { classes: self.classes.len(), orders: self.rows.open.len(), bytes: self.taken };
+        if !self.ways.values().any(|way| matches!(way, Way::Request)) {
+            // No request is evaluated any more. It takes a while to give back so many pieces.
+            let kept = std::mem::take(&mut self.kept);
+            rayon::spawn(move || drop(kept));
         }
     }
 }

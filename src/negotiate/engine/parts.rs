@@ -3,15 +3,17 @@
 use hashbrown::{HashMap, HashSet};
 
 use crate::ad::ClassAd;
-use crate::name::{Key, Name};
+use crate::name::Key;
+use crate::negotiate::Watch;
+use crate::negotiate::engine::Sample;
 use crate::negotiate::engine::evaluate::Wanted;
 use crate::negotiate::engine::plan::Plans;
 use crate::negotiate::engine::separation::{Combinations, Separation, Separator};
 use crate::negotiate::engine::table::{Table, structures};
 use crate::negotiate::engine::vocabulary::{ClassRef, Vocabulary};
-use crate::negotiate::engine::{Sample, VARYING};
 use crate::negotiate::offer::Offers;
 use crate::negotiate::rules::Rules;
+use crate::pool::Slot;
 use crate::syntax::expr::Expr;
 
 /// What does not change during a deal.
@@ -29,19 +31,34 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// The parts, and the requests of the queue; none if the cycle does what only a look at slot after slot can.
-    pub(super) fn new(offers: &Offers<'_>, rules: &Rules, samples: &[Sample]) -> Option<(Self, Vec<Wanted>)> {
+    /// The parts, and the requests of the queue.
+    ///
+    /// # Errors
+    /// What the cycle does that only a look at slot after slot can.
+    pub(super) fn new<'s>(
+        offers: &Offers<'_>,
+        rules: &Rules,
+        samples: &'s [Sample],
+        varying: &HashSet<Key>,
+        watch: &mut dyn Watch,
+    ) -> Result<(Self, Vec<Wanted<'s>>), &'static str> {
         let order = offers.order().to_vec();
         let slot = |place: usize| offers.slot_at(order[place]);
         let matching = &rules.knobs.matching;
-        let foreseen = matching.preemption_requirements_stable
-            && matching.preemption_rank_stable
-            && !rules.ranking.ignore_jobs
-            && !matching.allow_pslot_preemption
-            && !offers.slots().iter().any(|slot| slot.consumption.is_some() || slot.stays);
-        if !foreseen || order.is_empty() {
-            return None;
+        let any = |of: fn(&Slot) -> bool| offers.slots().iter().any(of);
+        let obstacles = [
+            (!matching.preemption_requirements_stable, "PREEMPTION_REQUIREMENTS is declared unstable"),
+            (!matching.preemption_rank_stable, "PREEMPTION_RANK is declared unstable"),
+            (rules.ranking.ignore_jobs, "NEGOTIATOR_IGNORE_JOB_RANKS is set"),
+            (matching.allow_pslot_preemption, "ALLOW_PSLOT_PREEMPTION is set"),
+            (any(|slot| slot.consumption.is_some()), "a slot has a consumption policy"),
+            (any(|slot| slot.stays), "a slot has WantAdRevaluate"),
+            (order.is_empty(), "there is no slot"),
+        ];
+        if let Some((_, obstacle)) = obstacles.iter().find(|(holds, _)| *holds) {
+            return Err(*obstacle);
         }
+        watch.begins("project");
         let in_use = rules.trim.preemption && (0..order.len()).any(|place| slot(place).user.is_some());
         let ranking = &rules.ranking;
         let mut exprs: Vec<&Expr> = [&ranking.before_job, &ranking.after_job].into_iter().flatten().collect();
@@ -50,14 +67,15 @@ impl Parts {
             roots.push("CurrentRank");
             exprs.extend(ranking.preemption.iter().chain(&rules.preemption.requirements));
         }
-        let requests: Vec<ClassAd> = samples.iter().map(|sample| sample.ad.clone()).collect();
+        let requests: Vec<&ClassAd> = samples.iter().map(|sample| &sample.ad).collect();
         let ads = |place: usize| ClassRef(&slot(place).ad);
         let (mut vocabulary, odd) = Vocabulary::collect(&ads, order.len(), &requests, &roots, &exprs)?;
+        watch.begins("compile");
         let (structure, structures) = structures(&vocabulary.columns, order.len());
         let mut kinds: HashMap<Vec<u32>, usize> = HashMap::new();
         let mut shapes: Vec<&ClassAd> = Vec::new();
         let mut wanted = Vec::with_capacity(requests.len());
-        for ad in &requests {
+        for ad in requests {
             let ids = vocabulary.ids(ad);
             let next = kinds.len();
             let kind = if vocabulary.is_odd(&ids, &odd) {
@@ -68,7 +86,7 @@ impl Parts {
             if kind == shapes.len() {
                 shapes.push(ad);
             }
-            wanted.push(Wanted { ad: ad.clone(), ids, kind });
+            wanted.push(Wanted { ad, ids, kind });
         }
         let mut sample_slots: Vec<&ClassAd> = Vec::new();
         for (place, kind) in structure.iter().enumerate() {
@@ -77,8 +95,8 @@ impl Parts {
             }
         }
         let plans = Plans::new(&sample_slots, &shapes, &vocabulary, rules, in_use);
-        let varying = VARYING.iter().map(|name| Name::new(name).key()).collect();
-        let separation = Separation::of(&plans, &vocabulary, order.len(), &varying);
+        watch.begins("classify");
+        let separation = Separation::of(&plans, &vocabulary, order.len(), varying);
         let combinations = Combinations::of(&plans, &vocabulary, &separation, &wanted);
         let slots = |place: u32| slot(place as usize);
         let separator = Separator {
@@ -92,6 +110,6 @@ impl Parts {
         };
         let table = Table::new(&slots, (&structure, structures), &separator);
         let loose = separation.loose;
-        Some((Self { order, vocabulary, plans, kinds, odd, loose, combinations, table }, wanted))
+        Ok((Self { order, vocabulary, plans, kinds, odd, loose, combinations, table }, wanted))
     }
 }

@@ -78,6 +78,8 @@ pub(super) struct Plan {
 /// The plans, by structure of the request and of the slot.
 #[derive(Debug, Default)]
 pub(super) struct Plans {
+    /// Whether slots are in use that somebody may be displaced from.
+    pub(super) in_use: bool,
     kinds: usize,
     plans: Vec<Plan>,
 }
@@ -101,7 +103,7 @@ impl Plans {
                 }));
             }
         }
-        Self { kinds: slots.len(), plans }
+        Self { in_use, kinds: slots.len(), plans }
     }
 
     /// The plan of a request's structure for a slot's.

@@ -95,7 +95,7 @@ fn places(atom: &Atom, vocabulary: &Vocabulary) -> Vec<usize> {
 
 impl Combinations {
     /// Those of the requests of a cycle.
-    pub(super) fn of(plans: &Plans, vocabulary: &Vocabulary, separation: &Separation, wanted: &[Wanted]) -> Self {
+    pub(super) fn of(plans: &Plans, vocabulary: &Vocabulary, separation: &Separation, wanted: &[Wanted<'_>]) -> Self {
         let mut by_kind: Vec<HashMap<Vec<usize>, Seen>> = Vec::new();
         by_kind.resize_with(plans.requests(), HashMap::new);
         for (kind, atom) in (0..plans.slots()).flat_map(|slot| plans.open(slot)) {
@@ -137,7 +137,7 @@ pub(super) struct Separator<'e, 's> {
     pub(super) plans: &'e Plans,
     pub(super) separation: &'e Separation,
     pub(super) combinations: &'e Combinations,
-    pub(super) wanted: &'e [Wanted],
+    pub(super) wanted: &'e [Wanted<'e>],
     pub(super) settings: &'e Settings,
 }
 

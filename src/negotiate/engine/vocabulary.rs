@@ -36,24 +36,33 @@ pub(super) struct Vocabulary {
     selectors: Vec<Name>,
 }
 
+/// What an expression does that cannot be foreseen.
+const OF_SETTINGS: &str =
+    "an expression of the settings evaluates text, looks at a whole ad, or asks for what is in use during the cycle";
+const OF_SLOTS: &str =
+    "an expression of a slot evaluates text, looks at a whole ad, or asks for what is in use during the cycle";
+
 /// The expressions of requests that cannot be foreseen, as entries of an attribute.
 type Odd = HashSet<(Key, u32)>;
 
 impl Vocabulary {
     /// Collects the attributes that expressions look at, beginning with some names and expressions; with the entries of
-    /// requests that cannot be foreseen. None if an expression of a slot or of the configuration is such.
+    /// requests that cannot be foreseen.
+    ///
+    /// # Errors
+    /// What ads or an expression of a slot or of the configuration do that cannot be foreseen.
     pub(super) fn collect<'s>(
         slots: &(dyn Fn(usize) -> ClassRef<'s> + Sync),
         count: usize,
-        requests: &[ClassAd],
+        requests: &[&ClassAd],
         roots: &[&str],
         exprs: &[&Expr],
-    ) -> Option<(Self, Odd)> {
+    ) -> Result<(Self, Odd), &'static str> {
         // A pool whose ads define what names an ad is not for this.
         let scopes: Vec<Name> = crate::name::scopes().collect();
         let plain = |ad: &ClassAd| ad.chained().is_none() && !scopes.iter().any(|scope| ad.contains(*scope));
-        if !(0..count).into_par_iter().all(|at| plain(slots(at).0)) || !requests.iter().all(plain) {
-            return None;
+        if !(0..count).into_par_iter().all(|at| plain(slots(at).0)) || !requests.iter().copied().all(plain) {
+            return Err("an ad has a parent, or an attribute of the name of a scope");
         }
         let mut found = Self::default();
         let mut odd = Odd::new();
@@ -61,18 +70,19 @@ impl Vocabulary {
             found.name(Name::new(name));
         }
         for expr in exprs {
-            found.foreseen(&Mentions::of(expr.tree()))?;
+            found.foreseen(&Mentions::of(expr.tree())).ok_or(OF_SETTINGS)?;
         }
         while !found.open.is_empty() {
             let names = std::mem::take(&mut found.open);
             let made = Column::of(&names, count, &|at| slots(at).0);
-            for (name, column) in names.into_iter().zip(made) {
-                found.slot_column(name, column)?;
-                found.request_column(name, requests, &mut odd);
+            let asked: Vec<Dictionary> = names.par_iter().map(|name| Dictionary::of(*name, requests)).collect();
+            for (name, (column, dictionary)) in names.into_iter().zip(made.into_iter().zip(asked)) {
+                found.slot_column(name, column).ok_or(OF_SLOTS)?;
+                found.request_column(name, dictionary, &mut odd);
             }
-            found.select()?;
+            found.select().ok_or(OF_SLOTS)?;
         }
-        Some((found, odd))
+        Ok((found, odd))
     }
 
     fn name(&mut self, name: Name) {
@@ -102,11 +112,7 @@ impl Vocabulary {
         Some(())
     }
 
-    fn request_column(&mut self, name: Name, requests: &[ClassAd], odd: &mut Odd) {
-        let mut dictionary = Dictionary::default();
-        for request in requests {
-            dictionary.id(request, name);
-        }
+    fn request_column(&mut self, name: Name, dictionary: Dictionary, odd: &mut Odd) {
         for (id, entry) in dictionary.entries().iter().enumerate() {
             if let Entry::Tree(tree) = entry
                 && self.foreseen(&Mentions::of(tree)).is_none()
