@@ -38,7 +38,7 @@ use crate::accountant::usage::SlotInUse;
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::{Scope, Settings};
-use crate::name::Name;
+use crate::name::{Key, Name};
 use crate::negotiate::deal::{Dealing, Negotiating};
 use crate::negotiate::engine::{Engine, ROOM, Sample, VARYING};
 use crate::negotiate::groups::KnownQuotas;
@@ -345,13 +345,17 @@ fn market<'c>(
         Sample { autocluster: request.autocluster, ad }
     };
     let samples: Vec<Sample> = firsts.iter().zip(ads).map(marked).collect();
-    let carried = CARRIED.map(Name::new);
-    let varies = |name: &Name| !(carried.contains(name) && queue.is_significant(*name));
-    let varying = VARYING.map(Name::new).into_iter().filter(varies).map(Name::key).collect();
-    match Engine::new(offers, rules, &samples, (&varying, room), watch) {
+    match Engine::new(offers, rules, &samples, (&varying(queue), room), watch) {
         Ok(engine) => (Box::new(engine), None),
         Err((offers, obstacle)) => (offers, Some(obstacle)),
     }
+}
+
+/// What requests of the queue say that others of their autocluster need not.
+fn varying(queue: &Queue<'_>) -> HashSet<Key> {
+    let carried = CARRIED.map(Name::new);
+    let varies = |name: &Name| !(carried.contains(name) && queue.is_significant(*name));
+    VARYING.map(Name::new).into_iter().filter(varies).map(Name::key).collect()
 }
 
 /// Whether the concurrency limits that waiting jobs ask for are numbers.
