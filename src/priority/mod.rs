@@ -181,6 +181,8 @@ pub struct Turn {
     ///
     /// A deal has turns of one kind only.
     pub job: Option<usize>,
+    /// Which of the jobs that wait in its queue that job stands for, the oldest is 0; none: itself.
+    pub place: Option<usize>,
     /// The number of the only slot that may be taken, for a turn of one job; none: any.
     pub slot: Option<usize>,
     /// How much it may take.

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::dirac::{DiracChoice, DiracPriority, MOST_JOBS, Past, SplitMix64, WINDOW, asked};
+use super::dirac::{DiracChoice, DiracPriority, MOST_JOBS, Past, SplitMix64, asked};
 use super::slurm::{SlurmPriority, SlurmSettings};
 use super::{CondorPriority, PriorityPolicy};
 use crate::accountant::factor::FactorRules;
@@ -35,10 +35,10 @@ pub enum Policy {
 /// How a policy serves jobs that differ in their age alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
-    /// Among how many of the oldest it chooses the one that starts, 1 if it takes the oldest; none if what decides is how
-    /// each stood in earlier cycles.
-    pub chooses_among: Option<usize>,
-    /// How many stand in a queue of their own, the oldest in the first; none if all stand in one.
+    /// Whether what decides is how each stood in earlier cycles.
+    pub remembers: bool,
+    /// How many stand in a queue of their own, the oldest in the first, of which the policy chooses by their places; none
+    /// if all stand in one and the oldest starts.
     pub queue: Option<usize>,
 }
 
@@ -96,16 +96,14 @@ impl Policy {
     ///
     /// ```
     /// use classmate::priority::{Line, Policy};
-    /// assert_eq!(Policy::Condor.line(), Line { chooses_among: Some(1), queue: None });
+    /// assert_eq!(Policy::Condor.line(), Line { remembers: false, queue: None });
     /// ```
     pub fn line(&self) -> Line {
         match self {
-            Self::Condor => Line { chooses_among: Some(1), queue: None },
-            Self::Dirac(_) => Line { chooses_among: Some(WINDOW), queue: Some(MOST_JOBS) },
+            Self::Condor => Line { remembers: false, queue: None },
+            Self::Dirac(_) => Line { remembers: false, queue: Some(MOST_JOBS) },
             // A priority that never sinks remembers every cycle in which the job waited.
-            Self::Slurm(settings) => {
-                Line { chooses_among: (!settings.conf().flags.increase_only).then_some(1), queue: None }
-            }
+            Self::Slurm(settings) => Line { remembers: settings.conf().flags.increase_only, queue: None },
         }
     }
 

@@ -81,6 +81,12 @@ impl Waiters {
         queues.filter_map(last).collect()
     }
 
+    /// Where a job that waits is: the beginning of its queue of `most`, and its place in that.
+    fn place(&self, job: usize, most: usize) -> Option<(usize, usize)> {
+        let at = self.all.binary_search(&job).ok()?;
+        Some((at - at % most, at % most))
+    }
+
     /// A job waits no longer.
     fn remove(&mut self, job: usize) {
         if let Ok(at) = self.all.binary_search(&job) {
@@ -132,7 +138,7 @@ impl<'w> Alike<'w> {
         let looked_at = |names: &[&str]| names.iter().any(|name| significant.contains(Name::new(name)));
         let counted = served.queue.is_some();
         let uncountable = counted && (rules.jobs.is_some() || looked_at(&OF_AGE));
-        let all = !rules.groups.tree.is_empty() || served.chooses_among.is_none() || uncountable;
+        let all = !rules.groups.tree.is_empty() || served.remembers || uncountable;
         // A rule that says which jobs are offered may look at what they ask for.
         let apart = |names: &[&str]| rules.jobs.is_some() || counted && looked_at(names);
         let apart = (apart(&["RequestMemory"]), apart(&["CPUTime", "AllowedJobDuration"]));
@@ -175,16 +181,15 @@ impl<'w> Alike<'w> {
         Kind { submitter, cores, memory, asked_time, alone }
     }
 
-    /// Shows the cycle as many jobs of each line as there are cores for, and those among which the policy chooses behind
-    /// them; so one in any case, because shares depend on who asks. Returns how many stand behind those that are shown, if
-    /// the policy counts them.
+    /// Shows the cycle as many jobs of each line as there are cores for, and one more, because shares depend on who asks.
+    /// Returns how many stand behind those that are shown, if the policy counts them.
     fn show(&mut self, now: i64) -> HashMap<JobId, usize> {
         let Self { books, lines, open, free, served, .. } = self;
         let mut unlisted = HashMap::new();
         let most = served.queue.unwrap_or(usize::MAX);
         open.retain(|at| {
             let Some((kind, line)) = lines.get_index_mut(*at) else { return false };
-            let first = (*free / kind.cores) as usize + served.chooses_among.unwrap_or(1);
+            let first = (*free / kind.cores) as usize + 1;
             let wanted = line.wanted(first, most);
             for job in line.shown.iter().filter(|job| wanted.binary_search(job).is_err()) {
                 books.forget(*job);
@@ -227,7 +232,37 @@ impl<'w> Alike<'w> {
     }
 }
 
+/// Places of queues that were given cores in a cycle, ascending; by line and beginning of the queue.
+type Taken = HashMap<(usize, usize), Vec<usize>>;
+
 impl Alike<'_> {
+    /// The job that one stands for at a place among those of its queue that still wait; both are taken by that.
+    fn meant(&self, job: usize, place: Option<usize>, taken: &mut Taken) -> usize {
+        let Some((line, start, own)) = self.queue_of(job) else { return job };
+        let taken = taken.entry((line, start)).or_default();
+        let at = match place {
+            None => own,
+            Some(place) => taken.iter().fold(place, |at, gone| at + usize::from(*gone <= at)),
+        };
+        taken.insert(taken.partition_point(|gone| *gone < at), at);
+        self.lines[line].all.get(start + at).copied().unwrap_or(job)
+    }
+
+    /// The job that names those of its queue that got nothing: the oldest of them.
+    fn oldest_left(&self, job: usize, taken: &Taken) -> usize {
+        let Some((line, start, _)) = self.queue_of(job) else { return job };
+        let Some(taken) = taken.get(&(line, start)) else { return job };
+        let at = taken.iter().enumerate().take_while(|(at, gone)| at == *gone).count();
+        self.lines[line].all.get(start + at).copied().unwrap_or(job)
+    }
+
+    /// The line of a job, the beginning of its queue in that, and its place in the queue.
+    fn queue_of(&self, job: usize) -> Option<(usize, usize, usize)> {
+        let line = self.lines.get_index_of(&self.kind(job))?;
+        let (start, place) = self.lines[line].place(job, self.served.queue?)?;
+        Some((line, start, place))
+    }
+
     /// Holds what a text of concurrency limits asks for, or (`by` -1) gives it back.
     fn hold(&mut self, limits: &[u8], by: f64) {
         for Demand { name, amount } in demands(limits) {
@@ -325,16 +360,26 @@ impl Machines for Alike<'_> {
         let whole = || negotiate::slots(vec![whole], rules, &settings);
         let weight = f64::from(total);
         let size = PoolSize { slots: total as usize, weight, effective: weight, smallest_weight: 1.0 };
+        let hides = !unlisted.is_empty();
         let outcome = self.books.cycle(&settings, slots, whole, Some(size), unlisted)?;
         let due = self.books.due(&outcome, weight);
         let mut decided = Decided { due, ..Decided::default() };
-        for made in &outcome.matches {
-            if let Some(job) = number(&made.job) {
+        let mut taken = Taken::default();
+        let matched = |made: &Match| {
+            number(&made.job).map(|job| if hides { self.meant(job, made.place, &mut taken) } else { job })
+        };
+        let started: Vec<Option<usize>> = outcome.matches.iter().map(matched).collect();
+        self.reasons = reasons(&outcome);
+        if hides {
+            let told = std::mem::take(&mut self.reasons).into_iter();
+            self.reasons = told.map(|(job, reason)| (self.oldest_left(job, &taken), reason)).collect();
+        }
+        for (made, job) in outcome.matches.iter().zip(started) {
+            if let Some(job) = job {
                 self.started(job, made, &settings);
                 decided.started.push(job);
             }
         }
-        self.reasons = reasons(&outcome);
         Ok(decided)
     }
 }

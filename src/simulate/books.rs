@@ -99,8 +99,13 @@ impl<'w> Books<'w> {
     pub(super) fn start(&mut self, job: usize, weight: f64, slot: &ClassAd, settings: &Settings) {
         self.used[self.workload.arrivals[job].submitter].1 += weight;
         self.weights.insert(job, weight);
-        if let (Some(past), Some(&place)) = (&mut self.past, self.places.get(&job)) {
-            past.started(&self.snapshot.jobs[place], slot, settings, settings.now);
+        if let Some(mut past) = self.past.take() {
+            match self.ad(job) {
+                Some(ad) => past.started(ad, slot, settings, settings.now),
+                // Another one stood for it.
+                None => past.started(&self.job_ad(job), slot, settings, settings.now),
+            }
+            self.past = Some(past);
         }
         self.forget(job);
     }

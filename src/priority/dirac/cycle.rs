@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::ad::{JobReader, group, resource};
 use super::chance::chances;
-use super::draw::{SplitMix64, TRIED, draw_listed, draw_order};
+use super::draw::{Drawn, SplitMix64, TRIED, draw_listed, draw_order};
 use super::history::History;
 use super::past::Past;
 use super::queue::{QueuedJob, Requirements, TaskQueues};
@@ -351,14 +351,14 @@ impl Turns for Draws {
             self.order = Some(order);
             let Some(queue) = self.waiters.queues.get(id) else { continue };
             let drawn = draw_listed(&queue.jobs, queue.unlisted, &mut self.generator, self.settings.options);
-            let Some(job) = drawn else { continue };
+            let Some(Drawn { job, place }) = drawn else { continue };
             self.offered = Some((id, job));
             let Waiter { who, job } = self.waiters.jobs[job as usize];
             let allowance =
                 Allowance { limit: f64::MAX, limit_unclaimed: f64::MAX, ceiling: f64::MAX, preferring_is_free: false };
             let priority = self.waiters.table.priority(id);
             let why = Why { pie: self.pie, spin: 1, priority, share: priority / self.total, starved: 0.0 };
-            return Some(Turn { who, job: Some(job), slot: Some(asking.slot), allowance, why });
+            return Some(Turn { who, job: Some(job), place, slot: Some(asking.slot), allowance, why });
         }
     }
 

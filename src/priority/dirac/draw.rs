@@ -107,17 +107,27 @@ pub fn draw_order(queues: &[(i64, f64)], generator: &mut SplitMix64, options: Po
 /// assert_eq!(drawn, [12, 13, 13]);
 /// ```
 pub fn draw_job(jobs: &[QueuedJob], generator: &mut SplitMix64, options: PolicyOptions) -> Option<i64> {
-    draw_listed(jobs, 0, generator, options)
+    draw_listed(jobs, 0, generator, options).map(|drawn| drawn.job)
 }
 
-/// The same for a queue in which so many more jobs wait behind these, all with the user priority of the last, and at least
-/// as many as are taken from it stand before them.
+/// A job that was drawn from a queue of which not all jobs are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drawn {
+    /// The number of the job, or of one that stands for it.
+    pub job: i64,
+    /// Which of those that wait with its user priority it is, the oldest is 0; none if it is the job itself.
+    pub place: Option<usize>,
+}
+
+/// The same for a queue in which so many more jobs wait behind these, all with the user priority of the last, and no more
+/// are taken from it than are listed with that: any of these stands for the one that is drawn.
 pub fn draw_listed(
     jobs: &[QueuedJob],
     unlisted: usize,
     generator: &mut SplitMix64,
     options: PolicyOptions,
-) -> Option<i64> {
+) -> Option<Drawn> {
+    let itself = |job: i64| Drawn { job, place: None };
     let first = jobs.first()?;
     if options.order == Order::Random
         && jobs.is_sorted_by_key(|job| job.id)
@@ -125,8 +135,11 @@ pub fn draw_listed(
     {
         // Whoever has the best lot, its priority is that of all.
         generator.skip(jobs.len() + unlisted);
-        let place = generator.next_u64() % jobs.len().min(WINDOW) as u64;
-        return jobs.get(place as usize).map(|job| job.id);
+        let place = (generator.next_u64() % (jobs.len() + unlisted).min(WINDOW) as u64) as usize;
+        return match unlisted {
+            0 => jobs.get(place).map(|job| itself(job.id)),
+            _ => Some(Drawn { job: first.id, place: Some(place) }),
+        };
     }
     let mut jobs: Vec<QueuedJob> = jobs.to_vec();
     jobs.sort_unstable_by_key(|job| job.id);
@@ -134,7 +147,7 @@ pub fn draw_listed(
         let better = |a: &&QueuedJob, b: &&QueuedJob| {
             real_priority(a.user_priority).total_cmp(&real_priority(b.user_priority)).then(b.id.cmp(&a.id))
         };
-        return jobs.iter().max_by(better).map(|job| job.id);
+        return jobs.iter().max_by(better).map(|job| itself(job.id));
     }
     let mut lot = |job: &QueuedJob| key(generator, real_priority(job.user_priority), options.lottery);
     let lots: Vec<(f64, &QueuedJob)> = jobs.iter().map(|job| (lot(job), job)).collect();
@@ -143,10 +156,13 @@ pub fn draw_listed(
     let last = jobs.last()?.user_priority;
     let behind = (0..unlisted).map(|_| key(generator, real_priority(last), options.lottery));
     let drawn = if behind.fold(f64::INFINITY, f64::min) < best.0 { last } else { best.1.user_priority };
-    let oldest: Vec<i64> =
-        jobs.iter().filter(|job| job.user_priority == drawn).take(WINDOW).map(|job| job.id).collect();
-    let place = generator.next_u64() % oldest.len().max(1) as u64;
-    oldest.get(place as usize).copied()
+    let alike: Vec<i64> = jobs.iter().filter(|job| job.user_priority == drawn).map(|job| job.id).collect();
+    let unlisted = if drawn == last { unlisted } else { 0 };
+    let place = (generator.next_u64() % (alike.len() + unlisted).clamp(1, WINDOW) as u64) as usize;
+    match unlisted {
+        0 => alike.get(place).copied().map(itself),
+        _ => alike.first().map(|&job| Drawn { job, place: Some(place) }),
+    }
 }
 
 #[cfg(test)]
@@ -184,8 +200,10 @@ mod tests {
                 let options = PolicyOptions { lottery, ..PolicyOptions::default() };
                 let (mut all, mut listed) = (SplitMix64::new(11), SplitMix64::new(11));
                 for _ in 0..500 {
-                    let drawn = draw_listed(&jobs[..60], 140, &mut listed, options);
-                    assert_eq!(drawn, draw_job(&jobs, &mut all, options));
+                    let Drawn { job, place } = draw_listed(&jobs[..7], 193, &mut listed, options).unwrap();
+                    let alike = jobs.iter().filter(|other| other.user_priority == jobs[job as usize].user_priority);
+                    let drawn = place.map_or(job, |place| alike.map(|job| job.id).nth(place).unwrap());
+                    assert_eq!(Some(drawn), draw_job(&jobs, &mut all, options));
                     assert_eq!(all, listed);
                 }
             }

@@ -26,7 +26,7 @@ pub use chance::{chances, first_chances};
 pub use choice::DiracChoice;
 pub use correct::{Correction, SliceUse, ZeroUse, correct};
 pub use cycle::{DiracPriority, Waiters};
-pub use draw::{SplitMix64, WINDOW, draw_job, draw_listed, draw_order};
+pub use draw::{Drawn, SplitMix64, draw_job, draw_listed, draw_order};
 pub use history::History;
 pub use listing::Listing;
 pub use past::Past;

@@ -270,6 +270,7 @@ impl Turns for InOrder {
             slot: None,
             who,
             job: Some(job),
+            place: None,
             allowance: Allowance { limit: most, limit_unclaimed: most, ceiling: most, preferring_is_free: false },
             why: Why { pie: self.pie, spin: 1, priority, share, starved: 0.0 },
         })
