@@ -226,7 +226,7 @@ impl<'a> Queue<'a> {
         let Request { autocluster, count, .. } = *request;
         let job = &self.jobs[self.lists[submitter][request.first].job];
         let mut ad = ClassAd::with_capacity(self.significant.len() + 16);
-        let carried = CARRIED.into_iter().map(Name::new);
+        let carried = CARRIED.into_iter().map(Name::from);
         for name in relevant(&job.ad, &self.significant).into_iter().chain(carried) {
             if let Some(attribute) = job.ad.lookup(name) {
                 ad.set(name, attribute.clone());

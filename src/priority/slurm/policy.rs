@@ -36,13 +36,23 @@ pub struct SlurmPriority<'g> {
     groups: &'g (dyn GroupOf + Sync),
     ledger: Ledger,
     figures: Vec<Figures>,
-    /// Billing of what submitters use, matches of this cycle included; in the order of first sight.
-    used: Vec<(Vec<u8>, f64)>,
+    /// Submitters that used something, by number.
+    known: Vec<User>,
     by_name: HashMap<Vec<u8>, usize>,
-    /// Associations of submitters that used something.
-    associations: HashMap<Vec<u8>, Option<usize>>,
+    /// Who uses how much billing, matches of this cycle included; in the order of first sight.
+    used: Vec<(usize, f64)>,
+    /// Whom the slots were charged to last, in their order.
+    told: Vec<usize>,
     /// Priorities of earlier cycles, for `INCR_ONLY`.
     before: Mutex<HashMap<(JobId, String), u32>>,
+}
+
+/// A submitter that used something.
+struct User {
+    name: Vec<u8>,
+    association: Option<usize>,
+    /// Where it is among those that use something now.
+    place: Option<usize>,
 }
 
 impl<'g> SlurmPriority<'g> {
@@ -56,16 +66,17 @@ impl<'g> SlurmPriority<'g> {
             machines,
             evaluation: opening.settings.clone(),
             groups: opening.groups,
-            used: Vec::new(),
+            known: Vec::new(),
             by_name: HashMap::new(),
-            associations: HashMap::new(),
+            used: Vec::new(),
+            told: Vec::new(),
             before: Mutex::default(),
         }
     }
 
     fn association(&self, submitter: &[u8]) -> Option<usize> {
-        if let Some(&known) = self.associations.get(submitter) {
-            return known;
+        if let Some(&known) = self.by_name.get(submitter) {
+            return self.known[known].association;
         }
         let tree = self.ledger.tree();
         Asker::of_submitter(submitter, tree).association(tree, None)
@@ -86,12 +97,23 @@ impl<'g> SlurmPriority<'g> {
         share
     }
 
-    fn uses(&mut self, submitter: &[u8], weight: f64) {
-        let at = *self.by_name.entry(submitter.to_vec()).or_insert_with(|| {
-            self.used.push((submitter.to_vec(), 0.0));
+    /// The number of a submitter, which is new if it never used anything.
+    fn number(&mut self, submitter: &[u8]) -> usize {
+        if let Some(&known) = self.by_name.get(submitter) {
+            return known;
+        }
+        let association = self.association(submitter);
+        self.by_name.insert(submitter.to_vec(), self.known.len());
+        self.known.push(User { name: submitter.to_vec(), association, place: None });
+        self.known.len() - 1
+    }
+
+    fn uses(&mut self, number: usize, weight: f64) {
+        let place = *self.known[number].place.get_or_insert_with(|| {
+            self.used.push((number, 0.0));
             self.used.len() - 1
         });
-        self.used[at].1 += weight;
+        self.used[place].1 += weight;
     }
 
     fn figures_of(&self, submitter: &[u8]) -> Figures {
@@ -101,18 +123,20 @@ impl<'g> SlurmPriority<'g> {
 
 impl PriorityPolicy for SlurmPriority<'_> {
     fn charge(&mut self, in_use: &[SlotInUse<'_>], now: i64) {
-        self.used.clear();
-        self.by_name.clear();
+        for (number, _) in self.used.drain(..) {
+            self.known[number].place = None;
+        }
         // The clock of a cycle is that of its priorities.
         self.evaluation.now = now;
         let mut running = Vec::with_capacity(in_use.len());
-        for slot in in_use {
-            self.uses(slot.submitter, slot.weight);
-            if !self.associations.contains_key(slot.submitter) {
-                let association = self.association(slot.submitter);
-                self.associations.insert(slot.submitter.to_vec(), association);
-            }
-            if let Some(association) = self.association(slot.submitter).filter(|_| !slot.suspended) {
+        let before = std::mem::replace(&mut self.told, Vec::with_capacity(in_use.len()));
+        for (at, slot) in in_use.iter().enumerate() {
+            // Mostly the same submitters have slots as before.
+            let same = before.get(at).copied().filter(|known| self.known[*known].name == slot.submitter);
+            let number = same.unwrap_or_else(|| self.number(slot.submitter));
+            self.told.push(number);
+            self.uses(number, slot.weight);
+            if let Some(association) = self.known[number].association.filter(|_| !slot.suspended) {
                 running.push(Running { association, billing: slot.weight });
             }
         }
@@ -141,23 +165,26 @@ impl PriorityPolicy for SlurmPriority<'_> {
     /// Lower is better: what the fair-share factor lacks to 1.
     fn standing(&self, submitter: &[u8]) -> Standing {
         let factor = self.figures_of(submitter).factor.unwrap_or(0.0);
-        let usage = self.by_name.get(submitter).map_or(0.0, |&at| self.used[at].1);
+        let place = self.by_name.get(submitter).and_then(|&known| self.known[known].place);
+        let usage = place.map_or(0.0, |place| self.used[place].1);
         Standing { priority: 1.0 - factor, usage, floor: 0 }
     }
 
     fn group_usage(&self, group: &[u8]) -> f64 {
-        self.used.iter().filter(|(name, _)| self.groups.group_of(name) == group).map(|(_, usage)| usage).sum()
+        let in_group = |(number, _): &&(usize, f64)| self.groups.group_of(&self.known[*number].name) == group;
+        self.used.iter().filter(in_group).map(|(_, usage)| usage).sum()
     }
 
     fn matched(&mut self, submitter: &[u8], weight: f64, now: i64) {
-        self.uses(submitter, weight);
-        if let Some(association) = self.association(submitter) {
+        let number = self.number(submitter);
+        self.uses(number, weight);
+        if let Some(association) = self.known[number].association {
             self.ledger.begin(Running { association, billing: weight }, now);
         }
     }
 
     fn in_use(&self) -> Vec<(&[u8], f64)> {
-        self.used.iter().map(|(name, usage)| (name.as_slice(), *usage)).collect()
+        self.used.iter().map(|(number, usage)| (self.known[*number].name.as_slice(), *usage)).collect()
     }
 
     /// Accounts take the place of groups: who is over its share waits, and nothing is set aside.
