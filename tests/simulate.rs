@@ -400,7 +400,7 @@ fn cycles_that_are_shown_a_part_of_the_queue_decide_as_if_they_were_shown_all() 
     ];
     for (number, base) in bases.iter().enumerate() {
         let seed = number as u64;
-        let plan = Plan { interval: 60, until: (seed % 2 == 0).then_some(3 * HOUR), step: None };
+        let plan = Plan { interval: 60, until: seed.is_multiple_of(2).then_some(3 * HOUR), step: None };
         shown_a_part(&medley(seed, 160, 14, 3), 5, base, &plan);
         shown_a_part(&medley(100 + seed, 240, 5, 40), 20, base, &plan);
         // Nearly everything free at first, nothing later on.
