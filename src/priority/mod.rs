@@ -8,6 +8,7 @@ pub mod condor;
 pub mod dirac;
 pub mod pie;
 pub mod policy;
+pub mod ranking;
 pub mod session;
 pub mod slurm;
 pub mod spins;

@@ -5,6 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::dirac::{DiracChoice, DiracPriority, Past, SplitMix64, WINDOW};
+use super::ranking::{Key, Order};
+use super::slurm::ranking::ranking;
 use super::slurm::{SlurmPriority, SlurmSettings};
 use super::{CondorPriority, PriorityPolicy};
 use crate::accountant::factor::FactorRules;
@@ -117,6 +119,24 @@ impl Policy {
         match self {
             Self::Dirac(choice) if self.asks_history() => Some(Past::new(choice.settings())),
             _ => None,
+        }
+    }
+
+    /// By what jobs are ordered.
+    pub fn key(&self) -> Key {
+        match self {
+            Self::Condor => Key::Submitters,
+            Self::Dirac(_) => Key::Lots,
+            Self::Slurm(_) => Key::Jobs,
+        }
+    }
+
+    /// In which order jobs of a pool are served; of a policy that orders jobs, where each of them stands.
+    pub fn ranking(&self, slots: &[ClassAd], jobs: &[ClassAd], settings: &Settings) -> Order {
+        match self {
+            Self::Condor => Order::Submitters,
+            Self::Dirac(_) => Order::Lots,
+            Self::Slurm(slurm) => ranking(slurm, slots, jobs, settings),
         }
     }
 
