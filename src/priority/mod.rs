@@ -112,11 +112,19 @@ pub trait Turns {
     /// What has happened so far.
     fn history(&self) -> &History;
 
-    /// For policies that look for a job for a slot: the jobs that slots were asked about as one, each with who claims it
-    /// and its number in the deal; those that got a slot too.
-    fn alike(&self) -> Vec<Vec<(usize, usize)>> {
+    /// For policies that look for a job for a slot: the jobs that slots were asked about as one; those that got a slot too.
+    fn alike(&self) -> Vec<Alike> {
         Vec::new()
     }
+}
+
+/// Jobs that slots were asked about as one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Alike {
+    /// Who claims each, and its number in the deal.
+    pub jobs: Vec<(usize, usize)>,
+    /// Whether the policy did not offer them to a slot because of a limit of its site.
+    pub held_back: bool,
 }
 
 /// One who asks for slots: a submitter at one access point.
