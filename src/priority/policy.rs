@@ -114,6 +114,17 @@ impl Policy {
         }
     }
 
+    /// Whether a second of a slot in use may cost something else than its weight.
+    pub fn has_prices(&self) -> bool {
+        match self {
+            Self::Condor | Self::Dirac(_) => false,
+            Self::Slurm(settings) => {
+                settings.conf().partitions.iter().any(|partition| partition.billing.is_some())
+                    || settings.files().qos.iter().any(|qos| qos.usage_factor != 1.0)
+            }
+        }
+    }
+
     /// Where what runs is noted, for a policy that asks and is opened anew for every cycle.
     pub fn past(&self) -> Option<Past> {
         match self {

@@ -15,7 +15,7 @@ use super::segment::Segments;
 use super::site::SiteLimits;
 use super::table::PriorityTable;
 use crate::accountant::GroupOf;
-use crate::accountant::usage::SlotInUse;
+use crate::accountant::usage::{Account, SlotInUse};
 use crate::config::dirac::{DiracSettings, Word};
 use crate::eval::scope::Settings;
 use crate::pool::Slot;
@@ -199,7 +199,7 @@ impl PriorityPolicy for DiracPriority<'_> {
         self.usage.iter().filter(|(name, _)| self.groups.group_of(name) == group).map(|(_, usage)| usage).sum()
     }
 
-    fn matched(&mut self, submitter: &[u8], weight: f64, _: i64) {
+    fn matched(&mut self, submitter: &[u8], _: Account, weight: f64, _: i64) {
         *self.usage.entry(submitter.to_vec()).or_default() += weight;
     }
 
