@@ -197,7 +197,7 @@ fn groups(root: Section<'_>, warnings: &mut Vec<ConfigWarning>) -> Result<IndexM
     for section in root.section("Registry/Groups").into_iter().flat_map(Section::sections) {
         for option in section.options() {
             let is = |name: &&str| name.as_bytes() == option.name();
-            if GROUP_OPTIONS.iter().chain(&OTHER_GROUP_OPTIONS).any(|name| is(&name)) {
+            if GROUP_OPTIONS.iter().chain(&OTHER_GROUP_OPTIONS).any(is) {
                 continue;
             }
             if let Some(near) = near::closest(option.name(), GROUP_OPTIONS) {
