@@ -3,18 +3,21 @@
 
 use std::fmt::Write;
 
-use classmate::accountant::usage::SlotInUse;
+use classmate::accountant::usage::{Account, SlotInUse};
 use classmate::accountant::{Accountant, Log, Ungrouped};
-use classmate::config::slurm::{Associations, SlurmConf};
+use classmate::ad::ClassAd;
+use classmate::config::slurm::{Associations, Qos, SlurmConf};
 use classmate::config::{Config, TextFiles};
+use classmate::eval::scope::Settings;
 use classmate::negotiate::Snapshot;
 use classmate::negotiate::rules::Rules;
 use classmate::priority::dirac::DiracChoice;
 use classmate::priority::slurm::{Options, SlurmFiles, SlurmSettings};
 use classmate::priority::{CondorPriority, Policy, PriorityPolicy};
 use classmate::simulate::spread::jain;
-use classmate::simulate::{Alike, Plan, Simulated, simulate};
-use classmate::workload::swf;
+use classmate::simulate::{Alike, Machines, Plan, Simulated, Slots, simulate};
+use classmate::syntax::parse::{ParseOptions, parse_expr};
+use classmate::workload::{job_ads, swf};
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
@@ -128,6 +131,95 @@ fn slurms_shares_are_those_of_the_tree() {
     }
 }
 
+/// Two users of the account b, alike but for what their jobs say besides, on ten cores for half a day: each submits eight
+/// jobs of ten minutes every ten minutes. On the cores of a partitionable slot, and on cores that are all alike.
+fn halves(said: [&str; 2], conf: &str, dump: &str) -> [f64; 2] {
+    let mut ads = Vec::new();
+    for time in (0..12 * HOUR).step_by(600) {
+        for number in 0..16 {
+            let (owner, more) = if number % 2 == 0 { ("p", said[0]) } else { ("q", said[1]) };
+            let text = format!(
+                "[ClusterId = {}; ProcId = 0; Owner = \"{owner}\"; QDate = {}; RequestCpus = 1; RequestMemory = 1; \
+                 RequestDisk = 1; Requirements = true; RemoteWallClockTime = 590; {more}]",
+                time + number + 1,
+                1000 + time
+            );
+            ads.push(ClassAd::parse(text.as_bytes()).unwrap());
+        }
+    }
+    let run_time = parse_expr(b"RemoteWallClockTime", &ParseOptions::default()).unwrap();
+    let workload = job_ads::read(ads, &run_time, Some(b"x"), &Settings::default());
+    let (conf, defects) = SlurmConf::read("slurm.conf", conf.as_bytes(), &TextFiles::default());
+    assert_eq!((defects.errors, workload.faults.len()), (vec![], 0));
+    let associations = Associations::read("dump", dump.as_bytes()).0;
+    let qos = vec![Qos { name: "high".to_owned(), priority: 0, usage_factor: 4.0 }];
+    let files = SlurmFiles { conf, associations, usage: Vec::new(), qos, options: Options::default() };
+    let policy = Policy::Slurm(Box::new(SlurmSettings::new(files).unwrap()));
+    let slot = |at: usize| {
+        let text = format!(
+            "[MyType = \"Machine\"; Name = \"slot{at}@n1\"; Machine = \"n1\"; State = \"Unclaimed\"; Activity = \"Idle\"; \
+             Cpus = 1; Memory = 1000; Disk = 1000; Requirements = true; PartitionName = {{\"x\", \"y\"}}]"
+        );
+        ClassAd::parse(text.as_bytes()).unwrap()
+    };
+    let base = Snapshot { policy, slots: (1..=10).map(slot).collect(), ..Snapshot::default() };
+    let rules = Rules::read(&base.config, &base.settings()).unwrap();
+    let first = |machines: &mut dyn Machines| {
+        let plan = Plan { interval: 600, until: Some(1000 + 12 * HOUR), step: None };
+        let simulated = simulate(&workload, machines, &plan, &mut |_, _| {}).unwrap();
+        let dues: f64 = simulated.submitters.iter().map(|line| line.due.unwrap()).sum();
+        assert!((dues - 1.0).abs() < 1e-9, "half for each in the only account that is used, but {dues}");
+        simulated.submitters.iter().find(|line| line.name.starts_with("p@") || line.name == "b@x").unwrap().share
+    };
+    [first(&mut Slots::new(&workload, &rules, &base)), first(&mut Alike::new(&workload, &rules, &base, 10))]
+}
+
+const TWO_PARTITIONS: &str =
+    "PriorityDecayHalfLife=1-0\nPriorityWeightFairshare=100000\nPartitionName=x Default=YES\nPartitionName=y\n";
+
+#[test]
+fn use_is_charged_to_the_association_of_the_job() {
+    // Both users have half of the account's shares, so half of the cores each, whatever way their jobs name the account.
+    let dump = |first: &str| {
+        format!(
+            "Parent - 'root'\nAccount - 'b':Fairshare=1\nParent - 'b'\nUser - 'p':Fairshare=1{first}\n\
+             User - 'q':DefaultAccount='b':Fairshare=1\n"
+        )
+    };
+    let two = "Parent - 'root'\nAccount - 'b':Fairshare=1\nAccount - 'a':Fairshare=0\nParent - 'b'\nUser - 'p':Fairshare=1\n\
+               User - 'q':DefaultAccount='b':Fairshare=1\nParent - 'a'\nUser - 'p':DefaultAccount='a'\n";
+    for (said, dump) in [
+        ("", dump("")),
+        // The account that a job names stands before the default of its user.
+        ("SlurmAccount = \"b\"", two.to_owned()),
+        // An association for a partition is a leaf of its own.
+        ("", dump(":Partition='x'")),
+        // The name of an account alone is no name of a user.
+        ("AccountingGroup = \"b\"", dump("")),
+    ] {
+        for share in halves([said, ""], TWO_PARTITIONS, &dump) {
+            assert!((share - 0.5).abs() < 0.02, "{said} {share} of {dump}");
+        }
+    }
+}
+
+#[test]
+fn use_costs_what_the_partition_and_the_quality_of_service_of_the_job_say() {
+    let dump =
+        "Parent - 'root'\nAccount - 'b':Fairshare=1\nParent - 'b'\nUser - 'p':Fairshare=1\nUser - 'q':Fairshare=1\n";
+    let priced = "PriorityDecayHalfLife=1-0\nPriorityWeightFairshare=100000\nPartitionName=x Default=YES TRESBillingWeights=CPU=1\n\
+                  PartitionName=y TRESBillingWeights=CPU=4\n";
+    // A second of the first costs four times as much: four times as many go to the second, 20 % and 80 %. Both slots and
+    // jobs are in both partitions where the jobs say so.
+    for (said, conf) in
+        [(["QOS = \"high\"", ""], TWO_PARTITIONS), (["PartitionName = \"y\"", "PartitionName = \"x\""], priced)]
+    {
+        for share in halves(said, conf, dump) {
+            assert!((share - 0.2).abs() < 0.02, "{said:?}: {share}");
+        }
+    }
+}
+
 fn lots(options: &str) -> Snapshot {
     dirac(&format!(
         "Registry\n{{\n  Groups\n  {{\n    group1\n    {{\n      Users = user1, user2\n      JobShare = 6000\n    }}\n    \
@@ -228,7 +320,7 @@ fn a_user_that_stops_is_forgotten_by_the_half_life() {
     let knobs = &rules.knobs;
     let factors = classmate::accountant::factor::FactorRules::new(&knobs.accountant);
     let mut policy = CondorPriority::new(Accountant::new(factors), &Ungrouped, knobs);
-    let ten = [SlotInUse { submitter: b"a@x", weight: 10.0, suspended: false }];
+    let ten = [SlotInUse { submitter: b"a@x", account: Account::Submitter, weight: 10.0, suspended: false }];
     let priority = |policy: &CondorPriority<'_>| policy.standing(b"a@x").priority;
     for now in (0..=7 * HOUR).step_by(300) {
         policy.charge(&ten, now);

@@ -8,7 +8,8 @@ use crate::explain::turn::{Turn, ceiling, turns};
 use crate::negotiate::outcome::Rejection;
 use crate::negotiate::summary::Summary;
 use crate::negotiate::{Outcome, Snapshot};
-use crate::priority::{Passed, Policy};
+use crate::priority::Passed;
+use crate::priority::ranking::Key;
 use crate::quota::story::slots;
 
 /// How a share came about, and what became of it.
@@ -49,11 +50,11 @@ pub fn story(outcome: &Outcome, snapshot: &Snapshot, name: &str) -> Option<Share
         turns,
         summary,
     };
-    story.steps = steps(&story, outcome, &snapshot.policy);
+    story.steps = steps(&story, outcome, snapshot.policy.key());
     Some(story)
 }
 
-fn steps(story: &ShareStory, outcome: &Outcome, policy: &Policy) -> Vec<String> {
+fn steps(story: &ShareStory, outcome: &Outcome, key: Key) -> Vec<String> {
     let line = &story.summary;
     let mut steps = vec![format!("it says that {} jobs are idle and {} run", line.idle, line.running)];
     let Some(priority) = line.priority else {
@@ -62,12 +63,12 @@ fn steps(story: &ShareStory, outcome: &Outcome, policy: &Policy) -> Vec<String> 
     };
     let place = story.before.len() + 1;
     let first = story.before.first().map(|first| format!(", behind {first}")).unwrap_or_default();
-    steps.push(match policy {
-        Policy::Condor => format!("its priority is {priority:.2}; lower is better: it is served in place {place}{first}"),
-        Policy::Dirac(_) => {
+    steps.push(match key {
+        Key::Submitters => format!("its priority is {priority:.2}; lower is better: it is served in place {place}{first}"),
+        Key::Lots => {
             format!("its task queues have priority {priority:.2}; slots draw lots, and the higher it is, the likelier they are drawn")
         }
-        Policy::Slurm(_) => format!(
+        Key::Jobs => format!(
             "its fair-share factor is {:.2}; higher is better: it is one factor of the priority of each job, by which jobs are served",
             1.0 - priority
         ),
@@ -84,7 +85,7 @@ fn steps(story: &ShareStory, outcome: &Outcome, policy: &Policy) -> Vec<String> 
         let group = turn.group.as_ref().map(|group| format!(" for {group}")).unwrap_or_default();
         let mut text = format!("turn {} (pie {}, spin {}{group}): ", turn.turn, turn.pie, turn.spin);
         // The sum is that of all who are in the pie, which the visits show unless somebody has none.
-        if at == 0 && *policy == Policy::Condor && sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
+        if at == 0 && key == Key::Submitters && sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
             text.push_str(&format!(
                 "1/{priority:.2} of the sum {sum:.4} of all is a share of {:.1}%",
                 turn.share * 100.0

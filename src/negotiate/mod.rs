@@ -31,10 +31,10 @@ pub use outcome::Outcome;
 pub use snapshot::Snapshot;
 pub use survey::{Survey, survey};
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
-use crate::accountant::usage::SlotInUse;
+use crate::accountant::usage::{Account, SlotInUse};
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::{Scope, Settings};
@@ -207,7 +207,7 @@ fn run_kept<'r>(
     let strange = strange(&snapshot.slots);
     let slots = self::slots(snapshot.slots.clone(), rules, &settings);
     let mut policy = kept.take().unwrap_or_else(|| open(snapshot, &slots, rules, &settings));
-    charge_slots(&mut *policy, &slots, snapshot.now);
+    charge_slots(&mut *policy, &slots, snapshot, &settings);
     let offered = Offered { slots, strange, size: None, prospects: false };
     let cycle = run_open(snapshot, rules, &mut *policy, offered, Path::Fast, &mut Unwatched)?;
     *kept = Some(policy);
@@ -539,22 +539,31 @@ fn charge<'r>(
     settings: &Settings,
 ) -> Box<dyn PriorityPolicy + 'r> {
     let mut policy = open(snapshot, slots, rules, settings);
-    charge_slots(&mut *policy, slots, snapshot.now);
+    charge_slots(&mut *policy, slots, snapshot, settings);
     policy
 }
 
 /// Charges the slots in use up to a moment.
-fn charge_slots(policy: &mut dyn PriorityPolicy, slots: &[Slot], now: i64) {
+fn charge_slots(policy: &mut dyn PriorityPolicy, slots: &[Slot], snapshot: &Snapshot, settings: &Settings) {
+    let running = if policy.asks_jobs() { running(&snapshot.jobs, settings) } else { HashMap::new() };
     let in_use: Vec<SlotInUse<'_>> = slots
         .iter()
         .filter(|slot| slot.is_in_use())
         .filter_map(|slot| {
             let submitter = slot.charged.as_deref()?;
-            let weight = policy.cost(&slot.ad, slot.weight);
-            Some(SlotInUse { submitter, weight, suspended: slot.suspended })
+            let job = running.get(&slot.name.to_ascii_lowercase()).copied();
+            let account = job.map_or(Account::Submitter, |job| policy.account(job, &slot.ad));
+            let weight = policy.cost(job, &slot.ad, slot.weight);
+            Some(SlotInUse { submitter, account, weight, suspended: slot.suspended })
         })
         .collect();
-    policy.charge(&in_use, now);
+    policy.charge(&in_use, snapshot.now);
+}
+
+/// The jobs that run, by the name of their slot in lower case.
+fn running<'j>(jobs: &'j [ClassAd], settings: &Settings) -> HashMap<Vec<u8>, &'j ClassAd> {
+    let host = |ad: &'j ClassAd| Some((Facts::of(ad, settings).string("RemoteHost")?.to_ascii_lowercase(), ad));
+    jobs.iter().filter_map(host).collect()
 }
 
 /// Counts what a deal decided, and gives the slots back.

@@ -139,7 +139,8 @@ impl<'w> Alike<'w> {
         {
             line.shown -= 1;
         }
-        self.books.start(job, made.weight, &self.says, settings);
+        let cost = self.books.price_of_cores(job, made, cores, settings);
+        self.books.start(job, made, cost, &self.says, settings);
         if let Some(limits) = &made.limits {
             self.hold(limits.to_ascii_lowercase().as_bytes(), 1.0);
             self.limits.insert(job, limits.to_ascii_lowercase());
@@ -261,6 +262,7 @@ impl Machines for Alike<'_> {
                 decided.started.push(job);
             }
         }
+        self.books.settle(now);
         self.reasons = reasons(&outcome);
         Ok(decided)
     }
