@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::explain::clauses::{Clause, Condition, Plan, Truth};
+use crate::explain::left_out;
 use crate::explain::limit::{LimitStand, limits};
 use crate::explain::order::Rank;
 use crate::explain::panel::Panel;
@@ -55,6 +56,8 @@ pub struct Story {
     pub limits: Vec<LimitStand>,
     /// The conditions of `PREEMPTION_REQUIREMENTS`, for the slots in use that match and that it refused.
     pub preemption: Vec<Clause>,
+    /// The constraint that leaves its submitter out, if one does.
+    pub left_out: Option<String>,
     /// Who takes the slot that the job has, if somebody does.
     pub displaced: Option<Match>,
     /// Who has the slots it could have used.
@@ -124,6 +127,11 @@ pub fn story(outcome: &Outcome, snapshot: &Snapshot, view: &View<'_>, asked: &As
         ceiling: ceiling(snapshot, submitter),
         limits: limits(outcome, market, &asker.ad),
         preemption: preemption(view, submitter, &usable),
+        left_out: if summary.is_some() {
+            None
+        } else {
+            left_out::submitter(snapshot, &market.rules, &market.settings, submitter).map(|(_, text)| text)
+        },
         displaced: displaced(outcome, &asker.ad, submitter),
         taken: taken(outcome, market, &Loser { submitter, job: &name }, &usable),
         rank: market.order.rank(&name).cloned(),
