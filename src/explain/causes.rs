@@ -510,7 +510,7 @@ mod tests {
     fn an_unquoted_word_and_a_misspelt_name_are_told() {
         assert_eq!(
             first("[Requirements = TARGET.Memory > 1 && TARGET.OpSys == LINUX]", &[SMALL]),
-            "no slot satisfies `TARGET.OpSys == LINUX`: `LINUX` exists nowhere; did you mean the text \"LINUX\"?"
+            "no slot satisfies `TARGET.OpSys == LINUX`: neither this job nor any slot has `LINUX`; did you mean the text \"LINUX\"?"
         );
         assert_eq!(
             first("[Requirements = TARGET.Memroy > 1]", &[SMALL]),
