@@ -169,6 +169,26 @@ fn below(tree: &Tree, id: NodeId) -> (Joint, Vec<NodeId>) {
     (if op == BinaryOp::And { Joint::All } else { Joint::Any }, found)
 }
 
+/// The operands of a chain of `&&`, through parentheses, in the order of the text; none if it is none.
+pub(super) fn conjuncts(tree: &Tree, id: NodeId) -> Vec<NodeId> {
+    match below(tree, bare(tree, id)) {
+        (Joint::All, operands) => operands,
+        _ => Vec::new(),
+    }
+}
+
+/// How many conditions a condition consists of, through `&&`, `||` and `?:`.
+pub(super) fn leaves(tree: &Tree, id: NodeId) -> usize {
+    let (mut waiting, mut count) = (vec![id], 0);
+    while let Some(id) = waiting.pop() {
+        match below(tree, bare(tree, id)) {
+            (Joint::Leaf, _) => count += 1,
+            (_, parts) => waiting.extend(parts),
+        }
+    }
+    count
+}
+
 impl Plan {
     /// The conditions of an attribute; none if the ad has no such attribute.
     pub(super) fn of(ad: &ClassAd, attribute: Name) -> Self {

@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::explain::left_out;
+use crate::explain::prose::prose;
 use crate::explain::turn::{Turn, ceiling, turns};
 use crate::negotiate::outcome::Rejection;
-use crate::negotiate::summary::Summary;
+use crate::negotiate::rules::Rules;
+use crate::negotiate::summary::{Stopped, Summary};
 use crate::negotiate::{Outcome, Snapshot};
 use crate::priority::Passed;
 use crate::priority::ranking::Key;
+use crate::queue::Submitter;
 use crate::quota::story::slots;
 
 /// How a share came about, and what became of it.
@@ -30,9 +34,14 @@ pub struct ShareStory {
     pub steps: Vec<String>,
 }
 
-/// Tells the story of a submitter; none if it took no part.
+/// Tells the story of a submitter; none if there is no such submitter.
 pub fn story(outcome: &Outcome, snapshot: &Snapshot, name: &str) -> Option<ShareStory> {
-    let place = outcome.submitters.iter().position(|line| line.submitter.eq_ignore_ascii_case(name))?;
+    let settings = snapshot.settings();
+    let rules = Rules::read(&snapshot.config, &settings).ok()?;
+    let Some(place) = outcome.submitters.iter().position(|line| line.submitter.eq_ignore_ascii_case(name)) else {
+        let (one, text) = left_out::submitter(snapshot, &rules, &settings, name)?;
+        return Some(absent(&one, &text));
+    };
     let summary = outcome.submitters[place].clone();
     let turns = turns(outcome, &summary.submitter);
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
@@ -51,7 +60,29 @@ pub fn story(outcome: &Outcome, snapshot: &Snapshot, name: &str) -> Option<Share
         summary,
     };
     story.steps = steps(&story, outcome, snapshot.policy.key());
+    let constrained = left_out::jobs_of(snapshot, &rules, &settings, &story.summary.submitter);
+    if let Some(text) = constrained {
+        story.steps.insert(1, prose(&text));
+    }
     Some(story)
+}
+
+/// The story of a submitter that a constraint leaves out.
+fn absent(one: &Submitter, text: &str) -> ShareStory {
+    let summary = Summary {
+        submitter: one.name.to_string(),
+        priority: None,
+        share: None,
+        limit: None,
+        running: one.running,
+        idle: one.idle,
+        matched: 0,
+        weight: 0.0,
+        stopped: Stopped::LeftOut,
+    };
+    let says = format!("it says that {} jobs are idle and {} run", one.idle, one.running);
+    let steps = vec![says, prose(text)];
+    ShareStory { summary, ceiling: None, before: Vec::new(), turns: Vec::new(), refusals: Vec::new(), steps }
 }
 
 fn steps(story: &ShareStory, outcome: &Outcome, key: Key) -> Vec<String> {

@@ -23,6 +23,7 @@ pub mod snapshot;
 pub mod summary;
 pub mod survey;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -484,26 +485,31 @@ fn queue<'s>(
 fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Vec<Job<'s>>) {
     let domain = rules.knobs.accountant.domain.as_deref();
     let jobs = Job::all(&snapshot.jobs, domain, settings);
+    let takes_part = |ad: &ClassAd| match &rules.submitters {
+        None => true,
+        Some(constraint) => {
+            let value = Scope::new(ad, settings).eval(constraint);
+            value.is_ok_and(|value| value.as_condition() == Some(true))
+        }
+    };
+    let made = || {
+        let mut made = Submitter::of_jobs(&jobs, settings);
+        made.retain(|one| rules.submitters.is_none() || takes_part(&one.to_ad()));
+        made
+    };
     let mut submitters: Vec<(Submitter, Vec<i64>)> = match &snapshot.submitters {
         Some(ads) => {
-            let takes_part = |ad: &&_| match &rules.submitters {
-                None => true,
-                Some(constraint) => {
-                    let value = Scope::new(ad, settings).eval(constraint);
-                    value.is_ok_and(|value| value.as_condition() == Some(true))
-                }
-            };
             let read = |ad| Some((Submitter::new(ad, settings)?, Submitter::job_prios(ad, settings)));
-            ads.iter().filter(takes_part).filter_map(read).collect()
+            ads.iter().filter(|ad| takes_part(ad)).filter_map(read).collect()
         }
         None if rules.knobs.pie.use_global_job_prios => {
             let of = |one: Submitter| {
                 let priorities = one.job_prios_of(&jobs, rules.knobs.pie.most_global_job_prios);
                 (one, priorities)
             };
-            Submitter::of_jobs(&jobs, settings).into_iter().map(of).collect()
+            made().into_iter().map(of).collect()
         }
-        None => Submitter::of_jobs(&jobs, settings).into_iter().map(|one| (one, Vec::new())).collect(),
+        None => made().into_iter().map(|one| (one, Vec::new())).collect(),
     };
     Submitter::sort_as_collected(&mut submitters);
     let asking = |(submitter, priorities): (Submitter, Vec<i64>)| {
@@ -511,6 +517,15 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) ->
         submitter.by_job_prio(&priorities)
     };
     (submitters.into_iter().flat_map(asking).collect(), jobs)
+}
+
+/// The ads of all who ask, left out or not: those of the snapshot, or such as the access points of its jobs would send.
+pub(crate) fn advertised<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) -> Vec<Cow<'s, ClassAd>> {
+    if let Some(ads) = &snapshot.submitters {
+        return ads.iter().map(Cow::Borrowed).collect();
+    }
+    let jobs = Job::all(&snapshot.jobs, rules.knobs.accountant.domain.as_deref(), settings);
+    Submitter::of_jobs(&jobs, settings).iter().map(|one| Cow::Owned(one.to_ad())).collect()
 }
 
 /// The policy over the pool of a snapshot, as its files left it.
