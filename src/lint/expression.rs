@@ -194,6 +194,11 @@ fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Found> {
             let finding = warn(format!("`{this}` changes nothing beside `{beside}`")).related(span(other)?, "this one");
             Found::new("implied-clause", without(text, expr, claim.clause, finding.help("leave it out")))
         }
+        Certainty::Covered(other) => {
+            let beside = quoted(text, span(other)?);
+            let finding = warn(format!("`{this}` is true wherever `{beside}` is")).related(span(other)?, "this one");
+            Found::new("implied-clause", finding.help("it refuses nothing that is not refused already: leave it out"))
+        }
         Certainty::Splice(truths) => {
             let (word, op) = if truths == Truths::TRUE { ("true", "||") } else { ("false", "&&") };
             let finding = warn(format!("`{this}` beside `{op}` decides the whole condition"));
