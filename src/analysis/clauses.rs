@@ -281,8 +281,7 @@ impl Finder<'_> {
             facts.as_ref().map_or(Truths::NONE, |facts| self.analysis.values_where(arm, facts).truths())
         };
         flattened(tree, BinaryOp::Or, clause).into_iter().any(|arm| {
-            truths(arm, &certain) == Truths::TRUE
-                && truths(arm, &unknown).within(Truths::TRUE.or(Truths::UNDEFINED))
+            truths(arm, &certain) == Truths::TRUE && truths(arm, &unknown).within(Truths::TRUE.or(Truths::UNDEFINED))
         })
     }
 }
@@ -392,10 +391,7 @@ mod tests {
 
     #[test]
     fn groups_in_parentheses_are_part_of_the_chain() {
-        assert_eq!(
-            found("(a > 1 && b > 1) && (b > 1 && a > 1)"),
-            ["b > 1: repeats b > 1", "a > 1: repeats a > 1"]
-        );
+        assert_eq!(found("(a > 1 && b > 1) && (b > 1 && a > 1)"), ["b > 1: repeats b > 1", "a > 1: repeats a > 1"]);
         assert_eq!(found("TARGET.m > 1024 && (TARGET.m > 512 && q)"), ["TARGET.m > 512: follows from TARGET.m > 1024"]);
         assert_eq!(found("(a > 1) && a > 1"), ["a > 1: repeats (a > 1)"]);
         assert_eq!(found("x || (y || (x))"), [" (x): repeats x"]);

@@ -323,7 +323,8 @@ fn constant(tree: &Tree, id: NodeId) -> Option<Value> {
     if id - first > COMPUTED || !(first..=id).all(written) {
         return None;
     }
-    let settings = Settings { limits: Limits { work: 10_000, bytes: 1 << 16, ..Limits::default() }, ..Settings::default() };
+    let settings =
+        Settings { limits: Limits { work: 10_000, bytes: 1 << 16, ..Limits::default() }, ..Settings::default() };
     let nothing = ClassAd::new();
     let mut part = Tree::default();
     copy_into(&mut part, tree, id);

@@ -1,6 +1,6 @@
 //! `classmate lint FILE…`
 
-use std::io::{BufWriter, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use crate::analysis::evaluate::unknown;
 use crate::cli::input::{self, unreadable};
 use crate::cli::settings::{contents, of_files};
-use crate::cli::{Failure, Streams, complain, written};
+use crate::cli::{Failure, Streams, complain, page, written};
 use crate::error::Severity;
 use crate::format::detect::detect_file;
 use crate::format::{Format, Reader};
@@ -94,7 +94,7 @@ enum Form {
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = page(arguments.format == Form::Text);
     if arguments.list {
         written(report::list(&mut out).and_then(|()| out.flush()))?;
         return Ok(ExitCode::SUCCESS);
@@ -105,6 +105,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     let mut alarms = all(arguments)?;
     if arguments.fix {
         let mut changed = 0;
+        for file in unwritable(&alarms)? {
+            complain(&file);
+        }
         // A change may make room for another.
         for _ in 0..ROUNDS {
             let edits = fix(&alarms)?;
@@ -119,7 +122,10 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
         }
     }
     let printed = match arguments.format {
-        Form::Text => report::write(&mut out, &alarms, streams.out),
+        Form::Text => {
+            let columns = out.columns();
+            report::write(&mut out, &alarms, streams.out, columns)
+        }
         form => {
             let whole = if form == Form::Json { report::json(&alarms) } else { report::sarif(&alarms) };
             serde_json::to_writer_pretty(&mut out, &whole).map_err(Into::into).and_then(|()| writeln!(out))
@@ -265,8 +271,9 @@ fn of_file(path: &Path, kind: Kind, universe: &Arc<Universe>) -> Result<Vec<Alar
 }
 
 fn of_expression(name: &str, text: &[u8]) -> Vec<Alarm> {
-    let role = Role { condition: true, looks_at_jobs: false };
-    let question = Question { text, quoting: Quoting::New, role, defined: &|_| false, base: &unknown, universe: None };
+    let role = Role { condition: true, ..Role::default() };
+    let question =
+        Question { text, quoting: Quoting::New, role, defined: &|_| false, base: &unknown, universe: None, made: &[] };
     let alarm = |found: expression::Found| Alarm {
         code: found.code,
         edit: found
@@ -283,6 +290,32 @@ fn of_expression(name: &str, text: &[u8]) -> Vec<Alarm> {
     expression::lint(&question).into_iter().map(alarm).collect()
 }
 
+/// What there would be to write, where nothing can be written: into standard input, or a compressed file.
+fn unwritable(alarms: &[Alarm]) -> Result<Vec<String>, Failure> {
+    let mut files: Vec<&str> =
+        alarms.iter().filter(|alarm| alarm.edit.is_some()).map(|alarm| &*alarm.excerpt.file).collect();
+    files.sort_unstable();
+    files.dedup();
+    let mut told = Vec::new();
+    for file in files {
+        let path = Path::new(file);
+        if !path.is_file() {
+            told.push(format!("cannot write `{file}`: it is no file"));
+            continue;
+        }
+        let mut start = [0; 2];
+        let cannot = |error: std::io::Error| unreadable(file, &error);
+        let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut start)).map_err(cannot)?;
+        if start[..read] == COMPRESSED {
+            told.push(format!("cannot write `{file}`: it is compressed"));
+        }
+    }
+    Ok(told)
+}
+
+/// How compressed files begin.
+const COMPRESSED: [u8; 2] = [0x1f, 0x8b];
+
 /// Writes what is certain into the files; how many changes that were.
 fn fix(alarms: &[Alarm]) -> Result<u64, Failure> {
     let mut files: Vec<&Arc<str>> =
@@ -297,7 +330,7 @@ fn fix(alarms: &[Alarm]) -> Result<u64, Failure> {
         }
         let cannot = |error: std::io::Error| Failure::new(format!("cannot write `{file}`: {}", input::plain(&error)));
         let text = std::fs::read(path).map_err(cannot)?;
-        if text.starts_with(&[0x1f, 0x8b]) {
+        if text.starts_with(&COMPRESSED) {
             continue;
         }
         let edits: Vec<&Edit> =

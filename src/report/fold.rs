@@ -29,6 +29,11 @@ impl<W: Write> Folded<W> {
         Folded { out, width: width.filter(|width| *width >= NARROWEST), line: Vec::new() }
     }
 
+    /// The columns that lines are folded to, if they are.
+    pub fn columns(&self) -> Option<usize> {
+        self.width
+    }
+
     fn end_line(&mut self) -> io::Result<()> {
         let line = std::mem::take(&mut self.line);
         match self.width {
