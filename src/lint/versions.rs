@@ -78,10 +78,9 @@ pub(super) fn version_dependent(question: &Question<'_>, tree: &Tree, id: NodeId
         Node::Call(call) => {
             let site = tree.calls[call as usize];
             let arguments = tree.run(site.arguments);
-            let of_it = TABLE.iter().filter(|(function, ..)| *function == site.name.folded());
-            let (blame, message, help) = of_it
-                .filter_map(|(_, test, message, help)| Some((test(question, tree, arguments)?, message, help)))
-                .next()?;
+            let mut of_it = TABLE.iter().filter(|(function, ..)| *function == site.name.folded());
+            let (blame, message, help) =
+                of_it.find_map(|(_, test, message, help)| Some((test(question, tree, arguments)?, message, help)))?;
             warning(message, blame, help)
         }
         _ => None,
@@ -105,9 +104,8 @@ fn is_wide(tree: &Tree, id: NodeId) -> bool {
     matches!(number(tree, id), Some(Literal::Int(value)) if i32::try_from(value).is_err())
 }
 
-fn always(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
-    // Of numbers that are written nobody asks for the largest.
-    arguments.first().copied().filter(|first| tree.span(*first).is_some())
+fn always(_: &Question<'_>, _: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+    arguments.first().copied()
 }
 
 fn wide(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {

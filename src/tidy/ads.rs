@@ -79,17 +79,12 @@ pub fn several(text: &[u8], width: usize) -> Result<Vec<u8>, SyntaxError> {
         let start = at + start;
         between(&text[at..start], &mut out);
         let rest = &text[start..];
-        // Blanks and comments behind an ad belong to the next one.
-        let (_, length) = match parse_ad(rest, &options) {
-            Ok(found) => found,
-            // Comments behind the last one.
-            Err(_) if rest.starts_with(b"/") && !rest.contains(&b'[') => {
-                out.extend_from_slice(rest.trim_ascii_end());
-                at = text.len();
-                break;
-            }
-            Err(error) => return Err(error.shifted(start)),
-        };
+        if let Some(length) = comment(rest) {
+            out.extend_from_slice(rest[..length].trim_ascii_end());
+            at = start + length;
+            continue;
+        }
+        let (_, length) = parse_ad(rest, &options).map_err(|error| error.shifted(start))?;
         let ad = rest[..length].trim_ascii_end();
         let mut written = expression(ad, width).map_err(|error| error.shifted(start))?;
         written.pop();
@@ -101,6 +96,15 @@ pub fn several(text: &[u8], width: usize) -> Result<Vec<u8>, SyntaxError> {
         out.push(b'\n');
     }
     Ok(out)
+}
+
+/// The length of the comment that a text begins with.
+fn comment(text: &[u8]) -> Option<usize> {
+    if text.starts_with(b"//") {
+        return Some(memchr::memchr(b'\n', text).unwrap_or(text.len()));
+    }
+    let inner = text.strip_prefix(b"/*")?;
+    Some(memchr::memmem::find(inner, b"*/")? + 4)
 }
 
 /// What stands between ads: brackets and commas, each with its line, and an empty line where there is one.
@@ -156,6 +160,7 @@ mod tests {
         assert_eq!(laid("[a=1]\n[b=2]"), format!("{a}\n{b}\n"));
         assert_eq!(laid("[a=1]\n\n\n// the second\n[b=2]\n"), format!("{a}\n\n// the second\n{b}\n"));
         assert_eq!(laid("{\n[a=1],\n[b=2]}\n"), format!("{{\n{a},\n{b}\n}}\n"));
+        assert_eq!(laid("[a=1] // of a [\n/* b */ [b=2]\n// end"), format!("{a}\n// of a [\n/* b */\n{b}\n// end\n"));
         assert!(several(b"[a=1]\n[b=", 80).is_err());
         assert!(several(b"[a=1]\nb", 80).is_err());
     }
