@@ -303,9 +303,9 @@ fn power(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     if !number(right) || !(number(left) || matches!(checker.tree.node(left), Node::Attr(_) | Node::Select(_))) {
         return None;
     }
-    let written = format!("pow({}, {})", checker.text(left), checker.text(right));
+    // The bits may well be meant: nothing is written in its place.
     let finding = Finding::warning("`^` is the exclusive or of bits", checker.span(id));
-    Some(finding.help(format!("write `{written}` for a power")).fix(checker.span(id), written))
+    Some(finding.help(format!("write `pow({}, {})` for a power", checker.text(left), checker.text(right))))
 }
 
 /// `a > 1 & b > 2`
@@ -341,7 +341,7 @@ fn condition_type(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
         matches!(kind, Type::Str | Type::List | Type::Ad | Type::AbsTime).then_some((*id, kind))
     };
     let (operand, kind) = [left, right].iter().find_map(wrong)?;
-    let message = format!("`{}` needs a condition, found a {}", op.symbol(), kind.as_str());
+    let message = format!("`{}` needs a condition, found {}", op.symbol(), kind.with_article());
     let help = "write a whole comparison on both sides, as in `x == 1 || x == 2`";
     Some(Finding::warning(message, checker.span(operand)).help(help))
 }
@@ -441,7 +441,7 @@ fn compared_types(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     if one == other || (number(one) && number(other)) {
         return None;
     }
-    let message = format!("`{}` between a {} and a {} is an error", op.symbol(), one.as_str(), other.as_str());
+    let message = format!("`{}` between {} and {} is an error", op.symbol(), one.with_article(), other.with_article());
     let help = "compare values of one type; `string(value)`, `int(text)` and `real(text)` convert";
     Some(Finding::warning(message, checker.operator(left, right)?).help(help))
 }

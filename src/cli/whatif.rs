@@ -100,7 +100,7 @@ JobsMoved, SlotsWon, SlotsLost, RequestsStranded, RequestsFreed, RequestsUnmatch
 /// How a difference is shown and judged.
 #[derive(clap::Args, Debug)]
 struct Shown {
-    #[arg(long, value_name = "EXPR", help = EXPECT)]
+    #[arg(long, value_name = "EXPR", help = EXPECT, allow_hyphen_values = true)]
     expect: Vec<String>,
     /// How the result is printed
     #[arg(long, value_enum, default_value = "text")]

@@ -5,8 +5,14 @@ const ALWAYS: &[&str] = &[
     "activity",
     "arch",
     "clusterid",
+    "committedtime",
+    "completiondate",
     "cpus",
+    "cumulativesuspensiontime",
     "disk",
+    "enteredcurrentstatus",
+    // Every job begins with `false`.
+    "exitbysignal",
     "filesystemdomain",
     "globaljobid",
     "jobprio",
@@ -16,15 +22,23 @@ const ALWAYS: &[&str] = &[
     "memory",
     "mytype",
     "name",
+    "numjobcompletions",
+    "numjobstarts",
+    "numrestarts",
+    "numsystemholds",
     "opsys",
     "owner",
     "procid",
+    "remotesyscpu",
+    "remoteusercpu",
+    "remotewallclocktime",
     "requestcpus",
     "requestdisk",
     "requestmemory",
     "requirements",
     "slotid",
     "state",
+    "totalsuspensions",
     "uiddomain",
     "user",
     "qdate",
@@ -157,6 +171,24 @@ pub(super) fn is_known(name: &[u8]) -> bool {
 /// Whether an attribute (lower case) is always there.
 pub(super) fn is_always_there(name: &[u8]) -> bool {
     listed(ALWAYS, name)
+}
+
+/// Attributes of jobs that are there when another one has this value, or any at all (`None`).
+const ALONG: &[(&str, &str, Option<&str>)] = &[
+    ("holdreason", "JobStatus", Some("5")),
+    ("holdreasoncode", "JobStatus", Some("5")),
+    ("holdreasonsubcode", "JobStatus", Some("5")),
+    ("holdreason", "HoldReasonCode", None),
+    ("holdreasonsubcode", "HoldReasonCode", None),
+    ("holdreasoncode", "HoldReasonSubCode", None),
+    ("exitcode", "ExitBySignal", Some("false")),
+    ("exitsignal", "ExitBySignal", Some("true")),
+];
+
+/// What says that an attribute (lower case) is there: another attribute, and the value it then has, if only that does.
+pub(super) fn witnesses(name: &[u8]) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
+    let of = ALONG.iter().filter(move |(along, ..)| along.as_bytes() == name);
+    of.map(|(_, witness, value)| (*witness, *value))
 }
 
 /// Whether an attribute (lower case) differs from job to job.

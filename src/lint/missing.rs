@@ -1,6 +1,6 @@
 //! What becomes of a condition where an attribute is missing.
 
-use super::attributes::is_always_there;
+use super::attributes::{is_always_there, witnesses};
 use super::expression::{Found, Question};
 use crate::analysis::evaluate::Analysis;
 use crate::analysis::facts::{Facts, Reference, Side};
@@ -29,7 +29,7 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
         let shown = String::from_utf8_lossy(question.text.get(place.range()).unwrap_or_default()).into_owned();
         if let Some((reference, written)) = unless(tree, clause, question.text) {
             let name = reference.name;
-            if is_always_there(name.folded()) || seen.contains(&reference) || reference.side == Side::My {
+            if is_there(question, name) || seen.contains(&reference) || reference.side == Side::My {
                 continue;
             }
             if reference.side == Side::Plain && (question.defined)(name) {
@@ -38,11 +38,16 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
             let mut facts = Facts::default();
             facts.set(reference, Values::of_kinds(kind::UNDEFINED));
             let truths = analysis.values_where(expr.root(), &facts).truths();
-            // Another clause may refuse on purpose what has no such attribute.
-            let meant = joined(&[BinaryOp::And], tree, expr.root())
-                .into_iter()
-                .filter(|other| *other != clause)
-                .any(|other| analysis.values_where(other, &facts).truths().within(Truths::FALSE.or(Truths::ERROR)));
+            // Another clause may refuse what has no such attribute: on purpose, or because it asks for its value.
+            let meant =
+                joined(&[BinaryOp::And], tree, expr.root()).into_iter().filter(|other| *other != clause).any(|other| {
+                    let truths = analysis.values_where(other, &facts).truths();
+                    truths.within(Truths::FALSE.or(Truths::ERROR))
+                        || !truths.has(Truths::TRUE) && unless(tree, other, question.text).is_none()
+                });
+            if comes_along(&analysis, expr.root(), reference) {
+                continue;
+            }
             if whole.has(Truths::TRUE) && !truths.has(Truths::TRUE) && !meant {
                 seen.push(reference);
                 let fails = analysis.values_where(clause, &facts).truths() == Truths::ERROR;
@@ -66,6 +71,27 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
     }
 }
 
+/// Whether an attribute is there whenever the expression is asked.
+fn is_there(question: &Question<'_>, name: Name) -> bool {
+    let folded = name.folded();
+    is_always_there(folded) || question.role.there.iter().any(|known| known.as_bytes() == folded)
+}
+
+/// Whether an attribute is there wherever the whole condition is true, for another attribute says so: `HoldReasonCode`
+/// is there while `JobStatus` is 5.
+fn comes_along(analysis: &Analysis<'_>, root: NodeId, reference: Reference) -> bool {
+    let Some(facts) = analysis.where_it_is(root, Truths::TRUE, &Facts::default()) else { return false };
+    witnesses(reference.name.folded()).any(|(witness, value)| {
+        [Side::Plain, Side::My, Side::Target].into_iter().any(|side| {
+            let known = facts.get(Reference { side, name: Name::new(witness.as_bytes()) });
+            known.is_some_and(|known| match value {
+                Some(value) => known.single().is_some_and(|known| known.to_string() == value),
+                None => !known.is_empty() && !known.has(kind::UNDEFINED),
+            })
+        })
+    })
+}
+
 /// The attributes without which the condition in `(condition) =!= true` is certainly undefined, so that the clause holds
 /// and `!(condition)` would not: one alone, otherwise all together. Nothing where the whole expression refuses then.
 fn lets_in(
@@ -76,7 +102,7 @@ fn lets_in(
     let mut optional: Vec<Reference> = references(analysis.tree(), condition);
     optional.retain(|reference| {
         let name = reference.name;
-        !is_always_there(name.folded()) && !(question.defined)(name)
+        !is_there(question, name) && !(question.defined)(name)
     });
     let missing = |references: &[Reference]| {
         let mut facts = Facts::default();

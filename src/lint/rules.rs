@@ -3,6 +3,7 @@
 use super::attributes::{is_per_job, is_value_of};
 use super::expression::{Found, Question};
 use super::missing::bare;
+use super::versions::version_dependent;
 use crate::analysis::facts::{Reference, Side};
 use crate::error::Finding;
 use crate::span::Span;
@@ -23,6 +24,7 @@ const RULES: &[Rule] = &[
     macro_in_text,
     duration,
     list_identity,
+    version_dependent,
     per_job,
 ];
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::expression::{Question, Role, lint as lint_expression};
+use super::knobs::RELEASE;
 use super::{Alarm, Edit, Excerpt, unknowns};
 use crate::analysis::evaluate::{OPEN, unknown};
 use crate::error::Finding;
@@ -56,8 +57,10 @@ fn command(file: &Arc<str>, line: &[u8], number: u64, start: usize, alarms: &mut
     let name = line[..equals].trim_ascii();
     let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
     let own = lower.strip_prefix('+').or_else(|| lower.strip_prefix("my."));
-    let role = if CONDITIONS.contains(&lower.as_str()) {
-        Role { condition: true, looks_at_jobs: false }
+    let role = if lower == "periodic_release" {
+        RELEASE
+    } else if CONDITIONS.contains(&lower.as_str()) {
+        Role { condition: true, ..Role::default() }
     } else if VALUES.contains(&lower.as_str()) || own.is_some() {
         Role::default()
     } else {
@@ -80,6 +83,7 @@ fn command(file: &Arc<str>, line: &[u8], number: u64, start: usize, alarms: &mut
             defined: &is_open,
             base: &unknown,
             universe: None,
+            made: &[],
         };
         let mut found = lint_expression(&question);
         unknowns::retain(&open.text, &is_open, &mut found);
@@ -88,8 +92,15 @@ fn command(file: &Arc<str>, line: &[u8], number: u64, start: usize, alarms: &mut
         }
         found
     } else {
-        let question =
-            Question { text, quoting: Quoting::Old, role, defined: &|_| false, base: &unknown, universe: None };
+        let question = Question {
+            text,
+            quoting: Quoting::Old,
+            role,
+            defined: &|_| false,
+            base: &unknown,
+            universe: None,
+            made: &[],
+        };
         lint_expression(&question)
     };
     for found in found {

@@ -55,7 +55,7 @@ pub fn lint(name: &Arc<str>, text: &[u8], beside: &dyn Fn(&str) -> Option<Vec<u8
     for expression in of_tests.flatten().chain(sets) {
         let piece = suite.piece(expression.span(), expression.get_ref());
         let (text, role, quoting) = (piece.value.as_slice(), Role::default(), Quoting::New);
-        let question = Question { text, quoting, role, defined: &defined, base: &unknown, universe: None };
+        let question = Question { text, quoting, role, defined: &defined, base: &unknown, universe: None, made: &[] };
         let found = lint_expression(&question).into_iter().filter(|found| !ASKED.contains(&found.code));
         let excerpt = Excerpt { file: Arc::clone(name), line: 1, column: 1, text: piece.value.clone() };
         alarms.extend(found.map(|found| {
