@@ -173,22 +173,35 @@ pub(super) fn is_always_there(name: &[u8]) -> bool {
     listed(ALWAYS, name)
 }
 
-/// Attributes of jobs that are there when another one has this value, or any at all (`None`).
-const ALONG: &[(&str, &str, Option<&str>)] = &[
-    ("holdreason", "JobStatus", Some("5")),
-    ("holdreasoncode", "JobStatus", Some("5")),
-    ("holdreasonsubcode", "JobStatus", Some("5")),
-    ("holdreason", "HoldReasonCode", None),
-    ("holdreasonsubcode", "HoldReasonCode", None),
-    ("holdreasoncode", "HoldReasonSubCode", None),
-    ("exitcode", "ExitBySignal", Some("false")),
-    ("exitsignal", "ExitBySignal", Some("true")),
+/// What the value of an attribute says about another one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Witness {
+    /// The other is there when this one is this number.
+    Is(i32),
+    /// When it is true.
+    True,
+    /// When it is false.
+    False,
+    /// When it is there.
+    There,
+}
+
+/// Attributes of jobs that are there when another one says so.
+const ALONG: &[(&str, &str, Witness)] = &[
+    ("holdreason", "JobStatus", Witness::Is(5)),
+    ("holdreasoncode", "JobStatus", Witness::Is(5)),
+    ("holdreasonsubcode", "JobStatus", Witness::Is(5)),
+    ("holdreason", "HoldReasonCode", Witness::There),
+    ("holdreasonsubcode", "HoldReasonCode", Witness::There),
+    ("holdreasoncode", "HoldReasonSubCode", Witness::There),
+    ("exitcode", "ExitBySignal", Witness::False),
+    ("exitsignal", "ExitBySignal", Witness::True),
 ];
 
-/// What says that an attribute (lower case) is there: another attribute, and the value it then has, if only that does.
-pub(super) fn witnesses(name: &[u8]) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
+/// What says that an attribute (lower case) is there: another attribute, and by what value.
+pub(super) fn witnesses(name: &[u8]) -> impl Iterator<Item = (&'static str, Witness)> {
     let of = ALONG.iter().filter(move |(along, ..)| along.as_bytes() == name);
-    of.map(|(_, witness, value)| (*witness, *value))
+    of.map(|(_, attribute, witness)| (*attribute, *witness))
 }
 
 /// Whether an attribute (lower case) differs from job to job.

@@ -1,6 +1,6 @@
 //! What becomes of a condition where an attribute is missing.
 
-use super::attributes::{is_always_there, witnesses};
+use super::attributes::{Witness, is_always_there, witnesses};
 use super::expression::{Found, Question};
 use crate::analysis::evaluate::Analysis;
 use crate::analysis::facts::{Facts, Reference, Side};
@@ -81,15 +81,30 @@ fn is_there(question: &Question<'_>, name: Name) -> bool {
 /// is there while `JobStatus` is 5.
 fn comes_along(analysis: &Analysis<'_>, root: NodeId, reference: Reference) -> bool {
     let Some(facts) = analysis.where_it_is(root, Truths::TRUE, &Facts::default()) else { return false };
-    witnesses(reference.name.folded()).any(|(witness, value)| {
+    witnesses(reference.name.folded()).any(|(attribute, witness)| {
         [Side::Plain, Side::My, Side::Target].into_iter().any(|side| {
-            let known = facts.get(Reference { side, name: Name::new(witness.as_bytes()) });
-            known.is_some_and(|known| match value {
-                Some(value) => known.single().is_some_and(|known| known.to_string() == value),
-                None => !known.is_empty() && !known.has(kind::UNDEFINED),
-            })
+            let known = facts.get(Reference { side, name: Name::new(attribute.as_bytes()) });
+            known.is_some_and(|known| says(known, witness))
         })
     })
+}
+
+/// Whether all values of an attribute say what a witness is asked for.
+fn says(known: &Values, witness: Witness) -> bool {
+    match witness {
+        Witness::Is(number) => {
+            let (integer, real) = (i64::from(number), f64::from(number));
+            // `== 5` leaves the integer and the real.
+            known.has_number()
+                && known.kinds == 0
+                && !known.has_text()
+                && known.ints.is_none_or(|range| range == (integer, integer))
+                && known.reals.is_none_or(|range| range == (real, real))
+        }
+        Witness::True => known.truths() == Truths::TRUE,
+        Witness::False => known.truths() == Truths::FALSE,
+        Witness::There => !known.is_empty() && !known.has(kind::UNDEFINED),
+    }
 }
 
 /// The attributes without which the condition in `(condition) =!= true` is certainly undefined, so that the clause holds

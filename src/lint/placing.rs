@@ -62,7 +62,8 @@ impl<'c> Standing<'c> {
         let from = value.filter(|at| (start..=end).contains(at)).unwrap_or(start + place.column.max(1) as usize - 1);
         let from = from.clamp(start, end) - start;
         let line = end_of(start + from) - start;
-        let to = standing.text[..line.min(standing.text.len())].trim_ascii_end().len();
+        let text = standing.text[..line.min(standing.text.len())].trim_ascii_end();
+        let to = text.strip_suffix(b"\\").unwrap_or(text).trim_ascii_end().len();
         standing.whole = Span::new(from, to.max(from));
         standing
     }

@@ -219,6 +219,33 @@ mod tests {
     }
 
     #[test]
+    fn attributes_that_are_there_when_they_are_asked_for_are_not_missed() {
+        let found =
+            |text: &str| lint(&Arc::from("f"), text.as_bytes()).iter().map(|alarm| alarm.code).collect::<Vec<&str>>();
+        for text in [
+            "on_exit_remove = (ExitBySignal == False) && (ExitCode == 0)",
+            "on_exit_remove = ExitBySignal == false && ExitCode != 3",
+            "periodic_remove = JobStatus == 2 && RemoteWallClockTime != 0",
+            "periodic_remove = HoldReasonCode == 13 && HoldReasonSubCode != 2",
+            "periodic_remove = JobStatus == 5 && HoldReasonCode != 1",
+            "periodic_release = HoldReasonCode != 1 && NumJobStarts < 3",
+            // Another clause needs the attribute.
+            "requirements = TARGET.Foo > 1 && TARGET.Foo != 3",
+        ] {
+            assert_eq!(found(text), Vec::<&str>::new(), "{text}");
+        }
+        for text in [
+            "periodic_remove = HoldReasonCode != 1 && JobStatus != 2",
+            "periodic_remove = JobStatus == 2 && HoldReasonCode != 1",
+            "on_exit_remove = ExitCode != 3",
+            "requirements = TARGET.Foo > 1 && TARGET.Bar != 3",
+        ] {
+            assert_eq!(found(text), ["undefined-means-no"], "{text}");
+        }
+        assert_eq!(found("requirements = TARGET.Foo != 3 && !(TARGET.Foo == 4)"), ["undefined-means-no"]);
+    }
+
+    #[test]
     fn what_stands_beside_a_macro_is_looked_at() {
         let found = |text: &str| {
             let shown = |alarm: &Alarm| format!("{} {}", alarm.code, alarm.place().0.column);
