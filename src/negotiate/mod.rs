@@ -333,7 +333,7 @@ fn market<'c>(
     let room = match path {
         Path::Fast => ROOM,
         Path::Within(room) => room,
-        Path::Reference => return (Box::new(offers), Some("that was asked for")),
+        Path::Reference => return (Box::new(offers), Some("the slow way was asked for")),
     };
     let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
     let firsts: Vec<(usize, Request)> = queue.first_of_each().collect();
