@@ -167,9 +167,7 @@ fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<Subjec
         None => {
             let expr = parsed(text.as_bytes(), "--job", &ParseOptions::default(), streams)?;
             let settings = snapshot.settings();
-            let holds = |ad: &ClassAd| {
-                Scope::new(ad, &settings).eval(&expr).is_ok_and(|value| value.as_condition() == Some(true))
-            };
+            let holds = |ad: &ClassAd| Scope::new(ad, &settings).holds(&expr);
             let found = find(snapshot, |_, ad| holds(ad));
             let all = snapshot.jobs.par_iter().filter(|ad| holds(ad)).count();
             if let Some((job, _)) = found.as_ref().filter(|_| all > 1) {

@@ -376,8 +376,14 @@ impl<'c> Dealing<'c> {
     }
 }
 
+/// Tells a request who asks and how they stand before the first turn.
+pub(super) fn mark_at_start(ad: &mut ClassAd, submitter: &[u8], policy: &dyn PriorityPolicy, rules: &Rules) {
+    let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
+    mark(ad, submitter, policy, rules, negotiating.as_ref());
+}
+
 /// Tells a request who asks and how they stand.
-pub(super) fn mark(
+fn mark(
     ad: &mut ClassAd,
     submitter: &[u8],
     policy: &dyn PriorityPolicy,

@@ -15,6 +15,7 @@ pub mod offer;
 pub mod outcome;
 pub mod play;
 pub mod preemption;
+pub mod prospect;
 pub mod quotas;
 pub mod rules;
 pub mod scene;
@@ -29,10 +30,11 @@ use std::sync::Arc;
 
 pub use commit::commit;
 pub use outcome::Outcome;
+pub use prospect::Prospect;
 pub use snapshot::Snapshot;
 pub use survey::{Survey, survey};
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::accountant::usage::{Account, SlotInUse};
@@ -40,7 +42,7 @@ use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::Name;
-use crate::negotiate::deal::{Dealing, Negotiating};
+use crate::negotiate::deal::Dealing;
 use crate::negotiate::engine::{Engine, ROOM, Sample, VARYING};
 use crate::negotiate::groups::KnownQuotas;
 use crate::negotiate::market::{Classes, Market};
@@ -53,7 +55,6 @@ use crate::pool::projection::{is_projected, project};
 use crate::pool::slot::{copies, is_slot};
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Deal, End, Opening, PriorityPolicy};
-use crate::queue::job::JobId;
 use crate::queue::request::{CARRIED, Queue, Request};
 use crate::queue::{Job, Submitter};
 
@@ -122,15 +123,6 @@ pub struct Cycle {
     pub slots: Vec<Slot>,
     /// The idle jobs that were offered, by number; none unless asked for.
     pub prospects: Vec<Prospect>,
-}
-
-/// An idle job, and whether any slot would do for it, whoever has the slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Prospect {
-    /// The job.
-    pub job: JobId,
-    /// The first job of the request it belongs to, if no slot would do; none if one would.
-    pub stuck_in: Option<JobId>,
 }
 
 /// Runs one cycle, and tells of every idle job whether any slot would do for it.
@@ -269,7 +261,7 @@ pub(crate) fn run_open(
     watch.begins("requests");
     let (market, by_slot) = market(offers, &queue, &submitters, rules, &*policy, path, watch);
     let prospects =
-        if prospects { self::prospects(&*market, &queue, &submitters, rules, &*policy) } else { Vec::new() };
+        if prospects { prospect::prospects(&*market, &queue, &submitters, rules, &*policy) } else { Vec::new() };
     watch.begins("deal");
     let mut dealing = Dealing::new(&submitters, rules, &settings, queue, market, &live, policy);
     let statistics = &mut dealing.outcome.statistics;
@@ -335,11 +327,10 @@ fn market<'c>(
         Path::Within(room) => room,
         Path::Reference => return (Box::new(offers), Some("the slow way was asked for")),
     };
-    let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
     let firsts: Vec<(usize, Request)> = queue.first_of_each().collect();
     let ads: Vec<ClassAd> = firsts.par_iter().map(|(who, request)| queue.request_ad(*who, request)).collect();
     let marked = |((who, request), mut ad): (&(usize, Request), ClassAd)| {
-        deal::mark(&mut ad, &submitters[*who].name, policy, rules, negotiating.as_ref());
+        deal::mark_at_start(&mut ad, &submitters[*who].name, policy, rules);
         Sample { autocluster: request.autocluster, ad }
     };
     let samples: Vec<Sample> = firsts.iter().zip(ads).map(marked).collect();
@@ -370,48 +361,6 @@ fn told(error: &ConfigError) -> String {
     let place = error.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
     let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
     format!("{place}{}{help}", error.message)
-}
-
-/// The ad of a request, with what the negotiator adds.
-fn marked(
-    queue: &Queue<'_>,
-    submitters: &[Submitter],
-    rules: &Rules,
-    policy: &dyn PriorityPolicy,
-    negotiating: Option<&Negotiating>,
-    (who, request): (usize, &Request),
-) -> ClassAd {
-    let mut ad = queue.request_ad(who, request);
-    deal::mark(&mut ad, &submitters[who].name, policy, rules, negotiating);
-    ad
-}
-
-/// Whether any slot would do for each job of the queue, by number.
-fn prospects(
-    market: &dyn Market,
-    queue: &Queue<'_>,
-    submitters: &[Submitter],
-    rules: &Rules,
-    policy: &dyn PriorityPolicy,
-) -> Vec<Prospect> {
-    let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
-    let mut stuck: HashSet<u32> = HashSet::new();
-    for (who, request) in queue.first_of_each() {
-        let ad = || marked(queue, submitters, rules, policy, negotiating.as_ref(), (who, &request));
-        if !market.would_do(request.autocluster, &ad) {
-            stuck.insert(request.autocluster);
-        }
-    }
-    let mut found: Vec<Prospect> = Vec::new();
-    for (autocluster, jobs) in queue.runs() {
-        let mut jobs = jobs.peekable();
-        let stuck_in = jobs.peek().copied().filter(|_| stuck.contains(&autocluster));
-        found.extend(jobs.map(|job| Prospect { job, stuck_in }));
-    }
-    // A job may be a candidate more than once; where any slot would do comes first.
-    found.sort_unstable();
-    found.dedup_by_key(|prospect| prospect.job);
-    found
 }
 
 /// How many ads are none of slots, and how many of slots have no name.
@@ -455,9 +404,7 @@ fn fetched(
     asked_for: impl Fn(ClassAd) -> ClassAd + Sync + Send,
 ) -> Vec<Slot> {
     let takes_part = |ad: &ClassAd| {
-        let constraint = rules.slots.as_ref();
-        let holds = |constraint| Scope::new(ad, settings).eval(constraint);
-        is_slot(ad) && constraint.is_none_or(|c| holds(c).is_ok_and(|value| value.as_condition() == Some(true)))
+        is_slot(ad) && rules.slots.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint))
     };
     let view = |ad: ClassAd| if takes_part(&ad) { Slot::new(asked_for(ad), &rules.weighing, settings) } else { None };
     let views: Vec<Option<Slot>> = ads.into_par_iter().map(view).collect();
@@ -485,13 +432,8 @@ fn queue<'s>(
 fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Vec<Job<'s>>) {
     let domain = rules.knobs.accountant.domain.as_deref();
     let jobs = Job::all(&snapshot.jobs, domain, settings);
-    let takes_part = |ad: &ClassAd| match &rules.submitters {
-        None => true,
-        Some(constraint) => {
-            let value = Scope::new(ad, settings).eval(constraint);
-            value.is_ok_and(|value| value.as_condition() == Some(true))
-        }
-    };
+    let takes_part =
+        |ad: &ClassAd| rules.submitters.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint));
     let made = || {
         let mut made = Submitter::of_jobs(&jobs, settings);
         made.retain(|one| rules.submitters.is_none() || takes_part(&one.to_ad()));

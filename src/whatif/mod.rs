@@ -75,16 +75,12 @@ pub struct Setting {
     pub value: Expr,
 }
 
-fn holds(ad: &ClassAd, condition: &Expr, settings: &Settings) -> bool {
-    Scope::new(ad, settings).eval(condition).is_ok_and(|value| value.as_condition() == Some(true))
-}
-
 impl Setting {
     /// Sets the attribute, and tells in how many ads.
     pub fn apply(&self, ads: &mut [ClassAd], settings: &Settings) -> usize {
         let mut changed = 0;
         for ad in ads {
-            if holds(ad, &self.of, settings) {
+            if Scope::new(ad, settings).holds(&self.of) {
                 ad.insert_expr(self.name, &self.value);
                 changed += 1;
             }
@@ -96,7 +92,7 @@ impl Setting {
 /// Takes away the ads for which a condition holds, and tells how many.
 pub fn drain(ads: &mut Vec<ClassAd>, condition: &Expr, settings: &Settings) -> usize {
     let before = ads.len();
-    ads.retain(|ad| !holds(ad, condition, settings));
+    ads.retain(|ad| !Scope::new(ad, settings).holds(condition));
     before - ads.len()
 }
 
