@@ -92,7 +92,7 @@ pub fn claims(expr: &Expr, base: Base<'_>) -> Vec<Claim> {
 
 /// Whether a part is a value rather than a condition: not made of logic or comparisons.
 pub fn is_value(tree: &Tree, id: NodeId) -> bool {
-    match tree.node(bare(tree, id)) {
+    match tree.node(tree.bare(id)) {
         Node::Binary(op, ..) => !(op.precedence() <= 2 || matches!(op.precedence(), 6 | 7)),
         Node::Unary(op, _) => *op != UnaryOp::Not,
         _ => true,
@@ -163,7 +163,7 @@ impl Finder<'_> {
         let tree = self.analysis.tree();
         let decisive = if op == BinaryOp::And { Truths::FALSE } else { Truths::TRUE };
         for operand in flattened(tree, op, id) {
-            let bare = bare(tree, operand);
+            let bare = tree.bare(operand);
             if matches!(tree.node(bare), Node::Literal(_)) && self.analysis.truths(bare) == decisive {
                 self.tell(operand, Certainty::Splice(decisive));
                 return true;
@@ -270,7 +270,7 @@ impl Finder<'_> {
     /// Whether a clause `a || b` has an alternative that follows from another clause, whatever the other ones are.
     fn has_implied_arm(&self, given: NodeId, clause: NodeId) -> bool {
         let tree = self.analysis.tree();
-        let clause = bare(tree, clause);
+        let clause = tree.bare(clause);
         if !matches!(tree.node(clause), Node::Binary(BinaryOp::Or, ..)) {
             return false;
         }
@@ -286,20 +286,12 @@ impl Finder<'_> {
     }
 }
 
-/// A part without the parentheses around it.
-fn bare(tree: &Tree, mut id: NodeId) -> NodeId {
-    while let Node::Paren(inner) = *tree.node(id) {
-        id = inner;
-    }
-    id
-}
-
 /// The operands of `a && (b && c) && d`: the first one that is false or an error decides, however they are grouped.
 fn flattened(tree: &Tree, op: BinaryOp, id: NodeId) -> Vec<NodeId> {
     let mut found = Vec::new();
     let mut open = vec![id];
     while let Some(id) = open.pop() {
-        match *tree.node(bare(tree, id)) {
+        match *tree.node(tree.bare(id)) {
             Node::Binary(other, left, right) if other == op => open.extend([right, left]),
             _ => found.push(id),
         }
@@ -309,12 +301,12 @@ fn flattened(tree: &Tree, op: BinaryOp, id: NodeId) -> Vec<NodeId> {
 
 /// Whether a part is a constant, perhaps in parentheses: where texts are put together, those stand for nothing.
 fn is_constant(tree: &Tree, id: NodeId) -> bool {
-    matches!(tree.node(bare(tree, id)), Node::Literal(_))
+    matches!(tree.node(tree.bare(id)), Node::Literal(_))
 }
 
 /// Whether two parts are written alike.
 fn same(tree: &Tree, one: NodeId, two: NodeId) -> bool {
-    let (one, two) = (bare(tree, one), bare(tree, two));
+    let (one, two) = (tree.bare(one), tree.bare(two));
     if tree.first_of(one) + two != tree.first_of(two) + one {
         return false;
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::eval::matching::symmetric;
 use crate::eval::scope::Scope;
 use crate::explain::Market;
-use crate::explain::clauses::{Condition, Truth, bare, others};
+use crate::explain::clauses::{Condition, Truth, others};
 use crate::explain::decide::{Decider, deciding};
 use crate::explain::kinds::{Kind, Policy};
 use crate::explain::meant::pattern;
@@ -387,7 +387,7 @@ pub(super) fn quoted(view: &View<'_>, expr: &Expr, word: &str) -> Option<String>
     let tree = expr.tree();
     let Node::Binary(BinaryOp::Equal | BinaryOp::Is, left, right) = *expr.node() else { return None };
     let of_slot = [left, right].into_iter().find_map(|side| {
-        let name = others(tree, bare(tree, side), view.job)?;
+        let name = others(tree, tree.bare(side), view.job)?;
         (!name.to_string().eq_ignore_ascii_case(word)).then_some(name)
     })?;
     view.market.slots.iter().find_map(|slot| {

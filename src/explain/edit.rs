@@ -1,7 +1,7 @@
 //! Single changes of a job: what is written, and what a condition wants written.
 
 use crate::ad::ClassAd;
-use crate::explain::clauses::{bare, leaves};
+use crate::explain::clauses::leaves;
 use crate::explain::suggestion::{Change, Changed};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
@@ -206,7 +206,7 @@ pub(super) fn options(expr: &Expr) -> Vec<Expr> {
     let tree = expr.tree();
     let (mut waiting, mut found) = (vec![expr.root()], Vec::new());
     while let Some(id) = waiting.pop() {
-        match *tree.node(bare(tree, id)) {
+        match *tree.node(tree.bare(id)) {
             Node::Binary(BinaryOp::Or, left, right) => waiting.extend([right, left]),
             Node::Conditional { yes, no, .. } => waiting.extend([no, yes]),
             Node::Call(call) => match *tree.run(tree.calls[call as usize].arguments) {
@@ -221,9 +221,9 @@ pub(super) fn options(expr: &Expr) -> Vec<Expr> {
 
 /// What compares: the operator, turned round if `!` stands before it, and both sides; none if nothing does.
 pub(super) fn comparison(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
-    let (mut at, mut negated) = (bare(tree, id), false);
+    let (mut at, mut negated) = (tree.bare(id), false);
     while let Node::Unary(UnaryOp::Not, inner) = *tree.node(at) {
-        (at, negated) = (bare(tree, inner), !negated);
+        (at, negated) = (tree.bare(inner), !negated);
     }
     let Node::Binary(op, left, right) = *tree.node(at) else { return None };
     let op = match (negated, op) {
@@ -251,8 +251,8 @@ pub(super) struct Linear {
 impl Linear {
     /// Takes constants off a node; the factor is positive.
     pub(super) fn of(tree: &Tree, id: NodeId) -> Self {
-        let mut found = Linear { inner: bare(tree, id), factor: 1.0, summand: 0.0 };
-        let constant = |id: NodeId| match tree.node(bare(tree, id)) {
+        let mut found = Linear { inner: tree.bare(id), factor: 1.0, summand: 0.0 };
+        let constant = |id: NodeId| match tree.node(tree.bare(id)) {
             Node::Literal(literal) => number(literal),
             _ => None,
         };
@@ -268,7 +268,7 @@ impl Linear {
             };
             found.summand += found.factor * summand;
             found.factor *= factor;
-            found.inner = bare(tree, inner);
+            found.inner = tree.bare(inner);
         }
         found
     }

@@ -4,7 +4,6 @@
 //! In: a condition. Out: what to write in its place, and the condition with that written.
 
 use crate::explain::causes::quoted;
-use crate::explain::clauses::bare;
 use crate::explain::names::Absent;
 use crate::explain::view::View;
 use crate::syntax::expr::{Expr, Node, NodeId, base_of};
@@ -54,10 +53,10 @@ pub(super) fn of(view: &View<'_>, expr: &Expr) -> Option<Meant> {
             Node::Ad(_) => continue, // names inside are those of the ad written there
             Node::Binary(BinaryOp::Equal | BinaryOp::Is, left, right) => {
                 let word = [*left, *right].into_iter().find_map(|side| {
-                    let Node::Attr(name) = tree.node(bare(tree, side)) else { return None };
+                    let Node::Attr(name) = tree.node(tree.bare(side)) else { return None };
                     let one = absent(view, &name.to_string())?;
                     let text = quoted(view, &expr.part(id), &one.name)?;
-                    Some((bare(tree, side), Expr::literal(Literal::Str(Text::from(text.as_str())))))
+                    Some((tree.bare(side), Expr::literal(Literal::Str(Text::from(text.as_str())))))
                 });
                 match word {
                     Some(word) => parts.push(word),
@@ -89,15 +88,15 @@ fn absent<'v>(view: &'v View<'_>, written: &str) -> Option<&'v Absent> {
 /// The comparison with a pattern that a comparison with a text in which `*` stands was meant to be; none if it is none.
 pub(super) fn pattern(expr: &Expr) -> Option<Expr> {
     let tree = expr.tree();
-    let Node::Binary(op @ (BinaryOp::Equal | BinaryOp::Is), left, right) = *tree.node(bare(tree, expr.root())) else {
+    let Node::Binary(op @ (BinaryOp::Equal | BinaryOp::Is), left, right) = *tree.node(tree.bare(expr.root())) else {
         return None;
     };
     let (text, other) =
-        [(left, right), (right, left)].into_iter().find_map(|(side, other)| match tree.node(bare(tree, side)) {
+        [(left, right), (right, left)].into_iter().find_map(|(side, other)| match tree.node(tree.bare(side)) {
             Node::Literal(Literal::Str(text)) if text.contains(&b'*') => Some((text, other)),
             _ => None,
         })?;
-    if matches!(tree.node(bare(tree, other)), Node::Literal(_)) {
+    if matches!(tree.node(tree.bare(other)), Node::Literal(_)) {
         return None;
     }
     let mut pattern = Vec::new();
@@ -114,7 +113,7 @@ pub(super) fn pattern(expr: &Expr) -> Option<Expr> {
     let pattern = Expr::literal(Literal::Str(Text::from([b"^".as_slice(), &pattern, b"$"].concat())));
     // `==` compares without regard to case.
     let options = if op == BinaryOp::Equal { ", \"i\"" } else { "" };
-    parsed(format!("regexp({pattern}, {}{options})", expr.part(bare(tree, other))).as_bytes())
+    parsed(format!("regexp({pattern}, {}{options})", expr.part(tree.bare(other))).as_bytes())
 }
 
 #[cfg(test)]

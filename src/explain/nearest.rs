@@ -12,7 +12,7 @@ use crate::ad::ClassAd;
 use crate::builtin::near;
 use crate::eval::matching::symmetric;
 use crate::eval::scope::Scope;
-use crate::explain::clauses::{Condition, Joint, Plan, Truth, bare, own};
+use crate::explain::clauses::{Condition, Joint, Plan, Truth, own};
 use crate::explain::edit::{Bound, Edit, bound, changed, comparison, constant, number, options};
 use crate::explain::meant;
 use crate::explain::panel::{Panel, Sight};
@@ -456,7 +456,7 @@ fn compared(sight: Sight<'_, '_>, part: &Expr) -> Option<(NodeId, Literal)> {
     [(left, right), (right, left)].into_iter().find_map(|(handle, other)| {
         let (bound, off) = bound(op, handle == left)?;
         let wanted = || constant(&scope.eval(&part.part(other)).ok()?, off);
-        let at = bare(tree, handle);
+        let at = tree.bare(handle);
         match tree.node(at) {
             Node::Literal(literal) if number(literal).is_some() => {
                 wanted().filter(|wanted| number(wanted).is_some()).map(|wanted| (at, wanted))

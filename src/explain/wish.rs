@@ -4,7 +4,7 @@
 
 use crate::ad::ClassAd;
 use crate::eval::scope::Scope;
-use crate::explain::clauses::{Condition, Joint, Truth, bare, conjuncts, others, own, truth};
+use crate::explain::clauses::{Condition, Joint, Truth, conjuncts, others, own, truth};
 use crate::explain::edit::{Bound, Edit, Linear, bound, comparison, constant, options, unquoted};
 use crate::explain::meant;
 use crate::explain::panel::{Panel, Sight};
@@ -136,7 +136,7 @@ pub(super) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &Conditio
     for part in &parts {
         if let Some(pattern) = meant::pattern(part) {
             let mut wishes = Wishes::none(sight.ads.len());
-            let root = bare(part.tree(), part.root());
+            let root = part.tree().bare(part.root());
             wishes.otherwise(Edit::Meant(holder, part.part(root), root, pattern));
             ways.push(vec![wishes]);
         }
@@ -146,7 +146,7 @@ pub(super) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &Conditio
             continue;
         }
         let wanted = |id: NodeId| {
-            let operand = part.part(bare(part.tree(), id));
+            let operand = part.part(part.tree().bare(id));
             let mut wishes = Wishes::unless(&holds(sight, &operand));
             compared_to_constants(sight, condition, &deciding(sight, &operand), &mut wishes);
             wishes.otherwise(Edit::Condition(holder, operand.clone(), operand.root()));
@@ -208,7 +208,7 @@ fn compared_to_constants(sight: Sight<'_, '_>, condition: &Condition, parts: &[E
             }
         }
         for (handle, other) in [(left, right), (right, left)] {
-            let inner = bare(tree, handle);
+            let inner = tree.bare(handle);
             // To want the contrary is no change worth telling where another part would do.
             let contrary =
                 matches!(tree.node(inner), Node::Literal(Literal::Bool(_))) && condition.joint != Joint::Leaf;
@@ -240,7 +240,7 @@ fn deciding(sight: Sight<'_, '_>, expr: &Expr) -> Vec<Expr> {
     let scope = Scope::new(sight.one, sight.panel.settings).with_target(slot);
     let (mut waiting, mut found) = (vec![expr.root()], Vec::new());
     while let Some(id) = waiting.pop() {
-        let (condition, yes, no) = match *tree.node(bare(tree, id)) {
+        let (condition, yes, no) = match *tree.node(tree.bare(id)) {
             Node::Binary(BinaryOp::Or, left, right) => {
                 waiting.extend([right, left]);
                 continue;
@@ -287,7 +287,7 @@ fn of_part(sight: Sight<'_, '_>, expr: &Expr, wishes: &mut Wishes) {
         return;
     }
     let (tree, slot) = (expr.tree(), sight.pair(Side::Row, sight.ads[0]).0);
-    let root = bare(tree, expr.root());
+    let root = tree.bare(expr.root());
     // What other slots have is nothing that a job lacks.
     let of_slots = |id: NodeId, name: Name| {
         matches!(tree.node(id), Node::Attr(_)) && !sight.one.contains(name) && sight.panel.has(name)
@@ -297,7 +297,7 @@ fn of_part(sight: Sight<'_, '_>, expr: &Expr, wishes: &mut Wishes) {
         return wishes.otherwise(Edit::Attribute(name, Bound::Exactly, Literal::Bool(true)));
     }
     if let Node::Unary(UnaryOp::Not, inner) = *tree.node(root)
-        && let Some(name) = asked(bare(tree, inner))
+        && let Some(name) = asked(tree.bare(inner))
     {
         return wishes.otherwise(Edit::Attribute(name, Bound::Exactly, Literal::Bool(false)));
     }
@@ -325,12 +325,12 @@ fn of_part(sight: Sight<'_, '_>, expr: &Expr, wishes: &mut Wishes) {
 
 /// Whether a node is a name without a scope.
 pub(super) fn is_word(tree: &Tree, id: NodeId) -> bool {
-    matches!(tree.node(bare(tree, id)), Node::Attr(_))
+    matches!(tree.node(tree.bare(id)), Node::Attr(_))
 }
 
 /// Whether a node is the name of an attribute, with a scope or without.
 pub(super) fn names_something(tree: &Tree, id: NodeId) -> bool {
-    let id = bare(tree, id);
+    let id = tree.bare(id);
     match tree.node(id) {
         Node::Attr(_) => true,
         Node::Select(_) => matches!(tree.node(base_of(id)), Node::Attr(_)),

@@ -9,7 +9,7 @@ use super::knobs::RELEASE;
 use super::universe::Universe;
 use super::{Alarm, Edit, Excerpt};
 use crate::ad::ClassAd;
-use crate::analysis::evaluate::{Analysis, unknown};
+use crate::analysis::evaluate::Analysis;
 use crate::analysis::facts::{Reference, Side};
 use crate::analysis::values::{Truths, Values};
 use crate::error::{Finding, Severity};
@@ -160,15 +160,7 @@ impl AdLinter {
                 let defined = |name: Name| ad.contains(name);
                 let role = role(line.name, slot);
                 let universe = self.universe.as_deref();
-                let question = Question {
-                    text: &line.text,
-                    quoting,
-                    role,
-                    defined: &defined,
-                    base: &unknown,
-                    universe,
-                    made: &[],
-                };
+                let question = Question { defined: &defined, universe, ..Question::of(&line.text, quoting, role) };
                 found.extend(parsed(&question, expr));
             }
             let given = self.give(file, line, found, &mut known.given);

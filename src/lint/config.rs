@@ -11,7 +11,6 @@ use super::knobs::{ADVERTISED, advertised, bare, requirements_of_transform, role
 use super::placing::Standing;
 use super::universe::Universe;
 use super::{Alarm, Edit, Excerpt, LineStarts, unknowns};
-use crate::analysis::evaluate::unknown;
 use crate::analysis::facts::{Reference, Side};
 use crate::config::check::{Diagnostic, check};
 use crate::config::history::{Assigned, assigned};
@@ -153,13 +152,10 @@ impl<'c> Linter<'c> {
         let text = open.as_deref().unwrap_or(text);
         let made = standing.made();
         let question = Question {
-            text,
-            quoting: Quoting::Old,
-            role,
             defined: &unknowns::is_fact,
-            base: &unknown,
             universe: self.universe,
             made: &made,
+            ..Question::of(text, Quoting::Old, role)
         };
         let mut found = lint_expression(&question);
         unseen(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase(), text, &mut found);

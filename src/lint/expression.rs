@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::universe::Universe;
 use super::{missing, rules};
 use crate::analysis::clauses::{Certainty, Claim, claims, is_value};
-use crate::analysis::evaluate::Base;
+use crate::analysis::evaluate::{Base, unknown};
 use crate::analysis::values::Truths;
 use crate::builtin::check::coded;
 use crate::error::{Finding, SyntaxError, SyntaxErrorKind};
@@ -47,6 +47,13 @@ pub struct Question<'a> {
     pub universe: Option<&'a Universe>,
     /// The parts of the text that macros stand for: what is a constant there now may be another one.
     pub made: &'a [Range<usize>],
+}
+
+impl<'a> Question<'a> {
+    /// An expression of whose surroundings nothing is known.
+    pub fn of(text: &'a [u8], quoting: Quoting, role: Role) -> Self {
+        Question { text, quoting, role, defined: &|_| false, base: &unknown, universe: None, made: &[] }
+    }
 }
 
 /// Something found in an expression.
@@ -158,7 +165,7 @@ fn certain_of(question: &Question<'_>, expr: &Expr) -> Vec<Claim> {
 /// A condition that is a constant but neither a boolean nor a number.
 fn no_condition(question: &Question<'_>, expr: &Expr) -> Option<Found> {
     let tree = expr.tree();
-    let Node::Literal(literal) = tree.node(missing::bare(tree, expr.root())) else { return None };
+    let Node::Literal(literal) = tree.node(tree.bare(expr.root())) else { return None };
     let span = tree.span(expr.root()).filter(|_| question.made.is_empty())?;
     let (code, what) = match literal {
         Literal::Bool(_) | Literal::Int(_) | Literal::Real(_) | Literal::RelTime(_) => return None,
@@ -306,21 +313,12 @@ fn without(text: &[u8], expr: &Expr, clause: NodeId, finding: Finding) -> Findin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::evaluate::unknown;
 
     /// Codes of what is found in a condition.
     fn codes(text: &str) -> Vec<&'static str> {
         let role = Role { condition: true, ..Role::default() };
         let text = text.as_bytes();
-        let question = Question {
-            text,
-            quoting: Quoting::New,
-            role,
-            defined: &|_| false,
-            base: &unknown,
-            universe: None,
-            made: &[],
-        };
+        let question = Question::of(text, Quoting::New, role);
         lint(&question).into_iter().map(|found| found.code).collect()
     }
 
@@ -376,15 +374,7 @@ mod tests {
         let role = Role { condition: true, ..Role::default() };
         let fixed = |text: &str| {
             let text = text.as_bytes();
-            let question = Question {
-                text,
-                quoting: Quoting::New,
-                role,
-                defined: &|_| false,
-                base: &unknown,
-                universe: None,
-                made: &[],
-            };
+            let question = Question::of(text, Quoting::New, role);
             let found = lint(&question);
             assert_eq!(found[0].code, "bitwise-operator");
             (found[0].is_certain(), found[0].finding.help.clone().unwrap())

@@ -159,7 +159,7 @@ fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String
     };
     match *tree.node(clause) {
         Node::Unary(UnaryOp::Not, operand) => {
-            let operand = bare(tree, operand);
+            let operand = tree.bare(operand);
             let written =
                 format!("write `{} =!= true` if it may be missing", word_in_parentheses(tree, operand, text)?);
             if let Some(reference) = Reference::of(tree, operand) {
@@ -180,7 +180,7 @@ fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String
                 (None, Some(reference)) => (reference, right, left),
                 _ => return None,
             };
-            let Node::Literal(value) = tree.node(bare(tree, literal)) else { return None };
+            let Node::Literal(value) = tree.node(tree.bare(literal)) else { return None };
             let is_false = matches!(value, Literal::Bool(false));
             match op {
                 BinaryOp::Equal if is_false => {
@@ -211,10 +211,10 @@ fn word_in_parentheses(tree: &Tree, id: NodeId, text: &[u8]) -> Option<String> {
 /// The condition in `(condition) =!= true`, unless it is a plain reference.
 fn flipped(tree: &Tree, clause: NodeId) -> Option<NodeId> {
     let Node::Binary(BinaryOp::Isnt, left, right) = *tree.node(clause) else { return None };
-    let is_true = |id: NodeId| matches!(tree.node(bare(tree, id)), Node::Literal(Literal::Bool(true)));
+    let is_true = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Bool(true)));
     let condition = match (is_true(left), is_true(right)) {
-        (false, true) => bare(tree, left),
-        (true, false) => bare(tree, right),
+        (false, true) => tree.bare(left),
+        (true, false) => tree.bare(right),
         _ => return None,
     };
     let logical = match tree.node(condition) {
@@ -235,11 +235,4 @@ fn references(tree: &Tree, id: NodeId) -> Vec<Reference> {
         }
     }
     found
-}
-
-pub(super) fn bare(tree: &Tree, mut id: NodeId) -> NodeId {
-    while let Node::Paren(inner) = *tree.node(id) {
-        id = inner;
-    }
-    id
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::expression::{Question, Role, lint as lint_expression};
 use super::knobs::RELEASE;
 use super::{Alarm, Edit, Excerpt, unknowns};
-use crate::analysis::evaluate::{OPEN, unknown};
+use crate::analysis::evaluate::OPEN;
 use crate::error::Finding;
 use crate::name::Name;
 use crate::span::Span;
@@ -76,15 +76,7 @@ fn command(file: &Arc<str>, line: &[u8], number: u64, start: usize, alarms: &mut
     } else if memchr::memchr(b'$', text).is_some() {
         let Some(open) = without_macros(text) else { return };
         let is_open = |name: Name| open.names.iter().any(|known| known.0 == name);
-        let question = Question {
-            text: &open.text,
-            quoting: Quoting::Old,
-            role,
-            defined: &is_open,
-            base: &unknown,
-            universe: None,
-            made: &[],
-        };
+        let question = Question { defined: &is_open, ..Question::of(&open.text, Quoting::Old, role) };
         let mut found = lint_expression(&question);
         unknowns::retain(&open.text, &is_open, &mut found);
         for found in &mut found {
@@ -92,15 +84,7 @@ fn command(file: &Arc<str>, line: &[u8], number: u64, start: usize, alarms: &mut
         }
         found
     } else {
-        let question = Question {
-            text,
-            quoting: Quoting::Old,
-            role,
-            defined: &|_| false,
-            base: &unknown,
-            universe: None,
-            made: &[],
-        };
+        let question = Question::of(text, Quoting::Old, role);
         lint_expression(&question)
     };
     for found in found {

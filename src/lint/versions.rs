@@ -2,7 +2,6 @@
 
 use super::attributes::is_always_there;
 use super::expression::{Found, Question};
-use super::missing::bare;
 use crate::analysis::facts::Reference;
 use crate::builtin::pattern::{Options, Pattern};
 use crate::error::Finding;
@@ -89,9 +88,9 @@ pub(super) fn version_dependent(question: &Question<'_>, tree: &Tree, id: NodeId
 
 /// The number that is written, with its sign.
 fn number(tree: &Tree, id: NodeId) -> Option<Literal> {
-    match tree.node(bare(tree, id)) {
+    match tree.node(tree.bare(id)) {
         Node::Literal(literal @ (Literal::Int(_) | Literal::Real(_))) => Some(literal.clone()),
-        Node::Unary(UnaryOp::Minus, operand) => match tree.node(bare(tree, *operand)) {
+        Node::Unary(UnaryOp::Minus, operand) => match tree.node(tree.bare(*operand)) {
             Node::Literal(Literal::Int(value)) => Some(Literal::Int(value.checked_neg()?)),
             Node::Literal(Literal::Real(value)) => Some(Literal::Real(-value)),
             _ => None,
@@ -126,7 +125,7 @@ fn negative_result(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Optio
 
 /// The text of an argument that is written, or nothing.
 fn written<'t>(tree: &'t Tree, arguments: &[NodeId], at: usize) -> Option<&'t [u8]> {
-    match tree.node(bare(tree, *arguments.get(at)?)) {
+    match tree.node(tree.bare(*arguments.get(at)?)) {
         Node::Literal(Literal::Str(text)) => Some(text),
         _ => None,
     }
@@ -149,7 +148,7 @@ fn text(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
         b"interval",
     ];
     let &first = arguments.first()?;
-    let computed = match *tree.node(bare(tree, first)) {
+    let computed = match *tree.node(tree.bare(first)) {
         Node::Literal(Literal::Str(_)) => true,
         Node::Call(call) => GIVES_TEXT.contains(&tree.calls[call as usize].name.folded()),
         _ => false,
@@ -178,11 +177,11 @@ fn matches_nothing(pattern: &[u8], letters: &[u8]) -> bool {
 
 /// An element of a written list that may be undefined, with others behind it.
 fn optional_element(question: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
-    let Node::List(run) = *tree.node(bare(tree, *arguments.get(1)?)) else { return None };
+    let Node::List(run) = *tree.node(tree.bare(*arguments.get(1)?)) else { return None };
     let (_, before) = tree.run(run).split_last()?;
-    before.iter().copied().find(|id| match tree.node(bare(tree, *id)) {
+    before.iter().copied().find(|id| match tree.node(tree.bare(*id)) {
         Node::Literal(literal) => matches!(literal, Literal::Undefined),
-        _ => Reference::of(tree, bare(tree, *id))
+        _ => Reference::of(tree, tree.bare(*id))
             .is_some_and(|reference| !is_always_there(reference.name.folded()) && !(question.defined)(reference.name)),
     })
 }
@@ -196,21 +195,12 @@ fn unfit(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::evaluate::unknown;
     use crate::lint::expression::{Role, lint};
     use crate::syntax::token::Quoting;
 
     /// Whether a text has a construct that depends on the version.
     fn depends(text: &str) -> bool {
-        let question = Question {
-            text: text.as_bytes(),
-            quoting: Quoting::New,
-            role: Role::default(),
-            defined: &|_| false,
-            base: &unknown,
-            universe: None,
-            made: &[],
-        };
+        let question = Question::of(text.as_bytes(), Quoting::New, Role::default());
         lint(&question).iter().any(|found| found.code == "version-dependent")
     }
 

@@ -167,6 +167,14 @@ impl Tree {
         }
     }
 
+    /// A part without the parentheses around it.
+    pub fn bare(&self, mut id: NodeId) -> NodeId {
+        while let Node::Paren(inner) = *self.node(id) {
+            id = inner;
+        }
+        id
+    }
+
     /// The first node of the contiguous range that is the part ending in `id`.
     pub fn first_of(&self, id: NodeId) -> NodeId {
         let mut first = id;
