@@ -39,6 +39,14 @@ fn cycles(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("cycle");
     group.sample_size(10);
     let ospool = Pool { slots: 2000, jobs: 20_000, autoclusters: 200, submitters: 20, groups: 5, ..Pool::default() };
+    let passes = Pool {
+        shape: Shape::Static,
+        slots: 10_000,
+        autoclusters: 100,
+        submitters: 100,
+        unmatched: 0.0,
+        ..Pool::default()
+    };
     let fixed = Pool { shape: Shape::Static, submitters: 10, ..Pool::default() };
     for (name, pool) in [
         ("all rejected", Pool { slots: 20_000, jobs: 1000, autoclusters: 1000, unmatched: 1.0, ..fixed }),
@@ -46,6 +54,8 @@ fn cycles(criterion: &mut Criterion) {
         ("glide-ins", ospool),
         ("glide-ins, twice the slots", Pool { slots: 4000, ..ospool }),
         ("glide-ins, twice the requests", Pool { autoclusters: 400, ..ospool }),
+        ("one pass over the submitters", Pool { passes: 1, ..passes }),
+        ("sixteen passes", Pool { passes: 16, ..passes }),
         ("worst case", Pool { shape: Shape::Distinct, slots: 2000, jobs: 100, unmatched: 0.0, ..Pool::default() }),
     ] {
         let snapshot = made(&pool);

@@ -222,3 +222,181 @@ fn steps_that_would_be_too_many_are_made_longer_and_it_is_told() {
     let csv = classmate(&["simulate", "--workload", &path, "--slots", "1", "--step", "1", "--format", "json"]);
     says(&csv, 0, &["\"step\": 10,"]);
 }
+
+/// A folder with files: their names and texts.
+fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let path = folder.path().display().to_string();
+    (folder, path)
+}
+
+const SLOT: &str = "MyType = \"Machine\"\nName = \"slot1@n1\"\nMachine = \"n1\"\nState = \"Unclaimed\"\nActivity = \"Idle\"\nCpus = 4\n\
+                    Memory = 1000\nRequirements = true\n";
+
+/// The ad of a job.
+fn job(cluster: i64, more: &str) -> String {
+    format!(
+        "MyType = \"Job\"\nClusterId = {cluster}\nProcId = 0\nOwner = \"u\"\nUser = \"u@x\"\nJobStatus = 1\nQDate = 1000\n\
+         RequestCpus = 1\nRequestMemory = 1\nRequirements = true\nRemoteWallClockTime = 100\n{more}\n\n"
+    )
+}
+
+const DUMP: &str = "Account - 'a'\nParent - 'a'\nUser - 'u':Partition='x'\nUser - 'u':Partition='y'\nUser - 'v'\n";
+
+#[test]
+fn a_run_time_that_nobody_lives_to_see_is_told() {
+    let (_folder, path) = folder(&[("jobs.ads", &job(7, ""))]);
+    let workload = format!("{path}/jobs.ads");
+    let play = |more: &[&str]| classmate(&[&["simulate", "--workload", &workload, "--slots", "2"], more].concat());
+    let found = play(&["--run-time", "1e300"]);
+    says(&found, 2, &["jobs.ads:ad 1: the run time of job 7.0 is 1e300: expected at most 4503599627370496 seconds"]);
+    let found = play(&["--run-time", "9e18", "--policy", "slurm"]);
+    says(&found, 2, &["the run time of job 7.0 is 9e18: expected at most"]);
+    // Of what is bearable nothing overflows.
+    let found = play(&["--run-time", "4503599627370496"]);
+    says(&found, 0, &["jobs: 1 completed", "utilisation 50.0 %"]);
+}
+
+#[test]
+fn jobs_of_a_file_of_ads_are_named_by_the_number_of_their_ad() {
+    let jobs = job(7, "RequestCpus = 9") + &job(8, "");
+    let (_folder, path) = folder(&[("jobs.ads", &jobs)]);
+    let found = classmate(&["simulate", "--workload", &format!("{path}/jobs.ads"), "--slots", "2"]);
+    says(&found, 0, &["jobs.ads:ad 1: job 7.0 asks for 9 cores: no machine has as many"]);
+}
+
+#[test]
+fn an_end_before_the_beginning_is_told() {
+    let (_folder, path) = folder(&[("jobs.ads", &job(7, ""))]);
+    let found = classmate(&["simulate", "--workload", &format!("{path}/jobs.ads"), "--slots", "2", "--until", "999"]);
+    says(&found, 0, &["nothing is played: the first job is submitted at 1000, and --until is 999"]);
+}
+
+#[test]
+fn a_header_that_is_wrong_is_told_when_it_is_why_nothing_can_be_played() {
+    for (value, expected) in [("abc", "expected a whole number of 0 or more"), ("0", "expected 1 or more")] {
+        let text = format!("; MaxProcs: {value}\n1 0 -1 5 1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n");
+        let (_folder, path) = folder(&[("t.swf", &text)]);
+        let found = classmate(&["simulate", "--workload", &format!("{path}/t.swf")]);
+        let told = format!("t.swf:1: `MaxProcs` is `{value}`: {expected}");
+        says(&found, 2, &[&told, "how many cores there are is not known"]);
+    }
+}
+
+#[test]
+fn usage_without_partitions_is_given_to_the_associations_in_their_order() {
+    let pool = |usage: &str| folder(&[("sacctmgr.dump", DUMP), ("sshare.usage", usage), ("slots.ads", SLOT)]);
+    let (_one, path) = pool("Account|User|RawUsage\nroot||7\na||7\na|u|1\na|u|2\na|v|4\n");
+    let found = classmate(&["sshare", &path, "-a", "-m", "-P", "-o", "User,Partition,RawUsage"]);
+    says(&found, 0, &["u|x|1\n", "u|y|2\n", "v||4\n"]);
+    assert!(!found.text.contains("warning"), "{}", found.text);
+    let (_one, path) = pool("Account|User|RawUsage\na|v|1\na|u|2\n");
+    let told = "sshare.usage:3: usage of account `a`, user `u` belongs to no association and is passed over (print it with \
+                `sshare -a -m -P`, which names partitions)";
+    says(&classmate(&["sshare", &path, "-a"]), 0, &[told]);
+}
+
+#[test]
+fn what_slurms_files_do_not_know_is_told_once_for_each_kind() {
+    let jobs = [
+        job(1, "PartitionName = \"x\""),
+        job(2, "PartitionName = \"z\"\nAccountingGroup = \"a.v\""),
+        job(3, "Owner = \"w\""),
+        job(4, "Owner = \"w\"\nSlurmAccount = \"b\"\nQOS = \"high\""),
+    ];
+    let conf = "PriorityWeightTRES=Foo=3\nPartitionName=x Nodes=n1 Default=YES\n";
+    let files = [("jobs.ads", &*jobs.concat()), ("slots.ads", SLOT), ("sacctmgr.dump", DUMP), ("slurm.conf", conf)];
+    let (_folder, path) = folder(&files);
+    let told = [
+        "slurm.conf:1:1: `foo` in `PriorityWeightTRES` is no resource of Slurm",
+        "jobs that belong to no association of the dump have the fair-share factor 0: 2, the first is 3.0 of `w`",
+        "jobs that name a partition which `slurm.conf` does not have: 1, the first is 2.0 in `z`",
+        "jobs that name a QOS which is not listed have no priority of it, and their usage counts once: 1, the first is 4.0 with `high`",
+    ];
+    says(&classmate(&["negotiate", &path, "--policy", "slurm"]), 0, &told);
+    says(&classmate(&["sprio", &path]), 0, &told);
+}
+
+#[test]
+fn a_user_with_an_association_for_a_partition_stands_as_that() {
+    let files = [("jobs.ads", &*job(1, "")), ("slots.ads", SLOT), ("sacctmgr.dump", DUMP)];
+    let conf = ("slurm.conf", "PriorityWeightFairshare=1000\nPartitionName=x Nodes=n1 Default=YES\nPartitionName=y\n");
+    let (_folder, path) = folder(&[&files[..], &[conf]].concat());
+    // Nobody has used anything: all have the best factor, 1 - 1 is 0. A third of the shares of the only account.
+    let found = classmate(&["negotiate", &path, "--policy", "slurm"]);
+    says(&found, 0, &["u@x            0.00  33.3%"]);
+    let found = classmate(&["explain", &path, "--policy", "slurm", "--job", "1.0"]);
+    says(&found, 0, &["fair-share factor 1.00"]);
+}
+
+#[test]
+fn options_of_another_policy_are_refused() {
+    for (policy, given, told) in [
+        ("condor", &["--cs", "nope"][..], "--cs is given, and the policy is not DIRAC's"),
+        ("condor", &["--vo", "x"], "--vo is given, and the policy is not DIRAC's"),
+        ("condor", &["--setup", "x"], "--setup is given, and the policy is not DIRAC's"),
+        ("slurm", &["--cs", "nope"], "--cs is given, and the policy is not DIRAC's"),
+        ("slurm", &["--lottery", "proportional"], "--lottery is given, and the policy is not DIRAC's"),
+        ("condor", &["--linear"], "--linear is given, and the policy is not Slurm's"),
+        ("dirac", &["--linear"], "--linear is given, and the policy is not Slurm's"),
+        ("condor", &["--ties", "documented"], "--ties is given, and the policy is not Slurm's"),
+        ("dirac", &["--usage", "nope"], "--usage is given, and the policy is not Slurm's"),
+    ] {
+        let (_folder, path) = folder(&[("jobs.ads", &job(1, "")), ("slots.ads", SLOT)]);
+        says(
+            &classmate(&[&["negotiate", &path, "--policy", policy], given].concat()),
+            2,
+            &[told, "help: add `--policy "],
+        );
+    }
+}
+
+#[test]
+fn a_choice_of_diracs_rules_holds_for_a_cycle_as_for_its_queues() {
+    // Two queues, of a job with priority 9 and one with 1. In proportion the first is drawn in nine of ten cases.
+    let jobs = job(1, "UserPriority = 9\nCPUTime = 300") + &job(2, "UserPriority = 1\nCPUTime = 90000");
+    let (_folder, path) = folder(&[("jobs.ads", &jobs), ("slots.ads", SLOT)]);
+    let told = classmate(&["negotiate", &path, "--policy", "dirac", "--order", "greedy"]);
+    says(&told, 0, &["1  1.0  u@x"]);
+    says(&classmate(&["simulate", "--help"]), 0, &["--weighting", "--profile", "--lottery", "--order"]);
+}
+
+#[test]
+fn dynamic_quotas_are_no_shares_and_that_is_told() {
+    let config = "GROUP_NAMES = a, b\nGROUP_QUOTA_DYNAMIC_a = 0.5\nGROUP_QUOTA_b = 5\n";
+    let files = [("jobs.ads", &*job(1, "")), ("slots.ads", SLOT), ("config", config)];
+    let (_folder, path) = folder(&files);
+    for policy in ["dirac", "slurm"] {
+        let told =
+            "GROUP_QUOTA_DYNAMIC of `a` is no share under this policy: only GROUP_QUOTA, in slots, stands in for one";
+        let config = format!("{path}/config");
+        says(&classmate(&["negotiate", &path, "--config", &config, "--policy", policy]), 0, &[told]);
+    }
+}
+
+#[test]
+fn a_job_that_a_limit_of_the_site_keeps_back_is_told_so() {
+    let cs = "JobScheduling\n{\nCheckJobLimits = yes\nRunningLimit\n{\nCERN\n{\nJobType\n{\nMC = 1\n}\n}\n}\n}\n";
+    let jobs: String = (1..=2).map(|cluster| job(cluster, "JobType = \"MC\"")).collect();
+    let slot = |name: &str| SLOT.replace("slot1", name) + "Site = \"CERN\"\n\n";
+    let slots = slot("slot1") + &slot("slot2") + &slot("slot3");
+    let (_folder, path) = folder(&[("jobs.ads", &jobs), ("slots.ads", &slots), ("dirac.cfg", cs)]);
+    let found = classmate(&["negotiate", &path, "--policy", "dirac"]);
+    says(&found, 0, &["held back by a limit of the site"]);
+    assert!(!found.text.contains("other jobs were drawn"), "{}", found.text);
+}
+
+#[test]
+fn a_number_of_a_job_is_taken_in_each_of_its_forms_and_nothing_else_is() {
+    let jobs: String = (4..=6).map(|cluster| job(cluster, "EnteredCurrentStatus = 1000")).collect();
+    let (_folder, path) = folder(&[("jobs.ads", &jobs), ("slots.ads", SLOT)]);
+    for number in ["5", "5.0", "5_0"] {
+        let found = classmate(&["sprio", &path, "-h", "-o", "%i", "-j", number]);
+        assert_eq!((found.status, found.text.trim()), (Some(0), "5"), "{number}");
+    }
+    says(&classmate(&["sprio", &path, "-j", "abc"]), 2, &["`abc` is no job", "expected a number such as `7`"]);
+    says(&classmate(&["sprio", &path, "-j", "5.x"]), 2, &["`5.x` is no job"]);
+}

@@ -10,6 +10,7 @@ use classmate::format::long::LongReader;
 use classmate::generate::{NOW, Pool};
 use classmate::name::Name;
 use classmate::negotiate::Snapshot;
+use classmate::report::explain::suggested;
 use classmate::syntax::parse::{ParseOptions, parse_expr};
 use classmate::whatif::{Difference, Ran, Setting, drain};
 use proptest::prelude::*;
@@ -31,7 +32,7 @@ fn changed(job: &ClassAd, suggestion: &Suggestion) -> Option<ClassAd> {
         let text = match change.of {
             Changed::Slot => return None,
             Changed::Job => change.after.clone(),
-            Changed::Constant | Changed::Condition => {
+            Changed::Meant | Changed::Constant | Changed::Condition => {
                 let text = job.get(change.attribute.as_str())?.to_string();
                 // A condition that stands there more than once cannot be told apart in the text.
                 if text.matches(&change.before).count() != 1 {
@@ -412,4 +413,197 @@ fn to_be_somebody_else_is_the_last_thing_that_is_proposed() {
     let found = explained(&ad("[Owner = \"alice\"; Requirements = true]"), vec![slot]).1;
     let last = found.suggestions.last().unwrap();
     assert!(found.suggestions.len() > 1 && last.changes[0].attribute == "Owner", "{:?}", found.suggestions);
+}
+
+/// What is proposed for a job, one line each.
+fn proposed(job: &str, slots: &[&str]) -> Vec<String> {
+    let found = explained(&ad(job), slots.iter().map(|text| ad(text)).collect()).1;
+    found.suggestions.iter().map(|one| suggested(one).trim().to_owned()).collect()
+}
+
+/// Slots of one kind.
+const FOUR: [&str; 4] = ["s0", "s1", "s2", "s3"];
+
+fn four(attributes: &str) -> Vec<String> {
+    FOUR.iter().map(|name| format!("[Name = \"{name}\"; Machine = \"{name}\"; {attributes}]")).collect()
+}
+
+fn proposed_of_four(job: &str, attributes: &str) -> Vec<String> {
+    let slots = four(attributes);
+    proposed(job, &slots.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+const GPUS: &str = "GPUMem = 4000; HasGPU = true; Memory = 8192; OpSys = \"LINUX\"; Requirements = true";
+
+#[test]
+fn inside_alternatives_only_what_fails_of_a_chain_is_changed() {
+    assert_eq!(
+        proposed_of_four("[Requirements = (TARGET.GPUMem >= 8000 && TARGET.Memory > 100) || TARGET.IsSpecial]", GPUS),
+        ["`TARGET.GPUMem >= 8000` → `TARGET.GPUMem >= 4000` in `Requirements`: 4 slots, such as s0"]
+    );
+    // Both fail: both are changed, together.
+    assert_eq!(
+        proposed_of_four(
+            "[RequestCpus = 1; Requirements = RequestCpus > 0 ? (TARGET.GPUMem >= 8000 && TARGET.Memory >= 10000) : false]",
+            GPUS
+        )
+        .last()
+        .unwrap(),
+        "`TARGET.GPUMem >= 8000` → `TARGET.GPUMem >= 4000` in `Requirements` and `TARGET.Memory >= 10000` → \
+         `TARGET.Memory >= 8192` in `Requirements`: 4 slots, such as s0"
+    );
+    // Of each alternative its own part.
+    let found = proposed_of_four(
+        "[Requirements = (TARGET.OpSys == \"LINUX\" && TARGET.HasNone) || (TARGET.OpSys == \"WINDOWS\" && TARGET.Memory > 5)]",
+        GPUS,
+    );
+    assert_eq!(
+        found,
+        [
+            "`TARGET.OpSys == \"WINDOWS\"` → `TARGET.OpSys == \"LINUX\"` in `Requirements`: 4 slots, such as s0",
+            "without `TARGET.HasNone` in `Requirements`: 4 slots, such as s0",
+        ]
+    );
+}
+
+#[test]
+fn a_name_that_looks_like_it_and_a_text_without_quotation_marks_are_proposed() {
+    assert_eq!(
+        proposed_of_four("[Requirements = TARGET.OpSys == LINUX]", GPUS)[0],
+        "`TARGET.OpSys == LINUX` → `TARGET.OpSys == \"LINUX\"` in `Requirements`: 4 slots, such as s0"
+    );
+    assert_eq!(
+        proposed_of_four("[RequestMemory = 5; Requirements = TARGET.Memorry >= RequestMemory]", GPUS)[0],
+        "`TARGET.Memorry >= RequestMemory` → `TARGET.Memory >= RequestMemory` in `Requirements`: 4 slots, such as s0"
+    );
+    assert_eq!(
+        proposed_of_four("[Requirements = TARGET.HasGPUs]", GPUS)[0],
+        "`TARGET.HasGPUs` → `TARGET.HasGPU` in `Requirements`: 4 slots, such as s0"
+    );
+    // The name alone is not enough, and 9000 is more than 8192.
+    assert_eq!(
+        proposed_of_four("[RequestMemory = 9000; Requirements = TARGET.Memorry >= RequestMemory]", GPUS)[1],
+        "`RequestMemory` 9000 → 8192 and `TARGET.Memorry >= RequestMemory` → `TARGET.Memory >= RequestMemory` in \
+         `Requirements`: 4 slots, such as s0"
+    );
+}
+
+#[test]
+fn no_attribute_is_made_up_of_a_word_or_of_what_other_slots_have() {
+    let slot = "[Name = \"s\"; Requirements = START; START = TARGET.Owner == alice || TARGET.Team == cms]";
+    let found = proposed("[Owner = \"alice\"; Requirements = true]", &[slot]);
+    assert_eq!(
+        found,
+        ["slots with `TARGET.Owner == alice` → `TARGET.Owner == \"alice\"` in `START`: 1 slot, such as s"]
+    );
+    let slots = [
+        "[Name = \"a\"; HasJava = true; Requirements = START; START = HasJava && TARGET.RequestMemory > 5]",
+        "[Name = \"b\"; Requirements = START; START = HasJava == true]",
+    ];
+    let found = proposed("[RequestMemory = 1; Requirements = true]", &slots);
+    assert!(found.len() > 1 && found.iter().all(|text| !text.contains("`HasJava` undefined")), "{found:?}");
+}
+
+#[test]
+fn of_texts_the_nearest_is_proposed_and_none_for_a_pattern() {
+    let found = proposed_of_four("[Requirements = TARGET.Machine =?= \"S1\"]", "Requirements = true");
+    assert_eq!(
+        found,
+        ["`TARGET.Machine is \"S1\"` → `TARGET.Machine is \"s1\"` in `Requirements`: 1 slot, such as s1"]
+    );
+    assert_eq!(
+        proposed_of_four("[Requirements = TARGET.Machine == \"s*\"]", "Requirements = true")[0],
+        "`TARGET.Machine == \"s*\"` → `regexp(\"^s.*$\",TARGET.Machine,\"i\")` in `Requirements`: 4 slots, such as s0"
+    );
+}
+
+#[test]
+fn a_limit_of_slots_becomes_another_number() {
+    assert_eq!(
+        proposed_of_four(
+            "[RequestMemory = 5000; Requirements = true]",
+            "Requirements = START; START = TARGET.RequestMemory <= 4096 && TARGET.RequestMemory > 10"
+        ),
+        [
+            "`RequestMemory` 5000 → 4096: 4 slots, such as s0",
+            "slots with `TARGET.RequestMemory <= 4096` → `TARGET.RequestMemory <= 5000` in `START`: 4 slots, such as s0",
+        ]
+    );
+}
+
+#[test]
+fn nothing_is_compared_with_a_lot_or_the_clock() {
+    for condition in ["random() < 0.0", "time() > 5", "CurrentTime > 5"] {
+        let found = proposed_of_four(&format!("[Requirements = {condition}]"), "Requirements = true");
+        assert!(found.iter().all(|text| !text.contains('→')), "{found:?}");
+    }
+}
+
+#[test]
+fn a_submitter_that_a_constraint_leaves_out_is_told_of() {
+    let mut snapshot = capped();
+    snapshot.config.add("more", b"NEGOTIATOR_SUBMITTER_CONSTRAINT = IdleJobs > 100").unwrap();
+    let names: Vec<String> =
+        classmate::negotiate::negotiate(&capped()).unwrap().submitters.into_iter().map(|line| line.submitter).collect();
+    let text = |idle: i64, name: &str| {
+        format!("[Name = \"{name}\"; ScheddName = \"s\"; ScheddIpAddr = \"<1>\"; IdleJobs = {idle}]")
+    };
+    for advertised in [false, true] {
+        snapshot.submitters = advertised.then(|| names.iter().map(|name| ad(&text(5, name))).collect());
+        let outcome = classmate::negotiate::negotiate(&snapshot).unwrap();
+        assert_eq!((outcome.matches.len(), outcome.submitters.len()), (0, 0));
+        let story = classmate::explain::submitter::story(&outcome, &snapshot, &names[0]).unwrap();
+        assert!(story.steps[1].contains("`IdleJobs > 100` is not true (IdleJobs is 5)"), "{:?}", story.steps);
+        assert!(classmate::explain::submitter::story(&outcome, &snapshot, "nobody@x").is_none());
+    }
+    snapshot.config.add("more", b"NEGOTIATOR_SUBMITTER_CONSTRAINT = IdleJobs > 4 && Name =!= \"x\"").unwrap();
+    assert_eq!(classmate::negotiate::negotiate(&snapshot).unwrap().submitters.len(), names.len());
+}
+
+#[test]
+fn jobs_that_a_constraint_leaves_out_are_counted_in_the_story_of_a_share() {
+    let mut snapshot = capped();
+    snapshot.config.add("more", b"NEGOTIATOR_JOB_CONSTRAINT = false").unwrap();
+    let outcome = classmate::negotiate::negotiate(&snapshot).unwrap();
+    let name = outcome.submitters[0].submitter.clone();
+    let story = classmate::explain::submitter::story(&outcome, &snapshot, &name).unwrap();
+    assert_eq!(story.steps[1], "NEGOTIATOR_JOB_CONSTRAINT leaves out 5 of 5 idle jobs: `false` is not true");
+}
+
+#[test]
+fn only_jobs_that_get_a_slot_found_none_before() {
+    let read = |slots: &str, more: &str| {
+        let text = |number: u32, memory: u32| {
+            format!(
+                "[ClusterId = {number}; ProcId = 0; JobStatus = 1; JobUniverse = 5; Owner = \"a\"; User = \"a@x\"; QDate = {number}; \
+                 RequestMemory = {memory}; Requirements = TARGET.Memory >= RequestMemory]"
+            )
+        };
+        let mut config = Config::default();
+        config.add("c", more.as_bytes()).unwrap();
+        Snapshot {
+            slots: vec![ad(slots)],
+            jobs: vec![ad(&text(1, 10)), ad(&text(2, 20))],
+            config,
+            now: NOW,
+            ..Snapshot::default()
+        }
+    };
+    let slot = |requirements: &str, user: &str| {
+        format!(
+            "[Name = \"s\"; MyType = \"Machine\"; Cpus = 1; Memory = 15; Rank = 0; CurrentRank = 0; Requirements = {requirements}{user}]"
+        )
+    };
+    // Job 1 gets the slot only after the change; job 2 never.
+    let found = difference(&read(&slot("false", ""), ""), &read(&slot("true", ""), ""));
+    let short: Vec<(&str, usize)> = found.no_match_before.iter().map(|one| (one.request.as_str(), one.jobs)).collect();
+    assert_eq!((found.jobs_won.as_slice(), short.as_slice()), (["1.0".to_owned()].as_slice(), [("1.0", 1)].as_slice()));
+    assert!(found.no_match_now.is_empty() && found.reasons.is_empty(), "{found:?}");
+    // In use: job 1 is refused before and after the change, for another reason.
+    let used = slot("true", "; RemoteUser = \"b@x\"; State = \"Claimed\"");
+    let found = difference(&read(&slot("false", ""), ""), &read(&used, "PREEMPTION_REQUIREMENTS = false"));
+    assert!(found.no_match_before.is_empty() && found.jobs_won.is_empty());
+    let moved: Vec<(&str, &str, &str)> =
+        found.reasons.iter().map(|one| (one.name.as_str(), one.before.as_str(), one.after.as_str())).collect();
+    assert_eq!(moved, [("1.0", "no match found", "PREEMPTION_REQUIREMENTS == False")]);
 }

@@ -3,18 +3,21 @@
 
 use std::fmt::Write;
 
-use classmate::accountant::usage::SlotInUse;
+use classmate::accountant::usage::{Account, SlotInUse};
 use classmate::accountant::{Accountant, Log, Ungrouped};
-use classmate::config::slurm::{Associations, SlurmConf};
+use classmate::ad::ClassAd;
+use classmate::config::slurm::{Associations, Qos, SlurmConf};
 use classmate::config::{Config, TextFiles};
+use classmate::eval::scope::Settings;
 use classmate::negotiate::Snapshot;
 use classmate::negotiate::rules::Rules;
 use classmate::priority::dirac::{DiracChoice, SplitMix64};
 use classmate::priority::slurm::{Options, SlurmFiles, SlurmSettings};
 use classmate::priority::{CondorPriority, Policy, PriorityPolicy};
 use classmate::simulate::spread::jain;
-use classmate::simulate::{Alike, Plan, Simulated, simulate};
-use classmate::workload::swf;
+use classmate::simulate::{Alike, Machines, Plan, Simulated, Slots, simulate};
+use classmate::syntax::parse::{ParseOptions, parse_expr};
+use classmate::workload::{Workload, job_ads, swf};
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
@@ -78,6 +81,21 @@ fn slurm(conf: &str, dump: &str) -> Snapshot {
     Snapshot { policy: Policy::Slurm(Box::new(SlurmSettings::new(files).unwrap())), ..Snapshot::default() }
 }
 
+/// The same with a default partition `p` that has these prices, one `q` that has others, and two qualities of service.
+fn priced(conf: &str, dump: &str, prices: &str) -> Snapshot {
+    let partitions = "PartitionName=q TRESBillingWeights=CPU=0.25 PriorityJobFactor=7 PriorityTier=2\n";
+    let conf = format!("{conf}PartitionName=p Default=YES {prices}\n{partitions}");
+    let (conf, defects) = SlurmConf::read("slurm.conf", conf.as_bytes(), &TextFiles::default());
+    assert_eq!(defects.errors, []);
+    let associations = Associations::read("dump", dump.as_bytes()).0;
+    let quality = |name: &str, priority, usage_factor| Qos { name: name.to_owned(), priority, usage_factor };
+    let qos = vec![quality("normal", 1, 0.75), quality("high", 5, 2.0)];
+    let files = SlurmFiles { conf, associations, usage: Vec::new(), qos, options: Options::default() };
+    let slot = ClassAd::parse(b"[PartitionName = {\"p\", \"q\"}]").unwrap();
+    let policy = Policy::Slurm(Box::new(SlurmSettings::new(files).unwrap()));
+    Snapshot { policy, slots: vec![slot], ..Snapshot::default() }
+}
+
 fn dirac(text: &str) -> Snapshot {
     let choice = DiracChoice::read(vec![("dirac.cfg".to_owned(), text.into())], None, None).unwrap();
     Snapshot { policy: Policy::Dirac(choice), ..Snapshot::default() }
@@ -125,6 +143,95 @@ fn slurms_shares_are_those_of_the_tree() {
         near(share(&simulated, user, 4), part);
         let due = simulated.submitters.iter().find(|line| line.name == user).unwrap().due.unwrap();
         assert!((due - part).abs() < 1e-9, "{user} is due {due}");
+    }
+}
+
+/// Two users of the account b, alike but for what their jobs say besides, on ten cores for half a day: each submits eight
+/// jobs of ten minutes every ten minutes. On the cores of a partitionable slot, and on cores that are all alike.
+fn halves(said: [&str; 2], conf: &str, dump: &str) -> [f64; 2] {
+    let mut ads = Vec::new();
+    for time in (0..12 * HOUR).step_by(600) {
+        for number in 0..16 {
+            let (owner, more) = if number % 2 == 0 { ("p", said[0]) } else { ("q", said[1]) };
+            let text = format!(
+                "[ClusterId = {}; ProcId = 0; Owner = \"{owner}\"; QDate = {}; RequestCpus = 1; RequestMemory = 1; \
+                 RequestDisk = 1; Requirements = true; RemoteWallClockTime = 590; {more}]",
+                time + number + 1,
+                1000 + time
+            );
+            ads.push(ClassAd::parse(text.as_bytes()).unwrap());
+        }
+    }
+    let run_time = parse_expr(b"RemoteWallClockTime", &ParseOptions::default()).unwrap();
+    let workload = job_ads::read(ads, &run_time, Some(b"x"), &Settings::default());
+    let (conf, defects) = SlurmConf::read("slurm.conf", conf.as_bytes(), &TextFiles::default());
+    assert_eq!((defects.errors, workload.faults.len()), (vec![], 0));
+    let associations = Associations::read("dump", dump.as_bytes()).0;
+    let qos = vec![Qos { name: "high".to_owned(), priority: 0, usage_factor: 4.0 }];
+    let files = SlurmFiles { conf, associations, usage: Vec::new(), qos, options: Options::default() };
+    let policy = Policy::Slurm(Box::new(SlurmSettings::new(files).unwrap()));
+    let slot = |at: usize| {
+        let text = format!(
+            "[MyType = \"Machine\"; Name = \"slot{at}@n1\"; Machine = \"n1\"; State = \"Unclaimed\"; Activity = \"Idle\"; \
+             Cpus = 1; Memory = 1000; Disk = 1000; Requirements = true; PartitionName = {{\"x\", \"y\"}}]"
+        );
+        ClassAd::parse(text.as_bytes()).unwrap()
+    };
+    let base = Snapshot { policy, slots: (1..=10).map(slot).collect(), ..Snapshot::default() };
+    let rules = Rules::read(&base.config, &base.settings()).unwrap();
+    let first = |machines: &mut dyn Machines| {
+        let plan = Plan { interval: 600, until: Some(1000 + 12 * HOUR), step: None };
+        let simulated = simulate(&workload, machines, &plan, &mut |_, _| {}).unwrap();
+        let dues: f64 = simulated.submitters.iter().map(|line| line.due.unwrap()).sum();
+        assert!((dues - 1.0).abs() < 1e-9, "half for each in the only account that is used, but {dues}");
+        simulated.submitters.iter().find(|line| line.name.starts_with("p@") || line.name == "b@x").unwrap().share
+    };
+    [first(&mut Slots::new(&workload, &rules, &base)), first(&mut Alike::new(&workload, &rules, &base, 10))]
+}
+
+const TWO_PARTITIONS: &str =
+    "PriorityDecayHalfLife=1-0\nPriorityWeightFairshare=100000\nPartitionName=x Default=YES\nPartitionName=y\n";
+
+#[test]
+fn use_is_charged_to_the_association_of_the_job() {
+    // Both users have half of the account's shares, so half of the cores each, whatever way their jobs name the account.
+    let dump = |first: &str| {
+        format!(
+            "Parent - 'root'\nAccount - 'b':Fairshare=1\nParent - 'b'\nUser - 'p':Fairshare=1{first}\n\
+             User - 'q':DefaultAccount='b':Fairshare=1\n"
+        )
+    };
+    let two = "Parent - 'root'\nAccount - 'b':Fairshare=1\nAccount - 'a':Fairshare=0\nParent - 'b'\nUser - 'p':Fairshare=1\n\
+               User - 'q':DefaultAccount='b':Fairshare=1\nParent - 'a'\nUser - 'p':DefaultAccount='a'\n";
+    for (said, dump) in [
+        ("", dump("")),
+        // The account that a job names stands before the default of its user.
+        ("SlurmAccount = \"b\"", two.to_owned()),
+        // An association for a partition is a leaf of its own.
+        ("", dump(":Partition='x'")),
+        // The name of an account alone is no name of a user.
+        ("AccountingGroup = \"b\"", dump("")),
+    ] {
+        for share in halves([said, ""], TWO_PARTITIONS, &dump) {
+            assert!((share - 0.5).abs() < 0.02, "{said} {share} of {dump}");
+        }
+    }
+}
+
+#[test]
+fn use_costs_what_the_partition_and_the_quality_of_service_of_the_job_say() {
+    let dump =
+        "Parent - 'root'\nAccount - 'b':Fairshare=1\nParent - 'b'\nUser - 'p':Fairshare=1\nUser - 'q':Fairshare=1\n";
+    let priced = "PriorityDecayHalfLife=1-0\nPriorityWeightFairshare=100000\nPartitionName=x Default=YES TRESBillingWeights=CPU=1\n\
+                  PartitionName=y TRESBillingWeights=CPU=4\n";
+    // A second of the first costs four times as much: four times as many go to the second, 20 % and 80 %. Both slots and
+    // jobs are in both partitions where the jobs say so.
+    for (said, conf) in
+        [(["QOS = \"high\"", ""], TWO_PARTITIONS), (["PartitionName = \"y\"", "PartitionName = \"x\""], priced)]
+    {
+        for share in halves(said, conf, dump) {
+            assert!((share - 0.2).abs() < 0.02, "{said:?}: {share}");
+        }
     }
 }
 
@@ -286,7 +393,7 @@ fn a_user_that_stops_is_forgotten_by_the_half_life() {
     let knobs = &rules.knobs;
     let factors = classmate::accountant::factor::FactorRules::new(&knobs.accountant);
     let mut policy = CondorPriority::new(Accountant::new(factors), &Ungrouped, knobs);
-    let ten = [SlotInUse { submitter: b"a@x", weight: 10.0, suspended: false }];
+    let ten = [SlotInUse { submitter: b"a@x", account: Account::Submitter, weight: 10.0, suspended: false }];
     let priority = |policy: &CondorPriority<'_>| policy.standing(b"a@x").priority;
     for now in (0..=7 * HOUR).step_by(300) {
         policy.charge(&ten, now);
@@ -363,15 +470,18 @@ fn medley(seed: u64, jobs: i64, users: u64, kinds: u64) -> String {
 
 /// What is played when cycles are shown what they need, and when they are shown every job that waits, is the same.
 fn shown_a_part(trace: &str, cores: u32, base: &Snapshot, plan: &Plan) {
-    let workload = swf::read(&mut trace.as_bytes()).unwrap();
+    played_both_ways(&swf::read(&mut trace.as_bytes()).unwrap(), cores, base, plan);
+}
+
+fn played_both_ways(workload: &Workload, cores: u32, base: &Snapshot, plan: &Plan) {
     let rules = Rules::read(&base.config, &base.settings()).unwrap();
     let run = |machines: Alike<'_>| {
         let mut machines = machines;
         let mut moments = Vec::new();
-        let simulated = simulate(&workload, &mut machines, plan, &mut |now, come| moments.push((now, come))).unwrap();
+        let simulated = simulate(workload, &mut machines, plan, &mut |now, come| moments.push((now, come))).unwrap();
         (serde_json::to_string(&simulated).unwrap(), moments)
     };
-    let machines = || Alike::new(&workload, &rules, base, cores);
+    let machines = || Alike::new(workload, &rules, base, cores);
     assert_eq!(run(machines()), run(machines().showing_all()), "{}", base.policy.name());
 }
 
@@ -384,10 +494,17 @@ fn cycles_that_are_shown_a_part_of_the_queue_decide_as_if_they_were_shown_all() 
         condor("PRIORITY_HALFLIFE = 3600", &FACTORS),
         condor("NEGOTIATOR_CONSIDER_PREEMPTION = False\nNEGOTIATOR_JOB_CONSTRAINT = RequestMemory < 1000", &FACTORS),
         condor("GROUP_NAMES = group1, group2\nGROUP_QUOTA_group1 = 3\nGROUP_ACCEPT_SURPLUS = True", &FACTORS),
+        condor("NEGOTIATOR_JOB_CONSTRAINT = QDate % 3 == 0 || RequestCpus == 2", &FACTORS),
+        Snapshot {
+            config: condor("NEGOTIATOR_JOB_CONSTRAINT = ClusterId % 4 > 0", &[]).config,
+            ..priced(CONF, DUMP, "")
+        },
         slurm("", ""),
         slurm(&format!("{CONF}PriorityWeightAge=5000\nPriorityMaxAge=0:30:00\n"), DUMP),
         slurm(&format!("{CONF}PriorityWeightJobSize=9000\nPriorityFlags=SMALL_RELATIVE_TO_TIME\n"), DUMP),
         slurm(&format!("{CONF}PriorityWeightTRES=CPU=1000,Mem=5000\nPriorityFlags=INCR_ONLY\n"), DUMP),
+        priced(CONF, DUMP, "TRESBillingWeights=CPU=1.5,Mem=0.25G"),
+        priced(&format!("{CONF}PriorityWeightAge=5000\nPriorityWeightQOS=300\n"), DUMP, "TRESBillingWeights=Mem=1"),
         lots(""),
         lots("Lottery = proportional\nWeighting = literal"),
         lots("Order = greedy\nDiracMemoryTags = yes\nWeighting = proportional"),
@@ -405,6 +522,52 @@ fn cycles_that_are_shown_a_part_of_the_queue_decide_as_if_they_were_shown_all() 
         shown_a_part(&medley(100 + seed, 240, 5, 40), 20, base, &plan);
         // Nearly everything free at first, nothing later on.
         shown_a_part(&medley(200 + seed, 300, 3, 1), 90, base, &plan);
+    }
+}
+
+/// Job ads at random, of users with several accounts each, for several partitions and qualities of service.
+fn ads(seed: u64, jobs: i64) -> Workload {
+    let mut generator = SplitMix64::new(seed);
+    let mut below = |limit: u64| (generator.next_u64() % limit) as i64;
+    let mut time = 0;
+    let mut ad = |id| {
+        time += if below(3) == 0 { below(300) } else { 0 };
+        let group =
+            ["", "AccountingGroup = \"group1.user1\";", "AccountingGroup = \"group2.user3\";"][below(3) as usize];
+        let account = ["", "", "SlurmAccount = \"group1\";", "SlurmAccount = \"other\";"][below(4) as usize];
+        let partition = ["", "", "PartitionName = \"q\";", "PartitionName = \"p,q\";"][below(4) as usize];
+        let quality = ["", "QOS = \"high\";", "QOS = \"unknown\";"][below(3) as usize];
+        let (user, run, cores, memory) = (1 + below(3), 1 + below(900), 1 + below(3), 1 + below(4) * 600);
+        let (own, sites) = (below(11), ["", "Site = \"here\";", "Tags = \"a\";"][below(3) as usize]);
+        let text = format!(
+            "[ClusterId = {id}; Owner = \"user{user}\"; User = \"user{user}@x\"; QDate = {time}; RequestCpus = {cores}; \
+             RequestMemory = {memory}; Requirements = true; RemoteWallClockTime = {run}; JobPrio = {}; UserPriority = {own}; \
+             {group}{account}{partition}{quality}{sites}]",
+            own % 2
+        );
+        ClassAd::parse(text.as_bytes()).unwrap()
+    };
+    let ads = (1..=jobs).map(&mut ad).collect();
+    let run_time = parse_expr(b"RemoteWallClockTime", &ParseOptions::default()).unwrap();
+    let workload = job_ads::read(ads, &run_time, Some(b"x"), &Settings::default());
+    assert_eq!(workload.counts.bad, 0);
+    workload
+}
+
+#[test]
+fn jobs_with_accounts_partitions_and_sites_of_their_own_are_no_others() {
+    let dump = format!("{DUMP}User - 'user1':Fairshare=1:Partition='q'\nUser - 'user2':Fairshare=1\n");
+    let bases = [
+        condor("PRIORITY_HALFLIFE = 3600", &FACTORS),
+        priced(CONF, &dump, "TRESBillingWeights=CPU=1.5,Mem=0.25G"),
+        priced(&format!("{CONF}PriorityWeightQOS=3000\nPriorityWeightPartition=500\n"), &dump, ""),
+        lots("DiracMemoryTags = yes"),
+        lots("Order = greedy"),
+    ];
+    let plan = Plan { interval: 60, until: Some(4 * HOUR), step: None };
+    for (seed, base) in (0..).zip(&bases) {
+        played_both_ways(&ads(seed, 150), 6, base, &plan);
+        played_both_ways(&ads(100 + seed, 200), 40, base, &plan);
     }
 }
 

@@ -375,7 +375,7 @@ mod cycle {
     //! Cycles of the negotiator in Slurm's order.
 
     use classmate::accountant::Ungrouped;
-    use classmate::accountant::usage::SlotInUse;
+    use classmate::accountant::usage::{Account, SlotInUse};
     use classmate::ad::ClassAd;
     use classmate::config::knobs::NegotiatorKnobs;
     use classmate::config::slurm::{Associations, SlurmConf, UsageRow};
@@ -397,6 +397,7 @@ mod cycle {
             partition: None,
             usage,
             by_resource: None,
+            line: 0,
         };
         let usage = usage.iter().map(row).collect();
         let files = SlurmFiles { conf, associations, usage, qos: Vec::new(), options: Options::default() };
@@ -547,7 +548,10 @@ mod cycle {
             let claimants = [name(b"a.ann@x"), name(b"b.bob@x")];
             let deal = Deal { weight: 1.0, smallest_weight: 1.0, group: None, first_pie: 1 };
             let mut first = |now: i64| {
-                policy.charge(&[SlotInUse { submitter: b"a.ann@x", weight: 1.0, suspended: false }], now);
+                policy.charge(
+                    &[SlotInUse { submitter: b"a.ann@x", account: Account::Submitter, weight: 1.0, suspended: false }],
+                    now,
+                );
                 policy.begin(&claimants, &waiting, &deal).next_turn().unwrap().who
             };
             [first(0), first(300)]
@@ -612,8 +616,15 @@ mod cycle {
             for cycle in 0..cycles {
                 // Ten slots, jobs of one period each.
                 let names: Vec<Vec<u8>> = using.iter().map(|&who| claimants[who].submitter.clone()).collect();
-                let in_use: Vec<SlotInUse<'_>> =
-                    names.iter().map(|submitter| SlotInUse { submitter, weight: 1.0, suspended: false }).collect();
+                let in_use: Vec<SlotInUse<'_>> = names
+                    .iter()
+                    .map(|submitter| SlotInUse {
+                        submitter,
+                        account: Account::Submitter,
+                        weight: 1.0,
+                        suspended: false,
+                    })
+                    .collect();
                 policy.charge(&in_use, 300 * cycle);
                 let mut turns = policy.begin(&claimants, &waiting, &deal);
                 using = (0..10).map(|_| turns.next_turn().unwrap().who).collect();

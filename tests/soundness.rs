@@ -99,6 +99,19 @@ fn expression() -> impl Strategy<Value = String> {
             1 => (inner.clone(), inner.clone(), inner.clone())
                 .prop_map(|(a, b, c)| format!("ifThenElse({a}, {b}, {c})")),
             1 => (inner.clone(), inner).prop_map(|(a, b)| format!("member({a}, {{{b}}})")),
+            1 => prop::sample::select(vec![
+                "size(\"abc\")",
+                "member(\"a\", {\"A\", 2})",
+                "versionGE(\"8.9.1\", \"8.8.0\")",
+                "1 / 0.0",
+                "-1 / 0.0",
+                "pow(2, -1)",
+                "int(\"7\") % 4",
+                "substr(\"abc\", 1)",
+                "real(\"NaN\") + 1",
+                "split(\"a,b\")",
+                "getHours(0)",
+            ]).prop_map(str::to_owned),
         ]
     })
 }
@@ -201,6 +214,10 @@ proptest! {
                     Certainty::Contradicts(other) => {
                         let other = scope.eval(&expr.part(other)).unwrap();
                         prop_assert!(!(truth(&value).has(Truths::TRUE) && truth(&other).has(Truths::TRUE)), "{}", expr);
+                    }
+                    Certainty::Covered(other) => {
+                        let other = scope.eval(&expr.part(other)).unwrap();
+                        prop_assert!(!truth(&other).has(Truths::TRUE) || truth(&value) == Truths::TRUE, "{}", expr);
                     }
                     Certainty::Splice(truths) => prop_assert_eq!(truth(&value), truths),
                     Certainty::Repeats(_) | Certainty::Follows(_) => {

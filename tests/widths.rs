@@ -73,3 +73,29 @@ fn a_pipe_and_a_wide_terminal_have_one_line_for_each_row() {
         assert_eq!(lines.len(), whole.lines().count(), "{arguments:?}");
     }
 }
+
+#[test]
+fn help_fits_a_terminal() {
+    for columns in [60, 80] {
+        for line in printed(&["explain", "--help"], &columns.to_string()) {
+            // The usage and the examples are commands, which stay whole.
+            let command = ["classmate ", "Usage: "].iter().any(|start| line.trim_start().starts_with(start));
+            let fits = line.chars().count() <= columns || command;
+            assert!(fits, "{columns} columns: {line}");
+        }
+    }
+}
+
+#[test]
+fn excerpts_of_long_lines_fit_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.conf");
+    let clauses: Vec<String> = (0..30).map(|at| format!("TARGET.Attribute{at} > {at}")).collect();
+    std::fs::write(&path, format!("START = {} && 1 =?= 1.0\n", clauses.join(" && "))).unwrap();
+    let lines = printed(&["lint", path.to_str().unwrap()], "80");
+    assert!(lines.iter().all(|line| line.chars().count() <= 80 || line.contains("long.conf")), "{lines:#?}");
+    let caret = lines.iter().position(|line| line.contains("^^^^^^^^^")).unwrap();
+    let at = lines[caret].find('^').unwrap();
+    let byte = lines[caret - 1].char_indices().nth(at).unwrap().0;
+    assert!(lines[caret - 1][byte..].starts_with("1 =?= 1.0"), "{lines:#?}");
+}

@@ -253,6 +253,7 @@ fn string_text(text: &[u8]) -> Vec<u8> {
 mod tests {
     use super::super::Ungrouped;
     use super::super::groups::GroupNames;
+    use super::super::usage::Account;
     use super::*;
     use crate::config::Config;
     use crate::config::knobs::NegotiatorKnobs;
@@ -278,7 +279,7 @@ mod tests {
     }
 
     fn claimed<'a>(key: &str, submitter: &'a [u8], weight: f64) -> SlotUse<'a> {
-        let in_use = Some(SlotInUse { submitter, weight, suspended: false });
+        let in_use = Some(SlotInUse { submitter, account: Account::Submitter, weight, suspended: false });
         SlotUse { key: key.into(), in_use, matched: false }
     }
 

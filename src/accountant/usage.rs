@@ -10,11 +10,25 @@ use super::factor::FactorRules;
 use super::log::Log;
 use super::{GroupOf, ROOT_GROUP};
 
+/// Which account of a policy a use is charged to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Account {
+    /// That of the submitter.
+    #[default]
+    Submitter,
+    /// The one to which the policy gave this number.
+    Number(usize),
+    /// None that the policy knows.
+    Unknown,
+}
+
 /// A slot in use, as the accountant sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SlotInUse<'a> {
     /// The submitter it is charged to: the slot's `AccountingGroup`, else its `RemoteUser`.
     pub submitter: &'a [u8],
+    /// The account, for policies that have accounts which submitters do not name.
+    pub account: Account,
     /// Slot weight, not negative.
     pub weight: f64,
     /// Whether its activity is `Suspended`.
@@ -345,8 +359,8 @@ mod tests {
     fn recounting_starts_from_nothing_for_every_counter() {
         let mut accountant = accountant("");
         let slots = [
-            SlotInUse { submitter: b"a.b.eve@x", weight: 2.0, suspended: false },
-            SlotInUse { submitter: b"a.b.eve@x", weight: 4.0, suspended: true },
+            SlotInUse { submitter: b"a.b.eve@x", account: Account::Submitter, weight: 2.0, suspended: false },
+            SlotInUse { submitter: b"a.b.eve@x", account: Account::Submitter, weight: 4.0, suspended: true },
         ];
         for _ in 0..3 {
             accountant.recount(slots, 0, true, &Dotted);
@@ -362,7 +376,10 @@ mod tests {
     fn recounting_with_known_places_is_recounting() {
         let (mut one, mut other, mut known) = (accountant(""), accountant(""), Known::default());
         for now in [0, 60, 75, 300] {
-            let slot = |submitter, weight, suspended| SlotInUse { submitter, weight, suspended };
+            let slot = |submitter, weight, suspended| {
+                let account = Account::Submitter;
+                SlotInUse { submitter, account, weight, suspended }
+            };
             let slots = [slot(&b"a.b.eve@x"[..], 2.5 + now as f64, false), slot(b"bob@x", 1.0, now == 60)];
             let slots = &slots[..if now == 75 { 1 } else { 2 }];
             for accountant in [&mut one, &mut other] {

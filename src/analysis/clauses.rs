@@ -1,5 +1,7 @@
 //! What is certain of the clauses of a condition, whatever the ads are.
 
+use hashbrown::{HashMap, HashSet};
+
 use super::evaluate::{Analysis, Base, not};
 use super::facts::{Facts, Reference};
 use super::values::Truths;
@@ -20,6 +22,8 @@ pub enum Certainty {
     Repeats(NodeId),
     /// It changes nothing beside the other clause.
     Follows(NodeId),
+    /// An alternative in it holds wherever the earlier clause does: it is true there.
+    Covered(NodeId),
     /// A constant among conditions decides them all: `true || …`.
     Splice(Truths),
 }
@@ -33,8 +37,10 @@ pub struct Claim {
     pub certainty: Certainty,
 }
 
-/// Operands of a chain that are compared with one another.
-const COMPARED: usize = 48;
+/// References of one clause by which others are found to compare it with.
+const REFERENCES: usize = 48;
+/// Pairs of clauses of one chain that are compared.
+const PAIRS: usize = 5000;
 /// Claims about one expression.
 const MOST: usize = 50;
 /// Clauses that are looked at.
@@ -57,8 +63,13 @@ pub fn claims(expr: &Expr, base: Base<'_>) -> Vec<Claim> {
     let root = tree.root();
     let mut finder = Finder { analysis: Analysis::new(&tree, base), found: Vec::new() };
     finder.condition(root);
+    finder.analysis.renew();
     let truths = finder.analysis.truths(root);
-    let explained = |claim: &Claim| matches!(claim.certainty, Certainty::Contradicts(_) | Certainty::Always(_));
+    let explained = |claim: &Claim| match claim.certainty {
+        Certainty::Contradicts(_) | Certainty::Always(_) => true,
+        Certainty::Splice(truths) => truths == Truths::FALSE,
+        _ => false,
+    };
     let impossible = !truths.has(Truths::TRUE) && truths != Truths::NONE;
     if impossible && !is_constant(&tree, root) && !finder.found.iter().any(explained) {
         finder.found.push(Claim { clause: root, certainty: Certainty::Never });
@@ -69,19 +80,19 @@ pub fn claims(expr: &Expr, base: Base<'_>) -> Vec<Claim> {
     for claim in &mut found {
         claim.clause += first;
         match &mut claim.certainty {
-            Certainty::Contradicts(other) | Certainty::Repeats(other) | Certainty::Follows(other) => *other += first,
-            _ => {}
+            Certainty::Contradicts(other)
+            | Certainty::Repeats(other)
+            | Certainty::Follows(other)
+            | Certainty::Covered(other) => *other += first,
+            Certainty::Always(_) | Certainty::Never | Certainty::Splice(_) => {}
         }
     }
     found
 }
 
 /// Whether a part is a value rather than a condition: not made of logic or comparisons.
-pub fn is_value(tree: &Tree, mut id: NodeId) -> bool {
-    while let Node::Paren(inner) = *tree.node(id) {
-        id = inner;
-    }
-    match tree.node(id) {
+pub fn is_value(tree: &Tree, id: NodeId) -> bool {
+    match tree.node(tree.bare(id)) {
         Node::Binary(op, ..) => !(op.precedence() <= 2 || matches!(op.precedence(), 6 | 7)),
         Node::Unary(op, _) => *op != UnaryOp::Not,
         _ => true,
@@ -102,9 +113,10 @@ impl Finder<'_> {
 
     /// Looks at a condition and at those it consists of.
     fn condition(&mut self, root: NodeId) {
-        let mut open = vec![root];
+        // Beside each, whether it stands where a condition does: the whole may be a value.
+        let mut open = vec![(root, false)];
         let mut steps = 0;
-        while let Some(id) = open.pop() {
+        while let Some((id, decides)) = open.pop() {
             steps += 1;
             if steps > STEPS || self.found.len() >= MOST {
                 return;
@@ -114,7 +126,7 @@ impl Finder<'_> {
                 Node::Literal(_) | Node::Attr(_) | Node::Absolute(_) => continue,
                 Node::Select(_) | Node::Subscript { .. } | Node::List(_) | Node::Ad(_) => continue,
                 Node::Paren(inner) => {
-                    open.push(inner);
+                    open.push((inner, decides));
                     continue;
                 }
                 _ => {}
@@ -127,18 +139,20 @@ impl Finder<'_> {
             // What is written as a value is none of our business, unless it fails.
             let truths = self.analysis.truths(id);
             let single = truths.0.is_power_of_two();
-            if single && (!is_value(tree, id) || truths == Truths::ERROR) {
+            if single && (decides || !is_value(tree, id) || truths == Truths::ERROR) {
                 self.tell(id, Certainty::Always(truths));
                 continue;
             }
             match *tree.node(id) {
                 Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) => {
-                    let operands = self.analysis.tree().operands(op, id);
+                    let operands = flattened(tree, op, id);
                     self.chain(op, &operands);
-                    open.extend(operands.iter().rev());
+                    open.extend(operands.iter().rev().map(|operand| (*operand, true)));
                 }
-                Node::Unary(UnaryOp::Not, operand) => open.push(operand),
-                Node::Conditional { condition, yes, no } => open.extend([no, yes, condition]),
+                Node::Unary(UnaryOp::Not, operand) => open.push((operand, true)),
+                Node::Conditional { condition, yes, no } => {
+                    open.extend([(no, decides), (yes, decides), (condition, true)]);
+                }
                 _ => {}
             }
         }
@@ -148,11 +162,8 @@ impl Finder<'_> {
     fn spliced(&mut self, op: BinaryOp, id: NodeId) -> bool {
         let tree = self.analysis.tree();
         let decisive = if op == BinaryOp::And { Truths::FALSE } else { Truths::TRUE };
-        for operand in self.analysis.tree().operands(op, id) {
-            let mut bare = operand;
-            while let Node::Paren(inner) = *tree.node(bare) {
-                bare = inner;
-            }
+        for operand in flattened(tree, op, id) {
+            let bare = tree.bare(operand);
             if matches!(tree.node(bare), Node::Literal(_)) && self.analysis.truths(bare) == decisive {
                 self.tell(operand, Certainty::Splice(decisive));
                 return true;
@@ -163,87 +174,139 @@ impl Finder<'_> {
 
     /// Looks for clauses of a chain that repeat, contradict or follow from others.
     fn chain(&mut self, op: BinaryOp, operands: &[NodeId]) {
-        let operands = &operands[..operands.len().min(COMPARED)];
-        let nothing = Facts::default();
+        self.analysis.renew();
         let tree = self.analysis.tree();
-        let going = if op == BinaryOp::And { Truths::TRUE } else { Truths::FALSE };
-        let mut gone: Vec<NodeId> = Vec::new();
+        // Clauses that speak of nothing in common have nothing to do with each other.
+        let mut speaking: HashMap<Option<Reference>, Vec<usize>> = HashMap::new();
+        let mut gone: HashSet<NodeId> = HashSet::new();
+        let mut pairs = 0;
         for (at, &later) in operands.iter().enumerate() {
-            for (before, &earlier) in operands[..at].iter().enumerate() {
-                if gone.contains(&earlier) || gone.contains(&later) || impure(tree, later) {
-                    continue;
+            if is_constant(tree, later) {
+                continue;
+            }
+            let about = references(tree, later);
+            let mut before: Vec<usize> =
+                about.iter().filter_map(|reference| speaking.get(reference)).flatten().copied().collect();
+            before.sort_unstable();
+            before.dedup();
+            for reference in about {
+                speaking.entry(reference).or_default().push(at);
+            }
+            if impure(tree, later) {
+                continue;
+            }
+            for before in before {
+                let earlier = operands[before];
+                if gone.contains(&later) || pairs >= PAIRS || self.found.len() >= MOST {
+                    break;
                 }
-                if is_constant(tree, later) {
-                    continue;
-                }
-                if same(tree, earlier, later) {
-                    gone.push(later);
-                    self.tell(later, Certainty::Repeats(earlier));
-                    continue;
-                }
-                if !related(tree, earlier, later) {
-                    continue;
-                }
-                let alone = self.analysis.truths(earlier).has(going) && self.analysis.truths(later).has(going);
-                if !alone {
-                    continue;
-                }
-                let beside = |analysis: &Analysis<'_>, given: NodeId, outcome: Truths, clause: NodeId| match analysis
-                    .where_it_is(given, outcome, &nothing)
-                {
-                    Some(facts) => analysis.values_where(clause, &facts).truths(),
-                    None => Truths::NONE,
-                };
-                let with = beside(&self.analysis, earlier, going, later);
-                if !with.has(going) {
-                    if op == BinaryOp::And {
-                        gone.push(later);
-                        self.tell(later, Certainty::Contradicts(earlier));
-                    }
-                    continue;
-                }
-                let unknown = Truths::UNDEFINED;
-                let weak = going.or(unknown);
-                // Behind the other: it counts only where that goes on.
-                let behind = with.within(going) && beside(&self.analysis, earlier, unknown, later).within(weak);
-                if behind {
-                    gone.push(later);
-                    self.tell(later, Certainty::Follows(earlier));
-                    continue;
-                }
-                // Before the other, with nothing between them: it must not decide anything by itself.
-                if before + 1 != at {
-                    continue;
-                }
-                let outcomes = [
-                    (going, going),
-                    (not(going), weak.or(not(going))),
-                    (unknown, weak),
-                    (Truths::ERROR, weak.or(Truths::ERROR)),
-                ];
-                let needless = outcomes
-                    .into_iter()
-                    .all(|(outcome, allowed)| beside(&self.analysis, later, outcome, earlier).within(allowed));
-                if needless && !impure(tree, earlier) {
-                    gone.push(earlier);
-                    self.tell(earlier, Certainty::Follows(later));
+                if !gone.contains(&earlier) {
+                    pairs += 1;
+                    gone.extend(self.pair(op, (earlier, later), before + 1 == at));
                 }
             }
         }
         self.found.sort_by_key(|claim| claim.clause);
     }
+
+    /// Compares two clauses of a chain, the second of which always has the same value; the one that is settled then.
+    fn pair(&mut self, op: BinaryOp, (earlier, later): (NodeId, NodeId), adjacent: bool) -> Option<NodeId> {
+        let tree = self.analysis.tree();
+        if same(tree, earlier, later) {
+            self.tell(later, Certainty::Repeats(earlier));
+            return Some(later);
+        }
+        let going = if op == BinaryOp::And { Truths::TRUE } else { Truths::FALSE };
+        let alone = self.analysis.truths(earlier).has(going) && self.analysis.truths(later).has(going);
+        if !alone {
+            return None;
+        }
+        let nothing = Facts::default();
+        let beside = |analysis: &Analysis<'_>, given: NodeId, outcome: Truths, clause: NodeId| match analysis
+            .where_it_is(given, outcome, &nothing)
+        {
+            Some(facts) => analysis.values_where(clause, &facts).truths(),
+            None => Truths::NONE,
+        };
+        let with = beside(&self.analysis, earlier, going, later);
+        if !with.has(going) {
+            if op == BinaryOp::And {
+                self.tell(later, Certainty::Contradicts(earlier));
+                return Some(later);
+            }
+            return None;
+        }
+        let unknown = Truths::UNDEFINED;
+        let weak = going.or(unknown);
+        // Behind the other: it counts only where that goes on.
+        if with.within(going) && beside(&self.analysis, earlier, unknown, later).within(weak) {
+            self.tell(later, Certainty::Follows(earlier));
+            return Some(later);
+        }
+        if op == BinaryOp::And && with.within(going) && self.has_implied_arm(earlier, later) {
+            self.tell(later, Certainty::Covered(earlier));
+            return Some(later);
+        }
+        // Before the other, with nothing between them: it must not decide anything by itself.
+        if !adjacent {
+            return None;
+        }
+        let outcomes = [
+            (going, going),
+            (not(going), weak.or(not(going))),
+            (unknown, weak),
+            (Truths::ERROR, weak.or(Truths::ERROR)),
+        ];
+        let needless = outcomes
+            .into_iter()
+            .all(|(outcome, allowed)| beside(&self.analysis, later, outcome, earlier).within(allowed));
+        if needless && !impure(tree, earlier) {
+            self.tell(earlier, Certainty::Follows(later));
+            return Some(earlier);
+        }
+        None
+    }
+
+    /// Whether a clause `a || b` has an alternative that follows from another clause, whatever the other ones are.
+    fn has_implied_arm(&self, given: NodeId, clause: NodeId) -> bool {
+        let tree = self.analysis.tree();
+        let clause = tree.bare(clause);
+        if !matches!(tree.node(clause), Node::Binary(BinaryOp::Or, ..)) {
+            return false;
+        }
+        let nothing = Facts::default();
+        let certain = self.analysis.where_it_is(given, Truths::TRUE, &nothing);
+        let unknown = self.analysis.where_it_is(given, Truths::UNDEFINED, &nothing);
+        let truths = |arm: NodeId, facts: &Option<Facts>| {
+            facts.as_ref().map_or(Truths::NONE, |facts| self.analysis.values_where(arm, facts).truths())
+        };
+        flattened(tree, BinaryOp::Or, clause).into_iter().any(|arm| {
+            truths(arm, &certain) == Truths::TRUE && truths(arm, &unknown).within(Truths::TRUE.or(Truths::UNDEFINED))
+        })
+    }
+}
+
+/// The operands of `a && (b && c) && d`: the first one that is false or an error decides, however they are grouped.
+fn flattened(tree: &Tree, op: BinaryOp, id: NodeId) -> Vec<NodeId> {
+    let mut found = Vec::new();
+    let mut open = vec![id];
+    while let Some(id) = open.pop() {
+        match *tree.node(tree.bare(id)) {
+            Node::Binary(other, left, right) if other == op => open.extend([right, left]),
+            _ => found.push(id),
+        }
+    }
+    found
 }
 
 /// Whether a part is a constant, perhaps in parentheses: where texts are put together, those stand for nothing.
-fn is_constant(tree: &Tree, mut id: NodeId) -> bool {
-    while let Node::Paren(inner) = *tree.node(id) {
-        id = inner;
-    }
-    matches!(tree.node(id), Node::Literal(_))
+fn is_constant(tree: &Tree, id: NodeId) -> bool {
+    matches!(tree.node(tree.bare(id)), Node::Literal(_))
 }
 
 /// Whether two parts are written alike.
 fn same(tree: &Tree, one: NodeId, two: NodeId) -> bool {
+    let (one, two) = (tree.bare(one), tree.bare(two));
     if tree.first_of(one) + two != tree.first_of(two) + one {
         return false;
     }
@@ -255,11 +318,19 @@ fn same(tree: &Tree, one: NodeId, two: NodeId) -> bool {
     part(one).same_as(&part(two))
 }
 
-/// Whether two parts speak of the same reference.
-fn related(tree: &Tree, one: NodeId, two: NodeId) -> bool {
-    let of = |id: NodeId| (tree.first_of(id)..=id).filter_map(|part| Reference::of(tree, part)).take(COMPARED);
-    let known: Vec<Reference> = of(one).collect();
-    of(two).any(|reference| known.contains(&reference))
+/// The references that a part speaks of, each once; none stands for itself.
+fn references(tree: &Tree, id: NodeId) -> Vec<Option<Reference>> {
+    let all = (tree.first_of(id)..=id).filter_map(|part| Reference::of(tree, part)).take(REFERENCES);
+    let mut found: Vec<Option<Reference>> = Vec::new();
+    for reference in all.map(Some) {
+        if !found.contains(&reference) {
+            found.push(reference);
+        }
+    }
+    if found.is_empty() {
+        found.push(None);
+    }
+    found
 }
 
 /// Whether a part may have another value when it is evaluated again.
@@ -288,6 +359,7 @@ mod tests {
                 Certainty::Contradicts(other) => format!("{about}: contradicts {}", shown(other)),
                 Certainty::Repeats(other) => format!("{about}: repeats {}", shown(other)),
                 Certainty::Follows(other) => format!("{about}: follows from {}", shown(other)),
+                Certainty::Covered(other) => format!("{about}: covered by {}", shown(other)),
                 Certainty::Splice(_) => format!("{about}: splice"),
             }
         };
@@ -307,6 +379,50 @@ mod tests {
         assert_eq!(found("a > 1 && (b || 1 > 2)"), ["1 > 2: always 2"]);
         assert_eq!(found("a > 1 || true"), ["true: splice"]);
         assert_eq!(found("!(\"a\" > 2)"), [" !(\"a\" > 2): always 8"]);
+    }
+
+    #[test]
+    fn groups_in_parentheses_are_part_of_the_chain() {
+        assert_eq!(found("(a > 1 && b > 1) && (b > 1 && a > 1)"), ["b > 1: repeats b > 1", "a > 1: repeats a > 1"]);
+        assert_eq!(found("TARGET.m > 1024 && (TARGET.m > 512 && q)"), ["TARGET.m > 512: follows from TARGET.m > 1024"]);
+        assert_eq!(found("(a > 1) && a > 1"), ["a > 1: repeats (a > 1)"]);
+        assert_eq!(found("x || (y || (x))"), ["(x): repeats x"]);
+        // Another operator is a clause of its own.
+        assert_eq!(found("a > 1 && (a > 1 || b)"), ["(a > 1 || b): covered by a > 1"]);
+    }
+
+    #[test]
+    fn long_chains_are_compared_by_what_they_speak_of() {
+        let others: Vec<String> = (0..300).map(|at| format!("b{at} > {at}")).collect();
+        assert_eq!(found(&format!("a > 1 && {} && a > 1", others.join(" && "))), ["a > 1: repeats a > 1"]);
+        // More pairs than are compared.
+        let many: Vec<String> = (0..2000).map(|at| format!("a != {at}")).collect();
+        assert_eq!(found(&many.join(" && ")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_alternative_that_holds_anyway_covers_the_others() {
+        assert_eq!(found("c >= 4 && (c >= 2 || f)"), ["(c >= 2 || f): covered by c >= 4"]);
+        // An error of `f` is seen first, and a guard is no alternative.
+        assert_eq!(found("c >= 4 && (f || c >= 2)"), Vec::<String>::new());
+        assert_eq!(found("c >= 4 && (c >= 5 || f)"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn calls_and_arithmetic_on_constants_are_known() {
+        // The values are those of the reference.
+        assert_eq!(found("q && size(\"abc\") == 3"), ["size(\"abc\") == 3: always 1"]);
+        assert_eq!(found("q && member(\"a\", {\"b\"})"), ["member(\"a\",{ \"b\" }): always 2"]);
+        assert_eq!(found("q && versionGE(\"8.9.1\", \"8.8.0\")"), ["versionGE(\"8.9.1\",\"8.8.0\"): always 1"]);
+        assert_eq!(found("q && 1 / 0.0 > 5"), ["1 / 0.0 > 5: always 8"]);
+        assert_eq!(found("q && random(1) < 5"), Vec::<String>::new());
+        assert_eq!(found("q && formatTime(0) == \"x\""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_constant_that_decides_explains_that_nothing_is_true() {
+        assert_eq!(found("false && a > 1"), ["false: splice"]);
+        assert_eq!(found("a > 1 && (b || (false && c)) && b =?= undefined"), ["false: splice"]);
     }
 
     #[test]

@@ -1,15 +1,19 @@
 //! Evaluation over sets of values.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use super::compare::{compare, identical, narrowed, narrowed_identical};
 use super::facts::{Facts, Reference};
 use super::number::{arithmetic, bitwise, unary};
 use super::values::{Truths, Values, kind};
+use crate::ad::ClassAd;
 use crate::builtin;
-use crate::syntax::expr::{CallSite, Node, NodeId, Tree};
+use crate::eval::scope::{Limits, Scope, Settings};
+use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, copy_into};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
+use crate::value::Value;
 
 /// Deepest nesting that is followed; what is deeper can be anything.
 const DEEPEST: u32 = 120;
@@ -58,6 +62,11 @@ impl<'a> Analysis<'a> {
         self.tree
     }
 
+    /// Begins to count anew: as many nodes may be looked at again.
+    pub fn renew(&self) {
+        self.left.set(MOST);
+    }
+
     /// Everything that a part can be, whatever the ads are.
     pub fn values(&self, id: NodeId) -> Values {
         self.eval(id, &Facts::default(), 0)
@@ -87,6 +96,9 @@ impl<'a> Analysis<'a> {
         let depth = depth + 1;
         if let Some(reference) = Reference::of(self.tree, id) {
             return self.known(reference, facts);
+        }
+        if let Some(value) = constant(self.tree, id) {
+            return Values::value(&value);
         }
         match *self.tree.node(id) {
             Node::Literal(Literal::Str(ref text)) if text.contains(&OPEN) => Values::any_text(),
@@ -264,6 +276,59 @@ impl<'a> Analysis<'a> {
             _ => Values::any(),
         }
     }
+}
+
+/// Functions whose answer hangs on the zone, on maps and accounts, or on what stands around them, lower case.
+const SURROUNDED: [&[u8]; 17] = [
+    b"countmatches",
+    b"eval",
+    b"evalineachcontext",
+    b"getdayofmonth",
+    b"getdayofweek",
+    b"getdayofyear",
+    b"getdays",
+    b"gethours",
+    b"getminutes",
+    b"getmonth",
+    b"getseconds",
+    b"getyear",
+    b"splittime",
+    b"unparse",
+    b"unresolved",
+    b"userhome",
+    b"usermap",
+];
+
+/// Nodes of a constant part that is computed.
+const COMPUTED: NodeId = 64;
+
+/// The value of a call or an operation on numbers that depends on nothing but what is written; `None` for all others.
+fn constant(tree: &Tree, id: NodeId) -> Option<Value> {
+    match *tree.node(id) {
+        Node::Call(_) => {}
+        Node::Binary(op, ..) if matches!(op.precedence(), 9 | 10) => {}
+        _ => return None,
+    }
+    let first = tree.first_of(id);
+    let written = |part: NodeId| match tree.node(part) {
+        Node::Literal(Literal::Str(text)) => !text.contains(&OPEN),
+        Node::Literal(_) | Node::Paren(_) | Node::Unary(..) | Node::Binary(..) | Node::List(_) => true,
+        Node::Conditional { .. } | Node::Subscript { .. } => true,
+        Node::Call(call) => {
+            let name = tree.calls[*call as usize].name;
+            builtin::find(name).is_some_and(|function| function.pure) && !SURROUNDED.contains(&name.folded())
+        }
+        _ => false,
+    };
+    if id - first > COMPUTED || !(first..=id).all(written) {
+        return None;
+    }
+    let settings =
+        Settings { limits: Limits { work: 10_000, bytes: 1 << 16, ..Limits::default() }, ..Settings::default() };
+    let nothing = ClassAd::new();
+    let mut part = Tree::default();
+    copy_into(&mut part, tree, id);
+    Scope::new(&nothing, &settings).eval(&Expr::whole(Arc::new(part))).ok()
 }
 
 /// Notes what a reference is; `None` if that leaves nothing.

@@ -16,7 +16,7 @@ pub enum Side {
 }
 
 /// A reference whose value can be known: `a`, `MY.a`, `TARGET.a`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Reference {
     /// The ad it names.
     pub side: Side,

@@ -140,11 +140,7 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
 
 /// The slots that take part.
 fn slots<'a>(snapshot: &'a Snapshot, rules: &Rules, settings: &Settings) -> Vec<&'a ClassAd> {
-    let holds = |ad: &ClassAd| {
-        rules.slots.as_ref().is_none_or(|constraint| {
-            Scope::new(ad, settings).eval(constraint).is_ok_and(|value| value.as_condition() == Some(true))
-        })
-    };
+    let holds = |ad: &ClassAd| rules.slots.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint));
     snapshot.slots.iter().filter(|ad| is_slot(ad) && ad.contains("Name") && holds(ad)).collect()
 }
 

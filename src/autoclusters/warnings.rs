@@ -13,8 +13,11 @@ pub fn of(audit: &Audit) -> Vec<String> {
         let why = reason(one);
         let name = &one.name;
         let explodes = audit.idle_jobs >= FEW && one.values * 2 > audit.idle_jobs && saved > 0;
-        let removed =
-            format!("without it there are {} instead of {} autoclusters", one.autoclusters_without, audit.autoclusters);
+        let are = if one.autoclusters_without == 1 { "is" } else { "are" };
+        let removed = format!(
+            "without it there {are} {} instead of {} autoclusters",
+            one.autoclusters_without, audit.autoclusters
+        );
         if audit.idle_jobs == 0 {
             if one.per_job {
                 let message =
@@ -34,8 +37,15 @@ pub fn of(audit: &Audit) -> Vec<String> {
             );
             found.push((saved, one.values, message));
         } else if explodes {
+            // A number can be rounded; of a condition only the text can be made alike.
+            let condition = ["Requirements", "Rank"].iter().any(|other| name.eq_ignore_ascii_case(other));
+            let advice = if condition {
+                "write it alike in all jobs, with what differs in attributes that it refers to"
+            } else {
+                "round it where jobs are made"
+            };
             let message = format!(
-                "`{name}` has {} values among {} idle jobs: {removed}; {why}; round it where jobs are made",
+                "`{name}` has {} values among {} idle jobs: {removed}; {why}; {advice}",
                 one.values, audit.idle_jobs
             );
             found.push((saved, one.values, message));

@@ -135,17 +135,9 @@ impl Checker<'_> {
         (!operator.is_empty() && operator.len() <= 4).then(|| Span::new(offset, offset + operator.len()))
     }
 
-    /// The operand without its parentheses.
-    fn bare(&self, mut id: NodeId) -> NodeId {
-        while let Node::Paren(inner) = *self.tree.node(id) {
-            id = inner;
-        }
-        id
-    }
-
     /// The type of every defined value that a node can have, as far as that is plain to see.
     fn certain_type(&self, id: NodeId) -> Option<Type> {
-        match self.tree.node(self.bare(id)) {
+        match self.tree.node(self.tree.bare(id)) {
             Node::Literal(literal) => match literal {
                 Literal::Undefined | Literal::Error => None,
                 Literal::Bool(_) => Some(Type::Bool),
@@ -283,7 +275,7 @@ fn moved_time(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
 /// `x / 0`
 fn zero_divisor(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     let (op @ (BinaryOp::Divide | BinaryOp::Modulo), left, right) = checker.binary(id)? else { return None };
-    matches!(checker.literal(checker.bare(right))?, Literal::Int(0)).then(|| {
+    matches!(checker.literal(checker.tree.bare(right))?, Literal::Int(0)).then(|| {
         // A negative real divided by zero is the real minus infinity, and zero divided by it is no number.
         let whole = op == BinaryOp::Modulo || matches!(checker.certain_type(left), Some(Type::Int | Type::Bool));
         let message = if whole {
@@ -303,9 +295,9 @@ fn power(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     if !number(right) || !(number(left) || matches!(checker.tree.node(left), Node::Attr(_) | Node::Select(_))) {
         return None;
     }
-    let written = format!("pow({}, {})", checker.text(left), checker.text(right));
+    // The bits may well be meant: nothing is written in its place.
     let finding = Finding::warning("`^` is the exclusive or of bits", checker.span(id));
-    Some(finding.help(format!("write `{written}` for a power")).fix(checker.span(id), written))
+    Some(finding.help(format!("write `pow({}, {})` for a power", checker.text(left), checker.text(right))))
 }
 
 /// `a > 1 & b > 2`
@@ -341,7 +333,7 @@ fn condition_type(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
         matches!(kind, Type::Str | Type::List | Type::Ad | Type::AbsTime).then_some((*id, kind))
     };
     let (operand, kind) = [left, right].iter().find_map(wrong)?;
-    let message = format!("`{}` needs a condition, found a {}", op.symbol(), kind.as_str());
+    let message = format!("`{}` needs a condition, found {}", op.symbol(), kind.with_article());
     let help = "write a whole comparison on both sides, as in `x == 1 || x == 2`";
     Some(Finding::warning(message, checker.span(operand)).help(help))
 }
@@ -350,7 +342,7 @@ fn condition_type(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
 fn compared_with_unset(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     let (op, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op))?;
     let unset = |id: NodeId| {
-        checker.literal(checker.bare(id)).filter(|literal| matches!(literal, Literal::Undefined | Literal::Error))
+        checker.literal(checker.tree.bare(id)).filter(|literal| matches!(literal, Literal::Undefined | Literal::Error))
     };
     let literal = unset(right).or_else(|| unset(left))?;
     let word = if matches!(literal, Literal::Error) { "error" } else { "undefined" };
@@ -441,7 +433,7 @@ fn compared_types(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     if one == other || (number(one) && number(other)) {
         return None;
     }
-    let message = format!("`{}` between a {} and a {} is an error", op.symbol(), one.as_str(), other.as_str());
+    let message = format!("`{}` between {} and {} is an error", op.symbol(), one.with_article(), other.with_article());
     let help = "compare values of one type; `string(value)`, `int(text)` and `real(text)` convert";
     Some(Finding::warning(message, checker.operator(left, right)?).help(help))
 }

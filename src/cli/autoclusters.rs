@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::ad::ClassAd;
 use crate::autoclusters::{Audit, audit};
 use crate::cli::input::{self, Notes};
 use crate::cli::negotiate::refused;
@@ -124,11 +123,9 @@ fn set(snapshot: &mut Snapshot, of: &str, assignment: &str, streams: Streams) ->
     let (name, value) =
         (Name::new(name.trim()), parsed(value.as_bytes(), "--set-slot", &ParseOptions::default(), streams)?);
     let settings = snapshot.settings();
-    let holds =
-        |ad: &ClassAd| Scope::new(ad, &settings).eval(&condition).is_ok_and(|value| value.as_condition() == Some(true));
     let mut changed = 0;
     for ad in &mut snapshot.slots {
-        if holds(ad) {
+        if Scope::new(ad, &settings).holds(&condition) {
             ad.insert_expr(name, &value);
             changed += 1;
         }

@@ -79,6 +79,12 @@ enum OrderName {
 }
 
 impl CsFiles {
+    /// The flag of the first of them that is given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let flags = [("--cs", !self.files.is_empty()), ("--vo", self.vo.is_some()), ("--setup", self.setup.is_some())];
+        flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
+    }
+
     /// Reads the files, or the one in the pool's directory; without any the defaults of DIRAC hold.
     pub(super) fn read(&self, pool: Option<&Path>, notes: &mut Notes) -> Result<DiracChoice, Failure> {
         let own = pool.map(|pool| pool.join("dirac.cfg")).filter(|path| path.exists());
@@ -103,6 +109,17 @@ fn refused(error: ConfigError, files: Vec<(String, Vec<u8>)>) -> Failure {
 }
 
 impl Choices {
+    /// The flag of the first of them that is given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let flags = [
+            ("--weighting", self.weighting.is_some()),
+            ("--profile", self.profile.is_some()),
+            ("--lottery", self.lottery.is_some()),
+            ("--order", self.order.is_some()),
+        ];
+        flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
+    }
+
     /// The options of a configuration with what was chosen instead.
     pub(super) fn over(&self, options: PolicyOptions) -> PolicyOptions {
         let weighting = self.weighting.map(|name| match name {

@@ -16,6 +16,7 @@ use crate::eval::scope::Scope;
 use crate::explain::replay::{self, Subject};
 use crate::explain::{Market, find, group, slot, submitter};
 use crate::negotiate::{Snapshot, negotiate};
+use crate::priority::Policy;
 use crate::report::explain::{self as report, Layout};
 use crate::syntax::parse::ParseOptions;
 
@@ -116,7 +117,11 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             let name = about.group.as_deref().unwrap_or_default();
             let known: Vec<String> = outcome.groups.iter().map(|group| group.name.clone()).collect();
             let found = group::story(&outcome, &snapshot, name).map_err(|error| refused(&error))?;
-            let found = found.ok_or_else(|| nothing("group is named", name, &known))?;
+            let found = found.ok_or_else(|| match &snapshot.policy {
+                Policy::Slurm(_) => Failure::input(format!("no group is named `{name}`"))
+                    .help("accounts of Slurm have shares and no quotas: `classmate sshare` shows those"),
+                _ => nothing("group is named", name, &known),
+            })?;
             let title = format!("Group {}", found.explained.summary.name);
             if json { object(&mut out, &found) } else { report::write_steps(&mut out, &title, &found.steps) }
         }
@@ -162,9 +167,7 @@ fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<Subjec
         None => {
             let expr = parsed(text.as_bytes(), "--job", &ParseOptions::default(), streams)?;
             let settings = snapshot.settings();
-            let holds = |ad: &ClassAd| {
-                Scope::new(ad, &settings).eval(&expr).is_ok_and(|value| value.as_condition() == Some(true))
-            };
+            let holds = |ad: &ClassAd| Scope::new(ad, &settings).holds(&expr);
             let found = find(snapshot, |_, ad| holds(ad));
             let all = snapshot.jobs.par_iter().filter(|ad| holds(ad)).count();
             if let Some((job, _)) = found.as_ref().filter(|_| all > 1) {

@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "FILE", required_unless_present = "expression")]
     files: Vec<PathBuf>,
     /// An expression to lay out and print
-    #[arg(long, short = 'e', value_name = "EXPR")]
+    #[arg(long, short = 'e', value_name = "EXPR", allow_hyphen_values = true)]
     expression: Option<String>,
     /// What the files are, whatever their names say
     #[arg(long = "as", value_name = "KIND", value_enum)]
@@ -134,9 +134,12 @@ fn laid_out(name: &str, text: &[u8], kind: Kind, width: usize, streams: Streams)
             Format::Long if text.trim_ascii_start().starts_with(b"[") => expression(text)?,
             Format::Long => ads::long(text),
             Format::New if parse_whole_ad(text, &ParseOptions::default()).is_ok() => expression(text)?,
+            Format::New => ads::several(text, width).map_err(|error| {
+                Failure::rendered(report::render(&error, text, &Origin::whole(name), None, streams.err))
+            })?,
             _ => {
                 return Err(Failure::input(format!("`{name}` holds ads in a form of tools")).help(
-                    "`classmate ads FILE --to long` writes lines; an ad of new syntax alone in its file is laid out",
+                    "`classmate ads FILE --to long` writes lines, which are laid out, and so are ads of new syntax",
                 ));
             }
         },

@@ -106,6 +106,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     let mut alarms = all(arguments)?;
     if arguments.fix {
         let mut changed = 0;
+        for file in unwritable(&alarms)? {
+            complain(&file);
+        }
         // A change may make room for another.
         for _ in 0..ROUNDS {
             let edits = fix(&alarms)?;
@@ -122,7 +125,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     let width = columns().filter(|_| arguments.format == Form::Text);
     let mut out = Folded::but_sources(BufWriter::new(std::io::stdout().lock()), width);
     let printed = match arguments.format {
-        Form::Text => report::write(&mut out, &alarms, streams.out),
+        Form::Text => report::write(&mut out, &alarms, streams.out, width),
         form => {
             let whole = if form == Form::Json { report::json(&alarms) } else { report::sarif(&alarms) };
             serde_json::to_writer_pretty(&mut out, &whole).map_err(Into::into).and_then(|()| writeln!(out))
@@ -268,8 +271,9 @@ fn of_file(path: &Path, kind: Kind, universe: &Arc<Universe>) -> Result<Vec<Alar
 }
 
 fn of_expression(name: &str, text: &[u8]) -> Vec<Alarm> {
-    let role = Role { condition: true, looks_at_jobs: false };
-    let question = Question { text, quoting: Quoting::New, role, defined: &|_| false, base: &unknown, universe: None };
+    let role = Role { condition: true, ..Role::default() };
+    let question =
+        Question { text, quoting: Quoting::New, role, defined: &|_| false, base: &unknown, universe: None, made: &[] };
     let alarm = |found: expression::Found| Alarm {
         code: found.code,
         edit: found
@@ -286,6 +290,32 @@ fn of_expression(name: &str, text: &[u8]) -> Vec<Alarm> {
     expression::lint(&question).into_iter().map(alarm).collect()
 }
 
+/// What there would be to write, where nothing can be written: into standard input, or a compressed file.
+fn unwritable(alarms: &[Alarm]) -> Result<Vec<String>, Failure> {
+    let mut files: Vec<&str> =
+        alarms.iter().filter(|alarm| alarm.edit.is_some()).map(|alarm| &*alarm.excerpt.file).collect();
+    files.sort_unstable();
+    files.dedup();
+    let mut told = Vec::new();
+    for file in files {
+        let path = Path::new(file);
+        if !path.is_file() {
+            told.push(format!("cannot write `{file}`: it is no file"));
+            continue;
+        }
+        let mut start = [0; 2];
+        let cannot = |error: std::io::Error| unreadable(file, &error);
+        let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut start)).map_err(cannot)?;
+        if start[..read] == COMPRESSED {
+            told.push(format!("cannot write `{file}`: it is compressed"));
+        }
+    }
+    Ok(told)
+}
+
+/// How compressed files begin.
+const COMPRESSED: [u8; 2] = [0x1f, 0x8b];
+
 /// Writes what is certain into the files; how many changes that were.
 fn fix(alarms: &[Alarm]) -> Result<u64, Failure> {
     let mut files: Vec<&Arc<str>> =
@@ -300,7 +330,7 @@ fn fix(alarms: &[Alarm]) -> Result<u64, Failure> {
         }
         let cannot = |error: std::io::Error| Failure::new(format!("cannot write `{file}`: {}", input::plain(&error)));
         let text = std::fs::read(path).map_err(cannot)?;
-        if text.starts_with(&[0x1f, 0x8b]) {
+        if text.starts_with(&COMPRESSED) {
             continue;
         }
         let edits: Vec<&Edit> =

@@ -34,7 +34,7 @@ use std::io::{BufWriter, StdoutLock, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::builtin::user_map::{Homes, UserMap, UserMaps};
 use crate::eval::scope::Settings;
@@ -44,9 +44,12 @@ use crate::syntax::expr::Expr;
 use crate::syntax::parse::{Mode, ParseOptions, parse_expr};
 use crate::syntax::time::{Zone, parse_instant};
 
+/// Columns of help, however wide the terminal is.
+const WIDEST_HELP: usize = 100;
+
 /// ClassAd interpreter and matchmaker: the answers of an HTCondor pool, with the reasons.
 #[derive(Parser, Debug)]
-#[command(name = "classmate", version, propagate_version = true, max_term_width = 100)]
+#[command(name = "classmate", version, propagate_version = true, max_term_width = WIDEST_HELP)]
 #[command(after_help = "\
 Examples:
   classmate eval '1 + 2 * 3'
@@ -245,7 +248,12 @@ impl World {
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse_from(userprio::spelled(std::env::args_os()));
+    let mut command = Cli::command();
+    if let Some(columns) = columns() {
+        command = command.term_width(columns.min(WIDEST_HELP));
+    }
+    let matches = command.get_matches_from(userprio::spelled(std::env::args_os()));
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let streams = Streams {
         out: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stdout())),
         err: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stderr())),

@@ -6,13 +6,33 @@ use clap::ValueEnum;
 
 use crate::ad::ClassAd;
 use crate::cli::Failure;
-use crate::cli::dirac::CsFiles;
+use crate::cli::dirac::{Choices, CsFiles};
 use crate::cli::input::Notes;
 use crate::cli::slurm::{SlurmArguments, Stand};
+use crate::config::Config;
 use crate::negotiate::Snapshot;
 use crate::priority::Policy;
 use crate::priority::slurm::machines::enlist;
+use crate::quota::{GroupSetting, QuotaSettings};
 use crate::value::{List, Value};
+
+/// Tells of quotas that are parts of the pool: only those in slots stand in for shares.
+pub(super) fn warn_of_dynamic_quotas(config: &Config, notes: &mut Notes) {
+    // What is wrong with them is told by the cycle.
+    let Ok(settings) = QuotaSettings::read(config) else { return };
+    let dynamic = |group: &&GroupSetting| group.fixed.is_none() && group.dynamic.is_some();
+    let mut groups = settings.groups.iter().filter(dynamic);
+    if let Some(first) = groups.next() {
+        let others = match groups.count() {
+            0 => String::new(),
+            others => format!(" and of {others} more"),
+        };
+        let name = String::from_utf8_lossy(&first.name);
+        notes.warn(format!(
+            "GROUP_QUOTA_DYNAMIC of `{name}`{others} is no share under this policy: only GROUP_QUOTA, in slots, stands in for one"
+        ));
+    }
+}
 
 /// The choice of a policy.
 #[derive(clap::Args, Debug)]
@@ -24,6 +44,8 @@ pub(super) struct PolicyArguments {
     slurm: SlurmArguments,
     #[command(flatten)]
     cs: CsFiles,
+    #[command(flatten)]
+    choices: Choices,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -49,13 +71,23 @@ impl PolicyArguments {
         snapshot: &mut Snapshot,
         notes: &mut Notes,
     ) -> Result<Policy, Failure> {
-        match self.policy {
-            PolicyName::Condor | PolicyName::Dirac if self.slurm.is_given() => {
-                Err(Failure::input("files of Slurm are given, and the policy is not Slurm's")
-                    .help("add `--policy slurm`"))
-            }
-            name => self.read_as(Some(name), pool, snapshot, notes),
+        self.check(None)?;
+        self.read_as(None, pool, snapshot, notes)
+    }
+
+    /// Whether everything that is given is looked at, by the policy or by another one that is compared with it.
+    ///
+    /// What is given and passed over would be taken for what was computed.
+    pub(super) fn check(&self, other: Option<PolicyName>) -> Result<(), Failure> {
+        let unread = |name: PolicyName| self.policy != name && other != Some(name);
+        let slurm = self.slurm.given().filter(|_| unread(PolicyName::Slurm));
+        let dirac = self.cs.given().or(self.choices.given()).filter(|_| unread(PolicyName::Dirac));
+        let stray = slurm.map(|flag| (flag, "Slurm", "slurm")).or(dirac.map(|flag| (flag, "DIRAC", "dirac")));
+        if let Some((flag, whose, policy)) = stray {
+            return Err(Failure::input(format!("{flag} is given, and the policy is not {whose}'s"))
+                .help(&format!("add `--policy {policy}`")));
         }
+        Ok(())
     }
 
     /// As [`PolicyArguments::read`], with the policy of that name, if one is given.
@@ -68,7 +100,12 @@ impl PolicyArguments {
     ) -> Result<Policy, Failure> {
         match name.unwrap_or(self.policy) {
             PolicyName::Condor => Ok(Policy::Condor),
-            PolicyName::Dirac => Ok(Policy::Dirac(self.cs.read(pool, notes)?)),
+            PolicyName::Dirac => {
+                warn_of_dynamic_quotas(&snapshot.config, notes);
+                let choice = self.cs.read(pool, notes)?;
+                let options = self.choices.over(choice.settings().options);
+                Ok(Policy::Dirac(choice.with_options(options)))
+            }
             PolicyName::Slurm => {
                 let stand = Stand { config: &snapshot.config, jobs: &snapshot.jobs };
                 let settings = self.slurm.read(pool, Some(&stand), notes)?;

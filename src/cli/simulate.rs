@@ -69,7 +69,8 @@ pub(super) struct Arguments {
     /// Run the commands that the settings include; they can run any program then
     #[arg(long)]
     allow_commands: bool,
-    /// Stop at this time: seconds since 1970 or a date; by default when nothing can happen any more
+    /// Stop at this time: seconds since 1970 or a date; by default when nothing can happen any more. The clock of a trace
+    /// begins at the `UnixStartTime` of its header, else at 0
     #[arg(long, value_name = "TIME", value_parser = parse_now)]
     until: Option<Now>,
     /// Seconds from one cycle to the next [default: that of the settings]
@@ -130,14 +131,22 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let rules = Rules::read(&snapshot.config, &evaluation).map_err(|error| refused(&error))?;
     let workload = workload(arguments, &rules, &evaluation, streams, &mut notes)?;
     // Where a policy has no file that says who there is, it asks the jobs.
-    snapshot.jobs = workload.first_ads();
+    snapshot.jobs = if workload.of_ads() { workload.own_ads() } else { workload.first_ads() };
     let slots = pool.map(|pool| pool.join("slots.ads")).filter(|path| arguments.slots.is_none() && path.exists());
     if let Some(path) = &slots {
         snapshot.slots = input::many_ads(path, &evaluation, &mut notes, None, |ad, ()| ad)?;
     }
     snapshot.policy = arguments.policy.read(pool, &mut snapshot, &mut notes)?;
-    let mut machines = machines(arguments.slots, slots.is_some(), &workload, &rules, &mut snapshot)?;
+    snapshot.jobs = Vec::new();
+    if let Some(first) = workload.arrivals.first().map(|job| job.submit)
+        && let Some(until) = arguments.until.map(Now::seconds).filter(|until| *until < first)
+    {
+        notes.warn(format!("nothing is played: the first job is submitted at {first}, and --until is {until}"));
+    }
+    let machines = machines(arguments.slots, slots.is_some(), &workload, &rules, &mut snapshot);
+    // What is wrong with the header may be why there are none.
     notes.show(streams.err);
+    let mut machines = machines?;
     let interval = match arguments.interval {
         Some(interval) => interval,
         None => Knobs::new(&snapshot.config)
@@ -160,7 +169,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         let steps = run.simulated.step;
         notes.warn(format!("shares over time are told in steps of {steps} s, not {step} s: there would be too many"));
     }
-    tell(&run, arguments.until.is_some(), &mut notes);
+    let name = if workload.of_ads() { format!("{}:ad ", run.workload) } else { format!("{}:", run.workload) };
+    tell(&run, &name, arguments.until.is_some(), &mut notes);
     notes.show(streams.err);
     if let Some(directory) = &arguments.report {
         report(directory, &run)?;
@@ -175,26 +185,24 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
 }
 
 /// Notes which jobs did not run, and why. Jobs that still wait when the simulation is `stopped` on purpose are no surprise,
-/// unless no slot would take them.
-fn tell(run: &Run, stopped: bool, notes: &mut Notes) {
-    let (name, simulated) = (&run.workload, &run.simulated);
+/// unless no slot would take them. Their places in the workload follow the `name`.
+fn tell(run: &Run, name: &str, stopped: bool, notes: &mut Notes) {
+    let simulated = &run.simulated;
     let more = |all: usize, what: &str, notes: &mut Notes| {
         if all > TOLD {
             notes.warn(format!("{} more jobs {what}: --format json has all", all - TOLD));
         }
     };
     for job in simulated.too_large.iter().take(TOLD) {
-        notes.warn(format!(
-            "{name}:{}: job {} asks for {} cores: no machine has as many",
-            job.place, job.job, job.cores
-        ));
+        notes
+            .warn(format!("{name}{}: job {} asks for {} cores: no machine has as many", job.place, job.job, job.cores));
     }
     more(simulated.too_large.len(), "are too large", notes);
     let hopeless = |job: &&NeverStarted| job.reason.as_ref().is_some_and(|why| why.starts_with("no slot"));
     let never: Vec<&NeverStarted> = simulated.never_started.iter().filter(|job| !stopped || hopeless(job)).collect();
     for job in never.iter().take(TOLD) {
         let reason = job.reason.as_deref().unwrap_or("it never had its turn");
-        notes.warn(format!("{name}:{}: job {} of {} never started: {reason}", job.place, job.job, job.submitter));
+        notes.warn(format!("{name}{}: job {} of {} never started: {reason}", job.place, job.job, job.submitter));
     }
     more(never.len(), "never started", notes);
     if never.iter().any(hopeless) {

@@ -8,12 +8,16 @@ use crate::ad::ClassAd;
 use crate::cli::Failure;
 use crate::cli::input::Notes;
 use crate::cli::negotiate::refused;
+use crate::cli::policy::warn_of_dynamic_quotas;
 use crate::cli::settings::{Disk, contents};
 use crate::config::slurm::{Associations, SlurmConf, read_qos, read_usage};
 use crate::config::{Config, ConfigError, ConfigWarning};
 use crate::eval::scope::Settings;
+use crate::pool::facts::Facts;
+use crate::priority::slurm::candidate::{Asker, partitions};
 use crate::priority::slurm::usage::Decay;
 use crate::priority::slurm::{Options, SlurmFiles, SlurmSettings, Ties, derive, tree};
+use crate::queue::job::JobId;
 
 /// Files of Slurm, in a directory or each by its own flag.
 #[derive(clap::Args, Debug)]
@@ -25,7 +29,7 @@ pub(super) struct SlurmArguments {
     /// What `sacctmgr dump` writes, instead of POOL/sacctmgr.dump; without one the accounting groups are the accounts
     #[arg(long, value_name = "FILE")]
     associations: Option<PathBuf>,
-    /// What `sshare -a -P` prints, instead of POOL/sshare.usage; without it nobody has used anything
+    /// What `sshare -a -m -P` prints, instead of POOL/sshare.usage; without it nobody has used anything
     #[arg(long, value_name = "FILE")]
     usage: Option<PathBuf>,
     /// What `sacctmgr -P show qos` prints, instead of POOL/sacctmgr.qos; without it no QOS has a priority
@@ -34,12 +38,12 @@ pub(super) struct SlurmArguments {
     /// Compute fair share as version 2.0 did, (S - U + 1) / 2, whatever the flags say
     #[arg(long)]
     linear: bool,
-    /// What becomes of accounts that stand alike under Fair Tree
-    #[arg(long, value_enum, value_name = "HOW", default_value = "observed")]
-    ties: TiesName,
-    /// How usage decays
-    #[arg(long, value_enum, value_name = "HOW", default_value = "linearized")]
-    decay: DecayName,
+    /// What becomes of accounts that stand alike under Fair Tree [default: observed]
+    #[arg(long, value_enum, value_name = "HOW")]
+    ties: Option<TiesName>,
+    /// How usage decays [default: linearized]
+    #[arg(long, value_enum, value_name = "HOW")]
+    decay: Option<DecayName>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -67,9 +71,18 @@ pub(super) struct Stand<'a> {
 }
 
 impl SlurmArguments {
-    /// Whether any of the files is named.
-    pub(super) fn is_given(&self) -> bool {
-        [&self.slurm_conf, &self.associations, &self.usage, &self.qos].iter().any(|file| file.is_some())
+    /// The flag of the first of them that is given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let flags = [
+            ("--slurm-conf", self.slurm_conf.is_some()),
+            ("--associations", self.associations.is_some()),
+            ("--usage", self.usage.is_some()),
+            ("--qos", self.qos.is_some()),
+            ("--linear", self.linear),
+            ("--ties", self.ties.is_some()),
+            ("--decay", self.decay.is_some()),
+        ];
+        flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
     }
 
     /// Reads the files of a pool.
@@ -95,6 +108,7 @@ impl SlurmArguments {
             }
             None => SlurmConf::default(),
         };
+        let dump = found(&self.associations, "sacctmgr.dump").is_some();
         let associations = match (found(&self.associations, "sacctmgr.dump"), stand) {
             (Some(path), _) => {
                 let (name, text) = text(&path)?;
@@ -105,13 +119,16 @@ impl SlurmArguments {
                 associations
             }
             (None, Some(stand)) => {
+                warn_of_dynamic_quotas(stand.config, notes);
                 derive::associations(stand.config, stand.jobs, &Settings::default()).map_err(|error| refused(&error))?
             }
             (None, None) => Associations::default(),
         };
+        let mut listing = String::new();
         let usage = match found(&self.usage, "sshare.usage") {
             Some(path) => {
                 let (name, text) = text(&path)?;
+                listing.clone_from(&name);
                 read_usage(&name, &text).map_err(|error| refused(&error))?
             }
             None => Vec::new(),
@@ -126,12 +143,12 @@ impl SlurmArguments {
         let options = Options {
             linear: self.linear,
             ties: match self.ties {
-                TiesName::Observed => Ties::Observed,
-                TiesName::Documented => Ties::Documented,
+                None | Some(TiesName::Observed) => Ties::Observed,
+                Some(TiesName::Documented) => Ties::Documented,
             },
             decay: match self.decay {
-                DecayName::Linearized => Decay::Linearized,
-                DecayName::Exact => Decay::Exact,
+                None | Some(DecayName::Linearized) => Decay::Linearized,
+                Some(DecayName::Exact) => Decay::Exact,
             },
         };
         for ConfigWarning { message, place, .. } in warnings {
@@ -143,10 +160,80 @@ impl SlurmArguments {
         })?;
         for row in settings.strangers() {
             let user = row.user.as_ref().map(|user| format!(", user `{user}`")).unwrap_or_default();
-            notes
-                .warn(format!("usage of account `{}`{user} belongs to no association and is passed over", row.account));
+            let known = row.user.as_ref().and_then(|user| settings.tree().find_user_anywhere(&row.account, user));
+            let help = known.map_or("", |_| " (print it with `sshare -a -m -P`, which names partitions)");
+            notes.warn(format!(
+                "{listing}:{}: usage of account `{}`{user} belongs to no association and is passed over{help}",
+                row.line, row.account
+            ));
+        }
+        if let Some(stand) = stand {
+            let unknown = Unknown::of(stand.jobs, &settings, dump);
+            unknown.tell(notes);
         }
         Ok(settings)
+    }
+}
+
+/// Jobs that name what no file knows: how many, and the first of them with what it names.
+#[derive(Default)]
+struct Unknown {
+    associations: Option<(usize, String)>,
+    partitions: Option<(usize, String)>,
+    qos: Option<(usize, String)>,
+}
+
+impl Unknown {
+    /// Those of a pool's jobs that are not done. Without a dump everybody has an association.
+    fn of(jobs: &[ClassAd], settings: &SlurmSettings, dump: bool) -> Self {
+        let evaluation = Settings::default();
+        let (tree, conf) = (settings.tree(), settings.conf());
+        let mut found = Self::default();
+        for ad in jobs {
+            let facts = Facts::of(ad, &evaluation);
+            let (Some(cluster), Some(1 | 2 | 5)) = (facts.integer("ClusterId"), facts.integer("JobStatus")) else {
+                continue;
+            };
+            let job = JobId { cluster, process: facts.integer("ProcId").unwrap_or(0) };
+            let partitions = partitions(ad, settings, &evaluation);
+            let asker = Asker::of_job(facts, tree);
+            if dump && asker.association(tree, partitions.first().map(String::as_str)).is_none() {
+                let account = asker.account(tree);
+                let place = if account.is_empty() { String::new() } else { format!(" in the account `{account}`") };
+                count(&mut found.associations, || format!("{job} of `{}`{place}", asker.user));
+            }
+            let strange = partitions.iter().find(|name| conf.partition(name).is_none());
+            if let Some(name) = strange.filter(|_| !conf.partitions.is_empty()) {
+                count(&mut found.partitions, || format!("{job} in `{name}`"));
+            }
+            if let Some(name) = facts.string("QOS").filter(|name| !name.is_empty()) {
+                let name = String::from_utf8_lossy(&name).to_lowercase();
+                if settings.qos(&name).is_none() {
+                    count(&mut found.qos, || format!("{job} with `{name}`"));
+                }
+            }
+        }
+        found
+    }
+
+    fn tell(self, notes: &mut Notes) {
+        let kinds = [
+            (self.associations, "that belong to no association of the dump have the fair-share factor 0"),
+            (self.partitions, "that name a partition which `slurm.conf` does not have"),
+            (self.qos, "that name a QOS which is not listed have no priority of it, and their usage counts once"),
+        ];
+        for (found, what) in kinds {
+            if let Some((jobs, first)) = found {
+                notes.warn(format!("jobs {what}: {jobs}, the first is {first}"));
+            }
+        }
+    }
+}
+
+fn count(found: &mut Option<(usize, String)>, first: impl FnOnce() -> String) {
+    match found {
+        Some((jobs, _)) => *jobs += 1,
+        None => *found = Some((1, first())),
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) struct Arguments {
     /// Only jobs of these users, with commas between
     #[arg(short = 'u', long, value_name = "USERS", value_delimiter = ',')]
     user: Vec<String>,
-    /// Only these jobs, with commas between
+    /// Only these jobs (`7`, `7.2` or `7_2`), with commas between
     #[arg(short = 'j', long = "job", value_name = "JOBS", value_delimiter = ',')]
     job: Vec<String>,
     /// Only these partitions, with commas between
@@ -92,6 +92,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let sort = Sort::parse(&arguments.sort).map_err(wrong_letters)?;
     let given = arguments.format.as_deref().map(Format::parse).transpose().map_err(wrong_letters)?;
+    let wanted = arguments.job.iter().map(|text| wanted(text)).collect::<Result<Vec<_>, _>>()?;
     let mut notes = Notes::default();
     let mut snapshot = snapshot(&arguments.files, false, &mut notes, streams.err)?;
     let stand = Stand { config: &snapshot.config, jobs: &snapshot.jobs };
@@ -121,7 +122,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         let numbers = Numbers::of(&candidates);
         let mut lines: Vec<Line> = candidates
             .iter()
-            .filter(|candidate| arguments.asks_for(candidate, &numbers))
+            .filter(|candidate| arguments.asks_for(candidate, &wanted))
             .map(|candidate| line(candidate, &standpoint, &slurm, &numbers))
             .collect();
         sort.sort(&mut lines);
@@ -131,12 +132,29 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
 }
 
 impl Arguments {
-    fn asks_for(&self, candidate: &Candidate, numbers: &Numbers) -> bool {
+    fn asks_for(&self, candidate: &Candidate, jobs: &[(i64, Option<i64>)]) -> bool {
         let among =
             |names: &[String], name: &str| names.is_empty() || names.iter().any(|one| one.eq_ignore_ascii_case(name));
         among(&self.user, &candidate.user)
             && among(&self.partition, &candidate.partition)
-            && (among(&self.job, &numbers.shown(candidate.id)) || self.job.contains(&candidate.id.cluster.to_string()))
+            && (jobs.is_empty()
+                || jobs.iter().any(|(cluster, process)| {
+                    *cluster == candidate.id.cluster && process.is_none_or(|process| process == candidate.id.process)
+                }))
+    }
+}
+
+/// The cluster and the process of `7`, `7_2` or `7.2`.
+fn wanted(text: &str) -> Result<(i64, Option<i64>), Failure> {
+    let number = |digits: &str| digits.parse::<u64>().ok().and_then(|number| i64::try_from(number).ok());
+    let (cluster, process) = match text.split_once(['_', '.']) {
+        Some((cluster, process)) => (number(cluster), Some(number(process))),
+        None => (number(text), None),
+    };
+    match (cluster, process) {
+        (Some(cluster), None) => Ok((cluster, None)),
+        (Some(cluster), Some(Some(process))) => Ok((cluster, Some(process))),
+        _ => Err(Failure::input(format!("`{text}` is no job")).help("expected a number such as `7`, `7.2` or `7_2`")),
     }
 }
 

@@ -486,9 +486,7 @@ fn chosen(mut ads: Vec<ClassAd>, arguments: &Arguments) -> Result<Vec<ClassAd>, 
     if let Some(text) = &arguments.constraint {
         let constraint = parse_expr(text.as_bytes(), &settings.parse_options())
             .map_err(|error| Failure::input(format!("`{text}` is no constraint: {error}")))?;
-        ads.retain(|ad| {
-            Scope::new(ad, &settings).eval(&constraint).is_ok_and(|value| value.as_condition() == Some(true))
-        });
+        ads.retain(|ad| Scope::new(ad, &settings).holds(&constraint));
     }
     if !users(arguments).is_empty() {
         let asked_for = |ad: &ClassAd| {

@@ -100,7 +100,7 @@ JobsMoved, SlotsWon, SlotsLost, RequestsStranded, RequestsFreed, RequestsUnmatch
 /// How a difference is shown and judged.
 #[derive(clap::Args, Debug)]
 struct Shown {
-    #[arg(long, value_name = "EXPR", help = EXPECT)]
+    #[arg(long, value_name = "EXPR", help = EXPECT, allow_hyphen_values = true)]
     expect: Vec<String>,
     /// How the result is printed
     #[arg(long, value_enum, default_value = "text")]
@@ -215,10 +215,11 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     after.slots = copies(&slots);
     before.slots = slots;
     std::mem::swap(&mut before.jobs, &mut jobs);
+    arguments.policy.check(arguments.policy_before)?;
     before.policy = arguments.policy.read_as(arguments.policy_before, directory, &mut before, &mut notes)?;
     configure(&mut after, arguments, &mut notes, streams)?;
     std::mem::swap(&mut after.jobs, &mut before.jobs);
-    after.policy = arguments.policy.read(directory, &mut after, &mut notes)?;
+    after.policy = arguments.policy.read_as(None, directory, &mut after, &mut notes)?;
     std::mem::swap(&mut after.jobs, &mut before.jobs);
     let old = ran(&mut before, arguments, streams)?;
     std::mem::swap(&mut after.jobs, &mut before.jobs);

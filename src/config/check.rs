@@ -2,8 +2,12 @@
 //!
 //! In: a [`Config`]. Out: [`Diagnostic`]s with places, in the order of the files.
 
+mod groups;
+mod names;
+
 use std::collections::BTreeSet;
 
+use self::names::{FAMILY, SUBSYSTEMS, is_of_every_daemon};
 use super::facts::UNKNOWN;
 use super::knob::{self, Kind, Knob};
 use super::setting::{Settings, leading_number, list_items};
@@ -49,93 +53,6 @@ impl From<&ConfigWarning> for Diagnostic {
         Diagnostic::warning(ConfigError { message, place: Some(place), width, help })
     }
 }
-
-/// Names that begin so belong to the negotiator: one that is not known is a mistake.
-const FAMILY: [&str; 8] =
-    ["NEGOTIATOR_", "NEGOTIATION_", "GROUP_", "PREEMPTION_", "ACCOUNTANT_", "PRIORITY_", "CONCURRENCY_LIMIT_", "HFS_"];
-
-/// What every daemon reads under a name made of its own: `NEGOTIATOR_ARGS`. A name that begins so is one of them too.
-const OF_EVERY_DAEMON: [&str; 26] = [
-    "ADDRESS_FILE",
-    "ADMIN",
-    "ARGS",
-    "ATTRS",
-    "CLASSAD",
-    "CLASS",
-    "CORE",
-    "D_",
-    "DAEMON",
-    "DEBUG",
-    "ENVIRONMENT",
-    "EXPRS",
-    "HOST",
-    "INHERIT",
-    "IP",
-    "LOCK",
-    "LOG",
-    "NOT_RESPONDING",
-    "PORT",
-    "PUBLISH_",
-    "RUN",
-    "STATISTICS",
-    "STATS",
-    "SUPER_",
-    "TIMEOUT",
-    "USE_SHARED_PORT",
-];
-
-/// How the knobs of single groups begin, the longer before the shorter.
-const OF_GROUPS: [&str; 5] =
-    ["GROUP_QUOTA_DYNAMIC_", "GROUP_QUOTA_", "GROUP_ACCEPT_SURPLUS_", "GROUP_AUTOREGROUP_", "GROUP_PRIO_FACTOR_"];
-
-/// The knob that a name is if only the underscore before the group is missing: `GROUP_QUOTAphysics`.
-fn with_underscore(name: &[u8]) -> Option<String> {
-    OF_GROUPS.iter().find_map(|prefix| {
-        let (start, group) = name.split_at_checked(prefix.len() - 1).filter(|(_, group)| !group.is_empty())?;
-        start.eq_ignore_ascii_case(&prefix.as_bytes()[..prefix.len() - 1]).then(|| format!("{prefix}{}", shown(group)))
-    })
-}
-
-/// Whether a name (upper case) is of those that every daemon has: `NEGOTIATOR_ARGS`, `MAX_NEGOTIATOR_LOG`.
-fn is_of_every_daemon(upper: &[u8]) -> bool {
-    let Ok(name) = std::str::from_utf8(upper) else { return false };
-    let of = |daemon: &str| {
-        let behind = name.strip_prefix(daemon).and_then(|rest| rest.strip_prefix('_'));
-        let generic = |rest: &str| {
-            OF_EVERY_DAEMON.iter().any(|known| {
-                rest.strip_prefix(known)
-                    .is_some_and(|more| more.is_empty() || more.starts_with('_') || known.ends_with('_'))
-            })
-        };
-        // The log's own: `MAX_NEGOTIATOR_LOG`, `TRUNC_NEGOTIATOR_MATCH_LOG_ON_OPEN`.
-        let before = ["MAX_", "MAX_NUM_", "TRUNC_", "KEEP_", "PREFIX_"].iter().any(|before| {
-            let rest = name.strip_prefix(before).and_then(|rest| rest.strip_prefix(daemon));
-            rest.is_some_and(|rest| rest.starts_with('_') && rest.contains("_LOG"))
-        });
-        behind.is_some_and(generic) || before
-    };
-    SUBSYSTEMS.into_iter().any(of)
-}
-
-/// Daemons and tools whose names may stand before a dot.
-const SUBSYSTEMS: [&str; 16] = [
-    "MASTER",
-    "COLLECTOR",
-    "NEGOTIATOR",
-    "SCHEDD",
-    "STARTD",
-    "SHADOW",
-    "STARTER",
-    "TOOL",
-    "SUBMIT",
-    "CREDD",
-    "GRIDMANAGER",
-    "HAD",
-    "REPLICATION",
-    "JOB_ROUTER",
-    "DAGMAN",
-    "DEFRAG",
-];
 
 /// Bytes of expanded values that are looked at; a configuration that makes more is given up.
 const MOST: usize = 256 << 20;
@@ -296,54 +213,6 @@ impl Checker<'_> {
         self.found.push(Diagnostic::warning(error).coded(code));
     }
 
-    /// Whether a name of a family is of a group that there is.
-    fn is_member(&self, knob: &Knob, name: &[u8]) -> bool {
-        let group = knob.name.ends_with("<group>").then(|| knob::member(knob, name)).flatten();
-        group.is_some_and(|group| self.groups.contains(&group.to_ascii_uppercase()))
-    }
-
-    /// Tells of a knob of a group that there is not.
-    fn member(&mut self, knob: &Knob, name: &[u8], definition: &Definition<'_>) {
-        let Some(member) = knob.name.ends_with("<group>").then(|| knob::member(knob, name)).flatten() else { return };
-        if !self.groups_known || self.groups.contains(&member.to_ascii_uppercase()) {
-            return;
-        }
-        if let Some(meant) = self.without_underscore(name) {
-            let message = format!("`{}` is not a knob of the negotiator", shown(name));
-            self.warn_name("unknown-knob", message, definition, Some(format!("did you mean `{meant}`")));
-            return;
-        }
-        let message =
-            format!("`{}` is of no use: `GROUP_NAMES` does not name the group `{}`", shown(name), shown(member));
-        let nearest = near::closest(member, &self.groups);
-        let spelt = nearest.and_then(|near| self.spelt(near));
-        let help = match spelt {
-            Some(group) => format!("did you mean `{group}`"),
-            None => format!("declare it: `GROUP_NAMES = $(GROUP_NAMES), {}`", shown(member)),
-        };
-        self.warn_name("undeclared-group", message, definition, Some(help));
-    }
-
-    /// A group as it is declared.
-    fn spelt(&self, group: &[u8]) -> Option<String> {
-        let declared = Settings::new(self.config).list("GROUP_NAMES").unwrap_or_default();
-        declared.iter().find(|known| known.eq_ignore_ascii_case(group)).map(|known| shown(known))
-    }
-
-    /// The knob of a declared group that a name is but for its underscores: `GROUPQUOTA_a`, `GROUP_QUOTA_DYNAMICa`.
-    fn without_underscore(&self, name: &[u8]) -> Option<String> {
-        let upper = name.to_ascii_uppercase();
-        OF_GROUPS.iter().find_map(|prefix| {
-            // Behind the letters of the prefix, with or without its underscores, stands a group.
-            let mut rest = upper.as_slice();
-            for letter in prefix.bytes().filter(|byte| *byte != b'_') {
-                rest = rest.strip_prefix(b"_").unwrap_or(rest).strip_prefix(&[letter])?;
-            }
-            let group = self.spelt(rest).or_else(|| self.spelt(rest.strip_prefix(b"_")?))?;
-            Some(format!("{prefix}{group}"))
-        })
-    }
-
     /// Macros that slots are to get and that nobody defines.
     fn match_exprs(&mut self, text: &[u8], definition: &Definition<'_>) {
         for name in list_items(text) {
@@ -363,7 +232,7 @@ impl Checker<'_> {
         if is_of_every_daemon(&upper) {
             return;
         }
-        if let Some(meant) = self.without_underscore(name) {
+        if let Some(meant) = self.of_declared_group(name) {
             let message = format!("`{}` is not a knob of the negotiator", shown(name));
             self.warn_name("unknown-knob", message, definition, Some(format!("did you mean `{meant}`")));
             return;
@@ -377,8 +246,7 @@ impl Checker<'_> {
             return;
         }
         let message = format!("`{}` is not a knob of the negotiator", shown(name));
-        let known = nearest.map(str::to_owned).or_else(|| with_underscore(name));
-        let help = known.map(|known| format!("did you mean `{known}`"));
+        let help = nearest.map(|known| format!("did you mean `{known}`"));
         self.warn_name("unknown-knob", message, definition, help);
     }
 
@@ -464,17 +332,6 @@ impl Checker<'_> {
             });
         }
         self.found.push(Diagnostic::error(refused).coded("syntax"));
-    }
-
-    /// Group names that cannot have knobs of their own.
-    fn group_names(&mut self, text: &[u8], definition: &Definition<'_>) {
-        for name in list_items(text) {
-            if !name.iter().copied().all(super::reference::is_name_byte) {
-                let message = format!("the group `{}` cannot have a quota", shown(&name));
-                let help = "knobs are named with letters, digits, `_`, `.` and `/` only".to_owned();
-                self.fault(Severity::Warning, message, definition, Some(help));
-            }
-        }
     }
 }
 
@@ -591,6 +448,9 @@ mod tests {
             ("GROUP_QUOTAphysics", "GROUP_QUOTA_physics"),
             ("GROUP_ACCEPT_SURPLUSphysics", "GROUP_ACCEPT_SURPLUS_physics"),
             ("GROUP_PRIOFACTOR_chem", "GROUP_PRIO_FACTOR_chem"),
+            ("GROUP_QUOTAS_physics", "GROUP_QUOTA_physics"),
+            ("GROUP_DYNAMIC_QUOTA_physics", "GROUP_QUOTA_DYNAMIC_physics"),
+            ("GROUP_ACEPT_SURPLUS_chem", "GROUP_ACCEPT_SURPLUS_chem"),
             ("GROUP_NAME", "GROUP_NAMES"),
             ("GROUP_AUTO_REGROUP", "GROUP_AUTOREGROUP"),
         ] {
@@ -600,12 +460,9 @@ mod tests {
                 [format!("warning 4:1+{width} `{name}` is not a knob of the negotiator [did you mean `{help}`]")],
             );
         }
-        assert_eq!(
-            found("GROUP_QUOTAphysics = 1"),
-            [
-                "warning 1:1+18 `GROUP_QUOTAphysics` is not a knob of the negotiator [did you mean `GROUP_QUOTA_physics`]"
-            ]
-        );
+        // A group that nobody declares is not offered.
+        let none = ["warning 1:1+18 `GROUP_QUOTAphysics` is not a knob of the negotiator"];
+        assert_eq!(found("GROUP_QUOTAphysics = 1"), none);
         // A macro that is referred to is no knob.
         let helper = "GROUP_NAMES = a, b\nGROUP_QUOTA_BASE = 5\nGROUP_QUOTA_a = $(GROUP_QUOTA_BASE)\n\
                       GROUP_QUOTA_b = $INT(GROUP_QUOTA_BASE)\nMEM_LIMIT = 10K\nB_LIMIT = $(MEM_LIMIT:1)0";

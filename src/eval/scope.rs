@@ -118,6 +118,21 @@ impl<'a> Scope<'a> {
         Machine::new(*self).eval_root(expr)
     }
 
+    /// Whether a condition holds: true, or a number that is not zero. What cannot be evaluated does not.
+    ///
+    /// ```
+    /// use classmate::ad::ClassAd;
+    /// use classmate::eval::scope::{Scope, Settings};
+    /// use classmate::syntax::parse::{ParseOptions, parse_expr};
+    /// let (ad, settings) = (ClassAd::parse(b"[Cpus = 2]")?, Settings::default());
+    /// let holds = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).map(|c| Scope::new(&ad, &settings).holds(&c));
+    /// assert!(holds("Cpus > 1")? && holds("Cpus")? && !holds("Memory > 1")? && !holds("Cpus > \"x\"")?);
+    /// # Ok::<(), classmate::error::SyntaxError>(())
+    /// ```
+    pub fn holds(&self, condition: &Expr) -> bool {
+        self.eval(condition).is_ok_and(|value| value.as_condition() == Some(true))
+    }
+
     /// As [`Scope::eval`]; also how many steps of [`Limits::work`] it took.
     pub fn eval_counted(&self, expr: &Expr) -> (Result<Value, Failed>, u64) {
         let mut machine = Machine::new(*self);

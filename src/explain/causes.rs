@@ -9,16 +9,17 @@ use serde::Serialize;
 use crate::eval::matching::symmetric;
 use crate::eval::scope::Scope;
 use crate::explain::Market;
-use crate::explain::clauses::{Condition, Truth, bare, others};
+use crate::explain::clauses::{Condition, Truth, others};
 use crate::explain::decide::{Decider, deciding};
 use crate::explain::kinds::{Kind, Policy};
+use crate::explain::meant::pattern;
 use crate::explain::names::{Absent, Place, references};
 use crate::explain::panel::Values;
 use crate::explain::prose::prose;
 use crate::explain::view::View;
 use crate::name::Name;
 use crate::pool::Slot;
-use crate::syntax::expr::Node;
+use crate::syntax::expr::{Expr, Node};
 use crate::syntax::operator::BinaryOp;
 use crate::value::Value;
 
@@ -192,6 +193,9 @@ fn never(view: &View<'_>) -> Vec<Cause> {
                         text.push_str(", which is an error for all of them");
                     }
                     text.push_str(&bracketed(&beside(view, condition, true, &everything)));
+                    if pattern(&condition.expr).is_some() {
+                        text.push_str("; `*` is a character like any other there, `regexp` compares with patterns");
+                    }
                 }
             }
             (absent.is_none(), Cause::new(Reason::NeverTrue, text))
@@ -362,8 +366,13 @@ fn absent_in(view: &View<'_>, condition: &Condition, of_job: bool) -> Option<Str
             && names.iter().any(|(name, place)| one.name.eq_ignore_ascii_case(&place.written(*name)))
     };
     let one = view.absent.iter().find(is_here)?;
-    let mut note = format!("`{}` exists nowhere", one.name);
-    if let Some(word) = quoted(view, condition, &one.name) {
+    // Other jobs may have what this one lacks.
+    let mut note = match one.name.get(..3) {
+        Some(scope) if scope.eq_ignore_ascii_case("MY.") && of_job => format!("the job has no `{}`", one.name),
+        _ if one.name.contains('.') => format!("`{}` exists nowhere", one.name),
+        _ => format!("neither this job nor any slot has `{}`", one.name),
+    };
+    if let Some(word) = quoted(view, &condition.expr, &one.name) {
         note.push_str(&format!("; did you mean the text \"{word}\"?"));
     } else if let Some(name) = &one.similar {
         note.push_str(&format!("; did you mean `{name}`?"));
@@ -374,11 +383,11 @@ fn absent_in(view: &View<'_>, condition: &Condition, of_job: bool) -> Option<Str
 }
 
 /// The text that a slot has where a condition compares with an unquoted word.
-fn quoted(view: &View<'_>, condition: &Condition, word: &str) -> Option<String> {
-    let tree = condition.expr.tree();
-    let Node::Binary(BinaryOp::Equal | BinaryOp::Is, left, right) = *condition.expr.node() else { return None };
+pub(super) fn quoted(view: &View<'_>, expr: &Expr, word: &str) -> Option<String> {
+    let tree = expr.tree();
+    let Node::Binary(BinaryOp::Equal | BinaryOp::Is, left, right) = *expr.node() else { return None };
     let of_slot = [left, right].into_iter().find_map(|side| {
-        let name = others(tree, bare(tree, side), view.job)?;
+        let name = others(tree, tree.bare(side), view.job)?;
         (!name.to_string().eq_ignore_ascii_case(word)).then_some(name)
     })?;
     view.market.slots.iter().find_map(|slot| {
@@ -406,7 +415,15 @@ fn beside(view: &View<'_>, condition: &Condition, of_job: bool, slots: &[u32]) -
             (Place::My, true) | (Place::Target, false) => true,
             (Place::My, false) | (Place::Target, true) => false,
             (Place::Either, true) => view.job.contains(name),
-            (Place::Either, false) => first.is_none_or(|slot| !slot.contains(name)),
+            (Place::Either, false) => {
+                let lacks = first.is_none_or(|slot| !slot.contains(name));
+                // What the job has not and other slots have, these slots lack.
+                if lacks && !view.job.contains(name) && view.panel.has(name) {
+                    notes.push(format!("the slots have no {name}, which others have"));
+                    continue;
+                }
+                lacks
+            }
         };
         if of_the_job {
             let mut scope = Scope::new(view.job, &view.market.settings);
@@ -424,7 +441,7 @@ fn beside(view: &View<'_>, condition: &Condition, of_job: bool, slots: &[u32]) -
 }
 
 /// Values in a few words: a range of numbers, or the most frequent.
-fn range(found: &Values) -> String {
+pub(super) fn range(found: &Values) -> String {
     let mut counts = vec![0usize; found.values.len()];
     found.of.iter().for_each(|value| counts[*value as usize] += 1);
     let number = |value: &Value| value.as_number().filter(|_| value.as_bytes().is_none());
@@ -493,7 +510,7 @@ mod tests {
     fn an_unquoted_word_and_a_misspelt_name_are_told() {
         assert_eq!(
             first("[Requirements = TARGET.Memory > 1 && TARGET.OpSys == LINUX]", &[SMALL]),
-            "no slot satisfies `TARGET.OpSys == LINUX`: `LINUX` exists nowhere; did you mean the text \"LINUX\"?"
+            "no slot satisfies `TARGET.OpSys == LINUX`: neither this job nor any slot has `LINUX`; did you mean the text \"LINUX\"?"
         );
         assert_eq!(
             first("[Requirements = TARGET.Memroy > 1]", &[SMALL]),

@@ -111,14 +111,6 @@ pub(super) struct Plan {
     pub(super) conditions: Vec<Condition>,
 }
 
-/// Without the parentheses around it.
-pub(super) fn bare(tree: &Tree, mut id: NodeId) -> NodeId {
-    while let Node::Paren(inner) = tree.node(id) {
-        id = *inner;
-    }
-    id
-}
-
 /// The attribute that a node takes from the ad it stands in: `name` or `MY.name`.
 pub(super) fn own(tree: &Tree, id: NodeId) -> Option<Name> {
     match tree.node(id) {
@@ -161,12 +153,32 @@ fn below(tree: &Tree, id: NodeId) -> (Joint, Vec<NodeId>) {
     };
     let (mut waiting, mut found) = (vec![id], Vec::new());
     while let Some(at) = waiting.pop() {
-        match *tree.node(bare(tree, at)) {
+        match *tree.node(tree.bare(at)) {
             Node::Binary(other, left, right) if other == op => waiting.extend([right, left]),
             _ => found.push(at),
         }
     }
     (if op == BinaryOp::And { Joint::All } else { Joint::Any }, found)
+}
+
+/// The operands of a chain of `&&`, through parentheses, in the order of the text; none if it is none.
+pub(super) fn conjuncts(tree: &Tree, id: NodeId) -> Vec<NodeId> {
+    match below(tree, tree.bare(id)) {
+        (Joint::All, operands) => operands,
+        _ => Vec::new(),
+    }
+}
+
+/// How many conditions a condition consists of, through `&&`, `||` and `?:`.
+pub(super) fn leaves(tree: &Tree, id: NodeId) -> usize {
+    let (mut waiting, mut count) = (vec![id], 0);
+    while let Some(id) = waiting.pop() {
+        match below(tree, tree.bare(id)) {
+            (Joint::Leaf, _) => count += 1,
+            (_, parts) => waiting.extend(parts),
+        }
+    }
+    count
 }
 
 impl Plan {
@@ -177,11 +189,11 @@ impl Plan {
         // (condition, the attribute it stands in, the attributes that lead to it, the condition above, only && above)
         let mut waiting = vec![(expr, attribute, Vec::<Name>::new(), None::<usize>, true)];
         while let Some((expr, mut holder, mut via, parent, required)) = waiting.pop() {
-            let mut expr = expr.part(bare(expr.tree(), expr.root()));
+            let mut expr = expr.part(expr.tree().bare(expr.root()));
             while let Some(name) = own(expr.tree(), expr.root()) {
                 match ad.get(name) {
                     Some(inner) if inner.as_literal().is_none() && !via.contains(&name) && name != attribute => {
-                        expr = inner.part(bare(inner.tree(), inner.root()));
+                        expr = inner.part(inner.tree().bare(inner.root()));
                         holder = name;
                         via.push(name);
                     }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::ad::ClassAd;
 use crate::explain::Market;
 use crate::explain::clauses::Clause;
+use crate::explain::left_out;
 use crate::explain::limit::{LimitStand, at_the_end};
 use crate::explain::order::Rank;
 use crate::explain::stake::Stake;
@@ -53,6 +54,8 @@ pub struct Story {
     pub limits: Vec<LimitStand>,
     /// The conditions of `PREEMPTION_REQUIREMENTS`, for the slots in use that match and that it refused.
     pub preemption: Vec<Clause>,
+    /// The constraint that leaves its submitter out, if one does.
+    pub left_out: Option<String>,
     /// Who takes the slot that the job has, if somebody does.
     pub displaced: Option<Match>,
     /// Who has the slots it could have used.
@@ -123,6 +126,11 @@ pub fn story(
         ceiling: ceiling(snapshot, submitter),
         limits: at_the_end(&stake.limits, outcome),
         preemption: stake.preemption.clone(),
+        left_out: if summary.is_some() {
+            None
+        } else {
+            left_out::submitter(snapshot, &market.rules, &market.settings, submitter).map(|(_, text)| text)
+        },
         displaced: displaced(outcome, &asker.ad, submitter),
         taken: taken(outcome, market, &Loser { submitter, job: &name }, &stake.usable),
         rank: market.order.rank(&name).cloned(),

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 
 use crate::ad::ClassAd;
 use crate::eval::scope::Scope;
-use crate::explain::clauses::{Condition, Joint, Plan, Truth, bare, others, truth};
+use crate::explain::clauses::{Condition, Joint, Plan, Truth, others, truth};
 use crate::explain::view::View;
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node};
@@ -74,11 +74,11 @@ pub(super) fn leaves(plan: &Plan, row: &[Truth], at: usize) -> Vec<Leaf> {
 /// The attribute of the ad opposite that a condition is by itself: `TARGET.name`, or that compared with true.
 fn named(expr: &Expr, holder: &ClassAd) -> Option<Name> {
     let tree = expr.tree();
-    let mut at = bare(tree, expr.root());
+    let mut at = tree.bare(expr.root());
     if let Node::Binary(BinaryOp::Is | BinaryOp::Equal, left, right) = *tree.node(at)
-        && matches!(tree.node(bare(tree, right)), Node::Literal(Literal::Bool(true)))
+        && matches!(tree.node(tree.bare(right)), Node::Literal(Literal::Bool(true)))
     {
-        at = bare(tree, left);
+        at = tree.bare(left);
     }
     others(tree, at, holder)
 }

@@ -1,7 +1,7 @@
 //! Single changes of a job: what is written, and what a condition wants written.
 
 use crate::ad::ClassAd;
-use crate::explain::clauses::bare;
+use crate::explain::clauses::leaves;
 use crate::explain::suggestion::{Change, Changed};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
@@ -24,6 +24,8 @@ pub(super) enum Edit {
     /// A node in the expression of an attribute.
     Constant(Name, Expr, NodeId, Bound, Literal),
     Condition(Name, Expr, NodeId),
+    /// Something else in place of a node in the expression of an attribute.
+    Meant(Name, Expr, NodeId, Expr),
 }
 
 impl Edit {
@@ -32,6 +34,7 @@ impl Edit {
             Edit::Attribute(name, ..) => format!("a {}", name.display().to_ascii_lowercase()),
             Edit::Constant(holder, _, id, ..) => format!("b {} {id}", holder.display().to_ascii_lowercase()),
             Edit::Condition(holder, _, id) => format!("c {} {id}", holder.display().to_ascii_lowercase()),
+            Edit::Meant(holder, _, id, _) => format!("d {} {id}", holder.display().to_ascii_lowercase()),
         }
     }
 
@@ -40,7 +43,8 @@ impl Edit {
         match (self, other) {
             (Edit::Attribute(a, ..), Edit::Attribute(b, ..)) => a == b,
             (Edit::Constant(a, _, one, ..), Edit::Constant(b, _, two, ..))
-            | (Edit::Condition(a, _, one), Edit::Condition(b, _, two)) => a == b && one == two,
+            | (Edit::Condition(a, _, one), Edit::Condition(b, _, two))
+            | (Edit::Meant(a, _, one, _), Edit::Meant(b, _, two, _)) => a == b && one == two,
             _ => false,
         }
     }
@@ -48,7 +52,10 @@ impl Edit {
     /// The attribute in which something is written.
     pub(super) fn name(&self) -> Name {
         match self {
-            Edit::Attribute(name, ..) | Edit::Constant(name, ..) | Edit::Condition(name, ..) => *name,
+            Edit::Attribute(name, ..)
+            | Edit::Constant(name, ..)
+            | Edit::Condition(name, ..)
+            | Edit::Meant(name, ..) => *name,
         }
     }
 
@@ -57,14 +64,51 @@ impl Edit {
             Edit::Attribute(..) => Changed::Job,
             Edit::Constant(..) => Changed::Constant,
             Edit::Condition(..) => Changed::Condition,
+            Edit::Meant(..) => Changed::Meant,
         }
     }
 
     pub(super) fn value(&self) -> Option<(&Literal, Bound)> {
         match self {
             Edit::Attribute(_, bound, value) | Edit::Constant(_, _, _, bound, value) => Some((value, *bound)),
-            Edit::Condition(..) => None,
+            Edit::Condition(..) | Edit::Meant(..) => None,
         }
+    }
+
+    /// How much it changes: to leave a condition out is as much as the conditions that it consists of.
+    pub(super) fn weight(&self) -> usize {
+        match self {
+            Edit::Condition(_, expr, id) => leaves(expr.tree(), *id),
+            _ => 1,
+        }
+    }
+
+    /// The text that is written, to tell edits of one place apart.
+    pub(super) fn written(&self) -> String {
+        match self {
+            Edit::Attribute(_, _, value) | Edit::Constant(_, _, _, _, value) => {
+                Expr::literal(value.clone()).to_string()
+            }
+            Edit::Meant(.., other) => other.to_string(),
+            Edit::Condition(..) => String::new(),
+        }
+    }
+
+    /// The text that becomes another one.
+    pub(super) fn texts<'e>(&'e self, job: &ClassAd) -> Option<(Vec<u8>, &'e [u8])> {
+        let text = |literal: &Literal| match literal {
+            Literal::Str(text) => Some(text.to_vec()),
+            _ => None,
+        };
+        let (old, new) = match self {
+            Edit::Attribute(name, _, Literal::Str(new)) => (job.get(*name)?.as_literal().and_then(text)?, new),
+            Edit::Constant(_, expr, id, _, Literal::Str(new)) => match expr.tree().node(*id) {
+                Node::Literal(old) => (text(old)?, new),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some((old, &**new))
     }
 
     pub(super) fn change(&self, job: &ClassAd) -> Change {
@@ -87,6 +131,12 @@ impl Edit {
                 before: expr.to_string(),
                 after: "true".to_owned(),
             },
+            Edit::Meant(holder, expr, id, other) => Change {
+                of: Changed::Meant,
+                attribute: holder.to_string(),
+                before: expr.to_string(),
+                after: expr.with_part(*id, other).to_string(),
+            },
         }
     }
 }
@@ -104,18 +154,19 @@ pub(super) fn number(literal: &Literal) -> Option<f64> {
 pub(super) fn changed(job: &ClassAd, edits: &[Edit]) -> ClassAd {
     let mut job = job.clone();
     // Later nodes first: what is replaced moves only what stands behind it.
-    let mut inside: Vec<(Name, NodeId, Literal)> = Vec::new();
+    let mut inside: Vec<(Name, NodeId, Expr)> = Vec::new();
     for edit in edits {
         match edit {
             Edit::Attribute(name, _, value) => job.insert_expr(*name, &Expr::literal(value.clone())),
-            Edit::Constant(holder, _, id, _, value) => inside.push((*holder, *id, value.clone())),
-            Edit::Condition(holder, _, id) => inside.push((*holder, *id, Literal::Bool(true))),
+            Edit::Constant(holder, _, id, _, value) => inside.push((*holder, *id, Expr::literal(value.clone()))),
+            Edit::Condition(holder, _, id) => inside.push((*holder, *id, Expr::literal(Literal::Bool(true)))),
+            Edit::Meant(holder, _, id, other) => inside.push((*holder, *id, other.clone())),
         }
     }
     inside.sort_by_key(|(_, id, _)| std::cmp::Reverse(*id));
     for (holder, id, value) in inside {
         if let Some(expr) = job.get(holder).filter(|expr| expr.root() >= id) {
-            job.insert_expr(holder, &expr.with_literal(id, value));
+            job.insert_expr(holder, &expr.with_part(id, &value));
         }
     }
     job
@@ -155,7 +206,7 @@ pub(super) fn options(expr: &Expr) -> Vec<Expr> {
     let tree = expr.tree();
     let (mut waiting, mut found) = (vec![expr.root()], Vec::new());
     while let Some(id) = waiting.pop() {
-        match *tree.node(bare(tree, id)) {
+        match *tree.node(tree.bare(id)) {
             Node::Binary(BinaryOp::Or, left, right) => waiting.extend([right, left]),
             Node::Conditional { yes, no, .. } => waiting.extend([no, yes]),
             Node::Call(call) => match *tree.run(tree.calls[call as usize].arguments) {
@@ -170,9 +221,9 @@ pub(super) fn options(expr: &Expr) -> Vec<Expr> {
 
 /// What compares: the operator, turned round if `!` stands before it, and both sides; none if nothing does.
 pub(super) fn comparison(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
-    let (mut at, mut negated) = (bare(tree, id), false);
+    let (mut at, mut negated) = (tree.bare(id), false);
     while let Node::Unary(UnaryOp::Not, inner) = *tree.node(at) {
-        (at, negated) = (bare(tree, inner), !negated);
+        (at, negated) = (tree.bare(inner), !negated);
     }
     let Node::Binary(op, left, right) = *tree.node(at) else { return None };
     let op = match (negated, op) {
@@ -200,8 +251,8 @@ pub(super) struct Linear {
 impl Linear {
     /// Takes constants off a node; the factor is positive.
     pub(super) fn of(tree: &Tree, id: NodeId) -> Self {
-        let mut found = Linear { inner: bare(tree, id), factor: 1.0, summand: 0.0 };
-        let constant = |id: NodeId| match tree.node(bare(tree, id)) {
+        let mut found = Linear { inner: tree.bare(id), factor: 1.0, summand: 0.0 };
+        let constant = |id: NodeId| match tree.node(tree.bare(id)) {
             Node::Literal(literal) => number(literal),
             _ => None,
         };
@@ -217,7 +268,7 @@ impl Linear {
             };
             found.summand += found.factor * summand;
             found.factor *= factor;
-            found.inner = bare(tree, inner);
+            found.inner = tree.bare(inner);
         }
         found
     }

@@ -68,18 +68,19 @@ fn hold(holders: &mut BTreeMap<String, f64>, name: &[u8], who: &str, held: &[u8]
     }
 }
 
-/// A limit of which not enough is left.
+/// A limit of which not enough is left, or than which the job asks for more.
 pub(super) fn reached(limit: &LimitStand) -> Option<Cause> {
     let held: f64 = limit.holders.iter().map(|(_, amount)| amount).sum();
     let whose: Vec<String> =
         limit.holders.iter().take(3).map(|(who, amount)| format!("{who} {}", slots(*amount))).collect();
     (held + limit.wanted > limit.maximum).then(|| {
-        let text = format!(
-            "concurrency limit `{}` is reached: at most {}, held by {}",
-            limit.name,
-            slots(limit.maximum),
-            if whose.is_empty() { "nobody".to_owned() } else { whose.join(", ") }
-        );
+        let (name, wanted, most) = (&limit.name, slots(limit.wanted), slots(limit.maximum));
+        let whose = if whose.is_empty() { "nobody".to_owned() } else { whose.join(", ") };
+        let text = if limit.wanted > limit.maximum {
+            format!("the job asks for {wanted} of concurrency limit `{name}`, more than the {most} there are: it can never run")
+        } else {
+            format!("concurrency limit `{name}` is reached: at most {most}, held by {whose}; the job asks for {wanted}")
+        };
         Cause::new(Reason::ConcurrencyLimit, text)
     })
 }

@@ -8,18 +8,22 @@ use hashbrown::HashMap;
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use crate::ad::ClassAd;
+use crate::builtin::near;
 use crate::eval::matching::symmetric;
-use crate::explain::clauses::{Condition, Plan, Truth, own};
-use crate::explain::edit::{Bound, Edit, changed, number};
-use crate::explain::panel::Sight;
+use crate::eval::scope::Scope;
+use crate::explain::clauses::{Condition, Joint, Plan, Truth, own};
+use crate::explain::edit::{Bound, Edit, bound, changed, comparison, constant, number, options};
+use crate::explain::meant;
+use crate::explain::panel::{Panel, Sight};
 use crate::explain::suggestion::{Change, Changed, Suggestion};
 use crate::explain::trial::Trials;
 use crate::explain::view::View;
-use crate::explain::wish::{self, Wishes};
+use crate::explain::wish::{self, Way, Wish, Wishes};
 use crate::name::{Key, Name};
 use crate::program::Side;
 use crate::program::atom::Surveyed;
-use crate::syntax::expr::Expr;
+use crate::syntax::expr::{Expr, Node, NodeId};
 use crate::syntax::literal::Literal;
 
 /// Slots that fail by the same conditions.
@@ -41,6 +45,8 @@ const TOLD: usize = 8;
 const TRIED: usize = 24;
 /// Sets of attributes whose change is tried.
 const SIGNATURES: usize = 8;
+/// Ways to satisfy a condition that are tried.
+const WAYS: usize = 6;
 /// Suggestions told.
 const SUGGESTED: usize = 8;
 
@@ -101,12 +107,19 @@ pub(super) fn nearest(view: &View<'_>) -> (Vec<Near>, Vec<Suggestion>) {
         }
     });
     let near = near.collect();
-    let mut made: Vec<MadeUp<'_>> = of_the_job(view, &classes).into_iter().map(MadeUp::OfJob).collect();
+    // What was meant by a name that exists nowhere can be out of the reach of what is written.
+    let names = meant::names(view);
+    let wider = (!names.is_empty()).then(|| {
+        let names: Vec<&Expr> = names.iter().collect();
+        Panel::with(view.market.slots.iter().map(|slot| &slot.ad).collect(), view.job, &names, &view.market.settings)
+    });
+    let panel = wider.as_ref().unwrap_or(&view.panel);
+    let mut made: Vec<MadeUp<'_>> = of_the_job(view, panel, &classes).into_iter().map(MadeUp::OfJob).collect();
     let tried = classes.iter().take(TRIED).filter(|class| class.by_job.is_empty());
     made.extend(tried.map(|class| MadeUp::OfSlots(class, replaced(view, class))));
     // Stable: of the same attribute the smallest change stays first, and what the nearest slots want before the rest.
     made.sort_by_key(MadeUp::order);
-    let trials = Trials::new(&view.panel, view.job);
+    let trials = Trials::new(panel, view.job);
     let mut told: Vec<Suggestion> = Vec::new();
     for one in made {
         if told.len() == SUGGESTED {
@@ -114,11 +127,27 @@ pub(super) fn nearest(view: &View<'_>) -> (Vec<Near>, Vec<Suggestion>) {
         }
         let found = match one {
             MadeUp::OfJob(edits) => of_edits(view, &trials, &edits, &told),
-            MadeUp::OfSlots(class, conditions) => without(view, class, &conditions),
+            MadeUp::OfSlots(class, conditions) => {
+                let written: Vec<Written<'_>> =
+                    conditions.iter().copied().map(|condition| Written::of(view, class, condition)).collect();
+                rewritten(view, class, &written).or_else(|| {
+                    let without: Vec<Written<'_>> = conditions.into_iter().map(Written::without).collect();
+                    rewritten(view, class, &without)
+                })
+            }
         };
-        told.extend(found);
+        told.extend(found.filter(|found| !told.iter().any(|known| is_part_of(known, found))));
     }
     (near, told)
+}
+
+/// Whether a change that is told changes parts of what another one leaves out.
+fn is_part_of(known: &Suggestion, found: &Suggestion) -> bool {
+    let [outer] = found.changes.as_slice() else { return false };
+    let inside = |inner: &Change| {
+        inner.attribute == outer.attribute && inner.before != outer.before && outer.before.contains(&inner.before)
+    };
+    outer.of == Changed::Condition && known.changes.iter().all(inside) && known.slots >= found.slots
 }
 
 /// Whether an attribute says who somebody is: to be somebody else is no small change.
@@ -148,7 +177,7 @@ impl MadeUp<'_> {
         match self {
             MadeUp::OfJob(edits) => {
                 let of_others = edits.iter().any(|edit| is_identity(edit.name()));
-                (of_others, edits.len(), edits.iter().map(Edit::of).max())
+                (of_others, edits.iter().map(Edit::weight).sum(), edits.iter().map(Edit::of).max())
             }
             MadeUp::OfSlots(_, conditions) => {
                 (false, conditions.len(), (!conditions.is_empty()).then_some(Changed::Slot))
@@ -179,7 +208,7 @@ struct Edits {
 
 impl Edits {
     fn number(&mut self, edit: &Edit, key: u32) -> u32 {
-        let value = edit.value().map(|(value, _)| Expr::literal(value.clone()).to_string()).unwrap_or_default();
+        let value = edit.written();
         let next = self.all.len() as u32;
         *self.known.entry((key, value)).or_insert_with(|| {
             self.all.push((key, edit.clone()));
@@ -226,14 +255,14 @@ impl Edits {
 }
 
 /// Changes of the job that the nearest slots want: the sets of edits worth trying, those of few attributes first.
-fn of_the_job(view: &View<'_>, classes: &[Class]) -> Vec<Vec<Edit>> {
+fn of_the_job(view: &View<'_>, panel: &Panel<'_>, classes: &[Class]) -> Vec<Vec<Edit>> {
     let mut edits = Edits::default();
     // By what is changed: the values wanted, and how many slots want each.
     let mut signatures: IndexMap<Vec<u32>, IndexMap<Vec<u32>, usize>> = IndexMap::new();
     for class in classes.iter().take(TRIED) {
         let slots = view.kinds.ads_of(&class.kinds);
-        let wanted = wanted(view, class, &slots, &mut edits);
-        for mut set in wanted.into_iter().flatten() {
+        let wanted = wanted(view, panel, class, &slots, &mut edits);
+        for mut set in wanted.into_iter().flatten().flatten().filter(|set| !set.is_empty()) {
             set.sort_unstable_by(|a, b| {
                 let key = |number: &u32| edits.keys.get_index(edits.all[*number as usize].0 as usize);
                 key(a).cmp(&key(b))
@@ -248,50 +277,94 @@ fn of_the_job(view: &View<'_>, classes: &[Class]) -> Vec<Vec<Edit>> {
     let mut found: Vec<Vec<Edit>> = Vec::new();
     for (_, variants) in signatures.iter().take(SIGNATURES) {
         let variants: Vec<(Vec<Edit>, usize)> = variants.iter().map(|(set, count)| (made(set), *count)).collect();
-        found.extend(chosen(&variants).into_iter().map(|at| variants[at].0.clone()));
+        found.extend(chosen(view.job, &variants).into_iter().map(|at| variants[at].0.clone()));
     }
     found
 }
 
-/// For each slot of a class, edits after which all conditions that fail for it may hold.
-fn wanted(view: &View<'_>, class: &Class, slots: &[u32], edits: &mut Edits) -> Vec<Option<Vec<u32>>> {
-    let mut wanted = vec![None; slots.len()];
+/// In several ways: for each slot of a class, edits after which all conditions that fail for it may hold.
+fn wanted(
+    view: &View<'_>,
+    panel: &Panel<'_>,
+    class: &Class,
+    slots: &[u32],
+    edits: &mut Edits,
+) -> Vec<Vec<Option<Vec<u32>>>> {
+    let mut wanted: Vec<Vec<Option<Vec<u32>>>> = Vec::new();
     let mut parts: IndexMap<u32, (Vec<usize>, Vec<u32>)> = IndexMap::new();
     for (place, slot) in slots.iter().enumerate() {
-        let part = parts.entry(view.panel.block_of(*slot as usize)).or_default();
+        let part = parts.entry(panel.block_of(*slot as usize)).or_default();
         part.0.push(place);
         part.1.push(*slot);
     }
     for (places, part) in parts.values() {
-        let sight = view.panel.sight(part, view.job);
-        for (at, set) in places.iter().zip(wanted_in_block(view, class, sight, edits)) {
-            wanted[*at] = set;
+        let sight = panel.sight(part, view.job);
+        for (way, sets) in wanted_in_block(view, class, sight, edits).into_iter().enumerate() {
+            if way == wanted.len() {
+                wanted.push(vec![None; slots.len()]);
+            }
+            for (at, set) in places.iter().zip(sets) {
+                wanted[way][*at] = set;
+            }
         }
     }
     wanted
 }
 
+/// A way to satisfy a condition, with the numbers of the edits.
+type Numbered = Vec<(Wishes, Vec<u32>)>;
+
 /// As [`wanted`], of slots of one block.
-fn wanted_in_block(view: &View<'_>, class: &Class, sight: Sight<'_, '_>, edits: &mut Edits) -> Vec<Option<Vec<u32>>> {
+fn wanted_in_block(
+    view: &View<'_>,
+    class: &Class,
+    sight: Sight<'_, '_>,
+    edits: &mut Edits,
+) -> Vec<Vec<Option<Vec<u32>>>> {
     let of_slots = &view.kinds.policies[class.policy].plan;
-    let mut all: Vec<(Wishes, Vec<u32>)> = Vec::new();
-    let by_job = class.by_job.iter().map(|at| wish::of_job(sight, &view.plan.conditions[*at]));
-    for wishes in by_job.chain(class.by_slot.iter().map(|at| wish::of_slots(sight, &of_slots.conditions[*at]))) {
-        let numbers = edits.numbers(&wishes);
-        all.push((wishes, numbers));
+    let mut numbered = |way: Way| -> Numbered {
+        let numbered = |wishes: Wishes| {
+            let numbers = edits.numbers(&wishes);
+            (wishes, numbers)
+        };
+        way.into_iter().map(numbered).collect()
+    };
+    // By condition the ways in which it may hold.
+    let mut all: Vec<Vec<Numbered>> = Vec::new();
+    for at in &class.by_job {
+        let ways = wish::of_job(view, sight, &view.plan.conditions[*at]);
+        all.push(ways.into_iter().map(&mut numbered).collect());
     }
-    let set = |slot: usize| {
+    for at in &class.by_slot {
+        all.push(vec![numbered(vec![wish::of_slots(sight, &of_slots.conditions[*at])])]);
+    }
+    let ways = all.iter().map(Vec::len).max().unwrap_or(0).min(WAYS);
+    let set = |way: usize, slot: usize| {
         let mut set = Vec::with_capacity(all.len());
-        for (wishes, numbers) in &all {
-            edits.add(&mut set, numbers[wishes.of(slot)?]);
+        for of_condition in &all {
+            for (wishes, numbers) in &of_condition[way.min(of_condition.len() - 1)] {
+                match wishes.of(slot) {
+                    Wish::Unknown => return None,
+                    Wish::Nothing => {}
+                    Wish::Edit(edit) => edits.add(&mut set, numbers[edit]),
+                }
+            }
         }
         Some(set)
     };
-    (0..sight.ads.len()).map(set).collect()
+    (0..ways).map(|way| (0..sight.ads.len()).map(|slot| set(way, slot)).collect()).collect()
 }
 
-/// The variants worth trying: the smallest change, the one that most slots want, and the largest.
-fn chosen(variants: &[(Vec<Edit>, usize)]) -> Vec<usize> {
+/// How far the texts that some edits write are from those that stand there: case does not count.
+fn distance_of_texts(job: &ClassAd, edits: &[Edit]) -> usize {
+    /// Further than any two names.
+    const FAR: usize = 1000;
+    let texts = edits.iter().filter_map(|edit| edit.texts(job));
+    texts.map(|(old, new)| near::distance(&old, new, near::allowance(&old)).unwrap_or(FAR)).sum()
+}
+
+/// The variants worth trying: the smallest change, the one that most slots want, and the largest; of texts the nearest.
+fn chosen(job: &ClassAd, variants: &[(Vec<Edit>, usize)]) -> Vec<usize> {
     let distance = |(edits, _): &(Vec<Edit>, usize)| -> f64 {
         edits
             .iter()
@@ -304,9 +377,12 @@ fn chosen(variants: &[(Vec<Edit>, usize)]) -> Vec<usize> {
             .sum()
     };
     let distances: Vec<f64> = variants.iter().map(distance).collect();
-    let all = || 0..variants.len();
+    let texts: Vec<usize> = variants.iter().map(|(edits, _)| distance_of_texts(job, edits)).collect();
+    let nearest = texts.iter().min().copied().unwrap_or(0);
+    let all = || (0..variants.len()).filter(|at| texts[*at] == nearest);
     let by_distance = |a: &usize, b: &usize| distances[*a].total_cmp(&distances[*b]);
-    let picks = [all().min_by(by_distance), all().rev().max_by_key(|at| variants[*at].1), all().max_by(by_distance)];
+    let most = (0..variants.len()).rev().max_by_key(|at| (variants[*at].1, std::cmp::Reverse(texts[*at])));
+    let picks = [all().min_by(by_distance), most, all().max_by(by_distance)];
     let mut chosen: Vec<usize> = Vec::new();
     for at in picks.into_iter().flatten() {
         if !chosen.contains(&at) {
@@ -316,7 +392,7 @@ fn chosen(variants: &[(Vec<Edit>, usize)]) -> Vec<usize> {
     chosen
 }
 
-/// The conditions of the slots of a class that fail, in the order in which they are replaced.
+/// The conditions of the slots of a class that fail, in the order in which something is written in their place.
 fn replaced<'v>(view: &'v View<'_>, class: &Class) -> Vec<&'v Condition> {
     let plan = &view.kinds.policies[class.policy].plan;
     let mut conditions: Vec<&Condition> = class.by_slot.iter().map(|at| &plan.conditions[*at]).collect();
@@ -327,17 +403,88 @@ fn replaced<'v>(view: &'v View<'_>, class: &Class) -> Vec<&'v Condition> {
     conditions
 }
 
+/// What is written in place of a condition of slots, or of a part of it.
+struct Written<'c> {
+    condition: &'c Condition,
+    /// The part that becomes another one.
+    part: Expr,
+    /// Where in it a literal is written, and which.
+    at: NodeId,
+    literal: Literal,
+}
+
+impl<'c> Written<'c> {
+    /// Leaves a condition out.
+    fn without(condition: &'c Condition) -> Self {
+        let part = condition.expr.clone();
+        Written { condition, at: part.root(), part, literal: Literal::Bool(true) }
+    }
+
+    /// The smallest change after which a condition of the slots of a class may hold: another number in a comparison, the
+    /// text that a word without quotation marks was meant to be; or it is left out.
+    fn of(view: &View<'_>, class: &Class, condition: &'c Condition) -> Self {
+        let ads = [view.kinds.all[class.kinds[0]].first as u32];
+        let sight = view.panel.sight(&ads, view.job);
+        let parts = match condition.joint {
+            Joint::Any | Joint::Choice => options(&condition.expr),
+            _ => vec![condition.expr.clone()],
+        };
+        let found = parts.into_iter().find_map(|part| {
+            let (at, literal) = compared(sight, &part)?;
+            Some(Written { condition, part, at, literal })
+        });
+        found.unwrap_or_else(|| Written::without(condition))
+    }
+
+    /// The attribute that the condition is by itself, if it is left out.
+    fn attribute(&self, slot: &ClassAd) -> Option<Name> {
+        let expr = &self.condition.expr;
+        let whole = self.at == expr.root();
+        own(expr.tree(), expr.root()).filter(|name| whole && slot.contains(*name))
+    }
+}
+
+/// The literal that a comparison of a slot with the job wants in place of its number, or of a word; and where it stands.
+fn compared(sight: Sight<'_, '_>, part: &Expr) -> Option<(NodeId, Literal)> {
+    if wish::is_fleeting(sight, Side::Row, part) {
+        return None;
+    }
+    let (slot, job) = sight.pair(Side::Row, sight.ads[0]);
+    let tree = part.tree();
+    let (op, left, right) = comparison(tree, part.root())?;
+    let scope = Scope::new(slot, sight.panel.settings).with_target(job);
+    [(left, right), (right, left)].into_iter().find_map(|(handle, other)| {
+        let (bound, off) = bound(op, handle == left)?;
+        let wanted = || constant(&scope.eval(&part.part(other)).ok()?, off);
+        let at = tree.bare(handle);
+        match tree.node(at) {
+            Node::Literal(literal) if number(literal).is_some() => {
+                wanted().filter(|wanted| number(wanted).is_some()).map(|wanted| (at, wanted))
+            }
+            Node::Attr(word) if bound == Bound::Exactly && wish::names_something(tree, other) => {
+                let nowhere = !slot.contains(*word) && !job.contains(*word) && !sight.panel.has(*word);
+                let meant = |wanted: &Literal| match wanted {
+                    Literal::Str(text) => text.eq_ignore_ascii_case(word.as_bytes()),
+                    _ => false,
+                };
+                wanted().filter(|wanted| nowhere && meant(wanted)).map(|wanted| (at, wanted))
+            }
+            _ => None,
+        }
+    })
+}
+
 /// A change of the policy of slots that only their own conditions keep away; none if no slot is won.
-fn without(view: &View<'_>, class: &Class, conditions: &[&Condition]) -> Option<Suggestion> {
+fn rewritten(view: &View<'_>, class: &Class, all: &[Written<'_>]) -> Option<Suggestion> {
     let with = |at: usize| {
         let mut slot = view.market.slots[at].ad.clone();
-        for condition in conditions {
-            match own(condition.expr.tree(), condition.expr.root()).filter(|name| slot.contains(*name)) {
+        for one in all {
+            match one.attribute(&slot) {
                 Some(name) => slot.insert(name, true),
                 None => {
-                    if let Some(expr) = slot.get(condition.holder) {
-                        let part = condition.expr.root();
-                        slot.insert_expr(condition.holder, &expr.with_literal(part, Literal::Bool(true)));
+                    if let Some(expr) = slot.get(one.condition.holder) {
+                        let changed = expr.with_literal(one.at, one.literal.clone());
+                        slot.insert_expr(one.condition.holder, &changed);
                     }
                 }
             }
@@ -348,7 +495,7 @@ fn without(view: &View<'_>, class: &Class, conditions: &[&Condition]) -> Option<
     let (mut won, mut first) = (0, None::<usize>);
     for at in &class.kinds {
         let kind = &view.kinds.all[*at];
-        if view.panel.is_foreseen() && is_apart(view, class, conditions, kind.first) {
+        if view.panel.is_foreseen() && is_apart(view, class, all, kind.first) {
             // All conditions are what they are for the first one, but those that are replaced.
             if matches(kind.first) {
                 won += kind.size;
@@ -363,25 +510,34 @@ fn without(view: &View<'_>, class: &Class, conditions: &[&Condition]) -> Option<
     }
     let first = first?;
     let slot = &view.market.slots[first].ad;
-    let change = |condition: &&Condition| {
-        let of_name = own(condition.expr.tree(), condition.expr.root()).filter(|name| slot.contains(*name));
-        let (attribute, before) = match of_name {
+    let change = |one: &Written<'_>| {
+        let (attribute, before) = match one.attribute(slot) {
             Some(name) => (name, slot.get(name).map(|expr| expr.to_string()).unwrap_or_default()),
-            None => (condition.holder, condition.expr.to_string()),
+            None => (one.condition.holder, one.part.to_string()),
         };
-        Change { of: Changed::Slot, attribute: attribute.to_string(), before, after: "true".to_owned() }
+        let after = one.part.with_literal(one.at, one.literal.clone()).to_string();
+        Change { of: Changed::Slot, attribute: attribute.to_string(), before, after }
     };
-    let changes = conditions.iter().map(change).collect();
+    let changes = all.iter().map(change).collect();
     Some(Suggestion { changes, slots: won, example: view.market.names[first].clone() })
 }
 
-/// Whether nothing else that both sides ask looks at what is replaced: then what is left is the same for all slots of a kind.
-fn is_apart(view: &View<'_>, class: &Class, conditions: &[&Condition], slot: usize) -> bool {
+/// Whether nothing else that both sides ask looks at what is replaced, nor what is written at the slot: then what is left is
+/// the same for all slots of a kind.
+fn is_apart(view: &View<'_>, class: &Class, replaced: &[Written<'_>], slot: usize) -> bool {
     let ads = [slot as u32];
     let (world, mut surveyed) = (view.panel.sight(&ads, view.job).world(), Surveyed::default());
-    let written: Vec<Key> = conditions
+    let looks = |one: &Written<'_>, surveyed: &mut Surveyed| {
+        let left_out = one.at == one.condition.expr.root();
+        let tree = one.condition.expr.tree();
+        !left_out && !world.depends(tree, one.condition.expr.root(), Side::Row, surveyed).row.is_empty()
+    };
+    if replaced.iter().any(|one| looks(one, &mut surveyed)) {
+        return false;
+    }
+    let written: Vec<Key> = replaced
         .iter()
-        .flat_map(|condition| [own(condition.expr.tree(), condition.expr.root()), Some(condition.holder)])
+        .flat_map(|one| [own(one.part.tree(), one.part.root()), Some(one.condition.holder)])
         .flatten()
         .map(Name::key)
         .collect();

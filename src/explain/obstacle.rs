@@ -104,8 +104,7 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, (market, stake): (&Market, &St
     if let Some(tally) = story.refused.as_ref().map(|refused| refused.slots).filter(|_| found.is_empty())
         && tally.prefers_its_job > 0
     {
-        let text = format!("{} slots in use that match like the jobs they run better", tally.prefers_its_job);
-        found.push(Cause::new(Reason::Rank, text));
+        found.extend(stake.keeping.iter().cloned());
     }
     found.extend(partition(story, market, asked));
     found.extend(gone(&story.taken, market, found.is_empty()));
@@ -176,9 +175,13 @@ fn not_waiting(story: &Story, market: &Market, asked: &Asked<'_>) -> Option<Caus
         }
     }
     if story.stopped.is_none() {
-        let text =
-            format!("no submitter {} takes part in the cycle: it is not advertised, or left out", asked.submitter);
-        return Some(Cause::new(Reason::LeftOut, text));
+        let unknown = || {
+            format!(
+                "no submitter {} takes part in the cycle: it is not advertised, or its ad says that it asks for nothing",
+                asked.submitter
+            )
+        };
+        return Some(Cause::new(Reason::LeftOut, story.left_out.clone().unwrap_or_else(unknown)));
     }
     None
 }

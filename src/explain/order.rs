@@ -2,57 +2,16 @@
 //!
 //! In: a snapshot. Out: the priority of every waiting job and what it is made of, if the policy orders jobs; and sentences.
 
-use hashbrown::HashMap;
-use serde::Serialize;
-
 use crate::negotiate::Snapshot;
 use crate::negotiate::outcome::Negotiation;
-use crate::pool::slot::is_slot;
-use crate::priority::Policy;
-use crate::priority::slurm::machines::partitions_of;
-use crate::priority::slurm::{Candidate, Machines, SlurmSettings, Standpoint};
 use crate::quota::story::slots;
 
-/// How a job stands in Slurm's order of all jobs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Rank {
-    /// Its partition.
-    pub partition: String,
-    /// `PriorityTier` of the partition; the highest goes first.
-    pub tier: u16,
-    /// The priority; the highest goes first.
-    pub priority: u32,
-    /// When it was submitted, epoch seconds; the earliest goes first.
-    pub submitted: i64,
-    /// The factors times their weights, whose sum it is.
-    pub factors: Vec<(&'static str, f64)>,
-}
-
-/// By what jobs are ordered.
-#[derive(Debug, Clone, Default)]
-pub enum Order {
-    /// By the priority of their submitters, a pie dealt in spins.
-    #[default]
-    Submitters,
-    /// By lots among task queues.
-    Lots,
-    /// By a priority of each job.
-    Jobs {
-        /// By the number of the job, in the partition where it stands best.
-        ranks: HashMap<String, Rank>,
-        /// The partitions that slots are in, by the name of the slot, in lower case.
-        partitions: HashMap<String, Vec<String>>,
-    },
-}
+pub use crate::priority::ranking::{Order, Rank};
 
 impl Order {
     /// The order of a snapshot's policy.
     pub fn of(snapshot: &Snapshot) -> Self {
-        match &snapshot.policy {
-            Policy::Condor => Self::Submitters,
-            Policy::Dirac(_) => Self::Lots,
-            Policy::Slurm(settings) => ranked(snapshot, settings),
-        }
+        snapshot.policy.ranking(&snapshot.slots, &snapshot.jobs, &snapshot.settings())
     }
 
     /// Whether the visits of a cycle tell which submitter goes first.
@@ -151,51 +110,6 @@ impl Rank {
 
 fn rounded(value: f64) -> String {
     slots((value * 100.0).round() / 100.0)
-}
-
-fn ranked(snapshot: &Snapshot, slurm: &SlurmSettings) -> Order {
-    let settings = snapshot.settings();
-    let machines = Machines::of(snapshot.slots.iter().filter(|ad| is_slot(ad)), slurm.conf(), &settings);
-    let figures = Standpoint::figures(slurm, &machines);
-    let standpoint = Standpoint::new(slurm, &machines, slurm.tree(), &figures);
-    let mut ranks: HashMap<String, Rank> = HashMap::new();
-    for candidate in snapshot.jobs.iter().flat_map(|ad| standpoint.candidates(ad, &settings)) {
-        let rank = rank(&standpoint, &candidate);
-        let known = ranks.entry(candidate.id.to_string()).or_insert_with(|| rank.clone());
-        if (rank.tier, rank.priority) > (known.tier, known.priority) {
-            *known = rank;
-        }
-    }
-    let name = |ad: &crate::ad::ClassAd| {
-        let name = ad.constant("Name")?;
-        Some(String::from_utf8_lossy(name.as_bytes()?).into_owned())
-    };
-    let partitions =
-        snapshot.slots.iter().filter_map(|ad| Some((name(ad)?, partitions_of(ad, slurm.conf(), &settings)))).collect();
-    Order::Jobs { ranks, partitions }
-}
-
-fn rank(standpoint: &Standpoint<'_>, candidate: &Candidate) -> Rank {
-    let terms = standpoint.terms(candidate);
-    let parts = &terms.weighted;
-    let factors = vec![
-        ("age", parts.age),
-        ("association", parts.association),
-        ("fair share", parts.fair_share),
-        ("job size", parts.job_size),
-        ("partition", parts.partition),
-        ("QOS", parts.qos),
-        ("resources", parts.tres.iter().fold(0.0, |sum, (_, value)| sum + value)),
-        ("site", candidate.facts.site as f64),
-        ("nice", -(candidate.facts.nice as f64)),
-    ];
-    Rank {
-        partition: candidate.partition.clone(),
-        tier: candidate.tier,
-        priority: terms.priority,
-        submitted: candidate.submitted,
-        factors,
-    }
 }
 
 #[cfg(test)]

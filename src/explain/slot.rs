@@ -11,18 +11,24 @@ use crate::explain::causes::{Cause, Reason};
 use crate::explain::clauses::{Clause, Joint, Plan, Truth, truth};
 use crate::explain::decide::leaves;
 use crate::explain::kinds::{Kind, Kinds};
+use crate::explain::left_out;
 use crate::explain::names::references;
 use crate::explain::panel::Panel;
+use crate::explain::prose::prose;
+use crate::explain::rank::Keeps;
 use crate::explain::{Market, tally};
 use crate::name::Name;
 use crate::negotiate::Outcome;
 use crate::negotiate::Snapshot;
 use crate::negotiate::candidate::Tier;
 use crate::negotiate::outcome::Match;
+use crate::negotiate::preemption::Objection;
 use crate::negotiate::scene::scene;
 use crate::pool::facts::Facts;
 use crate::queue::Job;
 use crate::queue::job::Activity;
+use crate::syntax::expr::Expr;
+use crate::syntax::literal::Literal;
 use crate::value::Value;
 
 /// Why a slot is idle, or who got it.
@@ -137,11 +143,14 @@ pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &s
         matching: kinds.count(Kind::matches),
         clauses: plan.counted(kinds.all.iter().map(|kind| (kind.one.as_slice(), kind.size))),
         refused_by: refusals(&kinds),
-        candidates: candidates(outcome, &idle, &matching, &subject.name),
+        candidates: candidates(market, snapshot, outcome, (&idle, &matching), &subject.name),
         matched,
     };
     let preempting = preempting(market, snapshot, &subject, &explanation, &idle, &matching);
-    explanation.causes = causes(&explanation, &subject, market, preempting);
+    let matching_jobs: Vec<&ClassAd> =
+        idle.iter().zip(&matching).filter(|(_, matches)| **matches).map(|((ad, ..), _)| *ad).collect();
+    let constrained = left_out::jobs(&market.rules, settings, &matching_jobs, "jobs that match");
+    explanation.causes = causes(&explanation, &subject, market, (constrained, preempting));
     Some(explanation)
 }
 
@@ -163,7 +172,17 @@ fn refusals(kinds: &Kinds) -> Vec<(String, usize)> {
     counts
 }
 
-fn candidates(outcome: &Outcome, idle: &[(&ClassAd, String, String)], matching: &[bool], name: &str) -> Vec<Candidate> {
+fn candidates(
+    market: &Market,
+    snapshot: &Snapshot,
+    outcome: &Outcome,
+    (idle, matching): (&[(&ClassAd, String, String)], &[bool]),
+    name: &str,
+) -> Vec<Candidate> {
+    let absent = |submitter: &str| {
+        let out = left_out::submitter(snapshot, &market.rules, &market.settings, submitter);
+        out.map_or_else(|| "took no part in the cycle".to_owned(), |(_, text)| prose(&text))
+    };
     let jobs = || idle.iter().zip(matching).filter(|(_, matches)| **matches).map(|(job, _)| job);
     let got: hashbrown::HashMap<&str, &str> =
         outcome.matches.iter().map(|made| (made.job.as_str(), made.slot.as_str())).collect();
@@ -176,8 +195,7 @@ fn candidates(outcome: &Outcome, idle: &[(&ClassAd, String, String)], matching: 
             .submitters
             .iter()
             .find(|line| line.submitter == submitter)
-            .map_or("took no part in the cycle", |line| line.stopped.as_str())
-            .to_owned(),
+            .map_or_else(|| absent(&submitter), |line| line.stopped.as_str().to_owned()),
         submitter,
     };
     tally(jobs().map(|(_, submitter, _)| submitter.clone())).into_iter().take(20).map(candidate).collect()
@@ -220,9 +238,9 @@ fn preempting(
     if asking.is_empty() {
         return uses("and only its own jobs match".to_owned());
     }
-    let Some(expr) = &market.rules.preemption.requirements else {
-        return uses("and there is no PREEMPTION_REQUIREMENTS that would let others displace them".to_owned());
-    };
+    let preemption = &market.rules.preemption;
+    let always = Expr::literal(Literal::Bool(true));
+    let expr = preemption.requirements.as_ref().unwrap_or(&always);
     let pairs: Vec<(&ClassAd, &[u8])> = asking.iter().map(|(ad, who, _)| (*ad, who.as_bytes())).collect();
     let Ok((_, askers)) = scene(snapshot, &pairs) else { return Vec::new() };
     let name = Name::new("PREEMPTION_REQUIREMENTS");
@@ -231,12 +249,21 @@ fn preempting(
     let plan = Plan::of(&with, name);
     let mut allowed: Vec<&str> = Vec::new();
     let mut terms: Vec<(String, Vec<String>, usize)> = Vec::new();
+    let mut kept: Vec<String> = Vec::new();
     for (asker, (_, who, _)) in askers.iter().zip(&asking) {
         let scope = Scope::new(&with, &market.settings).with_target(&asker.ad);
         let row: Vec<Truth> = plan.conditions.iter().map(|condition| truth(scope, &condition.expr)).collect();
-        if row.first() == Some(&Truth::True) {
-            allowed.push(who);
-            continue;
+        let pair = (user.as_bytes(), who.as_bytes());
+        match preemption.ground(subject.ad, &asker.ad, pair, false, &market.settings) {
+            Err(Objection::Requirements) => {}
+            Err(Objection::Rank) => {
+                kept.push(Keeps::of(subject.ad, &asker.ad, &market.settings).told(who));
+                continue;
+            }
+            _ => {
+                allowed.push(who);
+                continue;
+            }
         }
         for (at, _) in leaves(&plan, &row, 0) {
             let expr = &plan.conditions[at].expr;
@@ -263,9 +290,11 @@ fn preempting(
     if !allowed.is_empty() {
         let whose = allowed.iter().take(3).copied().collect::<Vec<_>>().join(", ");
         return uses(format!(
-            "PREEMPTION_REQUIREMENTS is true for jobs of {whose}, which did not need it or may not take it"
+            "and it may be pre-empted for jobs of {whose}, which did not need it or may take no more"
         ));
     }
+    kept.dedup();
+    let by_rank = kept.into_iter().take(3).map(|text| Cause::new(Reason::Rank, format!("{user} uses it, and {text}")));
     terms.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
     let term = |(text, values, count): (String, Vec<String>, usize)| {
         let values = if values.is_empty() { values.concat() } else { format!(" ({})", values.join(", ")) };
@@ -276,11 +305,17 @@ fn preempting(
         );
         Cause::new(Reason::PreemptionRequirements, text)
     };
-    terms.into_iter().take(3).map(term).collect()
+    by_rank.chain(terms.into_iter().take(3).map(term)).collect()
 }
 
-fn causes(found: &SlotExplanation, subject: &Subject<'_>, market: &Market, preempting: Vec<Cause>) -> Vec<Cause> {
+fn causes(
+    found: &SlotExplanation,
+    subject: &Subject<'_>,
+    market: &Market,
+    (constrained, preempting): (Option<String>, Vec<Cause>),
+) -> Vec<Cause> {
     let mut causes = Vec::new();
+    let constrained = constrained.map(|text| Cause::new(Reason::LeftOut, text));
     if let Some(constraint) = market.rules.slots.as_ref().filter(|_| subject.left_out) {
         let text = format!("left out by NEGOTIATOR_SLOT_CONSTRAINT: `{constraint}` is not true");
         causes.push(Cause::new(Reason::LeftOut, text));
@@ -335,6 +370,7 @@ fn causes(found: &SlotExplanation, subject: &Subject<'_>, market: &Market, preem
             causes.push(Cause::new(Reason::NeverTrue, text));
         }
     } else {
+        causes.extend(constrained);
         causes.extend(preempting);
         for one in found.candidates.iter().take(4) {
             let text = format!(

@@ -3,9 +3,11 @@
 //! In: a view of a job. Out: plain data, so that the slots themselves may go into the cycle.
 
 use crate::ad::ClassAd;
+use crate::explain::causes::Cause;
 use crate::explain::clauses::{Clause, Condition, Plan, Truth};
 use crate::explain::limit::{LimitStand, limits};
 use crate::explain::panel::Panel;
+use crate::explain::rank::keeping;
 use crate::explain::view::View;
 use crate::name::Name;
 use crate::program::Side;
@@ -17,6 +19,8 @@ pub struct Stake {
     pub(super) usable: Vec<usize>,
     /// The conditions of `PREEMPTION_REQUIREMENTS`, for the slots in use that match and that it refused.
     pub(super) preemption: Vec<Clause>,
+    /// Why slots in use that match keep what they run, for their `Rank`.
+    pub(super) keeping: Vec<Cause>,
     /// The concurrency limits the job asks for, as they are held.
     pub(super) limits: Vec<LimitStand>,
 }
@@ -25,7 +29,12 @@ impl Stake {
     /// What a job of a submitter has at stake.
     pub fn of(view: &View<'_>, submitter: &str) -> Self {
         let usable = view.matching();
-        Stake { preemption: preemption(view, submitter, &usable), limits: limits(view.market, view.job), usable }
+        Stake {
+            preemption: preemption(view, submitter, &usable),
+            keeping: keeping(view.market, view.job, submitter, &usable),
+            limits: limits(view.market, view.job),
+            usable,
+        }
     }
 }
 

@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::explain::left_out;
+use crate::explain::prose::prose;
 use crate::explain::turn::{Turn, ceiling, turns};
 use crate::negotiate::outcome::Rejection;
-use crate::negotiate::summary::Summary;
+use crate::negotiate::rules::Rules;
+use crate::negotiate::summary::{Stopped, Summary};
 use crate::negotiate::{Outcome, Snapshot};
-use crate::priority::{Passed, Policy};
+use crate::priority::Passed;
+use crate::priority::ranking::Key;
+use crate::queue::Submitter;
 use crate::quota::story::slots;
 
 /// How a share came about, and what became of it.
@@ -29,9 +34,14 @@ pub struct ShareStory {
     pub steps: Vec<String>,
 }
 
-/// Tells the story of a submitter; none if it took no part.
+/// Tells the story of a submitter; none if there is no such submitter.
 pub fn story(outcome: &Outcome, snapshot: &Snapshot, name: &str) -> Option<ShareStory> {
-    let place = outcome.submitters.iter().position(|line| line.submitter.eq_ignore_ascii_case(name))?;
+    let settings = snapshot.settings();
+    let rules = Rules::read(&snapshot.config, &settings).ok()?;
+    let Some(place) = outcome.submitters.iter().position(|line| line.submitter.eq_ignore_ascii_case(name)) else {
+        let (one, text) = left_out::submitter(snapshot, &rules, &settings, name)?;
+        return Some(absent(&one, &text));
+    };
     let summary = outcome.submitters[place].clone();
     let turns = turns(outcome, &summary.submitter);
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
@@ -49,11 +59,33 @@ pub fn story(outcome: &Outcome, snapshot: &Snapshot, name: &str) -> Option<Share
         turns,
         summary,
     };
-    story.steps = steps(&story, outcome, &snapshot.policy);
+    story.steps = steps(&story, outcome, snapshot.policy.key());
+    let constrained = left_out::jobs_of(snapshot, &rules, &settings, &story.summary.submitter);
+    if let Some(text) = constrained {
+        story.steps.insert(1, prose(&text));
+    }
     Some(story)
 }
 
-fn steps(story: &ShareStory, outcome: &Outcome, policy: &Policy) -> Vec<String> {
+/// The story of a submitter that a constraint leaves out.
+fn absent(one: &Submitter, text: &str) -> ShareStory {
+    let summary = Summary {
+        submitter: one.name.to_string(),
+        priority: None,
+        share: None,
+        limit: None,
+        running: one.running,
+        idle: one.idle,
+        matched: 0,
+        weight: 0.0,
+        stopped: Stopped::LeftOut,
+    };
+    let says = format!("it says that {} jobs are idle and {} run", one.idle, one.running);
+    let steps = vec![says, prose(text)];
+    ShareStory { summary, ceiling: None, before: Vec::new(), turns: Vec::new(), refusals: Vec::new(), steps }
+}
+
+fn steps(story: &ShareStory, outcome: &Outcome, key: Key) -> Vec<String> {
     let line = &story.summary;
     let mut steps = vec![format!("it says that {} jobs are idle and {} run", line.idle, line.running)];
     let Some(priority) = line.priority else {
@@ -62,12 +94,12 @@ fn steps(story: &ShareStory, outcome: &Outcome, policy: &Policy) -> Vec<String> 
     };
     let place = story.before.len() + 1;
     let first = story.before.first().map(|first| format!(", behind {first}")).unwrap_or_default();
-    steps.push(match policy {
-        Policy::Condor => format!("its priority is {priority:.2}; lower is better: it is served in place {place}{first}"),
-        Policy::Dirac(_) => {
+    steps.push(match key {
+        Key::Submitters => format!("its priority is {priority:.2}; lower is better: it is served in place {place}{first}"),
+        Key::Lots => {
             format!("its task queues have priority {priority:.2}; slots draw lots, and the higher it is, the likelier they are drawn")
         }
-        Policy::Slurm(_) => format!(
+        Key::Jobs => format!(
             "its fair-share factor is {:.2}; higher is better: it is one factor of the priority of each job, by which jobs are served",
             1.0 - priority
         ),
@@ -84,7 +116,7 @@ fn steps(story: &ShareStory, outcome: &Outcome, policy: &Policy) -> Vec<String> 
         let group = turn.group.as_ref().map(|group| format!(" for {group}")).unwrap_or_default();
         let mut text = format!("turn {} (pie {}, spin {}{group}): ", turn.turn, turn.pie, turn.spin);
         // The sum is that of all who are in the pie, which the visits show unless somebody has none.
-        if at == 0 && *policy == Policy::Condor && sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
+        if at == 0 && key == Key::Submitters && sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
             text.push_str(&format!(
                 "1/{priority:.2} of the sum {sum:.4} of all is a share of {:.1}%",
                 turn.share * 100.0

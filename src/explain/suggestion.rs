@@ -6,6 +6,8 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Changed {
+    /// A name, a text or a comparison of the job becomes what was meant by it.
+    Meant,
     /// An attribute of the job gets another value.
     Job,
     /// A constant in an expression of the job becomes another.

@@ -5,16 +5,18 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::expression::{Found, Question, Role, is_unit, parsed, unparsed};
+use super::knobs::RELEASE;
 use super::universe::Universe;
 use super::{Alarm, Edit, Excerpt};
 use crate::ad::ClassAd;
-use crate::analysis::evaluate::{Analysis, unknown};
+use crate::analysis::evaluate::Analysis;
 use crate::analysis::facts::{Reference, Side};
 use crate::analysis::values::{Truths, Values};
 use crate::error::{Finding, Severity};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::expr::{Expr, Node};
+use crate::syntax::literal::Literal;
 use crate::syntax::operator::BinaryOp;
 use crate::syntax::parse::{ParseOptions, parse_expr, parse_prefix};
 use crate::syntax::token::{Quoting, is_space};
@@ -46,13 +48,25 @@ const CONDITIONS: &[&str] = &[
     "onexitremove",
     "leavejobinqueue",
     "withinresourcelimits",
-    "cronminute",
 ];
 
 /// What an attribute of an ad is for.
 fn role(name: Name, slot: bool) -> Role {
     let folded = name.folded();
-    Role { condition: CONDITIONS.iter().any(|known| known.as_bytes() == folded), looks_at_jobs: slot }
+    if folded == b"periodicrelease" {
+        return RELEASE;
+    }
+    let condition = CONDITIONS.iter().any(|known| known.as_bytes() == folded);
+    Role { condition, looks_at_jobs: slot, there: &[] }
+}
+
+/// Whether the value of an attribute is a constant that may well stand there.
+fn is_plain(name: Name, expr: &Expr) -> bool {
+    match expr.node() {
+        Node::Literal(Literal::Bool(_) | Literal::Int(_) | Literal::Real(_) | Literal::RelTime(_)) => true,
+        Node::Literal(_) => !role(name, false).condition,
+        _ => false,
+    }
 }
 
 /// Whether an ad is a slot's: it says so, or has what only slots have.
@@ -146,8 +160,7 @@ impl AdLinter {
                 let defined = |name: Name| ad.contains(name);
                 let role = role(line.name, slot);
                 let universe = self.universe.as_deref();
-                let question =
-                    Question { text: &line.text, quoting, role, defined: &defined, base: &unknown, universe };
+                let question = Question { defined: &defined, universe, ..Question::of(&line.text, quoting, role) };
                 found.extend(parsed(&question, expr));
             }
             let given = self.give(file, line, found, &mut known.given);
@@ -216,7 +229,7 @@ impl AdLinter {
     pub fn ad(&mut self, file: &Arc<str>, ad: &ClassAd) {
         self.ads += 1;
         for (name, expr) in ad.iter() {
-            if matches!(expr.node(), Node::Literal(_)) {
+            if is_plain(name, &expr) {
                 continue;
             }
             let text = expr.to_text(crate::syntax::print::Style::New);
@@ -247,7 +260,7 @@ impl AdLinter {
         let tree = whole.tree();
         let Node::Ad(run) = *tree.node(whole.root()) else { return };
         for &(name, id) in tree.ad(run) {
-            let Some(span) = tree.span(id).filter(|_| !matches!(tree.node(id), Node::Literal(_))) else { continue };
+            let Some(span) = tree.span(id).filter(|_| !is_plain(name, &whole.part(id))) else { continue };
             let range = span.range();
             let Some(part) = text.get(range.clone()) else { continue };
             let before = &text[..range.start];
@@ -346,7 +359,7 @@ fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut Clas
             if let Some(at) = rest.iter().position(|byte| !is_space(*byte)) {
                 faults.push(ignored(text, read + at, &options));
             }
-            if faults.is_empty() && matches!(expr.node(), Node::Literal(_)) {
+            if faults.is_empty() && is_plain(name, &expr) {
                 return None;
             }
             Some(place(Some(expr), faults))
@@ -435,6 +448,13 @@ mod tests {
         assert_eq!(found("A = 1 +\n\nB = x = 5"), ["syntax 1:8 +0", "assignment 3:7 +0"]);
         assert_eq!(found("A = \"x\" junk"), ["ignored-text 1:9 +0"]);
         assert_eq!(found("A = $(X)"), ["leftover-macro 1:5 +0"]);
+    }
+
+    #[test]
+    fn conditions_that_are_no_conditions_are_told() {
+        assert_eq!(found("Requirements = \"yes\""), ["always-error 1:16 +0"]);
+        assert_eq!(found("Start = undefined\nCpus = undefined\nName = \"x\""), ["always-undefined 1:9 +0"]);
+        assert_eq!(found("Requirements = true\nStart = 1"), Vec::<String>::new());
     }
 
     #[test]

@@ -5,8 +5,14 @@ const ALWAYS: &[&str] = &[
     "activity",
     "arch",
     "clusterid",
+    "committedtime",
+    "completiondate",
     "cpus",
+    "cumulativesuspensiontime",
     "disk",
+    "enteredcurrentstatus",
+    // Every job begins with `false`.
+    "exitbysignal",
     "filesystemdomain",
     "globaljobid",
     "jobprio",
@@ -16,15 +22,23 @@ const ALWAYS: &[&str] = &[
     "memory",
     "mytype",
     "name",
+    "numjobcompletions",
+    "numjobstarts",
+    "numrestarts",
+    "numsystemholds",
     "opsys",
     "owner",
     "procid",
+    "remotesyscpu",
+    "remoteusercpu",
+    "remotewallclocktime",
     "requestcpus",
     "requestdisk",
     "requestmemory",
     "requirements",
     "slotid",
     "state",
+    "totalsuspensions",
     "uiddomain",
     "user",
     "qdate",
@@ -157,6 +171,37 @@ pub(super) fn is_known(name: &[u8]) -> bool {
 /// Whether an attribute (lower case) is always there.
 pub(super) fn is_always_there(name: &[u8]) -> bool {
     listed(ALWAYS, name)
+}
+
+/// What the value of an attribute says about another one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Witness {
+    /// The other is there when this one is this number.
+    Is(i32),
+    /// When it is true.
+    True,
+    /// When it is false.
+    False,
+    /// When it is there.
+    There,
+}
+
+/// Attributes of jobs that are there when another one says so.
+const ALONG: &[(&str, &str, Witness)] = &[
+    ("holdreason", "JobStatus", Witness::Is(5)),
+    ("holdreasoncode", "JobStatus", Witness::Is(5)),
+    ("holdreasonsubcode", "JobStatus", Witness::Is(5)),
+    ("holdreason", "HoldReasonCode", Witness::There),
+    ("holdreasonsubcode", "HoldReasonCode", Witness::There),
+    ("holdreasoncode", "HoldReasonSubCode", Witness::There),
+    ("exitcode", "ExitBySignal", Witness::False),
+    ("exitsignal", "ExitBySignal", Witness::True),
+];
+
+/// What says that an attribute (lower case) is there: another attribute, and by what value.
+pub(super) fn witnesses(name: &[u8]) -> impl Iterator<Item = (&'static str, Witness)> {
+    let of = ALONG.iter().filter(move |(along, ..)| along.as_bytes() == name);
+    of.map(|(_, attribute, witness)| (*attribute, *witness))
 }
 
 /// Whether an attribute (lower case) differs from job to job.

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::attributes::OF_GROUP;
-use super::expression::{Found, Question, Role, lint as lint_expression};
+use super::expression::{Found, Question, Role, lint as lint_expression, quoted};
+use super::knobs::{ADVERTISED, advertised, bare, requirements_of_transform, role, sees_one_ad};
+use super::placing::Standing;
 use super::universe::Universe;
 use super::{Alarm, Edit, Excerpt, LineStarts, unknowns};
-use crate::analysis::evaluate::{OPEN, unknown};
 use crate::analysis::facts::{Reference, Side};
 use crate::config::check::{Diagnostic, check};
-use crate::config::facts::UNKNOWN;
 use crate::config::history::{Assigned, assigned};
-use crate::config::knob::{self, Kind};
+use crate::config::knob;
 use crate::config::setting::Settings;
 use crate::config::{Config, ConfigError, Definition, Place, Source};
 use crate::error::{Finding, Severity};
@@ -22,63 +22,6 @@ use crate::quota::{GroupTree, QuotaSettings};
 use crate::span::Span;
 use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::token::Quoting;
-
-/// Knobs of other daemons that hold expressions, and what they are for.
-const POLICIES: &[(&str, Role)] = &[
-    ("START", SLOT_CONDITION),
-    ("RANK", SLOT_VALUE),
-    ("PREEMPT", SLOT_CONDITION),
-    ("SUSPEND", SLOT_CONDITION),
-    ("CONTINUE", SLOT_CONDITION),
-    ("KILL", SLOT_CONDITION),
-    ("WANT_SUSPEND", SLOT_CONDITION),
-    ("WANT_VACATE", SLOT_CONDITION),
-    ("WANT_HOLD", SLOT_CONDITION),
-    ("IS_OWNER", SLOT_CONDITION),
-    ("MAXJOBRETIREMENTTIME", SLOT_VALUE),
-    ("SYSTEM_PERIODIC_HOLD", CONDITION),
-    ("SYSTEM_PERIODIC_REMOVE", CONDITION),
-    ("SYSTEM_PERIODIC_RELEASE", CONDITION),
-    ("SYSTEM_PERIODIC_VACATE", CONDITION),
-    ("START_LOCAL_UNIVERSE", CONDITION),
-    ("START_SCHEDULER_UNIVERSE", CONDITION),
-    ("DEFRAG_REQUIREMENTS", CONDITION),
-    ("DEFRAG_WHOLE_MACHINE_EXPR", CONDITION),
-];
-
-const CONDITION: Role = Role { condition: true, looks_at_jobs: false };
-const VALUE: Role = Role { condition: false, looks_at_jobs: false };
-const SLOT_CONDITION: Role = Role { condition: true, looks_at_jobs: true };
-const SLOT_VALUE: Role = Role { condition: false, looks_at_jobs: true };
-
-/// Knobs that other daemons read, whose expression sees one ad only.
-const ONE_AD: [&str; 5] = [
-    "NEGOTIATOR_SLOT_CONSTRAINT",
-    "NEGOTIATOR_SUBMITTER_CONSTRAINT",
-    "NEGOTIATOR_JOB_CONSTRAINT",
-    "NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT",
-    "GROUP_SORT_EXPR",
-];
-
-/// What an expression of a knob is for; `None` for other knobs.
-fn role(name: &[u8]) -> Option<Role> {
-    let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
-    if let Some((_, role)) = POLICIES.iter().find(|(known, _)| *known == upper) {
-        return Some(*role);
-    }
-    let knob = knob::find(name).filter(|knob| knob.kind == Kind::Expression)?;
-    Some(match knob.name {
-        "PREEMPTION_REQUIREMENTS" => SLOT_CONDITION,
-        "PREEMPTION_RANK" | "NEGOTIATOR_PRE_JOB_RANK" | "NEGOTIATOR_POST_JOB_RANK" => SLOT_VALUE,
-        name if name.ends_with("_CONSTRAINT") => CONDITION,
-        _ => VALUE,
-    })
-}
-
-/// Whether a knob, perhaps with the prefix of a daemon, holds an expression.
-pub fn is_expression(name: &[u8]) -> bool {
-    role(Linter::bare(name)).is_some()
-}
 
 /// What is wrong with a configuration that was read.
 pub fn lint(config: &Config) -> Vec<Alarm> {
@@ -91,7 +34,7 @@ pub fn lint_beside(config: &Config, universe: Option<&Universe>) -> Vec<Alarm> {
     let config = &config.without_facts();
     let sources: HashMap<&str, (&Source, LineStarts)> =
         config.sources().iter().map(|source| (&*source.name, (source, LineStarts::of(&source.text)))).collect();
-    let mut linter = Linter { config, sources, alarms: Vec::new(), universe };
+    let mut linter = Linter { config, sources, alarms: Vec::new(), universe, advertised: advertised(config) };
     for diagnostic in check(config) {
         // Expressions are looked at below, with more to say.
         if diagnostic.code != "syntax" {
@@ -119,7 +62,7 @@ pub fn lint_beside(config: &Config, universe: Option<&Universe>) -> Vec<Alarm> {
 pub fn refusal(config: &Config, error: &ConfigError) -> Alarm {
     let sources =
         config.sources().iter().map(|source| (&*source.name, (source, LineStarts::of(&source.text)))).collect();
-    let mut linter = Linter { config, sources, alarms: Vec::new(), universe: None };
+    let mut linter = Linter { config, sources, alarms: Vec::new(), universe: None, advertised: Vec::new() };
     linter.diagnostic(&Diagnostic::error(error.clone()).coded("bad-value"));
     linter.alarms.remove(0)
 }
@@ -129,6 +72,8 @@ struct Linter<'c> {
     sources: HashMap<&'c str, (&'c Source, LineStarts)>,
     alarms: Vec<Alarm>,
     universe: Option<&'c Universe>,
+    /// Names, upper case, that lists put into ads.
+    advertised: Vec<Vec<u8>>,
 }
 
 impl<'c> Linter<'c> {
@@ -175,39 +120,54 @@ impl<'c> Linter<'c> {
         }
     }
 
-    /// The name of a knob without the prefix of a daemon.
-    fn bare(name: &[u8]) -> &[u8] {
-        const DAEMONS: [&[u8]; 5] = [b"NEGOTIATOR", b"STARTD", b"SCHEDD", b"COLLECTOR", b"TOOL"];
-        match memchr::memchr(b'.', name) {
-            Some(dot) if DAEMONS.iter().any(|daemon| daemon.eq_ignore_ascii_case(&name[..dot])) => &name[dot + 1..],
-            _ => name,
+    /// Looks at the value of a knob that is an expression.
+    fn expression(&mut self, name: &[u8]) {
+        let Some(definition) = self.config.assignment(name) else { return };
+        let bare = bare(name);
+        let is_advertised = || self.advertised.binary_search(&bare.to_ascii_uppercase()).is_ok();
+        if let Some(role) = role(bare).or_else(|| is_advertised().then_some(ADVERTISED)) {
+            let Ok(text) = self.config.expansion(name, definition.raw) else { return };
+            let source = definition.place.and_then(|place| self.sources.get(&*place.file));
+            let standing = Standing::new(self.config, source, &definition, name, &text);
+            self.judge(name, &definition, (&text, &standing, 0), role);
+        } else if let Some((range, role)) = requirements_of_transform(bare, definition.raw) {
+            let source = definition.place.and_then(|place| self.sources.get(&*place.file));
+            let standing = Standing::new(self.config, source, &definition, name, definition.raw);
+            self.judge(name, &definition, (&definition.raw[range.clone()], &standing, range.start), role);
         }
     }
 
-    fn expression(&mut self, name: &[u8]) {
-        let bare = Self::bare(name);
-        let Some(role) = role(bare) else { return };
-        let Some(definition) = self.config.assignment(name) else { return };
-        let Ok(text) = self.config.expansion(name, definition.raw) else { return };
+    /// Looks at an expression that stands at an offset of a value.
+    fn judge(
+        &mut self,
+        name: &[u8],
+        definition: &Definition<'_>,
+        (text, standing, offset): (&[u8], &Standing<'_>, usize),
+        role: Role,
+    ) {
         if text.trim_ascii().is_empty() {
             return;
         }
-        let open = unknowns::marked(&text);
-        let text = open.as_deref().unwrap_or(&text);
-        let (defined, universe) = (unknowns::is_fact, self.universe);
-        let question = Question { text, quoting: Quoting::Old, role, defined: &defined, base: &unknown, universe };
+        let open = unknowns::marked(text);
+        let text = open.as_deref().unwrap_or(text);
+        let made = standing.made();
+        let question = Question {
+            defined: &unknowns::is_fact,
+            universe: self.universe,
+            made: &made,
+            ..Question::of(text, Quoting::Old, role)
+        };
         let mut found = lint_expression(&question);
-        let upper = String::from_utf8_lossy(bare).to_ascii_uppercase();
-        unseen(&upper, text, &mut found);
+        unseen(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase(), text, &mut found);
         if open.is_some() {
-            unknowns::retain(text, &defined, &mut found);
+            unknowns::retain(text, &unknowns::is_fact, &mut found);
         }
-        if found.iter().any(|found| matches!(found.code, "syntax" | "size-suffix")) && self.undefined(name, &definition)
+        if found.iter().any(|found| matches!(found.code, "syntax" | "size-suffix")) && self.undefined(name, definition)
         {
             return;
         }
         for found in found {
-            self.found(name, &definition, text, found);
+            self.found(name, standing, (text, offset), found);
         }
     }
 
@@ -232,40 +192,39 @@ impl<'c> Linter<'c> {
         !undefined.is_empty()
     }
 
-    /// An alarm about an expression: in the line, if it stands there as it is, otherwise in the expanded text.
-    fn found(&mut self, name: &[u8], definition: &Definition<'_>, text: &[u8], found: Found) {
+    /// An alarm about an expression, where what it is about stands in the file: for what came from a macro, the
+    /// reference to it.
+    fn found(&mut self, name: &[u8], standing: &Standing<'_>, (text, offset): (&[u8], usize), found: Found) {
         let subject = Some(String::from_utf8_lossy(name).into_owned());
-        let certain = found.is_certain();
+        let edit = found
+            .finding
+            .fix
+            .as_ref()
+            .filter(|_| found.is_certain() && standing.is_written())
+            .map(|fix| Edit { range: standing.in_file(fix.span.shifted(offset)), text: fix.text.clone() });
         let Found { code, mut finding } = found;
-        if memchr::memmem::find(text, &UNKNOWN.as_bytes()[1..]).is_some() {
-            finding.message = unknowns::shown(&finding.message);
-            finding.help = finding.help.as_deref().map(unknowns::shown);
-        }
-        let place = definition.place.cloned().unwrap_or_else(|| Place::outside("the built-in defaults"));
-        let verbatim = definition.value.filter(|_| definition.verbatim && definition.raw == text);
-        let Some(((line, column), (whole, start))) = verbatim.and_then(|value| {
-            let place = Place { file: Arc::clone(&place.file), line: value.0, column: value.1 };
-            Some((value, self.line(&place)?))
-        }) else {
-            let mut text = text.to_vec();
-            text.iter_mut().filter(|byte| **byte == OPEN).for_each(|byte| *byte = UNKNOWN.as_bytes()[0]);
-            let excerpt = Excerpt { file: Arc::clone(&place.file), line: place.line.into(), column: 1, text };
-            let expanded = "this is the value after expansion";
-            let help = match finding.help {
-                Some(help) => format!("{help}; {expanded}"),
-                None => expanded.to_owned(),
-            };
-            let finding = Finding { help: Some(help), fix: None, ..finding };
-            self.alarms.push(Alarm { code, finding, excerpt, subject, repeated: 0, edit: None });
-            return;
-        };
-        let offset = column as usize - 1;
-        let edit = finding.fix.as_ref().filter(|_| certain).map(|fix| {
-            let range = fix.span.range();
-            Edit { range: start + offset + range.start..start + offset + range.end, text: fix.text.clone() }
+        finding.message = unknowns::shown(&finding.message);
+        finding.help = finding.help.as_deref().map(unknowns::shown);
+        finding.fix = None;
+        let place = |span: Span| standing.span(span.shifted(offset).range());
+        let (span, gives) = place(finding.span);
+        let read = gives.map(|gives| {
+            let end = gives.end.min(text.len());
+            let part = unknowns::shown(&quoted(text, Span::new(gives.start.min(end), end)));
+            format!("after expansion: `{part}`")
         });
-        let excerpt = Excerpt { file: Arc::clone(&place.file), line: line.into(), column: 1, text: whole.to_vec() };
-        self.alarms.push(Alarm { code, finding: finding.shifted(offset), excerpt, subject, repeated: 0, edit });
+        finding.related =
+            finding.related.take().map(|(span, why)| (place(span).0, why)).filter(|(other, _)| *other != span);
+        if let Some(read) = read {
+            if finding.related.is_none() && standing.is_somewhere() {
+                finding.related = Some((span, read));
+            } else {
+                finding.help = Some(finding.help.map_or_else(|| read.clone(), |help| format!("{help}; {read}")));
+            }
+        }
+        finding.span = span;
+        let excerpt = standing.excerpt();
+        self.alarms.push(Alarm { code, finding, excerpt, subject, repeated: 0, edit });
     }
 
     /// What the division among groups finds odd.
@@ -276,7 +235,7 @@ impl<'c> Linter<'c> {
             // What names are wrong was said already.
             let known = |alarm: &Alarm| {
                 let same = warning.place.as_ref().is_some_and(|place| {
-                    u64::from(place.line) == alarm.excerpt.line && *place.file == *alarm.excerpt.file
+                    u64::from(place.line) == alarm.place().0.line && *place.file == *alarm.excerpt.file
                 });
                 same && matches!(alarm.code, "undeclared-group" | "obsolete-knob" | "unseen-attribute" | "unknown-knob")
             };
@@ -295,9 +254,9 @@ impl<'c> Linter<'c> {
             let mut last: BTreeMap<Vec<u8>, Assigned> = BTreeMap::new();
             for one in assigned(source) {
                 let upper = one.name.to_ascii_uppercase();
-                let bare = Self::bare(&upper);
+                let known = bare(&upper);
                 let is_knob =
-                    knob::find(bare).is_some() || role(bare).is_some() || self.config.built_in(bare).is_some();
+                    knob::find(known).is_some() || role(known).is_some() || self.config.built_in(known).is_some();
                 let own = [b"$(", upper.as_slice()].concat();
                 let refers = memchr::memmem::find(&one.value.to_ascii_uppercase(), &own).is_some();
                 if one.conditional || !one.replaces || !is_knob || refers {
@@ -384,7 +343,7 @@ impl<'c> Linter<'c> {
 
 /// Attributes that the expression of a knob cannot see.
 fn unseen(knob: &str, text: &[u8], found: &mut Vec<Found>) {
-    if !ONE_AD.contains(&knob) {
+    if !sees_one_ad(knob) {
         return;
     }
     let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
@@ -433,12 +392,95 @@ mod tests {
     #[test]
     fn clauses_are_found_where_they_stand() {
         assert_eq!(found("\nPREEMPTION_REQUIREMENTS = Memory > 10 && Memory < 5"), ["contradiction 2:42"]);
-        assert_eq!(found("START = $(X)\nX = Cpus > 1 && Cpus > 1"), ["duplicate-clause 1:13"]);
+        assert_eq!(found("START = $(X)\nX = Cpus > 1 && Cpus > 1"), ["duplicate-clause 1:9"]);
         assert_eq!(found("STARTD.START = TARGET.GlobalJobId != \"\""), ["per-job-attribute 1:16"]);
         assert_eq!(
             found("GROUP_SORT_EXPR = TARGET.Cpus + JobPrio"),
             ["unseen-attribute 1:19", "unseen-attribute 1:33"]
         );
+    }
+
+    #[test]
+    fn places_are_those_of_the_file_through_macros_and_continued_lines() {
+        let spans = |text: &str| {
+            let config = Config::parse("c", text.as_bytes()).unwrap();
+            let shown = |alarm: &Alarm| {
+                let (start, end) = alarm.place();
+                format!("{} {}:{}-{}:{}", alarm.code, start.line, start.column, end.line, end.column)
+            };
+            lint(&config).iter().map(shown).collect::<Vec<_>>()
+        };
+        assert_eq!(spans("BASE = Cpus > 1 && Cpus > 1\nSTART=$(BASE)\n"), ["duplicate-clause 2:7-2:14"]);
+        assert_eq!(spans("B = a\nSTART = $(B) > 1 && c && $(B) > 1"), ["duplicate-clause 2:26-2:34"]);
+        assert_eq!(spans("START = a > 1 && \\\n   a > 1\n"), ["duplicate-clause 2:4-2:9"]);
+        assert_eq!(spans("RANK = a + \\\n # no \\\n  b + * 2\n"), ["syntax 3:7-3:8"]);
+        assert_eq!(spans("START @=end\n  a > 1\n\n  && a > 1\n@end\n"), ["duplicate-clause 4:6-4:11"]);
+        assert_eq!(spans("START = a > 1\nSTART = $(START) && \\\n a > 1"), ["duplicate-clause 2:9-2:20"]);
+        assert_eq!(spans("START = a >\nSTART += 1 2"), ["syntax 2:10-2:13"]);
+        let config = Config::parse("c", b"B = a > 1\nSTART = x && \\\n $(B) && $(B)").unwrap();
+        let alarm = &lint(&config)[0];
+        assert_eq!(alarm.finding.help.as_deref(), Some("leave one of them out; after expansion: `a > 1`"));
+        assert_eq!(alarm.excerpt.text, b"START = x && \\\n $(B) && $(B)");
+    }
+
+    #[test]
+    fn what_is_continued_is_mended_in_the_file() {
+        let text = "START = a > 1 && \\\n  b > 1 && \\\n  a > 1 && c > 1\n";
+        let config = Config::parse("c", text.as_bytes()).unwrap();
+        let alarms = lint(&config);
+        let edits: Vec<&Edit> = alarms.iter().filter_map(|alarm| alarm.edit.as_ref()).collect();
+        assert_eq!(
+            String::from_utf8(super::super::edited(text.as_bytes(), &edits)).unwrap(),
+            "START = a > 1 && \\\n  b > 1 && c > 1\n"
+        );
+        // Bits may be meant.
+        let config = Config::parse("c", b"SUSPEND = (TARGET.flags ^ 2) == 0").unwrap();
+        assert!(lint(&config).iter().all(|alarm| alarm.code == "bitwise-operator" && alarm.edit.is_none()));
+    }
+
+    #[test]
+    fn a_switch_that_is_kept_in_a_macro_is_no_mistake() {
+        for text in [
+            "USE_PREEMPTION = False\nPREEMPTION_REQUIREMENTS = $(USE_PREEMPTION) && (RemoteUserPrio > 5)",
+            "WANTED = true\nSUSPEND = $(WANTED) || Activity == \"Idle\"",
+            "START = ($(MAX_JOBS:10) > 0) && TARGET.Cpus > 1",
+            "MY_VAR = 1\nPREEMPT = ($(MY_VAR) == 1)",
+            "OFF = 1 > 2\nSTART = $(OFF) && TARGET.Cpus > 1",
+            "SWITCH = undefined\nSTART = $(SWITCH)",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+        // What does not hang on the macro is certain whatever it holds.
+        assert_eq!(found("ON = true\nSTART = ($(ON)) && 1 > 2"), ["always-false 2:20"]);
+        assert_eq!(found("LIMIT = 3\nSTART = a > $(LIMIT) && a < 2"), ["contradiction 2:25"]);
+        assert_eq!(found("START = false && a > 5"), ["constant-clause 1:9"]);
+    }
+
+    #[test]
+    fn policies_outside_the_negotiator_are_parsed() {
+        for (text, place) in [
+            ("SUBMIT_REQUIREMENT_A = x >", "1:27"),
+            ("SUBMIT_REQUIREMENT_A_REASON = strcat(\"a\"", "1:41"),
+            ("SYSTEM_PERIODIC_HOLD_REASON = strcat(\"a\"", "1:41"),
+            ("SYSTEM_PERIODIC_REMOVE_SUBCODE = 1 2", "1:36"),
+            ("APPEND_REQUIREMENTS = x >", "1:26"),
+            ("DEFRAG_RANK = x +", "1:18"),
+            ("MODIFY_REQUEST_EXPR_REQUESTCPUS = quantize(RequestCpus, {1)", "1:59"),
+            ("STARTD_ATTRS = Site, Other\nSite = (x", "2:10"),
+            ("SUBMIT_EXPRS = Site\nSite = a b", "2:10"),
+            ("JOB_TRANSFORM_x @=end\n  NAME x\n  REQUIREMENTS x >\n@end", "3:19"),
+        ] {
+            assert_eq!(found(text), [format!("syntax {place}")], "{text}");
+        }
+        assert_eq!(found("STARTD_ATTRS = Site\nSite = \"x\"\nOther = a b"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn periodic_policies_see_the_job_alone() {
+        assert_eq!(found("SYSTEM_PERIODIC_REMOVE = TARGET.Memory > 5"), ["unseen-attribute 1:26"]);
+        assert_eq!(found("SYSTEM_PERIODIC_HOLD_Big = TARGET.Memory > 5"), ["unseen-attribute 1:28"]);
+        // The manual: the ad of the schedd is `MY`, that of the job `TARGET`.
+        assert_eq!(found("SUBMIT_REQUIREMENT_A = TARGET.RequestMemory > 5"), Vec::<String>::new());
     }
 
     #[test]
@@ -459,8 +501,13 @@ mod tests {
             assert_eq!(found(text), Vec::<String>::new(), "{text}");
         }
         // The rest is looked at, and what the file itself says is known.
-        assert_eq!(found("START = $(DETECTED_CPUS) > 4 && a > 5 && a < 3"), ["contradiction 1:44"]);
-        assert_eq!(found("ARCH = X86_64\nSTART = TARGET.x > 1 && \"$(ARCH)\" == \"INTEL\""), ["always-false 2:17"]);
+        assert_eq!(found("START = $(DETECTED_CPUS) > 4 && a > 5 && a < 3"), ["contradiction 1:42"]);
+        assert_eq!(
+            found("ARCH = X86_64\nSTART = TARGET.Arch == \"$(ARCH)\" && TARGET.Arch == \"INTEL\""),
+            ["contradiction 2:37"]
+        );
+        // But a constant in a macro may be set otherwise.
+        assert_eq!(found("ARCH = X86_64\nSTART = TARGET.x > 1 && \"$(ARCH)\" == \"INTEL\""), Vec::<String>::new());
         let config = Config::parse("c", b"START = $(DETECTED_CPUS) > 4 && $(DETECTED_CPUS) > 4").unwrap();
         assert_eq!(lint(&config)[0].finding.message, "`$(DETECTED_CPUS) > 4` stands there already");
     }

@@ -1,16 +1,20 @@
 //! One expression: what does not parse, what parses to something else than was meant, and what is certain of it.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use super::universe::Universe;
 use super::{missing, rules};
 use crate::analysis::clauses::{Certainty, Claim, claims, is_value};
-use crate::analysis::evaluate::Base;
+use crate::analysis::evaluate::{Base, unknown};
 use crate::analysis::values::Truths;
 use crate::builtin::check::coded;
 use crate::error::{Finding, SyntaxError, SyntaxErrorKind};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::diagnose::diagnose;
-use crate::syntax::expr::{Expr, Node, NodeId};
+use crate::syntax::expr::{Expr, Node, NodeId, Tree, copy_into};
+use crate::syntax::literal::Literal;
 use crate::syntax::operator::BinaryOp;
 use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::token::Quoting;
@@ -22,6 +26,8 @@ pub struct Role {
     pub condition: bool,
     /// It is the slot's, or the negotiator's, and looks at jobs.
     pub looks_at_jobs: bool,
+    /// Attributes, lower case, that are there whenever it is asked.
+    pub there: &'static [&'static str],
 }
 
 /// An expression and what is known of its surroundings.
@@ -39,6 +45,15 @@ pub struct Question<'a> {
     pub base: Base<'a>,
     /// The ads that are looked at together with it.
     pub universe: Option<&'a Universe>,
+    /// The parts of the text that macros stand for: what is a constant there now may be another one.
+    pub made: &'a [Range<usize>],
+}
+
+impl<'a> Question<'a> {
+    /// An expression of whose surroundings nothing is known.
+    pub fn of(text: &'a [u8], quoting: Quoting, role: Role) -> Self {
+        Question { text, quoting, role, defined: &|_| false, base: &unknown, universe: None, made: &[] }
+    }
 }
 
 /// Something found in an expression.
@@ -87,7 +102,7 @@ pub fn parsed(question: &Question<'_>, expr: &Expr) -> Vec<Found> {
         coded(expr, question.text).into_iter().map(|(code, finding)| Found::new(code, finding)).collect();
     rules::find(question, expr, &mut found);
     let certain: Vec<Found> =
-        claims(expr, question.base).iter().filter_map(|claim| claimed(question.text, expr, claim)).collect();
+        certain_of(question, expr).iter().filter_map(|claim| claimed(question.text, expr, claim)).collect();
     // What says why is said; what only says that is not, then.
     let told: Vec<Span> = found.iter().map(|found| found.finding.span).collect();
     let explained = |found: &Found| {
@@ -100,11 +115,65 @@ pub fn parsed(question: &Question<'_>, expr: &Expr) -> Vec<Found> {
     };
     found.extend(certain.into_iter().filter(|found| !explained(found)));
     if question.role.condition {
+        found.extend(no_condition(question, expr));
         missing::find(question, expr, &mut found);
     }
     found.sort_by_key(|found| (found.finding.span.start, found.finding.span.end));
     found.dedup();
     found
+}
+
+/// Constants in macros that are left open, of one expression.
+const OPENED: usize = 500;
+
+/// What is certain of the clauses; that one is constant, only if it is that whatever the macros hold.
+fn certain_of(question: &Question<'_>, expr: &Expr) -> Vec<Claim> {
+    let mut now = claims(expr, question.base);
+    let is_made = |span: Span| {
+        let range = span.range();
+        question.made.iter().any(|made| made.start < range.end && range.start < made.end)
+    };
+    let tree = expr.tree();
+    let made: Vec<NodeId> = (tree.first_of(expr.root())..=expr.root())
+        .filter(|id| matches!(tree.node(*id), Node::Literal(_)) && tree.span(*id).is_some_and(is_made))
+        .collect();
+    if made.is_empty() {
+        return now;
+    }
+    let relates =
+        |claim: &Claim| !matches!(claim.certainty, Certainty::Always(_) | Certainty::Never | Certainty::Splice(_));
+    now.retain(relates);
+    if made.len() > OPENED {
+        return now;
+    }
+    // Each constant is an attribute of its own, of which nothing is known.
+    let first = tree.first_of(expr.root());
+    let mut open = Tree::default();
+    copy_into(&mut open, tree, expr.root());
+    for (number, id) in made.into_iter().enumerate() {
+        open.nodes[(id - first) as usize] = Node::Attr(Name::new(format!("\u{1}constant {number}").as_bytes()));
+    }
+    let mut whatever = claims(&Expr::whole(Arc::new(open)), question.base);
+    if first > 0 {
+        // Parts of trees are not looked at by themselves.
+        whatever.clear();
+    }
+    let more: Vec<Claim> = now.into_iter().filter(|claim| !whatever.contains(claim)).collect();
+    whatever.into_iter().chain(more).collect()
+}
+
+/// A condition that is a constant but neither a boolean nor a number.
+fn no_condition(question: &Question<'_>, expr: &Expr) -> Option<Found> {
+    let tree = expr.tree();
+    let Node::Literal(literal) = tree.node(tree.bare(expr.root())) else { return None };
+    let span = tree.span(expr.root()).filter(|_| question.made.is_empty())?;
+    let (code, what) = match literal {
+        Literal::Bool(_) | Literal::Int(_) | Literal::Real(_) | Literal::RelTime(_) => return None,
+        Literal::Undefined => ("always-undefined", "undefined"),
+        _ => ("always-error", "an error"),
+    };
+    let finding = Finding::warning(format!("`{}` as a condition is always {what}", quoted(question.text, span)), span);
+    Some(Found::new(code, finding.help("it is never true: write a comparison, `true` or `false`")))
 }
 
 /// What kind of text does not parse.
@@ -149,7 +218,8 @@ pub(super) fn is_unit(text: &[u8], at: usize) -> bool {
     before.is_some_and(u8::is_ascii_digit) && unit && letters <= 3
 }
 
-fn quoted(text: &[u8], span: Span) -> String {
+/// A part of a text for a message, cut if it is long.
+pub(super) fn quoted(text: &[u8], span: Span) -> String {
     let bytes = text.get(span.range()).unwrap_or_default();
     if bytes.len() > SHOWN {
         return format!("{}…", String::from_utf8_lossy(&bytes[..SHOWN]));
@@ -193,6 +263,11 @@ fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Found> {
             let beside = quoted(text, span(other)?);
             let finding = warn(format!("`{this}` changes nothing beside `{beside}`")).related(span(other)?, "this one");
             Found::new("implied-clause", without(text, expr, claim.clause, finding.help("leave it out")))
+        }
+        Certainty::Covered(other) => {
+            let beside = quoted(text, span(other)?);
+            let finding = warn(format!("`{this}` is true wherever `{beside}` is")).related(span(other)?, "this one");
+            Found::new("implied-clause", finding.help("it refuses nothing that is not refused already: leave it out"))
         }
         Certainty::Splice(truths) => {
             let (word, op) = if truths == Truths::TRUE { ("true", "||") } else { ("false", "&&") };
@@ -238,14 +313,12 @@ fn without(text: &[u8], expr: &Expr, clause: NodeId, finding: Finding) -> Findin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::evaluate::unknown;
 
     /// Codes of what is found in a condition.
     fn codes(text: &str) -> Vec<&'static str> {
-        let role = Role { condition: true, looks_at_jobs: false };
+        let role = Role { condition: true, ..Role::default() };
         let text = text.as_bytes();
-        let question =
-            Question { text, quoting: Quoting::New, role, defined: &|_| false, base: &unknown, universe: None };
+        let question = Question::of(text, Quoting::New, role);
         lint(&question).into_iter().map(|found| found.code).collect()
     }
 
@@ -298,11 +371,10 @@ mod tests {
 
     #[test]
     fn bits_that_are_compared_are_not_mended() {
-        let role = Role { condition: true, looks_at_jobs: false };
+        let role = Role { condition: true, ..Role::default() };
         let fixed = |text: &str| {
             let text = text.as_bytes();
-            let question =
-                Question { text, quoting: Quoting::New, role, defined: &|_| false, base: &unknown, universe: None };
+            let question = Question::of(text, Quoting::New, role);
             let found = lint(&question);
             assert_eq!(found[0].code, "bitwise-operator");
             (found[0].is_certain(), found[0].finding.help.clone().unwrap())
@@ -324,6 +396,21 @@ mod tests {
         );
         assert_eq!(codes("TARGET.Disk == 9007199254740993 && TARGET.Disk <= 9007199254740992.0"), ["implied-clause"]);
         assert_eq!(codes("-5.0 / 0 < TARGET.Cpus"), ["division-by-zero"]);
+    }
+
+    #[test]
+    fn what_is_no_condition_is_told() {
+        for (text, code) in [
+            ("\"yes\"", "always-error"),
+            ("error", "always-error"),
+            ("(undefined)", "always-undefined"),
+            ("member(\"a\", {\"b\"})", "never-true"),
+        ] {
+            assert_eq!(codes(text), [code], "{text}");
+        }
+        for text in ["true", "false", "0", "1.5", "size(\"abc\")"] {
+            assert_eq!(codes(text), Vec::<&str>::new(), "{text}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What becomes of a condition where an attribute is missing.
 
-use super::attributes::is_always_there;
+use super::attributes::{Witness, is_always_there, witnesses};
 use super::expression::{Found, Question};
 use crate::analysis::evaluate::Analysis;
 use crate::analysis::facts::{Facts, Reference, Side};
@@ -29,7 +29,7 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
         let shown = String::from_utf8_lossy(question.text.get(place.range()).unwrap_or_default()).into_owned();
         if let Some((reference, written)) = unless(tree, clause, question.text) {
             let name = reference.name;
-            if is_always_there(name.folded()) || seen.contains(&reference) || reference.side == Side::My {
+            if is_there(question, name) || seen.contains(&reference) || reference.side == Side::My {
                 continue;
             }
             if reference.side == Side::Plain && (question.defined)(name) {
@@ -38,11 +38,16 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
             let mut facts = Facts::default();
             facts.set(reference, Values::of_kinds(kind::UNDEFINED));
             let truths = analysis.values_where(expr.root(), &facts).truths();
-            // Another clause may refuse on purpose what has no such attribute.
-            let meant = joined(&[BinaryOp::And], tree, expr.root())
-                .into_iter()
-                .filter(|other| *other != clause)
-                .any(|other| analysis.values_where(other, &facts).truths().within(Truths::FALSE.or(Truths::ERROR)));
+            // Another clause may refuse what has no such attribute: on purpose, or because it asks for its value.
+            let meant =
+                joined(&[BinaryOp::And], tree, expr.root()).into_iter().filter(|other| *other != clause).any(|other| {
+                    let truths = analysis.values_where(other, &facts).truths();
+                    truths.within(Truths::FALSE.or(Truths::ERROR))
+                        || !truths.has(Truths::TRUE) && unless(tree, other, question.text).is_none()
+                });
+            if comes_along(&analysis, expr.root(), reference) {
+                continue;
+            }
             if whole.has(Truths::TRUE) && !truths.has(Truths::TRUE) && !meant {
                 seen.push(reference);
                 let fails = analysis.values_where(clause, &facts).truths() == Truths::ERROR;
@@ -66,6 +71,42 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
     }
 }
 
+/// Whether an attribute is there whenever the expression is asked.
+fn is_there(question: &Question<'_>, name: Name) -> bool {
+    let folded = name.folded();
+    is_always_there(folded) || question.role.there.iter().any(|known| known.as_bytes() == folded)
+}
+
+/// Whether an attribute is there wherever the whole condition is true, for another attribute says so: `HoldReasonCode`
+/// is there while `JobStatus` is 5.
+fn comes_along(analysis: &Analysis<'_>, root: NodeId, reference: Reference) -> bool {
+    let Some(facts) = analysis.where_it_is(root, Truths::TRUE, &Facts::default()) else { return false };
+    witnesses(reference.name.folded()).any(|(attribute, witness)| {
+        [Side::Plain, Side::My, Side::Target].into_iter().any(|side| {
+            let known = facts.get(Reference { side, name: Name::new(attribute.as_bytes()) });
+            known.is_some_and(|known| says(known, witness))
+        })
+    })
+}
+
+/// Whether all values of an attribute say what a witness is asked for.
+fn says(known: &Values, witness: Witness) -> bool {
+    match witness {
+        Witness::Is(number) => {
+            let (integer, real) = (i64::from(number), f64::from(number));
+            // `== 5` leaves the integer and the real.
+            known.has_number()
+                && known.kinds == 0
+                && !known.has_text()
+                && known.ints.is_none_or(|range| range == (integer, integer))
+                && known.reals.is_none_or(|range| range == (real, real))
+        }
+        Witness::True => known.truths() == Truths::TRUE,
+        Witness::False => known.truths() == Truths::FALSE,
+        Witness::There => !known.is_empty() && !known.has(kind::UNDEFINED),
+    }
+}
+
 /// The attributes without which the condition in `(condition) =!= true` is certainly undefined, so that the clause holds
 /// and `!(condition)` would not: one alone, otherwise all together. Nothing where the whole expression refuses then.
 fn lets_in(
@@ -76,7 +117,7 @@ fn lets_in(
     let mut optional: Vec<Reference> = references(analysis.tree(), condition);
     optional.retain(|reference| {
         let name = reference.name;
-        !is_always_there(name.folded()) && !(question.defined)(name)
+        !is_there(question, name) && !(question.defined)(name)
     });
     let missing = |references: &[Reference]| {
         let mut facts = Facts::default();
@@ -118,7 +159,7 @@ fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String
     };
     match *tree.node(clause) {
         Node::Unary(UnaryOp::Not, operand) => {
-            let operand = bare(tree, operand);
+            let operand = tree.bare(operand);
             let written =
                 format!("write `{} =!= true` if it may be missing", word_in_parentheses(tree, operand, text)?);
             if let Some(reference) = Reference::of(tree, operand) {
@@ -139,7 +180,7 @@ fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String
                 (None, Some(reference)) => (reference, right, left),
                 _ => return None,
             };
-            let Node::Literal(value) = tree.node(bare(tree, literal)) else { return None };
+            let Node::Literal(value) = tree.node(tree.bare(literal)) else { return None };
             let is_false = matches!(value, Literal::Bool(false));
             match op {
                 BinaryOp::Equal if is_false => {
@@ -170,10 +211,10 @@ fn word_in_parentheses(tree: &Tree, id: NodeId, text: &[u8]) -> Option<String> {
 /// The condition in `(condition) =!= true`, unless it is a plain reference.
 fn flipped(tree: &Tree, clause: NodeId) -> Option<NodeId> {
     let Node::Binary(BinaryOp::Isnt, left, right) = *tree.node(clause) else { return None };
-    let is_true = |id: NodeId| matches!(tree.node(bare(tree, id)), Node::Literal(Literal::Bool(true)));
+    let is_true = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Bool(true)));
     let condition = match (is_true(left), is_true(right)) {
-        (false, true) => bare(tree, left),
-        (true, false) => bare(tree, right),
+        (false, true) => tree.bare(left),
+        (true, false) => tree.bare(right),
         _ => return None,
     };
     let logical = match tree.node(condition) {
@@ -194,11 +235,4 @@ fn references(tree: &Tree, id: NodeId) -> Vec<Reference> {
         }
     }
     found
-}
-
-pub(super) fn bare(tree: &Tree, mut id: NodeId) -> NodeId {
-    while let Node::Paren(inner) = *tree.node(id) {
-        id = inner;
-    }
-    id
 }

@@ -8,12 +8,15 @@ pub mod attributes;
 pub mod catalogue;
 pub mod config;
 pub mod expression;
+pub mod knobs;
 pub mod missing;
+mod placing;
 pub mod rules;
 pub mod submit;
 pub mod suite;
 pub mod universe;
 mod unknowns;
+mod versions;
 
 use std::ops::Range;
 use std::sync::Arc;

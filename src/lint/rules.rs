@@ -2,7 +2,7 @@
 
 use super::attributes::{is_per_job, is_value_of};
 use super::expression::{Found, Question};
-use super::missing::bare;
+use super::versions::version_dependent;
 use crate::analysis::facts::{Reference, Side};
 use crate::error::Finding;
 use crate::span::Span;
@@ -23,6 +23,7 @@ const RULES: &[Rule] = &[
     macro_in_text,
     duration,
     list_identity,
+    version_dependent,
     per_job,
 ];
 
@@ -52,8 +53,8 @@ fn equality(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
 fn unquoted_word(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
     let (_, left, right) = equality(tree, id)?;
     let word = |one: NodeId, two: NodeId| {
-        let attribute = Reference::of(tree, bare(tree, one))?;
-        let Node::Attr(word) = *tree.node(bare(tree, two)) else { return None };
+        let attribute = Reference::of(tree, tree.bare(one))?;
+        let Node::Attr(word) = *tree.node(tree.bare(two)) else { return None };
         let text = || question.universe.is_some_and(|universe| universe.is_text(attribute.name, word));
         let meant = (is_value_of(attribute.name.folded(), word.folded()) || text()) && !(question.defined)(word);
         meant.then_some((two, word))
@@ -69,7 +70,7 @@ fn unquoted_word(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Fou
 fn glob(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
     let (op, left, right) = equality(tree, id)?;
     let differs = matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt);
-    let pattern = |id: NodeId| match tree.node(bare(tree, id)) {
+    let pattern = |id: NodeId| match tree.node(tree.bare(id)) {
         Node::Literal(Literal::Str(text)) => Some((id, wildcard(text, differs)?)),
         _ => None,
     };
@@ -109,10 +110,10 @@ fn default_beside_comparison(question: &Question<'_>, tree: &Tree, id: NodeId) -
         return None;
     }
     let Node::Binary(BinaryOp::Default, value, other) = *tree.node(right) else { return None };
-    if !matches!(tree.node(bare(tree, other)), Node::Literal(Literal::Bool(_))) {
+    if !matches!(tree.node(tree.bare(other)), Node::Literal(Literal::Bool(_))) {
         return None;
     }
-    if matches!(tree.node(bare(tree, left)), Node::Literal(Literal::Bool(_))) {
+    if matches!(tree.node(tree.bare(left)), Node::Literal(Literal::Bool(_))) {
         return None;
     }
     let message = format!("`?:` binds more tightly than `{}`: it is the default of the right side only", op.symbol());
@@ -163,7 +164,7 @@ fn duration(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
 /// `{ 1 } =?= split("1")`
 fn list_identity(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
     let Node::Binary(BinaryOp::Is | BinaryOp::Isnt, left, right) = *tree.node(id) else { return None };
-    let list = |id: NodeId| matches!(tree.node(bare(tree, id)), Node::List(_) | Node::Ad(_));
+    let list = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::List(_) | Node::Ad(_));
     if !list(left) && !list(right) {
         return None;
     }

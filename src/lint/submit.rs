@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::expression::{Question, Role, lint as lint_expression};
+use super::knobs::RELEASE;
 use super::{Alarm, Edit, Excerpt, unknowns};
-use crate::analysis::evaluate::{OPEN, unknown};
+use crate::analysis::evaluate::OPEN;
 use crate::error::Finding;
 use crate::name::Name;
 use crate::span::Span;
@@ -56,8 +57,10 @@ fn command(file: &Arc<str>, line: &[u8], number: u64, start: usize, alarms: &mut
     let name = line[..equals].trim_ascii();
     let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
     let own = lower.strip_prefix('+').or_else(|| lower.strip_prefix("my."));
-    let role = if CONDITIONS.contains(&lower.as_str()) {
-        Role { condition: true, looks_at_jobs: false }
+    let role = if lower == "periodic_release" {
+        RELEASE
+    } else if CONDITIONS.contains(&lower.as_str()) {
+        Role { condition: true, ..Role::default() }
     } else if VALUES.contains(&lower.as_str()) || own.is_some() {
         Role::default()
     } else {
@@ -73,14 +76,7 @@ fn command(file: &Arc<str>, line: &[u8], number: u64, start: usize, alarms: &mut
     } else if memchr::memchr(b'$', text).is_some() {
         let Some(open) = without_macros(text) else { return };
         let is_open = |name: Name| open.names.iter().any(|known| known.0 == name);
-        let question = Question {
-            text: &open.text,
-            quoting: Quoting::Old,
-            role,
-            defined: &is_open,
-            base: &unknown,
-            universe: None,
-        };
+        let question = Question { defined: &is_open, ..Question::of(&open.text, Quoting::Old, role) };
         let mut found = lint_expression(&question);
         unknowns::retain(&open.text, &is_open, &mut found);
         for found in &mut found {
@@ -88,8 +84,7 @@ fn command(file: &Arc<str>, line: &[u8], number: u64, start: usize, alarms: &mut
         }
         found
     } else {
-        let question =
-            Question { text, quoting: Quoting::Old, role, defined: &|_| false, base: &unknown, universe: None };
+        let question = Question::of(text, Quoting::Old, role);
         lint_expression(&question)
     };
     for found in found {
@@ -205,6 +200,33 @@ mod tests {
         let shown = |alarm: &Alarm| format!("{} {}:{}", alarm.code, alarm.place().0.line, alarm.place().0.column);
         let found: Vec<String> = lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect();
         assert_eq!(found, ["unquoted-word 2:25", "syntax 3:13", "leftover-macro 4:19"]);
+    }
+
+    #[test]
+    fn attributes_that_are_there_when_they_are_asked_for_are_not_missed() {
+        let found =
+            |text: &str| lint(&Arc::from("f"), text.as_bytes()).iter().map(|alarm| alarm.code).collect::<Vec<&str>>();
+        for text in [
+            "on_exit_remove = (ExitBySignal == False) && (ExitCode == 0)",
+            "on_exit_remove = ExitBySignal == false && ExitCode != 3",
+            "periodic_remove = JobStatus == 2 && RemoteWallClockTime != 0",
+            "periodic_remove = HoldReasonCode == 13 && HoldReasonSubCode != 2",
+            "periodic_remove = JobStatus == 5 && HoldReasonCode != 1",
+            "periodic_release = HoldReasonCode != 1 && NumJobStarts < 3",
+            // Another clause needs the attribute.
+            "requirements = TARGET.Foo > 1 && TARGET.Foo != 3",
+        ] {
+            assert_eq!(found(text), Vec::<&str>::new(), "{text}");
+        }
+        for text in [
+            "periodic_remove = HoldReasonCode != 1 && JobStatus != 2",
+            "periodic_remove = JobStatus == 2 && HoldReasonCode != 1",
+            "on_exit_remove = ExitCode != 3",
+            "requirements = TARGET.Foo > 1 && TARGET.Bar != 3",
+        ] {
+            assert_eq!(found(text), ["undefined-means-no"], "{text}");
+        }
+        assert_eq!(found("requirements = TARGET.Foo != 3 && !(TARGET.Foo == 4)"), ["undefined-means-no"]);
     }
 
     #[test]

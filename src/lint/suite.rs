@@ -8,7 +8,6 @@ use super::ads::AdLinter;
 use super::expression::{Question, Role, lint as lint_expression};
 use super::{Alarm, Excerpt, LineStarts, config};
 use crate::ad::ClassAd;
-use crate::analysis::evaluate::unknown;
 use crate::config::Config;
 use crate::error::Finding;
 use crate::name::Name;
@@ -55,7 +54,7 @@ pub fn lint(name: &Arc<str>, text: &[u8], beside: &dyn Fn(&str) -> Option<Vec<u8
     for expression in of_tests.flatten().chain(sets) {
         let piece = suite.piece(expression.span(), expression.get_ref());
         let (text, role, quoting) = (piece.value.as_slice(), Role::default(), Quoting::New);
-        let question = Question { text, quoting, role, defined: &defined, base: &unknown, universe: None };
+        let question = Question { defined: &defined, ..Question::of(text, quoting, role) };
         let found = lint_expression(&question).into_iter().filter(|found| !ASKED.contains(&found.code));
         let excerpt = Excerpt { file: Arc::clone(name), line: 1, column: 1, text: piece.value.clone() };
         alarms.extend(found.map(|found| {

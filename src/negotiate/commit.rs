@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::accountant::cycle::{Charge, Cycle, SlotUse, post, posted};
 use crate::accountant::factor::FactorRules;
 use crate::accountant::groups::GroupNames;
-use crate::accountant::usage::SlotInUse;
+use crate::accountant::usage::{Account, SlotInUse};
 use crate::accountant::{Journal, JournalError, Log};
 use crate::config::ConfigError;
 use crate::config::setting::Settings;
@@ -69,8 +69,10 @@ fn with_cycle<R>(
         .iter()
         .map(|(slot, key)| {
             let charged = slot.charged.as_deref().filter(|_| slot.is_in_use());
-            let in_use =
-                charged.map(|submitter| SlotInUse { submitter, weight: slot.weight, suspended: slot.suspended });
+            let in_use = charged.map(|submitter| {
+                let account = Account::Submitter;
+                SlotInUse { submitter, account, weight: slot.weight, suspended: slot.suspended }
+            });
             SlotUse { key: key.clone(), in_use, matched: slot.state == State::Matched }
         })
         .collect();

@@ -14,7 +14,7 @@ use crate::eval::scope::Settings;
 use crate::name::Name;
 use crate::negotiate::market::Market;
 use crate::negotiate::offer::{Asking, Offer, Refusal, VARIOUS};
-use crate::negotiate::outcome::{Match, Negotiation, Outcome, Pie, Rejected};
+use crate::negotiate::outcome::{Candidacy, Match, Negotiation, Outcome, Pie, Rejected};
 use crate::negotiate::preemption::LiveUsage;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::single::{Members, Singles};
@@ -320,13 +320,15 @@ impl<'c> Dealing<'c> {
         let released = if offer.makes_room { self.offers.make_room(&offer) } else { Vec::new() };
         let limits = self.offers.take(&offer, &serving.request);
         session.matched(offer.cost, displaced.is_some());
-        self.policy.matched(&submitter.name, offer.cost, self.settings.now);
+        let list = &self.queue.lists[turn.who];
+        let ad = &self.queue.jobs[list[place].job].ad;
+        let account = self.policy.account(ad, &self.offers.slot(offer.slot).ad);
+        self.policy.matched(&submitter.name, account, offer.cost, self.settings.now);
         self.live.set(&submitter.name, self.policy.standing(&submitter.name).usage);
         if self.group.is_some() {
             let group = self.rules.groups.tree.group_of(&submitter.name);
             self.live.set(group, self.policy.group_usage(group));
         }
-        let list = &self.queue.lists[turn.who];
         let job = |place: usize| self.queue.jobs[list[place].job].id;
         self.outcome.matches.push(Match {
             job: job(place).to_string(),
@@ -340,6 +342,7 @@ impl<'c> Dealing<'c> {
             offline,
             limits: limits.map(|limits| String::from_utf8_lossy(&limits).into_owned()),
             weight: offer.cost,
+            candidacy: Candidacy(ad.made()),
             pie: turn.why.pie,
             spin: turn.why.spin,
             group: self.group.as_ref().map(|group| group.name.clone()),
@@ -374,8 +377,14 @@ impl<'c> Dealing<'c> {
     }
 }
 
+/// Tells a request who asks and how they stand before the first turn.
+pub(super) fn mark_at_start(ad: &mut ClassAd, submitter: &[u8], policy: &dyn PriorityPolicy, rules: &Rules) {
+    let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
+    mark(ad, submitter, policy, rules, negotiating.as_ref());
+}
+
 /// Tells a request who asks and how they stand.
-pub(super) fn mark(
+fn mark(
     ad: &mut ClassAd,
     submitter: &[u8],
     policy: &dyn PriorityPolicy,

@@ -15,6 +15,7 @@ pub mod offer;
 pub mod outcome;
 pub mod play;
 pub mod preemption;
+pub mod prospect;
 pub mod quotas;
 pub mod rules;
 pub mod scene;
@@ -23,23 +24,25 @@ pub mod snapshot;
 pub mod summary;
 pub mod survey;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use commit::commit;
 pub use outcome::Outcome;
+pub use prospect::Prospect;
 pub use snapshot::Snapshot;
 pub use survey::{Survey, survey};
 
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
-use crate::accountant::usage::SlotInUse;
+use crate::accountant::usage::{Account, SlotInUse};
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::{Scope, Settings};
 use crate::name::{Key, Name};
-use crate::negotiate::deal::{Dealing, Negotiating};
+use crate::negotiate::deal::Dealing;
 use crate::negotiate::engine::{Engine, ROOM, Sample, VARYING};
 use crate::negotiate::groups::KnownQuotas;
 use crate::negotiate::market::{Classes, Market};
@@ -52,9 +55,8 @@ use crate::pool::projection::{is_projected, project};
 use crate::pool::slot::{copies, is_slot};
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Deal, End, Opening, PriorityPolicy};
-use crate::queue::job::JobId;
 use crate::queue::request::{CARRIED, Queue, Request};
-use crate::queue::{Job, Submitter};
+use crate::queue::{Job, JobId, Submitter};
 
 /// Runs one cycle.
 ///
@@ -121,15 +123,6 @@ pub struct Cycle {
     pub slots: Vec<Slot>,
     /// The idle jobs that were offered, by number; none unless asked for.
     pub prospects: Vec<Prospect>,
-}
-
-/// An idle job, and whether any slot would do for it, whoever has the slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Prospect {
-    /// The job.
-    pub job: JobId,
-    /// The first job of the request it belongs to, if no slot would do; none if one would.
-    pub stuck_in: Option<JobId>,
 }
 
 /// Runs one cycle, and tells of every idle job whether any slot would do for it.
@@ -207,7 +200,7 @@ fn run_kept<'r>(
     let strange = strange(&snapshot.slots);
     let slots = self::slots(snapshot.slots.clone(), rules, &settings);
     let mut policy = kept.take().unwrap_or_else(|| open(snapshot, &slots, rules, &settings));
-    charge_slots(&mut *policy, &slots, snapshot.now);
+    charge_slots(&mut *policy, &slots, snapshot, &settings);
     let offered = Offered { slots, strange, size: None, prospects: false, unlisted: HashMap::new() };
     let cycle = run_open(snapshot, rules, &mut *policy, offered, Path::Fast, &mut Unwatched)?;
     *kept = Some(policy);
@@ -271,7 +264,7 @@ pub(crate) fn run_open(
     watch.begins("requests");
     let (market, by_slot) = market(offers, &queue, &submitters, rules, &*policy, path, watch);
     let prospects =
-        if prospects { self::prospects(&*market, &queue, &submitters, rules, &*policy) } else { Vec::new() };
+        if prospects { prospect::prospects(&*market, &queue, &submitters, rules, &*policy) } else { Vec::new() };
     watch.begins("deal");
     let mut dealing = Dealing::new(&submitters, rules, &settings, queue, market, &live, policy);
     let statistics = &mut dealing.outcome.statistics;
@@ -335,13 +328,12 @@ fn market<'c>(
     let room = match path {
         Path::Fast => ROOM,
         Path::Within(room) => room,
-        Path::Reference => return (Box::new(offers), Some("that was asked for")),
+        Path::Reference => return (Box::new(offers), Some("the slow way was asked for")),
     };
-    let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
     let firsts: Vec<(usize, Request)> = queue.first_of_each().collect();
     let ads: Vec<ClassAd> = firsts.par_iter().map(|(who, request)| queue.request_ad(*who, request)).collect();
     let marked = |((who, request), mut ad): (&(usize, Request), ClassAd)| {
-        deal::mark(&mut ad, &submitters[*who].name, policy, rules, negotiating.as_ref());
+        deal::mark_at_start(&mut ad, &submitters[*who].name, policy, rules);
         Sample { autocluster: request.autocluster, ad }
     };
     let samples: Vec<Sample> = firsts.iter().zip(ads).map(marked).collect();
@@ -376,48 +368,6 @@ fn told(error: &ConfigError) -> String {
     let place = error.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
     let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
     format!("{place}{}{help}", error.message)
-}
-
-/// The ad of a request, with what the negotiator adds.
-fn marked(
-    queue: &Queue<'_>,
-    submitters: &[Submitter],
-    rules: &Rules,
-    policy: &dyn PriorityPolicy,
-    negotiating: Option<&Negotiating>,
-    (who, request): (usize, &Request),
-) -> ClassAd {
-    let mut ad = queue.request_ad(who, request);
-    deal::mark(&mut ad, &submitters[who].name, policy, rules, negotiating);
-    ad
-}
-
-/// Whether any slot would do for each job of the queue, by number.
-fn prospects(
-    market: &dyn Market,
-    queue: &Queue<'_>,
-    submitters: &[Submitter],
-    rules: &Rules,
-    policy: &dyn PriorityPolicy,
-) -> Vec<Prospect> {
-    let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
-    let mut stuck: HashSet<u32> = HashSet::new();
-    for (who, request) in queue.first_of_each() {
-        let ad = || marked(queue, submitters, rules, policy, negotiating.as_ref(), (who, &request));
-        if !market.would_do(request.autocluster, &ad) {
-            stuck.insert(request.autocluster);
-        }
-    }
-    let mut found: Vec<Prospect> = Vec::new();
-    for (autocluster, jobs) in queue.runs() {
-        let mut jobs = jobs.peekable();
-        let stuck_in = jobs.peek().copied().filter(|_| stuck.contains(&autocluster));
-        found.extend(jobs.map(|job| Prospect { job, stuck_in }));
-    }
-    // A job may be a candidate more than once; where any slot would do comes first.
-    found.sort_unstable();
-    found.dedup_by_key(|prospect| prospect.job);
-    found
 }
 
 /// How many ads are none of slots, and how many of slots have no name.
@@ -461,9 +411,7 @@ fn fetched(
     asked_for: impl Fn(ClassAd) -> ClassAd + Sync + Send,
 ) -> Vec<Slot> {
     let takes_part = |ad: &ClassAd| {
-        let constraint = rules.slots.as_ref();
-        let holds = |constraint| Scope::new(ad, settings).eval(constraint);
-        is_slot(ad) && constraint.is_none_or(|c| holds(c).is_ok_and(|value| value.as_condition() == Some(true)))
+        is_slot(ad) && rules.slots.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint))
     };
     let view = |ad: ClassAd| if takes_part(&ad) { Slot::new(asked_for(ad), &rules.weighing, settings) } else { None };
     let views: Vec<Option<Slot>> = ads.into_par_iter().map(view).collect();
@@ -491,26 +439,26 @@ fn queue<'s>(
 fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Vec<Job<'s>>) {
     let domain = rules.knobs.accountant.domain.as_deref();
     let jobs = Job::all(&snapshot.jobs, domain, settings);
+    let takes_part =
+        |ad: &ClassAd| rules.submitters.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint));
+    let made = || {
+        let mut made = Submitter::of_jobs(&jobs, settings);
+        made.retain(|one| rules.submitters.is_none() || takes_part(&one.to_ad()));
+        made
+    };
     let mut submitters: Vec<(Submitter, Vec<i64>)> = match &snapshot.submitters {
         Some(ads) => {
-            let takes_part = |ad: &&_| match &rules.submitters {
-                None => true,
-                Some(constraint) => {
-                    let value = Scope::new(ad, settings).eval(constraint);
-                    value.is_ok_and(|value| value.as_condition() == Some(true))
-                }
-            };
             let read = |ad| Some((Submitter::new(ad, settings)?, Submitter::job_prios(ad, settings)));
-            ads.iter().filter(takes_part).filter_map(read).collect()
+            ads.iter().filter(|ad| takes_part(ad)).filter_map(read).collect()
         }
         None if rules.knobs.pie.use_global_job_prios => {
             let of = |one: Submitter| {
                 let priorities = one.job_prios_of(&jobs, rules.knobs.pie.most_global_job_prios);
                 (one, priorities)
             };
-            Submitter::of_jobs(&jobs, settings).into_iter().map(of).collect()
+            made().into_iter().map(of).collect()
         }
-        None => Submitter::of_jobs(&jobs, settings).into_iter().map(|one| (one, Vec::new())).collect(),
+        None => made().into_iter().map(|one| (one, Vec::new())).collect(),
     };
     Submitter::sort_as_collected(&mut submitters);
     let asking = |(submitter, priorities): (Submitter, Vec<i64>)| {
@@ -518,6 +466,15 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) ->
         submitter.by_job_prio(&priorities)
     };
     (submitters.into_iter().flat_map(asking).collect(), jobs)
+}
+
+/// The ads of all who ask, left out or not: those of the snapshot, or such as the access points of its jobs would send.
+pub(crate) fn advertised<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) -> Vec<Cow<'s, ClassAd>> {
+    if let Some(ads) = &snapshot.submitters {
+        return ads.iter().map(Cow::Borrowed).collect();
+    }
+    let jobs = Job::all(&snapshot.jobs, rules.knobs.accountant.domain.as_deref(), settings);
+    Submitter::of_jobs(&jobs, settings).iter().map(|one| Cow::Owned(one.to_ad())).collect()
 }
 
 /// The policy over the pool of a snapshot, as its files left it.
@@ -546,22 +503,31 @@ fn charge<'r>(
     settings: &Settings,
 ) -> Box<dyn PriorityPolicy + 'r> {
     let mut policy = open(snapshot, slots, rules, settings);
-    charge_slots(&mut *policy, slots, snapshot.now);
+    charge_slots(&mut *policy, slots, snapshot, settings);
     policy
 }
 
 /// Charges the slots in use up to a moment.
-fn charge_slots(policy: &mut dyn PriorityPolicy, slots: &[Slot], now: i64) {
+fn charge_slots(policy: &mut dyn PriorityPolicy, slots: &[Slot], snapshot: &Snapshot, settings: &Settings) {
+    let running = if policy.asks_jobs() { running(&snapshot.jobs, settings) } else { HashMap::new() };
     let in_use: Vec<SlotInUse<'_>> = slots
         .iter()
         .filter(|slot| slot.is_in_use())
         .filter_map(|slot| {
             let submitter = slot.charged.as_deref()?;
-            let weight = policy.cost(&slot.ad, slot.weight);
-            Some(SlotInUse { submitter, weight, suspended: slot.suspended })
+            let job = running.get(&slot.name.to_ascii_lowercase()).copied();
+            let account = job.map_or(Account::Submitter, |job| policy.account(job, &slot.ad));
+            let weight = policy.cost(job, &slot.ad, slot.weight);
+            Some(SlotInUse { submitter, account, weight, suspended: slot.suspended })
         })
         .collect();
-    policy.charge(&in_use, now);
+    policy.charge(&in_use, snapshot.now);
+}
+
+/// The jobs that run, by the name of their slot in lower case.
+fn running<'j>(jobs: &'j [ClassAd], settings: &Settings) -> HashMap<Vec<u8>, &'j ClassAd> {
+    let host = |ad: &'j ClassAd| Some((Facts::of(ad, settings).string("RemoteHost")?.to_ascii_lowercase(), ad));
+    jobs.iter().filter_map(host).collect()
 }
 
 /// Counts what a deal decided, and gives the slots back.

@@ -3,9 +3,11 @@
 //! Plain data that serialises; the names of its fields are the names in `--format json`.
 
 use std::ops::AddAssign;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ad::ClassAd;
 use crate::negotiate::candidate::Tier;
 use crate::negotiate::summary::Summary;
 use crate::priority::{End, Passed};
@@ -36,6 +38,17 @@ pub struct Outcome {
     pub quirks: Vec<String>,
 }
 
+/// The ad that a policy made of a job for a way to serve it, if it did. It tells how an answer came about and is no part of
+/// it: answers that differ in it alone are the same.
+#[derive(Debug, Clone, Default)]
+pub struct Candidacy(pub Option<Arc<ClassAd>>);
+
+impl PartialEq for Candidacy {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 /// A job and the slot it got.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Match {
@@ -64,6 +77,9 @@ pub struct Match {
     pub limits: Option<String>,
     /// Slot weight charged.
     pub weight: f64,
+    /// The ad with which the job stood in the queue, if the policy made one of its own for it.
+    #[serde(skip)]
+    pub candidacy: Candidacy,
     /// Which pie of the cycle, from 1.
     pub pie: u32,
     /// Which pass over all submitters, from 1.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::Settings;
-use crate::negotiate::deal::{Negotiating, mark};
+use crate::negotiate::deal::mark_at_start;
 use crate::negotiate::groups::KnownQuotas;
 use crate::negotiate::preemption::{Groups, LiveUsage};
 use crate::negotiate::quotas::{Division, divided};
@@ -104,9 +104,8 @@ fn over(
 
 /// A job as slots see it before anybody was served.
 fn asker(ad: &ClassAd, submitter: &[u8], rules: &Rules, policy: &dyn PriorityPolicy) -> Asker {
-    let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
     let mut ad = candidacy(ad, policy);
-    mark(&mut ad, submitter, policy, rules, negotiating.as_ref());
+    mark_at_start(&mut ad, submitter, policy, rules);
     Asker { ad, standing: policy.standing(submitter) }
 }
 

@@ -13,7 +13,7 @@ use crate::negotiate::deal::{Dealing, Progress, Serving};
 use crate::negotiate::offer;
 use crate::negotiate::outcome::{Rejected, Rejection, Tally};
 use crate::pool::Slot;
-use crate::priority::{Allowance, PriorityPolicy, Session, Spent, Turn, Waiting};
+use crate::priority::{Alike, Allowance, PriorityPolicy, Session, Spent, Turn, Waiting};
 use crate::program::mentions::Mentions;
 use crate::queue::Job;
 use crate::queue::job::{Activity, JobAd, JobId};
@@ -156,8 +156,8 @@ impl Dealing<'_> {
     }
 
     /// Tells why jobs are left when slots looked for them: one rejection for those that slots were asked about as one.
-    pub(super) fn tell_left(&mut self, pie: u32, members: &[usize], alike: &[Vec<(usize, usize)>], singles: &Singles) {
-        for jobs in alike {
+    pub(super) fn tell_left(&mut self, pie: u32, members: &[usize], alike: &[Alike], singles: &Singles) {
+        for Alike { jobs, held_back } in alike {
             let mut tally = Tally::default();
             for key in jobs {
                 tally += singles.tallies.get(&(members[key.0], key.1)).copied().unwrap_or_default();
@@ -168,8 +168,9 @@ impl Dealing<'_> {
             let Some(&&(who, job)) = left.first() else { continue };
             let rejection = offer::rejection(&tally);
             let reason = match (tally.considered, tally.suitable) {
+                (1.., 0) => rejection.reason(&[]),
+                _ if *held_back => "held back by a limit of the site".to_owned(),
                 (0, _) => "no slot asked for it".to_owned(),
-                (_, 0) => rejection.reason(&[]),
                 _ => "other jobs were drawn".to_owned(),
             };
             self.outcome.rejections.push(Rejected {

@@ -38,6 +38,8 @@ pub struct Summary {
 pub enum Stopped {
     /// It had no idle jobs to begin with.
     NoIdleJobs,
+    /// `NEGOTIATOR_SUBMITTER_CONSTRAINT` leaves it out.
+    LeftOut,
     /// It says it has idle jobs, but the queue holds none of them.
     NoJobsInQueue,
     /// Every idle job got a slot.
@@ -61,6 +63,7 @@ impl Stopped {
     pub fn as_str(self) -> &'static str {
         match self {
             Stopped::NoIdleJobs => "no idle jobs",
+            Stopped::LeftOut => "left out by NEGOTIATOR_SUBMITTER_CONSTRAINT",
             Stopped::NoJobsInQueue => "none of its idle jobs is in the queue",
             Stopped::AllMatched => "all idle jobs matched",
             Stopped::NoSlotsLeft => "no slots left",

@@ -87,10 +87,11 @@ impl<'f> Runner<'f> {
         let mut ads = BTreeMap::new();
         for (name, source) in &file.ads {
             let ad = match source.get_ref() {
-                AdSource::Text(text) => ads_of(text.as_bytes())
-                    .into_iter()
-                    .next()
-                    .ok_or_else(|| Wrong::at(format!("`{name}` is no ad"), source.span()))?,
+                AdSource::Text(text) => ads_of(text.as_bytes()).into_iter().next().ok_or_else(|| {
+                    let error = ClassAd::parse(text.as_bytes().trim_ascii()).err();
+                    let why = error.map(|error| format!(": {error}")).unwrap_or_default();
+                    Wrong::at(format!("`{name}` is no ad{why}"), source.span())
+                })?,
                 AdSource::File { file, at } => {
                     let found =
                         ads_of(&read(file)?).into_iter().nth(usize::try_from(*at).unwrap_or(1).saturating_sub(1));

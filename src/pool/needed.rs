@@ -99,7 +99,7 @@ mod tests {
     use crate::ad::ClassAd;
 
     /// Texts in the sources that look like attributes and are none of slots.
-    const OTHERS: [&str; 32] = [
+    const OTHERS: [&str; 33] = [
         // States, kinds and activities.
         "Busy",
         "Claimed",
@@ -114,6 +114,7 @@ mod tests {
         // Attributes of jobs, requests and logs.
         "ClusterId",
         "LastUpdateTime",
+        "RemoteHost",
         "Owner",
         "ProcId",
         "RequestCpus",

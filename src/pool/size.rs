@@ -2,7 +2,7 @@
 //!
 //! Formula source: `negotiation.md` §5. Claimed slots count: the pie is the whole pool.
 
-use crate::eval::scope::Settings;
+use crate::eval::scope::{Scope, Settings};
 use crate::pool::Slot;
 use crate::pool::facts::Facts;
 use crate::syntax::expr::Expr;
@@ -27,7 +27,7 @@ impl PoolSize {
         for slot in slots {
             let weight = slot.weight * slot.ghosts;
             size.smallest_weight = size.smallest_weight.min(weight);
-            if constraint.is_none_or(|constraint| slot.satisfies(constraint, settings)) {
+            if constraint.is_none_or(|constraint| Scope::new(&slot.ad, settings).holds(constraint)) {
                 size.slots += 1;
                 size.weight += weight;
                 size.effective +=

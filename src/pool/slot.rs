@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use rayon::prelude::*;
 
 use crate::ad::ClassAd;
-use crate::eval::scope::{Scope, Settings};
+use crate::eval::scope::Settings;
 use crate::name::Name;
 use crate::pool::address::Protocols;
 use crate::pool::consumption::{Consumption, Draw};
@@ -210,12 +210,6 @@ impl Slot {
             consumption.deduct(&mut self.ad, draw, settings);
             self.weight = weight(Facts::of(&self.ad, settings), weighing.weighted);
         }
-    }
-
-    /// Whether a constraint holds in the slot's ad alone.
-    pub fn satisfies(&self, constraint: &Expr, settings: &Settings) -> bool {
-        let value = Scope::new(&self.ad, settings).eval(constraint);
-        value.is_ok_and(|value| value.as_condition() == Some(true))
     }
 }
 

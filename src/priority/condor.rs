@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::spins::{Entrant, Spins, Terms};
 use super::{Claimant, Deal, PriorityPolicy, Standing, Turns, Waiting};
-use crate::accountant::usage::{Known, SlotInUse};
+use crate::accountant::usage::{Account, Known, SlotInUse};
 use crate::accountant::{Accountant, GroupOf};
 use crate::config::knobs::NegotiatorKnobs;
 
@@ -66,7 +66,7 @@ impl PriorityPolicy for CondorPriority<'_> {
         self.accountant.usage(group)
     }
 
-    fn matched(&mut self, submitter: &[u8], weight: f64, now: i64) {
+    fn matched(&mut self, submitter: &[u8], _: Account, weight: f64, now: i64) {
         self.accountant.add_match(submitter, weight, now, self.groups);
     }
 
@@ -142,10 +142,13 @@ mod tests {
     #[test]
     fn slots_in_use_lessen_the_limit_and_matches_show_at_once() {
         let mut policy = policy("");
-        policy.charge(&[SlotInUse { submitter: b"a@x", weight: 5.0, suspended: false }], 100);
+        policy.charge(
+            &[SlotInUse { submitter: b"a@x", account: Account::Submitter, weight: 5.0, suspended: false }],
+            100,
+        );
         let turn = policy.begin(&[claimant("a@x"), claimant("b@x")], &(), &POOL).next_turn().unwrap();
         assert_eq!((turn.who, turn.allowance.limit, turn.why.priority), (1, 6.0, 500.0));
-        policy.matched(b"a@x", 2.0, 100);
+        policy.matched(b"a@x", Account::Submitter, 2.0, 100);
         assert_eq!(policy.standing(b"a@x"), Standing { priority: 500.0, usage: 7.0, floor: 0 });
         assert_eq!(policy.group_usage(b"<none>"), 7.0);
     }

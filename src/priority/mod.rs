@@ -8,6 +8,7 @@ pub mod condor;
 pub mod dirac;
 pub mod pie;
 pub mod policy;
+pub mod ranking;
 pub mod session;
 pub mod slurm;
 pub mod spins;
@@ -19,7 +20,7 @@ pub use session::Session;
 
 use serde::{Deserialize, Serialize};
 
-use crate::accountant::usage::SlotInUse;
+use crate::accountant::usage::{Account, SlotInUse};
 use crate::ad::ClassAd;
 use crate::queue::Job;
 
@@ -38,7 +39,7 @@ pub trait PriorityPolicy {
     fn group_usage(&self, group: &[u8]) -> f64;
 
     /// Charges a match of a slot of this weight.
-    fn matched(&mut self, submitter: &[u8], weight: f64, now: i64);
+    fn matched(&mut self, submitter: &[u8], account: Account, weight: f64, now: i64);
 
     /// Names and weighted slots in use, of everybody who uses any.
     fn in_use(&self) -> Vec<(&[u8], f64)>;
@@ -48,9 +49,22 @@ pub trait PriorityPolicy {
         true
     }
 
-    /// What a second of a slot in use costs, by its ad; its weight unless the policy has prices of its own.
-    fn cost(&self, slot: &ClassAd, weight: f64) -> f64 {
-        let _ = slot;
+    /// Whether what jobs that run say of themselves decides where their use is charged and what it costs.
+    fn asks_jobs(&self) -> bool {
+        false
+    }
+
+    /// Which account the use of a slot by a job is charged to, by their ads; that of its submitter, unless the policy has
+    /// accounts of its own.
+    fn account(&self, job: &ClassAd, slot: &ClassAd) -> Account {
+        let _ = (job, slot);
+        Account::Submitter
+    }
+
+    /// What a second of a slot in use costs, by the ads of its job, if that is known, and its own; its weight unless the
+    /// policy has prices of its own.
+    fn cost(&self, job: Option<&ClassAd>, slot: &ClassAd, weight: f64) -> f64 {
+        let _ = (job, slot);
         weight
     }
 
@@ -117,11 +131,19 @@ pub trait Turns {
     /// What has happened so far.
     fn history(&self) -> &History;
 
-    /// For policies that look for a job for a slot: the jobs that slots were asked about as one, each with who claims it
-    /// and its number in the deal; those that got a slot too.
-    fn alike(&self) -> Vec<Vec<(usize, usize)>> {
+    /// For policies that look for a job for a slot: the jobs that slots were asked about as one; those that got a slot too.
+    fn alike(&self) -> Vec<Alike> {
         Vec::new()
     }
+}
+
+/// Jobs that slots were asked about as one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Alike {
+    /// Who claims each, and its number in the deal.
+    pub jobs: Vec<(usize, usize)>,
+    /// Whether the policy did not offer them to a slot because of a limit of its site.
+    pub held_back: bool,
 }
 
 /// One who asks for slots: a submitter at one access point.

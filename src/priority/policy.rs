@@ -5,6 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::dirac::{DiracChoice, DiracPriority, MOST_JOBS, Past, SplitMix64, asked};
+use super::ranking::{Key, Order};
+use super::slurm::ranking::ranking;
 use super::slurm::{SlurmPriority, SlurmSettings};
 use super::{CondorPriority, PriorityPolicy};
 use crate::accountant::factor::FactorRules;
@@ -141,11 +143,40 @@ impl Policy {
         }
     }
 
+    /// Whether a second of a slot in use may cost something else than its weight.
+    pub fn has_prices(&self) -> bool {
+        match self {
+            Self::Condor | Self::Dirac(_) => false,
+            Self::Slurm(settings) => {
+                settings.conf().partitions.iter().any(|partition| partition.billing.is_some())
+                    || settings.files().qos.iter().any(|qos| qos.usage_factor != 1.0)
+            }
+        }
+    }
+
     /// Where what runs is noted, for a policy that asks and is opened anew for every cycle.
     pub fn past(&self) -> Option<Past> {
         match self {
             Self::Dirac(choice) if self.asks_history() => Some(Past::new(choice.settings())),
             _ => None,
+        }
+    }
+
+    /// By what jobs are ordered.
+    pub fn key(&self) -> Key {
+        match self {
+            Self::Condor => Key::Submitters,
+            Self::Dirac(_) => Key::Lots,
+            Self::Slurm(_) => Key::Jobs,
+        }
+    }
+
+    /// In which order jobs of a pool are served; of a policy that orders jobs, where each of them stands.
+    pub fn ranking(&self, slots: &[ClassAd], jobs: &[ClassAd], settings: &Settings) -> Order {
+        match self {
+            Self::Condor => Order::Submitters,
+            Self::Dirac(_) => Order::Lots,
+            Self::Slurm(slurm) => ranking(slurm, slots, jobs, settings),
         }
     }
 

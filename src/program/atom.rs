@@ -47,10 +47,8 @@ impl Atom {
     /// the values of the attribute its truth changes once at most.
     pub(crate) fn is_threshold(&self, world: &World<'_>) -> bool {
         let What::Part(expr) = &self.what else { return false };
-        let (tree, mut id) = (expr.tree(), expr.root());
-        while let Node::Paren(inner) = *tree.node(id) {
-            id = inner;
-        }
+        let tree = expr.tree();
+        let id = tree.bare(expr.root());
         let Node::Binary(
             BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual,
             left,

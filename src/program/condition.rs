@@ -103,7 +103,7 @@ impl Splitter<'_, '_> {
     fn is_divisible(&mut self, tree: &Arc<Tree>, side: Side) -> bool {
         let mentions = self.atoms.surveyed.mentions(tree);
         let bound = || Living::of(self.world, tree, (0, tree.root()), side).is_bound(tree);
-        !mentions.random && !mentions.opaque && !(mentions.bound && bound())
+        !(mentions.random || mentions.opaque || mentions.bound && bound())
     }
 
     /// Clauses of `a && b`, through parentheses and attributes.

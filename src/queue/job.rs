@@ -102,6 +102,16 @@ pub enum JobAd<'a> {
     Made(Arc<ClassAd>),
 }
 
+impl JobAd<'_> {
+    /// The ad that was made for a candidacy, if this is one.
+    pub fn made(&self) -> Option<Arc<ClassAd>> {
+        match self {
+            JobAd::Read(_) => None,
+            JobAd::Made(ad) => Some(Arc::clone(ad)),
+        }
+    }
+}
+
 impl Deref for JobAd<'_> {
     type Target = ClassAd;
 

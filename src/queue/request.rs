@@ -150,8 +150,7 @@ impl<'a> Queue<'a> {
                 if !singly && kept == Some(queued.autocluster) {
                     return true;
                 }
-                let value = Scope::new(&jobs[queued.job].ad, settings).eval(constraint);
-                let holds = value.is_ok_and(|value| value.as_condition() == Some(true));
+                let holds = Scope::new(&jobs[queued.job].ad, settings).holds(constraint);
                 (kept, dropped) =
                     if holds { (Some(queued.autocluster), None) } else { (None, Some(queued.autocluster)) };
                 holds

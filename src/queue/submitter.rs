@@ -9,6 +9,8 @@ use crate::ad::ClassAd;
 use crate::eval::scope::Settings;
 use crate::pool::facts::Facts;
 use crate::queue::job::{Activity, Job};
+use crate::syntax::expr::Expr;
+use crate::syntax::literal::Literal;
 use crate::text::Text;
 
 /// A submitter at one access point.
@@ -145,6 +147,40 @@ impl Submitter {
         }
         submitters.retain(|submitter| submitter.idle.saturating_add(submitter.running) > 0);
         submitters
+    }
+
+    /// The ad by which it asks, as far as it is known: `MyType`, `Name`, `ScheddName`, `ScheddIpAddr`, `IdleJobs`,
+    /// `RunningJobs`, `WeightedIdleJobs`, `WeightedRunningJobs`, `FlockedJobs` and `LastHeardFrom`.
+    ///
+    /// ```
+    /// use classmate::ad::ClassAd;
+    /// use classmate::eval::scope::Settings;
+    /// use classmate::queue::Submitter;
+    /// let ad = ClassAd::parse(b"[Name = \"a@x\"; ScheddIpAddr = \"<1>\"; IdleJobs = 3]")?;
+    /// let one = Submitter::new(&ad, &Settings::default()).unwrap();
+    /// assert_eq!(one.to_ad().get("IdleJobs").unwrap().to_string(), "3");
+    /// assert_eq!(Submitter::new(&one.to_ad(), &Settings::default()).unwrap().idle, 3);
+    /// # Ok::<(), classmate::error::SyntaxError>(())
+    /// ```
+    pub fn to_ad(&self) -> ClassAd {
+        let mut ad = ClassAd::new();
+        let text = |text: &[u8]| Expr::literal(Literal::Str(Text::new(text)));
+        ad.insert_expr("MyType", &text(b"Submitter"));
+        ad.insert_expr("Name", &text(self.original.as_ref().unwrap_or(&self.name)));
+        ad.insert_expr("ScheddName", &text(&self.schedd));
+        ad.insert_expr("ScheddIpAddr", &text(&self.address));
+        let counts = [
+            ("IdleJobs", self.idle),
+            ("RunningJobs", self.running),
+            ("WeightedIdleJobs", self.weighted_idle),
+            ("WeightedRunningJobs", self.weighted_running),
+            ("FlockedJobs", 0),
+            ("LastHeardFrom", self.last_heard),
+        ];
+        for (name, count) in counts {
+            ad.insert(name, count);
+        }
+        ad
     }
 
     /// Puts submitters into the order in which a collector hands them out: that of its hash table.

@@ -64,8 +64,9 @@ pub fn write(out: &mut impl Write, audit: &Audit, layout: Layout, color: Color) 
 /// The audit in a few lines.
 pub fn summary(audit: &Audit) -> String {
     let mut text = format!(
-        "{} refer to {}, of which {} can matter; {} {} significant",
+        "{} {} to {}, of which {} can matter; {} {} significant",
         counted(audit.slots as u64, "slot"),
+        if audit.slots == 1 { "refers" } else { "refer" },
         counted(audit.referred as u64, "job attribute"),
         audit.referred_that_matter,
         audit.attributes.len(),
@@ -81,8 +82,10 @@ pub fn summary(audit: &Audit) -> String {
         ));
         if let Some(outcomes) = audit.outcomes {
             text.push_str(&format!(
-                "\n{} differ in what they match or in its rank",
-                counted(outcomes as u64, "autocluster")
+                "\n{} {} in what {} or in its rank",
+                counted(outcomes as u64, "autocluster"),
+                if outcomes == 1 { "differs" } else { "differ" },
+                if outcomes == 1 { "it matches" } else { "they match" },
             ));
         }
     }

@@ -8,6 +8,7 @@ use crate::explain::reasons::Common;
 use crate::negotiate::Outcome;
 use crate::quota::story::slots;
 use crate::quota::summary::GroupSummary;
+use crate::report::counted;
 use crate::report::page::{Page, escaped};
 use crate::whatif::kind::SlotKind;
 
@@ -282,11 +283,13 @@ fn reasons(reasons: &[Common]) -> String {
 fn audit(page: &mut Page, audit: &Audit) {
     page.heading("Audit of significant attributes");
     page.paragraph(&format!(
-        "{} attributes are significant; {} idle jobs fall into {} autoclusters and {} requests.",
-        audit.attributes.len(),
-        audit.idle_jobs,
-        audit.autoclusters,
-        audit.requests
+        "{} {} significant; {} {} into {} and {}.",
+        counted(audit.attributes.len() as u64, "attribute"),
+        if audit.attributes.len() == 1 { "is" } else { "are" },
+        counted(audit.idle_jobs as u64, "idle job"),
+        if audit.idle_jobs == 1 { "falls" } else { "fall" },
+        counted(audit.autoclusters as u64, "autocluster"),
+        counted(audit.requests as u64, "request")
     ));
     for warning in &audit.warnings {
         page.paragraph(&format!("Warning: {warning}"));

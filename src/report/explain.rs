@@ -224,10 +224,15 @@ pub fn suggested(suggestion: &Suggestion) -> String {
 fn described(change: &Change) -> String {
     match change.of {
         Changed::Job => format!("`{}` {} → {}", change.attribute, change.before, change.after),
-        Changed::Constant => format!("`{}` → `{}` in `{}`", change.before, change.after, change.attribute),
+        Changed::Meant | Changed::Constant => {
+            format!("`{}` → `{}` in `{}`", change.before, change.after, change.attribute)
+        }
         Changed::Condition => format!("without `{}` in `{}`", change.before, change.attribute),
         Changed::Slot if change.after == "true" && change.before != "false" => {
             format!("slots without `{}` in `{}`", change.before, change.attribute)
+        }
+        Changed::Slot if change.after != "true" => {
+            format!("slots with `{}` → `{}` in `{}`", change.before, change.after, change.attribute)
         }
         Changed::Slot => format!("`{}` of slots {} → {}", change.attribute, change.before, change.after),
     }

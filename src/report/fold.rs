@@ -46,6 +46,11 @@ impl<W: Write> Folded<W> {
         Folded { sources: true, ..Folded::new(out, width) }
     }
 
+    /// The columns that lines are folded to, if they are.
+    pub fn columns(&self) -> Option<usize> {
+        self.width
+    }
+
     fn end_line(&mut self) -> io::Result<()> {
         let line = std::mem::take(&mut self.line);
         match self.width {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 
-use super::{Color, Origin, counted, render_coded};
+use super::{Color, Origin, counted, render_within};
 use crate::error::{Finding, Severity};
 use crate::lint::catalogue::{CHECKS, Check};
 use crate::lint::{Alarm, Excerpt};
@@ -15,19 +15,20 @@ pub fn counts(alarms: &[Alarm]) -> (u64, u64) {
     (errors as u64, (alarms.len() - errors) as u64)
 }
 
-/// Writes each alarm with its place and help, and how many there are.
+/// Writes each alarm with its place and help, and how many there are; lines of files are cut to a number of columns, if
+/// there is one.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, alarms: &[Alarm], color: Color) -> io::Result<()> {
+pub fn write(out: &mut impl Write, alarms: &[Alarm], color: Color, columns: Option<usize>) -> io::Result<()> {
     for alarm in alarms {
-        writeln!(out, "{}\n", render(alarm, color))?;
+        writeln!(out, "{}\n", render(alarm, color, columns))?;
     }
     let (errors, warnings) = counts(alarms);
     writeln!(out, "{}, {}", counted(errors, "error"), counted(warnings, "warning"))
 }
 
-fn render(alarm: &Alarm, color: Color) -> String {
+fn render(alarm: &Alarm, color: Color, columns: Option<usize>) -> String {
     let Excerpt { file, line, column, text } = &alarm.excerpt;
     let mut finding = Finding { severity: alarm.severity(), ..alarm.finding.clone() };
     if alarm.repeated > 0 {
@@ -40,7 +41,7 @@ fn render(alarm: &Alarm, color: Color) -> String {
         _ => file.to_string(),
     };
     let origin = Origin { name: &named, line: (*line).max(1), column: *column };
-    render_coded(&finding, Some(alarm.code), text, &origin, color)
+    render_within(&finding, Some(alarm.code), text, &origin, (color, columns))
 }
 
 fn word(severity: Severity) -> &'static str {

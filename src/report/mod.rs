@@ -97,6 +97,17 @@ pub fn render_finding(finding: &Finding, source: &[u8], origin: &Origin<'_>, col
 
 /// As [`render_finding`], with the code of the finding beside its severity.
 pub fn render_coded(finding: &Finding, code: Option<&str>, source: &[u8], origin: &Origin<'_>, color: Color) -> String {
+    render_within(finding, code, source, origin, (color, None))
+}
+
+/// As [`render_coded`], with lines of the source cut around the places to a number of columns, if there is one.
+pub fn render_within(
+    finding: &Finding,
+    code: Option<&str>,
+    source: &[u8],
+    origin: &Origin<'_>,
+    (color, columns): (Color, Option<usize>),
+) -> String {
     let primary = Mark { span: finding.span, kind: AnnotationKind::Primary, label: None };
     let related = finding.related.as_ref();
     let related = related.map(|(span, why)| Mark { span: *span, kind: AnnotationKind::Context, label: Some(why) });
@@ -125,7 +136,10 @@ pub fn render_coded(finding: &Finding, code: Option<&str>, source: &[u8], origin
         Color::On => Renderer::styled(),
         Color::Off => Renderer::plain(),
     };
-    renderer.render(&[group])
+    match columns {
+        Some(columns) => renderer.term_width(columns).render(&[group]),
+        None => renderer.render(&[group]),
+    }
 }
 
 /// A place that is underlined.

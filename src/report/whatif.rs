@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::report::Color;
 use crate::report::outcome::{lines, table};
-use crate::whatif::Difference;
+use crate::whatif::{Difference, Short};
 
 /// Names listed in one line.
 const LISTED: usize = 10;
@@ -66,26 +66,40 @@ pub fn write(out: &mut impl Write, found: &Difference, color: Color) -> io::Resu
         lines(out, &table)?;
     }
     let moved: Vec<String> = found.jobs_moved.iter().map(|(job, from, to)| format!("{job} {from} → {to}")).collect();
+    let reasons: Vec<String> =
+        found.reasons.iter().map(|one| format!("{} ({} → {})", one.name, one.before, one.after)).collect();
+    let of_requests = |short: &[Short]| -> (usize, Vec<String>) {
+        let told = short.iter().map(|one| format!("{} of the request of {}", one.jobs, one.request));
+        (short.iter().map(|one| one.jobs).sum(), told.collect())
+    };
+    let (now, before) = (of_requests(&found.no_match_now), of_requests(&found.no_match_before));
+    let all = |names: &Vec<String>| names.len();
     writeln!(out)?;
-    for (many, one, names) in [
-        ("jobs get a slot now", "job gets a slot now", &found.jobs_won),
-        ("jobs get none now", "job gets none now", &found.jobs_lost),
-        ("jobs get another slot", "job gets another slot", &moved),
-        ("slots matched now", "slot matched now", &found.slots_won),
-        ("slots not matched now", "slot not matched now", &found.slots_lost),
-        ("requests match no slot at all now", "request matches no slot at all now", &found.stranded),
-        ("requests match some slot now", "request matches some slot now", &found.freed),
-        ("requests find no slot left now", "request finds no slot left now", &found.no_match_now),
-        ("requests found no slot left before", "request found no slot left before", &found.no_match_before),
+    for (many, one, count, names) in [
+        ("jobs get a slot now", "job gets a slot now", all(&found.jobs_won), &found.jobs_won),
+        ("jobs get none now", "job gets none now", all(&found.jobs_lost), &found.jobs_lost),
+        ("jobs get another slot", "job gets another slot", all(&moved), &moved),
+        ("slots matched now", "slot matched now", all(&found.slots_won), &found.slots_won),
+        ("slots not matched now", "slot not matched now", all(&found.slots_lost), &found.slots_lost),
+        (
+            "requests match no slot at all now",
+            "request matches no slot at all now",
+            all(&found.stranded),
+            &found.stranded,
+        ),
+        ("requests match some slot now", "request matches some slot now", all(&found.freed), &found.freed),
+        ("jobs find no slot left now", "job finds no slot left now", now.0, &now.1),
+        ("jobs found no slot left before", "job found no slot left before", before.0, &before.1),
+        ("requests are refused for another reason", "request is refused for another reason", all(&reasons), &reasons),
     ] {
         if names.is_empty() {
             continue;
         }
-        let what = if names.len() == 1 { one } else { many };
+        let what = if count == 1 { one } else { many };
         let most = if many.contains("another") { MOVED } else { LISTED };
         let more = if names.len() > most { format!(" and {} more", names.len() - most) } else { String::new() };
         let shown: Vec<&str> = names.iter().take(most).map(String::as_str).collect();
-        writeln!(out, "{} {what}: {}{more}", names.len(), shown.join(", "))?;
+        writeln!(out, "{count} {what}: {}{more}", shown.join(", "))?;
     }
     Ok(())
 }

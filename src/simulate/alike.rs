@@ -21,7 +21,9 @@ use crate::negotiate::rules::Rules;
 use crate::negotiate::{self, Snapshot};
 use crate::pool::PoolSize;
 use crate::priority::Line;
+use crate::program::mentions::Mentions;
 use crate::queue::JobId;
+use crate::syntax::expr::Expr;
 use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::value::Value;
 use crate::workload::{Arrival, Workload};
@@ -138,7 +140,8 @@ impl<'w> Alike<'w> {
         let looked_at = |names: &[&str]| names.iter().any(|name| significant.contains(Name::new(name)));
         let counted = served.queue.is_some();
         let uncountable = counted && (rules.jobs.is_some() || looked_at(&OF_AGE));
-        let all = !rules.groups.tree.is_empty() || served.remembers || uncountable;
+        let chosen_by_age = rules.jobs.as_ref().is_some_and(may_look_at_age);
+        let all = !rules.groups.tree.is_empty() || served.remembers || uncountable || chosen_by_age;
         // A rule that says which jobs are offered may look at what they ask for.
         let apart = |names: &[&str]| rules.jobs.is_some() || counted && looked_at(names);
         let apart = (apart(&["RequestMemory"]), apart(&["CPUTime", "AllowedJobDuration"]));
@@ -217,7 +220,8 @@ impl<'w> Alike<'w> {
         {
             line.remove(job);
         }
-        self.books.start(job, made.weight, &self.says, settings);
+        let cost = self.books.price_of_cores(job, made, cores, settings);
+        self.books.start(job, made, cost, &self.says, settings);
         if let Some(limits) = &made.limits {
             self.hold(limits.to_ascii_lowercase().as_bytes(), 1.0);
             self.limits.insert(job, limits.to_ascii_lowercase());
@@ -284,6 +288,16 @@ impl Alike<'_> {
         }
         ad
     }
+}
+
+/// Whether an expression tells jobs of one line apart, or may: by their age, or by lots.
+fn may_look_at_age(expr: &Expr) -> bool {
+    let found = Mentions::of(expr.tree());
+    let ages = OF_AGE.map(|name| Name::new(name).key());
+    found.opaque
+        || found.random
+        || !found.selectors.is_empty()
+        || found.names.iter().any(|name| ages.contains(&name.key()))
 }
 
 /// The machine with so many cores left.
@@ -380,6 +394,7 @@ impl Machines for Alike<'_> {
                 decided.started.push(job);
             }
         }
+        self.books.settle(now);
         Ok(decided)
     }
 }

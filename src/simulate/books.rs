@@ -2,15 +2,18 @@
 //!
 //! The cycle is that of the negotiator; the policy lasts through the whole simulation if it keeps what was used.
 
+use std::collections::BTreeMap;
+
 use hashbrown::{HashMap, HashSet};
 
-use crate::accountant::usage::SlotInUse;
+use crate::accountant::usage::{Account, SlotInUse};
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::Settings;
-use crate::negotiate::outcome::{Negotiation, Outcome, Rejected};
+use crate::negotiate::outcome::{Match, Negotiation, Outcome, Rejected};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{self, Offered, Path, Snapshot, Unwatched};
+use crate::pool::facts::Facts;
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Opening, Past, PriorityPolicy, seed_of_cycle};
 use crate::queue::submitter::named;
@@ -27,11 +30,13 @@ pub(super) struct Books<'w> {
     /// Where a job's ad is in the snapshot, and which job an ad is of.
     places: HashMap<usize, usize>,
     jobs: Vec<usize>,
-    /// Of each submitter the name its use is charged to, and the weight of what it uses.
-    used: Vec<(Option<Vec<u8>>, f64)>,
+    /// Of each submitter the name its use is charged to.
+    names: Vec<Option<Vec<u8>>>,
+    /// What submitters use, by the account it is charged to.
+    used: BTreeMap<(usize, Account), f64>,
     by_name: HashMap<Vec<u8>, usize>,
-    /// What each job that runs is charged.
-    weights: HashMap<usize, f64>,
+    /// What each job that runs is charged, and to which account.
+    bills: HashMap<usize, (Account, f64)>,
     /// What ran, for a policy that is opened anew for every cycle and asks.
     past: Option<Past>,
     /// Whether every machine would do for every job: then their requirements are not asked.
@@ -50,9 +55,10 @@ impl<'w> Books<'w> {
             snapshot: Snapshot { jobs: Vec::new(), submitters: None, ..base.clone() },
             places: HashMap::new(),
             jobs: Vec::new(),
-            used: vec![(None, 0.0); workload.submitters.len()],
+            names: vec![None; workload.submitters.len()],
+            used: BTreeMap::new(),
             by_name: HashMap::new(),
-            weights: HashMap::new(),
+            bills: HashMap::new(),
             past: base.policy.past(),
             anywhere: false,
             policy: None,
@@ -80,14 +86,14 @@ impl<'w> Books<'w> {
         let mut ad = self.job_ad(job);
         ad.insert("EnteredCurrentStatus", since);
         let submitter = self.workload.arrivals[job].submitter;
-        if self.used[submitter].0.is_none() {
+        if self.names[submitter].is_none() {
             self.snapshot.now = now;
             let settings = self.snapshot.settings();
             let domain = self.rules.knobs.accountant.domain.as_deref();
             if let Some(job) = Job::new(&ad, domain, &settings) {
                 let name = named(job.submitter.clone(), &settings).0.to_vec();
                 self.by_name.insert(name.clone(), submitter);
-                self.used[submitter].0 = Some(name);
+                self.names[submitter] = Some(name);
             }
         }
         self.places.insert(job, self.jobs.len());
@@ -95,10 +101,11 @@ impl<'w> Books<'w> {
         self.snapshot.jobs.push(ad);
     }
 
-    /// A job starts on a slot, for which it is charged so much.
-    pub(super) fn start(&mut self, job: usize, weight: f64, slot: &ClassAd, settings: &Settings) {
-        self.used[self.workload.arrivals[job].submitter].1 += weight;
-        self.weights.insert(job, weight);
+    /// A job starts on the slot it was matched to, for which it is charged so much.
+    pub(super) fn start(&mut self, job: usize, made: &Match, weight: f64, slot: &ClassAd, settings: &Settings) {
+        let account = self.account(job, made, slot);
+        *self.used.entry((self.workload.arrivals[job].submitter, account)).or_default() += weight;
+        self.bills.insert(job, (account, weight));
         if let Some(mut past) = self.past.take() {
             match self.ad(job) {
                 Some(ad) => past.started(ad, slot, settings, settings.now),
@@ -118,15 +125,48 @@ impl<'w> Books<'w> {
                 past.ended(&ad, slot, settings, settings.now);
             }
         }
-        let weight = self.weights.remove(&job).unwrap_or(0.0);
-        let used = &mut self.used[self.workload.arrivals[job].submitter].1;
-        *used = (*used - weight).max(0.0);
+        let (account, weight) = self.bills.remove(&job).unwrap_or_default();
+        if let Some(used) = self.used.get_mut(&(self.workload.arrivals[job].submitter, account)) {
+            *used = (*used - weight).max(0.0);
+        }
     }
 
-    /// What a second of a slot costs.
-    pub(super) fn price(&self, slot: &ClassAd, settings: &Settings) -> f64 {
+    /// The account to which the use of a slot is charged by the job that was matched.
+    fn account(&self, job: usize, made: &Match, slot: &ClassAd) -> Account {
+        let Some(policy) = self.policy.as_ref().filter(|policy| policy.asks_jobs()) else { return Account::Submitter };
+        match self.candidacy(job, made) {
+            Some(ad) => policy.account(ad, slot),
+            // Another one stood for it.
+            None => policy.account(&self.job_ad(job), slot),
+        }
+    }
+
+    /// The ad with which a job was matched: its own, unless the policy made another; none if another one stood for it.
+    fn candidacy<'a>(&'a self, job: usize, made: &'a Match) -> Option<&'a ClassAd> {
+        made.candidacy.0.as_deref().or_else(|| self.ad(job))
+    }
+
+    /// What a second of a slot costs the job that was matched.
+    pub(super) fn price(&self, job: usize, made: &Match, slot: &ClassAd, settings: &Settings) -> f64 {
         let Some(slot) = Slot::new(slot.clone(), &self.rules.weighing, settings) else { return 0.0 };
-        self.policy.as_ref().map_or(slot.weight, |policy| policy.cost(&slot.ad, slot.weight))
+        let policy = self.policy.as_ref();
+        policy.map_or(slot.weight, |policy| policy.cost(self.candidacy(job, made), &slot.ad, slot.weight))
+    }
+
+    /// What a second of so many cores, and of all else it asks for, costs the job that was matched.
+    pub(super) fn price_of_cores(&self, job: usize, made: &Match, cores: u32, settings: &Settings) -> f64 {
+        let (Some(policy), Some(ad)) = (&self.policy, self.candidacy(job, made)) else { return made.weight };
+        if !self.snapshot.policy.has_prices() {
+            return made.weight;
+        }
+        let mut slot = ClassAd::new();
+        slot.insert("Cpus", i64::from(cores));
+        for (name, asked) in [("Memory", "RequestMemory"), ("GPUs", "RequestGpus")] {
+            if let Some(amount) = Facts::of(ad, settings).number(asked) {
+                slot.insert(name, amount);
+            }
+        }
+        policy.cost(Some(ad), &slot, made.weight)
     }
 
     /// Whether the policy itself has a job wait for some time to pass.
@@ -167,7 +207,17 @@ impl<'w> Books<'w> {
 
     /// The name to which a job's use is charged.
     pub(super) fn charged_to(&self, job: usize) -> &[u8] {
-        self.used[self.workload.arrivals[job].submitter].0.as_deref().unwrap_or_default()
+        self.names[self.workload.arrivals[job].submitter].as_deref().unwrap_or_default()
+    }
+
+    /// Tells a policy that has accounts what was begun in a cycle: it knows of matches alone, whatever was carved out then
+    /// and whatever that costs.
+    pub(super) fn settle(&mut self, now: i64) {
+        let asks = self.policy.as_ref().is_some_and(|policy| policy.asks_jobs());
+        // A match of cores that are all alike is what was asked for.
+        if asks && (!self.anywhere || self.snapshot.policy.has_prices()) {
+            self.charge(now);
+        }
     }
 
     /// Brings the policy up to a moment, if it is open.
@@ -179,8 +229,8 @@ impl<'w> Books<'w> {
     }
 
     fn charge_to(&self, policy: &mut dyn PriorityPolicy, now: i64) {
-        let in_use = self.used.iter().filter(|(_, weight)| *weight > 0.0).filter_map(|(name, weight)| {
-            Some(SlotInUse { submitter: name.as_deref()?, weight: *weight, suspended: false })
+        let in_use = self.used.iter().filter(|(_, weight)| **weight > 0.0).filter_map(|(&(who, account), weight)| {
+            Some(SlotInUse { submitter: self.names[who].as_deref()?, account, weight: *weight, suspended: false })
         });
         policy.charge(&in_use.collect::<Vec<_>>(), now);
     }

@@ -108,7 +108,7 @@ impl<'w> Slots<'w> {
             let parent = &mut self.books.snapshot.slots[at];
             let Some(mut child) = carve(parent, &own, &ad, settings) else { return false };
             claim(&mut child, &of, settings);
-            let weight = self.books.price(&child, settings);
+            let weight = self.books.price(job, made, &child, settings);
             self.places.insert(own.clone().into_bytes(), self.books.snapshot.slots.len());
             self.books.snapshot.slots.push(child);
             (Running { slot: own.into_bytes(), parent: Some(name.to_vec()) }, weight)
@@ -118,11 +118,11 @@ impl<'w> Slots<'w> {
             }
             claim(&mut self.books.snapshot.slots[at], &of, settings);
             let parent = self.running_on(name).and_then(|running| running.parent.clone());
-            let weight = self.books.price(&self.books.snapshot.slots[at], settings);
+            let weight = self.books.price(job, made, &self.books.snapshot.slots[at], settings);
             (Running { slot: name.to_vec(), parent }, weight)
         };
         let slot = self.places.get(&running.slot).map(|&at| self.books.snapshot.slots[at].clone()).unwrap_or_default();
-        self.books.start(job, weight, &slot, settings);
+        self.books.start(job, made, weight, &slot, settings);
         self.waiting.remove(&job);
         self.clocked.remove(&job);
         self.jobs.insert(running.slot.clone(), job);
@@ -298,6 +298,7 @@ impl Machines for Slots<'_> {
                 decided.displaced.push(before);
             }
         }
+        self.books.settle(now);
         self.settled = outcome.matches.is_empty() && self.is_settled(&outcome);
         Ok(decided)
     }

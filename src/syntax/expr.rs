@@ -167,6 +167,14 @@ impl Tree {
         }
     }
 
+    /// A part without the parentheses around it.
+    pub fn bare(&self, mut id: NodeId) -> NodeId {
+        while let Node::Paren(inner) = *self.node(id) {
+            id = inner;
+        }
+        id
+    }
+
     /// The first node of the contiguous range that is the part ending in `id`.
     pub fn first_of(&self, id: NodeId) -> NodeId {
         let mut first = id;
@@ -269,27 +277,49 @@ impl Expr {
     /// ```
     #[must_use]
     pub fn with_literal(&self, part: NodeId, literal: Literal) -> Self {
+        self.with_part(part, &Expr::literal(literal))
+    }
+
+    /// The expression with another one in place of one of its parts; itself if the part lies outside.
+    ///
+    /// Nodes in front of the part keep their numbers.
+    ///
+    /// ```
+    /// use classmate::syntax::parse::{ParseOptions, parse_expr};
+    /// let parsed = |text: &[u8]| parse_expr(text, &ParseOptions::default());
+    /// let expr = parsed(b"{ Cpus } == f(Arch, 1) && true")?;
+    /// let both = expr.tree().parts(expr.root())[0];
+    /// let right = expr.tree().parts(both)[1];
+    /// assert_eq!(expr.with_part(right, &parsed(b"g(a, b + 1)")?).to_string(), "{ Cpus } == g(a,b + 1) && true");
+    /// # Ok::<(), classmate::error::SyntaxError>(())
+    /// ```
+    #[must_use]
+    pub fn with_part(&self, part: NodeId, other: &Expr) -> Self {
         if part > self.root {
             return self.clone();
         }
         let first = self.tree.first_of(part);
+        let new = other.root - other.tree.first_of(other.root) + 1;
         let moved = |id: NodeId| match id {
             id if id < first => id,
-            id if id <= part => first,
-            id => id - (part - first),
+            id if id <= part => first + new - 1,
+            id => id - (part - first + 1) + new,
         };
         let mut tree = Tree {
-            nodes: Vec::with_capacity(self.tree.nodes.len()),
-            children: self.tree.children.clone(),
+            nodes: Vec::with_capacity(self.tree.nodes.len() + new as usize),
+            children: self.tree.children.iter().map(|id| moved(*id)).collect(),
             calls: self.tree.calls.clone(),
-            attributes: self.tree.attributes.clone(),
+            attributes: self.tree.attributes.iter().map(|(name, id)| (*name, moved(*id))).collect(),
             spans: Vec::new(),
         };
-        let mut literal = Some(literal);
         for (id, node) in (0..).zip(&self.tree.nodes) {
+            if (first..=part).contains(&id) {
+                if id == part {
+                    copy_into(&mut tree, &other.tree, other.root);
+                }
+                continue;
+            }
             tree.nodes.push(match node {
-                _ if id == part => Node::Literal(literal.take().unwrap_or(Literal::Undefined)),
-                _ if (first..part).contains(&id) => continue,
                 Node::Subscript { base, index } => Node::Subscript { base: moved(*base), index: moved(*index) },
                 Node::Paren(child) => Node::Paren(moved(*child)),
                 Node::Unary(op, child) => Node::Unary(*op, moved(*child)),
@@ -300,8 +330,7 @@ impl Expr {
                 leaf => leaf.clone(),
             });
         }
-        tree.children.iter_mut().for_each(|id| *id = moved(*id));
-        tree.attributes.iter_mut().for_each(|(_, id)| *id = moved(*id));
+        tree.spans.clear();
         Expr { tree: Arc::new(tree), root: moved(self.root) }
     }
 

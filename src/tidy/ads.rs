@@ -1,6 +1,7 @@
 //! Ads of the long format and of new syntax.
 
 use crate::error::SyntaxError;
+use crate::format::new::parse_ad;
 use crate::syntax::layout::{Measure, layout};
 use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::token::{Quoting, is_space};
@@ -66,6 +67,71 @@ pub fn expression(text: &[u8], width: usize) -> Result<Vec<u8>, SyntaxError> {
     Ok(written)
 }
 
+/// Ads of new syntax one after another, or in the list form `{ ad, ad }`: each is laid out, all else between them stays.
+///
+/// # Errors
+/// Something between or inside the ads is none.
+pub fn several(text: &[u8], width: usize) -> Result<Vec<u8>, SyntaxError> {
+    let options = ParseOptions::default();
+    let mut out = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(start) = text[at..].iter().position(|byte| !is_space(*byte) && !b"{},".contains(byte)) {
+        let start = at + start;
+        between(&text[at..start], &mut out);
+        let rest = &text[start..];
+        if let Some(length) = comment(rest) {
+            out.extend_from_slice(rest[..length].trim_ascii_end());
+            at = start + length;
+            continue;
+        }
+        let (_, length) = parse_ad(rest, &options).map_err(|error| error.shifted(start))?;
+        let ad = rest[..length].trim_ascii_end();
+        let mut written = expression(ad, width).map_err(|error| error.shifted(start))?;
+        written.pop();
+        out.extend_from_slice(&written);
+        at = start + ad.len();
+    }
+    between(&text[at..], &mut out);
+    if out.last() != Some(&b'\n') {
+        out.push(b'\n');
+    }
+    Ok(out)
+}
+
+/// The length of the comment that a text begins with.
+fn comment(text: &[u8]) -> Option<usize> {
+    if text.starts_with(b"//") {
+        return Some(memchr::memchr(b'\n', text).unwrap_or(text.len()));
+    }
+    let inner = text.strip_prefix(b"/*")?;
+    Some(memchr::memmem::find(inner, b"*/")? + 4)
+}
+
+/// What stands between ads: brackets and commas, each with its line, and an empty line where there is one.
+fn between(text: &[u8], out: &mut Vec<u8>) {
+    let mut breaks = 0;
+    for byte in text {
+        match byte {
+            b'{' | b'}' => {
+                if !out.is_empty() && out.last() != Some(&b'\n') {
+                    out.push(b'\n');
+                }
+                out.extend_from_slice(&[*byte, b'\n']);
+                breaks = 0;
+            }
+            b',' => out.push(b','),
+            b'\n' => breaks += 1,
+            _ => {}
+        }
+    }
+    if !out.is_empty() && out.last() != Some(&b'\n') {
+        out.push(b'\n');
+    }
+    if breaks > 1 && !out.is_empty() && !out.ends_with(b"\n\n") {
+        out.push(b'\n');
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,5 +147,21 @@ mod tests {
     fn an_ad_takes_a_line_an_attribute() {
         assert_eq!(expression(b"[a=1;b={1,2}]", 80).unwrap(), b"[\n    a = 1;\n    b = { 1, 2 }\n]\n");
         assert_eq!(expression(b"a&&b", 80).unwrap(), b"a && b\n");
+    }
+
+    #[test]
+    fn each_of_several_ads_is_laid_out() {
+        let laid = |text: &str| {
+            let once = several(text.as_bytes(), 80).unwrap();
+            assert_eq!(several(&once, 80).unwrap(), once, "the second time");
+            String::from_utf8(once).unwrap()
+        };
+        let (a, b) = ("[\n    a = 1\n]", "[\n    b = 2\n]");
+        assert_eq!(laid("[a=1]\n[b=2]"), format!("{a}\n{b}\n"));
+        assert_eq!(laid("[a=1]\n\n\n// the second\n[b=2]\n"), format!("{a}\n\n// the second\n{b}\n"));
+        assert_eq!(laid("{\n[a=1],\n[b=2]}\n"), format!("{{\n{a},\n{b}\n}}\n"));
+        assert_eq!(laid("[a=1] // of a [\n/* b */ [b=2]\n// end"), format!("{a}\n// of a [\n/* b */\n{b}\n// end\n"));
+        assert!(several(b"[a=1]\n[b=", 80).is_err());
+        assert!(several(b"[a=1]\nb", 80).is_err());
     }
 }

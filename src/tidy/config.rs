@@ -1,6 +1,6 @@
 //! Configurations: the values of knobs that are expressions.
 
-use crate::lint::config::is_expression;
+use crate::lint::knobs::is_expression;
 use crate::syntax::layout::{Measure, layout};
 use crate::syntax::parse::ParseOptions;
 use crate::syntax::token::Quoting;

@@ -83,6 +83,16 @@ impl Type {
             Type::Ad => "classad",
         }
     }
+
+    /// The name with its article, for a sentence: `an integer`.
+    pub fn with_article(self) -> String {
+        let name = self.as_str();
+        match self {
+            Type::Undefined => name.to_owned(),
+            Type::Error | Type::Int | Type::AbsTime => format!("an {name}"),
+            _ => format!("a {name}"),
+        }
+    }
 }
 
 /// The number of an ad in the evaluation that a value came from; means nothing to anyone else.

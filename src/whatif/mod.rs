@@ -75,16 +75,12 @@ pub struct Setting {
     pub value: Expr,
 }
 
-fn holds(ad: &ClassAd, condition: &Expr, settings: &Settings) -> bool {
-    Scope::new(ad, settings).eval(condition).is_ok_and(|value| value.as_condition() == Some(true))
-}
-
 impl Setting {
     /// Sets the attribute, and tells in how many ads.
     pub fn apply(&self, ads: &mut [ClassAd], settings: &Settings) -> usize {
         let mut changed = 0;
         for ad in ads {
-            if holds(ad, &self.of, settings) {
+            if Scope::new(ad, settings).holds(&self.of) {
                 ad.insert_expr(self.name, &self.value);
                 changed += 1;
             }
@@ -96,7 +92,7 @@ impl Setting {
 /// Takes away the ads for which a condition holds, and tells how many.
 pub fn drain(ads: &mut Vec<ClassAd>, condition: &Expr, settings: &Settings) -> usize {
     let before = ads.len();
-    ads.retain(|ad| !holds(ad, condition, settings));
+    ads.retain(|ad| !Scope::new(ad, settings).holds(condition));
     before - ads.len()
 }
 
@@ -153,10 +149,21 @@ pub struct Difference {
     pub stranded: Vec<String>,
     /// Requests by their first job that no slot matched, and that some match after the change.
     pub freed: Vec<String>,
-    /// Requests that found no slot that matches only after the change, by their first job.
-    pub no_match_now: Vec<String>,
-    /// Requests that found none only before it.
-    pub no_match_before: Vec<String>,
+    /// Of which requests jobs get none only after the change because no slot is left that matches.
+    pub no_match_now: Vec<Short>,
+    /// Of which requests jobs got none only before it for that reason.
+    pub no_match_before: Vec<Short>,
+    /// Requests, by their first job, that are refused before and after the change, for different reasons.
+    pub reasons: Vec<Moved<String>>,
+}
+
+/// Jobs of a request that found no slot left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Short {
+    /// The first job of the request.
+    pub request: String,
+    /// How many of its jobs found none.
+    pub jobs: usize,
 }
 
 impl Difference {
@@ -174,15 +181,11 @@ impl Difference {
         let (old, new) = (by_job(before), by_job(after));
         let slots = |jobs: &BTreeMap<String, String>| jobs.values().cloned().collect::<BTreeSet<String>>();
         let (old_slots, new_slots) = (slots(&old), slots(&new));
-        let unmatched = |outcome: &Outcome| -> BTreeSet<String> {
-            let refused = outcome.rejections.iter().filter(|one| one.rejection == Rejection::NoMatch);
-            refused.map(|one| one.job.clone()).collect()
-        };
-        let (old_none, new_none) = (unmatched(before), unmatched(after));
         let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| one.difference(other).cloned().collect();
-        let missing = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>| {
+        let missing = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>| -> Vec<String> {
             one.keys().filter(|job| !other.contains_key(*job)).cloned().collect()
         };
+        let (jobs_won, jobs_lost) = (missing(&new, &old), missing(&old, &new));
         let weight = |outcome: &Outcome| outcome.matches.iter().fold(0.0, |sum, made| sum + made.weight);
         let displaced = |outcome: &Outcome| outcome.matches.iter().filter(|made| displaces(made)).count();
         let moved = old.iter().filter_map(|(job, slot)| {
@@ -196,16 +199,17 @@ impl Difference {
             submitters: paired(&submitters(before), &submitters(after)),
             weights: paired(&weights(before), &weights(after)),
             groups: paired(&groups(before), &groups(after)),
-            jobs_won: missing(&new, &old),
-            jobs_lost: missing(&old, &new),
             jobs_moved: moved.collect(),
             slots_won: only(&new_slots, &old_slots),
             slots_lost: only(&old_slots, &new_slots),
             classes: Vec::new(),
             stranded: Vec::new(),
             freed: Vec::new(),
-            no_match_now: only(&new_none, &old_none),
-            no_match_before: only(&old_none, &new_none),
+            no_match_now: short(after, &jobs_lost),
+            no_match_before: short(before, &jobs_won),
+            reasons: reasons(before, after),
+            jobs_won,
+            jobs_lost,
         }
     }
 
@@ -225,6 +229,7 @@ impl Difference {
             && self.jobs_moved.is_empty()
             && self.no_match_now.is_empty()
             && self.no_match_before.is_empty()
+            && self.reasons.is_empty()
             && self.stranded.is_empty()
             && self.freed.is_empty()
     }
@@ -304,6 +309,54 @@ fn newly_stuck(before: &[Prospect], after: &[Prospect]) -> Vec<String> {
     let stuck = after.iter().filter_map(|prospect| Some((prospect.job, prospect.stuck_in?)));
     let requests: BTreeSet<JobId> = stuck.filter(|(job, _)| could(*job)).map(|(_, first)| first).collect();
     requests.into_iter().map(|first| first.to_string()).collect()
+}
+
+/// Of which requests some of these jobs were refused because no slot was left that matches.
+fn short(outcome: &Outcome, jobs: &[String]) -> Vec<Short> {
+    let mut waiting: BTreeSet<(i64, i64)> = jobs.iter().filter_map(|job| number(job)).collect();
+    // The jobs of a request follow one another: those it got slots for in the same spin, and those that are left.
+    let mut got: BTreeMap<(i64, &str, u32, u32), usize> = BTreeMap::new();
+    for made in &outcome.matches {
+        *got.entry((made.cluster, &made.submitter, made.pie, made.spin)).or_default() += 1;
+    }
+    let mut found: Vec<Short> = Vec::new();
+    // The last refusal says why a job got nothing.
+    for one in outcome.rejections.iter().rev() {
+        let Some((cluster, first)) = number(&one.job) else { continue };
+        let of_request = got.get(&(cluster, one.submitter.as_str(), one.pie, one.spin)).copied().unwrap_or(0);
+        let beyond = first.saturating_add(i64::try_from(one.jobs.saturating_add(of_request)).unwrap_or(i64::MAX));
+        let own: Vec<(i64, i64)> = waiting.range((cluster, first)..(cluster, beyond)).copied().collect();
+        for job in &own {
+            waiting.remove(job);
+        }
+        if one.rejection == Rejection::NoMatch && !own.is_empty() {
+            match found.iter_mut().find(|known| known.request == one.job) {
+                Some(known) => known.jobs += own.len(),
+                None => found.push(Short { request: one.job.clone(), jobs: own.len() }),
+            }
+        }
+    }
+    found.reverse();
+    found
+}
+
+/// Cluster and process of a job's number.
+fn number(text: &str) -> Option<(i64, i64)> {
+    let (cluster, process) = text.split_once('.')?;
+    Some((cluster.parse().ok()?, process.parse().ok()?))
+}
+
+/// The requests that are refused in both outcomes, for different reasons.
+fn reasons(before: &Outcome, after: &Outcome) -> Vec<Moved<String>> {
+    let last = |outcome: &Outcome| -> BTreeMap<String, String> {
+        outcome.rejections.iter().map(|one| (one.job.clone(), one.reason.clone())).collect()
+    };
+    let (before, after) = (last(before), last(after));
+    let moved = before.into_iter().filter_map(|(name, before)| {
+        let after = after.get(&name).filter(|after| **after != before)?.clone();
+        Some(Moved { name, before, after })
+    });
+    moved.collect()
 }
 
 fn displaces(made: &Match) -> bool {

@@ -175,12 +175,29 @@ impl Workload {
         ad
     }
 
+    /// Whether the jobs came as ads: their places are those of ads then, not of lines.
+    pub fn of_ads(&self) -> bool {
+        self.arrivals.iter().any(|job| job.ad.is_some())
+    }
+
     /// The first ad of each submitter: who there is.
     pub fn first_ads(&self) -> Vec<ClassAd> {
         let mut seen = vec![false; self.submitters.len()];
         let first = |job: &usize| !std::mem::replace(&mut seen[self.arrivals[*job].submitter], true);
         let first: Vec<usize> = (0..self.arrivals.len()).filter(first).collect();
         first.into_iter().map(|job| self.job_ad(job)).collect()
+    }
+
+    /// The ads of all jobs that came with one, as they wait, each with its own number.
+    pub fn own_ads(&self) -> Vec<ClassAd> {
+        let own = |(at, job): (usize, &Arrival)| {
+            job.ad.as_ref()?;
+            let mut ad = self.job_ad(at);
+            ad.insert("ClusterId", job.id.cluster);
+            ad.insert("ProcId", job.id.process);
+            Some(ad)
+        };
+        self.arrivals.iter().enumerate().filter_map(own).collect()
     }
 
     /// Puts the jobs into the order in which they come.

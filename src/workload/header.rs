@@ -31,10 +31,14 @@ impl Header {
                 .filter(|number| *number >= 0)
                 .ok_or_else(|| format!("`{key}` is `{value}`: expected a whole number of 0 or more"))
         };
+        let some = || match whole()? {
+            0 => Err(format!("`{key}` is `{value}`: expected 1 or more")),
+            number => Ok(number as u64),
+        };
         match key {
             "UnixStartTime" => self.start = Some(whole()?),
-            "MaxProcs" => self.processors = Some(whole()? as u64),
-            "MaxNodes" => self.nodes = Some(whole()? as u64),
+            "MaxProcs" => self.processors = Some(some()?),
+            "MaxNodes" => self.nodes = Some(some()?),
             "MaxRecords" => self.records = Some(whole()? as u64),
             "MaxJobs" => self.jobs = Some(whole()? as u64),
             "Computer" => self.computer = Some(value.to_owned()),

@@ -1,6 +1,6 @@
 //! Job ads as a workload: `QDate` says when each comes, an expression how long it runs.
 
-use super::{Arrival, Workload};
+use super::{Arrival, LARGEST, Workload, whole};
 use crate::ad::ClassAd;
 use crate::eval::scope::{Scope, Settings};
 use crate::pool::facts::Facts;
@@ -36,17 +36,12 @@ fn arrival(
 ) -> Result<Arrival, String> {
     let job = Job::new(ad, domain, settings).ok_or("no `ClusterId`: expected the ad of a job")?;
     let facts = Facts::of(ad, settings);
-    let submit = facts
-        .integer("QDate")
-        .filter(|time| *time >= 0)
-        .ok_or_else(|| format!("job {} has no `QDate`: expected the time it was submitted", job.id))?;
-    let value = Scope::new(ad, settings).eval(run_time).ok().and_then(|value| value.as_number());
-    let run_time = value
-        .filter(|time| time.is_finite())
-        .ok_or_else(|| format!("the run time of job {} is no number: expected seconds", job.id))?;
-    if run_time < 0.0 {
-        return Err(format!("the run time of job {} is {run_time}: expected 0 or more seconds", job.id));
+    if !ad.contains("QDate") {
+        return Err(format!("job {} has no `QDate`: expected the time it was submitted", job.id));
     }
+    let submit = seconds(facts.number("QDate"), || format!("`QDate` of job {}", job.id))?;
+    let value = Scope::new(ad, settings).eval(run_time).ok().and_then(|value| value.as_number());
+    let run_time = seconds(value, || format!("the run time of job {}", job.id))?;
     let cores = facts.integer("RequestCpus").unwrap_or(1);
     let cores = u32::try_from(cores)
         .ok()
@@ -56,17 +51,25 @@ fn arrival(
     let group = memchr::memrchr(b'.', &group).map_or(b"".as_slice(), |dot| &group[..dot]);
     let (id, name) = (job.id, named(job.submitter.clone(), settings).0);
     let submitter = workload.submitter(&name, group);
-    Ok(Arrival {
-        id,
-        place,
-        submit,
-        run_time: run_time.ceil() as i64,
-        cores,
-        submitter,
-        memory: 0,
-        asked_time: None,
-        ad: None,
-    })
+    Ok(Arrival { id, place, submit, run_time, cores, submitter, memory: 0, asked_time: None, ad: None })
+}
+
+/// Whole seconds, from 0 to as many as are believed.
+fn seconds(value: Option<f64>, what: impl Fn() -> String) -> Result<i64, String> {
+    let found = value.filter(|time| !time.is_nan());
+    let found = found.ok_or_else(|| format!("{} is no number: expected seconds", what()))?;
+    if found < 0.0 {
+        return Err(format!("{} is {}: expected 0 or more seconds", what(), shown(found)));
+    }
+    if found > LARGEST as f64 {
+        return Err(format!("{} is {}: expected at most {LARGEST} seconds", what(), shown(found)));
+    }
+    Ok(whole(found))
+}
+
+/// A number, in a few letters however large it is.
+fn shown(number: f64) -> String {
+    if number.abs() < 1e18 { number.to_string() } else { format!("{number:e}") }
 }
 
 #[cfg(test)]
@@ -113,5 +116,32 @@ mod tests {
             ]
         );
         assert_eq!((found.arrivals.len(), found.counts.bad), (0, 5));
+    }
+
+    #[test]
+    fn times_beyond_belief_are_told_and_fractions_of_a_second_count_as_one() {
+        let found = workload(&[
+            "[ClusterId = 1; QDate = -5; RemoteWallClockTime = 1]",
+            "[ClusterId = 2; QDate = 9223372036854775807; RemoteWallClockTime = 1]",
+            "[ClusterId = 3; QDate = 4; RemoteWallClockTime = 1e300]",
+            "[ClusterId = 4; QDate = 4; RemoteWallClockTime = real(\"INF\")]",
+            "[ClusterId = 5; QDate = \"noon\"; RemoteWallClockTime = 1]",
+            "[ClusterId = 6; QDate = 4; RemoteWallClockTime = 4503599627370497]",
+            "[ClusterId = 7; QDate = 4; RemoteWallClockTime = 0.4]",
+            "[ClusterId = 8; QDate = 4503599627370496; RemoteWallClockTime = 4503599627370496]",
+        ]);
+        let told: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "1: `QDate` of job 1.0 is -5: expected 0 or more seconds",
+                "2: `QDate` of job 2.0 is 9.223372036854776e18: expected at most 4503599627370496 seconds",
+                "3: the run time of job 3.0 is 1e300: expected at most 4503599627370496 seconds",
+                "4: the run time of job 4.0 is inf: expected at most 4503599627370496 seconds",
+                "5: `QDate` of job 5.0 is no number: expected seconds",
+                "6: the run time of job 6.0 is 4503599627370497: expected at most 4503599627370496 seconds",
+            ]
+        );
+        assert_eq!(found.arrivals.iter().map(|job| job.run_time).collect::<Vec<_>>(), [1, LARGEST]);
     }
 }

@@ -11,6 +11,14 @@ pub mod swf;
 pub use arrival::{Arrival, Workload};
 pub use header::Header;
 
+/// The largest time and number that is believed, seconds since 1970 too; sums of three stay within bounds.
+pub const LARGEST: i64 = 1 << 52;
+
+/// Whole seconds of a time: a fraction of one counts as one, before 0 too, so that nothing is played as 0 that is not.
+fn whole(seconds: f64) -> i64 {
+    (if seconds < 0.0 { seconds.floor() } else { seconds.ceil() }) as i64
+}
+
 /// Something in a workload that is not a job that can be played.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[error("{place}: {message}")]

@@ -5,7 +5,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::{Arrival, Workload};
+use super::{Arrival, LARGEST, Workload, whole};
 use crate::queue::job::JobId;
 
 /// Numbers of a line.
@@ -13,9 +13,6 @@ const FIELDS: usize = 18;
 
 /// A line longer than this is no line of a trace, bytes.
 const LONGEST: u64 = 1 << 16;
-
-/// The largest time and number that is believed; sums of two stay within bounds.
-const LARGEST: i64 = 1 << 52;
 
 /// `Status` of a job that was cancelled.
 const CANCELLED: i64 = 5;
@@ -129,10 +126,12 @@ fn skip_line(source: &mut impl BufRead) -> io::Result<()> {
 /// Reads a line.
 fn record(workload: &mut Workload, place: u64, text: &str) -> Result<(), String> {
     let mut fields = [-1_i64; FIELDS];
+    let mut words = [""; FIELDS];
     let mut found = 0;
     for word in text.split_ascii_whitespace() {
         if found < FIELDS {
             fields[found] = field(found, word)?;
+            words[found] = word;
         }
         found += 1;
     }
@@ -152,10 +151,10 @@ fn record(workload: &mut Workload, place: u64, text: &str) -> Result<(), String>
         return Err(format!("the job number is {id}: expected 0 or more"));
     }
     if submit < 0 {
-        return Err(format!("the submit time of job {id} is {submit}: expected 0 or more seconds"));
+        return Err(format!("the submit time of job {id} is {}: expected 0 or more seconds", words[1]));
     }
     if run_time < 0 {
-        return Err(format!("the run time of job {id} is {run_time}: expected 0 or more seconds"));
+        return Err(format!("the run time of job {id} is {}: expected 0 or more seconds", words[3]));
     }
     let cores = if requested > 0 { requested } else { allocated };
     let cores = u32::try_from(cores).ok().filter(|cores| *cores > 0).ok_or_else(|| {
@@ -186,15 +185,19 @@ fn megabytes(memory: i64, cores: u32) -> u32 {
     u32::try_from(all.div_ceil(1024)).unwrap_or(u32::MAX)
 }
 
-/// Reads a number; fractions are cut off.
+/// Reads a number; a fraction counts as one more, away from 0.
 fn field(at: usize, word: &str) -> Result<i64, String> {
+    let name = NAMES[at];
     let number = word.parse::<i64>().ok().or_else(|| {
         let real = word.parse::<f64>().ok().filter(|number| number.is_finite())?;
-        Some(real as i64)
+        Some(whole(real))
     });
-    number
-        .filter(|number| (-LARGEST..=LARGEST).contains(number))
-        .ok_or_else(|| format!("the {} is `{word}`: expected a number", NAMES[at]))
+    let number = number.ok_or_else(|| format!("the {name} is `{word}`: expected a number"))?;
+    if (-LARGEST..=LARGEST).contains(&number) {
+        Ok(number)
+    } else {
+        Err(format!("the {name} is `{word}`: expected a number from -{LARGEST} to {LARGEST}"))
+    }
 }
 
 #[cfg(test)]
@@ -312,6 +315,32 @@ mod tests {
     #[test]
     fn numbers_beyond_belief_are_told() {
         let text = line(1, i64::MAX, 5, 1, 1, 1);
-        assert_eq!(told(&text), [(1, format!("the submit time is `{}`: expected a number", i64::MAX))]);
+        let bounds = "expected a number from -4503599627370496 to 4503599627370496";
+        assert_eq!(told(&text), [(1, format!("the submit time is `{}`: {bounds}", i64::MAX))]);
+    }
+
+    #[test]
+    fn fractions_of_a_second_count_as_one_and_those_below_zero_are_none() {
+        let with = |submit: &str, run: &str| format!("1 {submit} -1 {run} 1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n");
+        let found = trace(&(with("0.2", "10.7") + &with("3", "0.4") + &with("3", "0")));
+        assert_eq!(
+            found.arrivals.iter().map(|job| (job.submit, job.run_time)).collect::<Vec<_>>(),
+            [(1, 11), (3, 1), (3, 0)]
+        );
+        assert_eq!(
+            told(&with("0", "-0.5")),
+            [(1, "the run time of job 1 is -0.5: expected 0 or more seconds".to_owned())]
+        );
+        assert_eq!(
+            told(&with("-.2", "5")),
+            [(1, "the submit time of job 1 is -.2: expected 0 or more seconds".to_owned())]
+        );
+    }
+
+    #[test]
+    fn a_machine_without_processors_is_told() {
+        let found = trace("; MaxProcs: 0\n");
+        assert_eq!(told("; MaxProcs: 0\n"), [(1, "`MaxProcs` is `0`: expected 1 or more".to_owned())]);
+        assert_eq!((found.header.processors, found.counts.bad), (None, 0));
     }
 }

@@ -5,7 +5,11 @@ use indexmap::IndexSet;
 
 use super::tree::{Section, Setting};
 use super::{Profile, Word, word};
+use crate::builtin::near;
 use crate::config::{ConfigError, ConfigWarning, Place, shown};
+
+/// The correctors there are.
+const CORRECTORS: [&str; 2] = ["WMSHistory", "MonitoringHistory"];
 
 /// Seconds a slice looks back by default.
 const TIME_SPAN: f64 = 604_800.0;
@@ -92,6 +96,12 @@ impl ShareCorrections {
         let mut targets: HashMap<(Word, Option<Word>), usize> = HashMap::new();
         let distinct: IndexSet<&Word> = order.iter().collect();
         for corrector in distinct {
+            if let Some(started) = started.filter(|_| !CORRECTORS.iter().any(|known| known.as_bytes() == &**corrector))
+            {
+                let message = format!("`{}` is no corrector of DIRAC", shown(corrector));
+                let warning = ConfigWarning::new(message, started.place().clone()).about(started.name().len());
+                warnings.push(warning.with_help(format!("expected {}", CORRECTORS.join(" or "))));
+            }
             let Some(found) = section.named(corrector) else {
                 let message = format!("there is no section for the corrector `{}`", shown(corrector));
                 warnings.extend(started.map(|started| ConfigWarning::new(message, started.place().clone())));
@@ -118,7 +128,15 @@ impl ShareCorrections {
 
 impl Instance {
     fn read(corrector: &Word, section: Section<'_>, warnings: &mut Vec<ConfigWarning>) -> Result<Self, ConfigError> {
-        let mut slices = section.sections().map(Slice::read).collect::<Result<Vec<_>, _>>()?;
+        check_names(
+            section,
+            &["Group", "MaxGlobalCorrectionFactor", "MaxGlobalCorrection", "UpdateHistoryPeriod"],
+            warnings,
+        );
+        let mut slices = Vec::new();
+        for slice in section.sections() {
+            slices.push(Slice::read(slice, warnings)?);
+        }
         let name = word(section.name());
         let at = |width: usize, message: String| ConfigError::new(message, Some(section.place().clone())).about(width);
         let total: f64 = slices.iter().map(|slice| slice.weight).sum();
@@ -132,7 +150,7 @@ impl Instance {
         for slice in &mut slices {
             slice.weight /= total;
         }
-        let bound = |name: &str| section.option(name).map(positive).transpose();
+        let mut bound = |name: &str| section.option(name).map(|setting| greatest(setting, warnings)).transpose();
         let instance = Self {
             corrector: corrector.clone(),
             group: section.option("Group").map(Setting::text).filter(|group| !group.is_empty()).map(word),
@@ -148,18 +166,46 @@ impl Instance {
 
 impl Slice {
     /// Reads the section of a slice; its weight is not divided yet.
-    fn read(section: Section<'_>) -> Result<Self, ConfigError> {
-        let positive = |name: &str, default: f64| section.option(name).map_or(Ok(default), positive);
+    fn read(section: Section<'_>, warnings: &mut Vec<ConfigWarning>) -> Result<Self, ConfigError> {
+        check_names(section, &["TimeSpan", "Weight", "MaxCorrection"], warnings);
         let weight = section.option("Weight").map_or(Ok(WEIGHT), |weight| match weight.number() {
             Some(number) if number >= 0.0 => Ok(number),
             _ => Err(weight.expected("a number of at least 0")),
         })?;
         Ok(Self {
             name: word(section.name()),
-            time_span: positive("TimeSpan", TIME_SPAN)?,
+            time_span: section.option("TimeSpan").map_or(Ok(TIME_SPAN), positive)?,
             weight,
-            max_correction: positive("MaxCorrection", MAX_CORRECTION)?,
+            max_correction: match section.option("MaxCorrection") {
+                Some(setting) => greatest(setting, warnings)?,
+                None => MAX_CORRECTION,
+            },
         })
+    }
+}
+
+/// A greatest factor; below 1 its inverse is the larger of the two, and what was meant as a bound is the only value left.
+fn greatest(setting: Setting<'_>, warnings: &mut Vec<ConfigWarning>) -> Result<f64, ConfigError> {
+    let number = positive(setting)?;
+    if number < 1.0 {
+        let name = shown(setting.name());
+        let message = format!("`{name}` is `{number}`, below 1: every factor becomes {}", 1.0 / number);
+        let warning = ConfigWarning::new(message, setting.place().clone()).about(setting.name().len());
+        warnings.push(warning.with_help("factors stay between the number and its inverse: it is 1 or more"));
+    }
+    Ok(number)
+}
+
+/// Tells options that are none.
+pub(super) fn check_names(section: Section<'_>, known: &[&str], warnings: &mut Vec<ConfigWarning>) {
+    for option in section.options().filter(|option| !known.iter().any(|name| name.as_bytes() == option.name())) {
+        let (name, of) = (shown(option.name()), shown(section.name()));
+        let warning = ConfigWarning::new(format!("`{name}` is no option of `{of}`"), option.place().clone());
+        let warning = warning.about(option.name().len());
+        warnings.push(match near::closest(option.name(), known.iter().copied()) {
+            Some(near) => warning.with_help(format!("did you mean `{near}`")),
+            None => warning.with_help(format!("expected {}", known.join(", "))),
+        });
     }
 }
 
@@ -222,6 +268,23 @@ mod tests {
             let error = read(&instances(&format!("a\n{{\ns\n{{\n{line}\n}}\n}}"))).0.unwrap_err();
             assert_eq!((error.message.as_str(), error.place.unwrap().to_string().as_str()), (message, place));
         }
+    }
+
+    #[test]
+    fn what_is_misspelt_or_turns_a_bound_round_is_told_with_its_place() {
+        let odd = "a\n{\nGruop = g\nMaxGlobalCorrection = 0.25\ns\n{\nMaxCorrection = 0.5\nWieght = 2\n}\n}";
+        let told = read(&instances(odd)).1;
+        let expected = [
+            "c:6:1 `Gruop` is no option of `a`",
+            "c:10:1 `MaxCorrection` is `0.5`, below 1: every factor becomes 2",
+            "c:11:1 `Wieght` is no option of `s`",
+            "c:7:1 `MaxGlobalCorrection` is `0.25`, below 1: every factor becomes 4",
+        ];
+        let mut told: Vec<&str> = told.iter().map(String::as_str).collect();
+        told.sort_by_key(|line| expected.iter().position(|expected| expected == line));
+        assert_eq!(told, expected);
+        let text = "ShareCorrectorsToStart = Foo\nFoo\n{\na\n{\ns\n{\n}\n}\n}";
+        assert_eq!(read(text).1, ["c:1:1 `Foo` is no corrector of DIRAC"]);
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub use options::{Lottery, Order, PolicyOptions, Profile, Weighting};
 pub use tree::{Entry, Section, Setting, Tree};
 
 use super::{ConfigError, ConfigWarning, shown};
+use crate::builtin::near;
 
 /// A name or value of DIRAC: bytes, shared.
 pub type Word = Arc<[u8]>;
@@ -106,7 +107,7 @@ impl DiracSettings {
             (limits("CheckJobLimits", "RunningLimit")?, limits("CheckMatchingDelay", "MatchingDelay")?);
         let segments = scheduling.option("taskQueueCPUTimeIntervals");
         let settings = Self {
-            groups: groups(tree.root())?,
+            groups: groups(tree.root(), &mut warnings)?,
             segments: segments.and_then(|option| segments_of(option, &mut warnings)),
             correct: correct.is_some_and(Setting::is_true),
             corrections,
@@ -134,6 +135,20 @@ impl DiracSettings {
                     self.warnings.push(warning.with_help(help));
                 }
             }
+            if let Some(group) = instance.group.as_ref().filter(|_| !self.groups.is_empty())
+                && !self.groups.contains_key(group)
+            {
+                let message = format!(
+                    "`{}` corrects the shares of the group `{}`, which is not declared",
+                    shown(&instance.name),
+                    shown(group)
+                );
+                let warning = ConfigWarning::new(message, instance.place.clone()).about(instance.name.len());
+                self.warnings.push(match near::closest(group, self.groups.keys()) {
+                    Some(near) => warning.with_help(format!("did you mean `{}`", shown(near))),
+                    None => warning.with_help("groups are declared in /Registry/Groups"),
+                });
+            }
             let shared = instance.group.as_ref().and_then(|group| self.groups.get(group));
             if shared.is_some_and(|group| group.job_sharing) {
                 let message = format!(
@@ -150,6 +165,13 @@ impl DiracSettings {
             let warning = ConfigWarning::new(message, first.place.clone()).about(first.name.len());
             self.warnings.push(warning.with_help("write `EnableSharesCorrection = yes` beside `ShareCorrections`"));
         }
+        if let Some(correct) = correct.filter(|correct| correct.is_true())
+            && self.corrections.order.is_empty()
+        {
+            let message = "shares are not corrected: `ShareCorrectorsToStart` names no corrector";
+            let warning = ConfigWarning::new(message, correct.place().clone()).about(correct.name().len());
+            self.warnings.push(warning.with_help("write `ShareCorrectorsToStart = WMSHistory` in `ShareCorrections`"));
+        }
         self
     }
 
@@ -164,9 +186,27 @@ impl DiracSettings {
     }
 }
 
-fn groups(root: Section<'_>) -> Result<IndexMap<Word, GroupSettings>, ConfigError> {
+/// The options of a group that are read; DIRAC has many others.
+const GROUP_OPTIONS: [&str; 5] = ["JobShare", "Properties", "AllowBackgroundTQs", "Users", "VO"];
+
+/// Others that lie near those.
+const OTHER_GROUP_OPTIONS: [&str; 3] = ["VOMSVO", "VOMSRole", "IdPRole"];
+
+fn groups(root: Section<'_>, warnings: &mut Vec<ConfigWarning>) -> Result<IndexMap<Word, GroupSettings>, ConfigError> {
     let mut groups = IndexMap::new();
     for section in root.section("Registry/Groups").into_iter().flat_map(Section::sections) {
+        for option in section.options() {
+            let is = |name: &&str| name.as_bytes() == option.name();
+            if GROUP_OPTIONS.iter().chain(&OTHER_GROUP_OPTIONS).any(is) {
+                continue;
+            }
+            if let Some(near) = near::closest(option.name(), GROUP_OPTIONS) {
+                let message =
+                    format!("`{}` of the group `{}` is not read", shown(option.name()), shown(section.name()));
+                let warning = ConfigWarning::new(message, option.place().clone()).about(option.name().len());
+                warnings.push(warning.with_help(format!("did you mean `{near}`")));
+            }
+        }
         let list = |name: &str| section.option(name).into_iter().flat_map(Setting::list);
         let share = section.option("JobShare").map(|option| match option.number() {
             Some(share) if share > 0.0 => Ok(share),
@@ -298,6 +338,46 @@ mod tests {
 
     fn read(lines: &[&str]) -> DiracSettings {
         settings(lines, Whose::default()).unwrap()
+    }
+
+    #[test]
+    fn what_is_misspelt_or_names_nobody_is_told_with_its_place() {
+        let told = |lines: &[&str]| {
+            let warnings = read(lines).warnings;
+            warnings.iter().map(|one| format!("{} {}", one.place, one.message)).collect::<Vec<_>>()
+        };
+        let none: Vec<String> = Vec::new();
+        assert_eq!(
+            told(&[
+                "Registry/Groups/mc/JobShre = 5",
+                "Registry/Groups/mc/VOMSRole = x",
+                "Registry/Groups/mc/Colour = red"
+            ]),
+            ["c:4:1 `JobShre` of the group `mc` is not read"]
+        );
+        let instance = "JobScheduling/ShareCorrections/WMSHistory/a";
+        let slice = format!("{instance}/s/Weight = 1");
+        let lines = |group: &str| {
+            vec![
+                "Registry/Groups/mc/JobShare = 5".to_owned(),
+                "JobScheduling/EnableSharesCorrection = yes".to_owned(),
+                "JobScheduling/ShareCorrections/ShareCorrectorsToStart = WMSHistory".to_owned(),
+                format!("{instance}/Group = {group}"),
+                slice.clone(),
+            ]
+        };
+        let of = |group: &str| told(&lines(group).iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(of("mc"), none);
+        let missing = of("nosuch");
+        assert_eq!(missing.len(), 1);
+        assert!(
+            missing[0].ends_with("`a` corrects the shares of the group `nosuch`, which is not declared"),
+            "{missing:?}"
+        );
+        assert_eq!(
+            told(&["JobScheduling/EnableSharesCorrection = yes"]),
+            ["c:2:1 shares are not corrected: `ShareCorrectorsToStart` names no corrector"]
+        );
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flags::WORDS;
 use super::line::{Line, lines, pairs};
+use super::weights::RESOURCES;
 use super::{Duration, HostList, Partition, PriorityFlags, TresWeights, Weights};
 use crate::builtin::near;
 use crate::config::{ConfigError, ConfigWarning, Files, Place};
@@ -304,6 +305,9 @@ impl<'f> Reader<'f> {
                 self.check_flags(value, place);
             }
         }
+        if let Some(Written { place, .. }) = values.get("priorityweighttres") {
+            self.check_resources("PriorityWeightTRES", &conf.tres_weights, place);
+        }
         let place = |key: &str| values.get(key).map(|written| written.place.clone());
         if conf.half_life == Duration::Seconds(0) && conf.reset == ResetPeriod::None {
             let message = "usage neither decays nor is reset: `PriorityDecayHalfLife` is 0 and there is no \
@@ -337,6 +341,15 @@ impl<'f> Reader<'f> {
         }
     }
 
+    /// A resource that Slurm does not know counts nothing.
+    fn check_resources(&mut self, key: &str, weights: &TresWeights, place: &Place) {
+        for name in weights.unknown() {
+            let mut warning = ConfigWarning::new(format!("`{name}` in `{key}` is no resource of Slurm"), place.clone());
+            warning.help = near::closest(name.as_bytes(), RESOURCES).map(|near| format!("did you mean `{near}`"));
+            self.defects.warnings.push(warning);
+        }
+    }
+
     fn partitions(&mut self, conf: &mut SlurmConf) {
         let mut defaults: BTreeMap<String, String> = BTreeMap::new();
         for (pairs, place) in std::mem::take(&mut self.partitions) {
@@ -357,6 +370,9 @@ impl<'f> Reader<'f> {
                     let message = format!("`{key}` of partition `{name}` is `{value}`, expected {expected}");
                     self.defects.errors.push(ConfigError::new(message, Some(place.clone())));
                 }
+            }
+            if let Some(prices) = partition.billing.as_ref().filter(|_| whole.contains_key("tresbillingweights")) {
+                self.check_resources("TRESBillingWeights", prices, &place);
             }
             match conf.partitions.iter_mut().find(|known| known.name == name) {
                 Some(known) => *known = partition,
@@ -458,6 +474,23 @@ fn included(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn resources_that_nobody_knows_are_told_with_their_lines() {
+        let text =
+            b"PriorityWeightTRES=CPU=1,Foo=3,license/x=2\nPartitionName=p TRESBillingWeights=\"CPU=1,Nodes=2\"\n";
+        let (_, defects) = SlurmConf::read("c", text, &crate::config::TextFiles::default());
+        let told: Vec<(u32, &str, Option<&str>)> = defects
+            .warnings
+            .iter()
+            .map(|told| (told.place.line, told.message.as_str(), told.help.as_deref()))
+            .collect();
+        let expected = [
+            (1, "`foo` in `PriorityWeightTRES` is no resource of Slurm", None),
+            (2, "`nodes` in `TRESBillingWeights` is no resource of Slurm", Some("did you mean `node`")),
+        ];
+        assert_eq!((told, defects.errors.len()), (expected.to_vec(), 0));
+    }
     use crate::config::TextFiles;
 
     fn read(text: &str) -> (SlurmConf, Defects) {

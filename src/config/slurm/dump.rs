@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Defects;
+use crate::builtin::near;
 use crate::config::{ConfigError, ConfigWarning, Place};
 
 /// What a dump writes for shares of `parent`.
@@ -107,11 +108,19 @@ impl Associations {
             };
             let (fields, closed) = fields(rest);
             if !closed {
-                let message =
-                    format!("a quote of `{}` is not closed: what follows it is taken for its text", line.trim());
-                defects.warnings.push(ConfigWarning::new(message, place()));
+                let message = format!("a quote of `{}` is not closed", line.trim());
+                defects.errors.push(ConfigError::new(message, Some(place())).with_help("close it on the same line"));
+                continue;
             }
             let name = unquoted(fields.first().copied().unwrap_or_default()).to_lowercase();
+            // Of `User - :Fairshare=1` the first part is an option, and of `User - ''` nothing.
+            let nameless = name.is_empty() || rest.trim_start().starts_with(':');
+            if nameless && KINDS.iter().any(|known| kind.trim().eq_ignore_ascii_case(known)) {
+                let kind = kind.trim();
+                let error = ConfigError::new(format!("a line `{kind}` without a name"), Some(place()));
+                defects.errors.push(error.with_help(format!("expected `{kind} - 'name'`")));
+                continue;
+            }
             match kind.trim().to_ascii_lowercase().as_str() {
                 "cluster" | "machine" => dump.cluster = Some(name),
                 "parent" => parent = name,
@@ -122,9 +131,13 @@ impl Associations {
                     };
                     row.line = number;
                     for field in &fields[1.min(fields.len())..] {
-                        if let Err(message) = row.set(field) {
-                            let message = format!("`{name}`: {message}");
-                            defects.errors.push(ConfigError::new(message, Some(place())));
+                        match row.set(field) {
+                            Ok(true) => {}
+                            Ok(false) => defects.warnings.push(unknown(&name, field, place())),
+                            Err(message) => {
+                                let message = format!("`{name}`: {message}");
+                                defects.errors.push(ConfigError::new(message, Some(place())));
+                            }
                         }
                     }
                     dump.rows.push(row);
@@ -142,8 +155,9 @@ impl Associations {
 }
 
 impl AssociationRow {
-    /// Sets what an item `Option=value` says; those that do not count for priorities are passed over.
-    fn set(&mut self, item: &str) -> Result<(), String> {
+    /// Sets what an item `Option=value` says; those that do not count for priorities are passed over. Tells whether there is
+    /// such an option.
+    fn set(&mut self, item: &str) -> Result<bool, String> {
         let (key, value) = item.split_once('=').unwrap_or((item, ""));
         let (key, value) = (key.trim(), unquoted(value));
         if abbreviates(key, "FairShare", 1) || abbreviates(key, "Shares", 1) {
@@ -165,8 +179,54 @@ impl AssociationRow {
             self.default_account = Some(value.to_lowercase()).filter(|name| !name.is_empty());
         } else if key.eq_ignore_ascii_case("GrpTRESMins") {
             self.group_minutes = Some(value.to_owned()).filter(|limits| !limits.is_empty());
+        } else {
+            let limit = |prefix: &str| key.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+            return Ok(
+                ["Grp", "Max"].into_iter().any(limit) || OTHERS.iter().any(|name| key.eq_ignore_ascii_case(name))
+            );
         }
-        Ok(())
+        Ok(true)
+    }
+}
+
+/// The kinds of lines that have a name.
+const KINDS: [&str; 6] = ["Cluster", "Machine", "Parent", "Account", "Project", "User"];
+
+/// Options that count for priorities.
+const USED: [&str; 6] = ["FairShare", "Shares", "Priority", "Partition", "DefaultAccount", "GrpTRESMins"];
+
+/// Options that say nothing of priorities, besides limits.
+const OTHERS: [&str; 21] = [
+    "AdminLevel",
+    "Classification",
+    "Cluster",
+    "Comment",
+    "Coordinator",
+    "DefaultQOS",
+    "DefaultWCKey",
+    "Description",
+    "Flags",
+    "Lineage",
+    "MinPrioThresh",
+    "MinPriorityThreshold",
+    "Names",
+    "Organization",
+    "Parent",
+    "QOS",
+    "QOSLevel",
+    "RawUsage",
+    "Users",
+    "WCKeys",
+    "WithDeleted",
+];
+
+/// An option that nobody knows: shares misspelt would silently be 1.
+fn unknown(name: &str, item: &str, place: Place) -> ConfigWarning {
+    let key = item.split('=').next().unwrap_or_default().trim();
+    let warning = ConfigWarning::new(format!("`{name}`: `{key}` is no option of an association"), place);
+    match near::closest(key.as_bytes(), USED) {
+        Some(near) => warning.with_help(format!("did you mean `{near}`")),
+        None => warning,
     }
 }
 
@@ -210,9 +270,37 @@ mod tests {
         let text = b"Cluster - 'lab'\nAccount - 'phys:Fairshare=5\n";
         let (_, defects) = Associations::read("lab.cfg", text);
         let told: Vec<(u32, &str)> =
-            defects.warnings.iter().map(|told| (told.place.line, told.message.as_str())).collect();
-        let message = "a quote of `Account - 'phys:Fairshare=5` is not closed: what follows it is taken for its text";
-        assert_eq!(told, [(2, message)]);
+            defects.errors.iter().map(|told| (told.place.as_ref().unwrap().line, told.message.as_str())).collect();
+        assert_eq!(told, [(2, "a quote of `Account - 'phys:Fairshare=5` is not closed")]);
+    }
+
+    #[test]
+    fn a_line_without_a_name_is_no_association() {
+        let (dump, defects) =
+            Associations::read("d", b"User - :Fairshare=1\nUser - ''\nAccount - \"\":Fairshare=2\nParent - ''\n");
+        let told: Vec<(u32, &str)> =
+            defects.errors.iter().map(|told| (told.place.as_ref().unwrap().line, told.message.as_str())).collect();
+        let expected = [
+            (1, "a line `User` without a name"),
+            (2, "a line `User` without a name"),
+            (3, "a line `Account` without a name"),
+            (4, "a line `Parent` without a name"),
+        ];
+        assert_eq!((told, dump.rows.len()), (expected.to_vec(), 0));
+    }
+
+    #[test]
+    fn options_that_nobody_knows_are_told_and_limits_are_known() {
+        let text = b"User - 'a':Frshare=2:GrpCPUs=4:MaxJobs=3:DefaultWCKey='x':Colour=red\n";
+        let (dump, defects) = Associations::read("d", text);
+        assert_eq!((dump.rows[0].shares, defects.errors.len()), (Shares::Own(1), 0));
+        let told: Vec<(&str, Option<&str>)> =
+            defects.warnings.iter().map(|told| (told.message.as_str(), told.help.as_deref())).collect();
+        let expected = [
+            ("`a`: `Frshare` is no option of an association", Some("did you mean `FairShare`")),
+            ("`a`: `Colour` is no option of an association", None),
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Duration {
         let of = |count: u64, unit: u64| count.saturating_mul(unit);
         let total =
             of(days, 86_400).saturating_add(of(hours, 3600)).saturating_add(of(minutes, 60)).saturating_add(seconds);
-        Some(if i64::try_from(total).is_err() { Self::Infinite } else { Self::Seconds(total) })
+        Some(if total == INFINITE || i64::try_from(total).is_err() { Self::Infinite } else { Self::Seconds(total) })
     }
 
     /// Rounded up to whole minutes, as the options of priorities are.
@@ -64,6 +64,8 @@ impl Duration {
     #[must_use]
     pub fn in_whole_minutes(self) -> Self {
         match self {
+            // Minutes are written as the same number without end.
+            Self::Seconds(seconds) if seconds.div_ceil(60) == INFINITE => Self::Infinite,
             Self::Seconds(seconds) => Self::Seconds(seconds.div_ceil(60).saturating_mul(60)),
             Self::Infinite => Self::Infinite,
         }
@@ -150,5 +152,11 @@ mod tests {
     fn numbers_too_large_are_without_end() {
         assert_eq!(Duration::parse("99999999999999999999999"), Some(Duration::Infinite));
         assert_eq!(Duration::parse("4294967295"), Some(Duration::Seconds(4_294_967_295 * 60)));
+        // The reference model: so many minutes are those of a time without end.
+        let minutes = |text: &str| Duration::parse(text).map(Duration::in_whole_minutes);
+        assert_eq!(minutes("4294967295"), Some(Duration::Infinite));
+        assert_eq!(minutes("4294967294"), Some(Duration::Seconds(257_698_037_640)));
+        assert_eq!(minutes("0:4294967295"), Some(Duration::Infinite));
+        assert_eq!(Duration::parse("0:4294967294"), Some(Duration::Seconds(4_294_967_294)));
     }
 }

@@ -1,4 +1,4 @@
-//! Listings with `|` between the columns, as `sshare -a -P` and `sacctmgr -P show qos` print them.
+//! Listings with `|` between the columns, as `sshare -a -m -P` and `sacctmgr -P show qos` print them.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,9 @@ pub struct UsageRow {
     pub usage: f64,
     /// `GrpTRESRaw`, as listed.
     pub by_resource: Option<String>,
+    /// The line, from 1; 0 if it comes from no file.
+    #[serde(default)]
+    pub line: u32,
 }
 
 /// A quality of service.
@@ -70,7 +73,7 @@ fn cell(row: &[String], column: Option<usize>) -> &str {
     column.and_then(|column| row.get(column)).map_or("", String::as_str)
 }
 
-/// Reads usage from the output of `sshare -a -P`: the columns `Account`, `User`, `RawUsage`, and `Partition` and
+/// Reads usage from the output of `sshare -a -m -P`: the columns `Account`, `User`, `RawUsage`, and `Partition` and
 /// `GrpTRESRaw` if there are any.
 ///
 /// # Errors
@@ -82,7 +85,7 @@ fn cell(row: &[String], column: Option<usize>) -> &str {
 /// assert_eq!((rows[1].account.as_str(), rows[1].user.as_deref(), rows[1].usage), ("chem", Some("news"), 2500.0));
 /// ```
 pub fn read_usage(file: &str, text: &[u8]) -> Result<Vec<UsageRow>, ConfigError> {
-    const COMMAND: &str = "sshare -a -P";
+    const COMMAND: &str = "sshare -a -m -P";
     let listing = Listing::read(file, text);
     let (account, user) = (listing.needed("Account", COMMAND)?, listing.needed("User", COMMAND)?);
     let usage = listing.needed("RawUsage", COMMAND)?;
@@ -99,6 +102,7 @@ pub fn read_usage(file: &str, text: &[u8]) -> Result<Vec<UsageRow>, ConfigError>
             partition: named(cell(row, partition)),
             usage,
             by_resource: named(cell(row, resources)),
+            line: *line,
         })
     });
     rows.collect()
@@ -145,7 +149,7 @@ mod tests {
     fn a_missing_column_tells_what_was_expected() {
         let error = read_usage("u", b"Account  User  RawUsage\n").unwrap_err();
         assert_eq!(error.message, "there is no column `Account`");
-        assert_eq!(error.help.as_deref(), Some("expected the output of `sshare -a -P`"));
+        assert_eq!(error.help.as_deref(), Some("expected the output of `sshare -a -m -P`"));
         assert!(read_qos("q", b"").is_err());
     }
 

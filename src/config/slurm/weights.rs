@@ -61,11 +61,30 @@ impl TresWeights {
         self.0.iter().rev().find(|(name, _)| name == resource).map_or(0.0, |(_, number)| *number)
     }
 
+    /// The names that are no resource of Slurm, in their order: their numbers count nothing.
+    ///
+    /// ```
+    /// use classmate::config::slurm::TresWeights;
+    /// assert_eq!(TresWeights::parse("CPU=1,Foo=3,gres/gpu=2").unwrap().unknown(), ["foo"]);
+    /// ```
+    pub fn unknown(&self) -> Vec<&str> {
+        let of_kind = |name: &str| KINDS.iter().any(|kind| name.strip_prefix(kind).is_some_and(|own| !own.is_empty()));
+        let names = self.0.iter().map(|(name, _)| name.as_str());
+        names.filter(|name| !RESOURCES.contains(name) && !of_kind(name)).collect()
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
+
+/// The resources that Slurm always tracks.
+pub(super) const RESOURCES: [&str; 9] =
+    ["cpu", "mem", "node", "billing", "energy", "fs/disk", "fs/lustre", "vmem", "pages"];
+
+/// How the names of others begin.
+const KINDS: [&str; 5] = ["gres/", "license/", "bb/", "ic/", "fs/"];
 
 /// What a unit divides by: 1024 for each step above that of the resource (MB for memory, one for the others).
 fn divisor(resource: &str, unit: &str) -> Option<f64> {

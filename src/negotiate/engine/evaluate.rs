@@ -73,7 +73,7 @@ pub(super) struct Verdict {
     /// Rows that accept it too.
     pub(super) both: Mask,
     pub(super) order: Arc<Order>,
-    pub(super) grounds: Option<Grounds>,
+    pub(super) grounds: Option<Arc<Grounds>>,
 }
 
 /// What is made of an expression of the configuration that could not be evaluated.
@@ -137,6 +137,7 @@ pub(super) struct Kept {
     distinct: Mutex<HashMap<u64, Vec<Arc<Order>>>>,
     hasher: DefaultHashBuilder,
     firsts: Mutex<HashMap<Vec<AtomKey>, Arc<First>>>,
+    grounds: Mutex<HashMap<Vec<AtomKey>, Arc<Grounds>>>,
 }
 
 fn kept<K: Hash + Eq, V: Clone>(map: &Mutex<HashMap<K, V>>, key: K, make: impl FnOnce() -> V) -> V {
@@ -402,11 +403,19 @@ impl<'s> Evaluator<'_, 's> {
     }
 
     /// What slots in use make of a request; none if there are none.
-    fn grounds(&self, wanted: &Wanted<'_>) -> Option<Grounds> {
+    fn grounds(&self, wanted: &Wanted<'_>) -> Option<Arc<Grounds>> {
+        self.plans.in_use.then(|| {
+            let atoms = |kind: usize| self.plans.plan(wanted.kind, kind).preemption.iter().flatten();
+            let blocks = 0..self.table.blocks.len();
+            let asked = blocks.flat_map(|kind| atoms(kind).map(move |atom| self.key(atom, kind, wanted)));
+            kept(&self.kept.grounds, asked.collect(), || Arc::new(self.grounds_of(wanted)))
+        })
+    }
+
+    fn grounds_of(&self, wanted: &Wanted<'_>) -> Grounds {
         let mut grounds = Grounds::default();
         for (kind, block) in self.table.blocks.iter().enumerate() {
             let [prefers, required, likes, preemption] = &self.plans.plan(wanted.kind, kind).preemption;
-            let prefers = prefers.as_ref()?;
             let grow = |to: &mut Vec<bool>, atom: Option<&Arc<Atom>>| match atom {
                 Some(atom) => {
                     to.resize(block.first, false);
@@ -414,7 +423,7 @@ impl<'s> Evaluator<'_, 's> {
                 }
                 None => to.resize(block.first + block.slots.len(), true),
             };
-            grow(&mut grounds.prefers, Some(prefers));
+            grow(&mut grounds.prefers, prefers.as_ref());
             grow(&mut grounds.required, required.as_ref());
             grow(&mut grounds.likes_as_well, likes.as_ref());
             grounds.preemption.resize(block.first, 0);
@@ -427,7 +436,7 @@ impl<'s> Evaluator<'_, 's> {
                 }
             }
         }
-        Some(grounds)
+        grounds
     }
 }
 

@@ -116,7 +116,7 @@ pub struct Engine<'c> {
     /// The classes by the hash of their verdict.
     by_verdict: HashMap<u64, Vec<usize>>,
     hasher: DefaultHashBuilder,
-    /// The numbers of orders, by their addresses: `kept` holds them to the end.
+    /// The numbers of orders, by their addresses: the classes hold them.
     orders: HashMap<usize, usize>,
     by_ids: HashMap<Vec<u32>, Option<usize>>,
     rows: Rows,

@@ -30,6 +30,22 @@ pub(super) struct Parts {
     pub(super) table: Table,
 }
 
+/// Why a cycle has to look at slot after slot, if its settings or slots say so at once.
+fn obstacle(offers: &Offers<'_>, rules: &Rules) -> Option<&'static str> {
+    let matching = &rules.knobs.matching;
+    let any = |of: fn(&Slot) -> bool| offers.slots().iter().any(of);
+    let obstacles = [
+        (!matching.preemption_requirements_stable, "PREEMPTION_REQUIREMENTS is declared unstable"),
+        (!matching.preemption_rank_stable, "PREEMPTION_RANK is declared unstable"),
+        (rules.ranking.ignore_jobs, "NEGOTIATOR_IGNORE_JOB_RANKS is set"),
+        (matching.allow_pslot_preemption, "ALLOW_PSLOT_PREEMPTION is set"),
+        (any(|slot| slot.consumption.is_some()), "a slot has a consumption policy"),
+        (any(|slot| slot.stays), "a slot has WantAdRevaluate"),
+        (offers.order().is_empty(), "there is no slot"),
+    ];
+    obstacles.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
+}
+
 impl Parts {
     /// The parts, and the requests of the queue.
     ///
@@ -44,19 +60,8 @@ impl Parts {
     ) -> Result<(Self, Vec<Wanted<'s>>), &'static str> {
         let order = offers.order().to_vec();
         let slot = |place: usize| offers.slot_at(order[place]);
-        let matching = &rules.knobs.matching;
-        let any = |of: fn(&Slot) -> bool| offers.slots().iter().any(of);
-        let obstacles = [
-            (!matching.preemption_requirements_stable, "PREEMPTION_REQUIREMENTS is declared unstable"),
-            (!matching.preemption_rank_stable, "PREEMPTION_RANK is declared unstable"),
-            (rules.ranking.ignore_jobs, "NEGOTIATOR_IGNORE_JOB_RANKS is set"),
-            (matching.allow_pslot_preemption, "ALLOW_PSLOT_PREEMPTION is set"),
-            (any(|slot| slot.consumption.is_some()), "a slot has a consumption policy"),
-            (any(|slot| slot.stays), "a slot has WantAdRevaluate"),
-            (order.is_empty(), "there is no slot"),
-        ];
-        if let Some((_, obstacle)) = obstacles.iter().find(|(holds, _)| *holds) {
-            return Err(*obstacle);
+        if let Some(obstacle) = obstacle(offers, rules) {
+            return Err(obstacle);
         }
         watch.begins("project");
         let in_use = rules.trim.preemption && (0..order.len()).any(|place| slot(place).user.is_some());

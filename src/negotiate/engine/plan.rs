@@ -81,7 +81,7 @@ pub(super) struct Plans {
     /// Whether slots are in use that somebody may be displaced from.
     pub(super) in_use: bool,
     kinds: usize,
-    plans: Vec<Plan>,
+    by_structure: Vec<Plan>,
 }
 
 impl Plans {
@@ -103,18 +103,18 @@ impl Plans {
                 }));
             }
         }
-        Self { in_use, kinds: slots.len(), plans }
+        Self { in_use, kinds: slots.len(), by_structure: plans }
     }
 
     /// The plan of a request's structure for a slot's.
     pub(super) fn plan(&self, request: usize, slot: usize) -> &Plan {
-        &self.plans[request * self.kinds + slot]
+        &self.by_structure[request * self.kinds + slot]
     }
 
     /// The atoms of conditions that look at slots of a structure alone, each once.
     pub(super) fn closed(&self, kind: usize) -> impl Iterator<Item = &Arc<Atom>> {
         let mut seen = HashSet::new();
-        self.plans
+        self.by_structure
             .iter()
             .skip(kind)
             .step_by(self.kinds.max(1))
@@ -124,7 +124,7 @@ impl Plans {
 
     /// The atoms of conditions that look at slots of a structure and at a request, with the structure of the request.
     pub(super) fn open(&self, kind: usize) -> impl Iterator<Item = (usize, &Arc<Atom>)> {
-        let of_slots = self.plans.iter().skip(kind).step_by(self.kinds.max(1));
+        let of_slots = self.by_structure.iter().skip(kind).step_by(self.kinds.max(1));
         let conditions = of_slots.enumerate().flat_map(|(kind, plan)| plan.conditions().map(move |atom| (kind, atom)));
         conditions.filter(|(_, atom)| !atom.other.is_empty())
     }
@@ -133,12 +133,12 @@ impl Plans {
     /// atom that looks at them, beside nothing that varies within an autocluster, and the others.
     pub(super) fn compared(&self, varying: &HashSet<Key>) -> (HashSet<Key>, HashSet<Key>) {
         let (mut alone, mut together) = (HashSet::new(), HashSet::new());
-        for atom in self.plans.iter().flat_map(Plan::conditions).filter(|atom| !atom.other.is_empty()) {
+        for atom in self.by_structure.iter().flat_map(Plan::conditions).filter(|atom| !atom.other.is_empty()) {
             let foreseen = atom.row.len() == 1 && !atom.other.iter().any(|name| varying.contains(&name.key()));
             let keys = atom.row.iter().map(|name| name.key());
             if foreseen { alone.extend(keys) } else { together.extend(keys) }
         }
-        let preemption = self.plans.iter().flat_map(|plan| plan.preemption.iter().flatten());
+        let preemption = self.by_structure.iter().flat_map(|plan| plan.preemption.iter().flatten());
         together.extend(preemption.flat_map(|atom| &atom.row).map(|name| name.key()));
         alone.retain(|key| !together.contains(key));
         (alone, together)
@@ -146,13 +146,13 @@ impl Plans {
 
     /// The ranks.
     pub(super) fn ranks(&self) -> impl Iterator<Item = &Arc<Atom>> {
-        self.plans.iter().flat_map(|plan| plan.ranks.iter().flatten())
+        self.by_structure.iter().flat_map(|plan| plan.ranks.iter().flatten())
     }
 
     /// The ranks that look at slots of a structure alone, each once.
     pub(super) fn closed_ranks(&self, kind: usize) -> impl Iterator<Item = &Arc<Atom>> {
         let mut seen = HashSet::new();
-        let of_slots = self.plans.iter().skip(kind).step_by(self.kinds.max(1));
+        let of_slots = self.by_structure.iter().skip(kind).step_by(self.kinds.max(1));
         let ranks = of_slots.flat_map(|plan| plan.ranks.iter().flatten());
         ranks.filter(move |atom| atom.other.is_empty() && seen.insert(atom.id))
     }
@@ -164,12 +164,12 @@ impl Plans {
 
     /// Number of structures of requests.
     pub(super) fn requests(&self) -> usize {
-        self.plans.len().checked_div(self.kinds).unwrap_or(0)
+        self.by_structure.len().checked_div(self.kinds).unwrap_or(0)
     }
 
     /// The attributes of requests that anything depends on.
     pub(super) fn asked(&self) -> HashSet<Key> {
-        let all = self.plans.iter().flat_map(|plan| {
+        let all = self.by_structure.iter().flat_map(|plan| {
             let values = plan.ranks.iter().chain(&plan.preemption).flatten();
             plan.conditions().chain(values)
         });

@@ -15,14 +15,15 @@ use super::segment::Segments;
 use super::site::SiteLimits;
 use super::table::PriorityTable;
 use crate::accountant::GroupOf;
-use crate::accountant::usage::SlotInUse;
+use crate::accountant::usage::{Account, SlotInUse};
 use crate::config::dirac::{DiracSettings, Word};
 use crate::eval::scope::Settings;
 use crate::pool::Slot;
 use crate::pool::facts::Facts;
 use crate::priority::policy::Opening;
 use crate::priority::{
-    Allowance, Claimant, Deal, End, Fits, PriorityPolicy, Spent, Spin, Standing, Turn, Turns, Visit, Waiting, Why,
+    Alike, Allowance, Claimant, Deal, End, Fits, PriorityPolicy, Spent, Spin, Standing, Turn, Turns, Visit, Waiting,
+    Why,
 };
 
 /// Job shares of DIRAC.
@@ -199,7 +200,7 @@ impl PriorityPolicy for DiracPriority<'_> {
         self.usage.iter().filter(|(name, _)| self.groups.group_of(name) == group).map(|(_, usage)| usage).sum()
     }
 
-    fn matched(&mut self, submitter: &[u8], weight: f64, _: i64) {
+    fn matched(&mut self, submitter: &[u8], _: Account, weight: f64, _: i64) {
         *self.usage.entry(submitter.to_vec()).or_default() += weight;
     }
 
@@ -229,8 +230,9 @@ struct Draws {
     accepted: HashMap<*const Resource, Arc<[i64]>>,
     /// The slot that asks.
     at: usize,
-    /// The jobs of each queue at the beginning.
-    alike: Vec<Vec<(usize, usize)>>,
+    /// The jobs of each queue at the beginning, and the queues in the same order.
+    alike: Vec<Alike>,
+    numbers: HashMap<i64, usize>,
     /// Queues still to be tried for it, the next one last; none before they are drawn.
     order: Option<Vec<i64>>,
     /// Queue and job of the last turn.
@@ -259,9 +261,11 @@ impl Draws {
         }
         let alike = waiters.queues.iter().map(|queue| {
             let waiter = |job: &QueuedJob| waiters.jobs[job.id as usize];
-            queue.jobs.iter().map(waiter).map(|Waiter { who, job }| (who, job)).collect()
+            let jobs = queue.jobs.iter().map(waiter).map(|Waiter { who, job }| (who, job)).collect();
+            Alike { jobs, held_back: false }
         });
         let alike = alike.collect();
+        let numbers = waiters.queues.iter().enumerate().map(|(at, queue)| (queue.id, at)).collect();
         let pie = deal.first_pie;
         let visit = |(who, (priority, share)): (usize, (f64, f64))| Visit {
             who,
@@ -286,6 +290,7 @@ impl Draws {
             accepted: HashMap::new(),
             at: 0,
             alike,
+            numbers,
             order: None,
             offered: None,
             history: crate::priority::History {
@@ -319,6 +324,9 @@ impl Draws {
             let Some(queue) = self.waiters.queues.get(id) else { continue };
             let Some(job) = queue.jobs.first() else { continue };
             if !self.limits.allow(&asking.resource.sites, &queue.requirements, self.now) {
+                if let Some(&at) = self.numbers.get(&id) {
+                    self.alike[at].held_back = true;
+                }
                 continue;
             }
             let Waiter { who, job } = self.waiters.jobs[job.id as usize];
@@ -383,7 +391,7 @@ impl Turns for Draws {
         &self.history
     }
 
-    fn alike(&self) -> Vec<Vec<(usize, usize)>> {
+    fn alike(&self) -> Vec<Alike> {
         self.alike.clone()
     }
 }

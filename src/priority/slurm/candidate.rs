@@ -8,7 +8,7 @@ use super::order::OrderKey;
 use super::settings::SlurmSettings;
 use super::{AssociationTree, Figures, figures};
 use crate::ad::ClassAd;
-use crate::config::slurm::{Duration, Partition, TresWeights};
+use crate::config::slurm::{Duration, INFINITE, Partition, TresWeights};
 use crate::eval::scope::Settings;
 use crate::pool::facts::Facts;
 use crate::queue::job::JobId;
@@ -169,8 +169,7 @@ impl<'a> Standpoint<'a> {
         } else {
             facts.integer("EnteredCurrentStatus").filter(|_| status == Some(IDLE))
         };
-        let qos = facts.string("QOS").map(|name| String::from_utf8_lossy(&name).to_lowercase());
-        let qos = qos.filter(|name| !name.is_empty()).unwrap_or_else(|| "normal".to_owned());
+        let qos = qos_of(facts);
         let amounts = Amounts::of(facts);
         let limit = facts.number("AllowedJobDuration").filter(|seconds| *seconds > 0.0);
         Candidate {
@@ -192,8 +191,8 @@ impl<'a> Standpoint<'a> {
                 partition_factor: f64::from(settings.job_factor),
                 tres: amounts.tres(),
                 partition_tres,
-                site: facts.integer("SiteFactor").unwrap_or(0),
-                nice: facts.integer("JobPrio").unwrap_or(0).saturating_neg(),
+                site: bounded(facts.integer("SiteFactor").unwrap_or(0)),
+                nice: bounded(facts.integer("JobPrio").unwrap_or(0).saturating_neg()),
                 held: status == Some(HELD),
                 direct: None,
             },
@@ -217,6 +216,12 @@ impl Candidate {
     pub fn key(&self, priority: u32) -> OrderKey<JobId> {
         OrderKey { tier: self.tier, priority, submitted: self.submitted, id: self.id }
     }
+}
+
+/// The quality of service of a job, lower case; `normal` if it names none.
+pub fn qos_of(facts: Facts<'_>) -> String {
+    let named = facts.string("QOS").map(|name| String::from_utf8_lossy(&name).to_lowercase());
+    named.filter(|name| !name.is_empty()).unwrap_or_else(|| "normal".to_owned())
 }
 
 /// The partitions a job may run in: those it names, else the default, else the first there is.
@@ -266,8 +271,17 @@ impl Amounts {
     }
 }
 
+/// Minutes; a time without end is the number Slurm writes for it.
 fn minutes(time: Duration) -> f64 {
-    time.seconds().map_or(f64::INFINITY, |seconds| seconds as f64 / 60.0)
+    time.seconds().map_or(INFINITE as f64, |seconds| seconds as f64 / 60.0)
+}
+
+/// `nice` and `site` lie that far around 0.
+const OFFSET: i64 = 2_147_483_645;
+
+/// A sign and a number within bounds.
+fn bounded(number: i64) -> i64 {
+    number.clamp(-OFFSET, OFFSET)
 }
 
 #[cfg(test)]
@@ -327,6 +341,13 @@ mod tests {
         assert_eq!((default.facts.cpus, default.facts.nodes, default.facts.time_limit), (6.0, 3.0, 2.0));
         assert_eq!((default.facts.accrues_since, default.submitted), (Some(9), 5));
         assert_eq!(candidates("")[0].facts.time_limit, 120.0);
+        // Slurm keeps both within 2147483645 of 0.
+        let far = &candidates("SiteFactor = -99999999999; JobPrio = 99999999999")[0].facts;
+        assert_eq!((far.nice, far.site), (-2_147_483_645, -2_147_483_645));
+        assert_eq!(candidates("JobPrio = -9223372036854775807")[0].facts.nice, 2_147_483_645);
+        let endless = &candidates("PartitionName = \"endless\"")[0].facts;
+        // The number of minutes that stands for a time without end.
+        assert_eq!(endless.time_limit, 4_294_967_295.0);
         let both = candidates("PartitionName = {\"debug\", \"batch\", \"DEBUG\", \"other\"}");
         let seen: Vec<_> = both.iter().map(|one| (&*one.partition, one.tier, one.facts.partition_factor)).collect();
         assert_eq!(seen, [("debug", 3, 400.0), ("batch", 1, 100.0), ("other", 1, 1.0)]);

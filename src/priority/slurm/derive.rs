@@ -37,8 +37,10 @@ pub fn associations(config: &Config, jobs: &[ClassAd], settings: &Settings) -> R
                 None => (String::new(), Some(whole)),
             },
             (None, Some(group)) => (group, text("AcctGroupUser").or_else(owner)),
-            (None, None) => (text("SlurmAccount").unwrap_or_default(), owner()),
+            (None, None) => (String::new(), owner()),
         };
+        // The account that a job names stands before that of its group.
+        let path = text("SlurmAccount").unwrap_or(path);
         if let Some(user) = user.filter(|user| !user.is_empty()) {
             let account = derived.account(&path, 1);
             derived.user(&user, account);
@@ -97,11 +99,12 @@ mod tests {
             job("AccountingGroup = \"c\"; Owner = \"joe\""),
             job("User = \"eve@x\""),
             job("AcctGroup = \"d\"; AcctGroupUser = \"max\""),
+            job("AccountingGroup = \"a.b.sue\"; SlurmAccount = \"C\""),
         ];
         let found = associations(&config, &jobs, &Settings::default()).unwrap();
         let tree = AssociationTree::new(&found).unwrap();
         let keys: Vec<_> = tree.nodes().iter().map(|node| (node.key(), node.shares)).collect();
-        let expected = ["root", "a", "b", "c", "d", "b/ann", "c/joe", "root/eve", "d/max"];
+        let expected = ["root", "a", "b", "c", "d", "b/ann", "c/joe", "root/eve", "d/max", "c/sue"];
         assert_eq!(keys.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(), expected);
         assert_eq!(keys[1].1, Shares::Own(30));
     }

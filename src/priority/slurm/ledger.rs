@@ -231,8 +231,14 @@ mod tests {
         let (conf, defects) = SlurmConf::read("c", conf.as_bytes(), &TextFiles::default());
         assert_eq!(defects.errors, []);
         let associations = Associations::read("d", b"Account - 'a'\nParent - 'a'\nUser - 'x'\n").0;
-        let row =
-            UsageRow { account: "a".to_owned(), user: Some("x".to_owned()), partition: None, usage, by_resource: None };
+        let row = UsageRow {
+            account: "a".to_owned(),
+            user: Some("x".to_owned()),
+            partition: None,
+            usage,
+            by_resource: None,
+            line: 0,
+        };
         let files = SlurmFiles { conf, associations, usage: vec![row], qos: Vec::new(), options: Options::default() };
         Ledger::new(&SlurmSettings::new(files).unwrap(), &TimeZone::UTC)
     }

@@ -14,6 +14,7 @@ pub mod ledger;
 pub mod machines;
 pub mod order;
 pub mod policy;
+pub mod ranking;
 pub mod reset;
 pub mod running;
 pub mod settings;

@@ -2,19 +2,20 @@
 //!
 //! Formula source: `slurm-multifactor.md` §2.6, §10.2.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use hashbrown::HashMap;
 
 use super::billing::billing;
-use super::candidate::{Asker, Standpoint, partitions};
+use super::candidate::{Asker, Standpoint, partitions, qos_of};
 use super::factor::recomputed;
 use super::ledger::{Ledger, Running};
 use super::machines::partitions_of;
 use super::settings::SlurmSettings;
 use super::{Figures, Machines, ROOT, figures};
 use crate::accountant::GroupOf;
-use crate::accountant::usage::SlotInUse;
+use crate::accountant::usage::{Account, SlotInUse};
 use crate::ad::ClassAd;
 use crate::config::slurm::Shares;
 use crate::eval::scope::Settings;
@@ -74,18 +75,29 @@ impl<'g> SlurmPriority<'g> {
         }
     }
 
+    /// The association that stands for a submitter of whose jobs nothing is known.
     fn association(&self, submitter: &[u8]) -> Option<usize> {
         if let Some(&known) = self.by_name.get(submitter) {
             return self.known[known].association;
         }
         let tree = self.ledger.tree();
-        Asker::of_submitter(submitter, tree).association(tree, None)
+        let asker = Asker::of_submitter(submitter, tree);
+        tree.find_user_anywhere(asker.account(tree), &asker.user)
     }
 
-    /// The shares of a submitter out of the whole tree: its part of its level, times that of its account, and so on.
-    fn share_of_tree(&self, submitter: &[u8]) -> f64 {
+    /// The association a use by a submitter, given by its number, is charged to.
+    fn charged_to(&self, account: Account, number: usize) -> Option<usize> {
+        match account {
+            Account::Number(association) => Some(association),
+            Account::Unknown => None,
+            Account::Submitter => self.known[number].association,
+        }
+    }
+
+    /// The shares of an association out of the whole tree: its part of its level, times that of its account, and so on.
+    fn share_of_tree(&self, association: usize) -> f64 {
         let nodes = self.ledger.tree().nodes();
-        let Some(mut at) = self.association(submitter) else { return 0.0 };
+        let mut at = association;
         let mut share = 1.0;
         while at != ROOT {
             // Who stands as its account stands has no part of its own.
@@ -116,8 +128,20 @@ impl<'g> SlurmPriority<'g> {
         self.used[place].1 += weight;
     }
 
-    fn figures_of(&self, submitter: &[u8]) -> Figures {
-        self.association(submitter).map(|at| self.figures[at]).unwrap_or_default()
+    fn factor(&self, association: usize) -> f64 {
+        self.figures[association].factor.unwrap_or(0.0)
+    }
+
+    /// The partition in which a job uses a slot: of those it may run in, the first that the slot lists.
+    fn partition(&self, job: &ClassAd, slot: &ClassAd) -> Option<String> {
+        let mut names = partitions(job, &self.settings, &self.evaluation);
+        if names.len() > 1 {
+            let listed = partitions_of(slot, self.settings.conf(), &self.evaluation);
+            let lists = |name: &String| listed.iter().any(|one| one.eq_ignore_ascii_case(name));
+            let at = names.iter().position(lists).unwrap_or(0);
+            names.swap(0, at);
+        }
+        names.into_iter().next()
     }
 }
 
@@ -136,7 +160,8 @@ impl PriorityPolicy for SlurmPriority<'_> {
             let number = same.unwrap_or_else(|| self.number(slot.submitter));
             self.told.push(number);
             self.uses(number, slot.weight);
-            if let Some(association) = self.known[number].association.filter(|_| !slot.suspended) {
+            let association = self.charged_to(slot.account, number);
+            if let Some(association) = association.filter(|_| !slot.suspended) {
                 running.push(Running { association, billing: slot.weight });
             }
         }
@@ -145,15 +170,35 @@ impl PriorityPolicy for SlurmPriority<'_> {
         }
     }
 
-    /// Billing of what the slot provides, in the first of its partitions that has prices, times the factor of its QOS.
-    fn cost(&self, slot: &ClassAd, weight: f64) -> f64 {
+    fn asks_jobs(&self) -> bool {
+        true
+    }
+
+    /// The association of the job's user in its account, for the partition it runs in if there is such a one.
+    fn account(&self, job: &ClassAd, slot: &ClassAd) -> Account {
+        let tree = self.ledger.tree();
+        let asker = Asker::of_job(Facts::of(job, &self.evaluation), tree);
+        let association = asker.association(tree, self.partition(job, slot).as_deref());
+        association.map_or(Account::Unknown, Account::Number)
+    }
+
+    /// Billing of what the slot provides by the prices of the job's partition, times the factor of its QOS. Where the job is
+    /// not known, the prices are those of the first partition of the slot that has any, and the slot may show the QOS.
+    fn cost(&self, job: Option<&ClassAd>, slot: &ClassAd, weight: f64) -> f64 {
         let conf = self.settings.conf();
-        let partitions = partitions_of(slot, conf, &self.evaluation);
-        let prices = partitions.iter().find_map(|name| conf.partition(name)?.billing.as_ref());
+        let prices = match job {
+            Some(job) => self.partition(job, slot).and_then(|name| conf.partition(&name)?.billing.as_ref()),
+            None => {
+                let partitions = partitions_of(slot, conf, &self.evaluation);
+                partitions.iter().find_map(|name| conf.partition(name)?.billing.as_ref())
+            }
+        };
         let facts = Facts::of(slot, &self.evaluation);
-        // A slot that shows what its job says may show its QOS.
-        let qos = facts.string("QOS").map(|name| String::from_utf8_lossy(&name).to_lowercase());
-        let factor = qos.and_then(|name| self.settings.qos(&name)).map_or(1.0, |qos| qos.usage_factor);
+        let name = match job {
+            Some(job) => Some(qos_of(Facts::of(job, &self.evaluation))),
+            None => facts.string("QOS").map(|name| String::from_utf8_lossy(&name).to_lowercase()),
+        };
+        let factor = name.and_then(|name| self.settings.qos(&name)).map_or(1.0, |qos| qos.usage_factor);
         let Some(prices) = prices else { return weight * factor };
         let amount = |name: &str| facts.number(name).filter(|amount| amount.is_finite()).unwrap_or(0.0);
         let provided =
@@ -164,7 +209,7 @@ impl PriorityPolicy for SlurmPriority<'_> {
 
     /// Lower is better: what the fair-share factor lacks to 1.
     fn standing(&self, submitter: &[u8]) -> Standing {
-        let factor = self.figures_of(submitter).factor.unwrap_or(0.0);
+        let factor = self.association(submitter).map_or(0.0, |association| self.factor(association));
         let place = self.by_name.get(submitter).and_then(|&known| self.known[known].place);
         let usage = place.map_or(0.0, |place| self.used[place].1);
         Standing { priority: 1.0 - factor, usage, floor: 0 }
@@ -175,10 +220,10 @@ impl PriorityPolicy for SlurmPriority<'_> {
         self.used.iter().filter(in_group).map(|(_, usage)| usage).sum()
     }
 
-    fn matched(&mut self, submitter: &[u8], weight: f64, now: i64) {
+    fn matched(&mut self, submitter: &[u8], account: Account, weight: f64, now: i64) {
         let number = self.number(submitter);
         self.uses(number, weight);
-        if let Some(association) = self.known[number].association {
+        if let Some(association) = self.charged_to(account, number) {
             self.ledger.begin(Running { association, billing: weight }, now);
         }
     }
@@ -202,8 +247,10 @@ impl PriorityPolicy for SlurmPriority<'_> {
         let increase_only = self.settings.conf().flags.increase_only;
         let mut jobs = Vec::new();
         let mut visits = Vec::new();
-        for (who, claimant) in claimants.iter().enumerate() {
+        for who in 0..claimants.len() {
             let before = jobs.len();
+            // A submitter may have jobs in several accounts, and stands as the best of them stands.
+            let mut associations = BTreeSet::new();
             for (number, job) in waiting.jobs(who) {
                 let Some(candidate) = standpoint.candidates(&job.ad, &self.evaluation).into_iter().next() else {
                     continue;
@@ -216,17 +263,18 @@ impl PriorityPolicy for SlurmPriority<'_> {
                     priority = *kept;
                 }
                 if priority > 0 {
+                    associations.extend(candidate.association);
                     jobs.push((candidate.key(priority), who, number));
                 }
             }
             if jobs.len() > before {
-                let figures = self.figures_of(&claimant.submitter);
+                let best = associations.iter().map(|&at| self.factor(at)).fold(0.0, f64::max);
                 visits.push(Visit {
                     who,
                     pie: deal.first_pie,
                     spin: 1,
-                    priority: 1.0 - figures.factor.unwrap_or(0.0),
-                    share: self.share_of_tree(&claimant.submitter),
+                    priority: 1.0 - best,
+                    share: associations.iter().map(|&at| self.share_of_tree(at)).sum(),
                     limit: deal.weight,
                     starved: 0.0,
                     passed: None,

@@ -78,6 +78,8 @@ pub struct AssociationTree {
     index: HashMap<Key, usize>,
     /// Where a user's jobs go that name no account, and whether the file says so.
     default_accounts: HashMap<String, (String, bool)>,
+    /// The first association of a user in an account that is for a partition alone.
+    partial: HashMap<(String, String), usize>,
 }
 
 impl AssociationTree {
@@ -127,14 +129,21 @@ impl AssociationTree {
 
     /// Sets what a listing says was used. Whoever an account had that is gone remains in its own figure.
     ///
-    /// Gives the rows that belong to no association.
+    /// A listing that names no partitions has a row for each association of a user in an account: they are taken in the order
+    /// of the associations. Gives the rows that belong to no association.
     pub fn set_usage<'u>(&mut self, rows: &'u [UsageRow]) -> Vec<&'u UsageRow> {
         let mut strangers = Vec::new();
         let mut said = vec![0.0f64; self.nodes.len()];
+        let mut unnamed = self.unnamed(rows);
         for row in rows {
             let key = (row.account.clone(), row.user.clone(), row.partition.clone());
-            match self.index.get(&key) {
-                Some(&at) => {
+            let of_user = row.user.clone().filter(|_| row.partition.is_none());
+            let at = match of_user.and_then(|user| unnamed.get_mut(&(row.account.clone(), user))) {
+                Some(associations) => associations.next(),
+                None => self.index.get(&key).copied(),
+            };
+            match at {
+                Some(at) => {
                     said[at] = row.usage;
                     self.nodes[at].by_resource.clone_from(&row.by_resource);
                 }
@@ -150,6 +159,37 @@ impl AssociationTree {
             }
         }
         strangers
+    }
+
+    /// Of users in an account that have associations for partitions, those to which the rows without a partition belong, in
+    /// their order; nobody's if there is a row too many or too few, and not just that of the association for all.
+    fn unnamed(&self, rows: &[UsageRow]) -> HashMap<(String, String), std::vec::IntoIter<usize>> {
+        let mut found: HashMap<(String, String), (usize, Vec<usize>)> = HashMap::new();
+        if self.partial.is_empty() {
+            return HashMap::new();
+        }
+        for row in rows.iter().filter(|row| row.partition.is_none()) {
+            let key = row.user.clone().map(|user| (row.account.clone(), user));
+            if let Some(key) = key.filter(|key| self.partial.contains_key(key)) {
+                found.entry(key).or_default().0 += 1;
+            }
+        }
+        for (at, node) in self.nodes.iter().enumerate() {
+            let key = node.user.clone().map(|user| (node.account.clone(), user));
+            if let Some((_, associations)) = key.and_then(|key| found.get_mut(&key)) {
+                associations.push(at);
+            }
+        }
+        let whole = |((account, user), (rows, associations)): ((String, String), (usize, Vec<usize>))| {
+            let for_all = self.find_user(&account, &user, None).filter(|_| rows == 1 && associations.len() > 1);
+            let associations = match for_all {
+                Some(at) => vec![at],
+                None if rows == associations.len() => associations,
+                None => Vec::new(),
+            };
+            ((account, user), associations.into_iter())
+        };
+        found.into_iter().map(whole).collect()
     }
 
     /// How many users there are, one in two accounts counted twice.
@@ -169,6 +209,12 @@ impl AssociationTree {
             self.index.get(&key).copied()
         };
         partition.and_then(|partition| find(Some(partition))).or_else(|| find(None))
+    }
+
+    /// The number of a user in an account whatever the partition: the association for all, else the first for one.
+    pub fn find_user_anywhere(&self, account: &str, user: &str) -> Option<usize> {
+        let partial = || self.partial.get(&(account.to_owned(), user.to_owned())).copied();
+        self.find_user(account, user, None).or_else(partial)
     }
 
     /// Where a user's jobs go that name no account: the default account, else the first the user is in.
@@ -270,6 +316,7 @@ impl<'a> Builder<'a> {
             nodes: vec![root],
             index: [(("root".to_owned(), None, None), ROOT)].into_iter().collect(),
             default_accounts: HashMap::new(),
+            partial: HashMap::new(),
         };
         let mut declared = HashMap::new();
         for (at, row) in associations.rows.iter().enumerate().filter(|(_, row)| row.user.is_none()) {
@@ -309,6 +356,9 @@ impl<'a> Builder<'a> {
         self.lines.insert(key.clone(), row.line);
         self.tree.index.insert(key, number);
         if let Some(user) = &row.user {
+            if row.partition.is_some() {
+                self.tree.partial.entry((row.account.clone(), user.clone())).or_insert(number);
+            }
             let said = row.default_account.clone();
             let default =
                 self.tree.default_accounts.entry(user.clone()).or_insert_with(|| (row.account.clone(), false));
@@ -462,6 +512,7 @@ mod tests {
             partition: None,
             usage,
             by_resource: None,
+            line: 0,
         };
         let rows = [row("a", Some("x"), 3.0), row("a", None, 10.0), row("gone", None, 1.0)];
         assert_eq!(tree.set_usage(&rows), [&rows[2]]);
@@ -469,6 +520,39 @@ mod tests {
         assert_eq!(usage(&tree), [10.0, 10.0, 3.0, 0.0]);
         tree.charge(3, 5.0);
         assert_eq!(usage(&tree), [15.0, 15.0, 3.0, 5.0]);
+    }
+
+    #[test]
+    fn rows_that_name_no_partition_stand_in_the_order_of_the_associations() {
+        let dump = b"Account - 'a'
+Parent - 'a'
+User - 'u':Partition='x'
+User - 'u':Partition='y'
+User - 'u'
+";
+        let (_, tree, _) = read("d", dump).unwrap();
+        let used = |rows: &[(Option<&str>, f64)]| {
+            let mut tree = tree.clone();
+            let row = |&(partition, usage): &(Option<&str>, f64)| UsageRow {
+                account: "a".to_owned(),
+                user: Some("u".to_owned()),
+                partition: partition.map(str::to_owned),
+                usage,
+                by_resource: None,
+                line: 0,
+            };
+            let rows: Vec<UsageRow> = rows.iter().map(row).collect();
+            let strangers = tree.set_usage(&rows).len();
+            (
+                tree.nodes().iter().skip(2).map(|node| node.usage).collect::<Vec<_>>(),
+                tree.nodes()[ROOT].usage,
+                strangers,
+            )
+        };
+        assert_eq!(used(&[(None, 1.0), (None, 2.0), (None, 4.0)]), (vec![1.0, 2.0, 4.0], 7.0, 0));
+        assert_eq!(used(&[(None, 4.0), (Some("y"), 2.0), (Some("x"), 1.0)]), (vec![1.0, 2.0, 4.0], 7.0, 0));
+        // Which two of the three they are nobody knows.
+        assert_eq!(used(&[(None, 1.0), (None, 2.0)]), (vec![0.0; 3], 0.0, 2));
     }
 
     #[test]

@@ -1,0 +1,225 @@
+//! Knobs whose values are expressions, and what those are for.
+
+use super::expression::Role;
+use crate::config::Config;
+use crate::config::knob::{self, Kind};
+use crate::config::setting::list_items;
+
+const CONDITION: Role = Role { condition: true, looks_at_jobs: false, there: &[] };
+const VALUE: Role = Role { condition: false, looks_at_jobs: false, there: &[] };
+const SLOT_CONDITION: Role = Role { condition: true, looks_at_jobs: true, there: &[] };
+const SLOT_VALUE: Role = Role { condition: false, looks_at_jobs: true, there: &[] };
+/// Asked of jobs that are held.
+pub(super) const RELEASE: Role =
+    Role { condition: true, looks_at_jobs: false, there: &["holdreason", "holdreasoncode", "holdreasonsubcode"] };
+
+/// Knobs of other daemons than the negotiator that hold expressions, and what they are for.
+const POLICIES: &[(&str, Role)] = &[
+    ("START", SLOT_CONDITION),
+    ("RANK", SLOT_VALUE),
+    ("PREEMPT", SLOT_CONDITION),
+    ("SUSPEND", SLOT_CONDITION),
+    ("CONTINUE", SLOT_CONDITION),
+    ("KILL", SLOT_CONDITION),
+    ("WANT_SUSPEND", SLOT_CONDITION),
+    ("WANT_VACATE", SLOT_CONDITION),
+    ("WANT_HOLD", SLOT_CONDITION),
+    ("WANT_HOLD_REASON", SLOT_VALUE),
+    ("WANT_HOLD_SUBCODE", SLOT_VALUE),
+    ("IS_OWNER", SLOT_CONDITION),
+    ("MAXJOBRETIREMENTTIME", SLOT_VALUE),
+    ("MACHINEMAXVACATETIME", SLOT_VALUE),
+    ("HIBERNATE", VALUE),
+    ("SYSTEM_PERIODIC_HOLD", CONDITION),
+    ("SYSTEM_PERIODIC_REMOVE", CONDITION),
+    ("SYSTEM_PERIODIC_RELEASE", RELEASE),
+    ("SYSTEM_PERIODIC_VACATE", CONDITION),
+    ("START_LOCAL_UNIVERSE", CONDITION),
+    ("START_SCHEDULER_UNIVERSE", CONDITION),
+    ("DEFRAG_REQUIREMENTS", CONDITION),
+    ("DEFRAG_CANCEL_REQUIREMENTS", CONDITION),
+    ("DEFRAG_WHOLE_MACHINE_EXPR", CONDITION),
+    ("DEFRAG_RANK", VALUE),
+    ("APPEND_REQUIREMENTS", CONDITION),
+    ("APPEND_REQ_VANILLA", CONDITION),
+    ("APPEND_RANK", VALUE),
+    ("APPEND_RANK_VANILLA", VALUE),
+    ("DAEMON_SHUTDOWN", CONDITION),
+    ("DAEMON_SHUTDOWN_FAST", CONDITION),
+];
+
+/// Policies of the access point: each has a reason and a subcode, and a list of names of more of the same.
+const PERIODIC: &[(&str, Role)] = &[
+    ("SYSTEM_PERIODIC_HOLD", CONDITION),
+    ("SYSTEM_PERIODIC_REMOVE", CONDITION),
+    ("SYSTEM_PERIODIC_RELEASE", RELEASE),
+    ("SYSTEM_PERIODIC_VACATE", CONDITION),
+];
+
+/// Knobs of the negotiator whose expression sees one ad only.
+const ONE_AD: [&str; 5] = [
+    "NEGOTIATOR_SLOT_CONSTRAINT",
+    "NEGOTIATOR_SUBMITTER_CONSTRAINT",
+    "NEGOTIATOR_JOB_CONSTRAINT",
+    "NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT",
+    "GROUP_SORT_EXPR",
+];
+
+/// Daemons and tools that put knobs of a list of theirs into ads.
+const ADVERTISING: [&str; 6] = ["STARTD", "SCHEDD", "SUBMIT", "MASTER", "COLLECTOR", "NEGOTIATOR"];
+
+/// The name of a knob without the prefix of a daemon.
+pub(super) fn bare(name: &[u8]) -> &[u8] {
+    const DAEMONS: [&[u8]; 8] =
+        [b"NEGOTIATOR", b"STARTD", b"SCHEDD", b"COLLECTOR", b"TOOL", b"MASTER", b"SUBMIT", b"DEFRAG"];
+    match memchr::memchr(b'.', name) {
+        Some(dot) if DAEMONS.iter().any(|daemon| daemon.eq_ignore_ascii_case(&name[..dot])) => &name[dot + 1..],
+        _ => name,
+    }
+}
+
+/// What an expression of a knob is for; `None` for other knobs.
+pub(super) fn role(name: &[u8]) -> Option<Role> {
+    let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
+    if let Some((_, role)) = POLICIES.iter().find(|(known, _)| *known == upper) {
+        return Some(*role);
+    }
+    if let Some(role) = of_family(&upper) {
+        return Some(role);
+    }
+    let knob = knob::find(name).filter(|knob| knob.kind == Kind::Expression)?;
+    Some(match knob.name {
+        "PREEMPTION_REQUIREMENTS" => SLOT_CONDITION,
+        "PREEMPTION_RANK" | "NEGOTIATOR_PRE_JOB_RANK" | "NEGOTIATOR_POST_JOB_RANK" => SLOT_VALUE,
+        name if name.ends_with("_CONSTRAINT") => CONDITION,
+        _ => VALUE,
+    })
+}
+
+/// What an expression of a knob that is named after something else is for.
+fn of_family(upper: &str) -> Option<Role> {
+    if let Some(member) = upper.strip_prefix("SUBMIT_REQUIREMENT_").filter(|member| !member.is_empty()) {
+        return match member {
+            "NAMES" => None,
+            member if member.ends_with("_IS_WARNING") => None,
+            member if member.ends_with("_REASON") => Some(VALUE),
+            _ => Some(CONDITION),
+        };
+    }
+    for (policy, role) in PERIODIC {
+        let Some(member) = upper.strip_prefix(policy).and_then(|rest| rest.strip_prefix('_')) else { continue };
+        return match member {
+            "" | "NAMES" => None,
+            member if member.ends_with("REASON") || member.ends_with("SUBCODE") => Some(VALUE),
+            _ => Some(*role),
+        };
+    }
+    let of = |prefix: &str| upper.strip_prefix(prefix).is_some_and(|member| !member.is_empty());
+    // A word, not an expression.
+    let is_word = upper == "JOB_DEFAULT_NOTIFICATION";
+    (of("JOB_DEFAULT_") && !is_word || of("MODIFY_REQUEST_EXPR_")).then_some(VALUE)
+}
+
+/// Whether a knob, perhaps with the prefix of a daemon, holds an expression.
+pub fn is_expression(name: &[u8]) -> bool {
+    role(bare(name)).is_some()
+}
+
+/// Whether the expression of a knob (upper case) sees one ad only.
+pub(super) fn sees_one_ad(upper: &str) -> bool {
+    let periodic = PERIODIC.iter().any(|(policy, _)| {
+        upper.strip_prefix(policy).is_some_and(|rest| rest.is_empty() || rest.starts_with('_') && rest != "_NAMES")
+    });
+    periodic || ONE_AD.contains(&upper)
+}
+
+/// The names, upper case, that lists such as `STARTD_ATTRS` put into ads: their values are expressions.
+pub(super) fn advertised(config: &Config) -> Vec<Vec<u8>> {
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    for daemon in ADVERTISING {
+        for list in ["ATTRS", "EXPRS"] {
+            let Ok(Some(found)) = config.get(&format!("{daemon}_{list}")) else { continue };
+            names.extend(list_items(&found.text).iter().map(|name| name.to_ascii_uppercase()));
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// What an expression is for that is put into an ad.
+pub(super) const ADVERTISED: Role = VALUE;
+
+/// Where in a transform of jobs its condition stands; `None` for one in the form of an ad, and where a part of the
+/// condition is only known when a job is transformed.
+pub(super) fn requirements_of_transform(name: &[u8], raw: &[u8]) -> Option<(std::ops::Range<usize>, Role)> {
+    let upper = name.to_ascii_uppercase();
+    let member = upper.strip_prefix(b"JOB_TRANSFORM_".as_slice())?;
+    if member == b"NAMES" || member.is_empty() || raw.trim_ascii().starts_with(b"[") {
+        return None;
+    }
+    let mut start = 0;
+    for line in raw.split(|byte| *byte == b'\n') {
+        let blanks = line.len() - line.trim_ascii_start().len();
+        let word = line[blanks..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let rest = &line[blanks + word..];
+        let value = rest.trim_ascii_start();
+        if line[blanks..blanks + word].eq_ignore_ascii_case(b"REQUIREMENTS")
+            && rest.first().is_some_and(u8::is_ascii_whitespace)
+            && !value.is_empty()
+            && memchr::memmem::find(value, b"$(").is_none()
+        {
+            let from = start + line.len() - value.len();
+            return Some((from..from + value.trim_ascii_end().len(), CONDITION));
+        }
+        start += line.len() + 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn policies_of_all_daemons_are_expressions() {
+        for name in [
+            "SUBMIT_REQUIREMENT_A",
+            "SUBMIT_REQUIREMENT_A_REASON",
+            "SCHEDD.SYSTEM_PERIODIC_HOLD_REASON",
+            "SYSTEM_PERIODIC_REMOVE_SUBCODE",
+            "SYSTEM_PERIODIC_HOLD_Memory",
+            "APPEND_REQUIREMENTS",
+            "Append_Rank",
+            "DEFRAG_RANK",
+            "DEFRAG_CANCEL_REQUIREMENTS",
+            "MachineMaxVacateTime",
+            "HIBERNATE",
+            "MASTER.DAEMON_SHUTDOWN_FAST",
+            "JOB_DEFAULT_REQUESTMEMORY",
+            "MODIFY_REQUEST_EXPR_REQUESTCPUS",
+        ] {
+            assert!(is_expression(name.as_bytes()), "{name}");
+        }
+        for name in [
+            "SUBMIT_REQUIREMENT_NAMES",
+            "SUBMIT_REQUIREMENT_A_IS_WARNING",
+            "SYSTEM_PERIODIC_HOLD_NAMES",
+            "JOB_DEFAULT_NOTIFICATION",
+            "JOB_TRANSFORM_A",
+            "STARTD_ATTRS",
+        ] {
+            assert!(!is_expression(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_condition_of_a_transform_is_found() {
+        let raw = b"NAME x\nrequirements   JobUniverse == 5 \nSET A 1";
+        let (range, _) = requirements_of_transform(b"JOB_TRANSFORM_x", raw).unwrap();
+        assert_eq!(&raw[range], b"JobUniverse == 5");
+        assert!(requirements_of_transform(b"JOB_TRANSFORM_x", b"[ Requirements = a; ]").is_none());
+        assert!(requirements_of_transform(b"JOB_TRANSFORM_x", b"REQUIREMENTS $(x) > 1").is_none());
+        assert!(requirements_of_transform(b"JOB_TRANSFORM_NAMES", raw).is_none());
+    }
+}
