@@ -206,6 +206,15 @@ fn every_bad_line_of_a_trace_is_told_however_many_there_are() {
 }
 
 #[test]
+fn what_a_trace_holds_gives_a_terminal_no_commands() {
+    let job = "0 -1 5 1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1";
+    let (_folder, path) = folder(&[("t.swf", &format!("\u{1b}[31mX {job}\n\u{7}\u{9b}2J {job}\n3 {job}\n"))]);
+    let found = classmate(&["simulate", "--workload", &format!("{path}/t.swf"), "--slots", "1"]);
+    says(&found, 0, &["t.swf:1: the job number is `\u{fffd}[31mX`", ":2: the job number is `\u{fffd}\u{fffd}2J`"]);
+    assert!(!found.text.contains('\u{1b}'));
+}
+
+#[test]
 fn steps_that_would_be_too_many_are_made_longer_and_it_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("long.swf");
