@@ -3,20 +3,21 @@
 //! Jobs of a trace that differ in nothing but their age wait in one line, and a cycle is shown no more of a line than could
 //! start: its cost does not grow with the queue. What it decides is what it would decide if it were shown all.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 use indexmap::IndexMap;
 
 use super::books::{Books, number, reasons};
 use super::clock::Clock;
+use super::line::Waiters;
 use super::machines::{Decided, Machines};
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::Settings;
 use crate::name::Name;
 use crate::negotiate::concurrency::{Demand, demands};
-use crate::negotiate::outcome::Match;
+use crate::negotiate::outcome::{Match, Outcome};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{self, Snapshot};
 use crate::pool::PoolSize;
@@ -43,61 +44,6 @@ struct Kind {
     asked_time: Option<i64>,
     /// The job itself, if it is like no other.
     alone: Option<usize>,
-}
-
-/// Jobs that differ in their age alone, oldest first.
-#[derive(Default)]
-struct Waiters {
-    /// All of them.
-    all: VecDeque<usize>,
-    /// Those that a cycle is shown.
-    shown: Vec<usize>,
-}
-
-impl Waiters {
-    /// Which of them a cycle is shown when `first` of each queue of `most` are needed.
-    fn wanted(&self, first: usize, most: usize) -> Vec<usize> {
-        let shown = self.shown.len();
-        // Unless there are too many, those that are shown stay: cores come and go from cycle to cycle.
-        if self.all.len() <= most
-            && shown <= 2 * first
-            && shown.checked_sub(1).map(|at| self.all[at]) == self.shown.last().copied()
-        {
-            return self.all.iter().take(first.max(shown)).copied().collect();
-        }
-        let queues = (0..self.all.len()).step_by(most);
-        queues.flat_map(|start| self.all.iter().skip(start).take(first.min(most))).copied().collect()
-    }
-
-    /// Of each queue of `most` the last one that is shown, and how many stand behind it.
-    fn unlisted(&self, most: usize) -> Vec<(usize, usize)> {
-        let queues = (0..self.all.len()).step_by(most);
-        let last = |start: usize| {
-            let end = start.saturating_add(most).min(self.all.len());
-            let ends = self.all.get(end).copied().unwrap_or(usize::MAX);
-            let shown = self.shown.partition_point(|job| *job < ends);
-            let before = self.shown.partition_point(|job| *job < self.all[start]);
-            let job = shown.checked_sub(1).map(|at| self.shown[at])?;
-            Some((job, end - start - (shown - before))).filter(|(_, behind)| *behind > 0)
-        };
-        queues.filter_map(last).collect()
-    }
-
-    /// Where a job that waits is: the beginning of its queue of `most`, and its place in that.
-    fn place(&self, job: usize, most: usize) -> Option<(usize, usize)> {
-        let at = self.all.binary_search(&job).ok()?;
-        Some((at - at % most, at % most))
-    }
-
-    /// A job waits no longer.
-    fn remove(&mut self, job: usize) {
-        if let Ok(at) = self.all.binary_search(&job) {
-            self.all.remove(at);
-        }
-        if let Ok(at) = self.shown.binary_search(&job) {
-            self.shown.remove(at);
-        }
-    }
 }
 
 /// So many cores, and the jobs that wait for them.
@@ -184,15 +130,17 @@ impl<'w> Alike<'w> {
         Kind { submitter, cores, memory, asked_time, alone }
     }
 
-    /// Shows the cycle as many jobs of each line as there are cores for, and one more, because shares depend on who asks.
+    /// Shows the cycle as many jobs of each line as there are cores for, and one more, because shares depend on who asks; of
+    /// lines that are not shown in full, as many as started lately, and one more.
     /// Returns how many stand behind those that are shown, if the policy counts them.
-    fn show(&mut self, now: i64) -> HashMap<JobId, usize> {
+    fn show(&mut self, now: i64, full: &Full) -> HashMap<JobId, usize> {
         let Self { books, lines, open, free, served, .. } = self;
         let mut unlisted = HashMap::new();
         let most = served.queue.unwrap_or(usize::MAX);
         open.retain(|at| {
             let Some((kind, line)) = lines.get_index_mut(*at) else { return false };
             let first = (*free / kind.cores) as usize + 1;
+            let first = if full.has(*at) { first } else { first.min(line.lately.max(1) + 1) };
             let wanted = line.wanted(first, most);
             for job in line.shown.iter().filter(|job| wanted.binary_search(job).is_err()) {
                 books.forget(*job);
@@ -236,6 +184,24 @@ impl<'w> Alike<'w> {
     }
 }
 
+/// Lines of which a cycle is shown as many jobs as could start.
+enum Full {
+    All,
+    Some(BTreeSet<usize>),
+}
+
+impl Full {
+    fn has(&self, line: usize) -> bool {
+        match self {
+            Full::All => true,
+            Full::Some(lines) => lines.contains(&line),
+        }
+    }
+}
+
+/// How often a cycle is run with lines that are not shown in full.
+const GUESSES: usize = 3;
+
 /// Places of queues that were given cores in a cycle, ascending; by line and beginning of the queue.
 type Taken = HashMap<(usize, usize), Vec<usize>>;
 
@@ -263,8 +229,62 @@ impl Alike<'_> {
     /// The line of a job, the beginning of its queue in that, and its place in the queue.
     fn queue_of(&self, job: usize) -> Option<(usize, usize, usize)> {
         let line = self.lines.get_index_of(&self.kind(job))?;
-        let (start, place) = self.lines[line].place(job, self.served.queue?)?;
+        let (start, place) = self.lines[line].place(job, self.served.queue.unwrap_or(usize::MAX))?;
         Some((line, start, place))
+    }
+
+    /// Runs a cycle, and says how many stood behind those that it was shown. Whoever stands behind one of its line that was
+    /// shown and got nothing would have got nothing either; where nobody like that is left, more are shown, and the cycle is
+    /// run again.
+    fn decide(&mut self, now: i64, settings: &Settings) -> Result<(Outcome, bool), ConfigError> {
+        let (rules, total) = (self.books.rules, self.total);
+        let weight = f64::from(total);
+        let size = PoolSize { slots: total as usize, weight, effective: weight, smallest_weight: 1.0 };
+        let mut full = if self.served.repeatable && !self.all { Full::Some(BTreeSet::new()) } else { Full::All };
+        let mut runs = 0;
+        loop {
+            let unlisted = self.show(now, &full);
+            let hides = !unlisted.is_empty();
+            let slots = negotiate::slots(vec![self.machine()], rules, settings);
+            let whole = slot(&self.says, total);
+            let whole = || negotiate::slots(vec![whole], rules, settings);
+            let outcome = self.books.cycle(settings, slots, whole, Some(size), unlisted)?;
+            let Full::Some(lines) = &mut full else { return Ok((outcome, hides)) };
+            let exhausted = self.exhausted(&outcome);
+            if exhausted.is_empty() {
+                return Ok((outcome, hides));
+            }
+            self.books.undo_cycle();
+            lines.extend(exhausted);
+            runs += 1;
+            if runs == GUESSES {
+                full = Full::All;
+            }
+        }
+    }
+
+    /// The lines of which a queue got cores for everybody that the cycle was shown, and holds more. Notes how many of each line
+    /// started.
+    fn exhausted(&mut self, outcome: &Outcome) -> BTreeSet<usize> {
+        let mut started: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        let queues = outcome.matches.iter().filter_map(|made| self.queue_of(number(&made.job)?));
+        for (line, start, _) in queues {
+            *started.entry((line, start)).or_default() += 1;
+        }
+        let most = self.served.queue.unwrap_or(usize::MAX);
+        let is_exhausted = |((line, start), started): (&(usize, usize), &usize)| {
+            let (shown, behind) = self.lines[*line].of_queue(*start, most);
+            (behind > 0 && *started >= shown.len()).then_some(*line)
+        };
+        let exhausted = started.iter().filter_map(is_exhausted).collect();
+        for at in &self.open {
+            self.lines[*at].lately /= 2;
+        }
+        for ((line, _), started) in started {
+            let lately = &mut self.lines[line].lately;
+            *lately = started.max(*lately);
+        }
+        exhausted
     }
 
     /// Holds what a text of concurrency limits asks for, or (`by` -1) gives it back.
@@ -366,16 +386,9 @@ impl Machines for Alike<'_> {
     }
 
     fn cycle(&mut self, now: i64) -> Result<Decided, ConfigError> {
-        let unlisted = self.show(now);
         let settings = self.books.settings(now);
-        let (rules, total) = (self.books.rules, self.total);
-        let slots = negotiate::slots(vec![self.machine()], rules, &settings);
-        let whole = slot(&self.says, total);
-        let whole = || negotiate::slots(vec![whole], rules, &settings);
-        let weight = f64::from(total);
-        let size = PoolSize { slots: total as usize, weight, effective: weight, smallest_weight: 1.0 };
-        let hides = !unlisted.is_empty();
-        let outcome = self.books.cycle(&settings, slots, whole, Some(size), unlisted)?;
+        let weight = f64::from(self.total);
+        let (outcome, hides) = self.decide(now, &settings)?;
         let due = self.books.due(&outcome, weight);
         let mut decided = Decided { due, ..Decided::default() };
         let mut taken = Taken::default();

@@ -269,6 +269,11 @@ impl<'w> Books<'w> {
         Ok(cycle.outcome)
     }
 
+    /// The last cycle did not count: the next one takes its place.
+    pub(super) fn undo_cycle(&mut self) {
+        self.cycles -= 1;
+    }
+
     fn open(&self, slots: &[Slot], settings: &Settings) -> Box<dyn PriorityPolicy + 'w> {
         let rules = self.rules;
         let opening = Opening {

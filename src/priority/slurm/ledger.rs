@@ -299,6 +299,22 @@ mod tests {
     }
 
     #[test]
+    fn what_began_at_this_moment_and_is_not_in_use_never_began() {
+        let mut tried = ledger("PriorityDecayHalfLife=1000\nPriorityCalcPeriod=60", 50.0);
+        let other = Running { association: 1, billing: 3.0 };
+        tried.advance(&[JOB, other], 0);
+        tried.advance(&[JOB, other], 70);
+        let untried = tried.clone();
+        for begun in [JOB, other, Running { billing: 5.0, ..JOB }] {
+            tried.begin(begun, 70);
+        }
+        assert!(!tried.advance(&[JOB, other], 70));
+        let usage = |ledger: &Ledger| ledger.tree().nodes().iter().map(|node| node.usage).collect::<Vec<_>>();
+        assert_eq!(usage(&tried), usage(&untried));
+        assert_eq!((tried.running, tried.told), (untried.running, untried.told));
+    }
+
+    #[test]
     fn the_end_of_a_job_between_periods_is_charged_once() {
         // §8.7: a tail of 43 s on 8 CPUs adds 338.351 at its end.
         let job = Running { association: 2, billing: 8.0 };
