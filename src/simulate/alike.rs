@@ -240,7 +240,10 @@ impl Alike<'_> {
         let (rules, total) = (self.books.rules, self.total);
         let weight = f64::from(total);
         let size = PoolSize { slots: total as usize, weight, effective: weight, smallest_weight: 1.0 };
-        let mut full = if self.served.repeatable && !self.all { Full::Some(BTreeSet::new()) } else { Full::All };
+        let asked: usize = self.asked.iter().map(|(cores, jobs)| *cores as usize * jobs).sum();
+        // Where there are cores for everybody, everybody is needed.
+        let guesses = self.served.repeatable && !self.all && asked > self.free as usize;
+        let mut full = if guesses { Full::Some(BTreeSet::new()) } else { Full::All };
         let mut runs = 0;
         loop {
             let unlisted = self.show(now, &full);
