@@ -1,5 +1,6 @@
 //! Files for the commands: ordinary, compressed, or standard input, with progress on a terminal.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
@@ -18,6 +19,7 @@ use crate::format::Reader;
 use crate::format::parallel::read_long;
 use crate::format::report::Report;
 use crate::format::selection::{Chooser, Selection};
+use crate::name::Name;
 use crate::report::{self, Color, counted};
 
 /// Files smaller than this are read without a progress bar.
@@ -180,6 +182,18 @@ pub(crate) fn many_ads<K: Default>(
     let ads = ads.collect::<Result<Vec<_>, _>>().map_err(cannot)?;
     notes.add(&name, reader.report());
     Ok(ads)
+}
+
+/// The names of attributes of the first ads of a file, each once.
+pub(crate) fn names(path: &Path, ads: usize, settings: &Settings) -> Result<Vec<Name>, Failure> {
+    let input = open(path)?;
+    let cannot = |error| unreadable(&input.name, &error);
+    let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
+    let (mut seen, mut names) = (HashSet::new(), Vec::new());
+    for ad in reader.by_ref().take(ads) {
+        names.extend(ad.map_err(cannot)?.names().filter(|name| seen.insert(name.key())));
+    }
+    Ok(names)
 }
 
 /// Reads the ad of a file that stands at a place, counted from 1.

@@ -298,6 +298,23 @@ pub(super) fn snapshot(
     read(arguments, &How { config: arguments.config.as_deref(), commit, projected: false }, notes, color)
 }
 
+/// The pool for one cycle of HTCondor's: of the slots what it can look at, and names of other attributes.
+pub(super) fn snapshot_for_cycle(
+    arguments: &PoolFiles,
+    notes: &mut Notes,
+    color: Color,
+) -> Result<Snapshot, Failure> {
+    // What comes through a pipe can be read once only.
+    let slots = arguments.slots.as_deref().filter(|path| path.as_os_str() == "-");
+    let projected = slots.is_none();
+    let how = How { config: arguments.config.as_deref(), commit: false, projected };
+    let mut snapshot = read(arguments, &how, notes, color)?;
+    if projected && let Some(path) = file(arguments, &arguments.slots, "slots.ads") {
+        snapshot.unkept = input::names(&path, NAMED, &Evaluation::default())?;
+    }
+    Ok(snapshot)
+}
+
 /// The pool with its own settings, whatever `--config` says.
 pub(super) fn snapshot_but_settings(
     arguments: &PoolFiles,
@@ -305,6 +322,14 @@ pub(super) fn snapshot_but_settings(
     color: Color,
 ) -> Result<Snapshot, Failure> {
     read(arguments, &How { config: None, commit: false, projected: false }, notes, color)
+}
+
+/// Slots whose names are noted although their values are not kept.
+const NAMED: usize = 1000;
+
+/// A file of a pool: the one that is given, or that of the directory.
+fn file(arguments: &PoolFiles, given: &Option<PathBuf>, name: &str) -> Option<PathBuf> {
+    given.clone().or_else(|| arguments.pool.as_ref().map(|pool| pool.join(name)))
 }
 
 /// How a pool is read.
@@ -333,9 +358,7 @@ fn read(
         ))
         .help("give single files with --slots FILE and --jobs FILE"));
     }
-    let file = |given: &Option<PathBuf>, name: &str| {
-        given.clone().or_else(|| arguments.pool.as_ref().map(|pool| pool.join(name)))
-    };
+    let file = |given: &Option<PathBuf>, name: &str| file(arguments, given, name);
     // What was asked for must be there; what is only looked for may be missing.
     let optional = |given: &Option<PathBuf>, name: &str| {
         file(given, name).filter(|path| given.is_some() || path.exists() || path.as_os_str() == "-")
@@ -382,6 +405,7 @@ fn read(
     let mut snapshot = Snapshot {
         config,
         slots,
+        unkept: Vec::new(),
         jobs,
         submitters: submitters.map(|path| ads(Some(path), None, notes)).transpose()?,
         log,
