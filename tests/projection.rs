@@ -149,7 +149,8 @@ fn explanations_are_those_of_whole_slots() {
     for pool in pools.iter().filter(|pool| pool.join("slots.ads").exists() && pool.join("jobs.ads").exists()) {
         let (slots, jobs) = (pool.join("slots.ads"), std::fs::read_to_string(pool.join("jobs.ads")).unwrap());
         let name = std::fs::read_to_string(&slots).unwrap();
-        let name = name.lines().find_map(|line| line.strip_prefix("Name = \"")).unwrap().trim_end_matches('"').to_owned();
+        let name =
+            name.lines().find_map(|line| line.strip_prefix("Name = \"")).unwrap().trim_end_matches('"').to_owned();
         let mut asked = vec![vec!["--slot".to_owned(), name]];
         if jobs.contains("ClusterId") {
             asked.push(vec!["--job".to_owned(), "ClusterId >= 0".to_owned()]);

@@ -1,6 +1,5 @@
 //! Files for the commands: ordinary, compressed, or standard input, with progress on a terminal.
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
@@ -19,7 +18,6 @@ use crate::format::Reader;
 use crate::format::parallel::read_long;
 use crate::format::report::Report;
 use crate::format::selection::{Chooser, Selection};
-use crate::name::Name;
 use crate::report::{self, Color, counted};
 
 /// Files smaller than this are read without a progress bar.
@@ -184,16 +182,12 @@ pub(crate) fn many_ads<K: Default>(
     Ok(ads)
 }
 
-/// The names of attributes of the first ads of a file, each once.
-pub(crate) fn names(path: &Path, ads: usize, settings: &Settings) -> Result<Vec<Name>, Failure> {
+/// The first ads of a file, so many; what is wrong with them is told when all are read.
+pub(crate) fn first(path: &Path, ads: usize, settings: &Settings) -> Result<Vec<ClassAd>, Failure> {
     let input = open(path)?;
     let cannot = |error| unreadable(&input.name, &error);
     let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
-    let (mut seen, mut names) = (HashSet::new(), Vec::new());
-    for ad in reader.by_ref().take(ads) {
-        names.extend(ad.map_err(cannot)?.names().filter(|name| seen.insert(name.key())));
-    }
-    Ok(names)
+    reader.by_ref().take(ads).collect::<Result<_, _>>().map_err(cannot)
 }
 
 /// Reads the ad of a file that stands at a place, counted from 1.

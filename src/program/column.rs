@@ -49,13 +49,11 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
-    /// What ads have for a name, numbered in the order in which they have it first.
-    pub fn of(name: Name, ads: &[&ClassAd]) -> Self {
+    /// What ads have for a name, numbered in the order in which they have it first; and the number of each ad.
+    pub fn of(name: Name, ads: &[&ClassAd]) -> (Self, Vec<u32>) {
         let mut dictionary = Self::default();
-        for ad in ads {
-            dictionary.id(ad, name);
-        }
-        dictionary
+        let ids = ads.iter().map(|ad| dictionary.id(ad, name)).collect();
+        (dictionary, ids)
     }
 
     /// The number of what an ad has for a name.
