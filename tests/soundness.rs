@@ -183,7 +183,7 @@ fn claims_hold(text: &str, ads: &[(ClassAd, ClassAd)]) -> Result<(), TestCaseErr
             let value = scope.eval(&expr.part(claim.clause)).unwrap();
             match claim.certainty {
                 Certainty::Always(truths) => {
-                    prop_assert_eq!(truth(&value), truths, "{} in {}", expr.part(claim.clause), expr)
+                    prop_assert_eq!(truth(&value), truths, "{} in {}", expr.part(claim.clause), expr);
                 }
                 Certainty::Never => prop_assert!(!truth(&value).has(Truths::TRUE), "{}", expr),
                 Certainty::Contradicts(other) => {

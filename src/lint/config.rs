@@ -1,6 +1,6 @@
 //! Configurations: what [`crate::config::check`] finds, the expressions of policies, and knobs that do not go together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,7 +8,9 @@ use hashbrown::HashMap;
 
 use super::attributes::{OF_GROUP, is_known, is_of_jobs};
 use super::expression::{Found, Question, Role, lint as lint_expression, quoted};
-use super::knobs::{SLOT_WEIGHT, advertised, bare, copied, has_cron, requirements_of_transform, role, sees_one_ad};
+use super::knobs::{
+    SLOT_WEIGHT, advertised, bare, copied, has_cron, of_transforms, requirements_of_transform, role, sees_one_ad,
+};
 use super::placing::Standing;
 use super::universe::Universe;
 use super::{Alarm, Edit, Excerpt, LineStarts, unknowns};
@@ -40,6 +42,7 @@ pub fn lint_beside(config: &Config, universe: Option<&Universe>) -> Vec<Alarm> {
         universe,
         advertised: advertised(config),
         copied: copied(config),
+        transforms: of_transforms(config),
         cron: has_cron(config),
         ..Linter::new(config, sources)
     };
@@ -83,15 +86,25 @@ struct Linter<'c> {
     /// Names, upper case, that lists put into ads.
     advertised: BTreeMap<Vec<u8>, Role>,
     /// Attributes of jobs, upper case, that slots get.
-    copied: Vec<Vec<u8>>,
+    copied: BTreeSet<Vec<u8>>,
+    /// Words, upper case, of transforms of jobs.
+    transforms: BTreeSet<Vec<u8>>,
     /// Whether programs give slots more of them.
     cron: bool,
 }
 
 impl<'c> Linter<'c> {
     fn new(config: &'c Config, sources: HashMap<&'c str, (&'c Source, LineStarts)>) -> Self {
-        let (advertised, copied) = (BTreeMap::new(), Vec::new());
-        Linter { config, sources, alarms: Vec::new(), universe: None, advertised, copied, cron: false }
+        Linter {
+            config,
+            sources,
+            alarms: Vec::new(),
+            universe: None,
+            advertised: BTreeMap::new(),
+            copied: BTreeSet::new(),
+            transforms: BTreeSet::new(),
+            cron: false,
+        }
     }
 
     /// Whether slots have an attribute because the configuration says so.
@@ -103,7 +116,8 @@ impl<'c> Linter<'c> {
     /// Whether a word can hardly be an attribute: nobody knows it, nothing sets it, no ad has it.
     fn is_stranger(&self, word: Name) -> bool {
         let upper = word.folded().to_ascii_uppercase();
-        let named = is_known(word.folded()) || self.advertised.contains_key(&upper) || self.copied.contains(&upper);
+        let listed = self.copied.contains(&upper) || self.transforms.contains(&upper);
+        let named = is_known(word.folded()) || self.advertised.contains_key(&upper) || listed;
         // What programs add is mostly written with capitals.
         let added = self.cron && word.display().bytes().any(|byte| byte.is_ascii_uppercase());
         let there = self.universe.is_some_and(|universe| universe.has(word));
@@ -411,7 +425,8 @@ fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool, found: &mu
         }
         let shown = String::from_utf8_lossy(text.get(span.range()).unwrap_or_default()).into_owned();
         let (message, help) = if knob == SLOT_WEIGHT {
-            if reference.side != Side::Target && !(is_of_jobs(folded) && !slots_have(reference.name)) {
+            let theirs = is_of_jobs(folded) && !slots_have(reference.name);
+            if reference.side != Side::Target && !theirs {
                 continue;
             }
             let help = "a weight is made of what the slot has: `Cpus`, `Memory`, `GPUs`";
@@ -662,6 +677,7 @@ mod tests {
             "START = Owner == Alice\nAlice = \"alice\"",
             "START = Owner == SiteOwner\nSTARTD_CRON_JOBLIST = site",
             "START = Owner == Boss\nSTARTD_JOB_ATTRS = Boss",
+            "START = Owner == boss\nJOB_TRANSFORM_a @=end\n  SET Boss \"eve\"\n@end",
             "START = TARGET.Site == mit",
             "START = TARGET.Owner == $(DETECTED_CPUS)",
         ] {

@@ -1,6 +1,6 @@
 //! Knobs whose values are expressions, and what those are for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::expression::Role;
 use crate::config::Config;
@@ -170,10 +170,23 @@ pub(super) fn advertised(config: &Config) -> BTreeMap<Vec<u8>, Role> {
 }
 
 /// The attributes of jobs, upper case, that slots get while they run one.
-pub(super) fn copied(config: &Config) -> Vec<Vec<u8>> {
+pub(super) fn copied(config: &Config) -> BTreeSet<Vec<u8>> {
     let lists = ["STARTD_JOB_ATTRS", "STARTD_JOB_EXPRS", "SYSTEM_STARTD_JOB_ATTRS"];
     let found = lists.iter().filter_map(|list| config.get(list).ok().flatten());
     found.flat_map(|found| list_items(&found.text)).map(|name| name.to_ascii_uppercase()).collect()
+}
+
+/// The words, upper case, of transforms and routes of jobs: they may be attributes that jobs get.
+pub(super) fn of_transforms(config: &Config) -> BTreeSet<Vec<u8>> {
+    let transforms = |name: &[u8]| {
+        let upper = bare(name).to_ascii_uppercase();
+        upper.starts_with(b"JOB_TRANSFORM_") || upper.starts_with(b"JOB_ROUTER_")
+    };
+    let words = |raw: &[u8]| {
+        let words = raw.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
+        words.filter(|word| !word.is_empty()).map(<[u8]>::to_ascii_uppercase).collect::<Vec<_>>()
+    };
+    config.assignments().filter(|(name, ..)| transforms(name)).flat_map(|(_, raw, _)| words(raw)).collect()
 }
 
 /// Whether programs give slots more attributes than a configuration names.
