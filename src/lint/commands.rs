@@ -27,6 +27,7 @@ const COMMANDS: &[&str] = &[
     "container_service_names",
     "container_target_dir",
     "copy_to_spool",
+    "core_size",
     "coresize",
     "cron_day_of_month",
     "cron_day_of_week",
@@ -58,6 +59,7 @@ const COMMANDS: &[&str] = &[
     "executable",
     "fetch_files",
     "file_remaps",
+    "get_env",
     "getenv",
     "gpus_maximum_capability",
     "gpus_maximum_runtime",
@@ -68,6 +70,7 @@ const COMMANDS: &[&str] = &[
     "hold",
     "hold_kill_sig",
     "image_size",
+    "initial_dir",
     "initialdir",
     "input",
     "jar_files",
@@ -75,6 +78,7 @@ const COMMANDS: &[&str] = &[
     "job_ad_information_attrs",
     "job_batch_id",
     "job_batch_name",
+    "job_iwd",
     "job_lease_duration",
     "job_machine_attrs",
     "job_machine_attrs_history_length",
@@ -141,6 +145,7 @@ const COMMANDS: &[&str] = &[
     "rlimit_as",
     "run_as_owner",
     "scitoken_file",
+    "scitokens_file",
     "send_credential",
     "shell",
     "should_transfer_files",
@@ -171,6 +176,7 @@ const COMMANDS: &[&str] = &[
     "ulog_execute_attrs",
     "universe",
     "use_oauth_services",
+    "use_scitoken",
     "use_scitokens",
     "use_x509userproxy",
     "vacate_reason",
@@ -186,6 +192,7 @@ const COMMANDS: &[&str] = &[
     "want_io_proxy",
     "want_name_tag",
     "when_to_transfer_output",
+    "x509_user_proxy",
     "x509userproxy",
 ];
 
@@ -194,6 +201,10 @@ const COMMANDS: &[&str] = &[
 pub(super) fn meant(name: &str) -> Option<&'static str> {
     if name.len() < 6 || COMMANDS.contains(&name) || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
     {
+        return None;
+    }
+    // Many commands are also known by the name of their attribute: `JobBatchName`.
+    if COMMANDS.iter().any(|known| known.bytes().filter(|byte| *byte != b'_').eq(name.bytes())) {
         return None;
     }
     if let Some(resource) = name.strip_prefix("request_") {
@@ -226,8 +237,18 @@ mod tests {
         ] {
             assert_eq!(meant(name), Some(known), "{name}");
         }
-        for name in ["requirements", "request_fpus", "request_mgpus_x", "my_input", "inputs2", "dir", "infile", "rank"]
-        {
+        for name in [
+            "requirements",
+            "request_fpus",
+            "request_mgpus_x",
+            "my_input",
+            "inputs2",
+            "dir",
+            "infile",
+            "rank",
+            "jobbatchname",
+            "initial_dir",
+        ] {
             assert_eq!(meant(name), None, "{name}");
         }
     }
