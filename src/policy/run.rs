@@ -138,7 +138,26 @@ impl<'f> Runner<'f> {
         for (at, copies) in pool.jobs.iter().enumerate() {
             runner.copies(copies, at, false)?;
         }
+        runner.expect();
         Ok(runner)
+    }
+
+    /// Enters the clauses of the configuration's conditions and of the pool's ads, so that what no test reaches is listed.
+    fn expect(&mut self) {
+        let nowhere = ClassAd::new();
+        for (name, _, expr) in &self.knobs {
+            self.coverage.expect(&format!("config: {name}"), Scope::new(&nowhere, &self.settings), expr);
+        }
+        let mut seen: Vec<(&str, String)> = Vec::new();
+        let slots = self.snapshot.slots.iter().map(|ad| ("slot", ad));
+        for (whose, ad) in slots.chain(self.snapshot.jobs.iter().map(|ad| ("job", ad))) {
+            // Copies of an ad have the same text.
+            let Some(text) = ad.get("Requirements").map(|expr| expr.to_string()) else { continue };
+            if !seen.iter().any(|known| known.0 == whose && known.1 == text) && seen.len() < EXPECTED {
+                self.coverage.expect_of(whose, Scope::new(ad, &self.settings));
+                seen.push((whose, text));
+            }
+        }
     }
 
     fn ad(&self, name: &Spanned<String>) -> std::result::Result<&ClassAd, Wrong> {
@@ -400,6 +419,9 @@ impl<'f> Runner<'f> {
         Ok(())
     }
 }
+
+/// Requirements of a pool whose clauses are listed even if no test reaches them.
+const EXPECTED: usize = 100;
 
 /// Whose an expression of the configuration is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
