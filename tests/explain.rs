@@ -65,6 +65,24 @@ fn changed_slot(slot: &ClassAd, suggestion: &Suggestion) -> Option<ClassAd> {
     Some(slot)
 }
 
+/// How many slots a change of their policy wins, made in the text of all that have it; none if the job changes, or if a text
+/// stands more than once.
+fn won_by_text(market: &Market, job: &ClassAd, suggestion: &Suggestion) -> Option<usize> {
+    let mut won = 0;
+    for slot in &market.slots {
+        for change in &suggestion.changes {
+            let text = slot.ad.get(change.attribute.as_str()).map(|expr| expr.to_string()).unwrap_or_default();
+            if change.of != Changed::Slot || text.matches(&change.before).count() > 1 {
+                return None;
+            }
+        }
+        let Some(after) = changed_slot(&slot.ad, suggestion) else { continue };
+        let matches = |slot: &ClassAd| symmetric(job, slot, &market.settings);
+        won += usize::from(!matches(&slot.ad) && matches(&after));
+    }
+    Some(won)
+}
+
 fn condition(of_job: bool) -> impl Strategy<Value = String> {
     let texts: &[&str] = if of_job {
         &[
@@ -77,6 +95,10 @@ fn condition(of_job: bool) -> impl Strategy<Value = String> {
             "(TARGET.Arch == \"A\" || TARGET.Cpus > 3)",
             "TARGET.HasGpu",
             "TARGET.Memory >= RequestMemory * 2",
+            "RequestMemory / RequestCpus <= 100",
+            "TARGET.Memory - RequestMemory >= 150",
+            "RequestMemory + Overhead <= TARGET.Memory",
+            "stringListMember(TARGET.Arch, Arches)",
             "(TARGET.Cpus > 1 ? TARGET.Memory > 300 : true)",
             "Fits",
         ]
@@ -89,6 +111,17 @@ fn condition(of_job: bool) -> impl Strategy<Value = String> {
             "!TARGET.IsShort",
             "(TARGET.IsShort =?= true || TARGET.RequestCpus == 2)",
             "TARGET.Owner == \"bob\"",
+            "TARGET.RequestMemory / TARGET.RequestCpus <= 100",
+            "300 / TARGET.RequestCpus < Memory",
+            "Memory - TARGET.RequestMemory >= 150",
+            "-TARGET.RequestMemory > -300",
+            "TARGET.RequestMemory * Cpus <= Memory",
+            "TARGET.RequestMemory + TARGET.Overhead <= Memory",
+            "stringListMember(TARGET.ProjectName, \"atlas, cms\")",
+            "stringListIMember(TARGET.Arch, \"b,a\")",
+            "member(TARGET.ProjectName, { \"lhcb\", \"cms\" })",
+            "stringListMember(Arch, TARGET.Arches)",
+            "TARGET.User == alice",
             "START",
             "false",
         ]
@@ -112,7 +145,8 @@ proptest! {
         slots in prop::collection::vec(slot(), 1..6),
     ) {
         let job = ad(&format!(
-            "[ RequestMemory = {}; RequestCpus = {cpus}; Fits = TARGET.Memory > 250 && TARGET.Cpus < 5; Requirements = {requirements} ]",
+            "[ RequestMemory = {}; RequestCpus = {cpus}; Arches = \"C\"; User = \"Alice\"; \
+             Fits = TARGET.Memory > 250 && TARGET.Cpus < 5; Requirements = {requirements} ]",
             memory * 100
         ));
         let slots: Vec<ClassAd> = slots.iter().enumerate().map(|(at, (policy, cpus, memory, arch, start))| ad(&format!(
@@ -126,6 +160,9 @@ proptest! {
                 prop_assert_eq!(market.matching(&job), suggestion.slots, "{:?}", suggestion);
                 let named = market.names.iter().position(|name| *name == suggestion.example).unwrap();
                 prop_assert!(symmetric(&job, &market.slots[named].ad, &market.settings), "{:?}", suggestion);
+            }
+            if let Some(won) = won_by_text(&market, &job, suggestion) {
+                prop_assert_eq!(won, suggestion.slots, "{:?}", suggestion);
             }
             let named = market.names.iter().position(|name| *name == suggestion.example).unwrap();
             if let Some(slot) = changed_slot(&market.slots[named].ad, suggestion) {
@@ -154,6 +191,86 @@ fn memory_is_lowered_to_what_most_slots_have() {
     let first = &found.suggestions[0];
     assert_eq!((first.changes[0].before.as_str(), first.changes[0].after.as_str(), first.slots), ("9000", "8192", 4));
     assert_eq!(found.never, ["TARGET.Memory >= RequestMemory"]);
+}
+
+/// What is suggested first for a job, of a pool of one slot.
+fn suggestions(job: &str, slot: &str) -> Vec<String> {
+    let slot = ad(&format!("[ Name = \"s\"; MyType = \"Machine\"; Memory = 16384; Cpus = 4; {slot} ]"));
+    let job = ad(&format!("[ RequestMemory = 2000; RequestCpus = 1; {job} ]"));
+    let (_, found) = explained(&job, vec![slot]);
+    found.suggestions.iter().map(|one| suggested(one).trim().to_owned()).collect()
+}
+
+#[test]
+fn an_attribute_is_solved_for_in_lists_quotients_differences_and_sums() {
+    let any = "Requirements = true";
+    let of_slot = |policy: &str| suggestions(any, &format!("Requirements = {policy}"));
+    let tail = ": 1 slot, such as s";
+    let quotient = of_slot("TARGET.RequestMemory / TARGET.RequestCpus <= 1000");
+    assert_eq!(quotient[0], format!("`RequestMemory` 2000 → 1000{tail}"));
+    assert_eq!(quotient[1], format!("`RequestCpus` 1 → 2{tail}"));
+    assert_eq!(of_slot("Memory - TARGET.RequestMemory >= 15000")[0], format!("`RequestMemory` 2000 → 1384{tail}"));
+    let list = of_slot("stringListMember(TARGET.ProjectName, \"atlas,cms\")");
+    assert_eq!(list[0], format!("`ProjectName` undefined → \"atlas\"{tail}"));
+    let list = of_slot("member(TARGET.ProjectName, { \"atlas\", \"cms\" })");
+    assert_eq!(list[0], format!("`ProjectName` undefined → \"atlas\"{tail}"));
+    let sum = of_slot("TARGET.RequestMemory + TARGET.MemoryOverhead <= Memory");
+    assert_eq!(sum[0], format!("`MemoryOverhead` undefined → 14384{tail}"));
+    // The nearest of the list.
+    let near = suggestions(
+        "ProjectName = \"cns\"; Requirements = true",
+        "Requirements = stringListMember(TARGET.ProjectName, \"atlas,cms\")",
+    );
+    assert_eq!(near[0], format!("`ProjectName` \"cns\" → \"cms\"{tail}"));
+    // Of the job's own conditions.
+    let own = suggestions("Requirements = RequestMemory / RequestCpus <= 1000 && TARGET.Cpus > 1", any);
+    assert_eq!(own[..2], [format!("`RequestCpus` 1 → 2{tail}"), format!("`RequestMemory` 2000 → 1000{tail}")]);
+    let own = suggestions("Requirements = TARGET.Memory - RequestMemory >= 15000", any);
+    assert_eq!(own[0], format!("`RequestMemory` 2000 → 1384{tail}"));
+    let own = suggestions("Requirements = RequestMemory + Extra <= TARGET.Memory", any);
+    assert_eq!(own[0], format!("`Extra` undefined → 14384{tail}"));
+}
+
+#[test]
+fn one_change_of_several_policies_is_told_once_with_all_that_it_wins() {
+    let slots = (0..3).map(|at| {
+        let more = if at == 0 { " && TARGET.RequestCpus > 0" } else { "" };
+        ad(&format!(
+            "[ Name = \"s{at}\"; MyType = \"Machine\"; Memory = 1000; Requirements = Fits{more}; \
+             Fits = TARGET.RequestMemory <= MY.Memory ]"
+        ))
+    });
+    let job = ad("[ RequestMemory = 2000; RequestCpus = 1; Requirements = true ]");
+    let (_, found) = explained(&job, slots.collect());
+    let told: Vec<String> = found.suggestions.iter().map(suggested).collect();
+    let without = told.iter().filter(|text| text.contains("slots without")).collect::<Vec<_>>();
+    assert_eq!(
+        without,
+        ["  slots without `TARGET.RequestMemory <= MY.Memory` in `Fits`: 3 slots, such as s1"],
+        "{told:?}"
+    );
+}
+
+#[test]
+fn names_that_a_condition_does_without_are_no_cause_and_of_one_condition_there_is_one_note() {
+    let slot = "[ Name = \"s\"; MyType = \"Machine\"; Cpus = 4; Memory = 9; Requirements = (TARGET.RequestGPUs ?: 0) <= 0 \
+                && ifThenElse(isUndefined(TARGET.Disc), 1, TARGET.Disc) < 5 \
+                && countMatches(Capability > 3, { [ Capability = 4 ] }) > 2 && TARGET.Zap + TARGET.Zip > 1 ]";
+    let (_, found) = explained(&ad("[ RequestCpus = 1; Requirements = true ]"), vec![ad(slot)]);
+    let names: Vec<&str> = found.absent.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["TARGET.Zap", "TARGET.Zip"]);
+    let mut out = Vec::new();
+    let layout = classmate::report::explain::Layout { policies: 1 };
+    classmate::report::explain::write(
+        &mut out,
+        &Explanation { causes: Vec::new(), ..found },
+        layout,
+        classmate::report::Color::Off,
+    )
+    .unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let notes: Vec<&str> = text.lines().filter(|line| line.starts_with("note: `TARGET")).collect();
+    assert_eq!(notes, ["note: `TARGET.Zap`, `TARGET.Zip` exist nowhere; slots ask `TARGET.Zap + TARGET.Zip > 1`"]);
 }
 
 #[test]

@@ -359,4 +359,70 @@ mod tests {
         assert_eq!((id.autoclusters_without, id.requests_without, id.per_job), (1, 1, true));
         assert!(audit.warnings[0].starts_with("explosion: `GlobalJobId`"), "{:?}", audit.warnings);
     }
+
+    /// Jobs whose attributes are made of their number, opposite to one slot.
+    fn made(slot: &str, job: impl Fn(usize) -> String) -> Snapshot {
+        let slot = format!("[Name = \"s\"; State = \"Unclaimed\"; Activity = \"Idle\"; Disk = 5000; {slot}]");
+        let job = |at: usize| {
+            let text = format!("[ClusterId = 1; ProcId = {at}; JobStatus = 1; User = \"u@x\"; {}]", job(at));
+            ClassAd::parse(text.as_bytes()).unwrap()
+        };
+        let slots = vec![ClassAd::parse(slot.as_bytes()).unwrap()];
+        Snapshot { slots, jobs: (0..12).map(job).collect(), ..Snapshot::default() }
+    }
+
+    #[test]
+    fn an_explosion_is_told_first_whatever_else_varies() {
+        // Twelve jobs differ in two attributes, and in a third that no match looks at.
+        let audit = audit(&made(
+            "Odd = TARGET.JobPrio; Requirements = Start; Start = TARGET.Args =!= \"x\" && TARGET.GlobalJobId =!= \"y\"",
+            |at| format!("Args = \"{at}\"; GlobalJobId = \"a#1.{at}\"; JobPrio = {}; Requirements = true", at % 3),
+        ))
+        .unwrap();
+        let starts: Vec<String> =
+            audit.warnings.iter().map(|warning| warning.split(';').next().unwrap_or_default().to_owned()).collect();
+        // Without both there is one autocluster for each JobPrio.
+        assert_eq!(
+            starts,
+            [
+                "explosion: `Args` mostly differs from job to job: without it alone there are still all 12 autoclusters, \
+                 without it and `GlobalJobId` there are 3",
+                "explosion: `GlobalJobId` mostly differs from job to job: without it alone there are still all 12 \
+                 autoclusters, without it and `Args` there are 3",
+                "`JobPrio` is significant, but no match depends on it: without it there are 12 instead of 12 autoclusters",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_only_jobs_refer_to_is_told_with_its_reason() {
+        let audit = audit(&made("Requirements = true", |at| {
+            format!("RequestDisk = 100{at}; Rank = JobPrio; JobPrio = {at}; Requirements = TARGET.Disk >= RequestDisk")
+        }))
+        .unwrap();
+        let of = |name: &str| audit.attributes.iter().find(|one| one.name == name).unwrap();
+        let disk = of("RequestDisk");
+        assert_eq!(
+            disk.reasons,
+            [Reason {
+                source: "Requirements".to_owned(),
+                text: "TARGET.Disk >= RequestDisk".to_owned(),
+                slots: 0,
+                jobs: 12
+            }]
+        );
+        assert_eq!((disk.values, disk.matters, disk.significant, disk.autoclusters_without), (12, true, false, 12));
+        assert_eq!(of("JobPrio").reasons[0].source, "Rank");
+        assert!(audit.warnings.iter().any(|warning| warning.starts_with("`RequestDisk` has 12 values")));
+        // What is told of both together is so: without Rank and Requirements nothing refers to either.
+        assert!(audit.warnings[0].contains("without it and `RequestDisk` there is 1;"), "{:?}", audit.warnings);
+    }
+
+    #[test]
+    fn an_attribute_of_every_job_is_told_though_these_jobs_do_not_say_it() {
+        let with = |slot: &str| audit(&made(slot, |_| "Requirements = true".to_owned())).unwrap().warnings;
+        assert!(with("Requirements = true").is_empty());
+        let warnings = with("Requirements = true; Foo = TARGET.GlobalJobId");
+        assert!(warnings[0].starts_with("explosion: `GlobalJobId`"), "{warnings:?}");
+    }
 }

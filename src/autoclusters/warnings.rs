@@ -128,17 +128,14 @@ fn removed(audit: &Audit, columns: &Columns<'_>, one: &Significance, tried: bool
     if alone * 2 <= all || !tried || one.values * 2 <= audit.idle_jobs {
         return format!("without it there {} {alone} instead of {all} autoclusters", are(alone));
     }
+    let still = if alone == all { format!("all {all}") } else { format!("{alone} of {all}") };
+    let still = format!("without it alone there are still {still} autoclusters");
     match together(audit, columns, one) {
         Some((others, count)) => {
             let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
-            let alone = if alone == all { "all".to_owned() } else { format!("{alone}") };
-            format!(
-                "without it alone there are still {alone} of {all} autoclusters, without it and {} there {} {count}",
-                others.join(" and "),
-                are(count)
-            )
+            format!("{still}, without it and {} there {} {count}", others.join(" and "), are(count))
         }
-        None => format!("without it alone there are still {alone} of {all} autoclusters"),
+        None => still,
     }
 }
 

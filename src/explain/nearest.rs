@@ -14,7 +14,7 @@ use crate::explain::clauses::{Condition, Plan, Truth};
 use crate::explain::edit::{Bound, Edit, changed, number};
 use crate::explain::meant;
 use crate::explain::panel::{Panel, Sight};
-use crate::explain::rewrite::{of_class, replaced};
+use crate::explain::rewrite::{Refusing, replaced};
 use crate::explain::suggestion::{Change, Changed, Suggestion};
 use crate::explain::trial::Trials;
 use crate::explain::view::View;
@@ -119,7 +119,7 @@ pub(super) fn nearest(view: &View<'_>) -> (Vec<Near>, Vec<Tried>) {
     let mut made: Vec<MadeUp<'_>> = of_the_job(view, panel, &classes).into_iter().map(MadeUp::OfJob).collect();
     let of_slots = classes.iter().filter(|class| class.by_job.is_empty());
     made.extend(of_slots.clone().take(TRIED).enumerate().map(|(at, class)| MadeUp::OfSlots(at, replaced(view, class))));
-    let of_slots: Vec<&Class> = of_slots.collect();
+    let refusing = Refusing::of(view, of_slots.collect());
     // Stable: of the same attribute the smallest change stays first, and what the nearest slots want before the rest.
     made.sort_by_key(MadeUp::order);
     let trials = Trials::new(panel, view.job);
@@ -130,7 +130,7 @@ pub(super) fn nearest(view: &View<'_>) -> (Vec<Near>, Vec<Tried>) {
         }
         let found = match one {
             MadeUp::OfJob(edits) => of_edits(view, &trials, &edits, &told),
-            MadeUp::OfSlots(at, conditions) => of_class(view, &of_slots, at, &conditions, &told),
+            MadeUp::OfSlots(at, conditions) => refusing.change(view, at, &conditions, &told),
         };
         let part = |found: &Tried| told.iter().any(|known| is_part_of(&known.suggestion, &found.suggestion));
         let found = found.filter(|found| !part(found));

@@ -2,6 +2,8 @@
 //!
 //! In: slots that fail by the same conditions. Out: the smallest change of these, tried on all slots that ask the same.
 
+use hashbrown::HashMap;
+
 use crate::ad::ClassAd;
 use crate::eval::matching::symmetric;
 use crate::eval::scope::Scope;
@@ -18,52 +20,89 @@ use crate::program::atom::Surveyed;
 use crate::syntax::expr::{Expr, Node, NodeId};
 use crate::syntax::literal::Literal;
 
-/// A change of what the slots of a class ask, made at the slots of all classes that ask the same; none if no slot is won, or
-/// if it is told already.
-pub(super) fn of_class(
-    view: &View<'_>,
-    classes: &[&Class],
-    at: usize,
-    conditions: &[&Condition],
-    told: &[Tried],
-) -> Option<Tried> {
-    let known = |found: &Tried| told.iter().any(|known| known.suggestion.changes == found.suggestion.changes);
-    let written = |class: &Class, conditions: &[&Condition], replace: bool| -> Option<Tried> {
-        let written: Vec<Written<'_>> = conditions
-            .iter()
-            .map(|&condition| if replace { Written::of(view, class, condition) } else { Written::without(condition) })
-            .collect();
-        rewritten(view, class, &written)
-    };
-    let class = classes.get(at)?;
-    let (replaced_there, mut found) = match written(class, conditions, true) {
-        Some(found) => (true, found),
-        None => (false, written(class, conditions, false)?),
-    };
-    if known(&found) {
-        return None;
-    }
-    let text = |condition: &&Condition| (condition.holder, condition.expr.to_string());
-    let texts: Vec<_> = conditions.iter().map(text).collect();
-    for (_, other) in classes.iter().enumerate().filter(|(place, _)| *place != at) {
-        if other.by_slot.len() != class.by_slot.len() {
-            continue;
+/// Classes of slots that only their own conditions keep away.
+pub(super) struct Refusing<'c> {
+    classes: Vec<&'c Class>,
+    /// For each policy of theirs the attributes in which its conditions stand, and their texts.
+    texts: HashMap<usize, Vec<(Name, String)>>,
+}
+
+impl<'c> Refusing<'c> {
+    /// Of some classes.
+    pub(super) fn of(view: &View<'_>, classes: Vec<&'c Class>) -> Self {
+        let mut texts: HashMap<usize, Vec<(Name, String)>> = HashMap::new();
+        for class in &classes {
+            texts.entry(class.policy).or_insert_with(|| {
+                let plan = &view.kinds.policies[class.policy].plan;
+                plan.conditions.iter().map(|condition| (condition.holder, condition.expr.to_string())).collect()
+            });
         }
-        let theirs = replaced(view, other);
-        if theirs.iter().map(text).collect::<Vec<_>>() != texts {
-            continue;
-        }
-        let same =
-            written(other, &theirs, replaced_there).filter(|same| same.suggestion.changes == found.suggestion.changes);
-        found.suggestion.slots += same.map_or(0, |same| same.suggestion.slots);
+        Refusing { classes, texts }
     }
-    Some(found)
+
+    /// The conditions of a class that have the same texts as some others, in the order in which they are replaced; none if
+    /// one is missing.
+    fn same<'v>(&self, view: &'v View<'_>, class: &Class, wanted: &[(Name, String)]) -> Option<Vec<&'v Condition>> {
+        let texts = self.texts.get(&class.policy)?;
+        let plan = &view.kinds.policies[class.policy].plan;
+        let mut found = Vec::with_capacity(wanted.len());
+        for one in wanted {
+            let at = texts.iter().position(|text| text == one)?;
+            found.push(&plan.conditions[at]);
+        }
+        Some(ordered(found))
+    }
+
+    /// A change of what the slots of a class ask, with how many it wins if it is made at all that ask the same; none if no
+    /// slot is won, or if it is told already.
+    pub(super) fn change(
+        &self,
+        view: &View<'_>,
+        at: usize,
+        conditions: &[&Condition],
+        told: &[Tried],
+    ) -> Option<Tried> {
+        let class = *self.classes.get(at)?;
+        let (replace, mut found) = match replacing(view, class, conditions, true) {
+            Some(found) => (true, found),
+            None => (false, replacing(view, class, conditions, false)?),
+        };
+        if told.iter().any(|known| is_same(&known.suggestion, &found.suggestion)) {
+            return None;
+        }
+        let texts: Vec<(Name, String)> =
+            conditions.iter().map(|condition| (condition.holder, condition.expr.to_string())).collect();
+        for (_, other) in self.classes.iter().enumerate().filter(|(place, _)| *place != at) {
+            let same = self.same(view, other, &texts).and_then(|theirs| replacing(view, other, &theirs, replace));
+            let same = same.filter(|same| is_same(&same.suggestion, &found.suggestion));
+            found.suggestion.slots += same.map_or(0, |same| same.suggestion.slots);
+        }
+        Some(found)
+    }
+}
+
+/// A change of some conditions of the slots of a class, which are made less strict or else left out.
+fn replacing(view: &View<'_>, class: &Class, conditions: &[&Condition], less_strict: bool) -> Option<Tried> {
+    let mut all: Vec<Written<'_>> = Vec::with_capacity(conditions.len());
+    for condition in conditions {
+        all.push(if less_strict { Written::of(view, class, condition) } else { Written::without(condition) });
+    }
+    rewritten(view, class, &all)
+}
+
+/// Whether two suggestions change the same, in whatever order.
+fn is_same(one: &Suggestion, other: &Suggestion) -> bool {
+    one.changes.len() == other.changes.len() && one.changes.iter().all(|change| other.changes.contains(change))
 }
 
 /// The conditions of the slots of a class that fail, in the order in which something is written in their place.
 pub(super) fn replaced<'v>(view: &'v View<'_>, class: &Class) -> Vec<&'v Condition> {
     let plan = &view.kinds.policies[class.policy].plan;
-    let mut conditions: Vec<&Condition> = class.by_slot.iter().map(|at| &plan.conditions[*at]).collect();
+    ordered(class.by_slot.iter().map(|at| &plan.conditions[*at]).collect())
+}
+
+/// Conditions in the order in which something is written in their place.
+fn ordered(mut conditions: Vec<&Condition>) -> Vec<&Condition> {
     // What stands last is replaced first, since that moves nothing before it; and once, however often a policy
     // refers to the attribute it stands in.
     conditions.sort_by_key(|condition| (std::cmp::Reverse(condition.expr.root()), condition.holder.folded()));

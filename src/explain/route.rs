@@ -132,28 +132,31 @@ mod tests {
     use crate::syntax::parse::{ParseOptions, parse_expr};
 
     /// For every way through an expression: the bound and the value at its end.
-    fn solved(text: &str, bound: Bound, value: i64, beside: i64) -> Vec<Option<(Bound, Literal)>> {
+    fn solved(text: &str, bound: Bound, value: i64, beside: i64) -> Vec<Option<(Bound, f64)>> {
         let expr = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
         let beside = Value::Int(beside);
         let routes = Route::all(expr.tree(), expr.root());
         let all = routes.iter().map(|route| {
             let values: Vec<&Value> = route.beside.iter().map(|_| &beside).collect();
-            route.solved(bound, Literal::Int(value), &values, true)
+            let (bound, literal) = route.solved(bound, Literal::Int(value), &values, true)?;
+            Some((bound, number(&literal)?))
         });
         all.collect()
     }
 
     #[test]
     fn what_stands_around_is_taken_off() {
-        let int = |bound, value| Some((bound, Literal::Int(value)));
         // a / 2 <= 10: a <= 20; 2 / b <= 10: b >= 0.2, in whole numbers 1.
         let quotient = solved("a / b", Bound::AtMost, 10, 2);
-        assert_eq!(quotient, [int(Bound::AtMost, 20), int(Bound::AtLeast, 1)]);
+        assert_eq!(quotient, [Some((Bound::AtMost, 20.0)), Some((Bound::AtLeast, 1.0))]);
         // a - 3 >= 4: a >= 7; 3 - b >= 4: b <= -1.
-        assert_eq!(solved("a - b", Bound::AtLeast, 4, 3), [int(Bound::AtLeast, 7), int(Bound::AtMost, -1)]);
+        let difference = solved("a - b", Bound::AtLeast, 4, 3);
+        assert_eq!(difference, [Some((Bound::AtLeast, 7.0)), Some((Bound::AtMost, -1.0))]);
         // -(a * -2) <= 10, or a * -2 >= -10: a <= 5.
-        assert_eq!(solved("-(a * b)", Bound::AtMost, 10, -2)[0], int(Bound::AtMost, 5));
+        assert_eq!(solved("-(a * b)", Bound::AtMost, 10, -2)[0], Some((Bound::AtMost, 5.0)));
         assert_eq!(solved("a / b", Bound::AtMost, 10, 0)[0], None);
+        assert_eq!(solved("a * b", Bound::AtMost, 10, 0)[0], None);
+        // 2 / b <= 0 holds for no b of which it is known which way it goes.
         assert_eq!(solved("2 / b", Bound::AtMost, 0, 2), [None]);
     }
 }
