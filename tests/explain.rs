@@ -4,7 +4,7 @@
 use classmate::ad::ClassAd;
 use classmate::config::Config;
 use classmate::eval::matching::symmetric;
-use classmate::explain::suggestion::{Changed, Suggestion};
+use classmate::explain::suggestion::{Change, Changed, Suggestion};
 use classmate::explain::{Explanation, Market, explain, find};
 use classmate::format::long::LongReader;
 use classmate::generate::{NOW, Pool};
@@ -26,9 +26,9 @@ fn explained(job: &ClassAd, slots: Vec<ClassAd>) -> (Market, Explanation) {
 }
 
 /// The job with the changes of a suggestion made in its text; none if something else than the job changes.
-fn changed(job: &ClassAd, suggestion: &Suggestion) -> Option<ClassAd> {
+fn changed(job: &ClassAd, changes: &[Change]) -> Option<ClassAd> {
     let mut job = job.clone();
-    for change in &suggestion.changes {
+    for change in changes {
         let text = match change.of {
             Changed::Slot => return None,
             Changed::Job => change.after.clone(),
@@ -48,9 +48,9 @@ fn changed(job: &ClassAd, suggestion: &Suggestion) -> Option<ClassAd> {
 }
 
 /// A slot with the changes of a suggestion made in its text; none if the job changes.
-fn changed_slot(slot: &ClassAd, suggestion: &Suggestion) -> Option<ClassAd> {
+fn changed_slot(slot: &ClassAd, changes: &[Change]) -> Option<ClassAd> {
     let mut slot = slot.clone();
-    for change in &suggestion.changes {
+    for change in changes {
         if change.of != Changed::Slot {
             return None;
         }
@@ -76,7 +76,7 @@ fn won_by_text(market: &Market, job: &ClassAd, suggestion: &Suggestion) -> Optio
                 return None;
             }
         }
-        let Some(after) = changed_slot(&slot.ad, suggestion) else { continue };
+        let Some(after) = changed_slot(&slot.ad, &suggestion.changes) else { continue };
         let matches = |slot: &ClassAd| symmetric(job, slot, &market.settings);
         won += usize::from(!matches(&slot.ad) && matches(&after));
     }
@@ -156,7 +156,7 @@ proptest! {
         let (market, found) = explained(&job, slots);
         prop_assert_eq!(found.matching, market.matching(&job));
         for suggestion in &found.suggestions {
-            if let Some(job) = changed(&job, suggestion) {
+            if let Some(job) = changed(&job, &suggestion.changes) {
                 prop_assert_eq!(market.matching(&job), suggestion.slots, "{:?}", suggestion);
                 let named = market.names.iter().position(|name| *name == suggestion.example).unwrap();
                 prop_assert!(symmetric(&job, &market.slots[named].ad, &market.settings), "{:?}", suggestion);
@@ -165,7 +165,7 @@ proptest! {
                 prop_assert_eq!(won, suggestion.slots, "{:?}", suggestion);
             }
             let named = market.names.iter().position(|name| *name == suggestion.example).unwrap();
-            if let Some(slot) = changed_slot(&market.slots[named].ad, suggestion) {
+            if let Some(slot) = changed_slot(&market.slots[named].ad, &suggestion.changes) {
                 prop_assert!(!symmetric(&job, &market.slots[named].ad, &market.settings), "{:?}", suggestion);
                 prop_assert!(symmetric(&job, &slot, &market.settings), "{:?} of {}", suggestion, slot);
             }
@@ -178,6 +178,81 @@ proptest! {
             prop_assert!(last >= found.accepted_by_job);
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_change_that_is_told_of_a_slot_makes_a_match(
+        (policy, cpus, memory, arch, start) in slot(),
+        jobs in prop::collection::vec((condition(true), 1..10u32, 1..6u32), 1..6),
+    ) {
+        let jobs = jobs.iter().enumerate().map(|(at, (requirements, memory, cpus))| ad(&format!(
+            "[ ClusterId = {}; ProcId = 0; JobStatus = 1; User = \"Alice@x\"; Owner = \"Alice\"; RequestMemory = {}; RequestCpus = {cpus}; \
+             Fits = TARGET.Memory > 250 && TARGET.Cpus < 5; Requirements = {requirements} ]",
+            at + 1, memory * 100
+        )));
+        let slot = ad(&format!(
+            "[ Name = \"s\"; MyType = \"Machine\"; State = \"Unclaimed\"; Cpus = {cpus}; Memory = {}; Arch = \"{arch}\"; \
+             START = {start}; Requirements = {policy} ]",
+            memory * 100
+        ));
+        let snapshot = Snapshot { slots: vec![slot], jobs: jobs.collect(), ..Snapshot::default() };
+        let outcome = classmate::negotiate::negotiate(&snapshot).unwrap();
+        let market = Market::of(&snapshot).unwrap();
+        let found = classmate::explain::slot::explain(&market, &snapshot, &outcome, "s").unwrap();
+        let slot = &market.slots[0].ad;
+        let matches = |job: &ClassAd, slot: &ClassAd| symmetric(job, slot, &market.settings);
+        let matching = snapshot.jobs.iter().filter(|job| matches(job, slot)).count();
+        prop_assert_eq!(found.matching, matching);
+        prop_assert!(matching == 0 || found.changes.is_empty());
+        prop_assert_eq!(found.nearest.is_empty(), matching > 0 || found.clauses.is_empty());
+        for change in &found.changes {
+            let (named, _) = change.job.split_once('.').unwrap();
+            let job = &snapshot.jobs[named.parse::<usize>().unwrap() - 1];
+            if let Some(after) = changed(job, &change.changes) {
+                prop_assert!(matches(&after, slot), "{:?}", change);
+            }
+            if let Some(after) = changed_slot(slot, &change.changes) {
+                prop_assert!(matches(job, &after), "{:?}", change);
+                let count = snapshot.jobs.iter().filter(|job| matches(job, &after)).count();
+                prop_assert_eq!(count, change.jobs, "{:?}", change);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_slot_tells_the_values_and_what_both_sides_refuse() {
+    let job = |id: u32, memory: u32| {
+        ad(&format!(
+            "[ ClusterId = {id}; ProcId = 0; JobStatus = 1; User = \"a@x\"; RequestMemory = {memory}; \
+             Requirements = TARGET.Memory >= RequestMemory ]"
+        ))
+    };
+    let slot = ad("[ Name = \"s\"; MyType = \"Machine\"; State = \"Unclaimed\"; Memory = 1000; Requirements = START; \
+                   START = TARGET.RequestMemory <= 500 ]");
+    let snapshot = Snapshot { slots: vec![slot], jobs: vec![job(1, 2000), job(2, 800)], ..Snapshot::default() };
+    let outcome = classmate::negotiate::negotiate(&snapshot).unwrap();
+    let market = Market::of(&snapshot).unwrap();
+    let found = classmate::explain::slot::explain(&market, &snapshot, &outcome, "s").unwrap();
+    let causes: Vec<&str> = found.causes.iter().map(|cause| cause.text.as_str()).collect();
+    assert_eq!(
+        causes,
+        [
+            "it refuses every idle job by `TARGET.RequestMemory <= 500` in `START` (RequestMemory of jobs is 800 to 2000)",
+            "1 of 2 idle jobs refuse it by `TARGET.Memory >= RequestMemory` (Memory of the slot is 1000, RequestMemory of the \
+             job is 2000)"
+        ]
+    );
+    // The one that fails by one condition is nearer.
+    let near: Vec<(&str, usize)> =
+        found.nearest.iter().map(|near| (near.example.as_str(), near.by_slot.len() + near.by_job.len())).collect();
+    assert_eq!(near, [("2.0", 1), ("1.0", 2)]);
+    let first = &found.changes[0];
+    assert_eq!((first.job.as_str(), first.changes[0].after.as_str()), ("2.0", "500"));
+    assert!(found.changes.iter().any(|one| one.changes[0].after == "TARGET.RequestMemory <= 800" && one.jobs == 1));
 }
 
 #[test]

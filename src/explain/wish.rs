@@ -104,23 +104,17 @@ impl Wishes {
                 })
                 .collect();
             for (edit, value) in self.of.iter_mut().zip(&first.of).filter(|(edit, _)| **edit == NONE) {
-                *edit = numbers[*value as usize];
+                *edit = numbers.get(*value as usize).copied().unwrap_or(NONE);
             }
             return;
         }
         let mut known: HashMap<SmallVec<[u32; 4]>, u32> = HashMap::new();
         for (at, edit) in self.of.iter_mut().enumerate().filter(|(_, edit)| **edit == NONE) {
             let row: SmallVec<[u32; 4]> = found.iter().map(|values| values.of[at]).collect();
-            *edit = match known.get(&row) {
-                Some(number) => *number,
-                None => {
-                    let values: Vec<&Value> =
-                        found.iter().zip(&row).map(|(values, value)| &values.values[*value as usize]).collect();
-                    let number = made(&values);
-                    known.insert(row, number);
-                    number
-                }
-            };
+            *edit = *known.entry(row).or_insert_with_key(|row| {
+                let values = found.iter().zip(row).map(|(values, value)| values.values.get(*value as usize));
+                values.collect::<Option<Vec<&Value>>>().map_or(NONE, |values| made(&values))
+            });
         }
     }
 
