@@ -47,8 +47,12 @@ impl<'c> Refusing<'c> {
         let plan = &view.kinds.policies[class.policy].plan;
         let mut found = Vec::with_capacity(wanted.len());
         for one in wanted {
-            let at = texts.iter().position(|text| text == one)?;
-            found.push(&plan.conditions[at]);
+            let before = found.len();
+            let places = texts.iter().enumerate().filter(|(_, text)| *text == one);
+            found.extend(places.map(|(at, _)| &plan.conditions[at]));
+            if found.len() == before {
+                return None;
+            }
         }
         Some(ordered(found))
     }
@@ -225,7 +229,13 @@ fn rewritten(view: &View<'_>, class: &Class, all: &[Written<'_>]) -> Option<Trie
         let after = one.part.with_literal(one.at, one.literal.clone()).to_string();
         Change { of: Changed::Slot, attribute: attribute.to_string(), before, after }
     };
-    let changes = all.iter().map(change).collect();
+    let mut changes: Vec<Change> = Vec::with_capacity(all.len());
+    for change in all.iter().map(change) {
+        // What stands in a policy twice is told once.
+        if !changes.contains(&change) {
+            changes.push(change);
+        }
+    }
     let suggestion = Suggestion { changes, slots: won, example: view.market.names[first].clone() };
     Some(Tried { suggestion, after: with(first) })
 }

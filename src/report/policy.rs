@@ -35,7 +35,7 @@ pub fn write_coverage(out: &mut impl Write, covered: &[Covered]) -> io::Result<(
     writeln!(out, "coverage: {complete} of {} clauses were true and were refused", covered.len())?;
     for clause in covered.iter().filter(|clause| !clause.is_complete()) {
         let what = match (clause.held, clause.refused) {
-            (0, 0) => "not reached",
+            (0, 0) => "never reached",
             (0, _) => "never true",
             _ => "never refused",
         };
