@@ -72,7 +72,13 @@ fn won_by_text(market: &Market, job: &ClassAd, suggestion: &Suggestion) -> Optio
     for slot in &market.slots {
         for change in &suggestion.changes {
             let text = slot.ad.get(change.attribute.as_str()).map(|expr| expr.to_string()).unwrap_or_default();
-            if change.of != Changed::Slot || text.matches(&change.before).count() > 1 {
+            // An attribute that is a condition by itself is set wherever it is one; of its values the first is told.
+            if change.attribute == "START" {
+                return None;
+            }
+            // The text of one condition may be a part of another one.
+            let conditions = text.split(" && ").filter(|condition| *condition == change.before).count();
+            if change.of != Changed::Slot || conditions > 1 || text.matches(&change.before).count() != conditions {
                 return None;
             }
         }
