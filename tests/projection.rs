@@ -5,8 +5,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test whose data is wrong has failed")]
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 fn classmate(arguments: &[&str]) -> Vec<u8> {
     let output = Command::new(env!("CARGO_BIN_EXE_classmate")).args(arguments).output().unwrap();
@@ -127,4 +128,44 @@ fn what_cannot_be_read_is_told_in_the_order_of_the_files() {
     std::fs::remove_file(pool.join("jobs.ads")).unwrap();
     let text = told(&[]);
     assert!(text.contains("slots.ads") && !text.contains("jobs.ads"), "{text}");
+}
+
+/// What `explain` says with slots of which only what a cycle needs is kept is what it says with whole ones: those are
+/// given through a pipe, which cannot be read twice.
+#[test]
+fn explanations_are_those_of_whole_slots() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let examples = std::fs::read_dir(root.join("examples")).unwrap();
+    let mut pools: Vec<PathBuf> = examples.map(|entry| entry.unwrap().path()).collect();
+    pools.push(made("needed-explain", &["--full", "--slots", "120", "--jobs", "60", "--groups", "4"]));
+    let misspelt = made("needed-misspelt", &["--full", "--slots", "60", "--jobs", "20"]);
+    let jobs = misspelt.join("jobs.ads");
+    let text = std::fs::read_to_string(&jobs).unwrap();
+    // Slots have `TotalSlotDisk`, and nothing names it.
+    assert!(!text.contains("TotalSlotDisk"), "another attribute is needed here");
+    std::fs::write(&jobs, text.replace("Requirements = ", "Requirements = TARGET.TotalSlotDsk > 0 && ")).unwrap();
+    pools.push(misspelt);
+    let mut told = Vec::new();
+    for pool in pools.iter().filter(|pool| pool.join("slots.ads").exists() && pool.join("jobs.ads").exists()) {
+        let (slots, jobs) = (pool.join("slots.ads"), std::fs::read_to_string(pool.join("jobs.ads")).unwrap());
+        let name = std::fs::read_to_string(&slots).unwrap();
+        let name =
+            name.lines().find_map(|line| line.strip_prefix("Name = \"")).unwrap().trim_end_matches('"').to_owned();
+        let mut asked = vec![vec!["--slot".to_owned(), name]];
+        if jobs.contains("ClusterId") {
+            asked.push(vec!["--job".to_owned(), "ClusterId >= 0".to_owned()]);
+        }
+        for about in asked {
+            let run = |slots: Stdio, more: &[&str]| {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+                command.args(["explain", pool.to_str().unwrap(), "--format", "json"]).args(&about).args(more);
+                command.stdin(slots).output().unwrap()
+            };
+            let (kept, whole) = (run(Stdio::null(), &[]), run(File::open(&slots).unwrap().into(), &["--slots", "-"]));
+            assert_eq!(kept.status.code(), whole.status.code(), "{} {about:?}", pool.display());
+            assert!(kept.stdout == whole.stdout, "{} {about:?}", pool.display());
+            told.extend(kept.stdout);
+        }
+    }
+    assert!(count(&told, "\"similar\": \"TotalSlotDisk\"") >= 1, "what was meant is not told");
 }

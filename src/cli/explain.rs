@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::ad::ClassAd;
 use crate::builtin::near::{allowance, distance};
 use crate::cli::input::Notes;
-use crate::cli::negotiate::{PoolFiles, refused, snapshot};
+use crate::cli::negotiate::{PoolFiles, refused, snapshot, snapshot_to_explain};
 use crate::cli::policy::PolicyArguments;
 use crate::cli::{Failure, Streams, complain, page, parsed, written};
 use crate::eval::scope::Scope;
@@ -86,7 +86,12 @@ enum Form {
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
-    let mut snapshot = snapshot(&arguments.files, false, &mut notes, streams.err)?;
+    // Other policies ask more of slots than the negotiator does.
+    let mut snapshot = if arguments.policy.is_condor() {
+        snapshot_to_explain(&arguments.files, &mut notes, streams.err)?
+    } else {
+        snapshot(&arguments.files, false, &mut notes, streams.err)?
+    };
     snapshot.policy = arguments.policy.read(arguments.files.directory(), &mut snapshot, &mut notes)?;
     notes.show(streams.err);
     let about = &arguments.about;

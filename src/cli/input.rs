@@ -182,6 +182,14 @@ pub(crate) fn many_ads<K: Default>(
     Ok(ads)
 }
 
+/// The first ads of a file, so many; what is wrong with them is told when all are read.
+pub(crate) fn first(path: &Path, ads: usize, settings: &Settings) -> Result<Vec<ClassAd>, Failure> {
+    let input = open(path)?;
+    let cannot = |error| unreadable(&input.name, &error);
+    let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
+    reader.by_ref().take(ads).collect::<Result<_, _>>().map_err(cannot)
+}
+
 /// Reads the ad of a file that stands at a place, counted from 1.
 pub(crate) fn ad(path: &Path, at: u64, settings: &Settings, notes: &mut Notes) -> Result<ClassAd, Failure> {
     let input = open(path)?;

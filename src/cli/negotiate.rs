@@ -1,5 +1,6 @@
 //! `classmate negotiate POOL`
 
+use std::collections::HashSet;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 
 use crate::accountant::log::LogWarning;
 use crate::accountant::{Journal, JournalError, Log};
+use crate::ad::ClassAd;
 use crate::cli::input::{self, Notes};
 use crate::cli::policy::PolicyArguments;
 use crate::cli::settings::{self, contents};
@@ -156,9 +158,10 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let mut watch = Stopwatch::start();
     let mut notes = Notes::default();
     // Several cycles change slots, other policies ask them more, and the slow path is there for doubt.
-    let projected = arguments.policy.is_condor() && arguments.cycles.is_none() && !arguments.reference_path;
+    let less = arguments.policy.is_condor() && arguments.cycles.is_none() && !arguments.reference_path;
+    let kept = if less { Kept::ForCycle } else { Kept::Whole };
     let files = &arguments.files;
-    let how = How { config: files.config.as_deref(), commit: arguments.commit, projected };
+    let how = How { config: files.config.as_deref(), commit: arguments.commit, kept };
     let mut snapshot = read(files, &how, &mut notes, streams.err)?;
     let policy = arguments.policy.read(arguments.files.directory(), &mut snapshot, &mut notes)?;
     snapshot.policy = policy;
@@ -295,7 +298,15 @@ pub(super) fn snapshot(
     notes: &mut Notes,
     color: Color,
 ) -> Result<Snapshot, Failure> {
-    read(arguments, &How { config: arguments.config.as_deref(), commit, projected: false }, notes, color)
+    read(arguments, &How { config: arguments.config.as_deref(), commit, kept: Kept::Whole }, notes, color)
+}
+
+/// The pool to explain one cycle of HTCondor's.
+pub(super) fn snapshot_to_explain(arguments: &PoolFiles, notes: &mut Notes, color: Color) -> Result<Snapshot, Failure> {
+    // What comes through a pipe can be read once only.
+    let piped = arguments.slots.as_deref().is_some_and(|path| path.as_os_str() == "-");
+    let kept = if piped { Kept::Whole } else { Kept::ToExplain };
+    read(arguments, &How { config: arguments.config.as_deref(), commit: false, kept }, notes, color)
 }
 
 /// The pool with its own settings, whatever `--config` says.
@@ -304,7 +315,15 @@ pub(super) fn snapshot_but_settings(
     notes: &mut Notes,
     color: Color,
 ) -> Result<Snapshot, Failure> {
-    read(arguments, &How { config: None, commit: false, projected: false }, notes, color)
+    read(arguments, &How { config: None, commit: false, kept: Kept::Whole }, notes, color)
+}
+
+/// Slots of which names are noted although the values are not kept.
+const NAMED: usize = 1000;
+
+/// A file of a pool: the one that is given, or that of the directory.
+fn file(arguments: &PoolFiles, given: &Option<PathBuf>, name: &str) -> Option<PathBuf> {
+    given.clone().or_else(|| arguments.pool.as_ref().map(|pool| pool.join(name)))
 }
 
 /// How a pool is read.
@@ -313,13 +332,23 @@ struct How<'a> {
     config: Option<&'a Path>,
     /// Whether the books are going to be written.
     commit: bool,
-    /// Whether of slots only what a cycle can look at is kept.
-    projected: bool,
+    /// What is kept of slots.
+    kept: Kept,
+}
+
+/// What is kept of slots.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    Whole,
+    /// What a cycle can look at.
+    ForCycle,
+    /// That, what may have been meant, and names of all else.
+    ToExplain,
 }
 
 fn read(
     arguments: &PoolFiles,
-    &How { config, commit, projected }: &How<'_>,
+    &How { config, commit, kept }: &How<'_>,
     notes: &mut Notes,
     color: Color,
 ) -> Result<Snapshot, Failure> {
@@ -333,9 +362,7 @@ fn read(
         ))
         .help("give single files with --slots FILE and --jobs FILE"));
     }
-    let file = |given: &Option<PathBuf>, name: &str| {
-        given.clone().or_else(|| arguments.pool.as_ref().map(|pool| pool.join(name)))
-    };
+    let file = |given: &Option<PathBuf>, name: &str| file(arguments, given, name);
     // What was asked for must be there; what is only looked for may be missing.
     let optional = |given: &Option<PathBuf>, name: &str| {
         file(given, name).filter(|path| given.is_some() || path.exists() || path.as_os_str() == "-")
@@ -375,13 +402,24 @@ fn read(
     slots.as_deref().map(input::check).transpose()?;
     let mut of_jobs = Notes::default();
     let jobs = jobs_of(file(&arguments.jobs, "jobs.ads"), &mut of_jobs)?;
-    let selection = if projected { needed::selection(&config, &jobs) } else { None };
+    let first = match &slots {
+        Some(path) if kept == Kept::ToExplain => input::first(path, NAMED, &evaluation)?,
+        _ => Vec::new(),
+    };
+    let selection = match kept {
+        Kept::Whole => None,
+        Kept::ForCycle => needed::selection(&config, &jobs),
+        Kept::ToExplain => needed::selection_to_explain(&config, &jobs, &first),
+    };
+    let mut seen = HashSet::new();
+    let unkept = first.iter().flat_map(ClassAd::names).filter(|name| seen.insert(name.key())).collect();
     let slots = ads(slots, selection, notes)?;
     notes.append(of_jobs);
     let submitters = optional(&arguments.submitters, "submitters.ads");
     let mut snapshot = Snapshot {
         config,
         slots,
+        unkept,
         jobs,
         submitters: submitters.map(|path| ads(Some(path), None, notes)).transpose()?,
         log,

@@ -53,6 +53,7 @@ use crate::explain::nearest::Near;
 use crate::explain::order::Order;
 use crate::explain::suggestion::Suggestion;
 use crate::explain::view::View;
+use crate::name::Name;
 use crate::negotiate::Snapshot;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::scene::{Asker, Scene, scene};
@@ -125,6 +126,8 @@ pub struct Market {
     pub weights: Vec<f64>,
     /// Slots that `NEGOTIATOR_SLOT_CONSTRAINT` leaves out.
     pub left_out: Vec<Slot>,
+    /// Names of attributes of slots whose values were not kept.
+    pub unkept: Vec<Name>,
     /// By what jobs are ordered.
     pub order: Order,
     /// The configuration.
@@ -157,12 +160,12 @@ impl Market {
         Ok((Market::seen(scene, Besides::of(snapshot)), askers))
     }
 
-    fn seen(Scene { slots, rules, settings }: Scene, Besides { order, left_out }: Besides) -> Self {
+    fn seen(Scene { slots, rules, settings }: Scene, Besides { order, left_out, unkept }: Besides) -> Self {
         let looked_at = slots.par_iter().map(|slot| rules.trim.keeps(slot, &settings)).collect();
         let names = slots.par_iter().map(|slot| slot.name.to_string()).collect();
         let users = slots.iter().map(|slot| slot.user.as_ref().map(ToString::to_string)).collect();
         let weights = slots.iter().map(|slot| slot.weight).collect();
-        Market { slots, names, looked_at, users, weights, left_out, order, rules, settings }
+        Market { slots, names, looked_at, users, weights, left_out, unkept, order, rules, settings }
     }
 
     /// How many slots match a job.
@@ -180,11 +183,13 @@ fn unknown(job: &ClassAd) -> Asker {
 struct Besides {
     order: Order,
     left_out: Vec<Slot>,
+    unkept: Vec<Name>,
 }
 
 impl Besides {
     fn of(snapshot: &Snapshot) -> Self {
-        Besides { order: Order::of(snapshot), left_out: left_out(snapshot).unwrap_or_default() }
+        let (order, left_out) = (Order::of(snapshot), left_out(snapshot).unwrap_or_default());
+        Besides { order, left_out, unkept: snapshot.unkept.clone() }
     }
 }
 

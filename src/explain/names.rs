@@ -230,7 +230,8 @@ fn similar(market: &Market, job: &ClassAd, name: Name, (job_side, slot_side): (b
     }
     // Most ads have the same names.
     let mut seen: HashSet<Key> = HashSet::new();
-    let names = ads.into_iter().flat_map(ClassAd::names).filter(|name| seen.insert(name.key()));
+    let unkept = market.unkept.iter().copied().filter(|_| slot_side);
+    let names = ads.into_iter().flat_map(ClassAd::names).chain(unkept).filter(|name| seen.insert(name.key()));
     let near =
         names.filter_map(|other| Some((distance(name.as_bytes(), other.as_bytes(), allowed)?, other.folded(), other)));
     near.min_by_key(|(edits, folded, _)| (*edits, *folded)).map(|(_, _, other)| other.to_string())

@@ -9,6 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::ad::{Attribute, ClassAd};
+use crate::builtin::near::{allowance, distance};
 use crate::config::Config;
 use crate::eval::scope::Settings;
 use crate::format::selection::{Chooser, Selection};
@@ -16,6 +17,7 @@ use crate::name::Name;
 use crate::negotiate::Snapshot;
 use crate::negotiate::rules::Rules;
 use crate::pool::needed::asked;
+use crate::program::mentions::Mentions;
 use crate::syntax::expr::Tree;
 
 /// Jobs a thread looks at before another one helps.
@@ -51,6 +53,33 @@ pub fn selection(config: &Config, jobs: &[ClassAd]) -> Option<Selection> {
     selection.defined_elsewhere(names);
     let foreseen = rules.expressions().all(|expr| selection.add_named_in(expr.tree()));
     (foreseen && expressions.values().all(|tree| selection.add_named_in(tree))).then_some(selection)
+}
+
+/// As [`selection`], to explain what a cycle does: with attributes that may be meant by names that the first slots of the
+/// pool do not have.
+///
+/// ```
+/// use classmate::ad::ClassAd;
+/// use classmate::config::Config;
+/// use classmate::negotiate::needed::selection_to_explain;
+/// let job = ClassAd::parse(b"[Requirements = TARGET.Memroy > 1]")?;
+/// let slot = ClassAd::parse(b"[Memory = 2; Disk = 3]")?;
+/// let selection = selection_to_explain(&Config::default(), &[job], &[slot.clone()]).unwrap();
+/// assert!(selection.project(&slot).contains("Memory") && !selection.project(&slot).contains("Mips"));
+/// # Ok::<(), classmate::error::SyntaxError>(())
+/// ```
+pub fn selection_to_explain(config: &Config, jobs: &[ClassAd], first: &[ClassAd]) -> Option<Selection> {
+    let mut selection = selection(config, jobs)?;
+    let rules = Rules::read(config, &Settings::default()).ok()?;
+    let (of_jobs, of_slots) = (found(jobs), found(first));
+    let trees = of_jobs.expressions.values().chain(of_slots.expressions.values()).map(|tree| &***tree);
+    let mentioned: HashSet<Name> =
+        trees.chain(rules.expressions().map(|expr| &**expr.tree())).flat_map(|tree| Mentions::of(tree).names).collect();
+    for name in mentioned.difference(&of_slots.names) {
+        let (name, allowed) = (name.as_bytes(), allowance(name.as_bytes()));
+        selection.add(of_slots.names.iter().copied().filter(|one| distance(name, one.as_bytes(), allowed).is_some()));
+    }
+    Some(selection)
 }
 
 /// What there is in ads.

@@ -11,6 +11,7 @@ use crate::ad::ClassAd;
 use crate::builtin::user_map::{UserMap, UserMaps};
 use crate::config::{Config, Place};
 use crate::eval::scope::Settings;
+use crate::name::Name;
 use crate::pool::facts::Facts;
 use crate::priority::Policy;
 use crate::syntax::print::Style;
@@ -22,6 +23,9 @@ pub struct Snapshot {
     pub config: Config,
     /// Slot ads, in the order in which they are looked at.
     pub slots: Vec<ClassAd>,
+    /// Names that slots have for attributes of which the values were not kept, so that misspelt ones can be told from
+    /// them; needed for nothing else, and not complete.
+    pub unkept: Vec<Name>,
     /// Job ads, in any order.
     pub jobs: Vec<ClassAd>,
     /// Submitter ads; none: they are made from the jobs.
@@ -168,6 +172,7 @@ impl TryFrom<Recorded> for Snapshot {
             maps: Arc::new(maps),
             config: Config::from_assignments(recorded.config.into_iter().map(assignment)),
             slots: read(recorded.slots)?,
+            unkept: Vec::new(),
             jobs: read(recorded.jobs)?,
             submitters: recorded.submitters.map(read).transpose()?,
             log: log.transpose()?,

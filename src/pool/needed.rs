@@ -99,10 +99,12 @@ mod tests {
     use crate::ad::ClassAd;
 
     /// Texts in the sources that look like attributes and are none of slots.
-    const OTHERS: [&str; 33] = [
+    const OTHERS: [&str; 39] = [
         // States, kinds and activities.
         "Busy",
         "Claimed",
+        "Drained",
+        "Draining",
         "Dynamic",
         "Idle",
         "Machine",
@@ -113,6 +115,9 @@ mod tests {
         "Unclaimed",
         // Attributes of jobs, requests and logs.
         "ClusterId",
+        "HoldReason",
+        "JobStatus",
+        "JobUniverse",
         "LastUpdateTime",
         "RemoteHost",
         "Owner",
@@ -130,6 +135,7 @@ mod tests {
         "SubmittorPrio",
         "WantMatchDiagnostics",
         // Beginnings of names, and what is no attribute at all.
+        "Ceiling",
         "Engine",
         "LiveUsage",
         "NegotiatorMatchExpr",
@@ -168,7 +174,7 @@ mod tests {
     #[test]
     fn whatever_a_cycle_asks_for_by_name_is_kept() {
         let mut found = Vec::new();
-        for folder in ["src/pool", "src/negotiate"] {
+        for folder in ["src/pool", "src/negotiate", "src/explain"] {
             read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut found);
         }
         assert!(found.len() > 100 && found.contains(&"DaemonShutdownFast".to_owned()), "{found:?}");

@@ -49,13 +49,11 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
-    /// What ads have for a name, numbered in the order in which they have it first.
-    pub fn of(name: Name, ads: &[&ClassAd]) -> Self {
+    /// What ads have for a name, numbered in the order in which they have it first; and the number of each ad.
+    pub fn of(name: Name, ads: &[&ClassAd]) -> (Self, Vec<u32>) {
         let mut dictionary = Self::default();
-        for ad in ads {
-            dictionary.id(ad, name);
-        }
-        dictionary
+        let ids = ads.iter().map(|ad| dictionary.id(ad, name)).collect();
+        (dictionary, ids)
     }
 
     /// The number of what an ad has for a name.
@@ -185,6 +183,9 @@ fn hash(literal: &Literal) -> u64 {
 /// Ads a thread looks at before another one helps.
 const GRAIN: usize = 4096;
 
+/// Parts are looked up in a table if it takes no more than so many numbers an ad.
+const ROOMY: usize = 8;
+
 /// Attributes of some ads: a dictionary and the numbers of the ads for each.
 type Part = Vec<(Dictionary, Vec<u32>)>;
 
@@ -235,13 +236,26 @@ impl Column {
 
 /// Splits groups of ads by another property, numbering the parts in the order of first sight.
 pub fn refine(groups: &mut [u32], property: impl Fn(usize) -> u32) -> usize {
-    if groups.iter().all(|group| *group == 0) {
-        return number(groups, property);
+    let width = (0..groups.len()).map(&property).max().map_or(0, |most| most as usize + 1);
+    let known = groups.iter().max().map_or(0, |most| *most as usize + 1);
+    let key = |at: usize, group: u32| u64::from(group) * width as u64 + u64::from(property(at));
+    if known.saturating_mul(width) <= ROOMY * groups.len() {
+        const NEW: u32 = u32::MAX;
+        let (mut numbers, mut next) = (vec![NEW; known * width], 0);
+        for (at, group) in groups.iter_mut().enumerate() {
+            let number = &mut numbers[key(at, *group) as usize];
+            if *number == NEW {
+                *number = next;
+                next += 1;
+            }
+            *group = *number;
+        }
+        return next as usize;
     }
     let mut parts: HashMap<u64, u32> = HashMap::new();
     let mut last = (u64::MAX, 0);
     for (at, group) in groups.iter_mut().enumerate() {
-        let key = u64::from(*group) << 32 | u64::from(property(at));
+        let key = key(at, *group);
         if key != last.0 {
             let next = parts.len() as u32;
             last = (key, *parts.entry(key).or_insert(next));
@@ -251,27 +265,10 @@ pub fn refine(groups: &mut [u32], property: impl Fn(usize) -> u32) -> usize {
     parts.len()
 }
 
-/// Groups ads by a property, numbering the groups in the order of first sight.
-fn number(groups: &mut [u32], property: impl Fn(usize) -> u32) -> usize {
-    const NEW: u32 = u32::MAX;
-    let mut numbers: Vec<u32> = Vec::new();
-    let mut next = 0;
-    for (at, group) in groups.iter_mut().enumerate() {
-        let value = property(at) as usize;
-        if value >= numbers.len() {
-            numbers.resize(value + 1, NEW);
-        }
-        if numbers[value] == NEW {
-            numbers[value] = next;
-            next += 1;
-        }
-        *group = numbers[value];
-    }
-    next as usize
-}
-
 #[cfg(test)]
 mod tests {
+    use hashbrown::HashSet;
+
     use super::*;
 
     #[test]
@@ -304,5 +301,19 @@ mod tests {
         let mut groups = [0, 0, 1, 1, 0];
         assert_eq!(refine(&mut groups, |at| [7, 8, 7, 7, 7][at]), 3);
         assert_eq!(groups, [0, 1, 2, 2, 0]);
+        assert_eq!(refine(&mut [], |_| 0), 0);
+    }
+
+    #[test]
+    fn parts_are_the_same_whether_a_table_is_small_enough_or_not() {
+        let values: Vec<u32> = (0..400).map(|at: u32| at.wrapping_mul(2_654_435_761) >> 28).collect();
+        let before: Vec<u32> = (0..400).map(|at| at / 7 % 5).collect();
+        let distinct: HashSet<(u32, u32)> = before.iter().copied().zip(values.iter().copied()).collect();
+        let (mut small, mut large) = (before.clone(), before);
+        let parts = refine(&mut small, |at| values[at]);
+        assert_eq!(parts, distinct.len());
+        // The same values far apart.
+        assert_eq!(refine(&mut large, |at| values[at] * 1_000_000), parts);
+        assert_eq!(small, large);
     }
 }

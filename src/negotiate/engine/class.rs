@@ -6,9 +6,9 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::negotiate::engine::evaluate::Verdict;
 use crate::negotiate::engine::rows::Rows;
 use crate::negotiate::engine::table::Table;
+use crate::negotiate::engine::verdict::Verdict;
 use crate::negotiate::outcome::MOST_TIED;
 use crate::priority::Session;
 use crate::program::mask::Mask;

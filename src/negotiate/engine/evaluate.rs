@@ -1,20 +1,18 @@
-//! A request against all rows: which accept it and are accepted, in which order it likes them.
+//! A request against rows: where parts of conditions are true, in which order it likes them.
 //!
 //! What atoms are for a block of rows and the values of the request that they look at is kept and shared by all
 //! requests with those values.
 
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
-use rayon::prelude::*;
+use hashbrown::{HashMap, HashSet};
 
 use crate::ad::ClassAd;
 use crate::eval::scope::Settings;
 use crate::name::{Key, Name};
 use crate::negotiate::candidate::{RankKey, Tier, of_negotiator, of_nobody};
 use crate::negotiate::engine::plan::{Part, Plans};
-use crate::negotiate::engine::separation::is_loose;
 use crate::negotiate::engine::table::Table;
 use crate::negotiate::engine::vocabulary::Vocabulary;
 use crate::program::atom::{Atom, World};
@@ -65,28 +63,17 @@ pub(super) struct Grounds {
     pub(super) preemption: Vec<u64>,
 }
 
-/// A request against all rows.
-#[derive(Debug)]
-pub(super) struct Verdict {
-    /// Rows that the request accepts.
-    pub(super) job: Mask,
-    /// Rows that accept it too.
-    pub(super) both: Mask,
-    pub(super) order: Arc<Order>,
-    pub(super) grounds: Option<Arc<Grounds>>,
-}
-
 /// What is made of an expression of the configuration that could not be evaluated.
 const UNKNOWN: Vector = Vector::Same(Value::Undefined);
 
 /// The ranks of a plan.
-const BEFORE: usize = 0;
+pub(super) const BEFORE: usize = 0;
 const JOB: usize = 1;
 const AFTER: usize = 2;
 
 /// Rows, or slots, by the first rank alone: requests whose own rank differs share it.
 #[derive(Debug)]
-struct First {
+pub(super) struct First {
     before: Vec<f64>,
     /// The place of the first slot of each.
     places: Vec<u32>,
@@ -113,31 +100,14 @@ type GroupsKey = (u32, bool, Vec<Key>);
 /// What is known of an atom; none if it could not be evaluated.
 type Known<T> = HashMap<AtomKey, Option<Arc<T>>>;
 
-/// Where a part of a condition is true.
-#[derive(Debug, Clone)]
-enum Holds {
-    Everywhere,
-    In(Arc<Mask>),
-    /// It could not be evaluated.
-    Odd,
-}
-
 /// Results that requests share.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     /// Where atoms are true that are a clause of their own: more is not asked of them.
     yes: Mutex<Known<Mask>>,
     uniform: Mutex<HashMap<(usize, bool), Arc<Mask>>>,
-    /// Where parts of conditions are true.
-    parts: Mutex<HashMap<AtomKey, Holds>>,
     truths: Mutex<Known<Truths>>,
     groups: Mutex<HashMap<GroupsKey, Arc<Groups>>>,
-    orders: Mutex<HashMap<Vec<AtomKey>, Arc<Order>>>,
-    /// The orders by what is hashed of them: those of different ranks may be the same.
-    distinct: Mutex<HashMap<u64, Vec<Arc<Order>>>>,
-    hasher: DefaultHashBuilder,
-    firsts: Mutex<HashMap<Vec<AtomKey>, Arc<First>>>,
-    grounds: Mutex<HashMap<Vec<AtomKey>, Arc<Grounds>>>,
 }
 
 fn kept<K: Hash + Eq, V: Clone>(map: &Mutex<HashMap<K, V>>, key: K, make: impl FnOnce() -> V) -> V {
@@ -147,16 +117,6 @@ fn kept<K: Hash + Eq, V: Clone>(map: &Mutex<HashMap<K, V>>, key: K, make: impl F
     // Two threads may make the same; both make the same thing.
     let made = make();
     map.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert(made).clone()
-}
-
-impl Verdict {
-    /// Whether no slot can tell the difference.
-    pub(super) fn same_as(&self, other: &Verdict) -> bool {
-        Arc::ptr_eq(&self.order, &other.order)
-            && self.job == other.job
-            && self.both == other.both
-            && self.grounds == other.grounds
-    }
 }
 
 /// Everything about slots that does not change during a cycle.
@@ -173,21 +133,6 @@ pub(super) struct Evaluator<'e, 's> {
 }
 
 impl<'s> Evaluator<'_, 's> {
-    /// The verdict on a request; none if it has to be asked slot by slot.
-    pub(super) fn verdict(&self, wanted: &Wanted<'_>) -> Option<Verdict> {
-        let rows = self.table.len();
-        let (mut job, mut both) = (Mask::none(rows), Mask::none(rows));
-        for (kind, block) in self.table.blocks.iter().enumerate() {
-            let plan = self.plans.plan(wanted.kind, kind);
-            let mut accepted = Mask::all(block.slots.len());
-            self.keep(&mut accepted, &plan.job, kind, wanted)?;
-            job.put(block.first, &accepted);
-            self.keep(&mut accepted, &plan.slot, kind, wanted)?;
-            both.put(block.first, &accepted);
-        }
-        Some(Verdict { job, both, order: self.order(wanted), grounds: self.grounds(wanted) })
-    }
-
     fn rows<'r>(&'r self, ads: &'r [u32]) -> Rows<'r, 's> {
         Rows { columns: &self.vocabulary.columns, ads, ad: self.ad }
     }
@@ -202,42 +147,19 @@ impl<'s> Evaluator<'_, 's> {
         (kind as u32, atom.id, atom.other.iter().map(id).collect())
     }
 
-    /// Keeps the rows of a block for which all clauses are true.
-    fn keep(&self, accepted: &mut Mask, parts: &[Part], kind: usize, wanted: &Wanted<'_>) -> Option<()> {
-        for part in parts {
-            // All clauses are asked, so that whether a request is odd does not depend on the slots.
-            let ids = part.places.iter().map(|place| wanted.ids[*place]).collect();
-            match kept(&self.kept.parts, (kind as u32, part.id, ids), || self.part(part, kind, wanted)) {
-                Holds::Odd => return None,
-                Holds::Everywhere => {}
-                Holds::In(yes) => {
-                    accepted.keep(&yes);
-                }
-            }
-        }
-        Some(())
-    }
-
-    /// Where all clauses of a part of a condition are true.
-    fn part(&self, part: &Part, kind: usize, wanted: &Wanted<'_>) -> Holds {
+    /// Where all clauses of a part of a condition are true; none if one could not be evaluated.
+    pub(super) fn part(&self, part: &Part, kind: usize, wanted: &Wanted<'_>) -> Option<Mask> {
         let rows = self.rows(&self.table.blocks[kind].slots);
         let mut accepted = Mask::all(rows.ads.len());
+        // All clauses are asked, so that whether a request is odd does not depend on the slots.
         for clause in &part.clauses {
             if let [Step::Atom(atom)] = clause.steps.as_slice() {
-                let Some(yes) = self.yes(atom, kind, wanted) else { return Holds::Odd };
-                accepted.keep(&yes);
+                accepted.keep(&*self.yes(atom, kind, wanted)?);
             } else {
-                let truths = rows.clause(clause, |atom| self.truths(atom, kind, wanted));
-                let Some(truths) = truths else { return Holds::Odd };
-                accepted.keep(&truths.yes);
+                accepted.keep(&rows.clause(clause, |atom| self.truths(atom, kind, wanted))?.yes);
             }
         }
-        if accepted == Mask::all(accepted.len()) {
-            return Holds::Everywhere;
-        }
-        let nowhere = accepted.is_empty();
-        let accepted = || Arc::new(accepted);
-        Holds::In(if nowhere { kept(&self.kept.uniform, (kind, true), accepted) } else { accepted() })
+        Some(accepted)
     }
 
     /// Where an atom is true.
@@ -284,39 +206,6 @@ impl<'s> Evaluator<'_, 's> {
         groups.of.iter().map(|group| values[*group as usize]).collect()
     }
 
-    /// The order in which a request likes slots.
-    fn order(&self, wanted: &Wanted<'_>) -> Arc<Order> {
-        let atoms = |kind: usize| &self.plans.plan(wanted.kind, kind).ranks;
-        let blocks = 0..self.table.blocks.len();
-        let (mut first, mut all): (Vec<AtomKey>, Vec<AtomKey>) = (Vec::new(), Vec::new());
-        let mut by_slot = false;
-        for kind in blocks {
-            let key = |atom: &Arc<Atom>| self.key(atom, kind, wanted);
-            first.extend(atoms(kind)[0].as_ref().map(key));
-            all.extend(atoms(kind).iter().flatten().map(key));
-            by_slot |= atoms(kind).iter().flatten().any(|atom| is_loose(atom, self.loose));
-        }
-        // So that those of rows and those of slots are kept apart.
-        first.push((u32::MAX, u32::from(by_slot), Vec::new()));
-        kept(&self.kept.orders, all, || {
-            let before = kept(&self.kept.firsts, first, || Arc::new(self.first(wanted, by_slot)));
-            self.shared(self.sorted(&before, wanted, by_slot))
-        })
-    }
-
-    /// The order that was made first of those that are like this one: `Rank = Memory` and `Rank = 2 * Memory` are one.
-    fn shared(&self, order: Order) -> Arc<Order> {
-        let hash = self.kept.hasher.hash_one((&order.entries, &order.ranks));
-        let mut distinct = self.kept.distinct.lock().unwrap_or_else(PoisonError::into_inner);
-        let alike = distinct.entry(hash).or_default();
-        if let Some(known) = alike.iter().find(|known| known.same_as(&order)) {
-            return Arc::clone(known);
-        }
-        let order = Arc::new(order);
-        alike.push(Arc::clone(&order));
-        order
-    }
-
     /// A rank in every row, or slot, in the order of the blocks.
     fn ranks(&self, which: usize, wanted: &Wanted<'_>, by_slot: bool) -> Vec<f64> {
         let mut ranks = Vec::new();
@@ -336,7 +225,7 @@ impl<'s> Evaluator<'_, 's> {
     }
 
     /// Sorts rows, or slots, by the rank of the negotiator that comes before the job's.
-    fn first(&self, wanted: &Wanted<'_>, by_slot: bool) -> First {
+    pub(super) fn first(&self, wanted: &Wanted<'_>, by_slot: bool) -> First {
         let before = self.ranks(BEFORE, wanted, by_slot);
         let mut places = Vec::with_capacity(before.len());
         let mut entries = Vec::with_capacity(before.len());
@@ -351,13 +240,13 @@ impl<'s> Evaluator<'_, 's> {
             .enumerate()
             .map(|(at, (rank, place))| (descending(*rank), *place, at as u32))
             .collect();
-        sorted.par_sort_unstable();
+        sorted.sort_unstable();
         let sorted = sorted.into_iter().map(|(_, _, at)| at).collect();
         First { before, places, entries, sorted }
     }
 
     /// Sorts rows, or slots, by all ranks, best first.
-    fn sorted(&self, first: &First, wanted: &Wanted<'_>, by_slot: bool) -> Order {
+    pub(super) fn sorted(&self, first: &First, wanted: &Wanted<'_>, by_slot: bool) -> Order {
         let (job, after) = (self.ranks(JOB, wanted, by_slot), self.ranks(AFTER, wanted, by_slot));
         let mut sorted = first.sorted.clone();
         let before = |at: &u32| descending(first.before[*at as usize]);
@@ -402,17 +291,8 @@ impl<'s> Evaluator<'_, 's> {
         order
     }
 
-    /// What slots in use make of a request; none if there are none.
-    fn grounds(&self, wanted: &Wanted<'_>) -> Option<Arc<Grounds>> {
-        self.plans.in_use.then(|| {
-            let atoms = |kind: usize| self.plans.plan(wanted.kind, kind).preemption.iter().flatten();
-            let blocks = 0..self.table.blocks.len();
-            let asked = blocks.flat_map(|kind| atoms(kind).map(move |atom| self.key(atom, kind, wanted)));
-            kept(&self.kept.grounds, asked.collect(), || Arc::new(self.grounds_of(wanted)))
-        })
-    }
-
-    fn grounds_of(&self, wanted: &Wanted<'_>) -> Grounds {
+    /// What slots in use make of a request.
+    pub(super) fn grounds(&self, wanted: &Wanted<'_>) -> Grounds {
         let mut grounds = Grounds::default();
         for (kind, block) in self.table.blocks.iter().enumerate() {
             let [prefers, required, likes, preemption] = &self.plans.plan(wanted.kind, kind).preemption;
@@ -442,7 +322,7 @@ impl<'s> Evaluator<'_, 's> {
 
 impl Order {
     /// Whether nobody can tell one from the other.
-    fn same_as(&self, other: &Self) -> bool {
+    pub(super) fn same_as(&self, other: &Self) -> bool {
         let key = |(a, b): (&RankKey, &RankKey)| a.compare(b).is_eq();
         self.by_slot == other.by_slot
             && self.entries == other.entries

@@ -13,12 +13,10 @@ mod plan;
 mod rows;
 mod separation;
 mod table;
+mod verdict;
 mod vocabulary;
 
-use std::hash::BuildHasher;
-use std::sync::Arc;
-
-use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::ad::ClassAd;
@@ -27,9 +25,10 @@ use crate::name::Key;
 use crate::negotiate::Watch;
 use crate::negotiate::candidate::{RankKey, Tier};
 use crate::negotiate::engine::class::{Class, Tallied};
-use crate::negotiate::engine::evaluate::{Evaluator, Kept, Verdict, Wanted};
+use crate::negotiate::engine::evaluate::{Evaluator, Kept, Wanted};
 use crate::negotiate::engine::parts::Parts;
 use crate::negotiate::engine::rows::Rows;
+use crate::negotiate::engine::verdict::{Known, Signature};
 use crate::negotiate::market::Market;
 use crate::negotiate::offer::{Asking, Limited, Offer, Offers, Refusal, rejection};
 use crate::negotiate::outcome::{MOST_TIED, Tally};
@@ -71,7 +70,7 @@ pub(super) struct Sample {
     pub(super) ad: ClassAd,
 }
 
-/// Autoclusters that are evaluated before their verdicts are sorted into classes.
+/// Autoclusters that are evaluated before what suits them is sorted.
 const AT_ONCE: usize = 512;
 
 /// How an autocluster is served.
@@ -111,13 +110,12 @@ pub struct Engine<'c> {
     parts: Parts,
     place_of: Vec<u32>,
     kept: Kept,
+    known: Known,
     ways: HashMap<u32, Way>,
     classes: Vec<Class>,
-    /// The classes by the hash of their verdict.
-    by_verdict: HashMap<u64, Vec<usize>>,
-    hasher: DefaultHashBuilder,
-    /// The numbers of orders, by their addresses: the classes hold them.
-    orders: HashMap<usize, usize>,
+    by_signature: HashMap<Signature, usize>,
+    /// The orders that classes hold, by their number in signatures.
+    orders: HashMap<u32, usize>,
     by_ids: HashMap<Vec<u32>, Option<usize>>,
     rows: Rows,
     found: Option<Found>,
@@ -174,10 +172,10 @@ impl<'c> Engine<'c> {
             parts,
             place_of,
             kept: Kept::default(),
+            known: Known::default(),
             ways: HashMap::new(),
             classes: Vec::new(),
-            by_verdict: HashMap::new(),
-            hasher: DefaultHashBuilder::default(),
+            by_signature: HashMap::new(),
             orders: HashMap::new(),
             by_ids: HashMap::new(),
             rows,
@@ -187,6 +185,7 @@ impl<'c> Engine<'c> {
             taken: 0,
             room,
         };
+        engine.known = engine.with(Known::new);
         let asked = engine.parts.plans.asked();
         engine.prepare(&wanted, samples, varying.iter().any(|name| asked.contains(name)));
         Ok(engine)
@@ -201,15 +200,14 @@ impl<'c> Engine<'c> {
         let kind = self.parts.kinds.get(&self.parts.vocabulary.structure(&ids)).copied();
         let odd = self.parts.vocabulary.is_odd(&ids, &self.parts.odd);
         // Rows hold what requests of the queue can tell apart, not what this one might.
-        let foreseen = |kind: &usize| !odd && self.parts.combinations.know(*kind, &ids);
-        let verdict = kind.filter(foreseen).and_then(|kind| {
-            let wanted = Wanted { ad, ids: ids.clone(), kind };
-            self.with(|evaluator| evaluator.verdict(&wanted))
-        });
-        if self.taken > self.lasting.bytes + self.room {
+        let foreseen = kind.filter(|kind| !odd && self.parts.combinations.know(*kind, &ids));
+        if self.taken + self.known.bytes() > self.lasting.bytes + self.room {
             self.forget_classes();
         }
-        let class = verdict.map(|verdict| self.intern(verdict));
+        let class = foreseen.and_then(|kind| {
+            let wanted = Wanted { ad, ids: ids.clone(), kind };
+            *self.classes_of(&[&wanted]).first()?
+        });
         self.by_ids.insert(ids, class);
         class
     }
@@ -228,13 +226,11 @@ impl<'c> Engine<'c> {
             last.order = last.order.min(orders);
             last
         }));
-        self.by_verdict.retain(|_, alike| {
-            alike.retain(|class| *class < classes);
-            !alike.is_empty()
-        });
+        self.by_signature.clear();
         self.by_ids.clear();
-        self.orders.retain(|_, order| *order < orders);
+        self.orders.clear();
         self.kept = Kept::default();
+        self.known = self.with(Known::new);
         self.taken = bytes;
     }
 
@@ -251,26 +247,31 @@ impl<'c> Engine<'c> {
         })
     }
 
-    /// The class of a verdict: requests of which everything is alike are served from one heap.
-    fn intern(&mut self, verdict: Verdict) -> usize {
-        self.intern_hashed(hash(&self.hasher, &verdict), verdict)
-    }
-
-    fn intern_hashed(&mut self, hash: u64, verdict: Verdict) -> usize {
-        let order = Arc::as_ptr(&verdict.order) as usize;
-        let alike = self.by_verdict.entry(hash).or_default();
-        if let Some(class) = alike.iter().find(|class| self.classes[**class].verdict.same_as(&verdict)) {
-            return *class;
+    /// The class of each request: those of which everything is alike are served from one heap. None for those that have
+    /// to be asked slot by slot.
+    fn classes_of(&mut self, wanted: &[&Wanted<'_>]) -> Vec<Option<usize>> {
+        let mut known = std::mem::take(&mut self.known);
+        let signatures = self.with(|evaluator| known.sign(evaluator, wanted));
+        let mut new: Vec<&Signature> = Vec::new();
+        for signature in signatures.iter().flatten() {
+            let next = self.classes.len() + new.len();
+            if *self.by_signature.entry_ref(signature).or_insert(next) == next {
+                new.push(signature);
+            }
         }
-        alike.push(self.classes.len());
-        let (rows, taken) = (&mut self.rows, &mut self.taken);
-        *taken += 2 * (verdict.job.len() / 8);
-        let order = *self.orders.entry(order).or_insert_with(|| {
-            *taken += verdict.order.bytes();
-            rows.add_order(&verdict.order)
-        });
-        self.classes.push(Class::new(verdict, order));
-        self.classes.len() - 1
+        let verdicts =
+            self.with(|evaluator| new.par_iter().map(|new| known.verdict(evaluator, new)).collect::<Vec<_>>());
+        for (signature, verdict) in new.into_iter().zip(verdicts) {
+            let (rows, taken) = (&mut self.rows, &mut self.taken);
+            *taken += 2 * (verdict.job.len() / 8);
+            let order = *self.orders.entry(signature.order).or_insert_with(|| {
+                *taken += verdict.order.bytes();
+                rows.add_order(&verdict.order)
+            });
+            self.classes.push(Class::new(verdict, order));
+        }
+        self.known = known;
+        signatures.iter().map(|signature| self.by_signature.get(signature.as_ref()?).copied()).collect()
     }
 
     /// Where the rows can be reached from; none if everywhere.
@@ -551,41 +552,40 @@ impl Market for Engine<'_> {
     }
 }
 
-/// The number by which verdicts that are the same are found.
-fn hash(hasher: &DefaultHashBuilder, verdict: &Verdict) -> u64 {
-    let order = Arc::as_ptr(&verdict.order) as usize;
-    hasher.hash_one((order, &verdict.job, &verdict.both, &verdict.grounds))
-}
-
 impl Engine<'_> {
     /// Evaluates every autocluster against all rows.
     fn prepare(&mut self, wanted: &[Wanted<'_>], samples: &[Sample], varying: bool) {
-        for (wanted, samples) in wanted.chunks(AT_ONCE).zip(samples.chunks(AT_ONCE)) {
-            let later = varying || self.taken >= self.room;
-            let verdicts: Vec<Option<(u64, Verdict)>> = self.with(|evaluator| {
-                let verdict = |wanted: &Wanted<'_>| {
-                    let verdict = evaluator.verdict(wanted)?;
-                    Some((hash(&self.hasher, &verdict), verdict))
-                };
-                let foreseen = |wanted: &&Wanted<'_>| wanted.kind != usize::MAX && !later;
-                wanted.par_iter().map(|wanted| Some(wanted).filter(foreseen).and_then(verdict)).collect()
-            });
-            for (sample, (wanted, verdict)) in samples.iter().zip(wanted.iter().zip(verdicts)) {
-                let way = match (verdict, self.offers.limited_ad(&sample.ad)) {
-                    (_, Limited::BySlot) => Way::Slots,
-                    (Some((hash, verdict)), Limited::Everywhere(text)) => {
-                        Way::Class(self.intern_hashed(hash, verdict), text)
-                    }
-                    (None, _) if later && wanted.kind != usize::MAX => Way::Request,
-                    (None, _) => Way::Slots,
-                };
-                self.ways.insert(sample.autocluster, way);
+        let mut first_of: HashMap<(usize, Vec<u32>), usize> = HashMap::new();
+        let mut firsts: Vec<&Wanted<'_>> = Vec::new();
+        let mut number = |wanted| {
+            let next = firsts.len();
+            let number = *first_of.entry(self.known.looked_at(wanted)).or_insert(next);
+            if number == next {
+                firsts.push(wanted);
             }
+            number
+        };
+        let alike: Vec<Option<usize>> =
+            wanted.iter().map(|wanted| (wanted.kind != usize::MAX).then(|| number(wanted))).collect();
+        let mut classes = Vec::with_capacity(firsts.len());
+        for firsts in firsts.chunks(AT_ONCE) {
+            if varying || self.taken + self.known.bytes() >= self.room {
+                break;
+            }
+            classes.extend(self.classes_of(firsts));
+        }
+        for (sample, alike) in samples.iter().zip(alike) {
+            let way = match (alike.map(|alike| classes.get(alike)), self.offers.limited_ad(&sample.ad)) {
+                (None | Some(Some(None)), _) | (_, Limited::BySlot) => Way::Slots,
+                (Some(None), _) => Way::Request,
+                (Some(Some(Some(class))), Limited::Everywhere(text)) => Way::Class(*class, text),
+            };
+            self.ways.insert(sample.autocluster, way);
         }
         self.lasting = Lasting { classes: self.classes.len(), orders: self.rows.open.len(), bytes: self.taken };
         if !self.ways.values().any(|way| matches!(way, Way::Request)) {
             // No request is evaluated any more. It takes a while to give back so many pieces.
-            let kept = std::mem::take(&mut self.kept);
+            let kept = (std::mem::take(&mut self.kept), std::mem::take(&mut self.known));
             rayon::spawn(move || drop(kept));
         }
     }

@@ -80,8 +80,8 @@ impl Parts {
         let mut kinds: HashMap<Vec<u32>, usize> = HashMap::new();
         let mut shapes: Vec<&ClassAd> = Vec::new();
         let mut wanted = Vec::with_capacity(requests.len());
-        for ad in requests {
-            let ids = vocabulary.ids(ad);
+        let of_queue = vocabulary.take_queue(requests.len());
+        for (ad, ids) in requests.into_iter().zip(of_queue) {
             let next = kinds.len();
             let kind = if vocabulary.is_odd(&ids, &odd) {
                 usize::MAX

@@ -155,43 +155,53 @@ impl Separator<'_, '_> {
             let codes = alone.iter().zip(members).filter_map(|(codes, members)| Some((codes.get(at)?, members)));
             apply(groups, codes);
         }
-        for column in columns.iter().filter(|column| self.separation.by_outcome.contains(&column.name.key())) {
+        let by_outcome: Vec<&Column> =
+            columns.iter().filter(|column| self.separation.by_outcome.contains(&column.name.key())).collect();
+        let of_column = |column: &&Column| {
             let of_kind = |(kind, members): (usize, &Vec<u32>)| {
                 let codes = self.codes(kind, column, members);
                 members.iter().map(|place| codes[column.ids[*place as usize] as usize]).collect()
             };
-            let codes: Vec<Vec<u32>> = members.par_iter().enumerate().map(of_kind).collect();
+            members.par_iter().enumerate().map(of_kind).collect()
+        };
+        let codes: Vec<Vec<Vec<u32>>> = by_outcome.par_iter().map(of_column).collect();
+        for codes in codes {
             apply(groups, codes.iter().zip(members));
         }
     }
 
     /// For each thing that is asked of slots alone its outcomes as numbers, member by member.
     fn by_themselves(&self, kind: usize, members: &[u32]) -> Vec<Vec<u32>> {
+        let conditions = self.plans.closed(kind).filter(|atom| self.separation.tells_apart(atom));
+        let separates =
+            |atom: &&Arc<Atom>| !is_loose(atom, &self.separation.loose) && self.separation.tells_apart(atom);
+        let ranks = self.plans.closed_ranks(kind).filter(separates);
+        let truth: fn(&Value) -> Option<u64> = |value| Some(Truth::of(value) as u64);
+        let number: fn(&Value) -> Option<u64> = |value| value.as_number().map(f64::to_bits);
+        let asked: Vec<(&Atom, _)> =
+            conditions.map(|atom| (&**atom, truth)).chain(ranks.map(|atom| (&**atom, number))).collect();
+        asked.par_iter().map(|(atom, of)| self.outcomes(atom, *of, members)).collect()
+    }
+
+    /// What an atom is for slots alone, as numbers, member by member.
+    fn outcomes(&self, atom: &Atom, of: fn(&Value) -> Option<u64>, members: &[u32]) -> Vec<u32> {
         let rows = Rows { columns: &self.vocabulary.columns, ads: members, ad: self.ad };
         let Some(sample) = members.first() else { return Vec::new() };
         let nobody = ClassAd::new();
         let world = World { row: (self.ad)(*sample), other: &nobody, selected: &self.vocabulary.selected };
-        let outcomes = |atom: &Atom, of: fn(&Value) -> Option<u64>| {
-            let found = rows.groups(atom);
-            let count = found.first.len();
-            let mut numbers: HashMap<Option<u64>, u32> = HashMap::new();
-            let mut number = |value| {
-                let next = numbers.len() as u32;
-                *numbers.entry(value).or_insert(next)
-            };
-            // What could not be evaluated separates every group.
-            let codes: Vec<u32> = match &rows.values(atom, &found, &world, self.settings) {
-                Some(values) => values.each(count, of).into_iter().map(&mut number).collect(),
-                None => (0..count as u32).collect(),
-            };
-            found.of.iter().map(|group| codes[*group as usize]).collect()
+        let found = rows.groups(atom);
+        let count = found.first.len();
+        let mut numbers: HashMap<Option<u64>, u32> = HashMap::new();
+        let mut number = |value| {
+            let next = numbers.len() as u32;
+            *numbers.entry(value).or_insert(next)
         };
-        let conditions = self.plans.closed(kind).filter(|atom| self.separation.tells_apart(atom));
-        let truths = conditions.map(|atom| outcomes(atom, |value| Some(Truth::of(value) as u64)));
-        let separates =
-            |atom: &&Arc<Atom>| !is_loose(atom, &self.separation.loose) && self.separation.tells_apart(atom);
-        let ranks = self.plans.closed_ranks(kind).filter(separates);
-        truths.chain(ranks.map(|atom| outcomes(atom, |value| value.as_number().map(f64::to_bits)))).collect()
+        // What could not be evaluated separates every group.
+        let codes: Vec<u32> = match &rows.values(atom, &found, &world, self.settings) {
+            Some(values) => values.each(count, of).into_iter().map(&mut number).collect(),
+            None => (0..count as u32).collect(),
+        };
+        found.of.iter().map(|group| codes[*group as usize]).collect()
     }
 
     /// For each entry of a column a number: slots of a structure whose entries have the same cannot be told apart by it.

@@ -71,23 +71,36 @@ impl Table {
     /// Numbers the rows, block by block; in a block those of one cost stand next to each other.
     fn of_groups(groups: &[u32], structure: &[u32], kinds: usize, cost: &dyn Fn(u32) -> u64) -> Self {
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
-        let mut places: Vec<Vec<u32>> = vec![Vec::new(); count];
-        for (place, group) in groups.iter().enumerate() {
-            places[*group as usize].push(place as u32);
+        let mut ends = vec![0_usize; count + 1];
+        for group in groups {
+            ends[*group as usize + 1] += 1;
         }
+        for group in 0..count {
+            ends[group + 1] += ends[group];
+        }
+        // Each group is filled from its start, which is where the one before it ends.
+        let mut by_group = vec![0; groups.len()];
+        for (place, group) in groups.iter().enumerate() {
+            by_group[ends[*group as usize]] = place as u32;
+            ends[*group as usize] += 1;
+        }
+        let places = |group: u32| {
+            let group = group as usize;
+            &by_group[if group == 0 { 0 } else { ends[group - 1] }..ends[group]]
+        };
         let mut of_block: Vec<Vec<u32>> = vec![Vec::new(); kinds];
-        for (group, places) in places.iter().enumerate() {
-            of_block[structure[places[0] as usize] as usize].push(group as u32);
+        for group in 0..count as u32 {
+            of_block[structure[places(group)[0] as usize] as usize].push(group);
         }
         let mut table = Self { row_of: vec![NOBODY; groups.len()], classes: count, ..Self::default() };
         for mut groups in of_block {
-            groups.sort_by_cached_key(|group| cost(places[*group as usize][0]));
+            groups.sort_by_cached_key(|group| cost(places(*group)[0]));
             let first = table.starts.len();
             let mut block = Block { first, slots: Vec::with_capacity(groups.len()), members: Vec::new() };
             for group in groups {
                 let row = table.starts.len() as u32;
                 table.starts.push(table.members.len() as u32);
-                let places = &places[group as usize];
+                let places = places(group);
                 for place in places {
                     table.row_of[*place as usize] = row;
                 }
@@ -117,10 +130,10 @@ impl Table {
 /// Separates slots by what the negotiator asks of them itself.
 fn facts<'s>(groups: &mut [u32], slots: &(dyn Fn(u32) -> &'s Slot + Sync)) {
     let mut weights: HashMap<u64, u32> = HashMap::new();
-    let mut names: HashMap<Option<&[u8]>, u32> = HashMap::new();
+    let mut names: HashMap<&[u8], u32> = HashMap::new();
     let mut numbered = |text: Option<&'s [u8]>| {
-        let next = names.len() as u32;
-        *names.entry(text).or_insert(next)
+        let next = names.len() as u32 + 1;
+        text.map_or(0, |text| *names.entry(text).or_insert(next))
     };
     let ids: Vec<[u32; 4]> = (0..groups.len())
         .map(|at| {

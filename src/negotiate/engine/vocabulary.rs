@@ -19,6 +19,8 @@ use crate::value::Value;
 pub(super) struct Asked {
     pub(super) name: Name,
     pub(super) dictionary: Dictionary,
+    /// The entry of each request of the queue.
+    of_queue: Vec<u32>,
 }
 
 /// The attributes of a cycle.
@@ -75,10 +77,10 @@ impl Vocabulary {
         while !found.open.is_empty() {
             let names = std::mem::take(&mut found.open);
             let made = Column::of(&names, count, &|at| slots(at).0);
-            let asked: Vec<Dictionary> = names.par_iter().map(|name| Dictionary::of(*name, requests)).collect();
-            for (name, (column, dictionary)) in names.into_iter().zip(made.into_iter().zip(asked)) {
+            let asked: Vec<_> = names.par_iter().map(|name| Dictionary::of(*name, requests)).collect();
+            for (name, (column, asked)) in names.into_iter().zip(made.into_iter().zip(asked)) {
                 found.slot_column(name, column).ok_or(OF_SLOTS)?;
-                found.request_column(name, dictionary, &mut odd);
+                found.request_column(name, asked, &mut odd);
             }
             found.select().ok_or(OF_SLOTS)?;
         }
@@ -112,7 +114,7 @@ impl Vocabulary {
         Some(())
     }
 
-    fn request_column(&mut self, name: Name, dictionary: Dictionary, odd: &mut Odd) {
+    fn request_column(&mut self, name: Name, (dictionary, of_queue): (Dictionary, Vec<u32>), odd: &mut Odd) {
         for (id, entry) in dictionary.entries().iter().enumerate() {
             if let Entry::Tree(tree) = entry
                 && self.foreseen(&Mentions::of(tree)).is_none()
@@ -121,7 +123,7 @@ impl Vocabulary {
             }
         }
         self.place_of.insert(name.key(), self.asked.len());
-        self.asked.push(Asked { name, dictionary });
+        self.asked.push(Asked { name, dictionary, of_queue });
     }
 
     /// Whether a request with these entries has an expression that cannot be foreseen.
@@ -132,6 +134,12 @@ impl Vocabulary {
     /// Where an attribute is among those of the requests.
     pub(super) fn place_of(&self, key: Key) -> Option<usize> {
         self.place_of.get(&key).copied()
+    }
+
+    /// The entries of each attribute in the ads of the queue, once: they are not kept.
+    pub(super) fn take_queue(&mut self, requests: usize) -> Vec<Vec<u32>> {
+        let columns: Vec<Vec<u32>> = self.asked.iter_mut().map(|asked| std::mem::take(&mut asked.of_queue)).collect();
+        (0..requests).into_par_iter().map(|at| columns.iter().map(|column| column[at]).collect()).collect()
     }
 
     /// The entry of each attribute in the ad of a request.
