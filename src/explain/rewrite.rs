@@ -67,31 +67,36 @@ impl<'c> Refusing<'c> {
         told: &[Tried],
     ) -> Option<Tried> {
         let class = *self.classes.get(at)?;
-        let (replace, mut found) = match replacing(view, class, conditions, true) {
-            Some(found) => (true, found),
-            None => (false, replacing(view, class, conditions, false)?),
-        };
+        let less_strict = || conditions.iter().map(|&condition| Written::of(view, class, condition)).collect();
+        let without = || conditions.iter().map(|&condition| Written::without(condition)).collect();
+        let mut all: Vec<Written<'_>> = less_strict();
+        let mut found = rewritten(view, class, &all);
+        if found.is_none() {
+            all = without();
+            found = rewritten(view, class, &all);
+        }
+        let mut found = found?;
         if told.iter().any(|known| is_same(&known.suggestion, &found.suggestion)) {
             return None;
         }
         let texts: Vec<(Name, String)> =
             conditions.iter().map(|condition| (condition.holder, condition.expr.to_string())).collect();
         for (_, other) in self.classes.iter().enumerate().filter(|(place, _)| *place != at) {
-            let same = self.same(view, other, &texts).and_then(|theirs| replacing(view, other, &theirs, replace));
-            let same = same.filter(|same| is_same(&same.suggestion, &found.suggestion));
+            let Some(theirs) = self.same(view, other, &texts) else { continue };
+            let mut same_there: Vec<Written<'_>> = Vec::with_capacity(theirs.len());
+            for condition in &theirs {
+                let text = (condition.holder, condition.expr.to_string());
+                let place = texts.iter().position(|known| *known == text);
+                same_there.extend(place.and_then(|place| all[place].at_condition(condition)));
+            }
+            if same_there.len() != theirs.len() {
+                continue;
+            }
+            let same = rewritten(view, other, &same_there).filter(|same| is_same(&same.suggestion, &found.suggestion));
             found.suggestion.slots += same.map_or(0, |same| same.suggestion.slots);
         }
         Some(found)
     }
-}
-
-/// A change of some conditions of the slots of a class, which are made less strict or else left out.
-fn replacing(view: &View<'_>, class: &Class, conditions: &[&Condition], less_strict: bool) -> Option<Tried> {
-    let mut all: Vec<Written<'_>> = Vec::with_capacity(conditions.len());
-    for condition in conditions {
-        all.push(if less_strict { Written::of(view, class, condition) } else { Written::without(condition) });
-    }
-    rewritten(view, class, &all)
 }
 
 /// Whether two suggestions change the same, in whatever order.
@@ -145,6 +150,14 @@ impl<'c> Written<'c> {
             Some(Written { condition, part, at, literal })
         });
         found.unwrap_or_else(|| Written::without(condition))
+    }
+
+    /// The same written in another condition of the same text.
+    fn at_condition<'o>(&self, condition: &'o Condition) -> Option<Written<'o>> {
+        let (from, to) = (self.condition.expr.root(), condition.expr.root());
+        let moved = |id: NodeId| (id + to).checked_sub(from);
+        let part = condition.expr.part(moved(self.part.root())?);
+        Some(Written { condition, part, at: moved(self.at)?, literal: self.literal.clone() })
     }
 
     /// The attribute that the condition is by itself, if it is left out.

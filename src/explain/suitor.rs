@@ -212,6 +212,7 @@ impl Suitors<'_> {
             weights: vec![self.slot.weight],
             left_out: Vec::new(),
             order: market.order.clone(),
+            unkept: market.unkept.clone(),
             rules,
             settings: settings.clone(),
         };
