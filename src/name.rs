@@ -3,6 +3,7 @@
 //! In: bytes. Out: a [`Name`], one pointer wide. Every distinct spelling is stored once for the life of the
 //! process, so names are cheap to copy, compare and hash; two spellings of one name share a [`Key`].
 
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -134,9 +135,25 @@ impl fmt::Display for Name {
     }
 }
 
+/// Names that were made of texts lately, by the address of the text.
+type Recent = [Cell<Option<Name>>; 256];
+
+thread_local! {
+    static RECENT: Recent = const { [const { Cell::new(None) }; 256] };
+}
+
 impl From<&str> for Name {
+    /// As [`Name::new`], but what is written out in the program is found faster: it stays where it is.
     fn from(text: &str) -> Self {
-        Name::new(text)
+        let place = (text.as_ptr().addr().wrapping_mul(0x9E37_79B9) >> 12) & 255;
+        RECENT.with(|recent: &Recent| match recent[place].get() {
+            Some(name) if name.as_bytes() == text.as_bytes() => name,
+            _ => {
+                let name = Name::new(text);
+                recent[place].set(Some(name));
+                name
+            }
+        })
     }
 }
 

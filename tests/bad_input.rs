@@ -169,6 +169,69 @@ fn commands_in_the_settings_of_a_pool_are_not_run_unless_allowed() {
     }
 }
 
+/// A trace of so many lines that are no jobs, every third of which is one.
+fn sick_trace(lines: u64) -> (tempfile::TempDir, String) {
+    let line = |number: u64| match number % 3 {
+        0 => format!("{number} {number} -1 5 -1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n"),
+        _ => format!("{number} {number} 3\n"),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sick.swf");
+    std::fs::write(&path, (1..=lines).map(line).collect::<String>()).unwrap();
+    let path = path.display().to_string();
+    (folder, path)
+}
+
+#[test]
+fn every_bad_line_of_a_trace_is_told_however_many_there_are() {
+    // Two of three lines are bad: 1, 2, 4, 5, … The thousandth is line 1499, so 1501 and 1502 are the first of the others,
+    // and of 1800 lines 1200 are bad: 200 more in 100 pairs, of which twenty are told.
+    let (_folder, path) = sick_trace(1800);
+    let found = classmate(&["simulate", "--workload", &path, "--slots", "2"]);
+    says(&found, 0, &[":1: 3 numbers", ":1499: 3 numbers", "more lines are no job: 1501-1502, 1504-1505,"]);
+    says(&found, 0, &["1558-1559, and 80 other places: --format json has all"]);
+    assert_eq!(found.text.matches(": 3 numbers: expected 18").count(), 1000);
+    let json = answer(
+        Command::new(env!("CARGO_BIN_EXE_classmate"))
+            .args(["simulate", "--workload", &path, "--slots", "2", "--format", "json"])
+            .stderr(std::process::Stdio::null()),
+    );
+    let run: serde_json::Value =
+        serde_json::from_str(&json.text[json.text.find('{').unwrap()..=json.text.rfind('}').unwrap()]).unwrap();
+    let jobs = &run["jobs"];
+    assert_eq!((&jobs["records"], &jobs["bad"], &jobs["completed"]), (&1800.into(), &1200.into(), &600.into()));
+    let further = run["further_faults"].as_array().unwrap();
+    let lines = |place: &serde_json::Value| place[1].as_u64().unwrap() - place[0].as_u64().unwrap() + 1;
+    assert_eq!((run["faults"].as_array().unwrap().len(), further.iter().map(lines).sum::<u64>()), (1000, 200));
+}
+
+#[test]
+fn what_a_trace_holds_gives_a_terminal_no_commands() {
+    let job = "0 -1 5 1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1";
+    let (_folder, path) = folder(&[("t.swf", &format!("\u{1b}[31mX {job}\n\u{7}\u{9b}2J {job}\n3 {job}\n"))]);
+    let found = classmate(&["simulate", "--workload", &format!("{path}/t.swf"), "--slots", "1"]);
+    says(&found, 0, &["t.swf:1: the job number is `\u{fffd}[31mX`", ":2: the job number is `\u{fffd}\u{fffd}2J`"]);
+    assert!(!found.text.contains('\u{1b}'));
+}
+
+#[test]
+fn steps_that_would_be_too_many_are_made_longer_and_it_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.swf");
+    // The last job ends at 100,000 s: of steps of 10 s there would be 10,000, which is the most; of 9 s more.
+    std::fs::write(
+        &path,
+        "1 0 -1 5 -1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n2 99990 -1 9 -1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n",
+    )
+    .unwrap();
+    let path = path.display().to_string();
+    let played = |step: &str| classmate(&["simulate", "--workload", &path, "--slots", "1", "--step", step]);
+    says(&played("1"), 0, &["shares over time are told in steps of 10 s, not 1 s: there would be too many"]);
+    assert!(!played("10").text.contains("too many"));
+    let csv = classmate(&["simulate", "--workload", &path, "--slots", "1", "--step", "1", "--format", "json"]);
+    says(&csv, 0, &["\"step\": 10,"]);
+}
+
 /// A folder with files: their names and texts.
 fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();

@@ -77,6 +77,17 @@ fn what_fix_writes_keeps_the_value_or_gives_one() {
         ("START = TARGET.Memory > 5 & Cpus = 2\n", "START = TARGET.Memory > 5 && Cpus == 2\n"),
         ("# kept\nSTART = GPUs == undefined\n\n", "# kept\nSTART = GPUs =?= undefined\n\n"),
         ("START = OpSys == LINUX\n", "START = OpSys == LINUX\n"),
+        // A comment between the lines of a value stays.
+        (
+            "START = TARGET.A > 3 || \\\n  # why we need B\n  TARGET.A > 3 || \\\n  TARGET.B\n",
+            "START = TARGET.A > 3 || \\\n  # why we need B\n  TARGET.A > 3 || \\\n  TARGET.B\n",
+        ),
+        (
+            "START = TARGET.A > 3 || \\\n  # why \\\n  TARGET.A > 3 || \\\n  TARGET.B\n",
+            "START = TARGET.A > 3 || \\\n  # why \\\n  TARGET.A > 3 || \\\n  TARGET.B\n",
+        ),
+        ("START = a > 1 /* kept */ && a > 1\n", "START = a > 1 /* kept */ && a > 1\n"),
+        ("START = GPUs /* kept */ == undefined\n", "START = GPUs /* kept */ == undefined\n"),
         // The bits may be meant: `(TARGET.a & 4) == 4`.
         ("START = TARGET.a & 4 == 4\n", "START = TARGET.a & 4 == 4\n"),
     ] {
@@ -127,4 +138,21 @@ fn a_sarif_log_names_files_by_valid_references() {
     let log: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
     let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
     assert!(place["artifactLocation"]["uri"].as_str().unwrap().ends_with("/a%20b%231.conf"), "{place}");
+}
+
+#[test]
+fn a_sarif_log_tells_the_related_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pool.conf");
+    std::fs::write(&path, "START = TARGET.Memory > 5 && \\\n  TARGET.Memory < 3\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_classmate")).args(["lint", "--format", "sarif"]).arg(&path).output();
+    let log: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    let result = &log["runs"][0]["results"][0];
+    let region = |of: &serde_json::Value| {
+        let region = &of["physicalLocation"]["region"];
+        format!("{}:{}-{}", region["startLine"], region["startColumn"], region["endColumn"])
+    };
+    assert_eq!(region(&result["locations"][0]), "2:3-20");
+    assert_eq!(region(&result["relatedLocations"][0]), "1:9-26");
+    assert_eq!(result["relatedLocations"][0]["message"]["text"], "this one");
 }

@@ -11,13 +11,13 @@ use classmate::config::{Config, TextFiles};
 use classmate::eval::scope::Settings;
 use classmate::negotiate::Snapshot;
 use classmate::negotiate::rules::Rules;
-use classmate::priority::dirac::DiracChoice;
+use classmate::priority::dirac::{DiracChoice, SplitMix64};
 use classmate::priority::slurm::{Options, SlurmFiles, SlurmSettings};
 use classmate::priority::{CondorPriority, Policy, PriorityPolicy};
 use classmate::simulate::spread::jain;
 use classmate::simulate::{Alike, Machines, Plan, Simulated, Slots, simulate};
 use classmate::syntax::parse::{ParseOptions, parse_expr};
-use classmate::workload::{job_ads, swf};
+use classmate::workload::{Workload, job_ads, swf};
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
@@ -79,6 +79,21 @@ fn slurm(conf: &str, dump: &str) -> Snapshot {
     let associations = Associations::read("dump", dump.as_bytes()).0;
     let files = SlurmFiles { conf, associations, usage: Vec::new(), qos: Vec::new(), options: Options::default() };
     Snapshot { policy: Policy::Slurm(Box::new(SlurmSettings::new(files).unwrap())), ..Snapshot::default() }
+}
+
+/// The same with a default partition `p` that has these prices, one `q` that has others, and two qualities of service.
+fn priced(conf: &str, dump: &str, prices: &str) -> Snapshot {
+    let partitions = "PartitionName=q TRESBillingWeights=CPU=0.25 PriorityJobFactor=7 PriorityTier=2\n";
+    let conf = format!("{conf}PartitionName=p Default=YES {prices}\n{partitions}");
+    let (conf, defects) = SlurmConf::read("slurm.conf", conf.as_bytes(), &TextFiles::default());
+    assert_eq!(defects.errors, []);
+    let associations = Associations::read("dump", dump.as_bytes()).0;
+    let quality = |name: &str, priority, usage_factor| Qos { name: name.to_owned(), priority, usage_factor };
+    let qos = vec![quality("normal", 1, 0.75), quality("high", 5, 2.0)];
+    let files = SlurmFiles { conf, associations, usage: Vec::new(), qos, options: Options::default() };
+    let slot = ClassAd::parse(b"[PartitionName = {\"p\", \"q\"}]").unwrap();
+    let policy = Policy::Slurm(Box::new(SlurmSettings::new(files).unwrap()));
+    Snapshot { policy, slots: vec![slot], ..Snapshot::default() }
 }
 
 fn dirac(text: &str) -> Snapshot {
@@ -229,9 +244,10 @@ fn lots(options: &str) -> Snapshot {
 
 #[test]
 fn diracs_shares_are_those_of_groups_and_then_of_users() {
-    // 6 : 4 for the groups; in the first each user has half. Lots are drawn: 48 days are some 46,000 of them, whose share
-    // of 0.3 has a standard deviation of 0.0021, which is 0.7 % of it.
-    let simulated = played(&crowd(&[(1, 1), (1, 2), (2, 3)], 48), 42, &lots("Lottery = proportional"), 48 * DAY);
+    // 6 : 4 for the groups; in the first each user has half. Lots are drawn: 30 days are some 41,000 of them, whose share
+    // of 0.3 has a standard deviation of 0.0023, which is 0.8 % of it. Of 576 jobs a day 161 stay: nobody has more than
+    // the 5000 that are one queue, of which each other one would have the priority of both.
+    let simulated = played(&crowd(&[(1, 1), (1, 2), (2, 3)], 30), 60, &lots("Lottery = proportional"), 30 * DAY);
     for (user, part) in [("group1.user1@trace", 0.3), ("group1.user2@trace", 0.3), ("group2.user3@trace", 0.4)] {
         near(share(&simulated, user, 1), part);
         let due = simulated.submitters.iter().find(|line| line.name == user).unwrap().due.unwrap();
@@ -243,7 +259,8 @@ fn diracs_shares_are_those_of_groups_and_then_of_users() {
 fn diracs_own_lottery_gives_more_than_the_largest_share() {
     // Three queues of priorities 3, 3 and 4: with q = 3/4 the largest goes first with the chance
     // 1 - 2q/2 + q²/3 = 1 - 3/4 + 3/16 = 7/16, each of the others with half of the rest, 9/32.
-    let simulated = played(&crowd(&[(1, 1), (1, 2), (2, 3)], 48), 42, &lots(""), 48 * DAY);
+    // No queue has more than 5000 jobs within 19 days.
+    let simulated = played(&crowd(&[(1, 1), (1, 2), (2, 3)], 19), 50, &lots(""), 19 * DAY);
     for (user, chance) in
         [("group1.user1@trace", 9.0 / 32.0), ("group1.user2@trace", 9.0 / 32.0), ("group2.user3@trace", 7.0 / 16.0)]
     {
@@ -294,6 +311,62 @@ fn one_who_asks_for_less_than_its_share_has_what_it_asks_for_and_the_others_divi
     let third = simulated.submitters.iter().find(|line| line.name == third).unwrap();
     // Cores become free in every cycle, and it stands first.
     assert!(third.wait.p95 <= 2.0 * CYCLE as f64, "{:?}", third.wait);
+}
+
+#[test]
+fn lots_forget_who_comes_late_and_what_was() {
+    // Lots are of the moment: from its first day on the third user has the share of its group, 4 of 10, and before that the
+    // first group has everything, 1 : 1.
+    let trace = kept(&crowd(&[(1, 1), (1, 2), (2, 3)], 22), |user, time, _| user != 3 || time >= 4 * DAY);
+    let simulated = played(&trace, 46, &lots("Lottery = proportional"), 22 * DAY);
+    for (user, part) in [("group1.user1@trace", 0.3), ("group1.user2@trace", 0.3), ("group2.user3@trace", 0.4)] {
+        near(share(&simulated, user, 5), part);
+    }
+    let early = &simulated.over_time[1..4];
+    assert!(early.iter().all(|step| !step.shares.contains_key("group2.user3@trace")));
+    let first: f64 = early.iter().map(|step| step.shares["group1.user1@trace"]).sum::<f64>() / 3.0;
+    // Some 2,900 lots: a standard deviation of 0.009.
+    assert!((first - 0.5).abs() < 0.03, "{first}");
+}
+
+#[test]
+fn who_draws_more_than_it_asks_for_leaves_the_rest_to_the_others() {
+    // One job in twenty minutes, an hour long on the average, is 3 cores of 30 instead of 12: the lots of the third user are
+    // drawn as long as it has a job, so it waits for few cycles, and the others have 1 : 1 of what is left.
+    let trace = kept(&crowd(&[(1, 1), (1, 2), (2, 3)], 24), |user, _, number| user != 3 || number % 24 == 3);
+    let simulated = played(&trace, 30, &lots("Lottery = proportional"), 24 * DAY);
+    let [first, second, third] = ["group1.user1@trace", "group1.user2@trace", "group2.user3@trace"];
+    let of_both = share(&simulated, first, 1) + share(&simulated, second, 1);
+    near(share(&simulated, first, 1) / of_both, 0.5);
+    let of_third = share(&simulated, third, 1);
+    assert!((of_third - 3.0 / 28.8).abs() < 0.01, "{of_third}");
+    let third = simulated.submitters.iter().find(|line| line.name == third).unwrap();
+    // Some 2.4 cores get free in a cycle, each drawn with the chance 0.4: within three cycles in 97 of 100.
+    assert!(third.wait.p95 <= 4.0 * CYCLE as f64, "{:?}", third.wait);
+}
+
+#[test]
+fn the_time_a_job_is_allowed_counts_where_a_policy_looks_at_it() {
+    // One core, busy until 600. The older job may take 1000 minutes, the younger ten.
+    let job = |id: i64, submit: i64, run: i64, asked: i64| {
+        format!("{id} {submit} -1 {run} -1 -1 -1 1 {asked} -1 1 1 1 -1 -1 -1 -1 -1\n")
+    };
+    let trace = job(1, 0, 600, 600) + &job(2, 10, 50, 60_000) + &job(3, 20, 50, 600);
+    let waits = |base: &Snapshot| {
+        let workload = swf::read(&mut trace.as_bytes()).unwrap();
+        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let mut machines = Alike::new(&workload, &rules, base, 1);
+        let plan = Plan { interval: 60, until: Some(649), step: None };
+        let simulated = simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap();
+        assert_eq!((simulated.jobs.completed, simulated.jobs.running), (1, 1));
+        simulated.never_started[0].job.clone()
+    };
+    let dump = "Cluster - 'c'\nParent - 'root'\nAccount - 'group1':Fairshare=1\nParent - 'group1'\nUser - 'user1':Fairshare=1\n";
+    // A core for ten minutes is 1/10 of the cluster by time, for a thousand 1/1000: the younger goes first.
+    let size = "PriorityWeightJobSize=10000\n";
+    assert_eq!(waits(&slurm(&format!("{size}PriorityFlags=SMALL_RELATIVE_TO_TIME\n"), dump)), "2.0");
+    assert_eq!(waits(&slurm(size, dump)), "3.0");
+    assert_eq!(waits(&condor("", &[])), "3.0");
 }
 
 #[test]
@@ -373,6 +446,144 @@ fn neighbouring_seeds_share_no_lots() {
     let all: Vec<Vec<f64>> = (0..4).map(|seed| shares(&seeded(seed))).collect();
     for (at, one) in all.iter().enumerate() {
         assert!(all[at + 1..].iter().all(|other| one != other), "{all:?}");
+    }
+}
+
+/// Jobs at random that ask for more than there is, of users in groups, with few or many kinds of sizes, memories and times;
+/// some come in bursts.
+fn medley(seed: u64, jobs: i64, users: u64, kinds: u64) -> String {
+    let mut generator = SplitMix64::new(seed);
+    let mut below = |limit: u64| (generator.next_u64() % limit) as i64;
+    let mut trace = String::new();
+    let mut time = 0;
+    for id in 1..=jobs {
+        time += if below(4) == 0 { below(400) } else { 0 };
+        let (run, cores, memory, asked) = (1 + below(2000), 1 + below(3), below(kinds) * 700, 60 + below(kinds) * 900);
+        let user = below(users);
+        let group = if user % 3 == 0 { -1 } else { user % 3 };
+        let (memory, asked) = if memory == 0 { (-1, -1) } else { (memory, asked) };
+        let line = format!("{id} {time} -1 {run} -1 -1 -1 {cores} {asked} {memory} 1 {user} {group} -1 -1 -1 -1 -1");
+        writeln!(trace, "{line}").unwrap();
+    }
+    trace
+}
+
+/// What is played when cycles are shown what they need, and when they are shown every job that waits, is the same.
+fn shown_a_part(trace: &str, cores: u32, base: &Snapshot, plan: &Plan) {
+    played_both_ways(&swf::read(&mut trace.as_bytes()).unwrap(), cores, base, plan);
+}
+
+fn played_both_ways(workload: &Workload, cores: u32, base: &Snapshot, plan: &Plan) {
+    let rules = Rules::read(&base.config, &base.settings()).unwrap();
+    let run = |machines: Alike<'_>| {
+        let mut machines = machines;
+        let mut moments = Vec::new();
+        let simulated = simulate(workload, &mut machines, plan, &mut |now, come| moments.push((now, come))).unwrap();
+        (serde_json::to_string(&simulated).unwrap(), moments)
+    };
+    let machines = || Alike::new(workload, &rules, base, cores);
+    assert_eq!(run(machines()), run(machines().showing_all()), "{}", base.policy.name());
+}
+
+#[test]
+fn cycles_that_are_shown_a_part_of_the_queue_decide_as_if_they_were_shown_all() {
+    let corrections = "Operations\n{\nDefaults\n{\nJobScheduling\n{\nEnableSharesCorrection = True\nShareCorrections\n{\n\
+                       ShareCorrectorsToStart = WMSHistory\nWMSHistory\n{\nG\n{\nHour\n{\nTimeSpan = 3600\nWeight = 1\n\
+                       MaxCorrection = 2\n}\n}\n}\n}\n}\n}\n}\n";
+    let bases = [
+        condor("PRIORITY_HALFLIFE = 3600", &FACTORS),
+        condor("NEGOTIATOR_CONSIDER_PREEMPTION = False\nNEGOTIATOR_JOB_CONSTRAINT = RequestMemory < 1000", &FACTORS),
+        condor("GROUP_NAMES = group1, group2\nGROUP_QUOTA_group1 = 3\nGROUP_ACCEPT_SURPLUS = True", &FACTORS),
+        condor("NEGOTIATOR_JOB_CONSTRAINT = QDate % 3 == 0 || RequestCpus == 2", &FACTORS),
+        Snapshot {
+            config: condor("NEGOTIATOR_JOB_CONSTRAINT = ClusterId % 4 > 0", &[]).config,
+            ..priced(CONF, DUMP, "")
+        },
+        slurm("", ""),
+        slurm(&format!("{CONF}PriorityWeightAge=5000\nPriorityMaxAge=0:30:00\n"), DUMP),
+        slurm(&format!("{CONF}PriorityWeightJobSize=9000\nPriorityFlags=SMALL_RELATIVE_TO_TIME\n"), DUMP),
+        slurm(&format!("{CONF}PriorityWeightTRES=CPU=1000,Mem=5000\nPriorityFlags=INCR_ONLY\n"), DUMP),
+        priced(CONF, DUMP, "TRESBillingWeights=CPU=1.5,Mem=0.25G"),
+        priced(&format!("{CONF}PriorityWeightAge=5000\nPriorityWeightQOS=300\n"), DUMP, "TRESBillingWeights=Mem=1"),
+        lots(""),
+        lots("Lottery = proportional\nWeighting = literal"),
+        lots("Order = greedy\nDiracMemoryTags = yes\nWeighting = proportional"),
+        dirac(corrections),
+        Snapshot {
+            config: condor("ADD_SIGNIFICANT_ATTRIBUTES = RequestMemory, AllowedJobDuration", &[]).config,
+            ..lots("")
+        },
+        Snapshot { config: condor("NEGOTIATOR_JOB_CONSTRAINT = RequestMemory < 1000", &[]).config, ..lots("") },
+    ];
+    for (number, base) in bases.iter().enumerate() {
+        let seed = number as u64;
+        let plan = Plan { interval: 60, until: seed.is_multiple_of(2).then_some(3 * HOUR), step: None };
+        shown_a_part(&medley(seed, 160, 14, 3), 5, base, &plan);
+        shown_a_part(&medley(100 + seed, 240, 5, 40), 20, base, &plan);
+        // Nearly everything free at first, nothing later on.
+        shown_a_part(&medley(200 + seed, 300, 3, 1), 90, base, &plan);
+    }
+}
+
+/// Job ads at random, of users with several accounts each, for several partitions and qualities of service.
+fn ads(seed: u64, jobs: i64) -> Workload {
+    let mut generator = SplitMix64::new(seed);
+    let mut below = |limit: u64| (generator.next_u64() % limit) as i64;
+    let mut time = 0;
+    let mut ad = |id| {
+        time += if below(3) == 0 { below(300) } else { 0 };
+        let group =
+            ["", "AccountingGroup = \"group1.user1\";", "AccountingGroup = \"group2.user3\";"][below(3) as usize];
+        let account = ["", "", "SlurmAccount = \"group1\";", "SlurmAccount = \"other\";"][below(4) as usize];
+        let partition = ["", "", "PartitionName = \"q\";", "PartitionName = \"p,q\";"][below(4) as usize];
+        let quality = ["", "QOS = \"high\";", "QOS = \"unknown\";"][below(3) as usize];
+        let (user, run, cores, memory) = (1 + below(3), 1 + below(900), 1 + below(3), 1 + below(4) * 600);
+        let (own, sites) = (below(11), ["", "Site = \"here\";", "Tags = \"a\";"][below(3) as usize]);
+        let text = format!(
+            "[ClusterId = {id}; Owner = \"user{user}\"; User = \"user{user}@x\"; QDate = {time}; RequestCpus = {cores}; \
+             RequestMemory = {memory}; Requirements = true; RemoteWallClockTime = {run}; JobPrio = {}; UserPriority = {own}; \
+             {group}{account}{partition}{quality}{sites}]",
+            own % 2
+        );
+        ClassAd::parse(text.as_bytes()).unwrap()
+    };
+    let ads = (1..=jobs).map(&mut ad).collect();
+    let run_time = parse_expr(b"RemoteWallClockTime", &ParseOptions::default()).unwrap();
+    let workload = job_ads::read(ads, &run_time, Some(b"x"), &Settings::default());
+    assert_eq!(workload.counts.bad, 0);
+    workload
+}
+
+#[test]
+fn jobs_with_accounts_partitions_and_sites_of_their_own_are_no_others() {
+    let dump = format!("{DUMP}User - 'user1':Fairshare=1:Partition='q'\nUser - 'user2':Fairshare=1\n");
+    let bases = [
+        condor("PRIORITY_HALFLIFE = 3600", &FACTORS),
+        priced(CONF, &dump, "TRESBillingWeights=CPU=1.5,Mem=0.25G"),
+        priced(&format!("{CONF}PriorityWeightQOS=3000\nPriorityWeightPartition=500\n"), &dump, ""),
+        lots("DiracMemoryTags = yes"),
+        lots("Order = greedy"),
+    ];
+    let plan = Plan { interval: 60, until: Some(4 * HOUR), step: None };
+    for (seed, base) in (0..).zip(&bases) {
+        played_both_ways(&ads(seed, 150), 6, base, &plan);
+        played_both_ways(&ads(100 + seed, 200), 40, base, &plan);
+    }
+}
+
+#[test]
+fn whole_queues_of_lots_are_counted_though_few_of_their_jobs_are_shown() {
+    // DIRAC's queues hold 5000 jobs: those of the first user are three, of the second two, and one of the third.
+    let mut trace = String::new();
+    for (user, jobs) in [(1, 10_020), (2, 5_001), (3, 40)] {
+        for id in 0..jobs {
+            let id = user * 100_000 + id;
+            writeln!(trace, "{id} 0 -1 {} -1 -1 -1 1 -1 -1 1 {user} -1 -1 -1 -1 -1 -1", 30 + id % 60).unwrap();
+        }
+    }
+    let plan = Plan { interval: 60, until: Some(360), step: None };
+    for base in [lots(""), lots("Lottery = proportional\nWeighting = proportional")] {
+        shown_a_part(&trace, 12, &base, &plan);
     }
 }
 

@@ -147,6 +147,9 @@ fn check_figure(figure: &Element) -> String {
         marks.into_iter().partition(|text| text.attribute("text-anchor") == "end");
     assert!((3..=7).contains(&upward.len()) && (2..=9).contains(&along.len()), "{title}: marks");
     side_by_side(&along);
+    // A mark ends at its place, and begins beside the name of the axis: that stands on 12, and some of it below.
+    let begins = |mark: &&Element| mark.number("x") - 7.5 * mark.text.chars().count() as f64;
+    assert!(upward.iter().all(|mark| begins(mark) >= 16.0), "{title}: marks over the name of the axis");
     let heights: Vec<f64> = upward.iter().map(|mark| mark.number("y")).collect();
     assert!(heights.windows(2).all(|pair| (pair[0] - pair[1]).abs() >= 12.0), "{title}: {heights:?}");
     // What is drawn stays in the drawing.

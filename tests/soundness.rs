@@ -172,6 +172,98 @@ fn replaced(expr: &Expr, part: &Expr, by: &Expr) -> Expr {
     parsed(&format!("{}{}{}", &source[..outer.start], &source[inner], &source[outer.end..]))
 }
 
+/// Claims about the clauses of an expression are true with some ads; what a claim calls needless can be left out.
+fn claims_hold(text: &str, ads: &[(ClassAd, ClassAd)]) -> Result<(), TestCaseError> {
+    // The text as it is printed: nodes of both trees correspond.
+    let expr = parsed(&parsed(text).to_string());
+    let settings = Settings::default();
+    for claim in claims(&expr, &unknown) {
+        for (my, target) in ads {
+            let scope = Scope::new(my, &settings).with_target(target);
+            let value = scope.eval(&expr.part(claim.clause)).unwrap();
+            match claim.certainty {
+                Certainty::Always(truths) => {
+                    prop_assert_eq!(truth(&value), truths, "{} in {}", expr.part(claim.clause), expr);
+                }
+                Certainty::Never => prop_assert!(!truth(&value).has(Truths::TRUE), "{}", expr),
+                Certainty::Contradicts(other) => {
+                    let other = scope.eval(&expr.part(other)).unwrap();
+                    prop_assert!(!(truth(&value).has(Truths::TRUE) && truth(&other).has(Truths::TRUE)), "{}", expr);
+                }
+                Certainty::Covered(other) => {
+                    let other = scope.eval(&expr.part(other)).unwrap();
+                    prop_assert!(!truth(&other).has(Truths::TRUE) || truth(&value) == Truths::TRUE, "{}", expr);
+                    // It refuses nothing, and lets in nothing.
+                    if matches!(expr.node(), Node::Binary(BinaryOp::And, ..)) {
+                        let shorter = without(&expr, claim.clause).unwrap();
+                        let is_true = |expr: &Expr| meaning(&scope.eval(expr).unwrap()) == Truths::TRUE;
+                        prop_assert_eq!(
+                            is_true(&expr),
+                            is_true(&shorter),
+                            "{} without {}",
+                            expr,
+                            expr.part(claim.clause)
+                        );
+                    }
+                }
+                Certainty::Within(other) => {
+                    let other = scope.eval(&expr.part(other)).unwrap();
+                    prop_assert!(!truth(&value).has(Truths::TRUE) || truth(&other) == Truths::TRUE, "{}", expr);
+                    // It lets in nothing.
+                    if matches!(expr.node(), Node::Binary(BinaryOp::Or, ..)) {
+                        let shorter = without(&expr, claim.clause).unwrap();
+                        let is_true = |expr: &Expr| meaning(&scope.eval(expr).unwrap()) == Truths::TRUE;
+                        prop_assert!(
+                            !is_true(&expr) || is_true(&shorter),
+                            "{} without {}",
+                            expr,
+                            expr.part(claim.clause)
+                        );
+                    }
+                }
+                Certainty::Splice(truths) => prop_assert_eq!(truth(&value), truths),
+                Certainty::Repeats(_) | Certainty::Follows(_) => {
+                    let shorter = without(&expr, claim.clause);
+                    prop_assert!(shorter.is_some());
+                    let shorter = shorter.unwrap();
+                    let (before, after) = (scope.eval(&expr).unwrap(), scope.eval(&shorter).unwrap());
+                    // A chain is a boolean, a single clause may be a number.
+                    if matches!(expr.node(), Node::Binary(BinaryOp::And | BinaryOp::Or, ..)) {
+                        prop_assert_eq!(
+                            meaning(&before),
+                            meaning(&after),
+                            "{} without {} with {} and {}",
+                            expr,
+                            expr.part(claim.clause),
+                            my,
+                            target
+                        );
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Chains of few clauses that are made of one another, so that claims are many.
+fn chains() -> impl Strategy<Value = String> {
+    let literal = prop::sample::select(vec!["1", "3", "5", "true", "\"x\"", "undefined"]);
+    let atom =
+        (prop::sample::select(vec!["a", "b"]), comparison(), literal).prop_map(|(a, op, b)| format!("{a} {op} {b}"));
+    let atom = prop_oneof![6 => atom, 1 => prop::sample::select(vec!["a", "b"]).prop_map(str::to_owned)];
+    let few = prop::collection::vec(atom, 1..4);
+    let picked = prop::collection::vec(0usize..8, 1..4);
+    let outer = prop::sample::select(vec![("||", " && "), ("&&", " || "), ("||", " || "), ("&&", " && ")]);
+    (few, prop::collection::vec(picked, 2..4), outer).prop_map(|(atoms, groups, (outer, inner))| {
+        let group = |picked: &Vec<usize>| {
+            let parts: Vec<&str> = picked.iter().map(|at| atoms[at % atoms.len()].as_str()).collect();
+            format!("({})", parts.join(inner))
+        };
+        groups.iter().map(group).collect::<Vec<_>>().join(&format!(" {outer} "))
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -198,40 +290,15 @@ proptest! {
         prop_assert_eq!(layout(&once, &options, measure).unwrap(), once);
     }
 
-    /// Claims about clauses are true; what a claim calls needless can be left out.
+    /// Claims about clauses are true.
     #[test]
     fn claims_are_true(text in expression(), ads in prop::collection::vec((ad(), ad()), 6)) {
-        // The text as it is printed: nodes of both trees correspond.
-        let expr = parsed(&parsed(&text).to_string());
-        let settings = Settings::default();
-        for claim in claims(&expr, &unknown) {
-            for (my, target) in &ads {
-                let scope = Scope::new(my, &settings).with_target(target);
-                let value = scope.eval(&expr.part(claim.clause)).unwrap();
-                match claim.certainty {
-                    Certainty::Always(truths) => prop_assert_eq!(truth(&value), truths, "{} in {}", expr.part(claim.clause), expr),
-                    Certainty::Never => prop_assert!(!truth(&value).has(Truths::TRUE), "{}", expr),
-                    Certainty::Contradicts(other) => {
-                        let other = scope.eval(&expr.part(other)).unwrap();
-                        prop_assert!(!(truth(&value).has(Truths::TRUE) && truth(&other).has(Truths::TRUE)), "{}", expr);
-                    }
-                    Certainty::Covered(other) => {
-                        let other = scope.eval(&expr.part(other)).unwrap();
-                        prop_assert!(!truth(&other).has(Truths::TRUE) || truth(&value) == Truths::TRUE, "{}", expr);
-                    }
-                    Certainty::Splice(truths) => prop_assert_eq!(truth(&value), truths),
-                    Certainty::Repeats(_) | Certainty::Follows(_) => {
-                        let shorter = without(&expr, claim.clause);
-                        prop_assert!(shorter.is_some());
-                        let shorter = shorter.unwrap();
-                        let (before, after) = (scope.eval(&expr).unwrap(), scope.eval(&shorter).unwrap());
-                        // A chain is a boolean, a single clause may be a number.
-                        if matches!(expr.node(), Node::Binary(BinaryOp::And | BinaryOp::Or, ..)) {
-                            prop_assert_eq!(meaning(&before), meaning(&after), "{} without {} with {} and {}", expr, expr.part(claim.clause), my, target);
-                        }
-                    }
-                }
-            }
-        }
+        claims_hold(&text, &ads)?;
+    }
+
+    /// Also about clauses that have much in common.
+    #[test]
+    fn claims_about_related_clauses_are_true(text in chains(), ads in prop::collection::vec((ad(), ad()), 12)) {
+        claims_hold(&text, &ads)?;
     }
 }

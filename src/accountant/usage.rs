@@ -35,6 +35,19 @@ pub struct SlotInUse<'a> {
     pub suspended: bool,
 }
 
+/// Where the records of submitters are, for [`Accountant::recount_known`].
+#[derive(Debug, Clone, Default)]
+pub struct Known(HashMap<Box<[u8]>, Places>);
+
+/// Where the records are that a match is charged to.
+#[derive(Debug, Clone)]
+struct Places {
+    /// Those of the submitter and of its group.
+    own: [usize; 2],
+    /// Those of its group and of the groups above.
+    groups: Box<[usize]>,
+}
+
 /// Customers by name, in the order in which they were first seen.
 #[derive(Debug, Clone)]
 pub struct Accountant {
@@ -140,6 +153,43 @@ impl Accountant {
                 self.add_match(slot.submitter, slot.weight, now, groups);
             }
         }
+    }
+
+    /// The same for one who recounts often: `known` holds where the records of submitters are, and stays true as long as
+    /// no customer is removed and groups are the same.
+    pub fn recount_known<'a>(
+        &mut self,
+        slots: impl IntoIterator<Item = SlotInUse<'a>>,
+        now: i64,
+        discount_suspended: bool,
+        groups: &dyn GroupOf,
+        known: &mut Known,
+    ) {
+        self.customers.iter_mut().for_each(Customer::reset_use);
+        let late = now.saturating_sub(self.last_update);
+        for slot in slots {
+            if slot.suspended && discount_suspended {
+                continue;
+            }
+            let Some(places) = known.0.get(slot.submitter) else {
+                self.add_match(slot.submitter, slot.weight, now, groups);
+                known.0.insert(slot.submitter.into(), self.places(slot.submitter, groups));
+                continue;
+            };
+            for &at in &places.own {
+                self.customers[at].add(slot.weight, late);
+            }
+            for &at in &places.groups {
+                self.customers[at].add_hierarchical(slot.weight);
+            }
+        }
+    }
+
+    /// Where the records are that a match of a submitter is charged to.
+    fn places(&mut self, submitter: &[u8], groups: &dyn GroupOf) -> Places {
+        let group = groups.group_of(submitter);
+        let own = [self.entry(submitter), self.entry(group)];
+        Places { own, groups: prefixes(group).map(|end| self.entry(&group[..end])).collect() }
     }
 
     /// Charges a match of a slot of this weight to a submitter, its group, and the groups above.
@@ -320,6 +370,25 @@ mod tests {
         assert_eq!(accountant.get(b"a").unwrap().hierarchical_resources, 2.0);
         accountant.recount(slots, 0, false, &Dotted);
         assert_eq!(accountant.usage(b"a.b.eve@x"), 6.0);
+    }
+
+    #[test]
+    fn recounting_with_known_places_is_recounting() {
+        let (mut one, mut other, mut known) = (accountant(""), accountant(""), Known::default());
+        for now in [0, 60, 75, 300] {
+            let slot = |submitter, weight, suspended| {
+                let account = Account::Submitter;
+                SlotInUse { submitter, account, weight, suspended }
+            };
+            let slots = [slot(&b"a.b.eve@x"[..], 2.5 + now as f64, false), slot(b"bob@x", 1.0, now == 60)];
+            let slots = &slots[..if now == 75 { 1 } else { 2 }];
+            for accountant in [&mut one, &mut other] {
+                accountant.update_priorities(now, 500.0);
+            }
+            one.recount(slots.iter().copied(), now + 3, true, &Dotted);
+            other.recount_known(slots.iter().copied(), now + 3, true, &Dotted, &mut known);
+            assert!(one.iter().eq(other.iter()), "at {now}");
+        }
     }
 
     #[test]

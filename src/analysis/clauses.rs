@@ -22,8 +22,10 @@ pub enum Certainty {
     Repeats(NodeId),
     /// It changes nothing beside the other clause.
     Follows(NodeId),
-    /// An alternative in it holds wherever the earlier clause does: it is true there.
+    /// It is true wherever the other clause is, beside which it stands with `&&`.
     Covered(NodeId),
+    /// It is true only where the other clause is, beside which it stands with `||`: behind it, or just before it.
+    Within(NodeId),
     /// A constant among conditions decides them all: `true || …`.
     Splice(Truths),
 }
@@ -43,6 +45,10 @@ const REFERENCES: usize = 48;
 const PAIRS: usize = 5000;
 /// Claims about one expression.
 const MOST: usize = 50;
+/// Alternatives, or conditions, of two clauses that are compared one by one.
+const ALTERNATIVES: usize = 8;
+/// Pairs of clauses of one expression that are compared so.
+const COMPARED: usize = 1000;
 /// Clauses that are looked at.
 const STEPS: usize = 2000;
 
@@ -61,7 +67,7 @@ const STEPS: usize = 2000;
 pub fn claims(expr: &Expr, base: Base<'_>) -> Vec<Claim> {
     let tree = expr.to_tree();
     let root = tree.root();
-    let mut finder = Finder { analysis: Analysis::new(&tree, base), found: Vec::new() };
+    let mut finder = Finder { analysis: Analysis::new(&tree, base), found: Vec::new(), compared: 0 };
     finder.condition(root);
     finder.analysis.renew();
     let truths = finder.analysis.truths(root);
@@ -83,7 +89,8 @@ pub fn claims(expr: &Expr, base: Base<'_>) -> Vec<Claim> {
             Certainty::Contradicts(other)
             | Certainty::Repeats(other)
             | Certainty::Follows(other)
-            | Certainty::Covered(other) => *other += first,
+            | Certainty::Covered(other)
+            | Certainty::Within(other) => *other += first,
             Certainty::Always(_) | Certainty::Never | Certainty::Splice(_) => {}
         }
     }
@@ -102,6 +109,8 @@ pub fn is_value(tree: &Tree, id: NodeId) -> bool {
 struct Finder<'a> {
     analysis: Analysis<'a>,
     found: Vec<Claim>,
+    /// Pairs of clauses compared one by one.
+    compared: usize,
 }
 
 impl Finder<'_> {
@@ -216,6 +225,12 @@ impl Finder<'_> {
             self.tell(later, Certainty::Repeats(earlier));
             return Some(later);
         }
+        self.beside(op, (earlier, later), adjacent).or_else(|| self.needless(op, (earlier, later), adjacent))
+    }
+
+    /// Compares two clauses by what one can be where the other one is something.
+    fn beside(&mut self, op: BinaryOp, (earlier, later): (NodeId, NodeId), adjacent: bool) -> Option<NodeId> {
+        let tree = self.analysis.tree();
         let going = if op == BinaryOp::And { Truths::TRUE } else { Truths::FALSE };
         let alone = self.analysis.truths(earlier).has(going) && self.analysis.truths(later).has(going);
         if !alone {
@@ -265,6 +280,98 @@ impl Finder<'_> {
             return Some(earlier);
         }
         None
+    }
+
+    /// Two clauses of which one decides nothing, though without it an error might be missed.
+    fn needless(&mut self, op: BinaryOp, (earlier, later): (NodeId, NodeId), adjacent: bool) -> Option<NodeId> {
+        let tree = self.analysis.tree();
+        self.compared += 1;
+        let possible = |id: NodeId| self.analysis.truths(id).has(Truths::TRUE);
+        if self.compared > COMPARED || impure(tree, earlier) || !possible(earlier) || !possible(later) {
+            return None;
+        }
+        let (clause, certainty) = if op == BinaryOp::And {
+            if self.any_implies(earlier, later) {
+                (later, Certainty::Covered(earlier))
+            } else if self.is_weaker_equality(earlier, later) {
+                (earlier, Certainty::Covered(later))
+            } else {
+                return None;
+            }
+        } else if self.implies_all(later, earlier) {
+            (later, Certainty::Within(earlier))
+        } else if adjacent && self.implies_all(earlier, later) {
+            (earlier, Certainty::Within(later))
+        } else {
+            return None;
+        };
+        self.tell(clause, certainty);
+        Some(clause)
+    }
+
+    /// Whether all conditions of `then` are true where all of `given` are: each is one of those, or follows from them.
+    fn implies_all(&self, given: NodeId, then: NodeId) -> bool {
+        let tree = self.analysis.tree();
+        let facts = self.analysis.where_it_is(given, Truths::TRUE, &Facts::default());
+        // It is never true, which is told elsewhere.
+        let Some(facts) = facts else { return false };
+        let (have, need) = (flattened(tree, BinaryOp::And, given), flattened(tree, BinaryOp::And, then));
+        if have.len() > ALTERNATIVES || need.len() > ALTERNATIVES {
+            return false;
+        }
+        need.into_iter().all(|clause| {
+            have.iter().any(|known| same(tree, *known, clause))
+                || self.analysis.values_where(clause, &facts).truths() == Truths::TRUE
+        })
+    }
+
+    /// Whether some alternative of `then` is true where one of `given` is, and none before it is an error there.
+    fn any_implies(&self, given: NodeId, then: NodeId) -> bool {
+        let tree = self.analysis.tree();
+        let (have, need) = (flattened(tree, BinaryOp::Or, given), flattened(tree, BinaryOp::Or, then));
+        if need.len() < 2 || have.len() > ALTERNATIVES || need.len() > ALTERNATIVES {
+            return false;
+        }
+        let nothing = Facts::default();
+        let where_it_is = |id: NodeId, truths: Truths| self.analysis.where_it_is(id, truths, &nothing);
+        // The first one that is true: those before it are false or undefined.
+        (0..have.len()).all(|first| {
+            let Some(facts) = where_it_is(have[first], Truths::TRUE) else { return true };
+            let before: Vec<[Option<Facts>; 2]> = have[..first]
+                .iter()
+                .map(|id| [where_it_is(*id, Truths::FALSE), where_it_is(*id, Truths::UNDEFINED)])
+                .collect();
+            for clause in &need {
+                let truths = self.analysis.values_where(*clause, &facts).truths();
+                if truths == Truths::TRUE || same(tree, have[first], *clause) {
+                    return true;
+                }
+                let fails = |[one, two]: &[Option<Facts>; 2]| {
+                    let of = |facts: &Facts| self.analysis.values_where(*clause, facts).truths();
+                    [one, two].into_iter().flatten().any(|facts| of(facts).has(Truths::ERROR))
+                };
+                let goes_on = !truths.has(Truths::ERROR)
+                    || have[..first].iter().any(|known| same(tree, *known, *clause))
+                    || before.iter().any(|both| !fails(both));
+                if !goes_on {
+                    return false;
+                }
+            }
+            false
+        })
+    }
+
+    /// Whether `a == x` stands before `a =?= x`: it is true wherever that is. Of other clauses that follow from a later one
+    /// nothing is said: they may guard what stands between them.
+    fn is_weaker_equality(&self, earlier: NodeId, later: NodeId) -> bool {
+        let tree = self.analysis.tree();
+        let operator = |id: NodeId| match *tree.node(tree.bare(id)) {
+            Node::Binary(op, ..) => Some(op),
+            _ => None,
+        };
+        operator(earlier) == Some(BinaryOp::Equal)
+            && operator(later) == Some(BinaryOp::Is)
+            && self.implies_all(later, earlier)
     }
 
     /// Whether a clause `a || b` has an alternative that follows from another clause, whatever the other ones are.
@@ -360,6 +467,7 @@ mod tests {
                 Certainty::Repeats(other) => format!("{about}: repeats {}", shown(other)),
                 Certainty::Follows(other) => format!("{about}: follows from {}", shown(other)),
                 Certainty::Covered(other) => format!("{about}: covered by {}", shown(other)),
+                Certainty::Within(other) => format!("{about}: within {}", shown(other)),
                 Certainty::Splice(_) => format!("{about}: splice"),
             }
         };
@@ -406,6 +514,62 @@ mod tests {
         // An error of `f` is seen first, and a guard is no alternative.
         assert_eq!(found("c >= 4 && (f || c >= 2)"), Vec::<String>::new());
         assert_eq!(found("c >= 4 && (c >= 5 || f)"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn alternatives_that_let_in_nothing_more_are_found() {
+        assert_eq!(found("A == \"a\" || (A == \"a\" && X > 3)"), ["(A == \"a\" && X > 3): within A == \"a\""]);
+        assert_eq!(found("X > 3 || (X > 5 && Y > 2)"), ["(X > 5 && Y > 2): within X > 3"]);
+        assert_eq!(found("(A && B) || (B && A)"), ["(B && A): within (A && B)"]);
+        assert_eq!(
+            found("regexp(\"x\", A) || q || (B && regexp(\"x\", A))"),
+            ["(B && regexp(\"x\",A)): within regexp(\"x\",A)"]
+        );
+        // Just before the other one; with a third between them, an error of that decides.
+        assert_eq!(found("(X > 5 && Y > 2) || X > 3"), ["(X > 5 && Y > 2): within X > 3"]);
+        assert_eq!(found("(X > 5 && Y > 2) || q || X > 3"), Vec::<String>::new());
+        for text in [
+            "X > 5 || (X > 3 && Y > 2)",
+            "(A && B) || (B && C)",
+            "(A && random(9) > 3) || (random(9) > 3 && A)",
+            "A == \"a\" || (A == \"b\" && X > 3)",
+            "A =?= true || (A == true && X > 3)",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn conditions_with_an_alternative_more_are_found() {
+        assert_eq!(
+            found("(X>3 || Y==1) && (X>3 || Y==1 || Z)"),
+            ["(X > 3 || Y == 1 || Z): covered by (X > 3 || Y == 1)"]
+        );
+        assert_eq!(
+            found("(X>5 || Y==1) && q && (X>3 || Y==1 || Z)"),
+            ["(X > 3 || Y == 1 || Z): covered by (X > 5 || Y == 1)"]
+        );
+        for text in [
+            // Where `Y` is 1 and `X` a text, the first clause is an error or not, and the second one is.
+            "(Y == 1 || X > 3) && (X > 3 || Y == 1 || Z)",
+            "(A || B) && (B || A)",
+            "(X>3 || Y==1) && (Z || X>3 || Y==1)",
+            "(X>3 || Y==1) && (X>5 || Y==1 || Z)",
+            "(X>3 || Y==1 || Z) && (X>3 || Y==1)",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_weaker_of_two_equalities_is_found() {
+        // 1 == true is true, 1 =?= true is false; a text == true is an error.
+        assert_eq!(found("F == true && F =?= true"), ["F == true: covered by F is true"]);
+        assert_eq!(found("F == true && q && F =?= true"), ["F == true: covered by F is true"]);
+        assert_eq!(found("F == true || F =?= true"), ["F is true: within F == true"]);
+        assert_eq!(found("F =?= true && F == true"), ["F == true: follows from F is true"]);
+        assert_eq!(found("F == 1 && F =?= true"), ["F == 1: covered by F is true"]);
+        assert_eq!(found("F =!= undefined && F =?= true"), Vec::<String>::new());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use clap::ValueEnum;
 
 use crate::cli::Failure;
 use crate::cli::input::Notes;
+use crate::cli::policy::first_given;
 use crate::cli::settings::contents;
 use crate::config::check::Diagnostic;
 use crate::config::dirac::{Lottery, Order, PolicyOptions, Profile, Weighting};
@@ -81,8 +82,8 @@ enum OrderName {
 impl CsFiles {
     /// The flag of the first of them that is given.
     pub(super) fn given(&self) -> Option<&'static str> {
-        let flags = [("--cs", !self.files.is_empty()), ("--vo", self.vo.is_some()), ("--setup", self.setup.is_some())];
-        flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
+        let files = ("--cs", !self.files.is_empty());
+        first_given(&[files, ("--vo", self.vo.is_some()), ("--setup", self.setup.is_some())])
     }
 
     /// Reads the files, or the one in the pool's directory; without any the defaults of DIRAC hold.
@@ -111,13 +112,12 @@ fn refused(error: ConfigError, files: Vec<(String, Vec<u8>)>) -> Failure {
 impl Choices {
     /// The flag of the first of them that is given.
     pub(super) fn given(&self) -> Option<&'static str> {
-        let flags = [
+        first_given(&[
             ("--weighting", self.weighting.is_some()),
             ("--profile", self.profile.is_some()),
             ("--lottery", self.lottery.is_some()),
             ("--order", self.order.is_some()),
-        ];
-        flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
+        ])
     }
 
     /// The options of a configuration with what was chosen instead.

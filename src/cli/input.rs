@@ -243,9 +243,15 @@ impl Notes {
 
     /// Remembers something odd that stops nothing, with its place.
     ///
-    /// What was said of the same place before is said once.
+    /// What was said of the same place before is said once. Of a text from a file nothing reaches the terminal that it would
+    /// take for a command.
     pub(crate) fn warn(&mut self, warning: String) {
-        self.warnings.insert(warning);
+        let is_command = |letter: char| letter.is_control() && letter != '\n';
+        self.warnings.insert(if warning.contains(is_command) {
+            warning.replace(is_command, "\u{fffd}")
+        } else {
+            warning
+        });
     }
 
     /// Whether anything was wrong.

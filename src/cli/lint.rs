@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 
-use crate::analysis::evaluate::unknown;
 use crate::cli::input::{self, unreadable};
 use crate::cli::settings::{contents, of_files};
 use crate::cli::{Failure, Streams, columns, complain, page, written};
@@ -272,8 +271,7 @@ fn of_file(path: &Path, kind: Kind, universe: &Arc<Universe>) -> Result<Vec<Alar
 
 fn of_expression(name: &str, text: &[u8]) -> Vec<Alarm> {
     let role = Role { condition: true, ..Role::default() };
-    let question =
-        Question { text, quoting: Quoting::New, role, defined: &|_| false, base: &unknown, universe: None, made: &[] };
+    let question = Question::of(text, Quoting::New, role);
     let alarm = |found: expression::Found| Alarm {
         code: found.code,
         edit: found

@@ -322,8 +322,8 @@ pub(super) fn snapshot_but_settings(
 const NAMED: usize = 1000;
 
 /// A file of a pool: the one that is given, or that of the directory.
-fn file(arguments: &PoolFiles, given: &Option<PathBuf>, name: &str) -> Option<PathBuf> {
-    given.clone().or_else(|| arguments.pool.as_ref().map(|pool| pool.join(name)))
+fn file(arguments: &PoolFiles, given: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
+    given.cloned().or_else(|| arguments.pool.as_ref().map(|pool| pool.join(name)))
 }
 
 /// How a pool is read.
@@ -362,7 +362,7 @@ fn read(
         ))
         .help("give single files with --slots FILE and --jobs FILE"));
     }
-    let file = |given: &Option<PathBuf>, name: &str| file(arguments, given, name);
+    let file = |given: &Option<PathBuf>, name: &str| file(arguments, given.as_ref(), name);
     // What was asked for must be there; what is only looked for may be missing.
     let optional = |given: &Option<PathBuf>, name: &str| {
         file(given, name).filter(|path| given.is_some() || path.exists() || path.as_os_str() == "-")

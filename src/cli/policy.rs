@@ -34,6 +34,11 @@ pub(super) fn warn_of_dynamic_quotas(config: &Config, notes: &mut Notes) {
     }
 }
 
+/// The first of some flags that is given.
+pub(super) fn first_given(flags: &[(&'static str, bool)]) -> Option<&'static str> {
+    flags.iter().find_map(|&(flag, given)| given.then_some(flag))
+}
+
 /// The choice of a policy.
 #[derive(clap::Args, Debug)]
 pub(super) struct PolicyArguments {

@@ -8,7 +8,7 @@ use crate::ad::ClassAd;
 use crate::cli::Failure;
 use crate::cli::input::Notes;
 use crate::cli::negotiate::refused;
-use crate::cli::policy::warn_of_dynamic_quotas;
+use crate::cli::policy::{first_given, warn_of_dynamic_quotas};
 use crate::cli::settings::{Disk, contents};
 use crate::config::slurm::{Associations, SlurmConf, read_qos, read_usage};
 use crate::config::{Config, ConfigError, ConfigWarning};
@@ -73,7 +73,7 @@ pub(super) struct Stand<'a> {
 impl SlurmArguments {
     /// The flag of the first of them that is given.
     pub(super) fn given(&self) -> Option<&'static str> {
-        let flags = [
+        first_given(&[
             ("--slurm-conf", self.slurm_conf.is_some()),
             ("--associations", self.associations.is_some()),
             ("--usage", self.usage.is_some()),
@@ -81,8 +81,7 @@ impl SlurmArguments {
             ("--linear", self.linear),
             ("--ties", self.ties.is_some()),
             ("--decay", self.decay.is_some()),
-        ];
-        flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
+        ])
     }
 
     /// Reads the files of a pool.

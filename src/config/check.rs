@@ -68,7 +68,7 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
     let groups = Settings::new(config).list("GROUP_NAMES").unwrap_or_default();
     let groups_known = !groups.iter().any(|name| is_open(name));
     let groups: BTreeSet<Vec<u8>> = groups.iter().map(|name| name.to_ascii_uppercase()).collect();
-    let mut checker = Checker { config, referenced, groups, groups_known, found: Vec::new(), work: 0 };
+    let mut checker = Checker { config, referenced, groups, groups_known, mentioned: None, found: Vec::new(), work: 0 };
     let names: Vec<&[u8]> = config.names().collect();
     for name in names {
         checker.name(name);
@@ -123,6 +123,8 @@ struct Checker<'c> {
     groups: BTreeSet<Vec<u8>>,
     /// Whether all of them are known.
     groups_known: bool,
+    /// The words of all values, once they are asked for.
+    mentioned: Option<BTreeSet<Vec<u8>>>,
     found: Vec<Diagnostic>,
     /// Bytes looked at.
     work: usize,
@@ -238,16 +240,42 @@ impl Checker<'_> {
             return;
         }
         let family = FAMILY.iter().any(|prefix| upper.starts_with(prefix.as_bytes()));
-        let allowed = if family { near::allowance(name) } else { near::allowance(name).min(2) };
-        let known = knob::all().filter(|knob| !knob.is_family() && knob.now.is_none());
-        let known = known.filter(|knob| family || knob.name.len() >= 8).map(|knob| knob.name);
-        let nearest = near::closest_within(allowed, name, known);
+        let nearest = self.nearest(name, family, definition);
         if nearest.is_none() && !family {
             return;
         }
-        let message = format!("`{}` is not a knob of the negotiator", shown(name));
+        let whose = if family { " of the negotiator" } else { "" };
+        let message = format!("`{}` is not a knob{whose}", shown(name));
         let help = nearest.map(|known| format!("did you mean `{known}`"));
         self.warn_name("unknown-knob", message, definition, help);
+    }
+
+    /// The knob that a name may have meant.
+    fn nearest(&mut self, name: &[u8], family: bool, definition: &Definition<'_>) -> Option<String> {
+        let allowed = if family { near::allowance(name) } else { near::allowance(name).min(2) };
+        let known = knob::all().filter(|knob| !knob.is_family() && knob.now.is_none());
+        let known = known.filter(|knob| family || knob.name.len() >= 8).map(|knob| knob.name);
+        if let Some(known) = near::closest_within(allowed, name, known) {
+            return Some(known.to_owned());
+        }
+        // Those of other daemons, of types of slots, and limits: a name is no mistake where another value mentions it.
+        let meant = names::of_slot_type(name)
+            .or_else(|| names::of_limit(name, definition.raw))
+            .or_else(|| names::of_table(name))
+            .filter(|_| !family)?;
+        (!self.mentioned().contains(&name.to_ascii_uppercase())).then_some(meant)
+    }
+
+    /// The words of all values, upper case.
+    fn mentioned(&mut self) -> &BTreeSet<Vec<u8>> {
+        let config = self.config;
+        self.mentioned.get_or_insert_with(|| {
+            let words = |raw: &[u8]| {
+                let words = raw.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
+                words.filter(|word| (4..=100).contains(&word.len())).map(<[u8]>::to_ascii_uppercase).collect::<Vec<_>>()
+            };
+            config.assignments().flat_map(|(_, raw, _)| words(raw)).collect()
+        })
     }
 
     fn value(&mut self, knob: &Knob, name: &[u8], text: &[u8], definition: &Definition<'_>) {
@@ -415,7 +443,7 @@ mod tests {
         );
         assert_eq!(
             found("PRIORTY_HALFLIFE = 5"),
-            ["warning 1:1+16 `PRIORTY_HALFLIFE` is not a knob of the negotiator [did you mean `PRIORITY_HALFLIFE`]"]
+            ["warning 1:1+16 `PRIORTY_HALFLIFE` is not a knob [did you mean `PRIORITY_HALFLIFE`]"]
         );
         assert_eq!(
             found("NEGOTIATOR_FROBNICATE = 5"),
@@ -515,6 +543,34 @@ mod tests {
         assert_eq!(found("SCHEDD.PRIORITY_HALFLIFE = 0"), [""; 0]);
         assert_eq!(found("NEGOTIATOR.PRIORITY_HALFLIFE = 0").len(), 1);
         assert_eq!(found("LARGE.X_LIMIT = 5"), [""; 0]);
+    }
+
+    #[test]
+    fn slips_in_the_knobs_of_other_daemons_are_told() {
+        for (text, meant) in [
+            ("MAX_JOBS_RUNING = 5", "MAX_JOBS_RUNNING"),
+            ("SLOT_TYPE_1_PARTITONABLE = true", "SLOT_TYPE_1_PARTITIONABLE"),
+            ("SLOT_TYPE_12_STRAT = true", "SLOT_TYPE_12_START"),
+            ("ALOW_WRITE = *", "ALLOW_WRITE"),
+            ("STARTT = true", "START"),
+            ("XSW_LIMT = 5", "XSW_LIMIT"),
+        ] {
+            let name = &text[..text.find(' ').unwrap()];
+            let told = format!("warning 1:1+{} `{name}` is not a knob [did you mean `{meant}`]", name.len());
+            assert_eq!(found(text), [told], "{text}");
+        }
+        for text in [
+            "STARTT = true\nSTART = $(STARTT)",
+            "STARTD_ATTRS = Startt\nSTARTT = true",
+            "SLOT_TYPE_1_PARTITIONABLE = true\nSLOT_TYPE_1 = 100%\nSLOT_TYPE_1_START = true",
+            "SLOT_TYPE_1_Site = \"x\"\nSLOT_TYPE_1_CONSUMPTION_GPUS = 1",
+            "START2 = true",
+            "POOL = x",
+            "SITE_LIMITER = x > 5",
+            "MY_SUBLIME = 5",
+        ] {
+            assert_eq!(found(text), [""; 0], "{text}");
+        }
     }
 
     #[test]

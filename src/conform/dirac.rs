@@ -315,6 +315,7 @@ fn queues(input: &Json) -> Result<Vec<TaskQueue>, String> {
             id: whole(queue, "id")?,
             requirements: as_given(queue)?,
             jobs: list(queue, "jobs")?.iter().map(queued).collect::<Result<_, String>>()?,
+            unlisted: 0,
         })
     };
     list(input, "queues")?.iter().map(queue).collect()

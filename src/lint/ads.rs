@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 
 use super::expression::{Found, Question, Role, is_unit, parsed, unparsed};
 use super::knobs::RELEASE;
+use super::rules::unquoted_text;
 use super::universe::Universe;
 use super::{Alarm, Edit, Excerpt};
 use crate::ad::ClassAd;
@@ -98,8 +99,9 @@ struct Line {
     expr: Option<Expr>,
     text: Vec<u8>,
     number: u64,
-    /// Column and offset of the value.
-    column: u64,
+    /// What stands on the line before the value.
+    before: Vec<u8>,
+    /// The offset of the value.
     offset: usize,
     quoting: Quoting,
     faults: Vec<Found>,
@@ -113,8 +115,8 @@ struct Known {
     verdicts: HashMap<Vec<bool>, Vec<usize>>,
     /// What was found of its Requirements, by the values of the names.
     satisfied: HashMap<Vec<u8>, Vec<usize>>,
-    /// The alarms it gave.
-    given: Vec<usize>,
+    /// The alarms it gave, with what was found in the text.
+    given: Vec<(usize, Found)>,
 }
 
 /// Collects alarms; the same text is looked at once for all ads in which it can mean the same.
@@ -162,6 +164,7 @@ impl AdLinter {
                 let universe = self.universe.as_deref();
                 let question = Question { defined: &defined, universe, ..Question::of(&line.text, quoting, role) };
                 found.extend(parsed(&question, expr));
+                found.extend(unquoted_text(line.name, &line.text, expr, &defined));
             }
             let given = self.give(file, line, found, &mut known.given);
             known.verdicts.insert(has, given.clone());
@@ -189,11 +192,10 @@ impl AdLinter {
     }
 
     /// Keeps what was found in an expression, and counts what was found in the same expression of another ad.
-    fn give(&mut self, file: &Arc<str>, line: &Line, found: Vec<Found>, given: &mut Vec<usize>) -> Vec<usize> {
+    fn give(&mut self, file: &Arc<str>, line: &Line, found: Vec<Found>, given: &mut Vec<(usize, Found)>) -> Vec<usize> {
         let mut now = Vec::with_capacity(found.len());
         for found in found {
-            let same = |at: &&usize| self.alarms[**at].code == found.code && self.alarms[**at].finding == found.finding;
-            if let Some(at) = given.iter().find(same) {
+            if let Some((at, _)) = given.iter().find(|(_, known)| *known == found) {
                 self.alarms[*at].repeated += 1;
                 now.push(*at);
                 continue;
@@ -206,17 +208,13 @@ impl AdLinter {
                     let range = fix.span.range();
                     Edit { range: line.offset + range.start..line.offset + range.end, text: fix.text.clone() }
                 });
-            given.push(self.alarms.len());
+            given.push((self.alarms.len(), found.clone()));
             now.push(self.alarms.len());
+            let text = [line.before.as_slice(), &line.text].concat();
             self.alarms.push(Alarm {
                 code: found.code,
-                finding: found.finding,
-                excerpt: Excerpt {
-                    file: Arc::clone(file),
-                    line: line.number,
-                    column: line.column,
-                    text: line.text.clone(),
-                },
+                finding: found.finding.shifted(line.before.len()),
+                excerpt: Excerpt { file: Arc::clone(file), line: line.number, column: 1, text },
                 subject: Some(line.name.display().into_owned()),
                 repeated: 0,
                 edit,
@@ -236,8 +234,8 @@ impl AdLinter {
             // Parsed again, for the places in its text.
             let options = ParseOptions { places: true, ..ParseOptions::default() };
             let expr = parse_expr(&text, &options).ok();
-            let (number, column, offset, quoting) = (0, 1, usize::MAX, Quoting::New);
-            let mut line = Line { name, expr, text, number, column, offset, quoting, faults: Vec::new() };
+            let (number, before, offset, quoting) = (0, Vec::new(), usize::MAX, Quoting::New);
+            let mut line = Line { name, expr, text, number, before, offset, quoting, faults: Vec::new() };
             self.expression(file, ad, &mut line);
         }
     }
@@ -249,9 +247,9 @@ impl AdLinter {
             if let Err(error) = parse_expr(text, &options) {
                 let fault = unparsed(text, &error, &options);
                 let (name, quoting) = (Name::new("ad"), Quoting::New);
-                let (number, column, offset, faults) = (1, 1, usize::MAX, vec![fault]);
+                let (number, before, offset, faults) = (1, Vec::new(), usize::MAX, vec![fault]);
                 let text = text.to_vec();
-                let mut line = Line { name, expr: None, text, number, column, offset, quoting, faults };
+                let mut line = Line { name, expr: None, text, number, before, offset, quoting, faults };
                 self.expression(file, &ClassAd::new(), &mut line);
             }
             return;
@@ -266,10 +264,10 @@ impl AdLinter {
             let before = &text[..range.start];
             let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
             let number = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
-            let column = (range.start - start) as u64 + 1;
+            let before = before[start..].to_vec();
             let (offset, quoting, faults) = (usize::MAX, Quoting::New, Vec::new());
             let (expr, text) = (parse_expr(part, &options).ok(), part.to_vec());
-            let mut line = Line { name, expr, text, number, column, offset, quoting, faults };
+            let mut line = Line { name, expr, text, number, before, offset, quoting, faults };
             self.expression(file, &ad, &mut line);
         }
     }
@@ -326,7 +324,7 @@ fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut Clas
             expr: None,
             text: line.to_vec(),
             number,
-            column: 1,
+            before: Vec::new(),
             offset: start,
             quoting: Quoting::Old,
             faults: vec![fault],
@@ -341,7 +339,7 @@ fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut Clas
         expr,
         text: text.to_vec(),
         number,
-        column: value as u64 + 1,
+        before: line[..value].to_vec(),
         offset: start + value,
         quoting: Quoting::Old,
         faults,
@@ -448,6 +446,38 @@ mod tests {
         assert_eq!(found("A = 1 +\n\nB = x = 5"), ["syntax 1:8 +0", "assignment 3:7 +0"]);
         assert_eq!(found("A = \"x\" junk"), ["ignored-text 1:9 +0"]);
         assert_eq!(found("A = $(X)"), ["leftover-macro 1:5 +0"]);
+    }
+
+    #[test]
+    fn units_are_units_also_behind_a_blank() {
+        assert_eq!(found("RequestMemory = 2 GB\nCpus = 1"), ["size-suffix 1:19 +0"]);
+        assert_eq!(found("RequestMemory = 2 GiB"), ["size-suffix 1:19 +0"]);
+        assert_eq!(found("RequestMemory = 2 b\n\nCpus = 2 Gx"), ["ignored-text 1:19 +0", "ignored-text 3:10 +0"]);
+    }
+
+    #[test]
+    fn texts_without_quotes_are_told() {
+        assert_eq!(found("AccountingGroup = physics"), ["unquoted-word 1:19 +0"]);
+        for text in
+            ["AccountingGroup = physics\nphysics = \"p\"", "AcctGroupUser = Owner", "AccountingGroup = \"physics\""]
+        {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_line_is_shown_as_it_stands_in_the_file() {
+        let mut linter = AdLinter::default();
+        linter.long(&Arc::from("f"), b"Cpus = 1\n  Requirements = x > 1 && x > 1\n\nRequirements=x > 1 && x > 1\n");
+        let alarms = linter.finish();
+        assert_eq!(alarms.len(), 1);
+        assert_eq!(alarms[0].excerpt.text, b"  Requirements = x > 1 && x > 1");
+        assert_eq!((alarms[0].place().0.line, alarms[0].place().0.column, alarms[0].repeated), (2, 27, 1));
+        let mut linter = AdLinter::default();
+        linter.written(&Arc::from("f"), b"[ Cpus = 1;\n  Start = x > 1 && x > 1 ]");
+        let alarms = linter.finish();
+        assert_eq!(alarms[0].excerpt.text, b"  Start = x > 1 && x > 1");
+        assert_eq!((alarms[0].place().0.line, alarms[0].place().0.column), (2, 20));
     }
 
     #[test]

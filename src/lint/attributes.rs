@@ -162,9 +162,102 @@ const COMING_AND_GOING: &[&str] = &[
     "submitteruserprio",
 ];
 
+/// Attributes that are texts wherever they are.
+const TEXTS: &[&str] = &[
+    "accountinggroup",
+    "acctgroup",
+    "acctgroupuser",
+    "activity",
+    "arch",
+    "checkpointplatform",
+    "clientmachine",
+    "cmd",
+    "condorplatform",
+    "condorversion",
+    "filesystemdomain",
+    "globaljobid",
+    "iwd",
+    "jobbatchname",
+    "lastclaimedby",
+    "lastremotehost",
+    "machine",
+    "mytype",
+    "name",
+    "ntdomain",
+    "opsys",
+    "opsysandver",
+    "opsyslegacy",
+    "opsyslongname",
+    "opsysname",
+    "opsysshortname",
+    "osuser",
+    "owner",
+    "preemptingaccountinggroup",
+    "preemptingowner",
+    "preemptinguser",
+    "remotegroup",
+    "remotehost",
+    "remotenegotiatinggroup",
+    "remoteowner",
+    "remotescheddname",
+    "remoteuser",
+    "scheddname",
+    "slottype",
+    "startdname",
+    "state",
+    "submittergroup",
+    "submitternegotiatinggroup",
+    "submitteruser",
+    "targettype",
+    "uiddomain",
+    "user",
+    "utsnamemachine",
+    "utsnamenodename",
+    "utsnamerelease",
+    "utsnamesysname",
+    "x509userproxyemail",
+    "x509userproxyfirstfqan",
+    "x509userproxysubject",
+    "x509userproxyvoname",
+];
+
+/// Attributes that jobs have and slots have not, unless the configuration copies them.
+const OF_JOBS: &[&str] = &[
+    "acctgroup",
+    "acctgroupuser",
+    "args",
+    "arguments",
+    "clusterid",
+    "cmd",
+    "iwd",
+    "jobprio",
+    "jobstatus",
+    "jobuniverse",
+    "niceuser",
+    "numjobstarts",
+    "owner",
+    "procid",
+    "qdate",
+    "requestcpus",
+    "requestdisk",
+    "requestgpus",
+    "requestmemory",
+    "user",
+];
+
+/// Whether an attribute (lower case) is a text wherever it is.
+pub(super) fn is_text(name: &[u8]) -> bool {
+    listed(TEXTS, name)
+}
+
+/// Whether an attribute (lower case) is one of jobs that slots have not by themselves.
+pub(super) fn is_of_jobs(name: &[u8]) -> bool {
+    listed(OF_JOBS, name)
+}
+
 /// Whether an attribute (lower case) is one that HTCondor knows, whatever the ads have.
 pub(super) fn is_known(name: &[u8]) -> bool {
-    [ALWAYS, PER_JOB, OF_GROUP, COMING_AND_GOING].iter().any(|list| listed(list, name))
+    [ALWAYS, PER_JOB, OF_GROUP, COMING_AND_GOING, TEXTS, OF_JOBS].iter().any(|list| listed(list, name))
         || NAMED.iter().any(|(attribute, _)| attribute.as_bytes() == name)
 }
 

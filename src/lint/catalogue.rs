@@ -42,6 +42,7 @@ pub const CHECKS: &[Check] = &[
     warning("conflicting-knobs", "knobs that do not go together"),
     warning("unseen-attribute", "an attribute that the knob's expression can never see"),
     warning("per-job-attribute", "an attribute that makes every job an autocluster of its own"),
+    warning("unknown-command", "a name in a submit file that is no command, but looks like one"),
     // Conditions.
     warning(
         "undefined-means-no",

@@ -1,13 +1,16 @@
 //! Configurations: what [`crate::config::check`] finds, the expressions of policies, and knobs that do not go together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::attributes::OF_GROUP;
+use super::attributes::{OF_GROUP, is_known, is_of_jobs};
 use super::expression::{Found, Question, Role, lint as lint_expression, quoted};
-use super::knobs::{ADVERTISED, advertised, bare, requirements_of_transform, role, sees_one_ad};
+use super::knobs::{
+    SLOT_WEIGHT, advertised, bare, copied, has_cron, of_transforms, requirements_of_transform, role, sees_one_ad,
+};
 use super::placing::Standing;
 use super::universe::Universe;
 use super::{Alarm, Edit, Excerpt, LineStarts, unknowns};
@@ -18,6 +21,7 @@ use crate::config::knob;
 use crate::config::setting::Settings;
 use crate::config::{Config, ConfigError, Definition, Place, Source};
 use crate::error::{Finding, Severity};
+use crate::name::Name;
 use crate::quota::{GroupTree, QuotaSettings};
 use crate::span::Span;
 use crate::syntax::parse::{ParseOptions, parse_expr};
@@ -34,7 +38,14 @@ pub fn lint_beside(config: &Config, universe: Option<&Universe>) -> Vec<Alarm> {
     let config = &config.without_facts();
     let sources: HashMap<&str, (&Source, LineStarts)> =
         config.sources().iter().map(|source| (&*source.name, (source, LineStarts::of(&source.text)))).collect();
-    let mut linter = Linter { config, sources, alarms: Vec::new(), universe, advertised: advertised(config) };
+    let mut linter = Linter {
+        universe,
+        advertised: advertised(config),
+        copied: copied(config),
+        transforms: of_transforms(config),
+        cron: has_cron(config),
+        ..Linter::new(config, sources)
+    };
     for diagnostic in check(config) {
         // Expressions are looked at below, with more to say.
         if diagnostic.code != "syntax" {
@@ -62,7 +73,7 @@ pub fn lint_beside(config: &Config, universe: Option<&Universe>) -> Vec<Alarm> {
 pub fn refusal(config: &Config, error: &ConfigError) -> Alarm {
     let sources =
         config.sources().iter().map(|source| (&*source.name, (source, LineStarts::of(&source.text)))).collect();
-    let mut linter = Linter { config, sources, alarms: Vec::new(), universe: None, advertised: Vec::new() };
+    let mut linter = Linter::new(config, sources);
     linter.diagnostic(&Diagnostic::error(error.clone()).coded("bad-value"));
     linter.alarms.remove(0)
 }
@@ -73,10 +84,46 @@ struct Linter<'c> {
     alarms: Vec<Alarm>,
     universe: Option<&'c Universe>,
     /// Names, upper case, that lists put into ads.
-    advertised: Vec<Vec<u8>>,
+    advertised: BTreeMap<Vec<u8>, Role>,
+    /// Attributes of jobs, upper case, that slots get.
+    copied: BTreeSet<Vec<u8>>,
+    /// Words, upper case, of transforms of jobs.
+    transforms: BTreeSet<Vec<u8>>,
+    /// Whether programs give slots more of them.
+    cron: bool,
 }
 
 impl<'c> Linter<'c> {
+    fn new(config: &'c Config, sources: HashMap<&'c str, (&'c Source, LineStarts)>) -> Self {
+        Linter {
+            config,
+            sources,
+            alarms: Vec::new(),
+            universe: None,
+            advertised: BTreeMap::new(),
+            copied: BTreeSet::new(),
+            transforms: BTreeSet::new(),
+            cron: false,
+        }
+    }
+
+    /// Whether slots have an attribute because the configuration says so.
+    fn slots_have(&self, name: Name) -> bool {
+        let upper = name.folded().to_ascii_uppercase();
+        self.advertised.get(&upper).is_some_and(|role| role.looks_at_jobs) || self.copied.contains(&upper)
+    }
+
+    /// Whether a word can hardly be an attribute: nobody knows it, nothing sets it, no ad has it.
+    fn is_stranger(&self, word: Name) -> bool {
+        let upper = word.folded().to_ascii_uppercase();
+        let listed = self.copied.contains(&upper) || self.transforms.contains(&upper);
+        let named = is_known(word.folded()) || self.advertised.contains_key(&upper) || listed;
+        // What programs add is mostly written with capitals.
+        let added = self.cron && word.display().bytes().any(|byte| byte.is_ascii_uppercase());
+        let there = self.universe.is_some_and(|universe| universe.has(word));
+        !(named || added || there || unknowns::is_fact(word) || self.config.definition(word.folded()).is_some())
+    }
+
     /// The line of a place, and the offset of its first byte.
     fn line(&self, place: &Place) -> Option<(&'c [u8], usize)> {
         let (source, starts) = self.sources.get(&*place.file)?;
@@ -124,8 +171,8 @@ impl<'c> Linter<'c> {
     fn expression(&mut self, name: &[u8]) {
         let Some(definition) = self.config.assignment(name) else { return };
         let bare = bare(name);
-        let is_advertised = || self.advertised.binary_search(&bare.to_ascii_uppercase()).is_ok();
-        if let Some(role) = role(bare).or_else(|| is_advertised().then_some(ADVERTISED)) {
+        let of_list = || self.advertised.get(&bare.to_ascii_uppercase()).copied();
+        if let Some(role) = role(bare).or_else(of_list) {
             let Ok(text) = self.config.expansion(name, definition.raw) else { return };
             let source = definition.place.and_then(|place| self.sources.get(&*place.file));
             let standing = Standing::new(self.config, source, &definition, name, &text);
@@ -151,14 +198,18 @@ impl<'c> Linter<'c> {
         let open = unknowns::marked(text);
         let text = open.as_deref().unwrap_or(text);
         let made = standing.made();
+        let defined = |name: Name| unknowns::is_fact(name) || role.looks_at_jobs && self.slots_have(name);
+        let stranger = |word: Name| self.is_stranger(word);
         let question = Question {
-            defined: &unknowns::is_fact,
+            defined: &defined,
             universe: self.universe,
+            stranger: Some(&stranger),
             made: &made,
             ..Question::of(text, Quoting::Old, role)
         };
         let mut found = lint_expression(&question);
-        unseen(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase(), text, &mut found);
+        let upper = String::from_utf8_lossy(bare(name)).to_ascii_uppercase();
+        unseen(&upper, text, &|name| self.slots_have(name), &mut found);
         if open.is_some() {
             unknowns::retain(text, &unknowns::is_fact, &mut found);
         }
@@ -201,7 +252,8 @@ impl<'c> Linter<'c> {
             .fix
             .as_ref()
             .filter(|_| found.is_certain() && standing.is_written())
-            .map(|fix| Edit { range: standing.in_file(fix.span.shifted(offset)), text: fix.text.clone() });
+            .map(|fix| Edit { range: standing.in_file(fix.span.shifted(offset)), text: fix.text.clone() })
+            .filter(|edit| !self.holds_comment(&standing.excerpt().file, &edit.range));
         let Found { code, mut finding } = found;
         finding.message = unknowns::shown(&finding.message);
         finding.help = finding.help.as_deref().map(unknowns::shown);
@@ -224,13 +276,28 @@ impl<'c> Linter<'c> {
         }
         finding.span = span;
         let excerpt = standing.excerpt();
-        self.alarms.push(Alarm { code, finding, excerpt, subject, repeated: 0, edit });
+        // Several parts of one macro have one place.
+        let told = |alarm: &Alarm| {
+            let here = (&*alarm.excerpt.file, alarm.excerpt.line, alarm.finding.span);
+            alarm.code == code
+                && here == (&*excerpt.file, excerpt.line, span)
+                && (alarm.subject == subject && alarm.finding.message == finding.message)
+        };
+        if !self.alarms.iter().any(told) {
+            self.alarms.push(Alarm { code, finding, excerpt, subject, repeated: 0, edit });
+        }
+    }
+
+    /// Whether a comment stands between the lines of a part of a file: it is no part of the value.
+    fn holds_comment(&self, file: &str, range: &Range<usize>) -> bool {
+        let text = self.sources.get(file).and_then(|(source, _)| source.text.get(range.clone())).unwrap_or_default();
+        let mut lines = text.split(|byte| *byte == b'\n').skip(1);
+        lines.any(|line| line.trim_ascii_start().starts_with(b"#"))
     }
 
     /// What the division among groups finds odd.
     fn quotas(&mut self) {
-        let Ok(settings) = QuotaSettings::read(self.config) else { return };
-        let tree = GroupTree::new(&settings);
+        let tree = GroupTree::new(&QuotaSettings::readable(self.config));
         for warning in tree.warnings() {
             // What names are wrong was said already.
             let known = |alarm: &Alarm| {
@@ -342,7 +409,7 @@ impl<'c> Linter<'c> {
 }
 
 /// Attributes that the expression of a knob cannot see.
-fn unseen(knob: &str, text: &[u8], found: &mut Vec<Found>) {
+fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool, found: &mut Vec<Found>) {
     if !sees_one_ad(knob) {
         return;
     }
@@ -357,7 +424,14 @@ fn unseen(knob: &str, text: &[u8], found: &mut Vec<Found>) {
             continue;
         }
         let shown = String::from_utf8_lossy(text.get(span.range()).unwrap_or_default()).into_owned();
-        let (message, help) = if reference.side == Side::Target {
+        let (message, help) = if knob == SLOT_WEIGHT {
+            let theirs = is_of_jobs(folded) && !slots_have(reference.name);
+            if reference.side != Side::Target && !theirs {
+                continue;
+            }
+            let help = "a weight is made of what the slot has: `Cpus`, `Memory`, `GPUs`";
+            (format!("`{shown}` is undefined: `SLOT_WEIGHT` sees the slot, not the job"), help)
+        } else if reference.side == Side::Target {
             (
                 format!("`{shown}` is undefined: `{knob}` sees one ad"),
                 "there is no other side; write the name without `TARGET.`",
@@ -433,6 +507,23 @@ mod tests {
             String::from_utf8(super::super::edited(text.as_bytes(), &edits)).unwrap(),
             "START = a > 1 && \\\n  b > 1 && c > 1\n"
         );
+        // A comment between the lines is told about nothing and lost for nothing.
+        for text in [
+            "START = a > 1 || \\\n  # why b\n  a > 1 || \\\n  b\n",
+            "START = a > 1 || \\\n  # why b \\\n  a > 1 || \\\n  b\n",
+            "START = a > 1 || b || \\\n# why\n  a > 1\n",
+            "START = a > 1 || \\\n\t#\n  a > 0\n",
+            "START @=end\n  a > 1\n  # why\n  && a > 1\n@end\n",
+            "START = a == \\\n # why\n undefined\n",
+        ] {
+            let config = Config::parse("c", text.as_bytes()).unwrap();
+            let alarms = lint(&config);
+            // That the comment does not end the value is told too.
+            assert_eq!(alarms.iter().filter(|alarm| alarm.code != "odd-line").count(), 1, "{text}");
+            let edits: Vec<&Edit> = alarms.iter().filter_map(|alarm| alarm.edit.as_ref()).collect();
+            let edited = String::from_utf8(super::super::edited(text.as_bytes(), &edits)).unwrap();
+            assert_eq!(edited.matches('#').count(), 1, "{edited}");
+        }
         // Bits may be meant.
         let config = Config::parse("c", b"SUSPEND = (TARGET.flags ^ 2) == 0").unwrap();
         assert!(lint(&config).iter().all(|alarm| alarm.code == "bitwise-operator" && alarm.edit.is_none()));
@@ -533,6 +624,79 @@ mod tests {
         );
         let config = Config::parse("c", b"MEM_LIMIT = 10K").unwrap();
         assert_eq!(lint(&config)[0].severity(), Severity::Warning);
+    }
+
+    #[test]
+    fn what_slots_get_is_looked_at_as_they_look_at_jobs() {
+        let per_job = |name: &str| format!("STARTD_ATTRS = Foo\nFoo = TARGET.{name} =!= \"x\"");
+        for name in ["GlobalJobId", "ClusterId", "ProcId"] {
+            assert_eq!(found(&per_job(name)), ["per-job-attribute 2:7"], "{name}");
+        }
+        assert_eq!(found("STARTD_EXPRS = Foo\nFoo = GlobalJobId =!= \"x\""), ["per-job-attribute 2:7"]);
+        assert_eq!(found("SLOT_TYPE_1_STARTD_ATTRS = Foo\nFoo = TARGET.ProcId > 5"), ["per-job-attribute 2:7"]);
+        // Not what other ads get, nor what the slot has itself.
+        assert_eq!(found("SCHEDD_ATTRS = Foo\nFoo = TARGET.ProcId > 5"), Vec::<String>::new());
+        assert_eq!(found("STARTD_ATTRS = Foo, Env\nEnv = \"a\"\nFoo = Env == \"b\""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_weight_of_a_slot_sees_no_job() {
+        assert_eq!(found("SLOT_WEIGHT = TARGET.RequestCpus"), ["unseen-attribute 1:15"]);
+        assert_eq!(found("SLOT_WEIGHT = Owner"), ["unseen-attribute 1:15"]);
+        assert_eq!(found("SLOT_WEIGHT = Cpus + RequestMemory / 1024"), ["unseen-attribute 1:22"]);
+        for text in [
+            "SLOT_WEIGHT = Cpus",
+            "SLOT_WEIGHT = ifThenElse(Owner =?= \"x\", 1, Cpus)\nSTARTD_JOB_ATTRS = Owner",
+            "SLOT_WEIGHT = MY.Cpus + Weight\nSTARTD_ATTRS = Weight\nWeight = 5",
+            // Of the access point: it asks the job.
+            "SCHEDD_SLOT_WEIGHT = RequestCpus",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_beside_attributes_that_are_texts_are_texts() {
+        for (text, place) in [
+            ("START = Owner == alice", "1:18"),
+            ("START = TARGET.Owner =!= alice", "1:26"),
+            ("START = TARGET.Machine == node01", "1:27"),
+            ("START = node01.example.org == TARGET.Machine", "1:9"),
+            ("START = TARGET.AccountingGroup == physics", "1:35"),
+            ("START = TARGET.AcctGroup =?= cms && TARGET.WantX == yes", "1:30"),
+            ("RANK = (Owner == alice) * 10", "1:18"),
+            ("WHO = alice\nSTART = TARGET.Owner == $(WHO)", "2:25"),
+        ] {
+            assert_eq!(found(text), [format!("unquoted-word {place}")], "{text}");
+        }
+        for text in [
+            "START = Owner == \"alice\"",
+            "START = Owner == RemoteOwner",
+            "START = TARGET.Owner == MY.Alice && TARGET.Machine == TARGET.LastHost.Name",
+            "START = Owner == Alice\nSTARTD_ATTRS = Alice\nAlice = \"alice\"",
+            "START = Owner == Alice\nAlice = \"alice\"",
+            "START = Owner == SiteOwner\nSTARTD_CRON_JOBLIST = site",
+            "START = Owner == Boss\nSTARTD_JOB_ATTRS = Boss",
+            "START = Owner == boss\nJOB_TRANSFORM_a @=end\n  SET Boss \"eve\"\n@end",
+            "START = TARGET.Site == mit",
+            "START = TARGET.Owner == $(DETECTED_CPUS)",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_bad_value_leaves_the_other_quotas_to_be_told() {
+        let text = "GROUP_NAMES = group_a, group_b, group_a.sub\nGROUP_QUOTA_group_a = 10\n\
+                    GROUP_QUOTA_group_a.sub = 20\nGROUP_QUOTA_DYNAMIC_group_b = 0.5\n\
+                    NEGOTIATOR_CONSIDER_PREEMPTION = maybe";
+        assert_eq!(found(text), ["group-quota 1:1", "bad-value 5:34"]);
+    }
+
+    #[test]
+    fn parts_of_one_macro_are_told_once() {
+        let twice = "WANT_VACATE = $(FOO) && $(FOO)\nFOO = TARGET.A > 3 && TARGET.A > 3";
+        assert_eq!(found(twice), ["duplicate-clause 1:15", "duplicate-clause 1:25"]);
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub struct Question<'a> {
     pub base: Base<'a>,
     /// The ads that are looked at together with it.
     pub universe: Option<&'a Universe>,
+    /// Whether a word can hardly be an attribute, of any ad; nothing if nobody can say.
+    pub stranger: Option<&'a dyn Fn(Name) -> bool>,
     /// The parts of the text that macros stand for: what is a constant there now may be another one.
     pub made: &'a [Range<usize>],
 }
@@ -52,7 +54,7 @@ pub struct Question<'a> {
 impl<'a> Question<'a> {
     /// An expression of whose surroundings nothing is known.
     pub fn of(text: &'a [u8], quoting: Quoting, role: Role) -> Self {
-        Question { text, quoting, role, defined: &|_| false, base: &unknown, universe: None, made: &[] }
+        Question { text, quoting, role, defined: &|_| false, base: &unknown, universe: None, stranger: None, made: &[] }
     }
 }
 
@@ -118,9 +120,21 @@ pub fn parsed(question: &Question<'_>, expr: &Expr) -> Vec<Found> {
         found.extend(no_condition(question, expr));
         missing::find(question, expr, &mut found);
     }
+    for found in &mut found {
+        found.finding.fix = found.finding.fix.take().filter(|fix| {
+            // What looks like a comment stays.
+            let gone = question.text.get(fix.span.range()).unwrap_or_default();
+            comments(gone) <= comments(fix.text.as_bytes())
+        });
+    }
     found.sort_by_key(|found| (found.finding.span.start, found.finding.span.end));
     found.dedup();
     found
+}
+
+/// How many comments a text may hold.
+fn comments(text: &[u8]) -> usize {
+    memchr::memmem::find_iter(text, b"/*").count() + memchr::memmem::find_iter(text, b"//").count()
 }
 
 /// Constants in macros that are left open, of one expression.
@@ -210,12 +224,24 @@ fn leftover(start: usize, rest: &[u8]) -> Finding {
     })
 }
 
-/// Whether a letter stands there behind a digit: `2G`.
+/// Whether a unit stands there behind a digit: `2G`, `2 GB`.
 pub(super) fn is_unit(text: &[u8], at: usize) -> bool {
-    let before = at.checked_sub(1).and_then(|before| text.get(before));
-    let letters = text[at.min(text.len())..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-    let unit = text.get(at).is_some_and(|byte| b"KMGTPkmgtpBb".contains(byte));
-    before.is_some_and(u8::is_ascii_digit) && unit && letters <= 3
+    let before = text.get(..at).unwrap_or_default().trim_ascii_end();
+    let apart = before.len() < at;
+    let rest = &text[at.min(text.len())..];
+    let letters = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let unit = match rest[..letters] {
+        [] => false,
+        // Behind a blank it may be a name.
+        [first, ref more @ ..] if apart => b"KMGTPkmgtp".contains(&first) && is_bytes(more),
+        [first, ..] => b"KMGTPkmgtpBb".contains(&first) && letters <= 3,
+    };
+    before.last().is_some_and(u8::is_ascii_digit) && unit
+}
+
+/// What stands behind the letter of a unit: nothing, `B`, `iB`.
+fn is_bytes(letters: &[u8]) -> bool {
+    [b"".as_slice(), b"b", b"ib", b"i"].iter().any(|known| letters.eq_ignore_ascii_case(known))
 }
 
 /// A part of a text for a message, cut if it is long.
@@ -257,17 +283,22 @@ fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Found> {
         }
         Certainty::Repeats(other) => {
             let finding = warn(format!("`{this}` stands there already")).related(span(other)?, "here");
-            Found::new("duplicate-clause", without(text, expr, claim.clause, finding.help("leave one of them out")))
+            Found::new("duplicate-clause", without(expr, claim.clause, finding.help("leave one of them out")))
         }
         Certainty::Follows(other) => {
             let beside = quoted(text, span(other)?);
             let finding = warn(format!("`{this}` changes nothing beside `{beside}`")).related(span(other)?, "this one");
-            Found::new("implied-clause", without(text, expr, claim.clause, finding.help("leave it out")))
+            Found::new("implied-clause", without(expr, claim.clause, finding.help("leave it out")))
         }
         Certainty::Covered(other) => {
             let beside = quoted(text, span(other)?);
             let finding = warn(format!("`{this}` is true wherever `{beside}` is")).related(span(other)?, "this one");
             Found::new("implied-clause", finding.help("it refuses nothing that is not refused already: leave it out"))
+        }
+        Certainty::Within(other) => {
+            let beside = quoted(text, span(other)?);
+            let finding = warn(format!("`{this}` is true only where `{beside}` is")).related(span(other)?, "this one");
+            Found::new("implied-clause", finding.help("it lets in nothing that is not let in already"))
         }
         Certainty::Splice(truths) => {
             let (word, op) = if truths == Truths::TRUE { ("true", "||") } else { ("false", "&&") };
@@ -281,7 +312,7 @@ fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Found> {
 }
 
 /// A finding with the fix that leaves a clause of a chain out, if that keeps the kind of the value.
-fn without(text: &[u8], expr: &Expr, clause: NodeId, finding: Finding) -> Finding {
+fn without(expr: &Expr, clause: NodeId, finding: Finding) -> Finding {
     let tree = expr.tree();
     let around = (0..tree.nodes.len() as NodeId).find_map(|id| match *tree.node(id) {
         Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) if left == clause || right == clause => {
@@ -303,10 +334,6 @@ fn without(text: &[u8], expr: &Expr, clause: NodeId, finding: Finding) -> Findin
     } else {
         Span::new(first.range().end, second.range().end)
     };
-    let between = text.get(gone.range()).unwrap_or_default();
-    if memchr::memmem::find(between, b"/*").is_some() || memchr::memmem::find(between, b"//").is_some() {
-        return finding;
-    }
     finding.fix(gone, "")
 }
 

@@ -1,5 +1,7 @@
 //! Knobs whose values are expressions, and what those are for.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::expression::Role;
 use crate::config::Config;
 use crate::config::knob::{self, Kind};
@@ -56,8 +58,12 @@ const PERIODIC: &[(&str, Role)] = &[
     ("SYSTEM_PERIODIC_VACATE", CONDITION),
 ];
 
+/// The weight of a slot is asked of the slot alone.
+pub(super) const SLOT_WEIGHT: &str = "SLOT_WEIGHT";
+
 /// Knobs of the negotiator whose expression sees one ad only.
-const ONE_AD: [&str; 5] = [
+const ONE_AD: [&str; 6] = [
+    SLOT_WEIGHT,
     "NEGOTIATOR_SLOT_CONSTRAINT",
     "NEGOTIATOR_SUBMITTER_CONSTRAINT",
     "NEGOTIATOR_JOB_CONSTRAINT",
@@ -67,6 +73,9 @@ const ONE_AD: [&str; 5] = [
 
 /// Daemons and tools that put knobs of a list of theirs into ads.
 const ADVERTISING: [&str; 6] = ["STARTD", "SCHEDD", "SUBMIT", "MASTER", "COLLECTOR", "NEGOTIATOR"];
+
+/// How those lists are called, behind the name of the daemon.
+const LISTS: [&str; 2] = ["ATTRS", "EXPRS"];
 
 /// The name of a knob without the prefix of a daemon.
 pub(super) fn bare(name: &[u8]) -> &[u8] {
@@ -133,22 +142,61 @@ pub(super) fn sees_one_ad(upper: &str) -> bool {
     periodic || ONE_AD.contains(&upper)
 }
 
-/// The names, upper case, that lists such as `STARTD_ATTRS` put into ads: their values are expressions.
-pub(super) fn advertised(config: &Config) -> Vec<Vec<u8>> {
-    let mut names: Vec<Vec<u8>> = Vec::new();
+/// The names, upper case, that lists such as `STARTD_ATTRS` put into ads: their values are expressions, those of slots
+/// look at jobs.
+pub(super) fn advertised(config: &Config) -> BTreeMap<Vec<u8>, Role> {
+    let mut names = BTreeMap::new();
+    let mut put = |list: &str, role: Role| {
+        let Ok(Some(found)) = config.get(list) else { return };
+        for name in list_items(&found.text) {
+            names.insert(name.to_ascii_uppercase(), role);
+        }
+    };
     for daemon in ADVERTISING {
-        for list in ["ATTRS", "EXPRS"] {
-            let Ok(Some(found)) = config.get(&format!("{daemon}_{list}")) else { continue };
-            names.extend(list_items(&found.text).iter().map(|name| name.to_ascii_uppercase()));
+        for list in LISTS {
+            put(&format!("{daemon}_{list}"), VALUE);
         }
     }
-    names.sort_unstable();
-    names.dedup();
+    // Those of one type of slots, `SLOT_TYPE_1_STARTD_ATTRS`, too.
+    let of_slots = |name: &[u8]| {
+        let name = String::from_utf8_lossy(bare(name)).into_owned();
+        let upper = name.to_ascii_uppercase();
+        LISTS.iter().any(|list| upper.ends_with(&format!("STARTD_{list}"))).then_some(name)
+    };
+    for list in config.names().filter_map(of_slots) {
+        put(&list, SLOT_VALUE);
+    }
     names
 }
 
-/// What an expression is for that is put into an ad.
-pub(super) const ADVERTISED: Role = VALUE;
+/// The attributes of jobs, upper case, that slots get while they run one.
+pub(super) fn copied(config: &Config) -> BTreeSet<Vec<u8>> {
+    let lists = ["STARTD_JOB_ATTRS", "STARTD_JOB_EXPRS", "SYSTEM_STARTD_JOB_ATTRS"];
+    let found = lists.iter().filter_map(|list| config.get(list).ok().flatten());
+    found.flat_map(|found| list_items(&found.text)).map(|name| name.to_ascii_uppercase()).collect()
+}
+
+/// The words, upper case, of transforms and routes of jobs: they may be attributes that jobs get.
+pub(super) fn of_transforms(config: &Config) -> BTreeSet<Vec<u8>> {
+    let transforms = |name: &[u8]| {
+        let upper = bare(name).to_ascii_uppercase();
+        upper.starts_with(b"JOB_TRANSFORM_") || upper.starts_with(b"JOB_ROUTER_")
+    };
+    let words = |raw: &[u8]| {
+        let words = raw.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
+        words.filter(|word| !word.is_empty()).map(<[u8]>::to_ascii_uppercase).collect::<Vec<_>>()
+    };
+    config.assignments().filter(|(name, ..)| transforms(name)).flat_map(|(_, raw, _)| words(raw)).collect()
+}
+
+/// Whether programs give slots more attributes than a configuration names.
+pub(super) fn has_cron(config: &Config) -> bool {
+    let of_cron = |name: &[u8]| {
+        let upper = name.to_ascii_uppercase();
+        upper.ends_with(b"_JOBLIST") && memchr::memmem::find(&upper, b"CRON").is_some()
+    };
+    config.assignments().any(|(name, raw, _)| of_cron(name) && !raw.trim_ascii().is_empty())
+}
 
 /// Where in a transform of jobs its condition stands; `None` for one in the form of an ad, and where a part of the
 /// condition is only known when a job is transformed.

@@ -6,6 +6,7 @@
 pub mod ads;
 pub mod attributes;
 pub mod catalogue;
+mod commands;
 pub mod config;
 pub mod expression;
 pub mod knobs;
@@ -22,7 +23,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{Finding, Severity};
-use crate::span::Position;
+use crate::span::{Position, Span};
 
 /// Something found, with its place.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,12 +72,17 @@ impl Alarm {
 
     /// Line and column of the beginning and the end of the place, from 1.
     pub fn place(&self) -> (Position, Position) {
+        self.place_of(self.finding.span)
+    }
+
+    /// Line and column of the beginning and the end of a part of the excerpt, from 1.
+    pub fn place_of(&self, span: Span) -> (Position, Position) {
         let at = |offset: u32| {
             let within = Position::of(&self.excerpt.text, offset as usize);
             let column = if within.line == 1 { within.column + self.excerpt.column - 1 } else { within.column };
             Position { line: self.excerpt.line + within.line - 1, column }
         };
-        (at(self.finding.span.start), at(self.finding.span.end))
+        (at(span.start), at(span.end))
     }
 }
 

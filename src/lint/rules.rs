@@ -1,12 +1,13 @@
 //! Words and operators that hardly mean what they look like.
 
-use super::attributes::{is_per_job, is_value_of};
+use super::attributes::{is_known, is_per_job, is_text, is_value_of};
 use super::expression::{Found, Question};
 use super::versions::version_dependent;
 use crate::analysis::facts::{Reference, Side};
 use crate::error::Finding;
+use crate::name::Name;
 use crate::span::Span;
-use crate::syntax::expr::{Expr, Node, NodeId, Tree};
+use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::BinaryOp;
 
@@ -49,21 +50,59 @@ fn equality(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
     }
 }
 
-/// `OpSys == LINUX`
+/// `OpSys == LINUX`, `Machine == node01.example.org`
 fn unquoted_word(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
     let (_, left, right) = equality(tree, id)?;
     let word = |one: NodeId, two: NodeId| {
         let attribute = Reference::of(tree, tree.bare(one))?;
-        let Node::Attr(word) = *tree.node(tree.bare(two)) else { return None };
+        let bare = tree.bare(two);
+        let stranger = |word: Name| {
+            is_text(attribute.name.folded()) && question.stranger.is_some_and(|is_stranger| is_stranger(word))
+        };
+        let Node::Attr(word) = *tree.node(bare) else {
+            // The name of a host: a part of an ad that nobody has.
+            return stranger(first_of_dotted(tree, bare)?).then_some(two);
+        };
         let text = || question.universe.is_some_and(|universe| universe.is_text(attribute.name, word));
-        let meant = (is_value_of(attribute.name.folded(), word.folded()) || text()) && !(question.defined)(word);
-        meant.then_some((two, word))
+        let meant = is_value_of(attribute.name.folded(), word.folded()) || text() || stranger(word);
+        (meant && !(question.defined)(word)).then_some(two)
     };
-    let (at, word) = word(left, right).or_else(|| word(right, left))?;
-    let span = tree.span(at)?;
+    let at = word(left, right).or_else(|| word(right, left))?;
+    let span = tree.span(tree.bare(at))?;
+    Some(unquoted(&text(question, span), span))
+}
+
+/// `AccountingGroup = physics`: an attribute that is a text, set to a word that is no attribute of the same ad.
+pub(super) fn unquoted_text(
+    attribute: Name,
+    text: &[u8],
+    expr: &Expr,
+    defined: &dyn Fn(Name) -> bool,
+) -> Option<Found> {
+    let tree = expr.tree();
+    let Node::Attr(word) = *tree.node(tree.bare(expr.root())) else { return None };
+    let meant = is_text(attribute.folded()) && !is_known(word.folded()) && !defined(word);
+    let span = tree.span(tree.bare(expr.root())).filter(|_| meant)?;
+    Some(unquoted(&String::from_utf8_lossy(text.get(span.range())?), span))
+}
+
+/// A word that is meant as a text.
+fn unquoted(word: &str, span: Span) -> Found {
     let finding = Finding::warning(format!("`{word}` without quotes is the name of an attribute"), span);
     let written = format!("\"{word}\"");
-    Some(Found::new("unquoted-word", finding.help(format!("write `{written}`")).fix(span, written)))
+    Found::new("unquoted-word", finding.help(format!("write `{written}`")).fix(span, written))
+}
+
+/// The `a` of `a.b.c`, unless it names an ad.
+fn first_of_dotted(tree: &Tree, id: NodeId) -> Option<Name> {
+    let mut at = id;
+    while let Node::Select(_) = tree.node(at) {
+        at = base_of(at);
+    }
+    match *tree.node(at) {
+        Node::Attr(name) if at != id && !matches!(name.folded(), b"my" | b"target" | b"parent" | b"self") => Some(name),
+        _ => None,
+    }
 }
 
 /// `Machine == "*.edu"`

@@ -1,14 +1,18 @@
 //! Submit files: the commands whose values are expressions.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::attributes::is_known;
 use super::expression::{Question, Role, lint as lint_expression};
 use super::knobs::RELEASE;
-use super::{Alarm, Edit, Excerpt, unknowns};
+use super::rules::unquoted_text;
+use super::{Alarm, Edit, Excerpt, commands, unknowns};
 use crate::analysis::evaluate::OPEN;
 use crate::error::Finding;
 use crate::name::Name;
 use crate::span::Span;
+use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::token::Quoting;
 
 /// Commands that are conditions, lower case.
@@ -39,16 +43,72 @@ pub fn is_submit(text: &[u8]) -> bool {
 /// What is wrong with the expressions of a submit file.
 pub fn lint(file: &Arc<str>, text: &[u8]) -> Vec<Alarm> {
     let mut alarms = Vec::new();
+    let own = Own::of(text);
     let mut start = 0;
     for (at, raw) in text.split(|byte| *byte == b'\n').enumerate() {
         let line = raw.strip_suffix(b"\r").unwrap_or(raw);
-        command(file, line, at as u64 + 1, start, &mut alarms);
+        command((file, &own), line, (at as u64 + 1, start), &mut alarms);
         start += raw.len() + 1;
     }
     alarms
 }
 
-fn command(file: &Arc<str>, line: &[u8], number: u64, start: usize, alarms: &mut Vec<Alarm>) {
+/// What a submit file names itself, upper case.
+#[derive(Default)]
+struct Own {
+    /// Attributes it gives its jobs.
+    attributes: BTreeSet<Vec<u8>>,
+    /// Macros that something refers to, or that `queue` sets.
+    macros: BTreeSet<Vec<u8>>,
+}
+
+impl Own {
+    fn of(text: &[u8]) -> Self {
+        let mut own = Own::default();
+        for line in text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
+            let name = line[..memchr::memchr(b'=', line).unwrap_or(0)].trim_ascii().to_ascii_uppercase();
+            if let Some(name) = name.strip_prefix(b"+").or_else(|| name.strip_prefix(b"MY.")) {
+                own.attributes.insert(name.to_vec());
+            }
+            let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+            for at in memchr::memchr_iter(b'(', line) {
+                let rest = &line[at + 1..];
+                own.macros.insert(rest[..rest.iter().take_while(|byte| is_word(byte)).count()].to_ascii_uppercase());
+            }
+            let first = line.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+            if line[..first].eq_ignore_ascii_case(b"queue") {
+                own.macros.extend(line.split(|byte| !is_word(byte)).map(<[u8]>::to_ascii_uppercase));
+            }
+        }
+        own
+    }
+
+    /// Whether a word can hardly be an attribute. What slots have of their own is mostly written with capitals.
+    fn is_stranger(&self, word: Name) -> bool {
+        let capital = word.display().bytes().any(|byte| byte.is_ascii_uppercase());
+        !(capital || is_known(word.folded()) || self.attributes.contains(&word.folded().to_ascii_uppercase()))
+    }
+}
+
+/// An alarm about a name that is no command but for a slip.
+fn misspelt((file, own): (&Arc<str>, &Own), line: &[u8], name: &[u8], number: u64) -> Option<Alarm> {
+    let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
+    let meant = commands::meant(&lower).filter(|_| !own.macros.contains(&name.to_ascii_uppercase()))?;
+    let shown = String::from_utf8_lossy(name).into_owned();
+    let at = line.len() - line.trim_ascii_start().len();
+    let finding =
+        Finding::warning(format!("`{shown}` is not a command of submit files"), Span::new(at, at + name.len()));
+    Some(Alarm {
+        code: "unknown-command",
+        finding: finding.help(format!("did you mean `{meant}`")),
+        excerpt: Excerpt { file: Arc::clone(file), line: number, column: 1, text: line.to_vec() },
+        subject: Some(shown),
+        repeated: 0,
+        edit: None,
+    })
+}
+
+fn command((file, own): (&Arc<str>, &Own), line: &[u8], (number, start): (u64, usize), alarms: &mut Vec<Alarm>) {
     let trimmed = line.trim_ascii();
     if trimmed.is_empty() || trimmed.starts_with(b"#") || trimmed.ends_with(b"\\") {
         return;
@@ -56,14 +116,17 @@ fn command(file: &Arc<str>, line: &[u8], number: u64, start: usize, alarms: &mut
     let Some(equals) = memchr::memchr(b'=', line) else { return };
     let name = line[..equals].trim_ascii();
     let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
-    let own = lower.strip_prefix('+').or_else(|| lower.strip_prefix("my."));
+    let attribute = lower.strip_prefix('+').or_else(|| lower.strip_prefix("my."));
+    let stranger = |word: Name| own.is_stranger(word);
+    let stranger: Option<&dyn Fn(Name) -> bool> = Some(&stranger);
     let role = if lower == "periodic_release" {
         RELEASE
     } else if CONDITIONS.contains(&lower.as_str()) {
         Role { condition: true, ..Role::default() }
-    } else if VALUES.contains(&lower.as_str()) || own.is_some() {
+    } else if VALUES.contains(&lower.as_str()) || attribute.is_some() {
         Role::default()
     } else {
+        alarms.extend(misspelt((file, own), line, name, number));
         return;
     };
     let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -76,7 +139,7 @@ fn command(file: &Arc<str>, line: &[u8], number: u64, start: usize, alarms: &mut
     } else if memchr::memchr(b'$', text).is_some() {
         let Some(open) = without_macros(text) else { return };
         let is_open = |name: Name| open.names.iter().any(|known| known.0 == name);
-        let question = Question { defined: &is_open, ..Question::of(&open.text, Quoting::Old, role) };
+        let question = Question { defined: &is_open, stranger, ..Question::of(&open.text, Quoting::Old, role) };
         let mut found = lint_expression(&question);
         unknowns::retain(&open.text, &is_open, &mut found);
         for found in &mut found {
@@ -84,8 +147,14 @@ fn command(file: &Arc<str>, line: &[u8], number: u64, start: usize, alarms: &mut
         }
         found
     } else {
-        let question = Question::of(text, Quoting::Old, role);
-        lint_expression(&question)
+        let question = Question { stranger, ..Question::of(text, Quoting::Old, role) };
+        let mut found = lint_expression(&question);
+        let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
+        if let (Some(attribute), Ok(expr)) = (attribute, parse_expr(text, &options)) {
+            let defined = |word: Name| own.attributes.contains(&word.folded().to_ascii_uppercase());
+            found.extend(unquoted_text(Name::new(attribute), text, &expr, &defined));
+        }
+        found
     };
     for found in found {
         let offset = start + value;
@@ -227,6 +296,33 @@ mod tests {
             assert_eq!(found(text), ["undefined-means-no"], "{text}");
         }
         assert_eq!(found("requirements = TARGET.Foo != 3 && !(TARGET.Foo == 4)"), ["undefined-means-no"]);
+    }
+
+    #[test]
+    fn slips_and_texts_without_quotes_are_told() {
+        let found = |text: &str| {
+            let shown = |alarm: &Alarm| format!("{} {}:{}", alarm.code, alarm.place().0.line, alarm.place().0.column);
+            lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect::<Vec<String>>()
+        };
+        assert_eq!(found("  requirments = x\nrequest_cpu = 1"), ["unknown-command 1:3", "unknown-command 2:1"]);
+        assert_eq!(found("+AccountingGroup = physics"), ["unquoted-word 1:20"]);
+        assert_eq!(found("MY.AcctGroupUser = alice"), ["unquoted-word 1:20"]);
+        assert_eq!(found("requirements = TARGET.Machine == node01"), ["unquoted-word 1:34"]);
+        for text in [
+            "+AccountingGroup = \"physics\"",
+            "+AccountingGroup = strcat(\"a.\", Owner)",
+            "+AccountingGroup = $(group)",
+            "+AccountingGroup = physics\n+Physics = \"p\"",
+            "accounting_group = physics",
+            "inputt = a\narguments = $(inputt)",
+            "arguments = $Fnx(inputt)\ninputt = x",
+            "queue inputt from list.txt\ninputt = x",
+            "requirements = TARGET.Machine == LastHost",
+            "requirements = TARGET.Machine != mine\n+mine = \"x\"",
+            "request_fpus = 1",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
     }
 
     #[test]

@@ -32,6 +32,11 @@ impl Universe {
         }
     }
 
+    /// Whether some ad has an attribute.
+    pub fn has(&self, name: Name) -> bool {
+        self.names.contains_key(&name.key())
+    }
+
     /// Whether a word beside an attribute can only be meant as a text: there are slots and jobs, none of them has an
     /// attribute of that name, no daemon adds one, and every value of the attribute is a text.
     pub fn is_text(&self, attribute: Name, word: Name) -> bool {

@@ -332,6 +332,7 @@ impl<'c> Dealing<'c> {
         let job = |place: usize| self.queue.jobs[list[place].job].id;
         self.outcome.matches.push(Match {
             job: job(place).to_string(),
+            place: turn.place,
             cluster: job(serving.request.first).cluster,
             submitter: submitter.name.to_string_lossy().into_owned(),
             slot: name,

@@ -34,14 +34,14 @@ pub use prospect::Prospect;
 pub use snapshot::Snapshot;
 pub use survey::{Survey, survey};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::accountant::usage::{Account, SlotInUse};
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::{Scope, Settings};
-use crate::name::Name;
+use crate::name::{Key, Name};
 use crate::negotiate::deal::Dealing;
 use crate::negotiate::engine::{Engine, ROOM, Sample, VARYING};
 use crate::negotiate::groups::KnownQuotas;
@@ -56,7 +56,7 @@ use crate::pool::slot::{copies, is_slot};
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Deal, End, Opening, PriorityPolicy};
 use crate::queue::request::{CARRIED, Queue, Request};
-use crate::queue::{Job, Submitter};
+use crate::queue::{Job, JobId, Submitter};
 
 /// Runs one cycle.
 ///
@@ -186,7 +186,7 @@ fn phases(
     let slots = self::slots(slots, &rules, &settings);
     watch.begins("charge");
     let mut policy = charge(snapshot, &slots, &rules, &settings);
-    let offered = Offered { slots, strange, size: None, prospects };
+    let offered = Offered { slots, strange, size: None, prospects, unlisted: HashMap::new() };
     run_open(snapshot, &rules, &mut *policy, offered, path, watch)
 }
 
@@ -201,7 +201,7 @@ fn run_kept<'r>(
     let slots = self::slots(snapshot.slots.clone(), rules, &settings);
     let mut policy = kept.take().unwrap_or_else(|| open(snapshot, &slots, rules, &settings));
     charge_slots(&mut *policy, &slots, snapshot, &settings);
-    let offered = Offered { slots, strange, size: None, prospects: false };
+    let offered = Offered { slots, strange, size: None, prospects: false, unlisted: HashMap::new() };
     let cycle = run_open(snapshot, rules, &mut *policy, offered, Path::Fast, &mut Unwatched)?;
     *kept = Some(policy);
     Ok(cycle.outcome)
@@ -217,6 +217,8 @@ pub(crate) struct Offered {
     pub(crate) size: Option<PoolSize>,
     /// Whether it is asked of every job if any slot would do for it.
     pub(crate) prospects: bool,
+    /// Behind which jobs so many more wait that are like them, and are not in the snapshot.
+    pub(crate) unlisted: HashMap<JobId, usize>,
 }
 
 /// The phases of a cycle behind the charges, under a policy that is open: one that lasts for many cycles, or for one.
@@ -224,13 +226,14 @@ pub(crate) fn run_open(
     snapshot: &Snapshot,
     rules: &Rules,
     policy: &mut dyn PriorityPolicy,
-    Offered { mut slots, strange, size, prospects }: Offered,
+    Offered { mut slots, strange, size, prospects, unlisted }: Offered,
     path: Path,
     watch: &mut dyn Watch,
 ) -> Result<Cycle, ConfigError> {
     let mut settings = snapshot.settings();
     watch.begins("queue");
-    let (submitters, queue, known) = queue(snapshot, &slots, rules, &*policy, &settings);
+    let (submitters, mut queue, known) = queue(snapshot, &slots, rules, &*policy, &settings);
+    queue.unlisted = unlisted;
     readable(&queue, rules, &settings)?;
     watch.begins("divide");
     let all = || PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
@@ -334,13 +337,17 @@ fn market<'c>(
         Sample { autocluster: request.autocluster, ad }
     };
     let samples: Vec<Sample> = firsts.iter().zip(ads).map(marked).collect();
-    let carried = CARRIED.map(Name::new);
-    let varies = |name: &Name| !(carried.contains(name) && queue.is_significant(*name));
-    let varying = VARYING.map(Name::new).into_iter().filter(varies).map(Name::key).collect();
-    match Engine::new(offers, rules, &samples, (&varying, room), watch) {
+    match Engine::new(offers, rules, &samples, (&varying(queue), room), watch) {
         Ok(engine) => (Box::new(engine), None),
         Err((offers, obstacle)) => (offers, Some(obstacle)),
     }
+}
+
+/// What requests of the queue say that others of their autocluster need not.
+fn varying(queue: &Queue<'_>) -> HashSet<Key> {
+    let carried = CARRIED.map(Name::new);
+    let varies = |name: &Name| !(carried.contains(name) && queue.is_significant(*name));
+    VARYING.map(Name::new).into_iter().filter(varies).map(Name::key).collect()
 }
 
 /// Whether the concurrency limits that waiting jobs ask for are numbers.

@@ -294,16 +294,18 @@ impl Market for Offers<'_> {
             Limited::Everywhere(Some(text)) => self.concurrency.reached(text),
             _ => None,
         };
-        let verdict = match reached {
-            Some(name) => Verdict::Limited(name.to_vec()),
-            None => self.test(at, request, &limited, asking, session),
+        // How good it is, nobody asks.
+        let offer = match reached {
+            Some(name) => Err(Verdict::Limited(name.to_vec())),
+            None => self.fit(at, request, &limited, asking, session),
         };
-        match verdict {
-            Verdict::Suitable(_, offer) if offer.tier == Tier::None => Ok(offer),
-            other => {
+        match offer {
+            Ok(offer) if offer.tier == Tier::None => Ok(offer),
+            Ok(_) => Err(Tally { considered: 1, ..Tally::default() }),
+            Err(refused) => {
                 let mut found = Found::new(request.autocluster, asking);
                 found.tally.considered = 1;
-                found.note(other);
+                found.note(refused);
                 Err(found.tally)
             }
         }
@@ -449,38 +451,68 @@ impl Offers<'_> {
 
     /// Whether a slot will do, and how good it is.
     fn test(&self, at: usize, request: &Request, limited: &Limited, asking: &Asking<'_>, session: &Session) -> Verdict {
+        match self.fit(at, request, limited, asking, session) {
+            Ok(offer) => Verdict::Suitable(self.key(&self.slots[at].ad, &offer, request), offer),
+            Err(verdict) => verdict,
+        }
+    }
+
+    /// What a slot that will do offers; what became of it otherwise, or once room was made in it.
+    fn fit(
+        &self,
+        at: usize,
+        request: &Request,
+        limited: &Limited,
+        asking: &Asking<'_>,
+        session: &Session,
+    ) -> Result<Offer, Verdict> {
         let slot = &self.slots[at];
         if slot.is_elsewhere(asking.schedd) || !slot.protocols.meet(asking.protocols) || self.is_reached_through(slot) {
-            return Verdict::Unreachable;
+            return Err(Verdict::Unreachable);
         }
         let draw = match self.accepted(slot, request) {
             Ok(draw) => draw,
-            Err(refused) => return self.with_room(at, request, limited, asking, session).unwrap_or(refused),
+            Err(refused) => return Err(self.with_room(at, request, limited, asking, session).unwrap_or(refused)),
         };
-        let tier = match self.displacing(slot, request, asking) {
-            Ok(tier) => tier,
-            Err(verdict) => return verdict,
-        };
+        let tier = self.displacing(slot, request, asking)?;
         let cost = cost(slot, draw.as_ref(), self.settings);
         let offer = Offer { slot: at, tier, cost, makes_room: false };
-        self.judge(&slot.ad, offer, request, limited, session)
+        self.permitted(offer, request, limited, session)
     }
 
     /// Whether an offer of a slot that fits is allowed, and how good it is.
     fn judge(&self, slot: &ClassAd, offer: Offer, request: &Request, limited: &Limited, session: &Session) -> Verdict {
+        match self.permitted(offer, request, limited, session) {
+            Ok(offer) => Verdict::Suitable(self.key(slot, &offer, request), offer),
+            Err(verdict) => verdict,
+        }
+    }
+
+    /// How good an offer is.
+    fn key(&self, slot: &ClassAd, offer: &Offer, request: &Request) -> RankKey {
+        self.rules.ranking.key(slot, &request.ad, offer.tier, self.settings)
+    }
+
+    /// The offer of a slot that fits, if it is allowed.
+    fn permitted(
+        &self,
+        offer: Offer,
+        request: &Request,
+        limited: &Limited,
+        session: &Session,
+    ) -> Result<Offer, Verdict> {
         let permitted = match offer.tier {
             Tier::None => session.permits_unclaimed(offer.cost),
             Tier::Priority => session.permits_preempting(offer.cost),
             Tier::Rank => true,
         };
         if !permitted {
-            return Verdict::OverLimit;
+            return Err(Verdict::OverLimit);
         }
-        if let Some(name) = self.reached_in(offer.slot, request, limited) {
-            return Verdict::Limited(name);
+        match self.reached_in(offer.slot, request, limited) {
+            Some(name) => Err(Verdict::Limited(name)),
+            None => Ok(offer),
         }
-        let key = self.rules.ranking.key(slot, &request.ad, offer.tier, self.settings);
-        Verdict::Suitable(key, offer)
     }
 
     /// What the request would take, if slot and request accept each other and the slot says what is taken; who refuses,

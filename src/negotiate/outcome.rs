@@ -54,6 +54,9 @@ impl PartialEq for Candidacy {
 pub struct Match {
     /// The job, `cluster.process`.
     pub job: String,
+    /// Which of the jobs that wait in its queue it stands for, if more wait there than the cycle was shown.
+    #[serde(skip)]
+    pub place: Option<usize>,
     /// The cluster of the request: that of its first job, as the reference's log has it.
     pub cluster: i64,
     /// The submitter.

@@ -7,10 +7,14 @@ use std::sync::Arc;
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 
+use crate::ad::{Attribute, ClassAd};
+use crate::name::Key;
 use crate::negotiate::deal::{Dealing, Progress, Serving};
 use crate::negotiate::offer;
 use crate::negotiate::outcome::{Rejected, Rejection, Tally};
+use crate::pool::Slot;
 use crate::priority::{Alike, Allowance, PriorityPolicy, Session, Spent, Turn, Waiting};
+use crate::program::mentions::Mentions;
 use crate::queue::Job;
 use crate::queue::job::{Activity, JobAd, JobId};
 use crate::queue::request::{Queue, Queued, Request};
@@ -33,6 +37,10 @@ impl Waiting for Members<'_> {
         let list = self.members.get(who).map_or([].as_slice(), |&who| &self.queue.lists[who]);
         list.iter().map(|queued| queued.autocluster).collect()
     }
+
+    fn unlisted(&self, job: &Job<'_>) -> usize {
+        self.queue.unlisted.get(&job.id).copied().unwrap_or(0)
+    }
 }
 
 /// What is known in a deal of single jobs.
@@ -45,9 +53,35 @@ pub(super) struct Singles {
     /// Where the rejection of an autocluster stands: its like is not tried again.
     refused: HashMap<(usize, u32), usize>,
     /// The requests by which slots were asked whether they suit, by submitter and autocluster.
-    asked: HashMap<(usize, u32), Request>,
+    asked: HashMap<(usize, u32), Asked>,
+    /// What like requests say differently; made when first asked.
+    varying: Option<HashSet<Key>>,
+    /// The numbers of access points, by name and address.
+    schedds: HashMap<(Vec<u8>, Vec<u8>), usize>,
+    /// Whether the answers of a slot are the same for like requests, whoever asks.
+    impartial: HashMap<usize, bool>,
+    /// What slots answered since the last match, by slot, autocluster and access point.
+    answers: HashMap<(usize, u32, usize), Tally>,
     /// What became of the slots that were asked about a job of a submitter.
     tallies: HashMap<(usize, usize), Tally>,
+}
+
+/// A request by which slots were asked.
+struct Asked {
+    request: Request,
+    /// The number of the access point if answers are the same for all like requests from there, whoever asks.
+    like: Option<usize>,
+}
+
+/// Whether no expression of an ad can look at attributes of these names, however it is reached.
+fn overlooks(ad: &ClassAd, names: &HashSet<Key>) -> bool {
+    let expression = |attribute: &Attribute| {
+        let Attribute::Tree(tree) = attribute else { return true };
+        let Mentions { names: mentioned, selectors, opaque, bound, random, live, .. } = Mentions::of(tree);
+        let foreseen = !(opaque || bound || random || live) && selectors.is_empty();
+        foreseen && !mentioned.iter().any(|name| names.contains(&name.key()))
+    };
+    ad.chained().is_none() && ad.attributes().all(|(_, attribute)| expression(attribute))
 }
 
 impl Singles {
@@ -80,29 +114,45 @@ impl Dealing<'_> {
     pub(super) fn suits(&mut self, who: usize, job: usize, slot: usize, singles: &mut Singles) -> bool {
         let Some(place) = singles.place(&self.queue, job) else { return false };
         let Some(autocluster) = self.queue.lists[who].get(place).map(|queued| queued.autocluster) else { return false };
-        let request = match singles.asked.entry((who, autocluster)) {
+        let Singles { asked, varying, schedds, impartial, answers, tallies, .. } = singles;
+        let varying = varying.get_or_insert_with(|| super::varying(&self.queue));
+        let asked = match asked.entry((who, autocluster)) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => match self.queue.single(who, place) {
-                Some(request) => new.insert(request),
-                None => return false,
-            },
+            Entry::Vacant(new) => {
+                let Some(request) = self.queue.single(who, place) else { return false };
+                let submitter = &self.submitters[who];
+                let next = schedds.len();
+                let schedd = (submitter.schedd.to_vec(), submitter.address.to_vec());
+                let schedd = *schedds.entry(schedd).or_insert(next);
+                let like = Some(schedd).filter(|_| overlooks(&request.ad, varying));
+                new.insert(Asked { request, like })
+            }
         };
-        self.mark(who, request);
-        let limit = f64::MAX;
-        let anything = Allowance { limit, limit_unclaimed: limit, ceiling: limit, preferring_is_free: false };
-        let session = Session::new(anything);
-        let asking = self.asking(who, session.serve());
-        let tally = singles.tallies.entry((who, job)).or_default();
-        match self.offers.of_slot(slot, request, &asking, &session) {
-            Ok(_) => {
-                *tally += Tally { considered: 1, suitable: 1, ..Tally::default() };
-                true
+        let is_impartial = || {
+            let blind = |slot: &Slot| slot.user.is_none() && overlooks(&slot.ad, varying);
+            !self.rules.makes_room() && blind(self.offers.slot(slot))
+        };
+        let like = asked.like.filter(|_| *impartial.entry(slot).or_insert_with(is_impartial));
+        let answer = match like.and_then(|schedd| answers.get(&(slot, autocluster, schedd))) {
+            Some(known) => *known,
+            None => {
+                self.mark(who, &mut asked.request);
+                let limit = f64::MAX;
+                let anything = Allowance { limit, limit_unclaimed: limit, ceiling: limit, preferring_is_free: false };
+                let session = Session::new(anything);
+                let asking = self.asking(who, session.serve());
+                let answer = match self.offers.of_slot(slot, &asked.request, &asking, &session) {
+                    Ok(_) => Tally { considered: 1, suitable: 1, ..Tally::default() },
+                    Err(refused) => refused,
+                };
+                if let Some(schedd) = like {
+                    answers.insert((slot, autocluster, schedd), answer);
+                }
+                answer
             }
-            Err(refused) => {
-                *tally += refused;
-                false
-            }
-        }
+        };
+        *tallies.entry((who, job)).or_default() += answer;
+        answer.suitable > 0
     }
 
     /// Tells why jobs are left when slots looked for them: one rejection for those that slots were asked about as one.
@@ -142,18 +192,18 @@ impl Dealing<'_> {
         let mut session = Session::new(turn.allowance);
         let left = self.offers.left();
         let place = singles.place(&self.queue, job);
-        let Some(request) = place.and_then(|place| self.queue.single(turn.who, place)) else {
-            return session.spent(true, left);
-        };
+        let queued = place.and_then(|place| Some((place, self.queue.lists[turn.who].get(place)?.autocluster)));
+        let Some((place, autocluster)) = queued else { return session.spent(true, left) };
         let key = (turn.who, self.queue.jobs[job].id);
         if singles.taken.contains(&key) {
             return session.spent(true, left);
         }
-        let like = (turn.who, request.autocluster);
+        let like = (turn.who, autocluster);
         if let Some(&at) = singles.refused.get(&like) {
             self.outcome.rejections[at].jobs += 1;
             return session.spent(true, left);
         }
+        let Some(request) = self.queue.single(turn.who, place) else { return session.spent(true, left) };
         self.outcome.statistics.jobs_considered += 1;
         let mut serving = Serving { request, matched: 0 };
         self.mark(turn.who, &mut serving.request);
@@ -162,6 +212,7 @@ impl Dealing<'_> {
             if let Ok(offer) = self.offers.of_slot(slot, &serving.request, &asking, &session) {
                 self.matched(turn, &mut serving, offer, &mut session, &mut Progress::default());
                 singles.taken.insert(key);
+                singles.answers.clear();
             }
             return session.spent(true, self.offers.left());
         }
@@ -218,4 +269,68 @@ pub(super) fn candidates<'a>(jobs: Vec<Job<'a>>, policy: &dyn PriorityPolicy) ->
         }
     }
     candidates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::negotiate::{Snapshot, negotiate};
+    use crate::priority::Policy;
+    use crate::priority::dirac::DiracChoice;
+
+    fn ad(text: &str) -> ClassAd {
+        ClassAd::parse(text.as_bytes()).unwrap()
+    }
+
+    /// Jobs that get the second slot in a cycle of lots, when the first is in use by `a`.
+    fn matched(requirements: &str, seed: u64) -> Vec<String> {
+        let slots = [
+            "[Name = \"s1\"; State = \"Claimed\"; Activity = \"Busy\"; RemoteUser = \"a@x\"; Cpus = 1; Requirements = true]",
+            &format!(
+                "[Name = \"s2\"; State = \"Unclaimed\"; Activity = \"Idle\"; Cpus = 1; Requirements = {requirements}]"
+            ),
+        ];
+        let job = |id: usize, user: &str| {
+            ad(&format!(
+                "[ClusterId = {id}; ProcId = 0; JobStatus = 1; User = \"{user}@x\"; Owner = \"{user}\"; Requirements = true]"
+            ))
+        };
+        let snapshot = Snapshot {
+            slots: slots.map(ad).to_vec(),
+            jobs: vec![job(1, "a"), job(2, "b"), job(3, "a"), job(4, "b")],
+            policy: Policy::Dirac(DiracChoice::default()),
+            seed,
+            ..Snapshot::default()
+        };
+        negotiate(&snapshot).unwrap().matches.into_iter().map(|made| made.job).collect()
+    }
+
+    #[test]
+    fn a_slot_that_looks_at_who_asks_answers_each() {
+        for seed in 0..20 {
+            // Who already uses a slot is refused, whoever of those who are alike asks first.
+            let found = matched("TARGET.SubmitterUserResourcesInUse < 1", seed);
+            assert!(found == ["2.0"] || found == ["4.0"], "{found:?}");
+            assert_eq!(matched("TARGET.SubmitterUserResourcesInUse > 5", seed), [""; 0]);
+            assert_eq!(matched("true", seed).len(), 1);
+        }
+    }
+
+    #[test]
+    fn what_an_ad_may_look_at_is_foreseen_or_counts() {
+        let names: HashSet<Key> = [crate::name::Name::new("Owner").key()].into();
+        for (expression, expected) in [
+            ("TARGET.Cpus > 1", true),
+            ("TARGET.owner == \"a\"", false),
+            ("eval(\"Own\" + \"er\") == \"a\"", false),
+            ("TARGET[Which] > 1", false),
+            ("random(2) == 1", false),
+        ] {
+            assert_eq!(
+                overlooks(&ad(&format!("[A = 1; Requirements = {expression}]")), &names),
+                expected,
+                "{expression}"
+            );
+        }
+    }
 }

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::spins::{Entrant, Spins, Terms};
 use super::{Claimant, Deal, PriorityPolicy, Standing, Turns, Waiting};
-use crate::accountant::usage::{Account, SlotInUse};
+use crate::accountant::usage::{Account, Known, SlotInUse};
 use crate::accountant::{Accountant, GroupOf};
 use crate::config::knobs::NegotiatorKnobs;
 
@@ -14,6 +14,7 @@ use crate::config::knobs::NegotiatorKnobs;
 #[derive(Clone)]
 pub struct CondorPriority<'g> {
     accountant: Accountant,
+    known: Known,
     groups: &'g (dyn GroupOf + Sync),
     half_life: f64,
     discount_suspended: bool,
@@ -26,6 +27,7 @@ impl<'g> CondorPriority<'g> {
     pub fn new(accountant: Accountant, groups: &'g (dyn GroupOf + Sync), knobs: &NegotiatorKnobs) -> Self {
         Self {
             accountant,
+            known: Known::default(),
             groups,
             half_life: knobs.accountant.half_life,
             discount_suspended: knobs.accountant.discount_suspended,
@@ -48,7 +50,8 @@ impl<'g> CondorPriority<'g> {
 impl PriorityPolicy for CondorPriority<'_> {
     fn charge(&mut self, in_use: &[SlotInUse<'_>], now: i64) {
         self.accountant.update_priorities(now, self.half_life);
-        self.accountant.recount(in_use.iter().copied(), now, self.discount_suspended, self.groups);
+        let in_use = in_use.iter().copied();
+        self.accountant.recount_known(in_use, now, self.discount_suspended, self.groups, &mut self.known);
     }
 
     fn standing(&self, submitter: &[u8]) -> Standing {

@@ -15,7 +15,7 @@ pub mod spins;
 
 pub use condor::CondorPriority;
 pub use dirac::Past;
-pub use policy::{Opening, Policy, seed_of_cycle};
+pub use policy::{Line, Opening, Policy, seed_of_cycle};
 pub use session::Session;
 
 use serde::{Deserialize, Serialize};
@@ -87,6 +87,12 @@ pub trait Waiting {
     /// The autoclusters of these jobs, in the same order: jobs of one are alike in all that matters to a match.
     fn autoclusters(&self, who: usize) -> Vec<u32> {
         vec![0; self.jobs(who).len()]
+    }
+
+    /// How many younger jobs that are like this one in all but their age wait behind it without being listed.
+    fn unlisted(&self, job: &Job<'_>) -> usize {
+        let _ = job;
+        0
     }
 }
 
@@ -197,6 +203,8 @@ pub struct Turn {
     ///
     /// A deal has turns of one kind only.
     pub job: Option<usize>,
+    /// Which of the jobs that wait in its queue that job stands for, the oldest is 0; none: itself.
+    pub place: Option<usize>,
     /// The number of the only slot that may be taken, for a turn of one job; none: any.
     pub slot: Option<usize>,
     /// How much it may take.

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::dirac::{DiracChoice, DiracPriority, Past, SplitMix64, WINDOW};
+use super::dirac::{DiracChoice, DiracPriority, MOST_JOBS, Past, SplitMix64, asked};
 use super::ranking::{Key, Order};
 use super::slurm::ranking::ranking;
 use super::slurm::{SlurmPriority, SlurmSettings};
@@ -32,6 +32,18 @@ pub enum Policy {
     Dirac(DiracChoice),
     /// Slurm's multifactor priority: a total order of jobs.
     Slurm(Box<SlurmSettings>),
+}
+
+/// How a policy serves jobs that differ in their age alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line {
+    /// Whether what decides is how each stood in earlier cycles.
+    pub remembers: bool,
+    /// How many stand in a queue of their own, the oldest in the first, of which the policy chooses by their places; none
+    /// if all stand in one and the oldest starts.
+    pub queue: Option<usize>,
+    /// Whether a cycle can be run again at the same moment, once all use is charged anew, as if it had not been run.
+    pub repeatable: bool,
 }
 
 /// A pool at the beginning of a cycle, as far as policies ask.
@@ -84,11 +96,20 @@ impl Policy {
         matches!(self, Policy::Condor | Policy::Slurm(_))
     }
 
-    /// Among how many of the oldest like jobs the policy chooses one that starts; 1 if it takes the oldest.
-    pub fn chooses_among(&self) -> u32 {
+    /// How jobs are served that differ in their age alone.
+    ///
+    /// ```
+    /// use classmate::priority::{Line, Policy};
+    /// assert_eq!(Policy::Condor.line(), Line { remembers: false, queue: None, repeatable: false });
+    /// ```
+    pub fn line(&self) -> Line {
         match self {
-            Self::Condor | Self::Slurm(_) => 1,
-            Self::Dirac(_) => WINDOW as u32,
+            Self::Condor => Line { remembers: false, queue: None, repeatable: false },
+            Self::Dirac(_) => Line { remembers: false, queue: Some(MOST_JOBS), repeatable: true },
+            // A priority that never sinks remembers every cycle in which the job waited.
+            Self::Slurm(settings) => {
+                Line { remembers: settings.conf().flags.increase_only, queue: None, repeatable: true }
+            }
         }
     }
 
@@ -104,13 +125,25 @@ impl Policy {
         }
     }
 
-    /// Whether jobs that ask for different amounts of memory, and for different times, may be served differently, all else
-    /// being alike and slots taking every job.
-    pub fn tells_apart(&self) -> (bool, bool) {
+    /// What is left of the memory (MB, 0 if it is not said) and the time (seconds) that a job asks for, all else being
+    /// alike and slots taking every job: jobs of which the same is left are served alike, the oldest first.
+    ///
+    /// ```
+    /// use classmate::priority::{Policy, dirac::DiracChoice};
+    /// let dirac = Policy::Dirac(DiracChoice::default());
+    /// assert_eq!(dirac.told_apart(500, Some(1000)), dirac.told_apart(900, Some(1800)));
+    /// assert_ne!(dirac.told_apart(500, Some(1000)), dirac.told_apart(500, Some(1801)));
+    /// assert_eq!(Policy::Condor.told_apart(500, Some(1000)), (0, None));
+    /// ```
+    pub fn told_apart(&self, memory: u32, time: Option<i64>) -> (u32, Option<i64>) {
         match self {
-            Self::Condor => (false, false),
-            Self::Dirac(choice) => (choice.settings().options.memory_tags, true),
-            Self::Slurm(_) => (true, true),
+            Self::Condor => (0, None),
+            Self::Dirac(choice) => asked(choice.settings(), memory, time),
+            Self::Slurm(settings) => {
+                let conf = settings.conf();
+                let by_time = conf.weights.job_size != 0 && conf.flags.small_relative_to_time;
+                (if conf.tres_weights.of("mem") == 0.0 { 0 } else { memory }, time.filter(|_| by_time))
+            }
         }
     }
 

@@ -250,7 +250,8 @@ impl Spins {
         }
         let preferring_is_free = self.ignores_limit();
         let allowance = Allowance { limit, limit_unclaimed: unclaimed, ceiling, preferring_is_free };
-        Some(Turn { who, job: None, slot: None, allowance, why: Why { pie, spin, priority, share, starved } })
+        let why = Why { pie, spin, priority, share, starved };
+        Some(Turn { who, job: None, place: None, slot: None, allowance, why })
     }
 
     /// Goes on to the next claimant; one that is done leaves the deal.

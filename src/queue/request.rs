@@ -41,6 +41,8 @@ pub struct Queue<'a> {
     pub autoclusters: usize,
     /// Idle jobs that belong to none of the submitters.
     pub strangers: usize,
+    /// Behind which jobs so many more wait that are like them, and are listed nowhere.
+    pub unlisted: HashMap<JobId, usize>,
     /// Whether every job is a request of its own.
     singly: bool,
 }
@@ -127,7 +129,7 @@ impl<'a> Queue<'a> {
             before = Some((autocluster, place, job));
         }
         let (autoclusters, singly) = (clusters.len(), offering.singly);
-        let mut queue = Self { jobs, lists, significant, autoclusters, strangers, singly };
+        let mut queue = Self { jobs, lists, significant, autoclusters, strangers, unlisted: HashMap::new(), singly };
         if let Some(constraint) = offering.constraint {
             queue.constrain(constraint, settings);
         }
@@ -223,7 +225,7 @@ impl<'a> Queue<'a> {
         let Request { autocluster, count, .. } = *request;
         let job = &self.jobs[self.lists[submitter][request.first].job];
         let mut ad = ClassAd::with_capacity(self.significant.len() + 16);
-        let carried = CARRIED.into_iter().map(Name::new);
+        let carried = CARRIED.into_iter().map(Name::from);
         for name in relevant(&job.ad, &self.significant).into_iter().chain(carried) {
             if let Some(attribute) = job.ad.lookup(name) {
                 ad.set(name, attribute.clone());

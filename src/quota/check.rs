@@ -6,15 +6,15 @@ use std::fmt;
 
 use hashbrown::HashSet;
 
-use super::settings::{GroupSetting, QuotaSettings};
+use super::settings::{GroupSetting, QuotaSettings, or};
 use super::tree::{Configured, GroupTree, ROOT};
 use crate::config::check::{Diagnostic, referenced};
 use crate::config::setting::Settings;
 use crate::config::{Config, ConfigError, Place};
 
-/// What is odd about the groups of a configuration, unless it was `told` already; nothing if a setting cannot be read.
+/// What is odd about the groups of a configuration, unless it was `told` already; what cannot be read is left out.
 pub fn diagnostics(config: &Config, told: &[Diagnostic]) -> Vec<Diagnostic> {
-    let Ok(settings) = QuotaSettings::read(config) else { return Vec::new() };
+    let settings = QuotaSettings::readable(config);
     let tree = GroupTree::new(&settings);
     let is_told = |warning: &&Warning| {
         let same = |other: &Diagnostic| {
@@ -92,7 +92,7 @@ pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Warning>
                 let message = format!("group `{name}` has neither GROUP_QUOTA nor GROUP_QUOTA_DYNAMIC: its quota is 0");
                 found.push(warning(message, group.place.as_ref()));
             }
-            (Some(fixed), Some(dynamic)) => {
+            (Some(fixed), Some(dynamic)) if !fixed.value.is_nan() && !dynamic.value.is_nan() => {
                 let message = format!(
                     "group `{name}` has GROUP_QUOTA `{}` and GROUP_QUOTA_DYNAMIC `{}`: GROUP_QUOTA counts",
                     fixed.value, dynamic.value
@@ -111,6 +111,7 @@ pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Warning>
                 Configured::Pool => {}
             }
         }
+        let (fixed, dynamic) = (decimal(fixed), decimal(dynamic));
         let whose = if at == ROOT { "at the top".to_owned() } else { format!("below `{}`", tree.display(at)) };
         let place = || tree.place(settings, at);
         if let Configured::Static(own) = group.configured
@@ -133,12 +134,19 @@ pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Warning>
     found
 }
 
-/// Settings that belong to no group, or to nothing.
+/// A sum of decimal fractions without what their binary ones add: 1.3, not 1.2999999999999998.
+fn decimal(sum: f64) -> f64 {
+    // A sum of fractions is good for so many digits.
+    format!("{sum:.9}").parse().unwrap_or(sum)
+}
+
+/// Settings that belong to no group, or to nothing; what cannot be read is a fault.
 pub(super) fn strays(
     config: &Config,
     settings: Settings<'_>,
     groups: &[GroupSetting],
-) -> Result<Vec<Warning>, ConfigError> {
+    faults: &mut Vec<ConfigError>,
+) -> Vec<Warning> {
     let declared: HashSet<Vec<u8>> = groups.iter().map(|group| group.name.to_ascii_lowercase()).collect();
     let mut found = Vec::new();
     let referenced = referenced(config);
@@ -170,16 +178,16 @@ pub(super) fn strays(
             let message = format!("`{shown}` has no effect: `{subject}` is not in GROUP_NAMES");
             found.push(warning(message, Some(place)));
         } else if upper.starts_with("GROUP_PRIO_FACTOR_") {
-            let factor = settings.real(&shown, 1.0, f64::MIN, f64::MAX)?;
+            let factor = or(settings.real(&shown, 1.0, f64::MIN, f64::MAX), 1.0, faults);
             if factor < 1.0 && factor != 0.0 {
                 found.push(warning(format!("`{shown}` is `{factor}`: factors below 1 count as 1"), Some(place)));
             }
         }
         if upper == "GROUP_SORT_EXPR" {
-            found.extend(of_order(config, place)?);
+            found.extend(or(of_order(config, place), Vec::new(), faults));
         }
     }
-    Ok(found)
+    found
 }
 
 /// The settings that belong to one group each; the longer before the shorter.
@@ -240,6 +248,42 @@ mod tests {
         );
         let found = warnings("GROUP_NAMES = a, b\nGROUP_QUOTA_DYNAMIC_a = 0.75\nGROUP_QUOTA_DYNAMIC_b = 0.5");
         assert_eq!(found, ["c:3:1: dynamic quotas at the top sum to 1.25: they are scaled down to 1"]);
+    }
+
+    #[test]
+    fn sums_are_shown_as_decimal_fractions() {
+        // 0.7 + 0.6 is 1.2999999999999998 in binary.
+        let found = warnings("GROUP_NAMES = a, b\nGROUP_QUOTA_DYNAMIC_a = 0.7\nGROUP_QUOTA_DYNAMIC_b = 0.6");
+        assert_eq!(found, ["c:3:1: dynamic quotas at the top sum to 1.3: they are scaled down to 1"]);
+        // 0.7 + 0.6 + 0.1 of 1.3 below `p`.
+        let found = warnings(
+            "GROUP_NAMES = p, p.a, p.b, p.c\nGROUP_QUOTA_p = 1.3\nGROUP_QUOTA_p.a = 0.7\nGROUP_QUOTA_p.b = 0.6\n\
+             GROUP_QUOTA_p.c = 0.1",
+        );
+        assert_eq!(found, ["c:1:1: static quotas below `p` sum to 1.4, more than its 1.3: all are kept"]);
+        // 0.1 + 0.2 is 0.30000000000000004 in binary, and no more than 0.3.
+        assert_eq!(
+            warnings("GROUP_NAMES = p, p.a, p.b\nGROUP_QUOTA_p = 0.3\nGROUP_QUOTA_p.a = 0.1\nGROUP_QUOTA_p.b = 0.2"),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn one_bad_value_does_not_silence_the_others() {
+        let found = |text: &str| {
+            let config = Config::parse("c", text.as_bytes()).unwrap();
+            diagnostics(&config, &[]).into_iter().map(|found| found.error.message).collect::<Vec<String>>()
+        };
+        let groups = "GROUP_NAMES = a, b, a.sub\nGROUP_QUOTA_a = 10\nGROUP_QUOTA_a.sub = 20\n";
+        let over = "static quotas below `a` sum to 20, more than its 10: all are kept";
+        assert_eq!(found(&format!("{groups}GROUP_QUOTA_b = 1\nNEGOTIATOR_CONSIDER_PREEMPTION = maybe")), [over]);
+        // A quota that is no number is none that is missing.
+        assert_eq!(found(&format!("{groups}GROUP_QUOTA_b = x\nGROUP_ACCEPT_SURPLUS_b = y")), [over]);
+        assert_eq!(
+            found("GROUP_NAMES = a, a.b\nGROUP_QUOTA_a = x\nGROUP_QUOTA_DYNAMIC_a = 0.5\nGROUP_QUOTA_a.b = 5"),
+            [""; 0]
+        );
+        assert_eq!(found("GROUP_NAMES = $(X)\nX = $(GROUP_NAMES)\nGROUP_QUOTA_a = 5"), [""; 0]);
     }
 
     #[test]

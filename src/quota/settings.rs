@@ -118,62 +118,100 @@ impl QuotaSettings {
     /// assert_eq!(error.message, "`GROUP_QUOTA_physics` is `-1`: expected a number from 0 to 2147483647");
     /// ```
     pub fn read(config: &Config) -> Result<Self, ConfigError> {
+        let mut faults = Vec::new();
+        let read = Self::with_faults(config, &mut faults)?;
+        faults.into_iter().next().map_or(Ok(read), Err)
+    }
+
+    /// Reads what can be read: other settings have their defaults, and a quota that is no number is NaN, which is more
+    /// than nothing and less than nothing. Without the names of the groups there are none.
+    ///
+    /// ```
+    /// use classmate::config::Config;
+    /// use classmate::quota::QuotaSettings;
+    /// let config = Config::parse("c", b"GROUP_NAMES = physics\nGROUP_AUTOREGROUP = maybe").unwrap();
+    /// assert_eq!(QuotaSettings::readable(&config).groups[0].name, b"physics");
+    /// ```
+    pub fn readable(config: &Config) -> Self {
+        Self::with_faults(config, &mut Vec::new()).unwrap_or_default()
+    }
+
+    /// Reads the settings and collects what is wrong with them, in the order of the reading.
+    fn with_faults(config: &Config, faults: &mut Vec<ConfigError>) -> Result<Self, ConfigError> {
         let settings = Settings::new(config);
         let place = config.get("GROUP_NAMES")?.and_then(|found| found.place);
-        let mut groups = Vec::new();
-        for name in settings.list("GROUP_NAMES")? {
-            groups.push(group(settings, name, place.clone())?);
-        }
-        let rules = rules(settings)?;
-        let warnings = super::check::strays(config, settings, &groups)?;
+        let names = settings.list("GROUP_NAMES")?;
+        let groups: Vec<GroupSetting> =
+            names.into_iter().map(|name| group(settings, name, place.clone(), faults)).collect();
+        let rules = rules(settings, faults);
+        let warnings = super::check::strays(config, settings, &groups, faults);
         let read = Self {
             groups,
-            accept_surplus: settings.boolean("GROUP_ACCEPT_SURPLUS", false)?,
-            autoregroup: settings.boolean("GROUP_AUTOREGROUP", false)?,
+            accept_surplus: or(settings.boolean("GROUP_ACCEPT_SURPLUS", false), false, faults),
+            autoregroup: or(settings.boolean("GROUP_AUTOREGROUP", false), false, faults),
             rules,
             warnings,
         };
-        Ok(if settings.boolean(FLAT, false)? { read.flat() } else { read })
+        Ok(if or(settings.boolean(FLAT, false), false, faults) { read.flat() } else { read })
     }
 }
 
-fn group(settings: Settings<'_>, name: Vec<u8>, place: Option<Place>) -> Result<GroupSetting, ConfigError> {
-    // Names of the configuration language are ASCII; no other name has settings.
-    let shown = String::from_utf8_lossy(&name).into_owned();
-    let stated = |knob: &str, most: f64| -> Result<Option<Stated>, ConfigError> {
-        let knob = format!("{knob}_{shown}");
-        let Some(found) = settings.text(&knob)? else { return Ok(None) };
-        Ok(Some(Stated { value: settings.real(&knob, 0.0, 0.0, most)?, place: found.place }))
-    };
-    let truth = |knob: &str| -> Result<Option<bool>, ConfigError> {
-        let knob = format!("{knob}_{shown}");
-        settings.text(&knob)?.map(|_| settings.boolean(&knob, false)).transpose()
-    };
-    Ok(GroupSetting {
-        place,
-        fixed: stated("GROUP_QUOTA", LARGEST)?,
-        dynamic: stated("GROUP_QUOTA_DYNAMIC", 1.0)?,
-        accept_surplus: truth("GROUP_ACCEPT_SURPLUS")?,
-        autoregroup: truth("GROUP_AUTOREGROUP")?,
-        name,
+/// What was read, or a default and the fault noted.
+pub(super) fn or<T>(read: Result<T, ConfigError>, default: T, faults: &mut Vec<ConfigError>) -> T {
+    read.unwrap_or_else(|fault| {
+        faults.push(fault);
+        default
     })
 }
 
-fn rules(settings: Settings<'_>) -> Result<QuotaRules, ConfigError> {
+fn group(settings: Settings<'_>, name: Vec<u8>, place: Option<Place>, faults: &mut Vec<ConfigError>) -> GroupSetting {
+    // Names of the configuration language are ASCII; no other name has settings.
+    let shown = String::from_utf8_lossy(&name).into_owned();
+    let stated = |knob: &str, most: f64, faults: &mut Vec<ConfigError>| {
+        let knob = format!("{knob}_{shown}");
+        let found = match settings.text(&knob) {
+            Ok(found) => found?,
+            Err(fault) => {
+                faults.push(fault);
+                return Some(Stated { value: f64::NAN, place: None });
+            }
+        };
+        let value = or(settings.real(&knob, 0.0, 0.0, most), f64::NAN, faults);
+        Some(Stated { value, place: found.place })
+    };
+    let truth = |knob: &str, faults: &mut Vec<ConfigError>| {
+        let knob = format!("{knob}_{shown}");
+        let read = settings.text(&knob).and_then(|found| found.map(|_| settings.boolean(&knob, false)).transpose());
+        or(read, None, faults)
+    };
+    GroupSetting {
+        place,
+        fixed: stated("GROUP_QUOTA", LARGEST, faults),
+        dynamic: stated("GROUP_QUOTA_DYNAMIC", 1.0, faults),
+        accept_surplus: truth("GROUP_ACCEPT_SURPLUS", faults),
+        autoregroup: truth("GROUP_AUTOREGROUP", faults),
+        name,
+    }
+}
+
+fn rules(settings: Settings<'_>, faults: &mut Vec<ConfigError>) -> QuotaRules {
     let default = QuotaRules::default();
-    let truth = |knob: &str, default: bool| settings.boolean(knob, default);
-    let order = settings.expression("GROUP_SORT_EXPR")?;
-    Ok(QuotaRules {
-        weighted: truth("NEGOTIATOR_USE_SLOT_WEIGHTS", default.weighted)?,
-        weighted_demand: truth("NEGOTIATOR_USE_WEIGHTED_DEMAND", default.weighted_demand)?,
-        oversubscription: truth("NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION", default.oversubscription)?,
-        strict: truth("NEGOTIATOR_STRICT_ENFORCE_QUOTA", default.strict)?,
-        preemption: truth("NEGOTIATOR_CONSIDER_PREEMPTION", default.preemption)?,
-        rounds: settings.integer("GROUP_QUOTA_MAX_ALLOCATION_ROUNDS", 3, 1, 1_000_000_000)? as u32,
-        rate: settings.real("GROUP_QUOTA_ROUND_ROBIN_RATE", default.rate, 1.0, 1e100)?,
-        order: order.map(parsed).transpose()?,
+    let order = settings.expression("GROUP_SORT_EXPR").and_then(|order| order.map(parsed).transpose());
+    let order = or(order, None, faults);
+    let rounds = settings.integer("GROUP_QUOTA_MAX_ALLOCATION_ROUNDS", 3, 1, 1_000_000_000);
+    let rate = settings.real("GROUP_QUOTA_ROUND_ROBIN_RATE", default.rate, 1.0, 1e100);
+    let mut truth = |knob: &str, default: bool| or(settings.boolean(knob, default), default, faults);
+    QuotaRules {
+        weighted: truth("NEGOTIATOR_USE_SLOT_WEIGHTS", default.weighted),
+        weighted_demand: truth("NEGOTIATOR_USE_WEIGHTED_DEMAND", default.weighted_demand),
+        oversubscription: truth("NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION", default.oversubscription),
+        strict: truth("NEGOTIATOR_STRICT_ENFORCE_QUOTA", default.strict),
+        preemption: truth("NEGOTIATOR_CONSIDER_PREEMPTION", default.preemption),
+        rounds: or(rounds, i64::from(default.rounds), faults) as u32,
+        rate: or(rate, default.rate, faults),
+        order,
         flat: false,
-    })
+    }
 }
 
 fn parsed(ExprText { text, place }: ExprText) -> Result<Expr, ConfigError> {

@@ -8,6 +8,7 @@ use super::{Color, Origin, counted, render_within};
 use crate::error::{Finding, Severity};
 use crate::lint::catalogue::{CHECKS, Check};
 use crate::lint::{Alarm, Excerpt};
+use crate::span::Position;
 
 /// How many alarms are errors and how many are warnings.
 pub fn counts(alarms: &[Alarm]) -> (u64, u64) {
@@ -93,27 +94,36 @@ pub fn sarif(alarms: &[Alarm]) -> Json {
     let results: Vec<Json> = alarms
         .iter()
         .map(|alarm| {
-            let (start, end) = alarm.place();
             let text = match &alarm.finding.help {
                 Some(help) => format!("{}. Help: {help}", alarm.finding.message),
                 None => alarm.finding.message.clone(),
             };
-            let mut physical = json!({ "artifactLocation": { "uri": uri(&alarm.excerpt.file) } });
-            if start.line > 0 {
-                physical["region"] = json!({
-                    "startLine": start.line,
-                    "startColumn": start.column,
-                    "endLine": end.line,
-                    "endColumn": end.column,
-                });
-            }
-            json!({
+            let physical = |(start, end): (Position, Position)| {
+                let mut physical = json!({ "artifactLocation": { "uri": uri(&alarm.excerpt.file) } });
+                if start.line > 0 {
+                    physical["region"] = json!({
+                        "startLine": start.line,
+                        "startColumn": start.column,
+                        "endLine": end.line,
+                        "endColumn": end.column,
+                    });
+                }
+                physical
+            };
+            let mut result = json!({
                 "ruleId": alarm.code,
                 "ruleIndex": CHECKS.iter().position(|check| check.code == alarm.code),
                 "level": word(alarm.severity()),
                 "message": { "text": text },
-                "locations": [{ "physicalLocation": physical }],
-            })
+                "locations": [{ "physicalLocation": physical(alarm.place()) }],
+            });
+            if let Some((span, why)) = &alarm.finding.related {
+                result["relatedLocations"] = json!([{
+                    "physicalLocation": physical(alarm.place_of(*span)),
+                    "message": { "text": why },
+                }]);
+            }
+            result
         })
         .collect();
     json!({

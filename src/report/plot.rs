@@ -8,7 +8,7 @@ use super::page::escaped;
 
 /// Size of the drawing, and its margins: left, right, top, bottom.
 const SIZE: (f64, f64) = (420.0, 260.0);
-const MARGIN: (f64, f64, f64, f64) = (52.0, 12.0, 10.0, 44.0);
+const MARGIN: (f64, f64, f64, f64) = (68.0, 12.0, 10.0, 44.0);
 
 /// Colours there are; the last one is grey.
 pub const COLORS: usize = 7;
@@ -57,7 +57,8 @@ impl Axis {
 
     fn marked(label: impl Into<String>, min: f64, max: f64, step: f64) -> Self {
         let count = ((max - min) / step + 1e-9).floor() as usize;
-        let ticks = (0..=count).map(|at| min + at as f64 * step).map(|at| (at, short(at))).collect();
+        let last = min + count as f64 * step;
+        let ticks = (0..=count).map(|at| min + at as f64 * step).map(|at| (at, short(at, last))).collect();
         Self { label: label.into(), min, max, ticks }
     }
 
@@ -79,15 +80,16 @@ fn step(max: f64) -> f64 {
     rounds.into_iter().find(|step| max / step <= 5.0 + 1e-9).unwrap_or(10.0 * power)
 }
 
-/// A number in few characters: `12.5k`.
-fn short(number: f64) -> String {
-    let (number, unit) = match number {
-        n if n >= 1e9 => (n / 1e9, "G"),
-        n if n >= 1e6 => (n / 1e6, "M"),
-        n if n >= 1e4 => (n / 1e3, "k"),
-        n => (n, ""),
+/// A number in few characters, `12.5k`, in the unit of the last one on its axis.
+fn short(number: f64, last: f64) -> String {
+    let (divisor, unit) = match last {
+        n if n >= 1e9 => (1e9, "G"),
+        n if n >= 1e6 => (1e6, "M"),
+        n if n >= 1e4 => (1e3, "k"),
+        _ => (1.0, ""),
     };
-    let text = format!("{number:.4}");
+    let text = format!("{:.4}", number / divisor);
+    let unit = if number == 0.0 { "" } else { unit };
     format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
@@ -306,8 +308,18 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let found = [0.0, 0.25, 9500.0, 12_500.0, 3e6, 2e9].map(short);
+        let found = [0.0, 0.25, 9500.0, 12_500.0, 3e6, 2e9].map(|number| short(number, number));
         assert_eq!(found, ["0", "0.25", "9500", "12.5k", "3M", "2G"]);
+        // One unit on an axis, and room for every mark beside the axis's name, a character being at most 7.5 wide.
+        let marks = |max: f64| Axis::up_to("x", max).ticks.into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+        assert_eq!(marks(13_000.0), ["0", "5k", "10k", "15k"]);
+        assert_eq!(marks(9000.0), ["0", "2k", "4k", "6k", "8k", "10k"]);
+        assert_eq!(marks(7000.0), ["0", "2000", "4000", "6000", "8000"]);
+        for max in [0.003, 0.01, 0.7, 9.99, 4567.0, 9999.0, 12_345.0, 45_678.0, 987_654.0, 1.2e7] {
+            for mark in marks(max) {
+                assert!(MARGIN.0 - 6.0 - 7.5 * mark.len() as f64 >= 16.0, "{max}: {mark}");
+            }
+        }
     }
 
     #[test]
@@ -317,8 +329,8 @@ mod tests {
         let marks = Marks::Lines(Axis::ending("days", 2.0), vec![line]);
         let plot = Plot { title: "t".to_owned(), note: "n".to_owned(), y: Axis::percent("share (%)", 1.0), marks };
         let text = plot.figure();
-        // 52 to 408 across, 216 to 10 up.
-        assert!(text.contains("d=\"M52.0 216.0L230.0 10.0M408.0 216.0h0.1\""), "{text}");
+        // 68 to 408 across, 216 to 10 up.
+        assert!(text.contains("d=\"M68.0 216.0L238.0 10.0M408.0 216.0h0.1\""), "{text}");
         assert!(text.contains("var(--c6)") && text.contains("&lt;a&gt;"));
     }
 }

@@ -1,27 +1,36 @@
 //! Cores that are all alike, as one machine under a negotiator: the machine of a trace.
 //!
 //! Jobs of a trace that differ in nothing but their age wait in one line, and a cycle is shown no more of a line than could
-//! start: its cost does not grow with the queue.
+//! start: its cost does not grow with the queue. What it decides is what it would decide if it were shown all.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 use indexmap::IndexMap;
 
 use super::books::{Books, number, reasons};
 use super::clock::Clock;
+use super::line::Waiters;
 use super::machines::{Decided, Machines};
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
 use crate::eval::scope::Settings;
+use crate::name::Name;
 use crate::negotiate::concurrency::{Demand, demands};
-use crate::negotiate::outcome::Match;
+use crate::negotiate::outcome::{Match, Outcome};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{self, Snapshot};
 use crate::pool::PoolSize;
+use crate::priority::Line;
+use crate::program::mentions::Mentions;
+use crate::queue::JobId;
+use crate::syntax::expr::Expr;
 use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::value::Value;
 use crate::workload::{Arrival, Workload};
+
+/// What ads say of the age of jobs.
+const OF_AGE: [&str; 5] = ["QDate", "EnteredCurrentStatus", "ClusterId", "ProcId", "GlobalJobId"];
 
 /// The name of the machine.
 const NAME: &str = "slot1@machines";
@@ -37,15 +46,6 @@ struct Kind {
     alone: Option<usize>,
 }
 
-/// Jobs that differ in their age alone.
-#[derive(Default)]
-struct Line {
-    /// Those that a cycle is shown.
-    shown: u32,
-    /// The others, oldest first.
-    behind: VecDeque<usize>,
-}
-
 /// So many cores, and the jobs that wait for them.
 pub struct Alike<'w> {
     books: Books<'w>,
@@ -55,15 +55,15 @@ pub struct Alike<'w> {
     free: u32,
     /// How many jobs wait, by cores.
     asked: BTreeMap<u32, usize>,
-    lines: IndexMap<Kind, Line>,
-    /// The lines in which jobs stand behind those shown.
-    long: BTreeSet<usize>,
-    /// Whether every job is shown: what groups ask for in all, or what ran before, decides too.
+    lines: IndexMap<Kind, Waiters>,
+    /// The lines in which somebody waits.
+    open: BTreeSet<usize>,
+    /// Whether every job is shown: what groups ask for in all, or how each job stood in earlier cycles, decides too.
     all: bool,
-    /// Whether what jobs ask for besides cores sets them apart: memory, time.
+    /// Whether what jobs ask for besides cores sets them apart even if the policy does not look at it: memory, time.
     apart: (bool, bool),
-    /// Among how many like jobs the policy chooses.
-    chosen_among: u32,
+    /// How the policy serves jobs of one line.
+    served: Line,
     /// Units of concurrency limits that are held, by name, and the limits of each job that runs.
     held: BTreeMap<Vec<u8>, f64>,
     limits: HashMap<usize, String>,
@@ -79,13 +79,20 @@ impl<'w> Alike<'w> {
     pub fn new(workload: &'w Workload, rules: &'w Rules, base: &Snapshot, cores: u32) -> Self {
         let mut books = Books::anywhere(workload, rules, base);
         let says = std::mem::take(&mut books.snapshot.slots).into_iter().next().unwrap_or_default();
-        let all = !rules.groups.tree.is_empty();
-        let chosen_among = base.policy.chooses_among();
+        let served = base.policy.line();
+        // What counts a queue has to know which jobs are in it: those for which a rule holds, and that are alike in whatever
+        // is looked at.
+        let significant = rules.significant([&slot(&says, cores)]);
+        let looked_at = |names: &[&str]| names.iter().any(|name| significant.contains(Name::new(name)));
+        let counted = served.queue.is_some();
+        let uncountable = counted && (rules.jobs.is_some() || looked_at(&OF_AGE));
+        let chosen_by_age = rules.jobs.as_ref().is_some_and(may_look_at_age);
+        let all = !rules.groups.tree.is_empty() || served.remembers || uncountable || chosen_by_age;
         // A rule that says which jobs are offered may look at what they ask for.
-        let (memory, time) = base.policy.tells_apart();
-        let apart = (memory || rules.jobs.is_some(), time || rules.jobs.is_some());
+        let apart = |names: &[&str]| rules.jobs.is_some() || counted && looked_at(names);
+        let apart = (apart(&["RequestMemory"]), apart(&["CPUTime", "AllowedJobDuration"]));
         let looks_at_clock = Clock::of_rules(rules);
-        let (asked, lines, long) = (BTreeMap::new(), IndexMap::new(), BTreeSet::new());
+        let (asked, lines, open) = (BTreeMap::new(), IndexMap::new(), BTreeSet::new());
         let (held, limits, reasons) = (BTreeMap::new(), HashMap::new(), HashMap::new());
         Self {
             books,
@@ -94,10 +101,10 @@ impl<'w> Alike<'w> {
             free: cores,
             asked,
             lines,
-            long,
+            open,
             all,
             apart,
-            chosen_among,
+            served,
             held,
             limits,
             reasons,
@@ -105,29 +112,51 @@ impl<'w> Alike<'w> {
         }
     }
 
+    /// The same, but every cycle is shown all jobs that wait: the slow way, which decides the same.
+    #[must_use]
+    pub fn showing_all(mut self) -> Self {
+        self.all = true;
+        self
+    }
+
     /// The line in which a job waits.
     fn kind(&self, job: usize) -> Kind {
         let arrival = &self.books.workload.arrivals[job];
         let alone = (self.all || arrival.ad.is_some()).then_some(job);
         let Arrival { submitter, cores, .. } = *arrival;
-        let memory = if self.apart.0 { arrival.memory } else { 0 };
-        let asked_time = arrival.asked_time.filter(|_| self.apart.1);
+        let (memory, asked_time) = self.books.snapshot.policy.told_apart(arrival.memory, arrival.asked_time);
+        let memory = if self.apart.0 { arrival.memory } else { memory };
+        let asked_time = if self.apart.1 { arrival.asked_time } else { asked_time };
         Kind { submitter, cores, memory, asked_time, alone }
     }
 
-    /// Shows the cycle as many jobs of each line as there are cores for, and those among which the policy chooses behind
-    /// them; so one in any case, because shares depend on who asks.
-    fn show(&mut self, now: i64) {
-        let Self { books, lines, long, free, chosen_among, .. } = self;
-        long.retain(|at| {
+    /// Shows the cycle as many jobs of each line as there are cores for, and one more, because shares depend on who asks; of
+    /// lines that are not shown in full, as many as started lately, and one more.
+    /// Returns how many stand behind those that are shown, if the policy counts them.
+    fn show(&mut self, now: i64, full: &Full) -> HashMap<JobId, usize> {
+        let Self { books, lines, open, free, served, .. } = self;
+        let mut unlisted = HashMap::new();
+        let most = served.queue.unwrap_or(usize::MAX);
+        open.retain(|at| {
             let Some((kind, line)) = lines.get_index_mut(*at) else { return false };
-            while line.shown < *free / kind.cores + *chosen_among {
-                let Some(job) = line.behind.pop_front() else { break };
-                books.wait(job, books.workload.arrivals[job].submit, now);
-                line.shown += 1;
+            let first = (*free / kind.cores) as usize + 1;
+            let first = if full.has(*at) { first } else { first.min(line.lately.max(1) + 1) };
+            let wanted = line.wanted(first, most);
+            for job in line.shown.iter().filter(|job| wanted.binary_search(job).is_err()) {
+                books.forget(*job);
             }
-            !line.behind.is_empty()
+            for &job in wanted.iter().filter(|job| line.shown.binary_search(job).is_err()) {
+                books.wait(job, books.workload.arrivals[job].submit, now);
+            }
+            line.shown = wanted;
+            if served.queue.is_some() {
+                let behind = line.unlisted(most).into_iter();
+                unlisted.extend(behind.map(|(job, behind)| (JobId { cluster: job as i64 + 1, process: 0 }, behind)));
+            }
+            !line.all.is_empty()
         });
+        books.put_in_order();
+        unlisted
     }
 
     /// A job has got its cores.
@@ -137,7 +166,7 @@ impl<'w> Alike<'w> {
         if kind.alone.is_none()
             && let Some(line) = self.lines.get_mut(&kind)
         {
-            line.shown -= 1;
+            line.remove(job);
         }
         let cost = self.books.price_of_cores(job, made, cores, settings);
         self.books.start(job, made, cost, &self.says, settings);
@@ -155,7 +184,112 @@ impl<'w> Alike<'w> {
     }
 }
 
+/// Lines of which a cycle is shown as many jobs as could start.
+enum Full {
+    All,
+    Some(BTreeSet<usize>),
+}
+
+impl Full {
+    fn has(&self, line: usize) -> bool {
+        match self {
+            Full::All => true,
+            Full::Some(lines) => lines.contains(&line),
+        }
+    }
+}
+
+/// How often a cycle is run with lines that are not shown in full.
+const GUESSES: usize = 3;
+
+/// Places of queues that were given cores in a cycle, ascending; by line and beginning of the queue.
+type Taken = HashMap<(usize, usize), Vec<usize>>;
+
 impl Alike<'_> {
+    /// The job that one stands for at a place among those of its queue that still wait; both are taken by that.
+    fn meant(&self, job: usize, place: Option<usize>, taken: &mut Taken) -> usize {
+        let Some((line, start, own)) = self.queue_of(job) else { return job };
+        let taken = taken.entry((line, start)).or_default();
+        let at = match place {
+            None => own,
+            Some(place) => taken.iter().fold(place, |at, gone| at + usize::from(*gone <= at)),
+        };
+        taken.insert(taken.partition_point(|gone| *gone < at), at);
+        self.lines[line].all.get(start + at).copied().unwrap_or(job)
+    }
+
+    /// The job that names those of its queue that got nothing: the oldest of them.
+    fn oldest_left(&self, job: usize, taken: &Taken) -> usize {
+        let Some((line, start, _)) = self.queue_of(job) else { return job };
+        let Some(taken) = taken.get(&(line, start)) else { return job };
+        let at = taken.iter().enumerate().take_while(|(at, gone)| at == *gone).count();
+        self.lines[line].all.get(start + at).copied().unwrap_or(job)
+    }
+
+    /// The line of a job, the beginning of its queue in that, and its place in the queue.
+    fn queue_of(&self, job: usize) -> Option<(usize, usize, usize)> {
+        let line = self.lines.get_index_of(&self.kind(job))?;
+        let (start, place) = self.lines[line].place(job, self.served.queue.unwrap_or(usize::MAX))?;
+        Some((line, start, place))
+    }
+
+    /// Runs a cycle, and says how many stood behind those that it was shown. Whoever stands behind one of its line that was
+    /// shown and got nothing would have got nothing either; where nobody like that is left, more are shown, and the cycle is
+    /// run again.
+    fn decide(&mut self, now: i64, settings: &Settings) -> Result<(Outcome, bool), ConfigError> {
+        let (rules, total) = (self.books.rules, self.total);
+        let weight = f64::from(total);
+        let size = PoolSize { slots: total as usize, weight, effective: weight, smallest_weight: 1.0 };
+        let asked: usize = self.asked.iter().map(|(cores, jobs)| *cores as usize * jobs).sum();
+        // Where there are cores for everybody, everybody is needed.
+        let guesses = self.served.repeatable && !self.all && asked > self.free as usize;
+        let mut full = if guesses { Full::Some(BTreeSet::new()) } else { Full::All };
+        let mut runs = 0;
+        loop {
+            let unlisted = self.show(now, &full);
+            let hides = !unlisted.is_empty();
+            let slots = negotiate::slots(vec![self.machine()], rules, settings);
+            let whole = slot(&self.says, total);
+            let whole = || negotiate::slots(vec![whole], rules, settings);
+            let outcome = self.books.cycle(settings, slots, whole, Some(size), unlisted)?;
+            let Full::Some(lines) = &mut full else { return Ok((outcome, hides)) };
+            let exhausted = self.exhausted(&outcome);
+            if exhausted.is_empty() {
+                return Ok((outcome, hides));
+            }
+            self.books.undo_cycle();
+            lines.extend(exhausted);
+            runs += 1;
+            if runs == GUESSES {
+                full = Full::All;
+            }
+        }
+    }
+
+    /// The lines of which a queue got cores for everybody that the cycle was shown, and holds more. Notes how many of each line
+    /// started.
+    fn exhausted(&mut self, outcome: &Outcome) -> BTreeSet<usize> {
+        let mut started: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        let queues = outcome.matches.iter().filter_map(|made| self.queue_of(number(&made.job)?));
+        for (line, start, _) in queues {
+            *started.entry((line, start)).or_default() += 1;
+        }
+        let most = self.served.queue.unwrap_or(usize::MAX);
+        let is_exhausted = |((line, start), started): (&(usize, usize), &usize)| {
+            let (shown, behind) = self.lines[*line].of_queue(*start, most);
+            (behind > 0 && *started >= shown.len()).then_some(*line)
+        };
+        let exhausted = started.iter().filter_map(is_exhausted).collect();
+        for at in &self.open {
+            self.lines[*at].lately /= 2;
+        }
+        for ((line, _), started) in started {
+            let lately = &mut self.lines[line].lately;
+            *lately = started.max(*lately);
+        }
+        exhausted
+    }
+
     /// Holds what a text of concurrency limits asks for, or (`by` -1) gives it back.
     fn hold(&mut self, limits: &[u8], by: f64) {
         for Demand { name, amount } in demands(limits) {
@@ -177,6 +311,16 @@ impl Alike<'_> {
         }
         ad
     }
+}
+
+/// Whether an expression tells jobs of one line apart, or may: by their age, or by lots.
+fn may_look_at_age(expr: &Expr) -> bool {
+    let found = Mentions::of(expr.tree());
+    let ages = OF_AGE.map(|name| Name::new(name).key());
+    found.opaque
+        || found.random
+        || !found.selectors.is_empty()
+        || found.names.iter().any(|name| ages.contains(&name.key()))
 }
 
 /// The machine with so many cores left.
@@ -215,8 +359,8 @@ impl Machines for Alike<'_> {
             return;
         }
         let entry = self.lines.entry(kind);
-        self.long.insert(entry.index());
-        entry.or_default().behind.push_back(job);
+        self.open.insert(entry.index());
+        entry.or_default().all.push_back(job);
     }
 
     fn end(&mut self, job: usize, now: i64) {
@@ -245,25 +389,28 @@ impl Machines for Alike<'_> {
     }
 
     fn cycle(&mut self, now: i64) -> Result<Decided, ConfigError> {
-        self.show(now);
         let settings = self.books.settings(now);
-        let (rules, total) = (self.books.rules, self.total);
-        let slots = negotiate::slots(vec![self.machine()], rules, &settings);
-        let whole = slot(&self.says, total);
-        let whole = || negotiate::slots(vec![whole], rules, &settings);
-        let weight = f64::from(total);
-        let size = PoolSize { slots: total as usize, weight, effective: weight, smallest_weight: 1.0 };
-        let outcome = self.books.cycle(&settings, slots, whole, Some(size))?;
+        let weight = f64::from(self.total);
+        let (outcome, hides) = self.decide(now, &settings)?;
         let due = self.books.due(&outcome, weight);
         let mut decided = Decided { due, ..Decided::default() };
-        for made in &outcome.matches {
-            if let Some(job) = number(&made.job) {
+        let mut taken = Taken::default();
+        let matched = |made: &Match| {
+            number(&made.job).map(|job| if hides { self.meant(job, made.place, &mut taken) } else { job })
+        };
+        let started: Vec<Option<usize>> = outcome.matches.iter().map(matched).collect();
+        self.reasons = reasons(&outcome);
+        if hides {
+            let told = std::mem::take(&mut self.reasons).into_iter();
+            self.reasons = told.map(|(job, reason)| (self.oldest_left(job, &taken), reason)).collect();
+        }
+        for (made, job) in outcome.matches.iter().zip(started) {
+            if let Some(job) = job {
                 self.started(job, made, &settings);
                 decided.started.push(job);
             }
         }
         self.books.settle(now);
-        self.reasons = reasons(&outcome);
         Ok(decided)
     }
 }
@@ -311,7 +458,7 @@ mod tests {
         machines.end(1, 50);
         assert_eq!(machines.cycle(60).unwrap().started, [3]);
         assert_eq!(machines.books.snapshot.jobs.len(), 1);
-        assert_eq!(machines.lines[0].behind.len(), 995);
+        assert_eq!(machines.lines[0].all.len(), 996);
     }
 
     fn ads(jobs: &[&str]) -> Workload {

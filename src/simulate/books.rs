@@ -16,8 +16,8 @@ use crate::negotiate::{self, Offered, Path, Snapshot, Unwatched};
 use crate::pool::facts::Facts;
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Opening, Past, PriorityPolicy, seed_of_cycle};
-use crate::queue::Job;
 use crate::queue::submitter::named;
+use crate::queue::{Job, JobId};
 use crate::workload::Workload;
 
 /// The books of a simulation.
@@ -103,15 +103,16 @@ impl<'w> Books<'w> {
 
     /// A job starts on the slot it was matched to, for which it is charged so much.
     pub(super) fn start(&mut self, job: usize, made: &Match, weight: f64, slot: &ClassAd, settings: &Settings) {
-        let ad = self.candidacy(job, made);
-        let account = match (&self.policy, ad) {
-            (Some(policy), Some(ad)) => policy.account(ad, slot),
-            _ => Account::Submitter,
-        };
+        let account = self.account(job, made, slot);
         *self.used.entry((self.workload.arrivals[job].submitter, account)).or_default() += weight;
         self.bills.insert(job, (account, weight));
-        if let (Some(past), Some(&place)) = (&mut self.past, self.places.get(&job)) {
-            past.started(&self.snapshot.jobs[place], slot, settings, settings.now);
+        if let Some(mut past) = self.past.take() {
+            match self.ad(job) {
+                Some(ad) => past.started(ad, slot, settings, settings.now),
+                // Another one stood for it.
+                None => past.started(&self.job_ad(job), slot, settings, settings.now),
+            }
+            self.past = Some(past);
         }
         self.forget(job);
     }
@@ -130,7 +131,17 @@ impl<'w> Books<'w> {
         }
     }
 
-    /// The ad with which a job was matched: its own, unless the policy made another.
+    /// The account to which the use of a slot is charged by the job that was matched.
+    fn account(&self, job: usize, made: &Match, slot: &ClassAd) -> Account {
+        let Some(policy) = self.policy.as_ref().filter(|policy| policy.asks_jobs()) else { return Account::Submitter };
+        match self.candidacy(job, made) {
+            Some(ad) => policy.account(ad, slot),
+            // Another one stood for it.
+            None => policy.account(&self.job_ad(job), slot),
+        }
+    }
+
+    /// The ad with which a job was matched: its own, unless the policy made another; none if another one stood for it.
     fn candidacy<'a>(&'a self, job: usize, made: &'a Match) -> Option<&'a ClassAd> {
         made.candidacy.0.as_deref().or_else(|| self.ad(job))
     }
@@ -163,8 +174,24 @@ impl<'w> Books<'w> {
         self.past.as_ref().is_some_and(|past| past.delays(now))
     }
 
+    /// Puts the ads of the jobs that wait into the order in which they came, whatever came and went in between: among
+    /// submitters that stand alike the order of their oldest jobs decides.
+    pub(super) fn put_in_order(&mut self) {
+        if self.jobs.is_sorted() {
+            return;
+        }
+        let ads = std::mem::take(&mut self.snapshot.jobs);
+        let mut both: Vec<(usize, ClassAd)> = std::mem::take(&mut self.jobs).into_iter().zip(ads).collect();
+        both.sort_unstable_by_key(|(job, _)| *job);
+        for (place, (job, ad)) in both.into_iter().enumerate() {
+            self.places.insert(job, place);
+            self.jobs.push(job);
+            self.snapshot.jobs.push(ad);
+        }
+    }
+
     /// Takes the ad of a job out of the snapshot.
-    fn forget(&mut self, job: usize) {
+    pub(super) fn forget(&mut self, job: usize) {
         let Some(place) = self.places.remove(&job) else { return };
         self.snapshot.jobs.swap_remove(place);
         self.jobs.swap_remove(place);
@@ -223,6 +250,7 @@ impl<'w> Books<'w> {
         slots: Vec<Slot>,
         whole: impl FnOnce() -> Vec<Slot>,
         size: Option<PoolSize>,
+        unlisted: HashMap<JobId, usize>,
     ) -> Result<Outcome, ConfigError> {
         let now = settings.now;
         self.cycles += 1;
@@ -233,12 +261,17 @@ impl<'w> Books<'w> {
             None => self.open(&slots, settings),
         };
         self.charge_to(&mut *policy, now);
-        let offered = Offered { slots, strange: (0, 0), size, prospects: false };
+        let offered = Offered { slots, strange: (0, 0), size, prospects: false, unlisted };
         let cycle = negotiate::run_open(&self.snapshot, self.rules, &mut *policy, offered, Path::Fast, &mut Unwatched)?;
         if lasts {
             self.policy = Some(policy);
         }
         Ok(cycle.outcome)
+    }
+
+    /// The last cycle did not count: the next one takes its place.
+    pub(super) fn undo_cycle(&mut self) {
+        self.cycles -= 1;
     }
 
     fn open(&self, slots: &[Slot], settings: &Settings) -> Box<dyn PriorityPolicy + 'w> {

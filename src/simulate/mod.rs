@@ -9,6 +9,7 @@ mod clock;
 pub mod compare;
 pub mod engine;
 pub mod integral;
+mod line;
 pub mod machines;
 pub mod result;
 pub mod slots;

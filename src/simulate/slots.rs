@@ -278,7 +278,7 @@ impl Machines for Slots<'_> {
         let rules = self.books.rules;
         let ads = self.books.snapshot.slots.clone();
         let whole = || negotiate::slots(ads.clone(), rules, &settings);
-        let outcome = self.books.cycle(&settings, whole(), whole, None)?;
+        let outcome = self.books.cycle(&settings, whole(), whole, None, HashMap::new())?;
         let due = self.books.due(&outcome, self.weight);
         let mut decided = Decided { due, ..Decided::default() };
         for made in &outcome.matches {

@@ -234,6 +234,29 @@ mod tests {
     }
 
     #[test]
+    fn the_time_that_is_asked_for_is_what_a_job_is_allowed() {
+        let found =
+            trace("1 0 -1 5 -1 -1 -1 1 90 -1 1 1 -1 -1 -1 -1 -1 -1\n2 0 -1 5 -1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n");
+        for name in ["AllowedJobDuration", "CPUTime"] {
+            let said = |job| found.job_ad(job).constant(name).and_then(|time| time.as_number());
+            assert_eq!((said(0), said(1)), (Some(90.0), None));
+        }
+    }
+
+    #[test]
+    fn faults_beyond_the_first_thousand_are_counted_and_their_places_kept() {
+        // Lines 1 to 1500 are bad but for 1100, which is a job.
+        let text: String =
+            (1..=1500).map(|id| if id == 1100 { line(id, 0, 5, 1, 1, 1) } else { "x\n".to_owned() }).collect();
+        let found = trace(&text);
+        assert_eq!(
+            (found.counts.records, found.counts.bad, found.faults.len(), found.arrivals.len()),
+            (1500, 1499, 1000, 1)
+        );
+        assert_eq!(found.further, [(1001, 1099), (1101, 1500)]);
+    }
+
+    #[test]
     fn jobs_come_in_the_order_of_their_times_then_numbers() {
         let found = trace(&(line(3, 9, 1, 1, 1, 1) + &line(2, 4, 1, 1, 1, 1) + &line(1, 9, 1, 1, 1, 1)));
         assert_eq!(found.arrivals.iter().map(|job| job.id.cluster).collect::<Vec<_>>(), [2, 1, 3]);

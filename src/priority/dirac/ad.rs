@@ -6,7 +6,7 @@ use super::queue::Requirements;
 use super::resource::Resource;
 use super::segment::Segments;
 use crate::ad::ClassAd;
-use crate::config::dirac::{Word, word};
+use crate::config::dirac::{DiracSettings, Word, word};
 use crate::eval::scope::{Scope, Settings};
 use crate::pool::facts::Facts;
 use crate::syntax::expr::Expr;
@@ -65,16 +65,16 @@ impl JobReader<'_> {
             tags.push(word(b"MultiProcessor"));
         }
         if self.memory_tags {
-            let gigabytes = (facts.number("RequestMemory").unwrap_or(0.0) / 1000.0).ceil();
-            if gigabytes >= 2.0 {
-                tags.push(numbered(gigabytes as i64, 1));
+            let gigabytes = gigabytes(facts.number("RequestMemory").unwrap_or(0.0));
+            if gigabytes >= 2 {
+                tags.push(numbered(gigabytes, 1));
             }
         }
         let set = |name: &str| Requirements::set(set(name).iter().map(|value| &**value));
         Requirements {
             owner: owner(facts),
             group: group(facts),
-            cpu_time: self.segments.fit(clamped(cpu_time.unwrap_or(CPU_TIME), CPU_TIMES)),
+            cpu_time: segment(&self.segments, cpu_time),
             sites: set("Site"),
             ces: set("GridCE"),
             banned_sites: set("BannedSites"),
@@ -104,6 +104,24 @@ impl JobReader<'_> {
         let end = time(&["CompletionDate"]).filter(|_| facts.integer("JobStatus") != Some(IDLE))?;
         Some(Run { start: start.filter(|start| *start <= end)?, end: Some(end) })
     }
+}
+
+/// The segment of a CPU time that is asked for, in seconds.
+fn segment(segments: &Segments, cpu_time: Option<f64>) -> i64 {
+    segments.fit(clamped(cpu_time.unwrap_or(CPU_TIME), CPU_TIMES))
+}
+
+/// Gigabytes of memory that are asked for in MB.
+fn gigabytes(memory: f64) -> i64 {
+    (memory / 1000.0).ceil() as i64
+}
+
+/// What of the memory (MB) and the time (seconds) that a job asks for sets it apart from others.
+pub fn asked(settings: &DiracSettings, memory: u32, time: Option<i64>) -> (u32, Option<i64>) {
+    let memory = if settings.options.memory_tags { gigabytes(f64::from(memory)) } else { 0 };
+    let segments = settings.segments.as_deref().map_or_else(Segments::default, Segments::new);
+    let memory = u32::try_from(memory).unwrap_or(u32::MAX);
+    (if memory >= 2 { memory } else { 0 }, Some(segment(&segments, time.map(|time| time as f64))))
 }
 
 /// The description of a slot.

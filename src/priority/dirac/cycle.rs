@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::ad::{JobReader, group, resource};
 use super::chance::chances;
-use super::draw::{SplitMix64, TRIED, draw_job, draw_order};
+use super::draw::{Drawn, SplitMix64, TRIED, draw_listed, draw_order};
 use super::history::History;
 use super::past::Past;
 use super::queue::{QueuedJob, Requirements, TaskQueues};
@@ -140,7 +140,8 @@ impl<'g> DiracPriority<'g> {
         for (age, (_, job, who, view, autocluster)) in found.into_iter().enumerate() {
             let requirements = Requirements { autocluster, ..reader.requirements(&view.ad) };
             let user_priority = reader.user_priority(&view.ad);
-            waiters.queues.push(requirements, QueuedJob { id: age as i64, user_priority });
+            let job_in_queue = QueuedJob { id: age as i64, user_priority };
+            waiters.queues.push_first(requirements, job_in_queue, waiting.unlisted(view));
             waiters.jobs.push(Waiter { who, job });
         }
         let quota = |group: &[u8]| self.quotas.get(group).copied();
@@ -356,15 +357,16 @@ impl Turns for Draws {
                 continue;
             };
             self.order = Some(order);
-            let jobs = self.waiters.queues.get(id).map_or([].as_slice(), |queue| &queue.jobs);
-            let Some(job) = draw_job(jobs, &mut self.generator, self.settings.options) else { continue };
+            let Some(queue) = self.waiters.queues.get(id) else { continue };
+            let drawn = draw_listed(&queue.jobs, queue.unlisted, &mut self.generator, self.settings.options);
+            let Some(Drawn { job, place }) = drawn else { continue };
             self.offered = Some((id, job));
             let Waiter { who, job } = self.waiters.jobs[job as usize];
             let allowance =
                 Allowance { limit: f64::MAX, limit_unclaimed: f64::MAX, ceiling: f64::MAX, preferring_is_free: false };
             let priority = self.waiters.table.priority(id);
             let why = Why { pie: self.pie, spin: 1, priority, share: priority / self.total, starved: 0.0 };
-            return Some(Turn { who, job: Some(job), slot: Some(asking.slot), allowance, why });
+            return Some(Turn { who, job: Some(job), place, slot: Some(asking.slot), allowance, why });
         }
     }
 

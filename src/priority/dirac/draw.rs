@@ -11,6 +11,9 @@ pub const TRIED: usize = 10;
 /// Oldest jobs of a priority among which one is taken.
 pub const WINDOW: usize = 50;
 
+/// What the generator counts in.
+const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// The generator `SplitMix64`.
 ///
 /// ```
@@ -30,11 +33,16 @@ impl SplitMix64 {
 
     /// The next 64 bits.
     pub fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0 = self.0.wrapping_add(GAMMA);
         let z = self.0;
         let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
+    }
+
+    /// Goes on as if so many numbers had been drawn.
+    pub fn skip(&mut self, numbers: usize) {
+        self.0 = self.0.wrapping_add(GAMMA.wrapping_mul(numbers as u64));
     }
 
     /// The next number, uniform in [0, 1).
@@ -99,21 +107,62 @@ pub fn draw_order(queues: &[(i64, f64)], generator: &mut SplitMix64, options: Po
 /// assert_eq!(drawn, [12, 13, 13]);
 /// ```
 pub fn draw_job(jobs: &[QueuedJob], generator: &mut SplitMix64, options: PolicyOptions) -> Option<i64> {
+    draw_listed(jobs, 0, generator, options).map(|drawn| drawn.job)
+}
+
+/// A job that was drawn from a queue of which not all jobs are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drawn {
+    /// The number of the job, or of one that stands for it.
+    pub job: i64,
+    /// Which of those that wait with its user priority it is, the oldest is 0; none if it is the job itself.
+    pub place: Option<usize>,
+}
+
+/// The same for a queue in which so many more jobs wait behind these, all with the user priority of the last, and no more
+/// are taken from it than are listed with that: any of these stands for the one that is drawn.
+pub fn draw_listed(
+    jobs: &[QueuedJob],
+    unlisted: usize,
+    generator: &mut SplitMix64,
+    options: PolicyOptions,
+) -> Option<Drawn> {
+    let itself = |job: i64| Drawn { job, place: None };
+    let first = jobs.first()?;
+    if options.order == Order::Random
+        && jobs.is_sorted_by_key(|job| job.id)
+        && jobs.iter().all(|job| job.user_priority == first.user_priority)
+    {
+        // Whoever has the best lot, its priority is that of all.
+        generator.skip(jobs.len() + unlisted);
+        let place = (generator.next_u64() % (jobs.len() + unlisted).min(WINDOW) as u64) as usize;
+        return match unlisted {
+            0 => jobs.get(place).map(|job| itself(job.id)),
+            _ => Some(Drawn { job: first.id, place: Some(place) }),
+        };
+    }
     let mut jobs: Vec<QueuedJob> = jobs.to_vec();
     jobs.sort_unstable_by_key(|job| job.id);
     if options.order == Order::Greedy {
         let better = |a: &&QueuedJob, b: &&QueuedJob| {
             real_priority(a.user_priority).total_cmp(&real_priority(b.user_priority)).then(b.id.cmp(&a.id))
         };
-        return jobs.iter().max_by(better).map(|job| job.id);
+        return jobs.iter().max_by(better).map(|job| itself(job.id));
     }
-    let lots = jobs.iter().map(|job| (key(generator, real_priority(job.user_priority), options.lottery), job));
+    let mut lot = |job: &QueuedJob| key(generator, real_priority(job.user_priority), options.lottery);
+    let lots: Vec<(f64, &QueuedJob)> = jobs.iter().map(|job| (lot(job), job)).collect();
     let by_lot = |a: &(f64, &QueuedJob), b: &(f64, &QueuedJob)| a.0.total_cmp(&b.0).then(a.1.id.cmp(&b.1.id));
-    let drawn = lots.min_by(by_lot)?.1.user_priority;
-    let oldest: Vec<i64> =
-        jobs.iter().filter(|job| job.user_priority == drawn).take(WINDOW).map(|job| job.id).collect();
-    let place = generator.next_u64() % oldest.len().max(1) as u64;
-    oldest.get(place as usize).copied()
+    let best = lots.into_iter().min_by(by_lot)?;
+    let last = jobs.last()?.user_priority;
+    let behind = (0..unlisted).map(|_| key(generator, real_priority(last), options.lottery));
+    let drawn = if behind.fold(f64::INFINITY, f64::min) < best.0 { last } else { best.1.user_priority };
+    let alike: Vec<i64> = jobs.iter().filter(|job| job.user_priority == drawn).map(|job| job.id).collect();
+    let unlisted = if drawn == last { unlisted } else { 0 };
+    let place = (generator.next_u64() % (alike.len() + unlisted).clamp(1, WINDOW) as u64) as usize;
+    match unlisted {
+        0 => alike.get(place).copied().map(itself),
+        _ => alike.first().map(|&job| Drawn { job, place: Some(place) }),
+    }
 }
 
 #[cfg(test)]
@@ -136,6 +185,29 @@ mod tests {
         let mut generator = SplitMix64::new(7);
         let drawn: Vec<_> = (0..8).filter_map(|_| draw_job(&jobs, &mut generator, PolicyOptions::default())).collect();
         assert_eq!(drawn, [12, 13, 13, 13, 13, 13, 13, 12]);
+    }
+
+    #[test]
+    fn jobs_that_are_not_listed_have_their_lots_all_the_same() {
+        let queue = |priority: &dyn Fn(i64) -> f64| -> Vec<QueuedJob> {
+            (0..200).map(|id| QueuedJob { id, user_priority: priority(id) }).collect()
+        };
+        let alike = queue(&|_| 3.0);
+        // The first five are others, of whom any may have the best lot.
+        let mixed = queue(&|id| if id < 5 { 9.0 } else { 1.0 });
+        for jobs in [alike, mixed] {
+            for lottery in [Lottery::Observed, Lottery::Proportional] {
+                let options = PolicyOptions { lottery, ..PolicyOptions::default() };
+                let (mut all, mut listed) = (SplitMix64::new(11), SplitMix64::new(11));
+                for _ in 0..500 {
+                    let Drawn { job, place } = draw_listed(&jobs[..7], 193, &mut listed, options).unwrap();
+                    let alike = jobs.iter().filter(|other| other.user_priority == jobs[job as usize].user_priority);
+                    let drawn = place.map_or(job, |place| alike.map(|job| job.id).nth(place).unwrap());
+                    assert_eq!(Some(drawn), draw_job(&jobs, &mut all, options));
+                    assert_eq!(all, listed);
+                }
+            }
+        }
     }
 
     #[test]

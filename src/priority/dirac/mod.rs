@@ -21,15 +21,16 @@ pub mod site;
 pub mod table;
 pub mod weight;
 
+pub use ad::asked;
 pub use chance::{chances, first_chances};
 pub use choice::DiracChoice;
 pub use correct::{Correction, SliceUse, ZeroUse, correct};
 pub use cycle::{DiracPriority, Waiters};
-pub use draw::{SplitMix64, WINDOW, draw_job, draw_order};
+pub use draw::{Drawn, SplitMix64, draw_job, draw_listed, draw_order};
 pub use history::History;
 pub use listing::Listing;
 pub use past::Past;
-pub use queue::{QueuedJob, Requirements, TaskQueue, TaskQueues};
+pub use queue::{MOST_JOBS, QueuedJob, Requirements, TaskQueue, TaskQueues};
 pub use resource::Resource;
 pub use segment::Segments;
 pub use share::{GroupShare, group_priorities};

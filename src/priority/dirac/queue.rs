@@ -66,6 +66,31 @@ pub struct TaskQueue {
     pub requirements: Requirements,
     /// Its jobs, in the order in which they came.
     pub jobs: Vec<QueuedJob>,
+    /// How many more wait behind them, with the user priority of the last. They are none of those that are drawn next.
+    pub unlisted: usize,
+}
+
+impl TaskQueue {
+    /// How many jobs wait in it.
+    ///
+    /// ```
+    /// use classmate::priority::dirac::{QueuedJob, Requirements, TaskQueue};
+    /// let jobs = vec![QueuedJob { id: 1, user_priority: 1.0 }];
+    /// let queue = TaskQueue { id: 1, requirements: Requirements::default(), jobs, unlisted: 4 };
+    /// assert_eq!((queue.waiting(), queue.sum(|priority| 2.0 * priority)), (5, 10.0));
+    /// ```
+    pub fn waiting(&self) -> usize {
+        self.jobs.len() + self.unlisted
+    }
+
+    /// The sum over all its jobs of a figure that depends on the user priority.
+    pub fn sum(&self, figure: impl Fn(f64) -> f64) -> f64 {
+        let listed: f64 = self.jobs.iter().map(|job| figure(job.user_priority)).sum();
+        match self.jobs.last() {
+            Some(last) if self.unlisted > 0 => listed + self.unlisted as f64 * figure(last.user_priority),
+            _ => listed,
+        }
+    }
 }
 
 /// All task queues.
@@ -102,19 +127,25 @@ impl TaskQueues {
     /// Puts a job into the queue with its requirements that has the fewest jobs; into a new one if that is full.
     /// Returns the number of the queue.
     pub fn push(&mut self, requirements: Requirements, job: QueuedJob) -> i64 {
+        self.push_first(requirements, job, 0)
+    }
+
+    /// The same for a job behind which so many like it wait that are not listed, and fill its queue at most.
+    pub fn push_first(&mut self, requirements: Requirements, job: QueuedJob, unlisted: usize) -> i64 {
         let next = self.queues.len();
         let alike = self.alike.entry(requirements.clone()).or_default();
         match alike.first().copied().filter(|(jobs, _)| *jobs < self.most_jobs) {
             Some((jobs, at)) => {
                 alike.remove(&(jobs, at));
-                alike.insert((jobs + 1, at));
+                alike.insert((jobs + 1 + unlisted, at));
                 self.queues[at].jobs.push(job);
+                self.queues[at].unlisted += unlisted;
                 self.queues[at].id
             }
             None => {
-                alike.insert((1, next));
+                alike.insert((1 + unlisted, next));
                 let id = next as i64 + 1;
-                self.queues.push(TaskQueue { id, requirements, jobs: vec![job] });
+                self.queues.push(TaskQueue { id, requirements, jobs: vec![job], unlisted });
                 id
             }
         }
@@ -143,8 +174,8 @@ impl TaskQueues {
         };
         let Some(at) = found.jobs.iter().position(|other| other.id == job) else { return false };
         if let Some(alike) = self.alike.get_mut(&found.requirements) {
-            alike.remove(&(found.jobs.len(), place));
-            alike.insert((found.jobs.len() - 1, place));
+            alike.remove(&(found.waiting(), place));
+            alike.insert((found.waiting() - 1, place));
         }
         found.jobs.remove(at);
         true

@@ -79,6 +79,7 @@ mod tests {
                 ..Requirements::default()
             },
             jobs: vec![QueuedJob { id: 0, user_priority: 1.0 }; *jobs],
+            unlisted: 0,
         };
         rows.iter().enumerate().map(queue).collect()
     }

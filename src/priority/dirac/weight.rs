@@ -36,7 +36,7 @@ pub fn real_priority(user_priority: f64) -> f64 {
 /// use classmate::priority::dirac::{QueuedJob, Requirements, TaskQueue, entity_priorities};
 /// let queue = |id, user_priority| {
 ///     let requirements = Requirements { cpu_time: id, ..Requirements::default() };
-///     TaskQueue { id, requirements, jobs: vec![QueuedJob { id, user_priority }] }
+///     TaskQueue { id, requirements, jobs: vec![QueuedJob { id, user_priority }], unlisted: 0 }
 /// };
 /// let queues = [queue(1, 1.0), queue(2, 3.0)];
 /// assert_eq!(entity_priorities(&[&queues[0], &queues[1]], 1000.0, Weighting::Observed, false), [250.0, 750.0]);
@@ -54,8 +54,7 @@ pub fn entity_priorities(queues: &[&TaskQueue], share: f64, weighting: Weighting
 }
 
 fn by_sums(queues: &[&TaskQueue], share: f64) -> Vec<f64> {
-    let sum = |queue: &&TaskQueue| queue.jobs.iter().map(|job| job.user_priority).sum::<f64>();
-    let mut sums: Vec<f64> = queues.iter().map(sum).collect();
+    let mut sums: Vec<f64> = queues.iter().map(|queue| queue.sum(|priority| priority)).collect();
     if sums.iter().sum::<f64>() == 0.0 {
         sums = queues.iter().map(|queue| if queue.jobs.is_empty() { 0.0 } else { 1.0 }).collect();
     }
@@ -65,8 +64,7 @@ fn by_sums(queues: &[&TaskQueue], share: f64) -> Vec<f64> {
 
 fn observed(queues: &[&TaskQueue], share: f64, background: bool) -> Vec<f64> {
     let average = |queue: &&TaskQueue| {
-        let sum: f64 = queue.jobs.iter().map(|job| real_priority(job.user_priority)).sum();
-        if queue.jobs.is_empty() { None } else { Some(sum / queue.jobs.len() as f64) }
+        if queue.jobs.is_empty() { None } else { Some(queue.sum(real_priority) / queue.waiting() as f64) }
     };
     let averages: Vec<Option<f64>> = queues.iter().map(average).collect();
     let is_background = |average: f64| background && average <= BACKGROUND;
@@ -95,6 +93,7 @@ mod tests {
                 ..Requirements::default()
             },
             jobs: priorities.iter().map(|&user_priority| QueuedJob { id: 0, user_priority }).collect(),
+            unlisted: 0,
         };
         rows.iter().enumerate().map(queue).collect()
     }

@@ -203,6 +203,12 @@ fn normal(value: f64, largest: f64, raw: bool) -> f64 {
 impl JobFacts {
     /// The factors; one whose weight is 0 is not computed and counts 0.
     pub fn factors(&self, scale: &Scale<'_>) -> Factors {
+        let tres = self.tres.iter().map(|(name, amount)| (name.clone(), self.tres_factor(name, *amount, scale)));
+        Factors { tres: tres.collect(), ..self.plain_factors(scale) }
+    }
+
+    /// The factors without those of resources.
+    fn plain_factors(&self, scale: &Scale<'_>) -> Factors {
         let Scale { weights, flags, maxima, .. } = scale;
         let when = |weight: u32, value: &dyn Fn() -> f64| if weight == 0 { 0.0 } else { value() };
         Factors {
@@ -219,11 +225,7 @@ impl JobFacts {
                 normal(self.partition_factor, maxima.job_factor.max(1.0), flags.raw_partition)
             }),
             qos: when(weights.qos, &|| normal(self.qos_priority, maxima.qos, flags.raw_qos)),
-            tres: self
-                .tres
-                .iter()
-                .map(|(name, amount)| (name.clone(), self.tres_factor(name, *amount, scale)))
-                .collect(),
+            tres: Vec::new(),
         }
     }
 
@@ -242,7 +244,7 @@ impl JobFacts {
     /// assert_eq!(job.terms(&scale).priority, 455);
     /// ```
     pub fn terms(&self, scale: &Scale<'_>) -> Terms {
-        let (factors, weights) = (self.factors(scale), scale.weights);
+        let (factors, weights) = (self.plain_factors(scale), scale.weights);
         let of = |factor: f64, weight: u32| factor * f64::from(weight);
         let weighted = Factors {
             age: of(factors.age, weights.age),
@@ -254,11 +256,10 @@ impl JobFacts {
             tres: if scale.tres_weights.is_empty() {
                 Vec::new()
             } else {
-                let weighted = |(name, factor): (String, f64)| {
-                    let weight = scale.tres_weights.of(&name);
-                    (name, factor * weight)
+                let weighted = |(name, amount): &(String, f64)| {
+                    (name.clone(), self.tres_factor(name, *amount, scale) * scale.tres_weights.of(name))
                 };
-                factors.tres.into_iter().map(weighted).collect()
+                self.tres.iter().map(weighted).collect()
             },
         };
         let sum = weighted.sum() + self.site as f64 - self.nice as f64;

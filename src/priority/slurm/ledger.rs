@@ -15,6 +15,9 @@ use crate::config::slurm::{Duration, ResetPeriod};
 /// The most periods that are computed one by one when nobody asked for long; the rest is one period.
 const MOST_PERIODS: i64 = 100_000;
 
+/// How much may have changed for the rest not to be looked at.
+const FEW: usize = 8;
+
 /// Something that runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Running {
@@ -22,6 +25,13 @@ pub struct Running {
     pub association: usize,
     /// What a second costs.
     pub billing: f64,
+}
+
+impl Running {
+    /// The same for those that are alike.
+    fn key(&self) -> (usize, u64) {
+        (self.association, self.billing.to_bits())
+    }
 }
 
 /// The books of a cluster.
@@ -37,6 +47,10 @@ pub struct Ledger {
     clock: Option<Clock>,
     /// What runs, longest first, and since when.
     running: Vec<(Running, i64)>,
+    /// What was in use when the books were last told; it is what runs but for what began since.
+    told: Vec<Running>,
+    /// Whether something began since.
+    begun: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +76,8 @@ impl Ledger {
             zone: zone.clone(),
             clock: None,
             running: Vec::new(),
+            told: Vec::new(),
+            begun: false,
         }
     }
 
@@ -73,6 +89,7 @@ impl Ledger {
     /// Something began.
     pub fn begin(&mut self, running: Running, now: i64) {
         self.running.push((running, now));
+        self.begun = true;
     }
 
     /// Brings the books up to a moment at which this runs, and nothing else. Tells whether a period ended.
@@ -80,15 +97,70 @@ impl Ledger {
     /// What no longer runs ended now, and is charged for its last seconds; of what is alike, the youngest ended first.
     pub fn advance(&mut self, in_use: &[Running], now: i64) -> bool {
         let ended = self.periods(now);
-        let mut wanted: HashMap<(usize, u64), usize> = HashMap::new();
-        let key = |running: &Running| (running.association, running.billing.to_bits());
+        if self.begun || !self.advance_few(in_use, now) {
+            self.advance_all(in_use, now);
+        }
+        self.told.clear();
+        self.told.extend_from_slice(in_use);
+        self.begun = false;
+        ended
+    }
+
+    /// The same if nearly all runs as before; false if it does not, and then nothing was done.
+    fn advance_few(&mut self, in_use: &[Running], now: i64) -> bool {
+        if self.told.len() != in_use.len() {
+            return false;
+        }
+        let (mut gone, mut new): (Vec<Running>, Vec<Running>) = (Vec::new(), Vec::new());
+        for (before, running) in self.told.iter().zip(in_use).filter(|(before, running)| before.key() != running.key())
+        {
+            if gone.len() == FEW {
+                return false;
+            }
+            gone.push(*before);
+            new.push(*running);
+        }
+        // What is alike has only changed places.
+        new.retain(|running| match gone.iter().position(|gone| gone.key() == running.key()) {
+            Some(at) => {
+                gone.swap_remove(at);
+                false
+            }
+            None => true,
+        });
+        let mut places: Vec<usize> = Vec::with_capacity(gone.len());
+        for gone in &gone {
+            let is_it = |at: &usize| self.running[*at].0.key() == gone.key() && !places.contains(at);
+            places.extend((0..self.running.len()).rev().find(is_it));
+        }
+        places.sort_unstable();
+        let last = self.clock.map_or(now, |clock| clock.last);
+        for &place in &places {
+            let (running, since) = self.running[place];
+            self.charge(&running, now.saturating_sub(since.max(last)));
+        }
+        for &place in places.iter().rev() {
+            self.running.remove(place);
+        }
         for running in in_use {
-            *wanted.entry(key(running)).or_default() += 1;
+            if let Some(at) = new.iter().position(|new| new.key() == running.key()) {
+                new.swap_remove(at);
+                self.running.push((*running, now));
+            }
+        }
+        true
+    }
+
+    /// The same whatever runs.
+    fn advance_all(&mut self, in_use: &[Running], now: i64) {
+        let mut wanted: HashMap<(usize, u64), usize> = HashMap::new();
+        for running in in_use {
+            *wanted.entry(running.key()).or_default() += 1;
         }
         let last = self.clock.map_or(now, |clock| clock.last);
         let mut kept = Vec::with_capacity(in_use.len());
         for (running, since) in std::mem::take(&mut self.running) {
-            match wanted.get_mut(&key(&running)).filter(|count| **count > 0) {
+            match wanted.get_mut(&running.key()).filter(|count| **count > 0) {
                 Some(count) => {
                     *count -= 1;
                     kept.push((running, since));
@@ -97,13 +169,12 @@ impl Ledger {
             }
         }
         for running in in_use {
-            if let Some(count) = wanted.get_mut(&key(running)).filter(|count| **count > 0) {
+            if let Some(count) = wanted.get_mut(&running.key()).filter(|count| **count > 0) {
                 *count -= 1;
                 kept.push((*running, now));
             }
         }
         self.running = kept;
-        ended
     }
 
     fn charge(&mut self, running: &Running, seconds: i64) {
@@ -199,6 +270,48 @@ mod tests {
             assert_eq!(steps.advance(running, now), now % 300 == 0);
         }
         assert_eq!(once.tree().nodes()[ROOT].usage, steps.tree().nodes()[ROOT].usage);
+    }
+
+    #[test]
+    fn what_changes_little_is_charged_as_what_changes_much() {
+        // Five users of three associations; now and then one uses something else, or somebody begins.
+        let mut few = ledger("PriorityDecayHalfLife=1000\nPriorityCalcPeriod=1", 50.0);
+        let mut all = few.clone();
+        let mut lots = crate::priority::dirac::SplitMix64::new(5);
+        let mut in_use: Vec<Running> =
+            [1, 2, 2, 0, 2].map(|association| Running { association, billing: 1.0 }).to_vec();
+        for now in (0..4000).step_by(7) {
+            for _ in 0..lots.next_u64() % 4 {
+                let at = (lots.next_u64() % in_use.len() as u64) as usize;
+                in_use[at].billing = (lots.next_u64() % 3) as f64 + 1.0;
+            }
+            if lots.next_u64().is_multiple_of(9) {
+                let begun = Running { association: 2, billing: 1.0 };
+                few.begin(begun, now);
+                all.begin(begun, now);
+            }
+            all.begun = true;
+            assert_eq!(few.advance(&in_use, now), all.advance(&in_use, now));
+            assert_eq!(few.running, all.running);
+            let usage = |ledger: &Ledger| ledger.tree().nodes().iter().map(|node| node.usage).collect::<Vec<_>>();
+            assert_eq!(usage(&few), usage(&all));
+        }
+    }
+
+    #[test]
+    fn what_began_at_this_moment_and_is_not_in_use_never_began() {
+        let mut tried = ledger("PriorityDecayHalfLife=1000\nPriorityCalcPeriod=60", 50.0);
+        let other = Running { association: 1, billing: 3.0 };
+        tried.advance(&[JOB, other], 0);
+        tried.advance(&[JOB, other], 70);
+        let untried = tried.clone();
+        for begun in [JOB, other, Running { billing: 5.0, ..JOB }] {
+            tried.begin(begun, 70);
+        }
+        assert!(!tried.advance(&[JOB, other], 70));
+        let usage = |ledger: &Ledger| ledger.tree().nodes().iter().map(|node| node.usage).collect::<Vec<_>>();
+        assert_eq!(usage(&tried), usage(&untried));
+        assert_eq!((tried.running, tried.told), (untried.running, untried.told));
     }
 
     #[test]

@@ -37,11 +37,23 @@ pub struct SlurmPriority<'g> {
     groups: &'g (dyn GroupOf + Sync),
     ledger: Ledger,
     figures: Vec<Figures>,
-    /// Billing of what submitters use, matches of this cycle included; in the order of first sight.
-    used: Vec<(Vec<u8>, f64)>,
+    /// Submitters that used something, by number.
+    known: Vec<User>,
     by_name: HashMap<Vec<u8>, usize>,
+    /// Who uses how much billing, matches of this cycle included; in the order of first sight.
+    used: Vec<(usize, f64)>,
+    /// Whom the slots were charged to last, in their order.
+    told: Vec<usize>,
     /// Priorities of earlier cycles, for `INCR_ONLY`.
     before: Mutex<HashMap<(JobId, String), u32>>,
+}
+
+/// A submitter that used something.
+struct User {
+    name: Vec<u8>,
+    association: Option<usize>,
+    /// Where it is among those that use something now.
+    place: Option<usize>,
 }
 
 impl<'g> SlurmPriority<'g> {
@@ -55,25 +67,30 @@ impl<'g> SlurmPriority<'g> {
             machines,
             evaluation: opening.settings.clone(),
             groups: opening.groups,
-            used: Vec::new(),
+            known: Vec::new(),
             by_name: HashMap::new(),
+            used: Vec::new(),
+            told: Vec::new(),
             before: Mutex::default(),
         }
     }
 
     /// The association that stands for a submitter of whose jobs nothing is known.
     fn association(&self, submitter: &[u8]) -> Option<usize> {
+        if let Some(&known) = self.by_name.get(submitter) {
+            return self.known[known].association;
+        }
         let tree = self.ledger.tree();
         let asker = Asker::of_submitter(submitter, tree);
         tree.find_user_anywhere(asker.account(tree), &asker.user)
     }
 
-    /// The association a use is charged to.
-    fn charged_to(&self, account: Account, submitter: &[u8]) -> Option<usize> {
+    /// The association a use by a submitter, given by its number, is charged to.
+    fn charged_to(&self, account: Account, number: usize) -> Option<usize> {
         match account {
             Account::Number(association) => Some(association),
             Account::Unknown => None,
-            Account::Submitter => self.association(submitter),
+            Account::Submitter => self.known[number].association,
         }
     }
 
@@ -92,12 +109,23 @@ impl<'g> SlurmPriority<'g> {
         share
     }
 
-    fn uses(&mut self, submitter: &[u8], weight: f64) {
-        let at = *self.by_name.entry(submitter.to_vec()).or_insert_with(|| {
-            self.used.push((submitter.to_vec(), 0.0));
+    /// The number of a submitter, which is new if it never used anything.
+    fn number(&mut self, submitter: &[u8]) -> usize {
+        if let Some(&known) = self.by_name.get(submitter) {
+            return known;
+        }
+        let association = self.association(submitter);
+        self.by_name.insert(submitter.to_vec(), self.known.len());
+        self.known.push(User { name: submitter.to_vec(), association, place: None });
+        self.known.len() - 1
+    }
+
+    fn uses(&mut self, number: usize, weight: f64) {
+        let place = *self.known[number].place.get_or_insert_with(|| {
+            self.used.push((number, 0.0));
             self.used.len() - 1
         });
-        self.used[at].1 += weight;
+        self.used[place].1 += weight;
     }
 
     fn factor(&self, association: usize) -> f64 {
@@ -119,14 +147,20 @@ impl<'g> SlurmPriority<'g> {
 
 impl PriorityPolicy for SlurmPriority<'_> {
     fn charge(&mut self, in_use: &[SlotInUse<'_>], now: i64) {
-        self.used.clear();
-        self.by_name.clear();
+        for (number, _) in self.used.drain(..) {
+            self.known[number].place = None;
+        }
         // The clock of a cycle is that of its priorities.
         self.evaluation.now = now;
         let mut running = Vec::with_capacity(in_use.len());
-        for slot in in_use {
-            self.uses(slot.submitter, slot.weight);
-            let association = self.charged_to(slot.account, slot.submitter);
+        let before = std::mem::replace(&mut self.told, Vec::with_capacity(in_use.len()));
+        for (at, slot) in in_use.iter().enumerate() {
+            // Mostly the same submitters have slots as before.
+            let same = before.get(at).copied().filter(|known| self.known[*known].name == slot.submitter);
+            let number = same.unwrap_or_else(|| self.number(slot.submitter));
+            self.told.push(number);
+            self.uses(number, slot.weight);
+            let association = self.charged_to(slot.account, number);
             if let Some(association) = association.filter(|_| !slot.suspended) {
                 running.push(Running { association, billing: slot.weight });
             }
@@ -176,23 +210,26 @@ impl PriorityPolicy for SlurmPriority<'_> {
     /// Lower is better: what the fair-share factor lacks to 1.
     fn standing(&self, submitter: &[u8]) -> Standing {
         let factor = self.association(submitter).map_or(0.0, |association| self.factor(association));
-        let usage = self.by_name.get(submitter).map_or(0.0, |&at| self.used[at].1);
+        let place = self.by_name.get(submitter).and_then(|&known| self.known[known].place);
+        let usage = place.map_or(0.0, |place| self.used[place].1);
         Standing { priority: 1.0 - factor, usage, floor: 0 }
     }
 
     fn group_usage(&self, group: &[u8]) -> f64 {
-        self.used.iter().filter(|(name, _)| self.groups.group_of(name) == group).map(|(_, usage)| usage).sum()
+        let in_group = |(number, _): &&(usize, f64)| self.groups.group_of(&self.known[*number].name) == group;
+        self.used.iter().filter(in_group).map(|(_, usage)| usage).sum()
     }
 
     fn matched(&mut self, submitter: &[u8], account: Account, weight: f64, now: i64) {
-        self.uses(submitter, weight);
-        if let Some(association) = self.charged_to(account, submitter) {
+        let number = self.number(submitter);
+        self.uses(number, weight);
+        if let Some(association) = self.charged_to(account, number) {
             self.ledger.begin(Running { association, billing: weight }, now);
         }
     }
 
     fn in_use(&self) -> Vec<(&[u8], f64)> {
-        self.used.iter().map(|(name, usage)| (name.as_slice(), *usage)).collect()
+        self.used.iter().map(|(number, usage)| (self.known[*number].name.as_slice(), *usage)).collect()
     }
 
     /// Accounts take the place of groups: who is over its share waits, and nothing is set aside.
@@ -308,6 +345,7 @@ impl Turns for InOrder {
             slot: None,
             who,
             job: Some(job),
+            place: None,
             allowance: Allowance { limit: most, limit_unclaimed: most, ceiling: most, preferring_is_free: false },
             why: Why { pie: self.pie, spin: 1, priority, share, starved: 0.0 },
         })

@@ -1,0 +1,68 @@
+//! A line: jobs that differ in their age alone, of which a cycle is shown the first.
+//!
+//! A policy may hold them in queues of so many each, the oldest in the first.
+
+use std::collections::VecDeque;
+
+/// Jobs that differ in their age alone, oldest first.
+#[derive(Default)]
+pub(super) struct Waiters {
+    /// All of them.
+    pub(super) all: VecDeque<usize>,
+    /// Those that a cycle is shown.
+    pub(super) shown: Vec<usize>,
+    /// How many started lately: more are not shown until they are needed.
+    pub(super) lately: usize,
+}
+
+impl Waiters {
+    /// Which of them a cycle is shown when `first` of each queue of `most` are needed.
+    pub(super) fn wanted(&self, first: usize, most: usize) -> Vec<usize> {
+        let shown = self.shown.len();
+        // Unless there are too many, those that are shown stay: cores come and go from cycle to cycle.
+        if self.all.len() <= most
+            && shown <= 2 * first
+            && shown.checked_sub(1).map(|at| self.all[at]) == self.shown.last().copied()
+        {
+            return self.all.iter().take(first.max(shown)).copied().collect();
+        }
+        let queues = (0..self.all.len()).step_by(most);
+        queues.flat_map(|start| self.all.iter().skip(start).take(first.min(most))).copied().collect()
+    }
+
+    /// Of each queue of `most` the last one that is shown, and how many stand behind it.
+    pub(super) fn unlisted(&self, most: usize) -> Vec<(usize, usize)> {
+        let queues = (0..self.all.len()).step_by(most);
+        let last = |start: usize| {
+            let (shown, behind) = self.of_queue(start, most);
+            Some((*shown.last()?, behind)).filter(|(_, behind)| *behind > 0)
+        };
+        queues.filter_map(last).collect()
+    }
+
+    /// Who is shown of the queue of `most` that begins at a place, and how many of it are not.
+    pub(super) fn of_queue(&self, start: usize, most: usize) -> (&[usize], usize) {
+        let end = start.saturating_add(most).min(self.all.len());
+        let ends = self.all.get(end).copied().unwrap_or(usize::MAX);
+        let shown = self.shown.partition_point(|job| *job < ends);
+        let before = self.shown.partition_point(|job| *job < self.all[start]);
+        let shown = &self.shown[before..shown];
+        (shown, end - start - shown.len())
+    }
+
+    /// Where a job that waits is: the beginning of its queue of `most`, and its place in that.
+    pub(super) fn place(&self, job: usize, most: usize) -> Option<(usize, usize)> {
+        let at = self.all.binary_search(&job).ok()?;
+        Some((at - at % most, at % most))
+    }
+
+    /// A job waits no longer.
+    pub(super) fn remove(&mut self, job: usize) {
+        if let Ok(at) = self.all.binary_search(&job) {
+            self.all.remove(at);
+        }
+        if let Ok(at) = self.shown.binary_search(&job) {
+            self.shown.remove(at);
+        }
+    }
+}
