@@ -4,7 +4,7 @@
 use classmate::ad::ClassAd;
 use classmate::config::Config;
 use classmate::eval::matching::symmetric;
-use classmate::explain::suggestion::{Changed, Suggestion};
+use classmate::explain::suggestion::{Change, Changed, Suggestion};
 use classmate::explain::{Explanation, Market, explain, find};
 use classmate::format::long::LongReader;
 use classmate::generate::{NOW, Pool};
@@ -26,9 +26,9 @@ fn explained(job: &ClassAd, slots: Vec<ClassAd>) -> (Market, Explanation) {
 }
 
 /// The job with the changes of a suggestion made in its text; none if something else than the job changes.
-fn changed(job: &ClassAd, suggestion: &Suggestion) -> Option<ClassAd> {
+fn changed(job: &ClassAd, changes: &[Change]) -> Option<ClassAd> {
     let mut job = job.clone();
-    for change in &suggestion.changes {
+    for change in changes {
         let text = match change.of {
             Changed::Slot => return None,
             Changed::Job => change.after.clone(),
@@ -48,9 +48,9 @@ fn changed(job: &ClassAd, suggestion: &Suggestion) -> Option<ClassAd> {
 }
 
 /// A slot with the changes of a suggestion made in its text; none if the job changes.
-fn changed_slot(slot: &ClassAd, suggestion: &Suggestion) -> Option<ClassAd> {
+fn changed_slot(slot: &ClassAd, changes: &[Change]) -> Option<ClassAd> {
     let mut slot = slot.clone();
-    for change in &suggestion.changes {
+    for change in changes {
         if change.of != Changed::Slot {
             return None;
         }
@@ -65,6 +65,30 @@ fn changed_slot(slot: &ClassAd, suggestion: &Suggestion) -> Option<ClassAd> {
     Some(slot)
 }
 
+/// How many slots a change of their policy wins, made in the text of all that have it; none if the job changes, or if a text
+/// stands more than once.
+fn won_by_text(market: &Market, job: &ClassAd, suggestion: &Suggestion) -> Option<usize> {
+    let mut won = 0;
+    for slot in &market.slots {
+        for change in &suggestion.changes {
+            let text = slot.ad.get(change.attribute.as_str()).map(|expr| expr.to_string()).unwrap_or_default();
+            // An attribute that is a condition by itself is set wherever it is one; of its values the first is told.
+            if change.attribute == "START" {
+                return None;
+            }
+            // The text of one condition may be a part of another one.
+            let conditions = text.split(" && ").filter(|condition| *condition == change.before).count();
+            if change.of != Changed::Slot || conditions > 1 || text.matches(&change.before).count() != conditions {
+                return None;
+            }
+        }
+        let Some(after) = changed_slot(&slot.ad, &suggestion.changes) else { continue };
+        let matches = |slot: &ClassAd| symmetric(job, slot, &market.settings);
+        won += usize::from(!matches(&slot.ad) && matches(&after));
+    }
+    Some(won)
+}
+
 fn condition(of_job: bool) -> impl Strategy<Value = String> {
     let texts: &[&str] = if of_job {
         &[
@@ -77,6 +101,10 @@ fn condition(of_job: bool) -> impl Strategy<Value = String> {
             "(TARGET.Arch == \"A\" || TARGET.Cpus > 3)",
             "TARGET.HasGpu",
             "TARGET.Memory >= RequestMemory * 2",
+            "RequestMemory / RequestCpus <= 100",
+            "TARGET.Memory - RequestMemory >= 150",
+            "RequestMemory + Overhead <= TARGET.Memory",
+            "stringListMember(TARGET.Arch, Arches)",
             "(TARGET.Cpus > 1 ? TARGET.Memory > 300 : true)",
             "Fits",
         ]
@@ -89,6 +117,17 @@ fn condition(of_job: bool) -> impl Strategy<Value = String> {
             "!TARGET.IsShort",
             "(TARGET.IsShort =?= true || TARGET.RequestCpus == 2)",
             "TARGET.Owner == \"bob\"",
+            "TARGET.RequestMemory / TARGET.RequestCpus <= 100",
+            "300 / TARGET.RequestCpus < Memory",
+            "Memory - TARGET.RequestMemory >= 150",
+            "-TARGET.RequestMemory > -300",
+            "TARGET.RequestMemory * Cpus <= Memory",
+            "TARGET.RequestMemory + TARGET.Overhead <= Memory",
+            "stringListMember(TARGET.ProjectName, \"atlas, cms\")",
+            "stringListIMember(TARGET.Arch, \"b,a\")",
+            "member(TARGET.ProjectName, { \"lhcb\", \"cms\" })",
+            "stringListMember(Arch, TARGET.Arches)",
+            "TARGET.User == alice",
             "START",
             "false",
         ]
@@ -112,7 +151,8 @@ proptest! {
         slots in prop::collection::vec(slot(), 1..6),
     ) {
         let job = ad(&format!(
-            "[ RequestMemory = {}; RequestCpus = {cpus}; Fits = TARGET.Memory > 250 && TARGET.Cpus < 5; Requirements = {requirements} ]",
+            "[ RequestMemory = {}; RequestCpus = {cpus}; Arches = \"C\"; User = \"Alice\"; \
+             Fits = TARGET.Memory > 250 && TARGET.Cpus < 5; Requirements = {requirements} ]",
             memory * 100
         ));
         let slots: Vec<ClassAd> = slots.iter().enumerate().map(|(at, (policy, cpus, memory, arch, start))| ad(&format!(
@@ -122,13 +162,16 @@ proptest! {
         let (market, found) = explained(&job, slots);
         prop_assert_eq!(found.matching, market.matching(&job));
         for suggestion in &found.suggestions {
-            if let Some(job) = changed(&job, suggestion) {
+            if let Some(job) = changed(&job, &suggestion.changes) {
                 prop_assert_eq!(market.matching(&job), suggestion.slots, "{:?}", suggestion);
                 let named = market.names.iter().position(|name| *name == suggestion.example).unwrap();
                 prop_assert!(symmetric(&job, &market.slots[named].ad, &market.settings), "{:?}", suggestion);
             }
+            if let Some(won) = won_by_text(&market, &job, suggestion) {
+                prop_assert_eq!(won, suggestion.slots, "{:?}", suggestion);
+            }
             let named = market.names.iter().position(|name| *name == suggestion.example).unwrap();
-            if let Some(slot) = changed_slot(&market.slots[named].ad, suggestion) {
+            if let Some(slot) = changed_slot(&market.slots[named].ad, &suggestion.changes) {
                 prop_assert!(!symmetric(&job, &market.slots[named].ad, &market.settings), "{:?}", suggestion);
                 prop_assert!(symmetric(&job, &slot, &market.settings), "{:?} of {}", suggestion, slot);
             }
@@ -143,6 +186,81 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_change_that_is_told_of_a_slot_makes_a_match(
+        (policy, cpus, memory, arch, start) in slot(),
+        jobs in prop::collection::vec((condition(true), 1..10u32, 1..6u32), 1..6),
+    ) {
+        let jobs = jobs.iter().enumerate().map(|(at, (requirements, memory, cpus))| ad(&format!(
+            "[ ClusterId = {}; ProcId = 0; JobStatus = 1; User = \"Alice@x\"; Owner = \"Alice\"; RequestMemory = {}; RequestCpus = {cpus}; \
+             Fits = TARGET.Memory > 250 && TARGET.Cpus < 5; Requirements = {requirements} ]",
+            at + 1, memory * 100
+        )));
+        let slot = ad(&format!(
+            "[ Name = \"s\"; MyType = \"Machine\"; State = \"Unclaimed\"; Cpus = {cpus}; Memory = {}; Arch = \"{arch}\"; \
+             START = {start}; Requirements = {policy} ]",
+            memory * 100
+        ));
+        let snapshot = Snapshot { slots: vec![slot], jobs: jobs.collect(), ..Snapshot::default() };
+        let outcome = classmate::negotiate::negotiate(&snapshot).unwrap();
+        let market = Market::of(&snapshot).unwrap();
+        let found = classmate::explain::slot::explain(&market, &snapshot, &outcome, "s").unwrap();
+        let slot = &market.slots[0].ad;
+        let matches = |job: &ClassAd, slot: &ClassAd| symmetric(job, slot, &market.settings);
+        let matching = snapshot.jobs.iter().filter(|job| matches(job, slot)).count();
+        prop_assert_eq!(found.matching, matching);
+        prop_assert!(matching == 0 || found.changes.is_empty());
+        prop_assert_eq!(found.nearest.is_empty(), matching > 0 || found.clauses.is_empty());
+        for change in &found.changes {
+            let (named, _) = change.job.split_once('.').unwrap();
+            let job = &snapshot.jobs[named.parse::<usize>().unwrap() - 1];
+            if let Some(after) = changed(job, &change.changes) {
+                prop_assert!(matches(&after, slot), "{:?}", change);
+            }
+            if let Some(after) = changed_slot(slot, &change.changes) {
+                prop_assert!(matches(job, &after), "{:?}", change);
+                let count = snapshot.jobs.iter().filter(|job| matches(job, &after)).count();
+                prop_assert_eq!(count, change.jobs, "{:?}", change);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_slot_tells_the_values_and_what_both_sides_refuse() {
+    let job = |id: u32, memory: u32| {
+        ad(&format!(
+            "[ ClusterId = {id}; ProcId = 0; JobStatus = 1; User = \"a@x\"; RequestMemory = {memory}; \
+             Requirements = TARGET.Memory >= RequestMemory ]"
+        ))
+    };
+    let slot = ad("[ Name = \"s\"; MyType = \"Machine\"; State = \"Unclaimed\"; Memory = 1000; Requirements = START; \
+                   START = TARGET.RequestMemory <= 500 ]");
+    let snapshot = Snapshot { slots: vec![slot], jobs: vec![job(1, 2000), job(2, 800)], ..Snapshot::default() };
+    let outcome = classmate::negotiate::negotiate(&snapshot).unwrap();
+    let market = Market::of(&snapshot).unwrap();
+    let found = classmate::explain::slot::explain(&market, &snapshot, &outcome, "s").unwrap();
+    let causes: Vec<&str> = found.causes.iter().map(|cause| cause.text.as_str()).collect();
+    assert_eq!(
+        causes,
+        [
+            "it refuses every idle job by `TARGET.RequestMemory <= 500` in `START` (RequestMemory of jobs is 800 to 2000)",
+            "1 of 2 idle jobs refuse it by `TARGET.Memory >= RequestMemory` (Memory of the slot is 1000, RequestMemory of the \
+             job is 2000)"
+        ]
+    );
+    // The one that fails by one condition is nearer.
+    let near: Vec<(&str, usize)> =
+        found.nearest.iter().map(|near| (near.example.as_str(), near.by_slot.len() + near.by_job.len())).collect();
+    assert_eq!(near, [("2.0", 1), ("1.0", 2)]);
+    let first = &found.changes[0];
+    assert_eq!((first.job.as_str(), first.changes[0].after.as_str()), ("2.0", "500"));
+    assert!(found.changes.iter().any(|one| one.changes[0].after == "TARGET.RequestMemory <= 800" && one.jobs == 1));
+}
+
 #[test]
 fn memory_is_lowered_to_what_most_slots_have() {
     let slots = (0..5).map(|at| {
@@ -154,6 +272,86 @@ fn memory_is_lowered_to_what_most_slots_have() {
     let first = &found.suggestions[0];
     assert_eq!((first.changes[0].before.as_str(), first.changes[0].after.as_str(), first.slots), ("9000", "8192", 4));
     assert_eq!(found.never, ["TARGET.Memory >= RequestMemory"]);
+}
+
+/// What is suggested first for a job, of a pool of one slot.
+fn suggestions(job: &str, slot: &str) -> Vec<String> {
+    let slot = ad(&format!("[ Name = \"s\"; MyType = \"Machine\"; Memory = 16384; Cpus = 4; {slot} ]"));
+    let job = ad(&format!("[ RequestMemory = 2000; RequestCpus = 1; {job} ]"));
+    let (_, found) = explained(&job, vec![slot]);
+    found.suggestions.iter().map(|one| suggested(one).trim().to_owned()).collect()
+}
+
+#[test]
+fn an_attribute_is_solved_for_in_lists_quotients_differences_and_sums() {
+    let any = "Requirements = true";
+    let of_slot = |policy: &str| suggestions(any, &format!("Requirements = {policy}"));
+    let tail = ": 1 slot, such as s";
+    let quotient = of_slot("TARGET.RequestMemory / TARGET.RequestCpus <= 1000");
+    assert_eq!(quotient[0], format!("`RequestMemory` 2000 → 1000{tail}"));
+    assert_eq!(quotient[1], format!("`RequestCpus` 1 → 2{tail}"));
+    assert_eq!(of_slot("Memory - TARGET.RequestMemory >= 15000")[0], format!("`RequestMemory` 2000 → 1384{tail}"));
+    let list = of_slot("stringListMember(TARGET.ProjectName, \"atlas,cms\")");
+    assert_eq!(list[0], format!("`ProjectName` undefined → \"atlas\"{tail}"));
+    let list = of_slot("member(TARGET.ProjectName, { \"atlas\", \"cms\" })");
+    assert_eq!(list[0], format!("`ProjectName` undefined → \"atlas\"{tail}"));
+    let sum = of_slot("TARGET.RequestMemory + TARGET.MemoryOverhead <= Memory");
+    assert_eq!(sum[0], format!("`MemoryOverhead` undefined → 14384{tail}"));
+    // The nearest of the list.
+    let near = suggestions(
+        "ProjectName = \"cns\"; Requirements = true",
+        "Requirements = stringListMember(TARGET.ProjectName, \"atlas,cms\")",
+    );
+    assert_eq!(near[0], format!("`ProjectName` \"cns\" → \"cms\"{tail}"));
+    // Of the job's own conditions.
+    let own = suggestions("Requirements = RequestMemory / RequestCpus <= 1000 && TARGET.Cpus > 1", any);
+    assert_eq!(own[..2], [format!("`RequestCpus` 1 → 2{tail}"), format!("`RequestMemory` 2000 → 1000{tail}")]);
+    let own = suggestions("Requirements = TARGET.Memory - RequestMemory >= 15000", any);
+    assert_eq!(own[0], format!("`RequestMemory` 2000 → 1384{tail}"));
+    let own = suggestions("Requirements = RequestMemory + Extra <= TARGET.Memory", any);
+    assert_eq!(own[0], format!("`Extra` undefined → 14384{tail}"));
+}
+
+#[test]
+fn one_change_of_several_policies_is_told_once_with_all_that_it_wins() {
+    let slots = (0..3).map(|at| {
+        let more = if at == 0 { " && TARGET.RequestCpus > 0" } else { "" };
+        ad(&format!(
+            "[ Name = \"s{at}\"; MyType = \"Machine\"; Memory = 1000; Requirements = Fits{more}; \
+             Fits = TARGET.RequestMemory <= MY.Memory ]"
+        ))
+    });
+    let job = ad("[ RequestMemory = 2000; RequestCpus = 1; Requirements = true ]");
+    let (_, found) = explained(&job, slots.collect());
+    let told: Vec<String> = found.suggestions.iter().map(suggested).collect();
+    let without = told.iter().filter(|text| text.contains("slots without")).collect::<Vec<_>>();
+    assert_eq!(
+        without,
+        ["  slots without `TARGET.RequestMemory <= MY.Memory` in `Fits`: 3 slots, such as s1"],
+        "{told:?}"
+    );
+}
+
+#[test]
+fn names_that_a_condition_does_without_are_no_cause_and_of_one_condition_there_is_one_note() {
+    let slot = "[ Name = \"s\"; MyType = \"Machine\"; Cpus = 4; Memory = 9; Requirements = (TARGET.RequestGPUs ?: 0) <= 0 \
+                && ifThenElse(isUndefined(TARGET.Disc), 1, TARGET.Disc) < 5 \
+                && countMatches(Capability > 3, { [ Capability = 4 ] }) > 2 && TARGET.Zap + TARGET.Zip > 1 ]";
+    let (_, found) = explained(&ad("[ RequestCpus = 1; Requirements = true ]"), vec![ad(slot)]);
+    let names: Vec<&str> = found.absent.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["TARGET.Zap", "TARGET.Zip"]);
+    let mut out = Vec::new();
+    let layout = classmate::report::explain::Layout { policies: 1 };
+    classmate::report::explain::write(
+        &mut out,
+        &Explanation { causes: Vec::new(), ..found },
+        layout,
+        classmate::report::Color::Off,
+    )
+    .unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let notes: Vec<&str> = text.lines().filter(|line| line.starts_with("note: `TARGET")).collect();
+    assert_eq!(notes, ["note: `TARGET.Zap`, `TARGET.Zip` exist nowhere; slots ask `TARGET.Zap + TARGET.Zip > 1`"]);
 }
 
 #[test]

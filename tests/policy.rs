@@ -99,6 +99,32 @@ fn coverage_counts_the_conditions_of_the_configuration() {
 }
 
 #[test]
+fn clauses_that_no_test_reaches_are_listed() {
+    let tests = "config = \"\"\"\nSTART = TARGET.RequestMemory < 100 || TARGET.Owner == \"root\"\n\
+        PREEMPTION_REQUIREMENTS = RemoteUserPrio > 2 && (MY.State == \"Claimed\" || MY.Foo)\n\"\"\"\n\
+        [pool]\nslots = [{ ad = 'big' }]\njobs = [{ ad = 'job' }]\n\
+        [[test]]\nname = 'one'\nexpression = '1 + 1'\nvalue = '2'\n";
+    let shown: Vec<String> = ran(tests)
+        .unwrap()
+        .1
+        .iter()
+        .map(|one| format!("{} | {} | {} {}", one.place, one.clause, one.held, one.refused))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "config: PREEMPTION_REQUIREMENTS | MY.Foo | 0 0",
+            "config: PREEMPTION_REQUIREMENTS | MY.State == \"Claimed\" | 0 0",
+            "config: PREEMPTION_REQUIREMENTS | RemoteUserPrio > 2 | 0 0",
+            "config: START | TARGET.Owner == \"root\" | 0 0",
+            "config: START | TARGET.RequestMemory < 100 | 0 0",
+            "job: Requirements | TARGET.Memory >= RequestMemory | 0 0",
+            "slot: Requirements, Start | TARGET.RequestMemory > 5 | 0 0",
+        ]
+    );
+}
+
+#[test]
 fn what_cannot_be_asked_is_refused() {
     for wrong in [
         "[[test]]\nname = 't'",

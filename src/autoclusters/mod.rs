@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 use serde::Serialize;
 
 use crate::ad::{Attribute, ClassAd};
-use crate::autoclusters::counting::Columns;
+use crate::autoclusters::counting::{Columns, Pull};
 use crate::config::ConfigError;
 use crate::eval::matching::{rank, symmetric};
 use crate::eval::scope::{Scope, Settings};
@@ -35,24 +35,34 @@ pub struct Reason {
     pub source: String,
     /// The expression.
     pub text: String,
-    /// Slots that have it; 0 for knobs.
+    /// Slots that have it; 0 for knobs and for expressions of jobs.
     pub slots: usize,
+    /// Idle jobs that have it, if it is an expression of jobs.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub jobs: usize,
 }
 
-/// A significant attribute.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// An attribute in which jobs of one autocluster are alike.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Significance {
     /// Its name.
     pub name: String,
-    /// What pulls it in, what most slots have first.
+    /// What pulls it in: what most slots have first, then the expressions of jobs, what most jobs have first.
     pub reasons: Vec<Reason>,
+    /// Whether it is significant; otherwise only expressions of jobs, in attributes that count, refer to it.
+    pub significant: bool,
     /// Whether a match can depend on it: it can be reached from Requirements, Rank or a knob.
     pub matters: bool,
     /// How many values idle jobs have, a missing attribute counted as one.
     pub values: usize,
-    /// Autoclusters without it.
+    /// Autoclusters if nothing referred to it, neither slots nor jobs, or if it were alike in all jobs.
     pub autoclusters_without: usize,
-    /// Requests without it.
+    /// Requests if it were so.
     pub requests_without: usize,
     /// Whether it is known to differ from job to job.
     pub per_job: bool,
@@ -69,7 +79,7 @@ pub struct Audit {
     pub referred_that_matter: usize,
     /// Idle jobs that are offered.
     pub idle_jobs: usize,
-    /// Significant attributes, in alphabetical order.
+    /// Significant attributes, and those of jobs that these refer to, in alphabetical order.
     pub attributes: Vec<Significance>,
     /// Autoclusters of the idle jobs.
     pub autoclusters: usize,
@@ -85,6 +95,8 @@ pub struct Audit {
 
 /// Pairs of autoclusters and slots that are evaluated for [`Audit::outcomes`].
 const MOST_PAIRS: usize = 400_000;
+/// Attributes that only jobs refer to: of more, those with the most values are told.
+const MOST_OWN: usize = 200;
 /// Characters of an expression in a reason.
 const SHOWN: usize = 120;
 
@@ -104,17 +116,25 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
     let referred = referred(&slots);
     let reached = reach::reached(&slots, &jobs, &rules);
     let queue = Queue::new(jobs, &submitters, significant.clone(), &rules.offering(), &settings);
-    let columns = Columns::of(&queue, &significant);
-    let (autoclusters, requests) = columns.count(None);
-    let attributes = significant
-        .names()
+    let columns = Columns::of(&queue, &significant, SHOWN);
+    let (autoclusters, requests) = columns.count(&[]);
+    let matters = matter(&columns, &significant, &reached);
+    let mut own: Vec<Name> = columns.names().iter().copied().filter(|name| !significant.contains(*name)).collect();
+    own.sort_by_key(|name| (std::cmp::Reverse(columns.values(*name)), name.folded()));
+    own.truncate(MOST_OWN);
+    let mut names: Vec<Name> = significant.names().chain(own).collect();
+    names.sort_by_key(|name| name.folded());
+    let attributes = names
+        .iter()
         .map(|name| {
-            let (autoclusters_without, requests_without) = columns.count(Some(name));
+            let (autoclusters_without, requests_without) = columns.count(&[*name]);
+            let of_slots = reasons.get(name.folded()).cloned().unwrap_or_default();
             Significance {
                 name: name.display().into_owned(),
-                reasons: reasons.get(name.folded()).cloned().unwrap_or_default(),
-                matters: reached.contains(name),
-                values: columns.values(name),
+                reasons: of_slots.into_iter().chain(columns.pulls(*name).into_iter().map(Reason::of_jobs)).collect(),
+                significant: significant.contains(*name),
+                matters: matters.contains(*name),
+                values: columns.values(*name),
                 autoclusters_without,
                 requests_without,
                 per_job: is_per_job(name.folded()),
@@ -134,8 +154,34 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
         tests: autoclusters * slots.len(),
         warnings: Vec::new(),
     };
-    audit.warnings = warnings::of(&audit);
+    audit.warnings = warnings::of(&audit, &columns);
     Ok(audit)
+}
+
+impl Reason {
+    /// An expression of jobs.
+    fn of_jobs(pull: &Pull) -> Self {
+        let text = pull.text.as_ref().map_or_else(|| "…".to_owned(), |text| cut(text));
+        Reason { source: pull.source.display().into_owned(), text, slots: 0, jobs: pull.jobs }
+    }
+}
+
+/// The attributes that a match can depend on: those that are reached from slots and knobs, and what their expressions in
+/// jobs refer to.
+fn matter(columns: &Columns<'_>, significant: &Significant, reached: &Significant) -> Significant {
+    let references = columns.references();
+    let mut found = Significant::default();
+    let mut open: Vec<Name> =
+        significant.names().filter(|name| reached.contains(*name)).inspect(|name| found.insert(*name)).collect();
+    while let Some(source) = open.pop() {
+        for name in references.get(&source.key()).into_iter().flatten() {
+            if !found.contains(*name) {
+                found.insert(*name);
+                open.push(*name);
+            }
+        }
+    }
+    found
 }
 
 /// The slots that take part.
@@ -201,7 +247,7 @@ fn reasons(slots: &[&ClassAd], rules: &Rules, significant: &Significant) -> Hash
         }
     }
     let list = |counts: BTreeMap<(String, String), usize>| {
-        let reason = |((source, text), slots)| Reason { source, text, slots };
+        let reason = |((source, text), slots)| Reason { source, text, slots, jobs: 0 };
         let mut reasons: Vec<Reason> = counts.into_iter().map(reason).collect();
         reasons.sort_by(|one, two| two.slots.cmp(&one.slots).then_with(|| one.cmp(two)));
         reasons
@@ -296,7 +342,10 @@ mod tests {
             (never.matters, never.values, never.autoclusters_without, never.requests_without),
             (false, 10, 2, 10)
         );
-        assert_eq!(never.reasons, [Reason { source: "Odd".to_owned(), text: "TARGET.Never".to_owned(), slots: 3 }]);
+        assert_eq!(
+            never.reasons,
+            [Reason { source: "Odd".to_owned(), text: "TARGET.Never".to_owned(), slots: 3, jobs: 0 }]
+        );
         let memory = of("RequestMemory");
         assert_eq!((memory.matters, memory.values, memory.autoclusters_without), (true, 2, 10));
         assert!(audit.warnings[0].starts_with("`Never`"), "{:?}", audit.warnings);
@@ -309,5 +358,71 @@ mod tests {
         let id = audit.attributes.iter().find(|one| one.name == "GlobalJobId").unwrap();
         assert_eq!((id.autoclusters_without, id.requests_without, id.per_job), (1, 1, true));
         assert!(audit.warnings[0].starts_with("explosion: `GlobalJobId`"), "{:?}", audit.warnings);
+    }
+
+    /// Jobs whose attributes are made of their number, opposite to one slot.
+    fn made(slot: &str, job: impl Fn(usize) -> String) -> Snapshot {
+        let slot = format!("[Name = \"s\"; State = \"Unclaimed\"; Activity = \"Idle\"; Disk = 5000; {slot}]");
+        let job = |at: usize| {
+            let text = format!("[ClusterId = 1; ProcId = {at}; JobStatus = 1; User = \"u@x\"; {}]", job(at));
+            ClassAd::parse(text.as_bytes()).unwrap()
+        };
+        let slots = vec![ClassAd::parse(slot.as_bytes()).unwrap()];
+        Snapshot { slots, jobs: (0..12).map(job).collect(), ..Snapshot::default() }
+    }
+
+    #[test]
+    fn an_explosion_is_told_first_whatever_else_varies() {
+        // Twelve jobs differ in two attributes, and in a third that no match looks at.
+        let audit = audit(&made(
+            "Odd = TARGET.JobPrio; Requirements = Start; Start = TARGET.Args =!= \"x\" && TARGET.GlobalJobId =!= \"y\"",
+            |at| format!("Args = \"{at}\"; GlobalJobId = \"a#1.{at}\"; JobPrio = {}; Requirements = true", at % 3),
+        ))
+        .unwrap();
+        let starts: Vec<String> =
+            audit.warnings.iter().map(|warning| warning.split(';').next().unwrap_or_default().to_owned()).collect();
+        // Without both there is one autocluster for each JobPrio.
+        assert_eq!(
+            starts,
+            [
+                "explosion: `Args` mostly differs from job to job: without it alone there are still all 12 autoclusters, \
+                 without it and `GlobalJobId` there are 3",
+                "explosion: `GlobalJobId` mostly differs from job to job: without it alone there are still all 12 \
+                 autoclusters, without it and `Args` there are 3",
+                "`JobPrio` is significant, but no match depends on it: without it there are 12 instead of 12 autoclusters",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_only_jobs_refer_to_is_told_with_its_reason() {
+        let audit = audit(&made("Requirements = true", |at| {
+            format!("RequestDisk = 100{at}; Rank = JobPrio; JobPrio = {at}; Requirements = TARGET.Disk >= RequestDisk")
+        }))
+        .unwrap();
+        let of = |name: &str| audit.attributes.iter().find(|one| one.name == name).unwrap();
+        let disk = of("RequestDisk");
+        assert_eq!(
+            disk.reasons,
+            [Reason {
+                source: "Requirements".to_owned(),
+                text: "TARGET.Disk >= RequestDisk".to_owned(),
+                slots: 0,
+                jobs: 12
+            }]
+        );
+        assert_eq!((disk.values, disk.matters, disk.significant, disk.autoclusters_without), (12, true, false, 12));
+        assert_eq!(of("JobPrio").reasons[0].source, "Rank");
+        assert!(audit.warnings.iter().any(|warning| warning.starts_with("`RequestDisk` has 12 values")));
+        // What is told of both together is so: without Rank and Requirements nothing refers to either.
+        assert!(audit.warnings[0].contains("without it and `RequestDisk` there is 1;"), "{:?}", audit.warnings);
+    }
+
+    #[test]
+    fn an_attribute_of_every_job_is_told_though_these_jobs_do_not_say_it() {
+        let with = |slot: &str| audit(&made(slot, |_| "Requirements = true".to_owned())).unwrap().warnings;
+        assert!(with("Requirements = true").is_empty());
+        let warnings = with("Requirements = true; Foo = TARGET.GlobalJobId");
+        assert!(warnings[0].starts_with("explosion: `GlobalJobId`"), "{warnings:?}");
     }
 }

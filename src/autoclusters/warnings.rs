@@ -1,74 +1,215 @@
-//! What to do about significant attributes, the most harmful first.
+//! What to do about attributes that split the queue, the most harmful first.
 
-use super::{Audit, Significance};
+use super::counting::Columns;
+use super::{Audit, Reason, Significance};
+use crate::name::Name;
 
 /// Jobs from which on an attribute that is different in nearly all of them is an explosion.
 const FEW: usize = 10;
+/// Other attributes that are taken out together with one that alone saves little.
+const TOGETHER: usize = 4;
+/// Warnings for which others are tried.
+const TRIED: usize = 8;
+
+/// How harmful a warning is: what is greater is told first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Harm {
+    /// It costs nothing in this queue.
+    None,
+    /// It costs and serves nothing, or differs from job to job by its nature.
+    Some,
+    /// Nearly every job has a value of its own.
+    Explosion,
+}
+
+/// What is found wrong with an attribute.
+enum Kind {
+    /// It differs from job to job by its nature.
+    PerJob,
+    /// It does so by its nature, but no job of this queue says it.
+    Unsaid,
+    /// No match depends on it.
+    Useless,
+    /// It has many values.
+    Many,
+}
 
 /// What to do, the most harmful first.
-pub fn of(audit: &Audit) -> Vec<String> {
-    let mut found: Vec<(usize, usize, String)> = Vec::new();
+pub(super) fn of(audit: &Audit, columns: &Columns<'_>) -> Vec<String> {
+    let mut found: Vec<(Harm, bool, usize, usize, &Significance, Kind)> = Vec::new();
     for one in &audit.attributes {
         let saved = audit.autoclusters.saturating_sub(one.autoclusters_without);
-        let why = reason(one);
-        let name = &one.name;
-        let explodes = audit.idle_jobs >= FEW && one.values * 2 > audit.idle_jobs && saved > 0;
-        let are = if one.autoclusters_without == 1 { "is" } else { "are" };
-        let removed = format!(
-            "without it there {are} {} instead of {} autoclusters",
-            one.autoclusters_without, audit.autoclusters
-        );
-        if audit.idle_jobs == 0 {
-            if one.per_job {
-                let message =
-                    format!("explosion: `{name}` mostly differs from job to job: an autocluster for every job; {why}");
-                found.push((usize::MAX, 0, message));
-            } else if !one.matters {
-                let slots = one.reasons.first().map_or(0, |reason| reason.slots);
-                let message = format!("`{name}` is significant, but no match depends on it; {why}");
-                found.push((0, slots, message));
+        let Some((harm, kind)) = judged(audit, one, columns) else { continue };
+        // Without jobs what most slots have costs most.
+        let amount =
+            if audit.idle_jobs == 0 { one.reasons.first().map_or(0, |reason| reason.slots) } else { one.values };
+        found.push((harm, one.per_job, saved, amount, one, kind));
+    }
+    found.sort_by(|one, two| {
+        let key = |of: &(Harm, bool, usize, usize, &Significance, Kind)| (of.0, of.1, of.2, of.3);
+        key(two).cmp(&key(one)).then_with(|| one.4.name.cmp(&two.4.name))
+    });
+    let told = found.into_iter().enumerate();
+    told.map(|(at, (.., one, kind))| message(audit, columns, one, &kind, at < TRIED)).collect()
+}
+
+/// Whether nearly every job has a value of its own.
+fn explodes(audit: &Audit, one: &Significance) -> bool {
+    audit.idle_jobs >= FEW && one.values * 2 > audit.idle_jobs
+}
+
+fn judged(audit: &Audit, one: &Significance, columns: &Columns<'_>) -> Option<(Harm, Kind)> {
+    if audit.idle_jobs == 0 {
+        return match (one.per_job, one.matters) {
+            (true, _) => Some((Harm::Explosion, Kind::PerJob)),
+            (false, false) => Some((Harm::None, Kind::Useless)),
+            (false, true) => None,
+        };
+    }
+    let explodes = explodes(audit, one);
+    if one.per_job && one.values > 1 {
+        return Some((if explodes { Harm::Explosion } else { Harm::Some }, Kind::PerJob));
+    }
+    if one.per_job && !columns.is_said(Name::new(&one.name)) {
+        return Some((Harm::None, Kind::Unsaid));
+    }
+    if !one.matters && one.values > 1 {
+        return Some((if explodes { Harm::Explosion } else { Harm::Some }, Kind::Useless));
+    }
+    explodes.then_some((Harm::Explosion, Kind::Many))
+}
+
+fn message(audit: &Audit, columns: &Columns<'_>, one: &Significance, kind: &Kind, tried: bool) -> String {
+    let (name, why) = (&one.name, reason(one));
+    if audit.idle_jobs == 0 {
+        return match kind {
+            Kind::PerJob => {
+                format!("explosion: `{name}` mostly differs from job to job: an autocluster for every job; {why}")
             }
-        } else if one.per_job && (explodes || saved > 0) {
-            let message = format!("explosion: `{name}` mostly differs from job to job: {removed}; {why}");
-            found.push((saved, one.values, message));
-        } else if !one.matters && one.values > 1 {
-            let message = format!(
-                "`{name}` is significant, but no match depends on it: {removed}; {why}; REMOVE_SIGNIFICANT_ATTRIBUTES takes it out"
-            );
-            found.push((saved, one.values, message));
-        } else if explodes {
+            _ => format!("`{name}` is significant, but no match depends on it; {why}"),
+        };
+    }
+    let removed = || removed(audit, columns, one, tried);
+    match kind {
+        Kind::PerJob => format!("explosion: `{name}` mostly differs from job to job: {}; {why}", removed()),
+        Kind::Unsaid => format!(
+            "explosion: `{name}` mostly differs from job to job; no job here says it, but where jobs do, every job is an \
+             autocluster; {why}"
+        ),
+        Kind::Useless if one.reasons.iter().any(|reason| reason.jobs > 0) => {
+            format!("no match depends on `{name}`: {}; {why}", removed())
+        }
+        Kind::Useless => format!(
+            "`{name}` is significant, but no match depends on it: {}; {why}; REMOVE_SIGNIFICANT_ATTRIBUTES takes it out",
+            removed()
+        ),
+        Kind::Many => {
             // A number can be rounded; of a condition only the text can be made alike.
             let condition = ["Requirements", "Rank"].iter().any(|other| name.eq_ignore_ascii_case(other));
             let advice = if condition {
                 "write it alike in all jobs, with what differs in attributes that it refers to"
-            } else {
+            } else if columns.is_of_numbers(Name::new(name)) {
                 "round it where jobs are made"
+            } else {
+                "let fewer expressions refer to it, or give jobs fewer values"
             };
-            let message = format!(
-                "`{name}` has {} values among {} idle jobs: {removed}; {why}; {advice}",
-                one.values, audit.idle_jobs
-            );
-            found.push((saved, one.values, message));
+            let (values, jobs) = (one.values, audit.idle_jobs);
+            format!("`{name}` has {values} values among {jobs} idle jobs: {}; {why}; {advice}", removed())
         }
     }
-    found.sort_by(|one, two| two.0.cmp(&one.0).then(two.1.cmp(&one.1)).then_with(|| one.2.cmp(&two.2)));
-    found.into_iter().map(|(.., message)| message).collect()
 }
 
-fn reason(one: &Significance) -> String {
-    match one.reasons.first() {
-        Some(reason) if reason.source.is_empty() => reason.text.clone(),
-        Some(reason) if reason.slots == 0 => format!("`{}` refers to it", reason.source),
-        Some(reason) => {
-            let slots = if reason.slots == 1 { "slot" } else { "slots" };
-            let more = one.reasons.len() - 1;
-            let others = if more > 0 {
-                format!(" and {more} other {}", if more == 1 { "expression" } else { "expressions" })
-            } else {
-                String::new()
-            };
-            format!("`{}` of {} {slots}{others} refers to it", reason.source, reason.slots)
+/// What there is without an attribute; if that is hardly less, without others that split the queue as well.
+fn removed(audit: &Audit, columns: &Columns<'_>, one: &Significance, tried: bool) -> String {
+    let all = audit.autoclusters;
+    let alone = one.autoclusters_without;
+    let are = |count: usize| if count == 1 { "is" } else { "are" };
+    // Nothing is gained by taking out more.
+    if alone * 2 <= all || !tried || one.values * 2 <= audit.idle_jobs {
+        return format!("without it there {} {alone} instead of {all} autoclusters", are(alone));
+    }
+    let still = if alone == all { format!("all {all}") } else { format!("{alone} of {all}") };
+    let still = format!("without it alone there are still {still} autoclusters");
+    match together(audit, columns, one) {
+        Some((others, count)) => {
+            let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
+            format!("{still}, without it and {} there {} {count}", others.join(" and "), are(count))
         }
-        None => "a reference that another attribute makes".to_owned(),
+        None => still,
+    }
+}
+
+/// Other attributes without which, together with one, there are at most half the autoclusters; and how many there are then.
+fn together(audit: &Audit, columns: &Columns<'_>, one: &Significance) -> Option<(Vec<Name>, usize)> {
+    let mut others: Vec<&Significance> =
+        audit.attributes.iter().filter(|other| other.values > 1 && other.name != one.name).collect();
+    // Conditions take with them what they refer to: they come last.
+    let key = |other: &&Significance| (other.autoclusters_without < audit.autoclusters, other.values, other.per_job);
+    let is_condition =
+        |other: &Significance| ["Requirements", "Rank"].iter().any(|name| other.name.eq_ignore_ascii_case(name));
+    others.sort_by(|a, b| {
+        is_condition(a).cmp(&is_condition(b)).then_with(|| key(b).cmp(&key(a))).then_with(|| a.name.cmp(&b.name))
+    });
+    let name = Name::new(&one.name);
+    let mut without = vec![name];
+    let mut count = one.autoclusters_without;
+    for other in others.into_iter().take(TOGETHER) {
+        without.push(Name::new(&other.name));
+        count = columns.count(&without).0;
+        if count * 2 <= audit.autoclusters {
+            break;
+        }
+    }
+    if count * 2 > audit.autoclusters {
+        return None;
+    }
+    // Those that make no difference are not told.
+    let mut at = 1;
+    while at < without.len() && without.len() > 2 {
+        let mut fewer = without.clone();
+        fewer.remove(at);
+        let left = columns.count(&fewer).0;
+        if left <= count {
+            (without, count) = (fewer, left);
+        } else {
+            at += 1;
+        }
+    }
+    without.remove(0);
+    Some((without, count))
+}
+
+/// What refers to an attribute.
+fn reason(one: &Significance) -> String {
+    let of_jobs = one.reasons.iter().position(|reason| reason.jobs > 0).unwrap_or(one.reasons.len());
+    let (slots, jobs) = one.reasons.split_at(of_jobs);
+    let first = slots.first().map(|reason| match (reason.source.as_str(), reason.slots) {
+        ("", _) => reason.text.clone(),
+        (source, 0) => format!("`{source}`{}", others(slots)),
+        (source, count) => format!("`{source}` of {}{}", counted(count, "slot"), others(slots)),
+    });
+    let by_jobs =
+        jobs.first().map(|reason| format!("`{}` of {}{}", reason.source, counted(reason.jobs, "job"), others(jobs)));
+    match (first, by_jobs) {
+        (Some(text), None) if slots[0].source.is_empty() => text,
+        (Some(text), Some(by_jobs)) if slots[0].source.is_empty() => format!("{text}, and {by_jobs} refers to it"),
+        (Some(text), Some(by_jobs)) => format!("{text} and {by_jobs} refer to it"),
+        (Some(text), None) => format!("{text} refers to it"),
+        (None, Some(by_jobs)) => format!("{by_jobs} refers to it"),
+        (None, None) => "a reference that another attribute makes".to_owned(),
+    }
+}
+
+/// A number of things.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// That there are others than the first.
+fn others(reasons: &[Reason]) -> String {
+    match reasons.len() - 1 {
+        0 => String::new(),
+        1 => " and 1 other expression".to_owned(),
+        more => format!(" and {more} other expressions"),
     }
 }

@@ -17,16 +17,16 @@ use crate::syntax::parse::ParseOptions;
 
 /// Show which job attributes are significant and why, and how many autoclusters each makes.
 ///
-/// An attribute is significant if any expression of any slot, or of the negotiator, refers to it; jobs that differ in one are
-/// matched one by one. POOL is a directory as `classmate negotiate` takes it, or a file of slot ads; without jobs the reasons
+/// An attribute is significant if any expression of any slot, or of the negotiator, refers to it; jobs that differ in one, or
+/// in what their own expressions refer to, are matched one by one. POOL is a directory as `classmate negotiate` takes it, or a file of slot ads; without jobs the reasons
 /// are shown, and not the numbers.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 What the columns say:
   VALUES                how many values idle jobs have
-  AUTOCLUSTERS WITHOUT  autoclusters there would be if it were not significant; REQUESTS WITHOUT, runs of like jobs
+  AUTOCLUSTERS WITHOUT  autoclusters there would be if nothing referred to it; REQUESTS WITHOUT, runs of like jobs
   MATTERS               whether a match can depend on it: whether Requirements, Rank or a knob get there
-  BECAUSE OF            the expression that refers to it, and how many slots have it; --reasons lists all
+  BECAUSE OF            the expression that refers to it, and how many slots or jobs have it; --reasons lists all
 
 Examples:
   classmate autoclusters examples/pool

@@ -33,7 +33,7 @@ Examples:
   classmate eval --explain 'RequestMemry > 1024' --my job.ads
   classmate eval --now 2026-07-05T12:00:00Z 'formatTime(time(), \"%A\")'
 
-Exit status: 0 with a value (undefined and error are values), 1 when the evaluation was abandoned at a limit,
+Exit status: 0 with a value (undefined and error are values), 1 when the evaluation was abandoned at a limit, \
 2 when the expression does not parse.")]
 pub(super) struct Arguments {
     /// The expression, in new syntax

@@ -86,8 +86,8 @@ enum Form {
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
-    // Other policies ask more of slots than the negotiator does.
-    let mut snapshot = if arguments.policy.is_condor() {
+    // Other policies ask more of slots than the negotiator does; of a slot that is asked about all is told.
+    let mut snapshot = if arguments.policy.is_condor() && arguments.about.slot.is_none() {
         snapshot_to_explain(&arguments.files, &mut notes, streams.err)?
     } else {
         snapshot(&arguments.files, false, &mut notes, streams.err)?

@@ -8,19 +8,20 @@ use clap::ValueEnum;
 
 use crate::cli::input::{self, unreadable};
 use crate::cli::lint::{Kind, detect};
-use crate::cli::{Failure, Streams, written};
+use crate::cli::{Failure, Streams, complain, written};
 use crate::format::Format;
 use crate::format::detect::detect_file;
 use crate::format::new::parse_whole_ad;
 use crate::report::{self, Origin, diff};
 use crate::syntax::parse::ParseOptions;
-use crate::tidy::{ads, config};
+use crate::tidy::{Unread, ads, config};
 
 /// Lay out expressions, ads, and the expressions inside configurations, in one readable way.
 ///
 /// Spaces are set, conditions that do not fit on a line are broken one clause a line, and everything else stays: comments,
 /// the spelling of names, numbers and operators, and all text that is no expression. What is written parses to the same
-/// tree, which is checked, and is not changed again the next time. Files are written in place.
+/// tree, which is checked, and is not changed again the next time. Files are written in place. A policy or an attribute that
+/// is no expression is told and stays as it is.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -30,8 +31,8 @@ Examples:
   classmate fmt --expression 'Memory>1024&&(Cpus>1||Slow)'
   classmate fmt --as config - < condor_config
 
-Exit status: 0 on success; 1 with --check or --diff when a file would change, or when one cannot be read or written; 2 when a
-text is no expression.")]
+Exit status: 0 on success; 1 with --check or --diff when a file would change, or when one cannot be read or written; \
+2 when a text is no expression.")]
 pub(super) struct Arguments {
     /// Files to lay out; `-` reads standard input and prints
     #[arg(value_name = "FILE", required_unless_present = "expression")]
@@ -80,13 +81,21 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
         let tidy = laid_out("expression", text.as_bytes(), Kind::Expression, arguments.width, streams)?;
         written(out.write_all(&tidy).and_then(|()| out.flush()))?;
     }
-    let mut changes = false;
+    let (mut changes, mut wrong) = (false, false);
     for path in &arguments.files {
         let kind = arguments.kind.map_or_else(|| detect(path), |kind| Ok(kind.into()))?;
         let mut source = input::open(path)?;
         let mut text = Vec::new();
         source.reader.read_to_end(&mut text).map_err(|error| unreadable(&source.name, &error))?;
         let tidy = laid_out(&source.name, &text, kind, arguments.width, streams)?;
+        let unread = unread(&text, kind);
+        for one in &unread {
+            complain(&format!(
+                "warning: {}:{}: `{}` is no expression and stays as it is: {}",
+                source.name, one.line, one.name, one.error
+            ));
+        }
+        wrong |= !unread.is_empty();
         let changed = tidy != text;
         changes |= changed;
         if arguments.diff {
@@ -105,7 +114,25 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     }
     written(out.flush())?;
     let stale = changes && (arguments.check || arguments.diff);
-    Ok(if stale { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(if wrong {
+        ExitCode::from(2)
+    } else if stale {
+        ExitCode::from(1)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// What stays as it is because it is no expression.
+fn unread(text: &[u8], kind: Kind) -> Vec<Unread> {
+    match kind {
+        Kind::Config => config::unread(text),
+        Kind::Ads if !text.trim_ascii_start().starts_with(b"[") => match detect_file(text, &ParseOptions::default()) {
+            Format::Long => ads::unread(text),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
 }
 
 /// Writes a file that was read, unless it is compressed.

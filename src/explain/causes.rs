@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::ad::ClassAd;
 use crate::eval::matching::symmetric;
 use crate::eval::scope::Scope;
 use crate::explain::Market;
@@ -280,12 +281,14 @@ fn apart(view: &View<'_>) -> Vec<Cause> {
         for (first, earlier) in &required[..place] {
             if !view.kinds.all.iter().any(|kind| holds(kind, *first) && holds(kind, *second)) {
                 let count = |at: usize| view.kinds.count(|kind| holds(kind, at));
+                let one = count(*first);
                 let text = format!(
-                    "no slot satisfies both `{}` ({} slots do) and `{}` ({} do)",
+                    "no slot satisfies both `{}` ({one} {}) and `{}` ({} {})",
                     earlier.expr,
-                    count(*first),
+                    if one == 1 { "slot does" } else { "slots do" },
                     later.expr,
-                    count(*second)
+                    count(*second),
+                    if count(*second) == 1 { "does" } else { "do" }
                 );
                 return vec![Cause::new(Reason::NotTogether, text)];
             }
@@ -372,7 +375,7 @@ fn absent_in(view: &View<'_>, condition: &Condition, of_job: bool) -> Option<Str
         _ if one.name.contains('.') => format!("`{}` exists nowhere", one.name),
         _ => format!("neither this job nor any slot has `{}`", one.name),
     };
-    if let Some(word) = quoted(view, &condition.expr, &one.name) {
+    if let Some(word) = quoted(view, &condition.expr, &one.name, of_job) {
         note.push_str(&format!("; did you mean the text \"{word}\"?"));
     } else if let Some(name) = &one.similar {
         note.push_str(&format!("; did you mean `{name}`?"));
@@ -382,19 +385,23 @@ fn absent_in(view: &View<'_>, condition: &Condition, of_job: bool) -> Option<Str
     Some(note)
 }
 
-/// The text that a slot has where a condition compares with an unquoted word.
-pub(super) fn quoted(view: &View<'_>, expr: &Expr, word: &str) -> Option<String> {
+/// The text that the ad opposite has where a condition of the job, or of slots, compares with an unquoted word.
+pub(super) fn quoted(view: &View<'_>, expr: &Expr, word: &str, of_job: bool) -> Option<String> {
     let tree = expr.tree();
-    let Node::Binary(BinaryOp::Equal | BinaryOp::Is, left, right) = *expr.node() else { return None };
-    let of_slot = [left, right].into_iter().find_map(|side| {
-        let name = others(tree, tree.bare(side), view.job)?;
+    let Node::Binary(BinaryOp::Equal | BinaryOp::Is, left, right) = *tree.node(tree.bare(expr.root())) else {
+        return None;
+    };
+    let holder = if of_job { view.job } else { &view.market.slots.first()?.ad };
+    let name = [left, right].into_iter().find_map(|side| {
+        let name = others(tree, tree.bare(side), holder)?;
         (!name.to_string().eq_ignore_ascii_case(word)).then_some(name)
     })?;
-    view.market.slots.iter().find_map(|slot| {
-        let value = slot.ad.constant(of_slot)?;
+    let meant = |ad: &ClassAd| {
+        let value = ad.constant(name)?;
         let text = String::from_utf8_lossy(value.as_bytes()?).into_owned();
         text.eq_ignore_ascii_case(word).then_some(text)
-    })
+    };
+    if of_job { view.market.slots.iter().find_map(|slot| meant(&slot.ad)) } else { meant(view.job) }
 }
 
 fn bracketed(notes: &[String]) -> String {
@@ -525,7 +532,7 @@ mod tests {
                 "[Requirements = TARGET.Memory < 20 && TARGET.OpSys == \"LINUX\" && TARGET.GPUs > 1]",
                 &[SMALL, LARGE]
             ),
-            "no slot satisfies both `TARGET.Memory < 20` (1 slots do) and `TARGET.GPUs > 1` (1 do)"
+            "no slot satisfies both `TARGET.Memory < 20` (1 slot does) and `TARGET.GPUs > 1` (1 does)"
         );
     }
 }

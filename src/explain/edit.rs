@@ -239,60 +239,6 @@ pub(super) fn comparison(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, N
     Some((op, left, right))
 }
 
-/// A node times a number and plus another: what is left of an attribute when constants around it are taken off.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Linear {
-    /// The node in the middle.
-    pub(super) inner: NodeId,
-    factor: f64,
-    summand: f64,
-}
-
-impl Linear {
-    /// Takes constants off a node; the factor is positive.
-    pub(super) fn of(tree: &Tree, id: NodeId) -> Self {
-        let mut found = Linear { inner: tree.bare(id), factor: 1.0, summand: 0.0 };
-        let constant = |id: NodeId| match tree.node(tree.bare(id)) {
-            Node::Literal(literal) => number(literal),
-            _ => None,
-        };
-        while let Node::Binary(op, left, right) = *tree.node(found.inner) {
-            let (inner, factor, summand) = match (op, constant(left), constant(right)) {
-                (BinaryOp::Add, None, Some(number)) => (left, 1.0, number),
-                (BinaryOp::Add, Some(number), None) => (right, 1.0, number),
-                (BinaryOp::Subtract, None, Some(number)) => (left, 1.0, -number),
-                (BinaryOp::Multiply, None, Some(number)) if number > 0.0 => (left, number, 0.0),
-                (BinaryOp::Multiply, Some(number), None) if number > 0.0 => (right, number, 0.0),
-                (BinaryOp::Divide, None, Some(number)) if number > 0.0 => (left, 1.0 / number, 0.0),
-                _ => break,
-            };
-            found.summand += found.factor * summand;
-            found.factor *= factor;
-            found.inner = tree.bare(inner);
-        }
-        found
-    }
-
-    /// The value in the middle for which the whole has a value, rounded so that a bound still holds.
-    pub(super) fn solved(&self, bound: Bound, value: Literal, whole: bool) -> Literal {
-        if self.factor == 1.0 && self.summand == 0.0 {
-            return value;
-        }
-        let Some(wanted) = number(&value) else { return value };
-        let exact = (wanted - self.summand) / self.factor;
-        let rounded = match bound {
-            Bound::AtMost => exact.floor(),
-            Bound::AtLeast => exact.ceil(),
-            Bound::Exactly => exact,
-        };
-        if whole && rounded.fract() == 0.0 && rounded.abs() < 9e15 {
-            Literal::Int(rounded as i64)
-        } else {
-            Literal::Real(exact)
-        }
-    }
-}
-
 /// A number that a text is, if it satisfies a bound: what was written in quotation marks by mistake.
 pub(super) fn unquoted(text: &[u8], bound: Bound, wanted: &Literal) -> Option<Literal> {
     let text = std::str::from_utf8(text).ok()?.trim();

@@ -55,7 +55,7 @@ pub(super) fn of(view: &View<'_>, expr: &Expr) -> Option<Meant> {
                 let word = [*left, *right].into_iter().find_map(|side| {
                     let Node::Attr(name) = tree.node(tree.bare(side)) else { return None };
                     let one = absent(view, &name.to_string())?;
-                    let text = quoted(view, &expr.part(id), &one.name)?;
+                    let text = quoted(view, &expr.part(id), &one.name, true)?;
                     Some((tree.bare(side), Expr::literal(Literal::Str(Text::from(text.as_str())))))
                 });
                 match word {

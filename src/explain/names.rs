@@ -12,6 +12,8 @@ use crate::explain::kinds::Kinds;
 use crate::explain::panel::Panel;
 use crate::name::{Key, Name, known};
 use crate::syntax::expr::{Node, Tree, base_of};
+use crate::syntax::literal::Literal;
+use crate::syntax::operator::BinaryOp;
 
 /// An attribute that exists nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -73,6 +75,86 @@ pub(super) fn references(tree: &Tree, root: u32) -> Vec<(Name, Place)> {
     found
 }
 
+/// Attributes that are known, but that not every job or slot has: a name like theirs is no slip of the pen.
+const STANDARD: &[&[u8]] = &[
+    b"requestgpus",
+    b"requiregpus",
+    b"gpus",
+    b"totalgpus",
+    b"detectedgpus",
+    b"gpus_capability",
+    b"availablegpus",
+    b"cudacapability",
+    b"accountinggroup",
+    b"acctgroup",
+    b"acctgroupuser",
+    b"concurrencylimits",
+    b"remoteowner",
+    b"remoteuser",
+    b"rank",
+    b"flockto",
+    b"jobprio",
+    b"niceuser",
+    b"owner",
+    b"user",
+];
+
+/// The references of a condition for which it matters whether they exist: not those for which it provides otherwise, by
+/// `?:` or by asking in front whether they are there, nor names inside of the elements of a list.
+fn relied_on(tree: &Tree, root: u32) -> Vec<(Name, Place)> {
+    let (mut waiting, mut left_out, mut guarded) = (vec![root], HashSet::new(), HashSet::new());
+    let mut leave = |id: u32| left_out.extend(references(tree, id).into_iter().map(|(name, _)| name.key()));
+    while let Some(id) = waiting.pop() {
+        let asked = match *tree.node(id) {
+            Node::Ad(_) => continue,
+            Node::Binary(BinaryOp::Default, left, right) => {
+                leave(left);
+                waiting.push(right);
+                continue;
+            }
+            Node::Conditional { condition, .. } => Some(condition),
+            Node::Call(call) => {
+                let site = &tree.calls[call as usize];
+                match (site.name.folded(), tree.run(site.arguments)) {
+                    (b"evalineachcontext" | b"countmatches", [inner, ..]) => {
+                        leave(*inner);
+                        continue;
+                    }
+                    (b"ifthenelse", [condition, ..]) => Some(*condition),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        if let Some(condition) = asked {
+            guarded.extend(presence(tree, condition));
+        }
+        waiting.extend(tree.parts(id));
+    }
+    let mut found = references(tree, root);
+    found.retain(|(name, _)| !left_out.contains(&name.key()) && !guarded.contains(&name.key()));
+    found
+}
+
+/// The names of which a condition asks whether they are there.
+fn presence(tree: &Tree, root: u32) -> Vec<Key> {
+    let (mut waiting, mut found) = (vec![root], Vec::new());
+    let undefined = |id: u32| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Undefined));
+    while let Some(id) = waiting.pop() {
+        let asked = match *tree.node(id) {
+            Node::Binary(BinaryOp::Is | BinaryOp::Isnt, left, right) if undefined(right) => left,
+            Node::Binary(BinaryOp::Is | BinaryOp::Isnt, left, right) if undefined(left) => right,
+            Node::Call(call) if tree.calls[call as usize].name.folded() == b"isundefined" => id,
+            _ => {
+                waiting.extend(tree.parts(id));
+                continue;
+            }
+        };
+        found.extend(references(tree, asked).into_iter().map(|(name, _)| name.key()));
+    }
+    found
+}
+
 /// The attributes that conditions of the job and of slots refer to and that exist nowhere they are looked for.
 pub(super) fn absent(market: &Market, panel: &Panel<'_>, job: &ClassAd, plan: &Plan, kinds: &Kinds) -> Vec<Absent> {
     let policies = &kinds.policies;
@@ -86,7 +168,7 @@ pub(super) fn absent(market: &Market, panel: &Panel<'_>, job: &ClassAd, plan: &P
     let in_slots = |name: Name| panel.has(name);
     for (of_job, plan) in std::iter::once((true, plan)).chain(policies.iter().map(|policy| (false, &policy.plan))) {
         for condition in plan.conditions.iter().filter(|condition| condition.joint == Joint::Leaf) {
-            for (name, place) in references(condition.expr.tree(), condition.expr.root()) {
+            for (name, place) in relied_on(condition.expr.tree(), condition.expr.root()) {
                 let (job_side, slot_side) = match (place, of_job) {
                     (Place::Either, _) => (true, true),
                     (Place::My, true) | (Place::Target, false) => (true, false),
@@ -134,6 +216,9 @@ fn deciding(plan: &Plan, kinds: &Kinds) -> HashSet<(bool, String)> {
 
 /// The name nearest to one that is missing, the job's if both are as near.
 fn similar(market: &Market, job: &ClassAd, name: Name, (job_side, slot_side): (bool, bool)) -> Option<String> {
+    if STANDARD.contains(&name.folded()) {
+        return None;
+    }
     let allowed = allowance(name.as_bytes());
     let mut ads: Vec<&ClassAd> = Vec::new();
     if job_side {

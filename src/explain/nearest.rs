@@ -10,21 +10,17 @@ use serde::Serialize;
 
 use crate::ad::ClassAd;
 use crate::builtin::near;
-use crate::eval::matching::symmetric;
-use crate::eval::scope::Scope;
-use crate::explain::clauses::{Condition, Joint, Plan, Truth, own};
-use crate::explain::edit::{Bound, Edit, bound, changed, comparison, constant, number, options};
+use crate::explain::clauses::{Condition, Plan, Truth};
+use crate::explain::edit::{Bound, Edit, changed, number};
 use crate::explain::meant;
 use crate::explain::panel::{Panel, Sight};
+use crate::explain::rewrite::{Refusing, replaced};
 use crate::explain::suggestion::{Change, Changed, Suggestion};
 use crate::explain::trial::Trials;
 use crate::explain::view::View;
 use crate::explain::wish::{self, Way, Wish, Wishes};
-use crate::name::{Key, Name};
-use crate::program::Side;
-use crate::program::atom::Surveyed;
-use crate::syntax::expr::{Expr, Node, NodeId};
-use crate::syntax::literal::Literal;
+use crate::name::Name;
+use crate::syntax::expr::Expr;
 
 /// Slots that fail by the same conditions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -51,17 +47,17 @@ const WAYS: usize = 6;
 const SUGGESTED: usize = 8;
 
 /// Conditions without which the whole is not true, and that are not.
-fn failing(plan: &Plan, row: &[Truth]) -> Vec<usize> {
+pub(super) fn failing(plan: &Plan, row: &[Truth]) -> Vec<usize> {
     plan.required().map(|(at, _)| at).filter(|at| row[*at] != Truth::True).collect()
 }
 
 /// Slots that fail by the same conditions.
-struct Class {
+pub(super) struct Class {
     by_job: Vec<usize>,
-    policy: usize,
-    by_slot: Vec<usize>,
+    pub(super) policy: usize,
+    pub(super) by_slot: Vec<usize>,
     /// Their kinds, the first slot of all in front.
-    kinds: Vec<usize>,
+    pub(super) kinds: Vec<usize>,
     slots: usize,
 }
 
@@ -92,8 +88,14 @@ fn classes(view: &View<'_>) -> Vec<Class> {
     classes
 }
 
+/// A change that was tried, and the ad that it makes: of the job, or of the slot that is named.
+pub(super) struct Tried {
+    pub(super) suggestion: Suggestion,
+    pub(super) after: ClassAd,
+}
+
 /// The nearest slots and what would make them match.
-pub(super) fn nearest(view: &View<'_>) -> (Vec<Near>, Vec<Suggestion>) {
+pub(super) fn nearest(view: &View<'_>) -> (Vec<Near>, Vec<Tried>) {
     let classes = classes(view);
     let near = classes.iter().take(TOLD).map(|class| {
         let text = |plan: &Plan, conditions: &[usize]| {
@@ -115,28 +117,24 @@ pub(super) fn nearest(view: &View<'_>) -> (Vec<Near>, Vec<Suggestion>) {
     });
     let panel = wider.as_ref().unwrap_or(&view.panel);
     let mut made: Vec<MadeUp<'_>> = of_the_job(view, panel, &classes).into_iter().map(MadeUp::OfJob).collect();
-    let tried = classes.iter().take(TRIED).filter(|class| class.by_job.is_empty());
-    made.extend(tried.map(|class| MadeUp::OfSlots(class, replaced(view, class))));
+    let of_slots = classes.iter().filter(|class| class.by_job.is_empty());
+    made.extend(of_slots.clone().take(TRIED).enumerate().map(|(at, class)| MadeUp::OfSlots(at, replaced(view, class))));
+    let refusing = Refusing::of(view, of_slots.collect());
     // Stable: of the same attribute the smallest change stays first, and what the nearest slots want before the rest.
     made.sort_by_key(MadeUp::order);
     let trials = Trials::new(panel, view.job);
-    let mut told: Vec<Suggestion> = Vec::new();
+    let mut told: Vec<Tried> = Vec::new();
     for one in made {
         if told.len() == SUGGESTED {
             break;
         }
         let found = match one {
             MadeUp::OfJob(edits) => of_edits(view, &trials, &edits, &told),
-            MadeUp::OfSlots(class, conditions) => {
-                let written: Vec<Written<'_>> =
-                    conditions.iter().copied().map(|condition| Written::of(view, class, condition)).collect();
-                rewritten(view, class, &written).or_else(|| {
-                    let without: Vec<Written<'_>> = conditions.into_iter().map(Written::without).collect();
-                    rewritten(view, class, &without)
-                })
-            }
+            MadeUp::OfSlots(at, conditions) => refusing.change(view, at, &conditions, &told),
         };
-        told.extend(found.filter(|found| !told.iter().any(|known| is_part_of(known, found))));
+        let part = |found: &Tried| told.iter().any(|known| is_part_of(&known.suggestion, &found.suggestion));
+        let found = found.filter(|found| !part(found));
+        told.extend(found);
     }
     (near, told)
 }
@@ -151,7 +149,7 @@ fn is_part_of(known: &Suggestion, found: &Suggestion) -> bool {
 }
 
 /// Whether an attribute says who somebody is: to be somebody else is no small change.
-fn is_identity(name: Name) -> bool {
+pub(super) fn is_identity(name: Name) -> bool {
     let identity: [&[u8]; 8] = [
         b"owner",
         b"user",
@@ -168,7 +166,8 @@ fn is_identity(name: Name) -> bool {
 /// A change that was not tried yet.
 enum MadeUp<'c> {
     OfJob(Vec<Edit>),
-    OfSlots(&'c Class, Vec<&'c Condition>),
+    /// Of the slots of a class, by its number.
+    OfSlots(usize, Vec<&'c Condition>),
 }
 
 impl MadeUp<'_> {
@@ -187,14 +186,16 @@ impl MadeUp<'_> {
 }
 
 /// A change of the job with what it does to all slots; none if no slot is won.
-fn of_edits(view: &View<'_>, trials: &Trials<'_, '_>, edits: &[Edit], told: &[Suggestion]) -> Option<Suggestion> {
+fn of_edits(view: &View<'_>, trials: &Trials<'_, '_>, edits: &[Edit], told: &[Tried]) -> Option<Tried> {
     let changes: Vec<Change> = edits.iter().map(|edit| edit.change(view.job)).collect();
-    if told.iter().any(|one| one.changes == changes) {
+    if told.iter().any(|one| one.suggestion.changes == changes) {
         return None;
     }
     let names: Vec<Name> = edits.iter().map(Edit::name).collect();
-    let won = trials.of(&changed(view.job, edits), &names)?;
-    Some(Suggestion { changes, slots: won.matching, example: view.market.names[won.first].clone() })
+    let after = changed(view.job, edits);
+    let won = trials.of(&after, &names)?;
+    let suggestion = Suggestion { changes, slots: won.matching, example: view.market.names[won.first].clone() };
+    Some(Tried { suggestion, after })
 }
 
 /// Edits by number: the same of one place and value is one.
@@ -336,7 +337,8 @@ fn wanted_in_block(
         all.push(ways.into_iter().map(&mut numbered).collect());
     }
     for at in &class.by_slot {
-        all.push(vec![numbered(vec![wish::of_slots(sight, &of_slots.conditions[*at])])]);
+        let ways = wish::of_slots(sight, &of_slots.conditions[*at]);
+        all.push(ways.into_iter().map(&mut numbered).collect());
     }
     let ways = all.iter().map(Vec::len).max().unwrap_or(0).min(WAYS);
     let set = |way: usize, slot: usize| {
@@ -390,164 +392,4 @@ fn chosen(job: &ClassAd, variants: &[(Vec<Edit>, usize)]) -> Vec<usize> {
         }
     }
     chosen
-}
-
-/// The conditions of the slots of a class that fail, in the order in which something is written in their place.
-fn replaced<'v>(view: &'v View<'_>, class: &Class) -> Vec<&'v Condition> {
-    let plan = &view.kinds.policies[class.policy].plan;
-    let mut conditions: Vec<&Condition> = class.by_slot.iter().map(|at| &plan.conditions[*at]).collect();
-    // What stands last is replaced first, since that moves nothing before it; and once, however often a policy
-    // refers to the attribute it stands in.
-    conditions.sort_by_key(|condition| (std::cmp::Reverse(condition.expr.root()), condition.holder.folded()));
-    conditions.dedup_by_key(|condition| (condition.expr.root(), condition.holder.folded()));
-    conditions
-}
-
-/// What is written in place of a condition of slots, or of a part of it.
-struct Written<'c> {
-    condition: &'c Condition,
-    /// The part that becomes another one.
-    part: Expr,
-    /// Where in it a literal is written, and which.
-    at: NodeId,
-    literal: Literal,
-}
-
-impl<'c> Written<'c> {
-    /// Leaves a condition out.
-    fn without(condition: &'c Condition) -> Self {
-        let part = condition.expr.clone();
-        Written { condition, at: part.root(), part, literal: Literal::Bool(true) }
-    }
-
-    /// The smallest change after which a condition of the slots of a class may hold: another number in a comparison, the
-    /// text that a word without quotation marks was meant to be; or it is left out.
-    fn of(view: &View<'_>, class: &Class, condition: &'c Condition) -> Self {
-        let ads = [view.kinds.all[class.kinds[0]].first as u32];
-        let sight = view.panel.sight(&ads, view.job);
-        let parts = match condition.joint {
-            Joint::Any | Joint::Choice => options(&condition.expr),
-            _ => vec![condition.expr.clone()],
-        };
-        let found = parts.into_iter().find_map(|part| {
-            let (at, literal) = compared(sight, &part)?;
-            Some(Written { condition, part, at, literal })
-        });
-        found.unwrap_or_else(|| Written::without(condition))
-    }
-
-    /// The attribute that the condition is by itself, if it is left out.
-    fn attribute(&self, slot: &ClassAd) -> Option<Name> {
-        let expr = &self.condition.expr;
-        let whole = self.at == expr.root();
-        own(expr.tree(), expr.root()).filter(|name| whole && slot.contains(*name))
-    }
-}
-
-/// The literal that a comparison of a slot with the job wants in place of its number, or of a word; and where it stands.
-fn compared(sight: Sight<'_, '_>, part: &Expr) -> Option<(NodeId, Literal)> {
-    if wish::is_fleeting(sight, Side::Row, part) {
-        return None;
-    }
-    let (slot, job) = sight.pair(Side::Row, sight.ads[0]);
-    let tree = part.tree();
-    let (op, left, right) = comparison(tree, part.root())?;
-    let scope = Scope::new(slot, sight.panel.settings).with_target(job);
-    [(left, right), (right, left)].into_iter().find_map(|(handle, other)| {
-        let (bound, off) = bound(op, handle == left)?;
-        let wanted = || constant(&scope.eval(&part.part(other)).ok()?, off);
-        let at = tree.bare(handle);
-        match tree.node(at) {
-            Node::Literal(literal) if number(literal).is_some() => {
-                wanted().filter(|wanted| number(wanted).is_some()).map(|wanted| (at, wanted))
-            }
-            Node::Attr(word) if bound == Bound::Exactly && wish::names_something(tree, other) => {
-                let nowhere = !slot.contains(*word) && !job.contains(*word) && !sight.panel.has(*word);
-                let meant = |wanted: &Literal| match wanted {
-                    Literal::Str(text) => text.eq_ignore_ascii_case(word.as_bytes()),
-                    _ => false,
-                };
-                wanted().filter(|wanted| nowhere && meant(wanted)).map(|wanted| (at, wanted))
-            }
-            _ => None,
-        }
-    })
-}
-
-/// A change of the policy of slots that only their own conditions keep away; none if no slot is won.
-fn rewritten(view: &View<'_>, class: &Class, all: &[Written<'_>]) -> Option<Suggestion> {
-    let with = |at: usize| {
-        let mut slot = view.market.slots[at].ad.clone();
-        for one in all {
-            match one.attribute(&slot) {
-                Some(name) => slot.insert(name, true),
-                None => {
-                    if let Some(expr) = slot.get(one.condition.holder) {
-                        let changed = expr.with_literal(one.at, one.literal.clone());
-                        slot.insert_expr(one.condition.holder, &changed);
-                    }
-                }
-            }
-        }
-        slot
-    };
-    let matches = |at: usize| symmetric(view.job, &with(at), &view.market.settings);
-    let (mut won, mut first) = (0, None::<usize>);
-    for at in &class.kinds {
-        let kind = &view.kinds.all[*at];
-        if view.panel.is_foreseen() && is_apart(view, class, all, kind.first) {
-            // All conditions are what they are for the first one, but those that are replaced.
-            if matches(kind.first) {
-                won += kind.size;
-                first = first.into_iter().chain([kind.first]).min();
-            }
-            continue;
-        }
-        let own = view.kinds.ads_of(&[*at]).into_iter().map(|slot| slot as usize);
-        let own: Vec<usize> = own.filter(|slot| matches(*slot)).collect();
-        won += own.len();
-        first = first.into_iter().chain(own.first().copied()).min();
-    }
-    let first = first?;
-    let slot = &view.market.slots[first].ad;
-    let change = |one: &Written<'_>| {
-        let (attribute, before) = match one.attribute(slot) {
-            Some(name) => (name, slot.get(name).map(|expr| expr.to_string()).unwrap_or_default()),
-            None => (one.condition.holder, one.part.to_string()),
-        };
-        let after = one.part.with_literal(one.at, one.literal.clone()).to_string();
-        Change { of: Changed::Slot, attribute: attribute.to_string(), before, after }
-    };
-    let changes = all.iter().map(change).collect();
-    Some(Suggestion { changes, slots: won, example: view.market.names[first].clone() })
-}
-
-/// Whether nothing else that both sides ask looks at what is replaced, nor what is written at the slot: then what is left is
-/// the same for all slots of a kind.
-fn is_apart(view: &View<'_>, class: &Class, replaced: &[Written<'_>], slot: usize) -> bool {
-    let ads = [slot as u32];
-    let (world, mut surveyed) = (view.panel.sight(&ads, view.job).world(), Surveyed::default());
-    let looks = |one: &Written<'_>, surveyed: &mut Surveyed| {
-        let left_out = one.at == one.condition.expr.root();
-        let tree = one.condition.expr.tree();
-        !left_out && !world.depends(tree, one.condition.expr.root(), Side::Row, surveyed).row.is_empty()
-    };
-    if replaced.iter().any(|one| looks(one, &mut surveyed)) {
-        return false;
-    }
-    let written: Vec<Key> = replaced
-        .iter()
-        .flat_map(|one| [own(one.part.tree(), one.part.root()), Some(one.condition.holder)])
-        .flatten()
-        .map(Name::key)
-        .collect();
-    let plan = &view.kinds.policies[class.policy].plan;
-    let all = view.plan.required().map(|(_, condition)| (Side::Other, condition));
-    let others =
-        plan.required().filter(|(at, _)| !class.by_slot.contains(at)).map(|(_, condition)| (Side::Row, condition));
-    let mut all = all.chain(others);
-    all.all(|(side, condition)| {
-        let depends = world.depends(condition.expr.tree(), condition.expr.root(), side, &mut surveyed);
-        !depends.row.iter().any(|name| written.contains(&name.key()))
-    })
 }

@@ -1,14 +1,12 @@
 //! Why a slot is idle, or who got it: which jobs it accepts, which accept it, and what became of them.
 
-use std::collections::BTreeMap;
-
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::ad::ClassAd;
 use crate::eval::scope::Scope;
 use crate::explain::causes::{Cause, Reason};
-use crate::explain::clauses::{Clause, Joint, Plan, Truth, truth};
+use crate::explain::clauses::{Clause, Plan, Truth, truth};
 use crate::explain::decide::leaves;
 use crate::explain::kinds::{Kind, Kinds};
 use crate::explain::left_out;
@@ -16,6 +14,7 @@ use crate::explain::names::references;
 use crate::explain::panel::Panel;
 use crate::explain::prose::prose;
 use crate::explain::rank::Keeps;
+use crate::explain::suitor::{NearJobs, Refusal, SlotChange, Suitors};
 use crate::explain::{Market, tally};
 use crate::name::Name;
 use crate::negotiate::Outcome;
@@ -24,6 +23,7 @@ use crate::negotiate::candidate::Tier;
 use crate::negotiate::outcome::Match;
 use crate::negotiate::preemption::Objection;
 use crate::negotiate::scene::scene;
+use crate::pool::Slot;
 use crate::pool::facts::Facts;
 use crate::queue::Job;
 use crate::queue::job::Activity;
@@ -54,8 +54,12 @@ pub struct SlotExplanation {
     pub matching: usize,
     /// The conditions of its Requirements, counted over the idle jobs.
     pub clauses: Vec<Clause>,
-    /// Conditions of jobs that refuse it, with how many jobs that it accepts.
+    /// Conditions by which jobs refuse it first, with how many jobs: of those that it accepts, or of all if it accepts none.
     pub refused_by: Vec<(String, usize)>,
+    /// Idle jobs that do not match, by the conditions that fail, fewest first; nothing if one matches.
+    pub nearest: Vec<NearJobs>,
+    /// Changes after which a job matches, each tried; nothing if one matches.
+    pub changes: Vec<SlotChange>,
     /// Submitters whose jobs match: matching jobs, jobs of these that got a slot, and why no more.
     pub candidates: Vec<Candidate>,
     /// The match, if somebody gets it.
@@ -77,6 +81,7 @@ pub struct Candidate {
 
 /// A slot that is asked about.
 struct Subject<'m> {
+    slot: &'m Slot,
     ad: &'m ClassAd,
     name: String,
     user: Option<String>,
@@ -90,6 +95,7 @@ impl<'m> Subject<'m> {
     fn of(market: &'m Market, name: &str) -> Option<Self> {
         if let Some(at) = market.names.iter().position(|one| one.eq_ignore_ascii_case(name)) {
             return Some(Subject {
+                slot: &market.slots[at],
                 ad: &market.slots[at].ad,
                 name: market.names[at].clone(),
                 user: market.users[at].clone(),
@@ -100,6 +106,7 @@ impl<'m> Subject<'m> {
         }
         let slot = market.left_out.iter().find(|slot| slot.name.to_string().eq_ignore_ascii_case(name))?;
         Some(Subject {
+            slot,
             ad: &slot.ad,
             name: slot.name.to_string(),
             user: slot.user.as_ref().map(ToString::to_string),
@@ -142,34 +149,27 @@ pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &s
         accepting_slot: kinds.count(Kind::accepts),
         matching: kinds.count(Kind::matches),
         clauses: plan.counted(kinds.all.iter().map(|kind| (kind.one.as_slice(), kind.size))),
-        refused_by: refusals(&kinds),
+        refused_by: Vec::new(),
+        nearest: Vec::new(),
+        changes: Vec::new(),
         candidates: candidates(market, snapshot, outcome, (&idle, &matching), &subject.name),
         matched,
     };
+    let ids = idle.iter().map(|(_, _, id)| id.as_str()).collect();
+    let suitors = Suitors { slot: subject.slot, plan: &plan, panel: &panel, kinds: &kinds, ids };
+    let some = explanation.accepted_by_slot > 0;
+    let refusing = suitors.refusing(|kind| !some || kind.is_accepted());
+    explanation.refused_by = refusing.iter().map(|refusal| (refusal.text.clone(), refusal.jobs)).collect();
+    if explanation.matching == 0 && explanation.matched.is_none() {
+        (explanation.nearest, explanation.changes) = suitors.nearest(market, snapshot);
+    }
     let preempting = preempting(market, snapshot, &subject, &explanation, &idle, &matching);
     let matching_jobs: Vec<&ClassAd> =
         idle.iter().zip(&matching).filter(|(_, matches)| **matches).map(|((ad, ..), _)| *ad).collect();
     let constrained = left_out::jobs(&market.rules, settings, &matching_jobs, "jobs that match");
-    explanation.causes = causes(&explanation, &subject, market, (constrained, preempting));
+    explanation.causes =
+        causes(&explanation, &subject, market, (constrained, preempting), (&suitors.refused_by_slot(), &refusing));
     Some(explanation)
-}
-
-/// By which conditions jobs that a slot accepts refuse it first, and how many; the most jobs first.
-fn refusals(kinds: &Kinds) -> Vec<(String, usize)> {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for kind in kinds.all.iter().filter(|kind| kind.is_accepted() && !kind.accepts()) {
-        let plan = &kinds.policies[kind.policy].plan;
-        let first = plan.required().find(|(at, _)| kind.many[*at] != Truth::True);
-        let text = match first {
-            Some((_, condition)) => condition.expr.to_string(),
-            None if plan.conditions.is_empty() => "no Requirements".to_owned(),
-            None => continue,
-        };
-        *counts.entry(text).or_default() += kind.size;
-    }
-    let mut counts: Vec<_> = counts.into_iter().collect();
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    counts
 }
 
 fn candidates(
@@ -313,6 +313,7 @@ fn causes(
     subject: &Subject<'_>,
     market: &Market,
     (constrained, preempting): (Option<String>, Vec<Cause>),
+    (refused, refusing): (&[Refusal], &[Refusal]),
 ) -> Vec<Cause> {
     let mut causes = Vec::new();
     let constrained = constrained.map(|text| Cause::new(Reason::LeftOut, text));
@@ -352,22 +353,33 @@ fn causes(
         causes.push(Cause::new(Reason::NoRequirements, "the slot has no Requirements, and so it matches nothing"));
         return causes;
     }
+    let all = found.jobs;
     if found.accepted_by_slot == 0 {
-        let required = found.clauses.iter().filter(|clause| clause.joint != Joint::All && clause.together.is_some());
-        let mut never: Vec<&Clause> = required.filter(|clause| clause.alone.yes == 0).collect();
-        never.sort_by_key(|clause| clause.depth);
-        for clause in never.into_iter().take(3) {
-            let via = clause.via.last().map(|name| format!(" in `{name}`")).unwrap_or_default();
-            let text = format!("it refuses every idle job by `{}`{via}", clause.text);
-            causes.push(Cause::new(Reason::Refused, text));
-        }
-        if causes.is_empty() {
+        let every = refused.iter().filter(|refusal| refusal.jobs == all).take(3);
+        let every = every.map(|refusal| format!("it refuses every idle job by {}", refusal.told()));
+        let before = causes.len();
+        causes.extend(every.map(|text| Cause::new(Reason::Refused, text)));
+        if causes.len() == before {
             causes.push(Cause::new(Reason::NotTogether, "no idle job satisfies all of its conditions together"));
+            let some = refused.iter().take(3);
+            let some =
+                some.map(|refusal| format!("it refuses {} of {all} idle jobs by {}", refusal.jobs, refusal.told()));
+            causes.extend(some.map(|text| Cause::new(Reason::Refused, text)));
+        }
+        for refusal in refusing.iter().take(3) {
+            let text = format!("{} of {all} idle jobs refuse it by {}", refusal.jobs, refusal.told());
+            causes.push(Cause::new(Reason::NeverTrue, text));
         }
     } else if found.matching == 0 {
-        for (text, count) in found.refused_by.iter().take(3) {
-            let text = format!("{count} of the {} jobs that it accepts refuse it by `{text}`", found.accepted_by_slot);
+        for refusal in refusing.iter().take(3) {
+            let accepted = found.accepted_by_slot;
+            let text =
+                format!("{} of the {accepted} jobs that it accepts refuse it by {}", refusal.jobs, refusal.told());
             causes.push(Cause::new(Reason::NeverTrue, text));
+        }
+        for refusal in refused.iter().take(2) {
+            let text = format!("it refuses {} of {all} idle jobs by {}", refusal.jobs, refusal.told());
+            causes.push(Cause::new(Reason::Refused, text));
         }
     } else {
         causes.extend(constrained);

@@ -152,8 +152,9 @@ fn steps(story: &ShareStory, outcome: &Outcome, key: Key) -> Vec<String> {
         steps.push("a slot that matches weighs more than it may still take".to_owned());
     }
     steps.push(format!(
-        "in all it gets {} slots of weight {}: {}",
+        "in all it gets {} {} of weight {}: {}",
         line.matched,
+        if line.matched == 1 { "slot" } else { "slots" },
         slots(line.weight),
         line.stopped.as_str()
     ));

@@ -77,7 +77,7 @@ impl<'m> View<'m> {
             clauses,
             policies,
             nearest,
-            suggestions,
+            suggestions: suggestions.into_iter().map(|tried| tried.suggestion).collect(),
             cycle: None,
         }
     }

@@ -2,12 +2,19 @@
 //!
 //! In: a condition, and slots of one block. Out: edits, one for each value that is wanted.
 
+use std::iter;
+
+use hashbrown::HashMap;
+use smallvec::SmallVec;
+
 use crate::ad::ClassAd;
 use crate::eval::scope::Scope;
 use crate::explain::clauses::{Condition, Joint, Truth, conjuncts, others, own, truth};
-use crate::explain::edit::{Bound, Edit, Linear, bound, comparison, constant, options, unquoted};
+use crate::explain::edit::{Bound, Edit, bound, comparison, constant, options, unquoted};
 use crate::explain::meant;
-use crate::explain::panel::{Panel, Sight};
+use crate::explain::membership::Membership;
+use crate::explain::panel::{Panel, Sight, Values};
+use crate::explain::route::Route;
 use crate::explain::view::View;
 use crate::name::Name;
 use crate::program::Side;
@@ -15,6 +22,7 @@ use crate::program::atom::Surveyed;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
+use crate::value::Value;
 
 /// No edit is known.
 const NONE: u32 = u32::MAX;
@@ -68,48 +76,137 @@ impl Wishes {
         self.of.iter_mut().filter(|edit| **edit == NONE).for_each(|edit| *edit = number);
     }
 
-    /// An edit for slots that have none yet: one of the literal that the other side of a comparison wants.
-    fn compared(&mut self, part: &Comparison<'_>, edit: impl Fn(Bound, Literal) -> Edit) {
-        let Some((bound, off)) = bound(part.op, part.handle_is_left) else { return };
+    /// An edit for slots that have none yet: one of the values that some parts of an expression have for a slot.
+    fn by_values(&mut self, part: &Part<'_>, asked: &[NodeId], edit: impl Fn(&[&Value]) -> Option<Edit>) {
         if self.of.iter().all(|edit| *edit != NONE) {
             return;
         }
-        let values = part.panel.values(part.job, part.side, &part.expr.part(part.other), part.slots);
-        let mut numbers = Vec::with_capacity(values.values.len());
-        for value in &values.values {
-            let wanted = constant(value, off);
-            numbers.push(if wanted.is_some() { self.edits.len() as u32 } else { NONE });
-            self.edits.extend(wanted.map(|literal| edit(bound, literal)));
+        let value = |id: &NodeId| part.panel.values(part.job, part.side, &part.expr.part(*id), part.slots);
+        let found: Vec<Values> = asked.iter().map(value).collect();
+        let edits = &mut self.edits;
+        let mut made = |values: &[&Value]| match edit(values) {
+            Some(edit) => {
+                edits.push(edit);
+                edits.len() as u32 - 1
+            }
+            None => NONE,
+        };
+        // Most often all but the first are the same for all slots.
+        let Some((first, rest)) = found.split_first() else { return };
+        if rest.iter().all(|values| values.values.len() == 1) {
+            let mut all: Vec<&Value> = found.iter().filter_map(|values| values.values.first()).collect();
+            let numbers: Vec<u32> = first
+                .values
+                .iter()
+                .map(|value| {
+                    all[0] = value;
+                    made(&all)
+                })
+                .collect();
+            for (edit, value) in self.of.iter_mut().zip(&first.of).filter(|(edit, _)| **edit == NONE) {
+                *edit = numbers.get(*value as usize).copied().unwrap_or(NONE);
+            }
+            return;
         }
-        for (edit, value) in self.of.iter_mut().zip(&values.of).filter(|(edit, _)| **edit == NONE) {
-            *edit = numbers[*value as usize];
+        let mut known: HashMap<SmallVec<[u32; 4]>, u32> = HashMap::new();
+        for (at, edit) in self.of.iter_mut().enumerate().filter(|(_, edit)| **edit == NONE) {
+            let row: SmallVec<[u32; 4]> = found.iter().map(|values| values.of[at]).collect();
+            *edit = *known.entry(row).or_insert_with_key(|row| {
+                let values = found.iter().zip(row).map(|(values, value)| values.values.get(*value as usize));
+                values.collect::<Option<Vec<&Value>>>().map_or(NONE, |values| made(&values))
+            });
         }
+    }
+
+    /// An edit for slots that have none yet: one of the literal that the other side of a comparison wants.
+    fn compared(
+        &mut self,
+        part: &Part<'_>,
+        compared: &Comparison,
+        edit: impl Fn(Bound, Literal, &[&Value]) -> Option<Edit>,
+    ) {
+        let Some((bound, off)) = bound(compared.op, compared.handle_is_left) else { return };
+        let asked: Vec<NodeId> = iter::once(compared.other).chain(compared.beside.iter().copied()).collect();
+        self.by_values(part, &asked, |values| edit(bound, constant(values[0], off)?, &values[1..]));
     }
 }
 
-/// A comparison of something that can be changed with something else, for some slots.
-struct Comparison<'c> {
+/// A part of a condition, for some slots.
+struct Part<'c> {
     panel: &'c Panel<'c>,
     job: &'c ClassAd,
     side: Side,
     slots: &'c [u32],
     expr: &'c Expr,
+}
+
+/// A comparison of something that can be changed with something else.
+struct Comparison<'c> {
     op: BinaryOp,
     handle_is_left: bool,
     other: NodeId,
+    /// What stands beside on the way to what can be changed.
+    beside: &'c [NodeId],
 }
 
-/// What a comparison wants an attribute of the job to be, constants around it taken off.
-fn attribute(job: &ClassAd, name: Name, linear: Linear) -> impl Fn(Bound, Literal) -> Edit {
+/// Something in a comparison that can be changed.
+struct Handle {
+    name: Name,
+    route: Route,
+    is_left: bool,
+    other: NodeId,
+}
+
+/// What the sides of a comparison have that can be changed, in the order in which it is tried.
+fn handles(tree: &Tree, (left, right): (NodeId, NodeId), name: impl Fn(&Route) -> Option<Name>) -> Vec<Handle> {
+    let mut found = Vec::new();
+    for (side, other) in [(left, right), (right, left)] {
+        for route in Route::all(tree, side) {
+            if let Some(name) = name(&route) {
+                found.push(Handle { name, route, is_left: side == left, other });
+            }
+        }
+    }
+    found
+}
+
+/// Things in one comparison that are tried, each in a way of its own.
+const TURNS: usize = 3;
+
+/// What a comparison wants an attribute of the job to be, what stands around it taken off.
+fn attribute(job: &ClassAd, name: Name, route: &Route) -> impl Fn(Bound, Literal, &[&Value]) -> Option<Edit> {
     let value = job.get(name).and_then(|expr| expr.as_literal().cloned());
-    move |bound, wanted| {
+    move |bound, wanted, beside| {
         let whole = !matches!(value, Some(Literal::Real(_)));
-        let wanted = linear.solved(bound, wanted, whole);
+        let (bound, wanted) = route.solved(bound, wanted, beside, whole)?;
         let meant = match &value {
             Some(Literal::Str(text)) => unquoted(text, bound, &wanted),
             _ => None,
         };
-        Edit::Attribute(name, bound, meant.unwrap_or(wanted))
+        Some(Edit::Attribute(name, bound, meant.unwrap_or(wanted)))
+    }
+}
+
+/// Adds wishes for an attribute of the job that has to be in a list, or is the list.
+fn in_list(part: &Part<'_>, asked: impl Fn(NodeId) -> Option<Name>, wishes: &mut Wishes) {
+    let tree = part.expr.tree();
+    let Some(question) = Membership::of(tree, part.expr.root()) else { return };
+    let there = |name: Name| part.job.get(name).and_then(|expr| expr.as_literal().cloned());
+    if let Some(name) = asked(tree.bare(question.item)) {
+        let old = there(name);
+        wishes.by_values(part, &[question.list], |values| {
+            Some(Edit::Attribute(name, Bound::Exactly, question.nearest(values[0], old.as_ref())?))
+        });
+    }
+    if let Some(name) = asked(tree.bare(question.list)) {
+        let old = there(name);
+        // What is computed there cannot get longer.
+        if old.is_none() && part.job.contains(name) {
+            return;
+        }
+        wishes.by_values(part, &[question.item], |values| {
+            Some(Edit::Attribute(name, Bound::Exactly, question.longer(old.as_ref(), values[0])?))
+        });
     }
 }
 
@@ -128,7 +225,7 @@ pub(super) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &Conditio
         // What was meant may not hold either; to leave it out needs no correction.
         let mut more = Wishes::unless(&holds(sight, &found.whole));
         let whole = Condition { expr: found.whole, ..condition.clone() };
-        compared_to_constants(sight, &whole, &alternatives(sight, &whole), &mut more);
+        compared_to_constants(sight, &whole, &alternatives(sight, &whole), 0, &mut more);
         way.push(more);
         ways.push(way);
     }
@@ -148,14 +245,20 @@ pub(super) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &Conditio
         let wanted = |id: NodeId| {
             let operand = part.part(part.tree().bare(id));
             let mut wishes = Wishes::unless(&holds(sight, &operand));
-            compared_to_constants(sight, condition, &deciding(sight, &operand), &mut wishes);
+            compared_to_constants(sight, condition, &deciding(sight, &operand), 0, &mut wishes);
             wishes.otherwise(Edit::Condition(holder, operand.clone(), operand.root()));
             wishes
         };
         ways.push(operands.into_iter().map(wanted).collect());
     }
+    let own = |part: &Expr| own_handles(sight, part).map_or(0, |(_, handles)| handles.len());
+    for turn in 1..parts.iter().map(own).max().unwrap_or(0).min(TURNS) {
+        let mut wishes = Wishes::none(sight.ads.len());
+        compared_to_constants(sight, condition, &parts, turn, &mut wishes);
+        ways.push(vec![wishes]);
+    }
     let mut wishes = Wishes::none(sight.ads.len());
-    compared_to_constants(sight, condition, &parts, &mut wishes);
+    compared_to_constants(sight, condition, &parts, 0, &mut wishes);
     wishes.otherwise(Edit::Condition(holder, condition.expr.clone(), condition.expr.root()));
     ways.push(vec![wishes]);
     ways
@@ -186,27 +289,40 @@ fn around(expr: &Expr, id: NodeId) -> Expr {
     expr.part(smallest.unwrap_or(id))
 }
 
-/// Adds wishes for attributes of the job, and for constants in its conditions.
-fn compared_to_constants(sight: Sight<'_, '_>, condition: &Condition, parts: &[Expr], wishes: &mut Wishes) {
+/// What can be changed in a comparison of the job: its own attributes, and those that nobody has and that are reckoned with.
+fn own_handles(sight: Sight<'_, '_>, part: &Expr) -> Option<(BinaryOp, Vec<Handle>)> {
+    let tree = part.tree();
+    let (op, left, right) = comparison(tree, part.root())?;
+    let name = |route: &Route| {
+        let name = own(tree, route.inner)?;
+        (sight.one.contains(name) || !route.is_straight() && !sight.panel.has(name)).then_some(name)
+    };
+    Some((op, handles(tree, (left, right), name)))
+}
+
+/// Adds wishes for attributes of the job, and for constants in its conditions. Of several attributes in one comparison, the
+/// one whose turn it is comes first.
+fn compared_to_constants(
+    sight: Sight<'_, '_>,
+    condition: &Condition,
+    parts: &[Expr],
+    turn: usize,
+    wishes: &mut Wishes,
+) {
     let (tree, job) = (condition.expr.tree(), sight.one);
-    for part in parts.iter().filter(|part| !is_fleeting(sight, Side::Other, part)) {
-        let Some((op, left, right)) = comparison(tree, part.root()) else { continue };
-        let compared = |handle: NodeId, other: NodeId| Comparison {
-            panel: sight.panel,
-            job,
-            side: Side::Other,
-            slots: sight.ads,
-            expr: &condition.expr,
-            op,
-            handle_is_left: handle == left,
-            other,
-        };
-        for (handle, other) in [(left, right), (right, left)] {
-            let linear = Linear::of(tree, handle);
-            if let Some(name) = own(tree, linear.inner).filter(|name| job.contains(*name)) {
-                wishes.compared(&compared(handle, other), attribute(job, name, linear));
-            }
+    for expr in parts.iter().filter(|part| !is_fleeting(sight, Side::Other, part)) {
+        let part = Part { panel: sight.panel, job, side: Side::Other, slots: sight.ads, expr };
+        in_list(&part, |id| own(tree, id).filter(|name| job.contains(*name)), wishes);
+        let Some((op, mut handles)) = own_handles(sight, expr) else { continue };
+        if !handles.is_empty() {
+            let first = turn % handles.len();
+            handles.rotate_left(first);
         }
+        for Handle { name, route, is_left, other } in &handles {
+            let compared = Comparison { op, handle_is_left: *is_left, other: *other, beside: &route.beside };
+            wishes.compared(&part, &compared, attribute(job, *name, route));
+        }
+        let Some((_, left, right)) = comparison(tree, expr.root()) else { continue };
         for (handle, other) in [(left, right), (right, left)] {
             let inner = tree.bare(handle);
             // To want the contrary is no change worth telling where another part would do.
@@ -215,8 +331,10 @@ fn compared_to_constants(sight: Sight<'_, '_>, condition: &Condition, parts: &[E
             // A pattern is not any one text.
             let pattern = matches!(tree.node(inner), Node::Literal(Literal::Str(text)) if text.contains(&b'*'));
             if matches!(tree.node(inner), Node::Literal(_)) && !contrary && !pattern {
-                let edit = |bound, value| Edit::Constant(condition.holder, part.clone(), inner, bound, value);
-                wishes.compared(&compared(handle, other), edit);
+                let compared = Comparison { op, handle_is_left: handle == left, other, beside: &[] };
+                wishes.compared(&part, &compared, |bound, value, _| {
+                    Some(Edit::Constant(condition.holder, expr.clone(), inner, bound, value))
+                });
             }
         }
     }
@@ -269,22 +387,30 @@ fn deciding(sight: Sight<'_, '_>, expr: &Expr) -> Vec<Expr> {
     found
 }
 
-/// What to change in the job so that a condition of the slots holds, as far as that is known.
-pub(super) fn of_slots(sight: Sight<'_, '_>, condition: &Condition) -> Wishes {
-    let mut wishes = Wishes::none(sight.ads.len());
+/// Ways to change the job so that a condition of the slots holds, as far as that is known.
+pub(super) fn of_slots(sight: Sight<'_, '_>, condition: &Condition) -> Vec<Way> {
     let mut parts = vec![condition.expr.clone()];
     if matches!(condition.joint, Joint::Any | Joint::Choice) {
         parts = options(&condition.expr);
     }
-    for part in &parts {
-        of_part(sight, part, &mut wishes);
+    let mut ways: Vec<Way> = Vec::new();
+    let mut turns = 1;
+    while ways.len() < turns {
+        let mut wishes = Wishes::none(sight.ads.len());
+        for part in &parts {
+            let handles = of_part(sight, part, ways.len(), &mut wishes);
+            turns = turns.max(handles.min(TURNS));
+        }
+        ways.push(vec![wishes]);
     }
-    wishes
+    ways
 }
 
-fn of_part(sight: Sight<'_, '_>, expr: &Expr, wishes: &mut Wishes) {
+/// Adds what a part of a condition of slots wants; of several attributes in one comparison, the one whose turn it is comes
+/// first. How many there are.
+fn of_part(sight: Sight<'_, '_>, expr: &Expr, turn: usize, wishes: &mut Wishes) -> usize {
     if is_fleeting(sight, Side::Row, expr) {
-        return;
+        return 0;
     }
     let (tree, slot) = (expr.tree(), sight.pair(Side::Row, sight.ads[0]).0);
     let root = tree.bare(expr.root());
@@ -294,33 +420,33 @@ fn of_part(sight: Sight<'_, '_>, expr: &Expr, wishes: &mut Wishes) {
     };
     let asked = |id: NodeId| others(tree, id, slot).filter(|name| !of_slots(id, *name));
     if let Some(name) = asked(root) {
-        return wishes.otherwise(Edit::Attribute(name, Bound::Exactly, Literal::Bool(true)));
+        wishes.otherwise(Edit::Attribute(name, Bound::Exactly, Literal::Bool(true)));
+        return 0;
     }
     if let Node::Unary(UnaryOp::Not, inner) = *tree.node(root)
         && let Some(name) = asked(tree.bare(inner))
     {
-        return wishes.otherwise(Edit::Attribute(name, Bound::Exactly, Literal::Bool(false)));
+        wishes.otherwise(Edit::Attribute(name, Bound::Exactly, Literal::Bool(false)));
+        return 0;
     }
-    let Some((op, left, right)) = comparison(tree, root) else { return };
-    for (handle, other) in [(left, right), (right, left)] {
-        let linear = Linear::of(tree, handle);
-        let Some(name) = asked(linear.inner) else { continue };
+    let part = Part { panel: sight.panel, job: sight.one, side: Side::Row, slots: sight.ads, expr };
+    in_list(&part, asked, wishes);
+    let Some((op, left, right)) = comparison(tree, root) else { return 0 };
+    let mut handles = handles(tree, (left, right), |route| asked(route.inner));
+    let found = handles.len();
+    if found > 0 {
+        handles.rotate_left(turn % found);
+    }
+    for Handle { name, route, is_left, other } in &handles {
         // A word that neither ad has is rather a text without quotation marks than an attribute that a job should have.
-        if is_word(tree, linear.inner) && !sight.one.contains(name) && names_something(tree, other) {
+        let word = route.is_straight() && is_word(tree, route.inner) && names_something(tree, *other);
+        if word && !sight.one.contains(*name) {
             continue;
         }
-        let compared = Comparison {
-            panel: sight.panel,
-            job: sight.one,
-            side: Side::Row,
-            slots: sight.ads,
-            expr,
-            op,
-            handle_is_left: handle == left,
-            other,
-        };
-        wishes.compared(&compared, attribute(sight.one, name, linear));
+        let compared = Comparison { op, handle_is_left: *is_left, other: *other, beside: &route.beside };
+        wishes.compared(&part, &compared, attribute(sight.one, *name, route));
     }
+    found
 }
 
 /// Whether a node is a name without a scope.

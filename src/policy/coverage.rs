@@ -50,9 +50,70 @@ impl Coverage {
         found
     }
 
+    /// Enters the clauses of one side's Requirements, so that they are listed if no test reaches them.
+    pub fn expect_of(&mut self, whose: &str, scope: Scope<'_>) {
+        if let Some(expr) = scope.my.get("Requirements") {
+            self.expect(&format!("{whose}: Requirements"), scope, &expr);
+        }
+    }
+
+    /// Enters the clauses of an expression with nothing counted, those of branches that are not taken too.
+    pub fn expect(&mut self, place: &str, scope: Scope<'_>, expr: &Expr) {
+        let mut walk = Walk::new(scope);
+        let mut waiting = vec![walk.start(expr)];
+        for _ in 0..PARTS {
+            let Some(spot) = waiting.pop() else { break };
+            match *spot.node() {
+                Node::Literal(_) => {}
+                Node::Paren(inner) => waiting.push(spot.part(inner)),
+                Node::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
+                    waiting.extend([spot.part(right), spot.part(left)]);
+                }
+                Node::Conditional { condition, yes, no } => {
+                    waiting.extend([no, yes, condition].map(|id| spot.part(id)));
+                }
+                Node::Call(call) => {
+                    let site = spot.tree.calls[call as usize];
+                    match spot.tree.run(site.arguments) {
+                        &[condition, yes, no] if site.name.folded() == b"ifthenelse" => {
+                            waiting.extend([no, yes, condition].map(|id| spot.part(id)));
+                        }
+                        _ => self.enter(place, &spot),
+                    }
+                }
+                Node::Attr(_) | Node::Select(_) => match walk.target(&spot) {
+                    Ok(Some((Target::Expr(target), _))) => waiting.push(target),
+                    _ => self.enter(place, &spot),
+                },
+                _ => self.enter(place, &spot),
+            }
+        }
+    }
+
+    /// Where a clause stands, and its text.
+    fn key(place: &str, spot: &Spot) -> (String, String) {
+        let path: Vec<String> = spot.path.iter().map(|via| via.name.display().into_owned()).collect();
+        ([&[place.to_owned()], path.as_slice()].concat().join(", "), spot.expr().to_string())
+    }
+
+    fn enter(&mut self, place: &str, spot: &Spot) {
+        if self.0.len() < MOST {
+            self.0.entry(Self::key(place, spot)).or_default();
+        }
+    }
+
+    /// Takes out a name that was entered as a clause and leads to an expression in an ad that tests look at.
+    fn leave(&mut self, place: &str, spot: &Spot) {
+        let key = Self::key(place, spot);
+        if self.0.get(&key) == Some(&(0, 0)) {
+            self.0.remove(&key);
+        }
+    }
+
     /// Counts the clauses of an expression: the operands of `&&` and `||`, also behind attributes, and of a conditional its
-    /// condition and the branch that is taken.
+    /// condition and the branch that is taken. Clauses of the other branch are entered with nothing counted.
     pub fn count(&mut self, place: &str, scope: Scope<'_>, expr: &Expr) {
+        self.expect(place, scope, expr);
         let mut walk = Walk::new(scope);
         let mut waiting = vec![walk.start(expr)];
         for _ in 0..PARTS {
@@ -76,7 +137,10 @@ impl Coverage {
                     }
                 }
                 Node::Attr(_) | Node::Select(_) => match walk.target(&spot) {
-                    Ok(Some((Target::Expr(target), _))) => waiting.push(target),
+                    Ok(Some((Target::Expr(target), _))) => {
+                        self.leave(place, &spot);
+                        waiting.push(target);
+                    }
                     _ => self.leaf(place, &mut walk, &spot),
                 },
                 _ => self.leaf(place, &mut walk, &spot),
@@ -96,9 +160,7 @@ impl Coverage {
 
     fn leaf(&mut self, place: &str, walk: &mut Walk<'_>, spot: &Spot) {
         let held = walk.value(spot).is_ok_and(|value| value.as_condition() == Some(true));
-        let path: Vec<String> = spot.path.iter().map(|via| via.name.display().into_owned()).collect();
-        let place = [&[place.to_owned()], path.as_slice()].concat().join(", ");
-        let key = (place, spot.expr().to_string());
+        let key = Self::key(place, spot);
         if self.0.len() >= MOST && !self.0.contains_key(&key) {
             return;
         }
@@ -149,6 +211,6 @@ mod tests {
             .iter()
             .map(|one| format!("{} {}/{}", one.clause.replace("TARGET.", ""), one.held, one.refused))
             .collect();
-        assert_eq!(shown, ["A > 1 1/1", "B > 1 1/1", "C 1/1", "D 1/0", "E 0/1", "F 0/2", "H 1/1"]);
+        assert_eq!(shown, ["A > 1 1/1", "B > 1 1/1", "C 1/1", "D 1/0", "E 0/1", "F 0/2", "G 0/0", "H 1/1"]);
     }
 }

@@ -1,14 +1,16 @@
 //! Running the tests of a file.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use hashbrown::HashSet;
 use serde::Serialize;
 use toml::Spanned;
 
 use super::coverage::{Coverage, Covered};
 use super::file::{AdSource, Copies, PolicyFile, Test, Wrong};
 use crate::accountant::Log;
-use crate::ad::ClassAd;
+use crate::ad::{Attribute, ClassAd};
 use crate::config::Config;
 use crate::config::setting::Settings as Knobs;
 use crate::eval::matching::{rank, symmetric};
@@ -19,7 +21,7 @@ use crate::negotiate::quotas::{Division, divide};
 use crate::negotiate::scene::scene;
 use crate::negotiate::{Outcome, Snapshot, negotiate};
 use crate::queue::job::{Activity, Job};
-use crate::syntax::expr::{Expr, Node};
+use crate::syntax::expr::{Expr, Node, Tree};
 use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::token::Quoting;
 
@@ -138,7 +140,25 @@ impl<'f> Runner<'f> {
         for (at, copies) in pool.jobs.iter().enumerate() {
             runner.copies(copies, at, false)?;
         }
+        runner.expect();
         Ok(runner)
+    }
+
+    /// Enters the clauses of the configuration's conditions and of the pool's ads, so that what no test reaches is listed.
+    fn expect(&mut self) {
+        let nowhere = ClassAd::new();
+        for (name, _, expr) in &self.knobs {
+            self.coverage.expect(&format!("config: {name}"), Scope::new(&nowhere, &self.settings), expr);
+        }
+        // Copies of an ad share their expressions.
+        let mut seen: HashSet<(&str, *const Tree)> = HashSet::new();
+        let slots = self.snapshot.slots.iter().map(|ad| ("slot", ad));
+        for (whose, ad) in slots.chain(self.snapshot.jobs.iter().map(|ad| ("job", ad))) {
+            let Some(Attribute::Tree(tree)) = ad.lookup(Name::new("Requirements")) else { continue };
+            if seen.len() < EXPECTED && seen.insert((whose, Arc::as_ptr(tree))) {
+                self.coverage.expect_of(whose, Scope::new(ad, &self.settings));
+            }
+        }
     }
 
     fn ad(&self, name: &Spanned<String>) -> std::result::Result<&ClassAd, Wrong> {
@@ -400,6 +420,9 @@ impl<'f> Runner<'f> {
         Ok(())
     }
 }
+
+/// Requirements of a pool whose clauses are listed even if no test reaches them.
+const EXPECTED: usize = 100;
 
 /// Whose an expression of the configuration is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -72,8 +72,13 @@ pub(super) fn signature(job: &ClassAd, significant: &Significant) -> Vec<u8> {
 
 /// The significant attributes, then those of the job they refer to, directly or through others.
 pub fn relevant(job: &ClassAd, significant: &Significant) -> Vec<Name> {
-    let mut names: Vec<Name> = significant.names().collect();
-    let mut known: hashbrown::HashSet<Key> = names.iter().map(|name| name.key()).collect();
+    relevant_without(job, significant, &[])
+}
+
+/// As [`relevant`], as if nothing referred to some of the attributes.
+pub fn relevant_without(job: &ClassAd, significant: &Significant, without: &[Name]) -> Vec<Name> {
+    let mut names: Vec<Name> = significant.names().filter(|name| !without.contains(name)).collect();
+    let mut known: hashbrown::HashSet<Key> = names.iter().chain(without).map(|name| name.key()).collect();
     let mut also: Vec<Name> = Vec::new();
     let mut open: Vec<Name> = names.clone();
     while let Some(name) = open.pop() {

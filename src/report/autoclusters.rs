@@ -44,6 +44,9 @@ pub fn write(out: &mut impl Write, audit: &Audit, layout: Layout, color: Color) 
             writeln!(out, "{}", one.name)?;
             for reason in &one.reasons {
                 match (reason.source.as_str(), reason.slots) {
+                    (source, _) if reason.jobs > 0 => {
+                        writeln!(out, "  {source} = {}  ({})", reason.text, counted(reason.jobs as u64, "job"))?;
+                    }
                     ("", _) => writeln!(out, "  {}", reason.text)?,
                     (source, 0) => writeln!(out, "  {source} = {}", reason.text)?,
                     (source, slots) => {
@@ -63,14 +66,15 @@ pub fn write(out: &mut impl Write, audit: &Audit, layout: Layout, color: Color) 
 
 /// The audit in a few lines.
 pub fn summary(audit: &Audit) -> String {
+    let significant = audit.attributes.iter().filter(|one| one.significant).count();
     let mut text = format!(
         "{} {} to {}, of which {} can matter; {} {} significant",
         counted(audit.slots as u64, "slot"),
         if audit.slots == 1 { "refers" } else { "refer" },
         counted(audit.referred as u64, "job attribute"),
         audit.referred_that_matter,
-        audit.attributes.len(),
-        if audit.attributes.len() == 1 { "is" } else { "are" },
+        significant,
+        if significant == 1 { "is" } else { "are" },
     );
     if audit.idle_jobs > 0 {
         text.push_str(&format!(
@@ -116,16 +120,22 @@ pub fn write_change(out: &mut impl Write, before: &Audit, after: &Audit) -> io::
     Ok(())
 }
 
-/// The first reason, and how many there are.
+/// The first reason of slots and the first of jobs, and how many others there are.
 fn because(one: &Significance) -> String {
-    let Some(first) = one.reasons.first() else { return String::new() };
-    let more = match one.reasons.len() - 1 {
-        0 => String::new(),
-        more => format!(", {more} more"),
-    };
-    match (first.source.as_str(), first.slots) {
-        ("", _) => format!("{}{more}", first.text),
-        (source, 0) => format!("{source}{more}"),
-        (source, slots) => format!("{source} of {}{more}", counted(slots as u64, "slot")),
+    let mut told: Vec<String> = Vec::new();
+    let of_slots = one.reasons.iter().find(|reason| reason.jobs == 0);
+    let of_jobs = one.reasons.iter().find(|reason| reason.jobs > 0);
+    for reason in of_slots.into_iter().chain(of_jobs) {
+        told.push(match (reason.source.as_str(), reason.slots, reason.jobs) {
+            ("", ..) => reason.text.clone(),
+            (source, 0, 0) => source.to_owned(),
+            (source, slots, 0) => format!("{source} of {}", counted(slots as u64, "slot")),
+            (source, _, jobs) => format!("{source} of {}", counted(jobs as u64, "job")),
+        });
     }
+    match one.reasons.len() - told.len() {
+        0 => {}
+        more => told.push(format!("{more} more")),
+    }
+    told.join(", ")
 }

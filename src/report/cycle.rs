@@ -282,10 +282,11 @@ fn reasons(reasons: &[Common]) -> String {
 
 fn audit(page: &mut Page, audit: &Audit) {
     page.heading("Audit of significant attributes");
+    let significant = audit.attributes.iter().filter(|one| one.significant).count();
     page.paragraph(&format!(
         "{} {} significant; {} {} into {} and {}.",
-        counted(audit.attributes.len() as u64, "attribute"),
-        if audit.attributes.len() == 1 { "is" } else { "are" },
+        counted(significant as u64, "attribute"),
+        if significant == 1 { "is" } else { "are" },
         counted(audit.idle_jobs as u64, "idle job"),
         if audit.idle_jobs == 1 { "falls" } else { "fall" },
         counted(audit.autoclusters as u64, "autocluster"),
@@ -295,14 +296,17 @@ fn audit(page: &mut Page, audit: &Audit) {
         page.paragraph(&format!("Warning: {warning}"));
     }
     let rows = audit.attributes.iter().take(ROWS).map(|one| {
-        let because = one.reasons.first().map_or("", |reason| reason.source.as_str());
+        let because = one.reasons.first().map_or(String::new(), |reason| match reason.jobs {
+            0 => reason.source.clone(),
+            _ => format!("{} of jobs", reason.source),
+        });
         vec![
             one.name.clone(),
             one.values.to_string(),
             one.autoclusters_without.to_string(),
             one.requests_without.to_string(),
             if one.matters { "yes" } else { "no" }.to_owned(),
-            if because.is_empty() { "the access point" } else { because }.to_owned(),
+            if because.is_empty() { "the access point".to_owned() } else { because },
         ]
     });
     let headings = ["attribute", "values", "autoclusters without", "requests without", "matters", "because of"];

@@ -6,6 +6,7 @@ use crate::explain::Explanation;
 use crate::explain::causes::Cause;
 use crate::explain::clauses::{Clause, Joint};
 use crate::explain::cycle::Story;
+use crate::explain::names::Absent;
 use crate::explain::prose::prose;
 use crate::explain::slot::SlotExplanation;
 use crate::explain::suggestion::{Change, Changed, Suggestion};
@@ -84,19 +85,37 @@ fn causes(out: &mut impl Write, causes: &[Cause]) -> io::Result<()> {
 /// What exists nowhere, and what every slot satisfies.
 fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
     let told = |clause: &str| found.causes.iter().any(|cause| cause.text.contains(clause));
+    // Of one condition one note, whatever it names.
+    let mut notes: Vec<(&Absent, Vec<String>)> = Vec::new();
     for one in found.absent.iter().filter(|one| one.decides && !told(&prose(&one.clause))) {
-        let side = if one.of_job { "the job asks" } else { "slots ask" };
-        write!(out, "note: `{}` exists nowhere; {side} `{}`", one.name, prose(&one.clause))?;
-        match &one.similar {
-            Some(name) => writeln!(out, "; did you mean `{name}`?")?,
-            None => writeln!(out)?,
+        let name = match &one.similar {
+            Some(similar) => format!("`{}` (did you mean `{similar}`?)", one.name),
+            None => format!("`{}`", one.name),
+        };
+        match notes.iter_mut().find(|(known, _)| known.of_job == one.of_job && known.clause == one.clause) {
+            Some((_, names)) => names.push(name),
+            None => notes.push((one, vec![name])),
         }
+    }
+    for (one, names) in notes {
+        let side = if one.of_job { "the job asks" } else { "slots ask" };
+        let exist = if names.len() == 1 { "exists" } else { "exist" };
+        writeln!(out, "note: {} {exist} nowhere; {side} `{}`", names.join(", "), shortened(&prose(&one.clause)))?;
     }
     if found.matching == 0 && found.slots > 0 && !found.always.is_empty() {
         let texts: Vec<String> = found.always.iter().map(|text| format!("`{text}`")).collect();
         writeln!(out, "note: every slot satisfies {}", prose(&texts.join(", ")))?;
     }
     Ok(())
+}
+
+/// The beginning of a long condition, which stands in full in the table.
+fn shortened(text: &str) -> String {
+    const SHOWN: usize = 160;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 fn clauses(out: &mut impl Write, clauses: &[Clause], color: Color) -> io::Result<()> {
@@ -180,7 +199,8 @@ pub fn write_slot(out: &mut impl Write, found: &SlotExplanation, color: Color) -
         clauses(out, &found.clauses, color)?;
     }
     if !found.refused_by.is_empty() {
-        writeln!(out, "\nWhy jobs that it accepts refuse it")?;
+        let which = if found.accepted_by_slot > 0 { "jobs that it accepts" } else { "jobs" };
+        writeln!(out, "\nWhy {which} refuse it")?;
         for (text, count) in found.refused_by.iter().take(10) {
             writeln!(out, "  {count} by {}", prose(text))?;
         }
@@ -198,6 +218,38 @@ pub fn write_slot(out: &mut impl Write, found: &SlotExplanation, color: Color) -
         }
         lines(out, &table)?;
     }
+    near_jobs(out, found)
+}
+
+/// The jobs nearest to a slot, and what would make one match.
+fn near_jobs(out: &mut impl Write, found: &SlotExplanation) -> io::Result<()> {
+    if !found.nearest.is_empty() {
+        writeln!(out, "\nNearest jobs that do not match")?;
+        for near in &found.nearest {
+            let count = near.by_job.len() + near.by_slot.len();
+            let (jobs, conditions) = (counted(near.jobs as u64, "job"), counted(count as u64, "condition"));
+            writeln!(out, "{jobs}, such as {}, by {conditions}", near.example)?;
+            for text in &near.by_slot {
+                writeln!(out, "  the slot asks   {}", prose(text))?;
+            }
+            for text in &near.by_job {
+                writeln!(out, "  the job asks    {}", prose(text))?;
+            }
+        }
+    }
+    if !found.changes.is_empty() {
+        writeln!(out, "\nChanges that would match, tried on all idle jobs")?;
+        for change in &found.changes {
+            let of_slot = change.changes.iter().all(|change| change.of == Changed::Slot);
+            let told: Vec<String> = change.changes.iter().map(|one| described(one, "the slot")).collect();
+            let told = prose(&told.join(" and "));
+            if of_slot {
+                writeln!(out, "  {told}: {}, such as {}", counted(change.jobs as u64, "job"), change.job)?;
+            } else {
+                writeln!(out, "  job {}: {told}", change.job)?;
+            }
+        }
+    }
     Ok(())
 }
 
@@ -212,7 +264,7 @@ pub fn write_steps(out: &mut impl Write, title: &str, steps: &[String]) -> io::R
 
 /// A suggestion in one line.
 pub fn suggested(suggestion: &Suggestion) -> String {
-    let changes: Vec<String> = suggestion.changes.iter().map(described).collect();
+    let changes: Vec<String> = suggestion.changes.iter().map(|change| described(change, "slots")).collect();
     format!(
         "  {}: {}, such as {}",
         prose(&changes.join(" and ")),
@@ -221,7 +273,7 @@ pub fn suggested(suggestion: &Suggestion) -> String {
     )
 }
 
-fn described(change: &Change) -> String {
+fn described(change: &Change, whose: &str) -> String {
     match change.of {
         Changed::Job => format!("`{}` {} → {}", change.attribute, change.before, change.after),
         Changed::Meant | Changed::Constant => {
@@ -229,12 +281,12 @@ fn described(change: &Change) -> String {
         }
         Changed::Condition => format!("without `{}` in `{}`", change.before, change.attribute),
         Changed::Slot if change.after == "true" && change.before != "false" => {
-            format!("slots without `{}` in `{}`", change.before, change.attribute)
+            format!("{whose} without `{}` in `{}`", change.before, change.attribute)
         }
         Changed::Slot if change.after != "true" => {
-            format!("slots with `{}` → `{}` in `{}`", change.before, change.after, change.attribute)
+            format!("{whose} with `{}` → `{}` in `{}`", change.before, change.after, change.attribute)
         }
-        Changed::Slot => format!("`{}` of slots {} → {}", change.attribute, change.before, change.after),
+        Changed::Slot => format!("`{}` of {whose} {} → {}", change.attribute, change.before, change.after),
     }
 }
 

@@ -34,7 +34,11 @@ pub fn write_coverage(out: &mut impl Write, covered: &[Covered]) -> io::Result<(
     let complete = covered.iter().filter(|clause| clause.is_complete()).count();
     writeln!(out, "coverage: {complete} of {} clauses were true and were refused", covered.len())?;
     for clause in covered.iter().filter(|clause| !clause.is_complete()) {
-        let what = if clause.held == 0 { "never true" } else { "never refused" };
+        let what = match (clause.held, clause.refused) {
+            (0, 0) => "never reached",
+            (0, _) => "never true",
+            _ => "never refused",
+        };
         writeln!(out, "  {what:13}  {}: `{}`", clause.place, clause.clause)?;
     }
     Ok(())

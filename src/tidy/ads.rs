@@ -5,6 +5,7 @@ use crate::format::new::parse_ad;
 use crate::syntax::layout::{Measure, layout};
 use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::token::{Quoting, is_space};
+use crate::tidy::Unread;
 
 /// Ads of the long format: one attribute a line, each on one line. Comments and blank lines stay.
 pub fn long(text: &[u8]) -> Vec<u8> {
@@ -24,8 +25,19 @@ pub fn long(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A line `Name = value` with its spaces set; `None` for all others.
-fn attribute(line: &[u8]) -> Option<Vec<u8>> {
+/// The values of ads of the long format that are no expressions and stay as they are.
+pub fn unread(text: &[u8]) -> Vec<Unread> {
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let wrong = |(line, number): (&[u8], usize)| {
+        let (name, value) = named(line.strip_suffix(b"\r").unwrap_or(line))?;
+        let error = parse_expr(value, &options).err()?;
+        Some(Unread { line: number, name: String::from_utf8_lossy(name).into_owned(), error })
+    };
+    text.split(|byte| *byte == b'\n').zip(1..).filter_map(wrong).collect()
+}
+
+/// The name and the value of a line `Name = value`; `None` for all others.
+fn named(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let first = line.iter().position(|byte| !is_space(*byte))?;
     if line[first] == b'#' {
         return None;
@@ -35,13 +47,17 @@ fn attribute(line: &[u8]) -> Option<Vec<u8>> {
     let plain = !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let value = line[equals + 1..].trim_ascii();
     // What may hold a comment that ends the line stays.
-    if !plain || value.is_empty() || memchr::memmem::find(value, b"//").is_some() {
-        return None;
-    }
+    (plain && !value.is_empty() && memchr::memmem::find(value, b"//").is_none()).then_some((name, value))
+}
+
+/// A line `Name = value` with its spaces set; `None` for all others.
+fn attribute(line: &[u8]) -> Option<Vec<u8>> {
+    let (name, value) = named(line)?;
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
     let measure = Measure { width: usize::MAX, ..Measure::default() };
     let written = layout(value, &options, measure).ok()?;
     // A backslash before the last quote means something else when spaces follow: only what ends alike is written.
+    let equals = memchr::memchr(b'=', line)?;
     let whole = line[equals + 1..].trim_ascii_start();
     if whole.len() != value.len() && value.ends_with(b"\\\"") {
         return None;
@@ -141,6 +157,13 @@ mod tests {
         let text = b"# slots\nCpus=4\n  Requirements =  (a>1)&&b  \nBad = (\nPath = \"c:\\\" \n\nX = 1 // y\n";
         let expected = b"# slots\nCpus = 4\nRequirements = (a > 1) && b\nBad = (\nPath = \"c:\\\" \n\nX = 1 // y\n";
         assert_eq!(String::from_utf8_lossy(&long(text)), String::from_utf8_lossy(expected));
+    }
+
+    #[test]
+    fn values_that_are_no_expressions_are_told_with_their_lines() {
+        let found = unread(b"# a = (\nA = 1 +\n\nB = A + 1\nC = (\r\nD = 1 // (\n");
+        let found: Vec<(usize, &str)> = found.iter().map(|one| (one.line, one.name.as_str())).collect();
+        assert_eq!(found, [(2, "A"), (5, "C")]);
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use crate::lint::knobs::is_expression;
 use crate::syntax::layout::{Measure, layout};
-use crate::syntax::parse::ParseOptions;
+use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::token::Quoting;
+use crate::tidy::Unread;
 
 /// Columns by which the lines of a long value are indented.
 const INDENT: usize = 4;
@@ -11,33 +12,55 @@ const INDENT: usize = 4;
 /// A configuration with the expressions of its policies laid out; everything else stays as it is.
 pub fn config(text: &[u8], width: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
-    let mut lines = text.split_inclusive(|byte| *byte == b'\n').peekable();
+    each(text, |_, lines, is_statement| match is_statement.then(|| statement(lines, width)).flatten() {
+        Some(written) => out.extend_from_slice(&written),
+        None => lines.iter().for_each(|line| out.extend_from_slice(line)),
+    });
+    out
+}
+
+/// The values of policies that are no expressions and stay as they are; not those with macros, of which nothing is known.
+pub fn unread(text: &[u8]) -> Vec<Unread> {
+    let mut found = Vec::new();
+    each(text, |line, lines, is_statement| {
+        let Some(Statement { name, value, .. }) = is_statement.then(|| Statement::of(lines)).flatten() else { return };
+        let Some((marked, macros)) = marked(&value) else { return };
+        if !macros.is_empty() {
+            return;
+        }
+        let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+        if let Err(error) = parse_expr(&marked, &options) {
+            found.push(Unread { line, name: String::from_utf8_lossy(&name).into_owned(), error });
+        }
+    });
+    found
+}
+
+/// Hands over the statements of a configuration with the number of their first line, and all other lines.
+fn each(text: &[u8], mut to: impl FnMut(usize, &[&[u8]], bool)) {
+    let mut lines = text.split_inclusive(|byte| *byte == b'\n').zip(1..);
     let mut tag: Option<Vec<u8>> = None;
-    while let Some(line) = lines.next() {
+    while let Some((line, number)) = lines.next() {
         let mut whole = vec![line];
         let start = line.trim_ascii();
         if let Some(open) = &tag {
             if start.strip_prefix(b"@") == Some(open.as_slice()) {
                 tag = None;
             }
-            out.extend_from_slice(line);
+            to(number, &whole, false);
             continue;
         }
         if !start.is_empty() && !start.starts_with(b"#") {
             while whole.last().is_some_and(|line| line.trim_ascii().ends_with(b"\\")) {
                 match lines.next() {
-                    Some(next) => whole.push(next),
+                    Some((next, _)) => whole.push(next),
                     None => break,
                 }
             }
         }
         tag = block_tag(start);
-        match statement(&whole, width) {
-            Some(written) => out.extend_from_slice(&written),
-            None => whole.iter().for_each(|line| out.extend_from_slice(line)),
-        }
+        to(number, &whole, true);
     }
-    out
 }
 
 /// The tag of `NAME @=TAG`.
@@ -51,29 +74,46 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_./".contains(&byte)
 }
 
-/// A statement `NAME = expression` in the canonical layout; `None` for all others, and for what is not understood.
-fn statement(lines: &[&[u8]], width: usize) -> Option<Vec<u8>> {
-    let first = lines.first()?;
-    let margin = &first[..first.len() - first.trim_ascii_start().len()];
-    let mut joined: Vec<u8> = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
-        let line = line.trim_ascii();
-        // Comments and blank lines inside a value have rules of their own.
-        if at > 0 && (line.is_empty() || line.starts_with(b"#")) {
+/// A statement `NAME = expression`.
+struct Statement<'t> {
+    /// What stands before it on the line.
+    margin: &'t [u8],
+    name: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl<'t> Statement<'t> {
+    /// None for other lines, and for what is not understood.
+    fn of(lines: &[&'t [u8]]) -> Option<Self> {
+        let first = *lines.first()?;
+        let margin = &first[..first.len() - first.trim_ascii_start().len()];
+        let mut joined: Vec<u8> = Vec::new();
+        for (at, line) in lines.iter().enumerate() {
+            let line = line.trim_ascii();
+            // Comments and blank lines inside a value have rules of their own.
+            if at > 0 && (line.is_empty() || line.starts_with(b"#")) {
+                return None;
+            }
+            joined.extend_from_slice(line.strip_suffix(b"\\").unwrap_or(line));
+        }
+        let end = joined.iter().position(|byte| !is_name_byte(*byte))?;
+        let (name, rest) = joined.split_at(end);
+        let value = rest.trim_ascii_start().strip_prefix(b"=")?.trim_ascii();
+        if name.is_empty() || value.is_empty() || !is_expression(name) {
             return None;
         }
-        joined.extend_from_slice(line.strip_suffix(b"\\").unwrap_or(line));
+        // All lines are one in the end: a comment that ends its line would swallow the others.
+        if memchr::memmem::find(value, b"//").is_some() {
+            return None;
+        }
+        Some(Statement { margin, name: name.to_vec(), value: value.to_vec() })
     }
-    let end = joined.iter().position(|byte| !is_name_byte(*byte))?;
-    let (name, rest) = joined.split_at(end);
-    let value = rest.trim_ascii_start().strip_prefix(b"=")?.trim_ascii();
-    if name.is_empty() || value.is_empty() || !is_expression(name) {
-        return None;
-    }
-    // All lines are one in the end: a comment that ends its line would swallow the others.
-    if memchr::memmem::find(value, b"//").is_some() {
-        return None;
-    }
+}
+
+/// A statement `NAME = expression` in the canonical layout; `None` for all others, and for what is not understood.
+fn statement(lines: &[&[u8]], width: usize) -> Option<Vec<u8>> {
+    let Statement { margin, name, value } = Statement::of(lines)?;
+    let (name, value) = (name.as_slice(), value.as_slice());
     let (marked, macros) = marked(value)?;
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
     let taken = margin.len() + name.len() + 3;
@@ -167,6 +207,14 @@ mod tests {
         let expected =
             "# a  b\nGROUP_NAMES=a,b\n START = a > 1 && $(X) || b\nSTART @=end\n a>1\n@end\nPREEMPT = a // b\n";
         assert_eq!(tidied(text, 80), expected);
+    }
+
+    #[test]
+    fn values_that_are_no_expressions_are_told_with_their_lines() {
+        let text =
+            "START = (a\nPREEMPT = a && \\\n  b +\nKILL = $(X) $(Y)\nLOG = a +\nSTART @=end\n a +\n@end\nRANK = 1";
+        let found: Vec<(usize, String)> = unread(text.as_bytes()).into_iter().map(|one| (one.line, one.name)).collect();
+        assert_eq!(found, [(1, "START".to_owned()), (2, "PREEMPT".to_owned())]);
     }
 
     #[test]

@@ -42,7 +42,7 @@ Examples:
   classmate ads slots.ads --attributes Name,Memory --format '%-30s %8d MB\\n'
   condor_q -long | classmate ads - --attributes Owner --format values --unique
 
-Exit status: 0 when everything was read, 1 when a file cannot be read or something in it was skipped,
+Exit status: 0 when everything was read, 1 when a file cannot be read or something in it was skipped, \
 2 on wrong usage or an expression that does not parse.")]
 pub(super) struct Arguments {
     /// Files of ads, `.gz` or not; `-` is standard input
