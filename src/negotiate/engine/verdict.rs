@@ -109,9 +109,35 @@ impl OfBlock {
     /// The sets that requests accept, and those that accept them too; none for those that are odd.
     fn signed(&mut self, evaluator: &Evaluator<'_, '_>, kind: usize, wanted: &[&Wanted<'_>]) -> Vec<Option<[u32; 2]>> {
         let plan = |wanted: &Wanted<'_>| evaluator.plans.plan(wanted.kind, kind);
+        let mut asked = self.asked(evaluator, kind, wanted).into_iter();
+        let mut new = Vec::new();
+        let mut meetings: Vec<Option<[Meeting; 2]>> = Vec::with_capacity(wanted.len());
+        for wanted in wanted {
+            let (job, slot) = (plan(wanted).job.len(), plan(wanted).slot.len());
+            let mut sets: Ids = asked.by_ref().take(job + slot).map(|part| self.of_part[part as usize]).collect();
+            meetings.push(if sets.contains(&ODD) {
+                None
+            } else {
+                let both = sets.clone();
+                sets.truncate(job);
+                Some([sets, both].map(|sets| self.meet(sets, &mut new)))
+            });
+        }
+        self.find_meetings(&new);
+        let number = |meeting: Meeting| match meeting {
+            Meeting::Set(set) => set,
+            Meeting::Met(met) => self.of_met[met as usize],
+        };
+        meetings.into_iter().map(|pair| pair.map(|pair| pair.map(number))).collect()
+    }
+
+    /// The parts of conditions that requests ask, those of the request and then those of the slot, one request after
+    /// another; those that are new are evaluated.
+    fn asked(&mut self, evaluator: &Evaluator<'_, '_>, kind: usize, wanted: &[&Wanted<'_>]) -> Vec<u32> {
         let (mut asked, mut new): (Vec<u32>, Vec<(&Part, &Wanted<'_>)>) = (Vec::new(), Vec::new());
         for wanted in wanted {
-            for part in plan(wanted).job.iter().chain(&plan(wanted).slot) {
+            let plan = evaluator.plans.plan(wanted.kind, kind);
+            for part in plan.job.iter().chain(&plan.slot) {
                 let next = self.parts.len() as u32;
                 let number = *self.parts.entry((part.id, picked(&part.places, &wanted.ids))).or_insert(next);
                 if number == next {
@@ -128,20 +154,11 @@ impl OfBlock {
         for made in made.collect::<Vec<_>>() {
             self.of_part.push(made.map_or(ODD, |(hash, set)| self.sets.number(hash, set, PartialEq::eq)));
         }
-        let (mut at, mut new) = (0, Vec::new());
-        let mut meetings: Vec<Option<[Meeting; 2]>> = Vec::with_capacity(wanted.len());
-        for wanted in wanted {
-            let (job, slot) = (plan(wanted).job.len(), plan(wanted).slot.len());
-            let mut sets: Ids = asked[at..at + job + slot].iter().map(|part| self.of_part[*part as usize]).collect();
-            at += job + slot;
-            meetings.push(if sets.contains(&ODD) {
-                None
-            } else {
-                let both = sets.clone();
-                sets.truncate(job);
-                Some([sets, both].map(|sets| self.meet(sets, &mut new)))
-            });
-        }
+        asked
+    }
+
+    /// Finds where sets meet, which was noted.
+    fn find_meetings(&mut self, new: &[Ids]) {
         let (masks, hasher) = (&self.sets.things, &self.hasher);
         let made = new.par_iter().map(|sets: &Ids| {
             let mut met = Mask::clone(&masks[sets[0] as usize]);
@@ -154,11 +171,6 @@ impl OfBlock {
             let number = self.sets.number(hash, set, PartialEq::eq);
             self.of_met.push(number);
         }
-        let number = |meeting: Meeting| match meeting {
-            Meeting::Set(set) => set,
-            Meeting::Met(met) => self.of_met[met as usize],
-        };
-        meetings.into_iter().map(|pair| pair.map(|pair| pair.map(number))).collect()
     }
 
     /// Where some sets meet; noted if that is not known yet.
