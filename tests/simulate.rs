@@ -383,6 +383,44 @@ fn equal_users_end_equal_under_each_policy() {
     }
 }
 
+/// Users that have less than half a core each all have the best priority there is, and take turns.
+#[test]
+fn equal_users_that_outnumber_the_cores_end_equal() {
+    for (users, cores) in [(3, 1), (4, 1), (5, 1), (5, 2), (7, 2), (7, 3), (40, 3)] {
+        let line = |id: i64| format!("{id} 0 -1 600 -1 -1 -1 1 -1 -1 1 {} 1 -1 -1 -1 -1 -1\n", id % users);
+        let trace: String = (1..=400 * users).map(line).collect();
+        let base = condor("PRIORITY_HALFLIFE = 3600", &[]);
+        // Half of what it takes to do it all.
+        let simulated = played(&trace, cores, &base, 400 * 600 * users / i64::from(cores) / 2);
+        let parts: Vec<f64> = simulated.submitters.iter().map(|line| line.core_seconds).collect();
+        assert_eq!(parts.len(), users as usize);
+        assert!(simulated.jain >= 0.999, "{users} users on {cores} cores: {parts:?}");
+    }
+}
+
+/// A rule about what jobs are at all times does not wait for the clock.
+#[test]
+fn a_constraint_on_jobs_ends_with_the_jobs_it_lets_run() {
+    let line = |id: i64| format!("{id} 0 -1 600 -1 -1 -1 1 -1 -1 1 {} 1 -1 -1 -1 -1 -1\n", id % 2);
+    let trace: String = (1..=4).map(line).collect();
+    let to_the_end = |constraint: &str| {
+        let base = condor(&format!("NEGOTIATOR_JOB_CONSTRAINT = {constraint}"), &[]);
+        let workload = swf::read(&mut trace.as_bytes()).unwrap();
+        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let mut machines = Alike::new(&workload, &rules, &base, 2);
+        let plan = Plan { interval: CYCLE, until: None, step: None };
+        simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap()
+    };
+    let simulated = to_the_end("Owner != \"user1\"");
+    assert_eq!((simulated.start, simulated.end, simulated.stopped), (0, 600, None));
+    let never: Vec<u64> = simulated.never_started.iter().map(|one| one.place).collect();
+    assert_eq!(never, [1, 3]);
+    assert_eq!(simulated.never_started[0].reason.as_deref(), Some("NEGOTIATOR_JOB_CONSTRAINT leaves it out"));
+    // The clock itself is waited for: after an hour they run.
+    let simulated = to_the_end("Owner != \"user1\" || time() - QDate >= 3600");
+    assert_eq!((simulated.end, simulated.never_started.len()), (4200, 0));
+}
+
 #[test]
 fn a_user_that_stops_is_forgotten_by_the_half_life() {
     // The real priority goes to the cores in use, as 10 + (1/2 - 10) 2^-t/h, and from there to 0, but not below 1/2. The

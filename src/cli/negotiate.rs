@@ -420,6 +420,7 @@ fn read(
         config,
         slots,
         unkept,
+        served: hashbrown::HashMap::new(),
         jobs,
         submitters: submitters.map(|path| ads(Some(path), None, notes)).transpose()?,
         log,

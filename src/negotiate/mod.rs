@@ -461,6 +461,9 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) ->
         None => made().into_iter().map(|one| (one, Vec::new())).collect(),
     };
     Submitter::sort_as_collected(&mut submitters);
+    if snapshot.submitters.is_none() && !snapshot.served.is_empty() {
+        submitters.sort_by_key(|(submitter, _)| snapshot.served.get(&*submitter.name));
+    }
     let asking = |(submitter, priorities): (Submitter, Vec<i64>)| {
         let priorities = if rules.knobs.pie.use_global_job_prios { priorities } else { Vec::new() };
         submitter.by_job_prio(&priorities)

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::accountant::Log;
@@ -30,6 +31,10 @@ pub struct Snapshot {
     pub jobs: Vec<ClassAd>,
     /// Submitter ads; none: they are made from the jobs.
     pub submitters: Option<Vec<ClassAd>>,
+    /// The number of the last start of each submitter's jobs, by name: of those that are made from the jobs and are equal in
+    /// all else, who has waited longest is served first. In a pool the time of the last message decides instead, which is
+    /// as good as a lot and another one every few minutes.
+    pub served: HashMap<Vec<u8>, u64>,
     /// The accountant's log; none: nobody has used anything.
     pub log: Option<Log>,
     /// The user maps of the negotiator.
@@ -173,6 +178,7 @@ impl TryFrom<Recorded> for Snapshot {
             config: Config::from_assignments(recorded.config.into_iter().map(assignment)),
             slots: read(recorded.slots)?,
             unkept: Vec::new(),
+            served: HashMap::new(),
             jobs: read(recorded.jobs)?,
             submitters: recorded.submitters.map(read).transpose()?,
             log: log.transpose()?,

@@ -67,8 +67,8 @@ pub struct Alike<'w> {
     /// Units of concurrency limits that are held, by name, and the limits of each job that runs.
     held: BTreeMap<Vec<u8>, f64>,
     limits: HashMap<usize, String>,
-    /// Why jobs got nothing in the last cycle.
-    reasons: HashMap<usize, String>,
+    /// Why jobs got nothing in the last cycle, by what they ask for.
+    reasons: HashMap<Kind, String>,
     /// Whether the rules look at the clock.
     looks_at_clock: bool,
 }
@@ -91,7 +91,7 @@ impl<'w> Alike<'w> {
         // A rule that says which jobs are offered may look at what they ask for.
         let apart = |names: &[&str]| rules.jobs.is_some() || counted && looked_at(names);
         let apart = (apart(&["RequestMemory"]), apart(&["CPUTime", "AllowedJobDuration"]));
-        let looks_at_clock = Clock::of_rules(rules);
+        let looks_at_clock = Clock::new(std::iter::once(&says)).of_rules(rules, workload);
         let (asked, lines, open) = (BTreeMap::new(), IndexMap::new(), BTreeSet::new());
         let (held, limits, reasons) = (BTreeMap::new(), HashMap::new(), HashMap::new());
         Self {
@@ -121,8 +121,13 @@ impl<'w> Alike<'w> {
 
     /// The line in which a job waits.
     fn kind(&self, job: usize) -> Kind {
+        Kind { alone: (self.all || self.books.workload.arrivals[job].ad.is_some()).then_some(job), ..self.asking(job) }
+    }
+
+    /// What a job asks for: what is said of one that asks for the same holds for it, however many are shown.
+    fn asking(&self, job: usize) -> Kind {
         let arrival = &self.books.workload.arrivals[job];
-        let alone = (self.all || arrival.ad.is_some()).then_some(job);
+        let alone = arrival.ad.is_some().then_some(job);
         let Arrival { submitter, cores, .. } = *arrival;
         let (memory, asked_time) = self.books.snapshot.policy.told_apart(arrival.memory, arrival.asked_time);
         let memory = if self.apart.0 { arrival.memory } else { memory };
@@ -215,14 +220,6 @@ impl Alike<'_> {
             Some(place) => taken.iter().fold(place, |at, gone| at + usize::from(*gone <= at)),
         };
         taken.insert(taken.partition_point(|gone| *gone < at), at);
-        self.lines[line].all.get(start + at).copied().unwrap_or(job)
-    }
-
-    /// The job that names those of its queue that got nothing: the oldest of them.
-    fn oldest_left(&self, job: usize, taken: &Taken) -> usize {
-        let Some((line, start, _)) = self.queue_of(job) else { return job };
-        let Some(taken) = taken.get(&(line, start)) else { return job };
-        let at = taken.iter().enumerate().take_while(|(at, gone)| at == *gone).count();
         self.lines[line].all.get(start + at).copied().unwrap_or(job)
     }
 
@@ -376,8 +373,12 @@ impl Machines for Alike<'_> {
         self.books.delays(self.books.snapshot.now) || self.looks_at_clock
     }
 
-    fn why_waiting(&mut self, job: usize, _: i64) -> String {
-        self.reasons.remove(&job).unwrap_or_else(|| "it never had its turn".to_owned())
+    fn why_waiting(&mut self, job: usize, now: i64) -> String {
+        let settings = self.books.settings(now);
+        if let Some(why) = self.books.left_out(job, &settings) {
+            return why;
+        }
+        self.reasons.get(&self.asking(job)).cloned().unwrap_or_else(|| "it never had its turn".to_owned())
     }
 
     fn charge(&mut self, now: i64) {
@@ -399,11 +400,8 @@ impl Machines for Alike<'_> {
             number(&made.job).map(|job| if hides { self.meant(job, made.place, &mut taken) } else { job })
         };
         let started: Vec<Option<usize>> = outcome.matches.iter().map(matched).collect();
-        self.reasons = reasons(&outcome);
-        if hides {
-            let told = std::mem::take(&mut self.reasons).into_iter();
-            self.reasons = told.map(|(job, reason)| (self.oldest_left(job, &taken), reason)).collect();
-        }
+        let told = reasons(&outcome);
+        self.reasons = told.map(|(job, reason)| (self.asking(job), reason)).collect();
         for (made, job) in outcome.matches.iter().zip(started) {
             if let Some(job) = job {
                 self.started(job, made, &settings);

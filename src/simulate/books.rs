@@ -9,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::accountant::usage::{Account, SlotInUse};
 use crate::ad::ClassAd;
 use crate::config::ConfigError;
-use crate::eval::scope::Settings;
+use crate::eval::scope::{Scope, Settings};
 use crate::negotiate::outcome::{Match, Negotiation, Outcome, Rejected};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{self, Offered, Path, Snapshot, Unwatched};
@@ -25,6 +25,8 @@ pub(super) struct Books<'w> {
     pub(super) workload: &'w Workload,
     pub(super) rules: &'w Rules,
     /// Jobs that wait, and those of which the policy wants to know.
+    /// How many jobs started so far.
+    starts: u64,
     pub(super) snapshot: Snapshot,
     seed: u64,
     /// Where a job's ad is in the snapshot, and which job an ad is of.
@@ -59,6 +61,7 @@ impl<'w> Books<'w> {
             used: BTreeMap::new(),
             by_name: HashMap::new(),
             bills: HashMap::new(),
+            starts: 0,
             past: base.policy.past(),
             anywhere: false,
             policy: None,
@@ -106,6 +109,9 @@ impl<'w> Books<'w> {
         let account = self.account(job, made, slot);
         *self.used.entry((self.workload.arrivals[job].submitter, account)).or_default() += weight;
         self.bills.insert(job, (account, weight));
+        let name = self.charged_to(job).to_vec();
+        self.starts += 1;
+        self.snapshot.served.insert(name, self.starts);
         if let Some(mut past) = self.past.take() {
             match self.ad(job) {
                 Some(ad) => past.started(ad, slot, settings, settings.now),
@@ -174,8 +180,7 @@ impl<'w> Books<'w> {
         self.past.as_ref().is_some_and(|past| past.delays(now))
     }
 
-    /// Puts the ads of the jobs that wait into the order in which they came, whatever came and went in between: among
-    /// submitters that stand alike the order of their oldest jobs decides.
+    /// Puts the ads of the jobs that wait into the order in which they came, whatever came and went in between.
     pub(super) fn put_in_order(&mut self) {
         if self.jobs.is_sorted() {
             return;
@@ -198,6 +203,13 @@ impl<'w> Books<'w> {
         if let Some(moved) = self.jobs.get(place) {
             self.places.insert(*moved, place);
         }
+    }
+
+    /// Why a job is never offered to slots, if the settings leave it out.
+    pub(super) fn left_out(&self, job: usize, settings: &Settings) -> Option<String> {
+        let constraint = self.rules.jobs.as_ref()?;
+        let out = !Scope::new(&self.job_ad(job), settings).holds(constraint);
+        out.then(|| "NEGOTIATOR_JOB_CONSTRAINT leaves it out".to_owned())
     }
 
     /// The ad of a job that is kept.
@@ -304,9 +316,9 @@ impl<'w> Books<'w> {
 }
 
 /// Why the jobs that name the requests of a cycle got nothing.
-pub(super) fn reasons(outcome: &Outcome) -> HashMap<usize, String> {
+pub(super) fn reasons(outcome: &Outcome) -> impl Iterator<Item = (usize, String)> {
     let told = |rejected: &Rejected| Some((number(&rejected.job)?, rejected.reason.clone()));
-    outcome.rejections.iter().filter_map(told).collect()
+    outcome.rejections.iter().filter_map(told)
 }
 
 /// Which job of the workload a job of an outcome is: they are numbered by their ads.

@@ -10,6 +10,7 @@ use crate::name::{Key, Name, known};
 use crate::negotiate::rules::Rules;
 use crate::program::mentions::Mentions;
 use crate::syntax::expr::{Expr, Tree};
+use crate::workload::Workload;
 
 /// Functions that look at the clock, or may.
 const CLOCKS: [&[u8]; 5] = [b"time", b"currenttime", b"abstime", b"formattime", b"daytime"];
@@ -124,14 +125,22 @@ impl Clock {
         false
     }
 
-    /// Whether one of the rules of a cycle that choose jobs and slots looks at the clock.
-    pub(super) fn of_rules(rules: &Rules) -> bool {
-        let none = HashSet::new();
-        let looks = |expr: &Expr| {
-            let looks = Looks::of(expr.tree(), &none);
-            looks.clock || !looks.names.is_empty()
+    /// Whether one of the rules of a cycle that choose jobs and slots looks at the clock, by itself or through what jobs or
+    /// slots say.
+    pub(super) fn of_rules(&self, rules: &Rules, workload: &Workload) -> bool {
+        let look = |rule: &Option<Expr>, ads: &dyn Fn(Vec<Name>) -> bool| {
+            rule.as_ref().is_some_and(|expr| {
+                let looks = Looks::of(expr.tree(), &self.of_the_moment);
+                looks.clock || ads(looks.names)
+            })
         };
-        rules.trim.shutdown_within != 0 || [&rules.jobs, &rules.slots].into_iter().flatten().any(looks)
+        let jobs = |names| {
+            let ads = workload.arrivals.iter().filter_map(|arrival| arrival.ad.as_ref());
+            Self::new(ads).reaches(names, None)
+        };
+        rules.trim.shutdown_within != 0
+            || look(&rules.jobs, &jobs)
+            || look(&rules.slots, &|names| self.reaches(names, None))
     }
 }
 

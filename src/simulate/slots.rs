@@ -75,7 +75,7 @@ impl<'w> Slots<'w> {
             jobs: HashMap::new(),
             running: HashMap::new(),
             carved: 0,
-            rules_look: Clock::of_rules(rules),
+            rules_look: clock.of_rules(rules, workload),
             requirements_look: clock.of_slots(),
             clock,
             whole: books.snapshot.slots.clone(),
@@ -261,6 +261,9 @@ impl Machines for Slots<'_> {
 
     fn why_waiting(&mut self, job: usize, now: i64) -> String {
         let settings = self.books.settings(now);
+        if let Some(why) = self.books.left_out(job, &settings) {
+            return why;
+        }
         let Some(ad) = self.books.ad(job) else { return "it never had its turn".to_owned() };
         let slots = &self.whole;
         let taken: Vec<_> = slots.iter().filter(|slot| accepts(ad, slot, &settings)).collect();
