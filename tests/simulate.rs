@@ -370,6 +370,25 @@ fn the_time_a_job_is_allowed_counts_where_a_policy_looks_at_it() {
 }
 
 #[test]
+fn slurms_factors_are_those_of_the_last_period_whatever_ended_since() {
+    // Two equal users and one core; periods of 300 s. Job 1 of user 1 runs from 0 to 130, job 2 of user 2 from 180 to 370. At 300
+    // user 1 has used 130 s and user 2 120 s, so user 2 is ahead until 600, though at 370 it has used 190 s: its job 3 starts
+    // at 420, and runs to 850; job 4 of user 1 starts at 900.
+    let job = |id: i64, run: i64, user: i64| format!("{id} 0 -1 {run} 1 -1 -1 1 -1 -1 1 {user} 1 -1 -1 -1 -1 -1\n");
+    let trace = job(1, 130, 1) + &job(2, 190, 2) + &job(3, 430, 2) + &job(4, 190, 1);
+    let dump = "Parent - 'root'\nAccount - 'group1'\nParent - 'group1'\nUser - 'user1'\nUser - 'user2'\n";
+    let base = slurm("PriorityDecayHalfLife=7-0\nPriorityWeightFairshare=1000\nPriorityCalcPeriod=5\n", dump);
+    let workload = swf::read(&mut trace.as_bytes()).unwrap();
+    let rules = Rules::read(&base.config, &base.settings()).unwrap();
+    let mut machines = Alike::new(&workload, &rules, &base, 1);
+    let plan = Plan { interval: 60, until: None, step: None };
+    let simulated = simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap();
+    let waits: Vec<(&str, f64, i64)> =
+        simulated.submitters.iter().map(|line| (line.name.as_str(), line.wait.mean, line.longest_wait)).collect();
+    assert_eq!(waits, [("group1.user1@trace", 450.0, 900), ("group1.user2@trace", 300.0, 420)]);
+}
+
+#[test]
 fn equal_users_end_equal_under_each_policy() {
     let users: Vec<(i64, i64)> = (1..=5).map(|user| (1, user)).collect();
     let trace = crowd(&users, 8);

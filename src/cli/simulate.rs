@@ -194,8 +194,11 @@ fn tell(run: &Run, name: &str, stopped: bool, notes: &mut Notes) {
         }
     };
     for job in simulated.too_large.iter().take(TOLD) {
-        notes
-            .warn(format!("{name}{}: job {} asks for {} cores: no machine has as many", job.place, job.job, job.cores));
+        // A trace may ask for more than can be counted.
+        let more = if job.cores == u32::MAX { "more than " } else { "" };
+        let cores = if job.cores == u32::MAX { u32::MAX - 1 } else { job.cores };
+        let (place, job) = (job.place, &job.job);
+        notes.warn(format!("{name}{place}: job {job} asks for {more}{cores} cores: no machine has as many"));
     }
     more(simulated.too_large.len(), "are too large", notes);
     let hopeless = |job: &&NeverStarted| job.reason.as_ref().is_some_and(|why| why.starts_with("no slot"));

@@ -11,10 +11,11 @@ const STYLE: &str = "\
 @media (prefers-color-scheme: dark) { :root { --paper: #14171b; --ink: #e6e9ed; --faint: #9aa4af; --line: #363c44;
   --c0: #56b4e9; --c1: #ff8b3d; --c2: #2ec4a0; --c3: #e79fc6; --c4: #f0d354; --c5: #9a9eff; --c6: #9aa0a8; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 68rem; padding: 1rem; background: var(--paper); color: var(--ink);
+body { margin: 0; padding: 1rem; background: var(--paper); color: var(--ink);
   font: 16px/1.45 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.5rem; line-height: 1.2; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
-.wide { overflow-x: auto; }
+h1 { font-size: 1.5rem; line-height: 1.2; } h2 { font-size: 1.15rem; margin-top: 2rem; margin-bottom: .5rem; }
+main > * { max-width: 66rem; margin-left: auto; margin-right: auto; }
+main > .wide { width: fit-content; min-width: min(100%, 66rem); max-width: 100%; overflow-x: auto; }
 table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--faint); padding: 0 0 .3rem; }
 th, td { padding: .2rem .7rem .2rem 0; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
@@ -69,7 +70,8 @@ impl Page {
         self.push(format_args!("<p>{}</p>\n", escaped(text)));
     }
 
-    /// A table; of each row the first field is its name, the others are numbers. It scrolls by itself if it is too wide.
+    /// A table; of each row the first field is its name, the others are numbers. It is as wide as the page allows, and scrolls
+    /// by itself beyond that.
     pub fn table(&mut self, caption: &str, headings: &[&str], rows: &[Vec<String>]) {
         self.push(format_args!("<div class=\"wide\">\n<table>\n<caption>{}</caption>\n<thead><tr>", escaped(caption)));
         for heading in headings {

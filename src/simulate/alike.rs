@@ -345,7 +345,8 @@ impl Machines for Alike<'_> {
     }
 
     fn could_run(&self, cores: u32) -> bool {
-        cores <= self.total
+        // The largest number stands for whatever is larger too.
+        cores <= self.total && cores < u32::MAX
     }
 
     fn arrive(&mut self, job: usize, now: i64) {

@@ -157,9 +157,13 @@ fn record(workload: &mut Workload, place: u64, text: &str) -> Result<(), String>
         return Err(format!("the run time of job {id} is {}: expected 0 or more seconds", words[3]));
     }
     let cores = if requested > 0 { requested } else { allocated };
-    let cores = u32::try_from(cores).ok().filter(|cores| *cores > 0).ok_or_else(|| {
-        format!("job {id} asks for {requested} and has {allocated} processors: expected 1 or more of either")
-    })?;
+    if cores <= 0 {
+        return Err(format!(
+            "job {id} asks for {requested} and has {allocated} processors: expected 1 or more of either"
+        ));
+    }
+    // Nothing has more: the job is too large, not its line wrong.
+    let cores = u32::try_from(cores).unwrap_or(u32::MAX);
     let user = if user >= 0 { format!("user{user}") } else { "unknown".to_owned() };
     let group = if group >= 0 { format!("group{group}") } else { String::new() };
     let dot = if group.is_empty() { "" } else { "." };
@@ -222,6 +226,13 @@ mod tests {
         let found = trace(&(line(1, 0, 5, 2, 4, 1) + &line(2, 0, 5, 2, -1, 1)));
         assert_eq!(found.arrivals.iter().map(|job| job.cores).collect::<Vec<_>>(), [4, 2]);
         assert_eq!(found.faults, []);
+    }
+
+    #[test]
+    fn more_processors_than_can_be_counted_are_too_many_and_no_fault() {
+        let found = trace(&(line(1, 0, 5, 9, 99_999_999_999, 1) + &line(2, 0, 5, 9, 4_294_967_294, 1)));
+        assert_eq!(found.arrivals.iter().map(|job| job.cores).collect::<Vec<_>>(), [u32::MAX, u32::MAX - 1]);
+        assert_eq!((found.faults.len(), found.counts.bad), (0, 0));
     }
 
     #[test]

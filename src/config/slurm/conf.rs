@@ -189,15 +189,20 @@ impl SlurmConf {
 
 /// A value and where it stands.
 struct Written {
+    /// Its name as written.
+    key: String,
     value: String,
     place: Place,
 }
 
+/// Names as written and values, by the names in lower case.
+type Pairs = BTreeMap<String, (String, String)>;
+
 struct Reader<'f> {
     files: &'f dyn Files,
     values: BTreeMap<String, Written>,
-    /// Lines of partitions: their pairs, keys in lower case.
-    partitions: Vec<(BTreeMap<String, String>, Place)>,
+    /// Lines of partitions.
+    partitions: Vec<(Pairs, Place)>,
     defects: Defects,
     /// How many files were included.
     included: usize,
@@ -265,7 +270,8 @@ impl<'f> Reader<'f> {
                     self.defects.errors.push(ConfigError::new(message, Some(place.clone())));
                 }
             }
-            let pairs = pairs.into_iter().map(|(key, value)| (key.to_ascii_lowercase(), value.to_owned()));
+            let pairs =
+                pairs.into_iter().map(|(key, value)| (key.to_ascii_lowercase(), (key.to_owned(), value.to_owned())));
             self.partitions.push((pairs.collect(), place));
         } else if !["NodeName", "NodeSet", "DownNodes", "FrontendName"]
             .iter()
@@ -274,7 +280,8 @@ impl<'f> Reader<'f> {
             for (key, value) in pairs {
                 self.check_name(key, &FAMILY, &place);
                 if is_family(key) {
-                    let written = Written { value: value.to_owned(), place: place.clone() };
+                    let (written, value) = (key.to_owned(), value.to_owned());
+                    let written = Written { key: written, value, place: place.clone() };
                     self.values.insert(key.to_ascii_lowercase(), written);
                 }
             }
@@ -295,9 +302,8 @@ impl<'f> Reader<'f> {
     fn finish(mut self) -> (SlurmConf, Defects) {
         let mut conf = SlurmConf::default();
         let values = std::mem::take(&mut self.values);
-        for (key, Written { value, place }) in &values {
+        for (key, Written { key: shown, value, place }) in &values {
             if let Err(expected) = conf.set(key, value) {
-                let shown = FAMILY.iter().find(|name| name.eq_ignore_ascii_case(key)).unwrap_or(&"");
                 let message = format!("`{shown}` is `{value}`, expected {expected}");
                 self.defects.errors.push(ConfigError::new(message, Some(place.clone())));
             }
@@ -305,8 +311,8 @@ impl<'f> Reader<'f> {
                 self.check_flags(value, place);
             }
         }
-        if let Some(Written { place, .. }) = values.get("priorityweighttres") {
-            self.check_resources("PriorityWeightTRES", &conf.tres_weights, place);
+        if let Some(Written { key, value, place }) = values.get("priorityweighttres") {
+            self.check_resources((key, value), &conf.tres_weights, place);
         }
         let place = |key: &str| values.get(key).map(|written| written.place.clone());
         if conf.half_life == Duration::Seconds(0) && conf.reset == ResetPeriod::None {
@@ -342,18 +348,21 @@ impl<'f> Reader<'f> {
     }
 
     /// A resource that Slurm does not know counts nothing.
-    fn check_resources(&mut self, key: &str, weights: &TresWeights, place: &Place) {
+    fn check_resources(&mut self, (key, value): (&str, &str), weights: &TresWeights, place: &Place) {
         for name in weights.unknown() {
-            let mut warning = ConfigWarning::new(format!("`{name}` in `{key}` is no resource of Slurm"), place.clone());
+            let mut written = value.split([',', '=']).map(str::trim);
+            let shown = written.find(|written| written.eq_ignore_ascii_case(name)).unwrap_or(name);
+            let mut warning =
+                ConfigWarning::new(format!("`{shown}` in `{key}` is no resource of Slurm"), place.clone());
             warning.help = near::closest(name.as_bytes(), RESOURCES).map(|near| format!("did you mean `{near}`"));
             self.defects.warnings.push(warning);
         }
     }
 
     fn partitions(&mut self, conf: &mut SlurmConf) {
-        let mut defaults: BTreeMap<String, String> = BTreeMap::new();
+        let mut defaults = Pairs::new();
         for (pairs, place) in std::mem::take(&mut self.partitions) {
-            let name = pairs.get("partitionname").cloned().unwrap_or_default();
+            let name = pairs.get("partitionname").map(|(_, name)| name.clone()).unwrap_or_default();
             if name.eq_ignore_ascii_case("DEFAULT") {
                 defaults.extend(pairs);
                 continue;
@@ -365,14 +374,14 @@ impl<'f> Reader<'f> {
             for key in
                 ["priorityjobfactor", "prioritytier", "priority", "tresbillingweights", "maxtime", "nodes", "default"]
             {
-                let Some(value) = whole.get(key) else { continue };
+                let Some((shown, value)) = whole.get(key) else { continue };
                 if let Err(expected) = set_of_partition(&mut partition, key, value) {
-                    let message = format!("`{key}` of partition `{name}` is `{value}`, expected {expected}");
+                    let message = format!("`{shown}` of partition `{name}` is `{value}`, expected {expected}");
                     self.defects.errors.push(ConfigError::new(message, Some(place.clone())));
                 }
             }
-            if let Some(prices) = partition.billing.as_ref().filter(|_| whole.contains_key("tresbillingweights")) {
-                self.check_resources("TRESBillingWeights", prices, &place);
+            if let (Some(prices), Some((key, value))) = (&partition.billing, whole.get("tresbillingweights")) {
+                self.check_resources((key, value), prices, &place);
             }
             match conf.partitions.iter_mut().find(|known| known.name == name) {
                 Some(known) => *known = partition,
@@ -486,8 +495,8 @@ mod tests {
             .map(|told| (told.place.line, told.message.as_str(), told.help.as_deref()))
             .collect();
         let expected = [
-            (1, "`foo` in `PriorityWeightTRES` is no resource of Slurm", None),
-            (2, "`nodes` in `TRESBillingWeights` is no resource of Slurm", Some("did you mean `node`")),
+            (1, "`Foo` in `PriorityWeightTRES` is no resource of Slurm", None),
+            (2, "`Nodes` in `TRESBillingWeights` is no resource of Slurm", Some("did you mean `node`")),
         ];
         assert_eq!((told, defects.errors.len()), (expected.to_vec(), 0));
     }
@@ -524,6 +533,18 @@ mod tests {
         );
         assert_eq!(first_error("FairShareDampeningFactor=0").1, 1);
         assert_eq!(first_error("A=1\nPriorityWeightAge 5").0, "expected `Key=Value`, found `PriorityWeightAge 5`");
+    }
+
+    #[test]
+    fn names_are_told_as_they_are_written() {
+        assert_eq!(
+            first_error("PRIORITYweightAGE=many").0,
+            "`PRIORITYweightAGE` is `many`, expected a whole number from 0 to 4294967295"
+        );
+        assert_eq!(
+            first_error("PartitionName=Big PriorityTIER=x").0,
+            "`PriorityTIER` of partition `Big` is `x`, expected a whole number from 0 to 65535"
+        );
     }
 
     #[test]

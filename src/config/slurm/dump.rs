@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::Defects;
@@ -77,6 +78,9 @@ pub struct Associations {
     pub cluster: Option<String>,
     /// Accounts and users, in the order of the file.
     pub rows: Vec<AssociationRow>,
+    /// The accounts that lines `Parent` name, each with its first line, in their order.
+    #[serde(default)]
+    pub parents: Vec<(String, u32)>,
 }
 
 impl Associations {
@@ -96,6 +100,7 @@ impl Associations {
         let mut defects = Defects::default();
         let file: Arc<str> = Arc::from(name);
         let mut parent = "root".to_owned();
+        let mut parents = HashSet::new();
         for (number, line) in (1..).zip(text.split('\n')) {
             let place = || Place { file: Arc::clone(&file), line: number, column: 1 };
             let line = line.split('#').next().unwrap_or_default().trim_end();
@@ -123,7 +128,12 @@ impl Associations {
             }
             match kind.trim().to_ascii_lowercase().as_str() {
                 "cluster" | "machine" => dump.cluster = Some(name),
-                "parent" => parent = name,
+                "parent" => {
+                    if parents.insert(name.clone()) {
+                        dump.parents.push((name.clone(), number));
+                    }
+                    parent = name;
+                }
                 kind @ ("account" | "project" | "user") => {
                     let mut row = match kind {
                         "user" => AssociationRow::user(&name, &parent, Shares::Own(1)),
@@ -142,9 +152,10 @@ impl Associations {
                     }
                     dump.rows.push(row);
                 }
-                other => {
+                _ => {
+                    let kind = kind.trim();
                     let message = format!(
-                        "`{other}` is no kind of entry, expected Cluster, Parent, Account or User: the line is passed over"
+                        "`{kind}` is no kind of entry, expected Cluster, Parent, Account or User: the line is passed over"
                     );
                     defects.warnings.push(ConfigWarning::new(message, place()));
                 }

@@ -3,7 +3,6 @@
 //! In: what is in use at some moments. Out: the tree with usage up to the last period. Formula source:
 //! `slurm-multifactor.md` §3.3, §3.5.
 
-use hashbrown::HashMap;
 use jiff::tz::TimeZone;
 
 use super::AssociationTree;
@@ -15,8 +14,8 @@ use crate::config::slurm::{Duration, ResetPeriod};
 /// The most periods that are computed one by one when nobody asked for long; the rest is one period.
 const MOST_PERIODS: i64 = 100_000;
 
-/// How much may have changed for the rest not to be looked at.
-const FEW: usize = 8;
+/// What part of a sum its rounding may be.
+const ROUNDING: f64 = 1e-9;
 
 /// Something that runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,10 +26,58 @@ pub struct Running {
     pub billing: f64,
 }
 
-impl Running {
-    /// The same for those that are alike.
-    fn key(&self) -> (usize, u64) {
-        (self.association, self.billing.to_bits())
+/// What an association runs.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Load {
+    /// Since when, and what a second of it costs, longest first.
+    parts: Vec<(i64, f64)>,
+    /// What a second of all costs.
+    billing: f64,
+    /// Whether it is among those that are looked at.
+    active: bool,
+}
+
+impl Load {
+    fn begin(&mut self, billing: f64, now: i64) {
+        if billing > 0.0 {
+            match self.parts.last_mut().filter(|(since, _)| *since == now) {
+                Some((_, before)) => *before += billing,
+                None => self.parts.push((now, billing)),
+            }
+            self.billing += billing;
+        }
+    }
+
+    /// From now on a second of all costs so much. Gives since when what ended ran, and what a second of it cost: of a part
+    /// that did not end as a whole the rest runs on.
+    fn change(&mut self, billing: f64, now: i64) -> Vec<(i64, f64)> {
+        // What began at this moment has cost nothing yet: it begins anew, if it is in use.
+        while let Some((_, part)) = self.parts.pop_if(|(since, _)| *since >= now) {
+            self.billing -= part;
+        }
+        let mut ended = Vec::new();
+        if billing <= 0.0 {
+            ended = std::mem::take(&mut self.parts);
+            self.billing = 0.0;
+        } else if (self.billing - billing).abs() <= ROUNDING * billing {
+            // The same.
+        } else if self.billing < billing {
+            self.begin(billing - self.billing, now);
+        } else {
+            let mut excess = self.billing - billing;
+            while excess > ROUNDING * billing
+                && let Some((since, part)) = self.parts.pop()
+            {
+                let gone = part.min(excess);
+                ended.push((since, gone));
+                if part - gone > ROUNDING * part {
+                    self.parts.push((since, part - gone));
+                }
+                excess -= gone;
+            }
+            self.billing = billing;
+        }
+        ended
     }
 }
 
@@ -45,12 +92,12 @@ pub struct Ledger {
     zone: TimeZone,
     /// The end of the last period, and when usage was reset last; none before the first moment.
     clock: Option<Clock>,
-    /// What runs, longest first, and since when.
-    running: Vec<(Running, i64)>,
-    /// What was in use when the books were last told; it is what runs but for what began since.
-    told: Vec<Running>,
-    /// Whether something began since.
-    begun: bool,
+    /// What runs, by association.
+    loads: Vec<Load>,
+    /// The associations that run something.
+    active: Vec<usize>,
+    /// What is in use, by association; 0 but while it is counted.
+    in_use: Vec<f64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -75,9 +122,9 @@ impl Ledger {
             reset: conf.reset,
             zone: zone.clone(),
             clock: None,
-            running: Vec::new(),
-            told: Vec::new(),
-            begun: false,
+            loads: vec![Load::default(); settings.tree().nodes().len()],
+            active: Vec::new(),
+            in_use: vec![0.0; settings.tree().nodes().len()],
         }
     }
 
@@ -88,104 +135,57 @@ impl Ledger {
 
     /// Something began.
     pub fn begin(&mut self, running: Running, now: i64) {
-        self.running.push((running, now));
-        self.begun = true;
+        self.look_at(running.association);
+        self.loads[running.association].begin(running.billing, now);
     }
 
-    /// Brings the books up to a moment at which this runs, and nothing else. Tells whether a period ended.
+    fn look_at(&mut self, association: usize) {
+        let load = &mut self.loads[association];
+        if !load.active {
+            load.active = true;
+            self.active.push(association);
+        }
+    }
+
+    /// Brings the books up to a moment at which this runs, and nothing else, once every period up to then has ended.
     ///
-    /// What no longer runs ended now, and is charged for its last seconds; of what is alike, the youngest ended first.
-    pub fn advance(&mut self, in_use: &[Running], now: i64) -> bool {
-        let ended = self.periods(now);
-        if self.begun || !self.advance_few(in_use, now) {
-            self.advance_all(in_use, now);
+    /// What no longer runs ended now, and is charged for its last seconds; of what an association runs, the youngest ended
+    /// first. How its jobs are put together makes no difference.
+    pub fn advance(&mut self, in_use: &[Running], now: i64) {
+        self.end_periods(now);
+        for running in in_use {
+            self.look_at(running.association);
+            self.in_use[running.association] += running.billing;
         }
-        self.told.clear();
-        self.told.extend_from_slice(in_use);
-        self.begun = false;
-        ended
-    }
-
-    /// The same if nearly all runs as before; false if it does not, and then nothing was done.
-    fn advance_few(&mut self, in_use: &[Running], now: i64) -> bool {
-        if self.told.len() != in_use.len() {
-            return false;
-        }
-        let (mut gone, mut new): (Vec<Running>, Vec<Running>) = (Vec::new(), Vec::new());
-        for (before, running) in self.told.iter().zip(in_use).filter(|(before, running)| before.key() != running.key())
-        {
-            if gone.len() == FEW {
-                return false;
-            }
-            gone.push(*before);
-            new.push(*running);
-        }
-        // What is alike has only changed places.
-        new.retain(|running| match gone.iter().position(|gone| gone.key() == running.key()) {
-            Some(at) => {
-                gone.swap_remove(at);
-                false
-            }
-            None => true,
+        let last = self.clock.map_or(now, |clock| clock.last);
+        let mut active = std::mem::take(&mut self.active);
+        active.retain(|&association| {
+            let billing = std::mem::take(&mut self.in_use[association]);
+            let load = &mut self.loads[association];
+            let ended = load.change(billing, now);
+            load.active = !load.parts.is_empty();
+            let goes_on = load.active;
+            self.charge(association, &ended, last, now);
+            goes_on
         });
-        let mut places: Vec<usize> = Vec::with_capacity(gone.len());
-        for gone in &gone {
-            let is_it = |at: &usize| self.running[*at].0.key() == gone.key() && !places.contains(at);
-            places.extend((0..self.running.len()).rev().find(is_it));
-        }
-        places.sort_unstable();
-        let last = self.clock.map_or(now, |clock| clock.last);
-        for &place in &places {
-            let (running, since) = self.running[place];
-            self.charge(&running, now.saturating_sub(since.max(last)));
-        }
-        for &place in places.iter().rev() {
-            self.running.remove(place);
-        }
-        for running in in_use {
-            if let Some(at) = new.iter().position(|new| new.key() == running.key()) {
-                new.swap_remove(at);
-                self.running.push((*running, now));
-            }
-        }
-        true
+        self.active = active;
     }
 
-    /// The same whatever runs.
-    fn advance_all(&mut self, in_use: &[Running], now: i64) {
-        let mut wanted: HashMap<(usize, u64), usize> = HashMap::new();
-        for running in in_use {
-            *wanted.entry(running.key()).or_default() += 1;
-        }
-        let last = self.clock.map_or(now, |clock| clock.last);
-        let mut kept = Vec::with_capacity(in_use.len());
-        for (running, since) in std::mem::take(&mut self.running) {
-            match wanted.get_mut(&running.key()).filter(|count| **count > 0) {
-                Some(count) => {
-                    *count -= 1;
-                    kept.push((running, since));
-                }
-                None => self.charge(&running, now.saturating_sub(since.max(last))),
-            }
-        }
-        for running in in_use {
-            if let Some(count) = wanted.get_mut(&running.key()).filter(|count| **count > 0) {
-                *count -= 1;
-                kept.push((*running, now));
-            }
-        }
-        self.running = kept;
-    }
-
-    fn charge(&mut self, running: &Running, seconds: i64) {
-        let usage = self.decay.charged(self.half_life, seconds as f64, running.billing);
+    /// Charges an association for what ran up to a moment, each for its own length.
+    fn charge(&mut self, association: usize, parts: &[(i64, f64)], last: i64, now: i64) {
+        let cost = |&(since, billing): &(i64, f64)| {
+            let seconds = now.saturating_sub(since.max(last));
+            self.decay.charged(self.half_life, seconds as f64, billing)
+        };
+        let usage: f64 = parts.iter().map(cost).sum();
         if usage > 0.0 {
-            self.tree.charge(running.association, usage);
+            self.tree.charge(association, usage);
         }
     }
 
-    /// Ends every period up to now.
-    fn periods(&mut self, now: i64) -> bool {
+    /// Ends every period up to a moment, and tells whether there was one: factors are those of its end, whatever ended
+    /// after it.
+    pub fn end_periods(&mut self, now: i64) -> bool {
         let Some(Clock { last, .. }) = self.clock else {
             self.clock = Some(Clock { last: now, reset: now });
             if self.reset == ResetPeriod::Now {
@@ -212,8 +212,13 @@ impl Ledger {
             clock.reset = due;
         }
         self.tree.decay(self.decay.factor(self.half_life, (now - last) as f64));
-        for (running, since) in self.running.clone() {
-            self.charge(&running, now - since.max(last));
+        for at in 0..self.active.len() {
+            let association = self.active[at];
+            let parts = std::mem::take(&mut self.loads[association].parts);
+            self.charge(association, &parts, last, now);
+            // All of it has run since the beginning of the next period.
+            let billing = parts.iter().map(|(_, billing)| billing).sum();
+            self.loads[association].parts = vec![(now, billing)];
         }
         self.clock = Some(clock);
     }
@@ -249,9 +254,11 @@ mod tests {
     fn a_job_through_three_periods_costs_as_computed() {
         // slurm-multifactor.md §8.7: 16 CPUs, periods of 300 s, half-life 3600 s, store 100000.
         let mut ledger = ledger("PriorityDecayHalfLife=1:00:00", 100_000.0);
-        assert!(ledger.advance(&[JOB], 1000));
+        assert!(ledger.end_periods(1000));
+        ledger.advance(&[JOB], 1000);
         for (period, expected) in [98_918.691, 97_898.065, 96_934.716].into_iter().enumerate() {
-            assert!(ledger.advance(&[JOB], 1300 + 300 * period as i64));
+            assert!(ledger.end_periods(1300 + 300 * period as i64));
+            ledger.advance(&[JOB], 1300 + 300 * period as i64);
             let found = ledger.tree().nodes()[ROOT].usage;
             assert!((found - expected).abs() < 1e-3, "{found}");
         }
@@ -267,35 +274,87 @@ mod tests {
         once.advance(&[JOB], 3000);
         for now in (100..=3000).step_by(100) {
             let running = if now < 3000 { &[JOB, JOB][..] } else { &[JOB] };
-            assert_eq!(steps.advance(running, now), now % 300 == 0);
+            assert_eq!(steps.end_periods(now), now % 300 == 0);
+            steps.advance(running, now);
         }
         assert_eq!(once.tree().nodes()[ROOT].usage, steps.tree().nodes()[ROOT].usage);
     }
 
     #[test]
-    fn what_changes_little_is_charged_as_what_changes_much() {
-        // Five users of three associations; now and then one uses something else, or somebody begins.
-        let mut few = ledger("PriorityDecayHalfLife=1000\nPriorityCalcPeriod=1", 50.0);
-        let mut all = few.clone();
+    fn use_is_that_of_jobs_one_by_one_however_they_are_put_together() {
+        // Jobs of a core of two associations, the latest at the end; a period is a minute.
+        let (half_life, period) = (1000.0, 60);
+        let mut ledger = ledger("PriorityCalcPeriod=1", 50.0);
+        assert_eq!(ledger.period, period);
+        ledger.half_life = half_life;
+        let mut jobs: [Vec<i64>; 2] = [Vec::new(), Vec::new()];
+        let mut used = [0.0, 50.0];
         let mut lots = crate::priority::dirac::SplitMix64::new(5);
-        let mut in_use: Vec<Running> =
-            [1, 2, 2, 0, 2].map(|association| Running { association, billing: 1.0 }).to_vec();
-        for now in (0..4000).step_by(7) {
-            for _ in 0..lots.next_u64() % 4 {
-                let at = (lots.next_u64() % in_use.len() as u64) as usize;
-                in_use[at].billing = (lots.next_u64() % 3) as f64 + 1.0;
+        ledger.advance(&[], 0);
+        let charged = |seconds: i64| Decay::Linearized.charged(half_life, seconds as f64, 1.0);
+        for now in 1..4000 {
+            if now % period == 0 {
+                for (used, jobs) in used.iter_mut().zip(&jobs) {
+                    *used *= Decay::Linearized.factor(half_life, period as f64);
+                    *used += jobs.iter().map(|since| charged(now - since.max(&(now - period)))).sum::<f64>();
+                }
             }
-            if lots.next_u64().is_multiple_of(9) {
-                let begun = Running { association: 2, billing: 1.0 };
-                few.begin(begun, now);
-                all.begin(begun, now);
+            for association in 0..2 {
+                // Who ends is told before others begin.
+                let begins = lots.next_u64().is_multiple_of(2);
+                for _ in 0..(lots.next_u64() % 20).saturating_sub(17) {
+                    if begins {
+                        jobs[association].push(now);
+                        // Whether it is told at once or found in use.
+                        if lots.next_u64().is_multiple_of(2) {
+                            ledger.end_periods(now);
+                            ledger.begin(Running { association: association + 1, billing: 1.0 }, now);
+                        }
+                    } else if let Some(since) = jobs[association].pop() {
+                        used[association] += charged(now - since.max(now - now % period));
+                    }
+                }
             }
-            all.begun = true;
-            assert_eq!(few.advance(&in_use, now), all.advance(&in_use, now));
-            assert_eq!(few.running, all.running);
-            let usage = |ledger: &Ledger| ledger.tree().nodes().iter().map(|node| node.usage).collect::<Vec<_>>();
-            assert_eq!(usage(&few), usage(&all));
+            if now % 7 > 0 && lots.next_u64().is_multiple_of(2) {
+                let apart = jobs[0].iter().map(|_| Running { association: 1, billing: 1.0 });
+                let in_use = apart.chain([Running { association: 2, billing: jobs[1].len() as f64 }]);
+                ledger.advance(&in_use.collect::<Vec<_>>(), now);
+            } else {
+                let together = [2, 1].map(|at| Running { association: at, billing: jobs[at - 1].len() as f64 });
+                ledger.advance(&together, now);
+            }
+            let found =
+                [ledger.tree().nodes()[1].usage - ledger.tree().nodes()[2].usage, ledger.tree().nodes()[2].usage];
+            for (found, used) in found.iter().zip(used) {
+                assert!((found - used).abs() < 1e-6 * used.max(1.0), "{now}: {found} is not {used}");
+            }
         }
+        assert!(used[0] > 1000.0 && used[1] > 1000.0, "{used:?}");
+    }
+
+    #[test]
+    fn the_end_of_one_job_leaves_the_others_of_its_association_to_their_period() {
+        // Two jobs from 0 on, one of 100 s; periods of 300 s, half-life 1000 minutes: 100·D(100)·D(300) + 300·D(300).
+        let mut ledger = ledger("PriorityDecayHalfLife=1000", 0.0);
+        let both = |billing: f64| [Running { association: 2, billing }];
+        ledger.advance(&both(2.0), 0);
+        ledger.advance(&both(1.0), 100);
+        ledger.advance(&both(1.0), 300);
+        let decay = |seconds: i32| (1.0 - 0.693 / 60_000.0_f64).powi(seconds);
+        let expected = 100.0 * decay(100) * decay(300) + 300.0 * decay(300);
+        let found = ledger.tree().nodes()[ROOT].usage;
+        assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn what_ends_after_a_period_is_not_in_what_the_period_shows() {
+        // The job ends at 370; at 300 it had run for 300 s.
+        let mut ledger = ledger("PriorityDecayHalfLife=0\nPriorityUsageResetPeriod=YEARLY", 0.0);
+        ledger.advance(&[JOB], 0);
+        assert!(ledger.end_periods(370));
+        assert_eq!(ledger.tree().nodes()[ROOT].usage, 300.0 * 16.0);
+        ledger.advance(&[], 370);
+        assert_eq!(ledger.tree().nodes()[ROOT].usage, 370.0 * 16.0);
     }
 
     #[test]
@@ -308,10 +367,11 @@ mod tests {
         for begun in [JOB, other, Running { billing: 5.0, ..JOB }] {
             tried.begin(begun, 70);
         }
-        assert!(!tried.advance(&[JOB, other], 70));
+        assert!(!tried.end_periods(70));
+        tried.advance(&[JOB, other], 70);
         let usage = |ledger: &Ledger| ledger.tree().nodes().iter().map(|node| node.usage).collect::<Vec<_>>();
         assert_eq!(usage(&tried), usage(&untried));
-        assert_eq!((tried.running, tried.told), (untried.running, untried.told));
+        assert_eq!((tried.loads, tried.active), (untried.loads, untried.active));
     }
 
     #[test]
@@ -322,11 +382,12 @@ mod tests {
         ledger.advance(&[job], 0);
         ledger.advance(&[job], 60);
         let before = ledger.tree().nodes()[ROOT].usage;
-        assert!(!ledger.advance(&[], 103));
+        assert!(!ledger.end_periods(103));
+        ledger.advance(&[], 103);
         let added = ledger.tree().nodes()[ROOT].usage - before;
         assert!((added - 338.351).abs() < 1e-3, "{added}");
         let sum = ledger.tree().nodes()[ROOT].usage;
-        assert!(ledger.advance(&[], 120));
+        assert!(ledger.end_periods(120));
         let left = ledger.tree().nodes()[ROOT].usage / sum;
         assert!((left - 0.977_160_416_097_718).abs() < 1e-12, "the whole tick decays it: {left}");
     }
@@ -345,7 +406,7 @@ mod tests {
     fn centuries_of_silence_end() {
         let mut ledger = ledger("", 7.0);
         ledger.advance(&[], 0);
-        assert!(ledger.advance(&[], 10_000_000_000));
+        assert!(ledger.end_periods(10_000_000_000));
         assert!(ledger.tree().nodes()[ROOT].usage < 1e-100);
     }
 }

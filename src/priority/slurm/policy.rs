@@ -165,9 +165,11 @@ impl PriorityPolicy for SlurmPriority<'_> {
                 running.push(Running { association, billing: slot.weight });
             }
         }
-        if self.ledger.advance(&running, now) {
+        if self.ledger.end_periods(now) {
+            // What ended after the period counts in the next one.
             self.figures = figures(self.ledger.tree(), self.settings.algorithm(self.machines.cluster));
         }
+        self.ledger.advance(&running, now);
     }
 
     fn asks_jobs(&self) -> bool {

@@ -93,13 +93,15 @@ impl AssociationTree {
     /// use classmate::priority::slurm::AssociationTree;
     /// let (dump, _) = Associations::read("lab.cfg", b"Account - 'a'\nParent - 'b'\nAccount - 'c'\n");
     /// let errors = AssociationTree::new(&dump).unwrap_err();
-    /// assert_eq!(errors[0].message, "`c` is in the account `b`, which is declared nowhere");
+    /// assert_eq!(errors[0].message, "`Parent` names the account `b`, which is declared nowhere");
     /// ```
     pub fn new(associations: &Associations) -> Result<Self, Vec<ConfigError>> {
         let mut builder = Builder::new(associations);
+        builder.check_parents();
         for at in 0..associations.rows.len() {
             builder.add(at);
         }
+        builder.errors.sort_by_key(|error| error.place.as_ref().map_or(0, |place| place.line));
         if builder.errors.is_empty() { Ok(builder.tree.levelled()) } else { Err(builder.errors) }
     }
 
@@ -255,11 +257,17 @@ impl AssociationTree {
 }
 
 /// What is odd about associations that make a tree: shares of zero get nothing, for ever.
-pub fn oddities(associations: &Associations) -> Vec<ConfigWarning> {
+pub fn oddities(associations: &Associations, tree: &AssociationTree) -> Vec<ConfigWarning> {
     let file: Arc<str> = Arc::from(associations.file.as_str());
     let zero = associations.rows.iter().filter(|row| row.shares == Shares::Own(0));
+    let others_have =
+        |row: &AssociationRow| tree.index.get(&key(row)).is_some_and(|&at| tree.nodes[at].level_shares > 0);
     zero.map(|row| ConfigWarning {
-        message: format!("`{}` has no shares: its fair-share factor is the lowest there is", name(row)),
+        message: if others_have(row) {
+            format!("`{}` has no shares: its fair share is the lowest of its level", name(row))
+        } else {
+            format!("`{}` has no shares, and nobody on its level has any: Fair Tree ranks them alike", name(row))
+        },
         place: Place { file: Arc::clone(&file), line: row.line, column: 1 },
         width: 0,
         help: Some("give it shares, or `Fairshare=parent` to let it stand as its account stands".to_owned()),
@@ -277,12 +285,16 @@ pub fn read(name: &str, text: &[u8]) -> Result<(Associations, AssociationTree, V
         return Err(errors);
     }
     let tree = AssociationTree::new(&associations)?;
-    warnings.extend(oddities(&associations));
+    warnings.extend(oddities(&associations, &tree));
     Ok((associations, tree, warnings))
 }
 
 fn name(row: &AssociationRow) -> &str {
     row.user.as_deref().unwrap_or(&row.account)
+}
+
+fn key(row: &AssociationRow) -> Key {
+    (row.account.clone(), row.user.clone(), row.partition.clone())
 }
 
 struct Builder<'a> {
@@ -325,6 +337,43 @@ impl<'a> Builder<'a> {
         Self { tree, associations, declared, broken: HashSet::new(), lines: HashMap::new(), errors: Vec::new() }
     }
 
+    /// Tells lines `Parent` that name what is declared nowhere; their members would say the same.
+    fn check_parents(&mut self) {
+        for (parent, line) in &self.associations.parents {
+            if parent == "root" || self.declared.contains_key(parent.as_str()) {
+                continue;
+            }
+            self.broken.insert(parent);
+            if self.errors.len() < MOST_ERRORS {
+                let message = format!("`Parent` names the account `{parent}`, which is declared nowhere");
+                self.error(*line, message, self.nearest(parent));
+            }
+        }
+    }
+
+    /// An account like one that is declared nowhere.
+    fn nearest(&self, account: &str) -> Option<String> {
+        let near = near::closest(account.as_bytes(), self.declared.keys().copied().chain(["root"]));
+        near.map(|near| format!("did you mean `{near}`"))
+    }
+
+    /// The accounts from one that is declared again up to where it was declared first, if that is above it.
+    fn path_up(&self, row: &AssociationRow, parent: usize, first: usize) -> Option<Vec<String>> {
+        if row.user.is_some() || self.errors.len() >= MOST_ERRORS {
+            return None;
+        }
+        let mut path = vec![row.account.clone()];
+        let mut at = parent;
+        while at != ROOT {
+            path.push(self.tree.nodes[at].account.clone());
+            if at == first {
+                return Some(path);
+            }
+            at = self.tree.nodes[at].parent;
+        }
+        None
+    }
+
     fn add(&mut self, at: usize) {
         let row = &self.associations.rows[at];
         if row.user.is_none() && row.account == "root" {
@@ -343,13 +392,17 @@ impl<'a> Builder<'a> {
             let cycle = [row.account.as_str(), row.account.as_str()];
             return self.cycle(row, &cycle);
         }
-        let key = (row.account.clone(), row.user.clone(), row.partition.clone());
-        if self.tree.index.contains_key(&key) {
+        let key = key(row);
+        if let Some(&known) = self.tree.index.get(&key) {
+            if let Some(path) = self.path_up(row, parent, known) {
+                let path: Vec<&str> = path.iter().map(String::as_str).collect();
+                return self.cycle(row, &path);
+            }
             let first = self.lines.get(&key).copied().unwrap_or(0);
             let kind = if row.user.is_some() { "user" } else { "account" };
             let place = if row.user.is_some() { format!(" in `{}`", row.account) } else { String::new() };
             let message = format!("the {kind} `{}`{place} is declared twice, first in line {first}", name(row));
-            self.error(row, message, None);
+            self.error(row.line, message, None);
             return;
         }
         let number = self.tree.nodes.len();
@@ -402,11 +455,10 @@ impl<'a> Builder<'a> {
             let line = self.associations.rows[later].line;
             let message =
                 format!("`{}` is in the account `{parent}`, which is declared only later, in line {line}", name(row));
-            self.error(row, message, Some(format!("put the line of the account `{parent}` before it")));
+            self.error(row.line, message, Some(format!("put the line of the account `{parent}` before it")));
         } else {
-            let near = near::closest(parent.as_bytes(), self.declared.keys().copied().chain(["root"]));
             let message = format!("`{}` is in the account `{parent}`, which is declared nowhere", name(row));
-            self.error(row, message, near.map(|near| format!("did you mean `{near}`")));
+            self.error(row.line, message, self.nearest(parent));
             // Its other members would say the same.
             self.broken.insert(parent);
         }
@@ -416,13 +468,13 @@ impl<'a> Builder<'a> {
         let shown: Vec<String> = path.iter().take(6).map(|account| format!("`{account}`")).collect();
         let more = if path.len() > 6 { " in …" } else { "" };
         let message = format!("the accounts go round in a circle: {}{more}", shown.join(" in "));
-        self.error(row, message, Some("put one of them under `root`".to_owned()));
+        self.error(row.line, message, Some("put one of them under `root`".to_owned()));
         self.broken.insert(&row.account);
     }
 
-    fn error(&mut self, row: &AssociationRow, message: String, help: Option<String>) {
+    fn error(&mut self, line: u32, message: String, help: Option<String>) {
         let file = Arc::from(self.associations.file.as_str());
-        let mut error = ConfigError::new(message, Some(Place { file, line: row.line, column: 1 }));
+        let mut error = ConfigError::new(message, Some(Place { file, line, column: 1 }));
         error.help = help;
         self.errors.push(error);
     }
@@ -460,7 +512,13 @@ mod tests {
             [("the accounts go round in a circle: `a` in `b` in `a`".to_owned(), 2, help.clone())]
         );
         let own = "Account - 'a'\nParent - 'a'\nAccount - 'a'\n";
-        assert_eq!(errors(own), [("the accounts go round in a circle: `a` in `a`".to_owned(), 3, help)]);
+        assert_eq!(errors(own), [("the accounts go round in a circle: `a` in `a`".to_owned(), 3, help.clone())]);
+        // Declared once more, below itself.
+        let again = "Account - 'a'\nParent - 'a'\nAccount - 'b'\nParent - 'b'\nAccount - 'c'\nParent - 'c'\nAccount - 'a'\nUser - 'x'\n";
+        assert_eq!(
+            errors(again),
+            [("the accounts go round in a circle: `a` in `c` in `b` in `a`".to_owned(), 7, help)]
+        );
     }
 
     #[test]
@@ -468,10 +526,22 @@ mod tests {
         assert_eq!(
             errors("Account - 'phys'\nParent - 'phsy'\nUser - 'a'\nUser - 'b'\n"),
             [(
-                "`a` is in the account `phsy`, which is declared nowhere".to_owned(),
-                3,
+                "`Parent` names the account `phsy`, which is declared nowhere".to_owned(),
+                2,
                 Some("did you mean `phys`".to_owned())
             )]
+        );
+        // With nobody in it too.
+        assert_eq!(
+            errors("Account - 'a'\nParent - 'a'\nAccount - 'a'\nParent - 'gone'\nParent - 'gone'\n"),
+            [
+                (
+                    "the accounts go round in a circle: `a` in `a`".to_owned(),
+                    3,
+                    Some("put one of them under `root`".to_owned())
+                ),
+                ("`Parent` names the account `gone`, which is declared nowhere".to_owned(), 4, None)
+            ]
         );
         assert_eq!(
             errors("Parent - 'p'\nUser - 'a'\nParent - 'root'\nAccount - 'p'\n"),
@@ -498,9 +568,21 @@ mod tests {
 
     #[test]
     fn shares_of_zero_are_odd() {
-        let (_, _, warnings) = read("d", b"Account - 'a':Fairshare=0\n").unwrap();
-        assert_eq!(warnings[0].message, "`a` has no shares: its fair-share factor is the lowest there is");
-        assert_eq!(warnings[0].place.line, 1);
+        let told = |text: &str| {
+            let (_, _, warnings) = read("d", text.as_bytes()).unwrap();
+            warnings.into_iter().map(|told| (told.message, told.place.line)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            told("Account - 'a':Fairshare=0\nAccount - 'b'\n"),
+            [("`a` has no shares: its fair share is the lowest of its level".to_owned(), 1)]
+        );
+        // slurm-multifactor.md §5: all of a level whose level fair share is 0 share a rank.
+        let tied =
+            |name: &str| format!("`{name}` has no shares, and nobody on its level has any: Fair Tree ranks them alike");
+        assert_eq!(
+            told("Account - 'a'\nParent - 'a'\nUser - 'x':Fairshare=0\nUser - 'y':Fairshare=0\n"),
+            [(tied("x"), 3), (tied("y"), 4)]
+        );
     }
 
     #[test]
