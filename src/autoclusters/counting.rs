@@ -176,28 +176,13 @@ impl<'q> Columns<'q> {
     /// Autoclusters and requests if nothing referred to some of the attributes, neither slots nor jobs; or if these were
     /// alike in all jobs.
     pub fn count(&self, without: &[Name]) -> (usize, usize) {
-        let places: Vec<(Name, usize)> = without
-            .iter()
-            .filter_map(|name| Some((*name, self.names.iter().position(|known| known == name)?)))
-            .collect();
+        let places = self.places(without);
         let mut clusters: HashSet<u128> = HashSet::new();
         let mut requests = 0;
         for list in &self.queue.lists {
             let mut last = None;
             for queued in list {
-                let written = &self.written[queued.job];
-                let sum = if places.iter().any(|(name, _)| written.contains(&name.key())) {
-                    // An expression pulls in what it refers to.
-                    let ad = &self.queue.jobs[queued.job].ad;
-                    let left = relevant_without(ad, self.significant, without);
-                    left.into_iter().fold(0u128, |sum, name| sum.wrapping_add(self.known(ad, name)))
-                } else {
-                    let cells = &self.cells[queued.job];
-                    places.iter().fold(self.sums[queued.job], |sum, (name, at)| match cells.get(*at) {
-                        None | Some(0) => sum,
-                        Some(number) => sum.wrapping_sub(mixed(*name, u64::from(*number))),
-                    })
-                };
+                let sum = self.sum(queued.job, without, &places);
                 clusters.insert(sum);
                 if last != Some(sum) {
                     requests += 1;
@@ -206,6 +191,37 @@ impl<'q> Columns<'q> {
             }
         }
         (clusters.len(), requests)
+    }
+
+    /// Autoclusters if some of the attributes were alike in all jobs whose autoclusters have the same outcome.
+    pub fn differing(&self, without: &[Name], outcomes: &HashMap<u32, u32>) -> usize {
+        let places = self.places(without);
+        let queued = self.queue.lists.iter().flatten();
+        let seen: HashSet<(u128, Option<u32>)> =
+            queued.map(|one| (self.sum(one.job, without, &places), outcomes.get(&one.autocluster).copied())).collect();
+        seen.len()
+    }
+
+    /// Where the cells of attributes stand.
+    fn places(&self, names: &[Name]) -> Vec<(Name, usize)> {
+        let place = |name: &Name| Some((*name, self.names.iter().position(|known| known == name)?));
+        names.iter().filter_map(place).collect()
+    }
+
+    /// The sum of a job without some attributes.
+    fn sum(&self, job: usize, without: &[Name], places: &[(Name, usize)]) -> u128 {
+        let written = &self.written[job];
+        if places.iter().any(|(name, _)| written.contains(&name.key())) {
+            // An expression pulls in what it refers to.
+            let ad = &self.queue.jobs[job].ad;
+            let left = relevant_without(ad, self.significant, without);
+            return left.into_iter().fold(0u128, |sum, name| sum.wrapping_add(self.known(ad, name)));
+        }
+        let cells = &self.cells[job];
+        places.iter().fold(self.sums[job], |sum, (name, at)| match cells.get(*at) {
+            None | Some(0) => sum,
+            Some(number) => sum.wrapping_sub(mixed(*name, u64::from(*number))),
+        })
     }
 }
 

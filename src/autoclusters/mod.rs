@@ -5,10 +5,11 @@
 //! Formula source: `negotiation.md` §8.
 
 pub mod counting;
+mod excess;
 pub mod reach;
 pub mod warnings;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 use serde::Serialize;
@@ -150,11 +151,11 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
         attributes,
         autoclusters,
         requests,
-        outcomes,
+        outcomes: outcomes.as_ref().map(|of| of.values().collect::<BTreeSet<_>>().len()),
         tests: autoclusters * slots.len(),
         warnings: Vec::new(),
     };
-    audit.warnings = warnings::of(&audit, &columns);
+    audit.warnings = warnings::of(&audit, &columns, outcomes.as_ref());
     Ok(audit)
 }
 
@@ -277,8 +278,8 @@ pub(crate) fn knob_expressions(rules: &Rules) -> Vec<(&'static str, &crate::synt
     .collect()
 }
 
-/// How many autoclusters differ in what they match and how they rank it.
-fn outcomes(queue: &Queue, slots: &[&ClassAd], settings: &Settings) -> Option<usize> {
+/// For every autocluster the number of its outcome: those of one number agree in what they match and how they rank it.
+fn outcomes(queue: &Queue, slots: &[&ClassAd], settings: &Settings) -> Option<HashMap<u32, u32>> {
     let mut firsts: BTreeMap<u32, usize> = BTreeMap::new();
     for queued in queue.lists.iter().flatten() {
         firsts.entry(queued.autocluster).or_insert(queued.job);
@@ -286,9 +287,10 @@ fn outcomes(queue: &Queue, slots: &[&ClassAd], settings: &Settings) -> Option<us
     if firsts.len().saturating_mul(slots.len()) > MOST_PAIRS {
         return None;
     }
-    let mut seen: hashbrown::HashSet<Vec<u64>> = hashbrown::HashSet::new();
-    for job in firsts.values() {
-        let job = &queue.jobs[*job].ad;
+    let mut seen: HashMap<Vec<u64>, u32> = HashMap::new();
+    let mut found = HashMap::new();
+    for (autocluster, job) in firsts {
+        let job = &queue.jobs[job].ad;
         let seen_by = |slot: &&ClassAd| {
             if symmetric(job, slot, settings) {
                 [rank(job, slot, settings).to_bits().wrapping_add(1), rank(slot, job, settings).to_bits()]
@@ -296,9 +298,11 @@ fn outcomes(queue: &Queue, slots: &[&ClassAd], settings: &Settings) -> Option<us
                 [u64::MAX, 0]
             }
         };
-        seen.insert(slots.iter().flat_map(seen_by).collect());
+        let next = seen.len() as u32;
+        let outcome = *seen.entry(slots.iter().flat_map(seen_by).collect()).or_insert(next);
+        found.insert(autocluster, outcome);
     }
-    Some(seen.len())
+    Some(found)
 }
 
 #[cfg(test)]
@@ -424,5 +428,105 @@ mod tests {
         assert!(with("Requirements = true").is_empty());
         let warnings = with("Requirements = true; Foo = TARGET.GlobalJobId");
         assert!(warnings[0].starts_with("explosion: `GlobalJobId`"), "{warnings:?}");
+    }
+
+    /// A thousand jobs like those of a course, opposite to one slot that any of them fits.
+    fn course(job: impl Fn(usize) -> String) -> Audit {
+        let job = |at: usize| {
+            let text = format!(
+                "[ClusterId = 1; ProcId = {at}; JobStatus = 1; User = \"u@x\"; {}; \
+                 Requirements = TARGET.Disk >= RequestDisk && TARGET.Memory >= RequestMemory]",
+                job(at)
+            );
+            ClassAd::parse(text.as_bytes()).unwrap()
+        };
+        let mut snapshot = made("Memory = 1000; Cpus = 1; Requirements = true", |_| "A = 1".to_owned());
+        snapshot.jobs = (0..1000).map(job).collect();
+        audit(&snapshot).unwrap()
+    }
+
+    #[test]
+    fn what_splits_the_queue_for_nothing_is_told_whatever_the_share_of_its_values() {
+        // 450 disks among 1000 jobs, all of which fit.
+        let one = course(|at| format!("RequestMemory = 5; RequestDisk = {}", 1000 + at % 450));
+        assert_eq!((one.autoclusters, one.outcomes), (450, Some(1)));
+        assert_eq!(one.warnings.len(), 1, "{:?}", one.warnings);
+        assert!(
+            one.warnings[0].starts_with(
+                "`RequestDisk` has 450 values among 1000 idle jobs: without it there is 1 instead of 450 autoclusters, of \
+                 which 1 differs in what it matches;"
+            ),
+            "{:?}",
+            one.warnings
+        );
+        // 30 disks times 34 memories, less the 20 of 1020 pairs that 1000 jobs do not reach.
+        let two = course(|at| format!("RequestMemory = {}; RequestDisk = {}", 1 + at / 30, 1000 + at % 30));
+        assert_eq!((two.autoclusters, two.outcomes), (1000, Some(1)));
+        let starts: Vec<&str> = two.warnings.iter().filter_map(|warning| warning.split(',').next()).collect();
+        assert_eq!(
+            starts,
+            [
+                "`RequestMemory` has 34 values among 1000 idle jobs: without it there are 30 instead of 1000 autoclusters",
+                "`RequestDisk` has 30 values among 1000 idle jobs: without it there are 34 instead of 1000 autoclusters",
+            ]
+        );
+        assert!(two.warnings[0].contains("without it and `RequestDisk` there is 1,"), "{:?}", two.warnings);
+        assert!(two.warnings[1].contains("without it and `RequestMemory` there is 1,"), "{:?}", two.warnings);
+    }
+
+    #[test]
+    fn what_makes_a_difference_is_not_told_as_an_excess() {
+        // Of 20 memories those up to 1000 fit, the others do not: two outcomes.
+        let memories = course(|at| format!("RequestMemory = {}; RequestDisk = 7", 100 * (at % 20)));
+        assert_eq!((memories.autoclusters, memories.outcomes), (20, Some(2)));
+        assert!(memories.warnings[0].starts_with("`RequestMemory` has 20 values"), "{:?}", memories.warnings);
+        // A few autoclusters are no harm, however like their outcomes are.
+        assert!(course(|at| format!("RequestMemory = 5; RequestDisk = {}", at % 9)).warnings.is_empty());
+        // 16 slots, of which each job fits one: what names the slot splits the queue as it must, the disk for nothing.
+        let mut snapshot = made("Requirements = true", |_| "A = 1".to_owned());
+        let slot = |at: usize| {
+            format!("[Name = \"s{at}\"; State = \"Unclaimed\"; Place = {at}; Disk = 500; Requirements = true]")
+        };
+        snapshot.slots = (0..16).map(|at| ClassAd::parse(slot(at).as_bytes()).unwrap()).collect();
+        let job = |at: usize| {
+            format!(
+                "[ClusterId = 1; ProcId = {at}; JobStatus = 1; User = \"u@x\"; Wanted = {}; RequestDisk = {}; \
+                 Requirements = TARGET.Place == Wanted && TARGET.Disk > RequestDisk]",
+                at % 16,
+                at / 16 % 4
+            )
+        };
+        snapshot.jobs = (0..256).map(|at| ClassAd::parse(job(at).as_bytes()).unwrap()).collect();
+        let audit = audit(&snapshot).unwrap();
+        assert_eq!((audit.autoclusters, audit.outcomes), (64, Some(16)));
+        assert_eq!(audit.warnings.len(), 1, "{:?}", audit.warnings);
+        assert!(
+            audit.warnings[0].starts_with("`RequestDisk` has 4 values among 256 idle jobs: without it there are 16"),
+            "{:?}",
+            audit.warnings
+        );
+    }
+
+    #[test]
+    fn few_values_are_no_explosion() {
+        let with = |slot: &str, job: &dyn Fn(usize) -> String| audit(&made(slot, job)).unwrap().warnings;
+        let dates = with("Requirements = TARGET.QDate > 0", &|at| format!("QDate = {}", 5 + at % 3));
+        assert!(
+            dates[0].starts_with(
+                "`QDate` differs from submission to submission, and has 3 values among 12 idle jobs: without it there is 1 \
+                 instead of 3 autoclusters;"
+            ),
+            "{dates:?}"
+        );
+        let args = with("Requirements = TARGET.Args != \"\"", &|at| format!("Args = \"{}\"", at % 2));
+        assert!(
+            args[0].starts_with("`Args` often differs from job to job, and has 2 values among 12 idle jobs"),
+            "{args:?}"
+        );
+        // What costs most comes first.
+        let both = with("Requirements = TARGET.QDate > 0; Odd = TARGET.Never", &|at| {
+            format!("QDate = {}; Never = {}", 5 + at % 3 / 2, at % 4)
+        });
+        assert!(both[0].starts_with("`Never`"), "{both:?}");
     }
 }

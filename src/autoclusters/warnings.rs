@@ -1,11 +1,12 @@
 //! What to do about attributes that split the queue, the most harmful first.
 
+use hashbrown::HashMap;
+
 use super::counting::Columns;
+use super::excess::{self, Excess, FEW, is_condition};
 use super::{Audit, Reason, Significance};
 use crate::name::Name;
 
-/// Jobs from which on an attribute that is different in nearly all of them is an explosion.
-const FEW: usize = 10;
 /// Other attributes that are taken out together with one that alone saves little.
 const TOGETHER: usize = 4;
 /// Warnings for which others are tried.
@@ -18,7 +19,7 @@ enum Harm {
     None,
     /// It costs and serves nothing, or differs from job to job by its nature.
     Some,
-    /// Nearly every job has a value of its own.
+    /// Nearly every job has a value of its own, or it makes most of many autoclusters.
     Explosion,
 }
 
@@ -34,28 +35,50 @@ enum Kind {
     Many,
 }
 
+/// An attribute with what is wrong with it.
+type Judged<'a> = (Harm, Kind, &'a Significance);
+
 /// What to do, the most harmful first.
-pub(super) fn of(audit: &Audit, columns: &Columns<'_>) -> Vec<String> {
-    let mut found: Vec<(Harm, bool, usize, usize, &Significance, Kind)> = Vec::new();
-    for one in &audit.attributes {
+pub(super) fn of(audit: &Audit, columns: &Columns<'_>, outcomes: Option<&HashMap<u32, u32>>) -> Vec<String> {
+    let judged =
+        audit.attributes.iter().filter_map(|one| judged(audit, one, columns).map(|(harm, kind)| (harm, kind, one)));
+    let mut found: Vec<Judged<'_>> = judged.collect();
+    let told: Vec<Name> =
+        found.iter().filter(|(.., one)| one.values > 1).map(|(.., one)| Name::new(&one.name)).collect();
+    let excess = excess::of(audit, columns, outcomes, &told);
+    for name in excess.iter().flat_map(|excess| &excess.names) {
+        let of = audit.attributes.iter().filter(|one| Name::new(&one.name) == *name);
+        found.extend(of.map(|one| (Harm::Explosion, Kind::Many, one)));
+    }
+    let key = |(harm, _, one): &Judged<'_>| {
         let saved = audit.autoclusters.saturating_sub(one.autoclusters_without);
-        let Some((harm, kind)) = judged(audit, one, columns) else { continue };
         // Without jobs what most slots have costs most.
         let amount =
             if audit.idle_jobs == 0 { one.reasons.first().map_or(0, |reason| reason.slots) } else { one.values };
-        found.push((harm, one.per_job, saved, amount, one, kind));
-    }
-    found.sort_by(|one, two| {
-        let key = |of: &(Harm, bool, usize, usize, &Significance, Kind)| (of.0, of.1, of.2, of.3);
-        key(two).cmp(&key(one)).then_with(|| one.4.name.cmp(&two.4.name))
-    });
+        (*harm, one.per_job && *harm == Harm::Explosion, saved, one.per_job, amount)
+    };
+    found.sort_by(|one, two| key(two).cmp(&key(one)).then_with(|| one.2.name.cmp(&two.2.name)));
     let told = found.into_iter().enumerate();
-    told.map(|(at, (.., one, kind))| message(audit, columns, one, &kind, at < TRIED)).collect()
+    told.map(|(at, (_, kind, one))| message(audit, columns, one, (&kind, excess.as_ref()), at < TRIED)).collect()
 }
 
 /// Whether nearly every job has a value of its own.
 fn explodes(audit: &Audit, one: &Significance) -> bool {
     audit.idle_jobs >= FEW && one.values * 2 > audit.idle_jobs
+}
+
+/// Whether an attribute alone makes most of many autoclusters.
+fn splits(audit: &Audit, one: &Significance) -> bool {
+    audit.autoclusters >= FEW && one.autoclusters_without * 2 <= audit.autoclusters
+}
+
+/// How an attribute of every job differs by its nature.
+fn differs(one: &Significance) -> &'static str {
+    if ["ClusterId", "QDate"].iter().any(|name| one.name.eq_ignore_ascii_case(name)) {
+        "differs from submission to submission"
+    } else {
+        "often differs from job to job"
+    }
 }
 
 fn judged(audit: &Audit, one: &Significance, columns: &Columns<'_>) -> Option<(Harm, Kind)> {
@@ -68,30 +91,49 @@ fn judged(audit: &Audit, one: &Significance, columns: &Columns<'_>) -> Option<(H
     }
     let explodes = explodes(audit, one);
     if one.per_job && one.values > 1 {
-        return Some((if explodes { Harm::Explosion } else { Harm::Some }, Kind::PerJob));
+        return Some((if explodes || splits(audit, one) { Harm::Explosion } else { Harm::Some }, Kind::PerJob));
     }
     if one.per_job && !columns.is_said(Name::new(&one.name)) {
         return Some((Harm::None, Kind::Unsaid));
     }
     if !one.matters && one.values > 1 {
-        return Some((if explodes { Harm::Explosion } else { Harm::Some }, Kind::Useless));
+        return Some((if explodes || splits(audit, one) { Harm::Explosion } else { Harm::Some }, Kind::Useless));
     }
     explodes.then_some((Harm::Explosion, Kind::Many))
 }
 
-fn message(audit: &Audit, columns: &Columns<'_>, one: &Significance, kind: &Kind, tried: bool) -> String {
+fn message(
+    audit: &Audit,
+    columns: &Columns<'_>,
+    one: &Significance,
+    (kind, excess): (&Kind, Option<&Excess>),
+    tried: bool,
+) -> String {
     let (name, why) = (&one.name, reason(one));
+    let by_submission = differs(one) == "differs from submission to submission";
     if audit.idle_jobs == 0 {
         return match kind {
+            Kind::PerJob if by_submission => {
+                format!("explosion: `{name}` {}: an autocluster for every submission; {why}", differs(one))
+            }
             Kind::PerJob => {
                 format!("explosion: `{name}` mostly differs from job to job: an autocluster for every job; {why}")
             }
             _ => format!("`{name}` is significant, but no match depends on it; {why}"),
         };
     }
-    let removed = || removed(audit, columns, one, tried);
+    let excess = excess.filter(|excess| excess.together.contains(&Name::new(name)));
+    let removed = || removed(audit, columns, one, (excess, tried));
+    let (values, jobs) = (one.values, audit.idle_jobs);
     match kind {
+        Kind::PerJob if values * 2 <= jobs => {
+            format!("`{name}` {}, and has {values} values among {jobs} idle jobs: {}; {why}", differs(one), removed())
+        }
         Kind::PerJob => format!("explosion: `{name}` mostly differs from job to job: {}; {why}", removed()),
+        Kind::Unsaid if by_submission => format!(
+            "explosion: `{name}` {}; no job here says it, but where jobs do, every submission is an autocluster; {why}",
+            differs(one)
+        ),
         Kind::Unsaid => format!(
             "explosion: `{name}` mostly differs from job to job; no job here says it, but where jobs do, every job is an \
              autocluster; {why}"
@@ -105,32 +147,49 @@ fn message(audit: &Audit, columns: &Columns<'_>, one: &Significance, kind: &Kind
         ),
         Kind::Many => {
             // A number can be rounded; of a condition only the text can be made alike.
-            let condition = ["Requirements", "Rank"].iter().any(|other| name.eq_ignore_ascii_case(other));
-            let advice = if condition {
+            let advice = if is_condition(name) {
                 "write it alike in all jobs, with what differs in attributes that it refers to"
             } else if columns.is_of_numbers(Name::new(name)) {
                 "round it where jobs are made"
             } else {
                 "let fewer expressions refer to it, or give jobs fewer values"
             };
-            let (values, jobs) = (one.values, audit.idle_jobs);
-            format!("`{name}` has {values} values among {jobs} idle jobs: {}; {why}; {advice}", removed())
+            let truly = match audit.outcomes.filter(|_| excess.is_some()) {
+                Some(1) => ", of which 1 differs in what it matches".to_owned(),
+                Some(outcomes) => format!(", of which {outcomes} differ in what they match"),
+                None => String::new(),
+            };
+            format!("`{name}` has {values} values among {jobs} idle jobs: {}{truly}; {why}; {advice}", removed())
         }
     }
 }
 
 /// What there is without an attribute; if that is hardly less, without others that split the queue as well.
-fn removed(audit: &Audit, columns: &Columns<'_>, one: &Significance, tried: bool) -> String {
+fn removed(
+    audit: &Audit,
+    columns: &Columns<'_>,
+    one: &Significance,
+    (excess, tried): (Option<&Excess>, bool),
+) -> String {
     let all = audit.autoclusters;
     let alone = one.autoclusters_without;
     let are = |count: usize| if count == 1 { "is" } else { "are" };
+    let joint = excess.filter(|excess| excess.together.len() > 1).map(|excess| {
+        let others = excess.together.iter().copied().filter(|name| *name != Name::new(&one.name));
+        (others.collect::<Vec<Name>>(), excess.left)
+    });
     // Nothing is gained by taking out more.
-    if alone * 2 <= all || !tried || one.values * 2 <= audit.idle_jobs {
+    let enough = alone * 2 <= all || !tried || one.values * 2 <= audit.idle_jobs;
+    if enough && joint.is_none() {
         return format!("without it there {} {alone} instead of {all} autoclusters", are(alone));
     }
-    let still = if alone == all { format!("all {all}") } else { format!("{alone} of {all}") };
-    let still = format!("without it alone there are still {still} autoclusters");
-    match together(audit, columns, one) {
+    let still = if alone * 2 <= all {
+        format!("without it there {} {alone} instead of {all} autoclusters", are(alone))
+    } else {
+        let still = if alone == all { format!("all {all}") } else { format!("{alone} of {all}") };
+        format!("without it alone there are still {still} autoclusters")
+    };
+    match joint.or_else(|| together(audit, columns, one)) {
         Some((others, count)) => {
             let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
             format!("{still}, without it and {} there {} {count}", others.join(" and "), are(count))
@@ -145,10 +204,11 @@ fn together(audit: &Audit, columns: &Columns<'_>, one: &Significance) -> Option<
         audit.attributes.iter().filter(|other| other.values > 1 && other.name != one.name).collect();
     // Conditions take with them what they refer to: they come last.
     let key = |other: &&Significance| (other.autoclusters_without < audit.autoclusters, other.values, other.per_job);
-    let is_condition =
-        |other: &Significance| ["Requirements", "Rank"].iter().any(|name| other.name.eq_ignore_ascii_case(name));
     others.sort_by(|a, b| {
-        is_condition(a).cmp(&is_condition(b)).then_with(|| key(b).cmp(&key(a))).then_with(|| a.name.cmp(&b.name))
+        is_condition(&a.name)
+            .cmp(&is_condition(&b.name))
+            .then_with(|| key(b).cmp(&key(a)))
+            .then_with(|| a.name.cmp(&b.name))
     });
     let name = Name::new(&one.name);
     let mut without = vec![name];

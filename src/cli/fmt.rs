@@ -90,10 +90,11 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
         let tidy = laid_out(&source.name, &text, kind, arguments.width, streams)?;
         let unread = unread(&text, kind);
         for one in &unread {
-            complain(&format!(
-                "warning: {}:{}: `{}` is no expression and stays as it is: {}",
-                source.name, one.line, one.name, one.error
-            ));
+            let why = one.error.as_ref().map_or_else(
+                || "no attribute and stays as it is: expected `name = value`, found no `=`".to_owned(),
+                |error| format!("no expression and stays as it is: {error}"),
+            );
+            complain(&format!("warning: {}:{}: `{}` is {why}", source.name, one.line, one.name));
         }
         wrong |= !unread.is_empty();
         let changed = tidy != text;

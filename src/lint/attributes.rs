@@ -130,13 +130,16 @@ const COMING_AND_GOING: &[&str] = &[
     "concurrencylimits",
     "currentrank",
     "currenttime",
+    "dagmanowner",
     "jobid",
     "lastclaimedby",
     "lastremotehost",
     "lastremotepool",
     "localjobsrunning",
+    "localowner",
     "matchedconcurrencylimits",
     "negotiatorname",
+    "notifyuser",
     "offline",
     "preemptingaccountinggroup",
     "preemptingconcurrencylimits",
@@ -259,6 +262,14 @@ pub(super) fn is_of_jobs(name: &[u8]) -> bool {
 pub(super) fn is_known(name: &[u8]) -> bool {
     [ALWAYS, PER_JOB, OF_GROUP, COMING_AND_GOING, TEXTS, OF_JOBS].iter().any(|list| listed(list, name))
         || NAMED.iter().any(|(attribute, _)| attribute.as_bytes() == name)
+        || is_numbered(name)
+}
+
+/// What past matches leave in a job, one attribute each: `LastMatchName0`, `MachineAttrCpus1`.
+fn is_numbered(name: &[u8]) -> bool {
+    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let stem = &name[..name.len() - digits];
+    digits > 0 && (stem == b"lastmatchname" || stem.len() > b"machineattr".len() && stem.starts_with(b"machineattr"))
 }
 
 /// Whether an attribute (lower case) is always there.

@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use super::attributes::{OF_GROUP, is_known, is_of_jobs};
 use super::expression::{Found, Question, Role, lint as lint_expression, quoted};
 use super::knobs::{
-    SLOT_WEIGHT, advertised, bare, copied, has_cron, of_transforms, requirements_of_transform, role, sees_one_ad,
+    SLOT_WEIGHT, advertised, bare, copied, of_transforms, requirements_of_transform, role, sees_one_ad,
 };
 use super::placing::Standing;
 use super::universe::Universe;
@@ -43,7 +43,6 @@ pub fn lint_beside(config: &Config, universe: Option<&Universe>) -> Vec<Alarm> {
         advertised: advertised(config),
         copied: copied(config),
         transforms: of_transforms(config),
-        cron: has_cron(config),
         ..Linter::new(config, sources)
     };
     for diagnostic in check(config) {
@@ -89,8 +88,6 @@ struct Linter<'c> {
     copied: BTreeSet<Vec<u8>>,
     /// Words, upper case, of transforms of jobs.
     transforms: BTreeSet<Vec<u8>>,
-    /// Whether programs give slots more of them.
-    cron: bool,
 }
 
 impl<'c> Linter<'c> {
@@ -103,7 +100,6 @@ impl<'c> Linter<'c> {
             advertised: BTreeMap::new(),
             copied: BTreeSet::new(),
             transforms: BTreeSet::new(),
-            cron: false,
         }
     }
 
@@ -113,15 +109,15 @@ impl<'c> Linter<'c> {
         self.advertised.get(&upper).is_some_and(|role| role.looks_at_jobs) || self.copied.contains(&upper)
     }
 
-    /// Whether a word can hardly be an attribute: nobody knows it, nothing sets it, no ad has it.
+    /// Whether a word can hardly be an attribute: nobody knows it, nothing sets it, no ad has it. Attributes are mostly
+    /// written with capitals, names of people and machines without.
     fn is_stranger(&self, word: Name) -> bool {
         let upper = word.folded().to_ascii_uppercase();
         let listed = self.copied.contains(&upper) || self.transforms.contains(&upper);
         let named = is_known(word.folded()) || self.advertised.contains_key(&upper) || listed;
-        // What programs add is mostly written with capitals.
-        let added = self.cron && word.display().bytes().any(|byte| byte.is_ascii_uppercase());
+        let capital = word.display().bytes().any(|byte| byte.is_ascii_uppercase());
         let there = self.universe.is_some_and(|universe| universe.has(word));
-        !(named || added || there || unknowns::is_fact(word) || self.config.definition(word.folded()).is_some())
+        !(named || capital || there || unknowns::is_fact(word) || self.config.definition(word.folded()).is_some())
     }
 
     /// The line of a place, and the offset of its first byte.
@@ -632,6 +628,10 @@ mod tests {
         for name in ["GlobalJobId", "ClusterId", "ProcId"] {
             assert_eq!(found(&per_job(name)), ["per-job-attribute 2:7"], "{name}");
         }
+        assert_eq!(found("STARTD.STARTD_ATTRS = Foo\nFoo = TARGET.ProcId > 5"), ["per-job-attribute 2:7"]);
+        assert_eq!(found("startd.startd_attrs = Foo\nFoo = TARGET.ProcId > 5"), ["per-job-attribute 2:7"]);
+        assert_eq!(found("SCHEDD.SCHEDD_ATTRS = Foo\nFoo = TARGET.ProcId > 5"), Vec::<String>::new());
+        assert_eq!(found("SCHEDD.SCHEDD_ATTRS = Foo\nFoo = a b"), ["syntax 2:9"]);
         assert_eq!(found("STARTD_EXPRS = Foo\nFoo = GlobalJobId =!= \"x\""), ["per-job-attribute 2:7"]);
         assert_eq!(found("SLOT_TYPE_1_STARTD_ATTRS = Foo\nFoo = TARGET.ProcId > 5"), ["per-job-attribute 2:7"]);
         // Not what other ads get, nor what the slot has itself.
@@ -659,6 +659,8 @@ mod tests {
     fn words_beside_attributes_that_are_texts_are_texts() {
         for (text, place) in [
             ("START = Owner == alice", "1:18"),
+            ("START = Owner == lastmatchname", "1:18"),
+            ("START = TARGET.Owner =!= undefined && TARGET.Owner == alice", "1:56"),
             ("START = TARGET.Owner =!= alice", "1:26"),
             ("START = TARGET.Machine == node01", "1:27"),
             ("START = node01.example.org == TARGET.Machine", "1:9"),
@@ -676,6 +678,14 @@ mod tests {
             "START = Owner == Alice\nSTARTD_ATTRS = Alice\nAlice = \"alice\"",
             "START = Owner == Alice\nAlice = \"alice\"",
             "START = Owner == SiteOwner\nSTARTD_CRON_JOBLIST = site",
+            // Attributes that a job or a slot may have, also those that nobody knows.
+            "START = TARGET.Owner == NotifyUser || TARGET.User == DAGManOwner || Owner == LocalOwner",
+            "START = Machine == LastMatchName0 && Machine == MachineAttrName1",
+            "START = TARGET.Owner == notifyuser || TARGET.Machine == lastmatchname12 || Name == machineattrname0",
+            "START = TARGET.Owner == PoolBoss",
+            "START = boss =!= undefined && TARGET.Owner == boss",
+            "START = TARGET.Owner == boss && !isUndefined(boss)",
+            "START = TARGET.Owner == (boss ?: \"eve\") || TARGET.Owner == boss",
             "START = Owner == Boss\nSTARTD_JOB_ATTRS = Boss",
             "START = Owner == boss\nJOB_TRANSFORM_a @=end\n  SET Boss \"eve\"\n@end",
             "START = TARGET.Site == mit",

@@ -146,6 +146,7 @@ pub(super) fn sees_one_ad(upper: &str) -> bool {
 /// look at jobs.
 pub(super) fn advertised(config: &Config) -> BTreeMap<Vec<u8>, Role> {
     let mut names = BTreeMap::new();
+    // A list that only the daemon reads has its name in front, `STARTD.STARTD_ATTRS`.
     let mut put = |list: &str, role: Role| {
         let Ok(Some(found)) = config.get(list) else { return };
         for name in list_items(&found.text) {
@@ -158,12 +159,17 @@ pub(super) fn advertised(config: &Config) -> BTreeMap<Vec<u8>, Role> {
         }
     }
     // Those of one type of slots, `SLOT_TYPE_1_STARTD_ATTRS`, too.
-    let of_slots = |name: &[u8]| {
-        let name = String::from_utf8_lossy(bare(name)).into_owned();
-        let upper = name.to_ascii_uppercase();
-        LISTS.iter().any(|list| upper.ends_with(&format!("STARTD_{list}"))).then_some(name)
+    let upper = |name: &[u8]| String::from_utf8_lossy(name).to_ascii_uppercase();
+    let of_daemon = |name: &&[u8]| {
+        let own = bare(name);
+        own.len() < name.len()
+            && ADVERTISING.iter().any(|daemon| LISTS.iter().any(|list| upper(own) == format!("{daemon}_{list}")))
     };
-    for list in config.names().filter_map(of_slots) {
+    for list in config.names().filter(of_daemon) {
+        put(&String::from_utf8_lossy(list), VALUE);
+    }
+    let of_slots = |name: &&[u8]| LISTS.iter().any(|list| upper(bare(name)).ends_with(&format!("STARTD_{list}")));
+    for list in config.names().filter(of_slots).map(String::from_utf8_lossy) {
         put(&list, SLOT_VALUE);
     }
     names
@@ -187,15 +193,6 @@ pub(super) fn of_transforms(config: &Config) -> BTreeSet<Vec<u8>> {
         words.filter(|word| !word.is_empty()).map(<[u8]>::to_ascii_uppercase).collect::<Vec<_>>()
     };
     config.assignments().filter(|(name, ..)| transforms(name)).flat_map(|(_, raw, _)| words(raw)).collect()
-}
-
-/// Whether programs give slots more attributes than a configuration names.
-pub(super) fn has_cron(config: &Config) -> bool {
-    let of_cron = |name: &[u8]| {
-        let upper = name.to_ascii_uppercase();
-        upper.ends_with(b"_JOBLIST") && memchr::memmem::find(&upper, b"CRON").is_some()
-    };
-    config.assignments().any(|(name, raw, _)| of_cron(name) && !raw.trim_ascii().is_empty())
 }
 
 /// Where in a transform of jobs its condition stands; `None` for one in the form of an ad, and where a part of the

@@ -57,7 +57,9 @@ fn unquoted_word(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Fou
         let attribute = Reference::of(tree, tree.bare(one))?;
         let bare = tree.bare(two);
         let stranger = |word: Name| {
-            is_text(attribute.name.folded()) && question.stranger.is_some_and(|is_stranger| is_stranger(word))
+            is_text(attribute.name.folded())
+                && question.stranger.is_some_and(|is_stranger| is_stranger(word))
+                && !may_be_missing(tree, word)
         };
         let Node::Attr(word) = *tree.node(bare) else {
             // The name of a host: a part of an ad that nobody has.
@@ -70,6 +72,28 @@ fn unquoted_word(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Fou
     let at = word(left, right).or_else(|| word(right, left))?;
     let span = tree.span(tree.bare(at))?;
     Some(unquoted(&text(question, span), span))
+}
+
+/// Parts of an expression that are looked at for a test of a word.
+const LOOKED_AT: usize = 4096;
+
+/// Whether an expression asks whether a word is there, `word =!= undefined`, `isUndefined(word)`, `word ?: 5`: it takes it
+/// for an attribute.
+fn may_be_missing(tree: &Tree, word: Name) -> bool {
+    let is_word = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Attr(name) if *name == word);
+    let is_undefined = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Undefined));
+    // Of a text that is longer than anybody writes only so much, for each of its words.
+    tree.nodes.iter().take(LOOKED_AT).any(|node| match *node {
+        Node::Binary(BinaryOp::Default, left, _) => is_word(left),
+        Node::Binary(op, left, right) if op.precedence() == 6 => {
+            is_word(left) && is_undefined(right) || is_undefined(left) && is_word(right)
+        }
+        Node::Call(call) => {
+            let call = &tree.calls[call as usize];
+            call.name.folded() == b"isundefined" && tree.run(call.arguments).iter().any(|id| is_word(*id))
+        }
+        _ => false,
+    })
 }
 
 /// `AccountingGroup = physics`: an attribute that is a text, set to a word that is no attribute of the same ad.

@@ -35,8 +35,36 @@ const VALUES: &[&str] =
 pub fn is_submit(text: &[u8]) -> bool {
     text.split(|byte| *byte == b'\n').any(|line| {
         let line = line.trim_ascii();
-        let word = line.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        line[..word].eq_ignore_ascii_case(b"queue") && !line[word..].trim_ascii_start().starts_with(b"=")
+        queue_arguments(line).is_some_and(|rest| !rest.trim_ascii_start().starts_with(b"="))
+    })
+}
+
+/// What stands behind the word `queue` of a line without blanks around it; `None` for other lines, such as `queue_x = 1`.
+fn queue_arguments(line: &[u8]) -> Option<&[u8]> {
+    let (word, rest) = line.split_at_checked(b"queue".len())?;
+    (word.eq_ignore_ascii_case(b"queue") && rest.first().is_none_or(u8::is_ascii_whitespace)).then_some(rest)
+}
+
+/// The lines of a submit file, each with its number and the offset of its first byte, without the items that a `queue`
+/// lists in parentheses on lines of their own.
+fn lines(text: &[u8]) -> impl Iterator<Item = (u64, usize, &[u8])> {
+    let (mut start, mut listing) = (0, false);
+    let placed = text.split(|byte| *byte == b'\n').zip(1..).map(move |(raw, number)| {
+        let place = (number, start, raw.strip_suffix(b"\r").unwrap_or(raw));
+        start += raw.len() + 1;
+        place
+    });
+    placed.filter(move |(.., line)| {
+        let line = line.trim_ascii();
+        if listing {
+            // `)` begins the last line; that of `in (a, b` may stand behind an item.
+            listing = !(line.starts_with(b")") || line.ends_with(b")") && !line.contains(&b'('));
+            return false;
+        }
+        listing = queue_arguments(line)
+            .and_then(|rest| Some(&rest[memchr::memrchr(b'(', rest)?..]))
+            .is_some_and(|items| !items.contains(&b')'));
+        true
     })
 }
 
@@ -44,11 +72,8 @@ pub fn is_submit(text: &[u8]) -> bool {
 pub fn lint(file: &Arc<str>, text: &[u8]) -> Vec<Alarm> {
     let mut alarms = Vec::new();
     let own = Own::of(text);
-    let mut start = 0;
-    for (at, raw) in text.split(|byte| *byte == b'\n').enumerate() {
-        let line = raw.strip_suffix(b"\r").unwrap_or(raw);
-        command((file, &own), line, (at as u64 + 1, start), &mut alarms);
-        start += raw.len() + 1;
+    for (number, start, line) in lines(text) {
+        command((file, &own), line, (number, start), &mut alarms);
     }
     alarms
 }
@@ -65,7 +90,7 @@ struct Own {
 impl Own {
     fn of(text: &[u8]) -> Self {
         let mut own = Own::default();
-        for line in text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
+        for line in lines(text).map(|(.., line)| line.trim_ascii()) {
             let name = line[..memchr::memchr(b'=', line).unwrap_or(0)].trim_ascii().to_ascii_uppercase();
             if let Some(name) = name.strip_prefix(b"+").or_else(|| name.strip_prefix(b"MY.")) {
                 own.attributes.insert(name.to_vec());
@@ -75,8 +100,10 @@ impl Own {
                 let rest = &line[at + 1..];
                 own.macros.insert(rest[..rest.iter().take_while(|byte| is_word(byte)).count()].to_ascii_uppercase());
             }
+            // Names without a sign of their own: `queue name from …`, `if defined name`, `$CHOICE(Process, names)`.
             let first = line.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-            if line[..first].eq_ignore_ascii_case(b"queue") {
+            let tests = [b"if".as_slice(), b"elif"].iter().any(|word| line[..first].eq_ignore_ascii_case(word));
+            if queue_arguments(line).is_some() || tests || calls_function(line) {
                 own.macros.extend(line.split(|byte| !is_word(byte)).map(<[u8]>::to_ascii_uppercase));
             }
         }
@@ -88,6 +115,14 @@ impl Own {
         let capital = word.display().bytes().any(|byte| byte.is_ascii_uppercase());
         !(capital || is_known(word.folded()) || self.attributes.contains(&word.folded().to_ascii_uppercase()))
     }
+}
+
+/// Whether a line calls a function, `$NAME(arguments)`: a part of these may be the name of a macro.
+fn calls_function(line: &[u8]) -> bool {
+    memchr::memchr_iter(b'$', line).any(|dollar| {
+        let name = line[dollar + 1..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        name > 0 && line.get(dollar + 1 + name) == Some(&b'(')
+    })
 }
 
 /// An alarm about a name that is no command but for a slip.
@@ -262,6 +297,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_submit_file_queues_something() {
+        for text in ["queue", "a = b\n QUEUE 5\r\n", "queue\ta from (\n1\n)"] {
+            assert!(is_submit(text.as_bytes()), "{text}");
+        }
+        for text in
+            ["QUEUE_SUPER_USERS = root, condor", "queue = 5", "queue=5", "queued 5", "QUEUE_x 5", "# queue", "queu"]
+        {
+            assert!(!is_submit(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
     fn commands_that_are_expressions_are_looked_at() {
         let text = "executable = /bin/sleep\nrequirements = OpSys == LINUX\n+Tag = \"x\" +\n\
                     periodic_remove = $(JobStatus != 3)\narguments = a = b\nrequest_memory = 2G\nqueue 5\n";
@@ -305,6 +352,12 @@ mod tests {
             lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect::<Vec<String>>()
         };
         assert_eq!(found("  requirments = x\nrequest_cpu = 1"), ["unknown-command 1:3", "unknown-command 2:1"]);
+        // Behind the items, and behind those on one line.
+        let text = "queue a from (\r\n  outputs = 3\r\n)\r\nrequirments = x\r\n";
+        assert_eq!(found(text), ["unknown-command 4:1"]);
+        assert_eq!(found("queue a in (1 2)\nrequirments = x"), ["unknown-command 2:1"]);
+        // What a function is called on stands on the line that calls it.
+        assert_eq!(found("outputs = $INT(x)\nrequirments = x"), ["unknown-command 1:1", "unknown-command 2:1"]);
         assert_eq!(found("+AccountingGroup = physics"), ["unquoted-word 1:20"]);
         assert_eq!(found("MY.AcctGroupUser = alice"), ["unquoted-word 1:20"]);
         assert_eq!(found("requirements = TARGET.Machine == node01"), ["unquoted-word 1:34"]);
@@ -317,6 +370,11 @@ mod tests {
             "inputt = a\narguments = $(inputt)",
             "arguments = $Fnx(inputt)\ninputt = x",
             "queue inputt from list.txt\ninputt = x",
+            "executables = /bin/a, /bin/b\narguments = -p $CHOICE(Process, executables)\nqueue 2",
+            "outputs = yes\nIF defined outputs\noutput = o\nendif",
+            "inputt = yes\nif false\nelif defined inputt\nendif",
+            "queue arguments from (\n  outputs = 3\n  requirments = x\n)",
+            "queue 2 a,b in (outputs = 3,\n  requirments = x )",
             "requirements = TARGET.Machine == LastHost",
             "requirements = TARGET.Machine != mine\n+mine = \"x\"",
             "request_fpus = 1",

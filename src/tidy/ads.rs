@@ -7,6 +7,9 @@ use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::token::{Quoting, is_space};
 use crate::tidy::Unread;
 
+/// Characters of a line that are shown.
+const SHOWN: usize = 60;
+
 /// Ads of the long format: one attribute a line, each on one line. Comments and blank lines stay.
 pub fn long(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
@@ -29,11 +32,26 @@ pub fn long(text: &[u8]) -> Vec<u8> {
 pub fn unread(text: &[u8]) -> Vec<Unread> {
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
     let wrong = |(line, number): (&[u8], usize)| {
-        let (name, value) = named(line.strip_suffix(b"\r").unwrap_or(line))?;
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let text = line.trim_ascii();
+        let ends_ad = line.starts_with(b"***");
+        if !(text.is_empty() || text[0] == b'#' || ends_ad || text.contains(&b'=')) {
+            return Some(Unread { line: number, name: beginning(text), error: None });
+        }
+        let (name, value) = named(line)?;
         let error = parse_expr(value, &options).err()?;
-        Some(Unread { line: number, name: String::from_utf8_lossy(name).into_owned(), error })
+        Some(Unread { line: number, name: String::from_utf8_lossy(name).into_owned(), error: Some(error) })
     };
     text.split(|byte| *byte == b'\n').zip(1..).filter_map(wrong).collect()
+}
+
+/// How a line begins.
+fn beginning(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
 }
 
 /// The name and the value of a line `Name = value`; `None` for all others.
@@ -164,6 +182,11 @@ mod tests {
         let found = unread(b"# a = (\nA = 1 +\n\nB = A + 1\nC = (\r\nD = 1 // (\n");
         let found: Vec<(usize, &str)> = found.iter().map(|one| (one.line, one.name.as_str())).collect();
         assert_eq!(found, [(2, "A"), (5, "C")]);
+        // A line that is no attribute; a banner of condor_history and a blank line end an ad, and blanks are none.
+        let found = unread(b"A = 1\n Foo bar baz\r\nB=2\n*** Offset of an ad\n\t\n# no\n");
+        let found: Vec<(usize, &str, bool)> =
+            found.iter().map(|one| (one.line, one.name.as_str(), one.error.is_none())).collect();
+        assert_eq!(found, [(2, "Foo bar baz", true)]);
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub fn unread(text: &[u8]) -> Vec<Unread> {
         }
         let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
         if let Err(error) = parse_expr(&marked, &options) {
-            found.push(Unread { line, name: String::from_utf8_lossy(&name).into_owned(), error });
+            found.push(Unread { line, name: String::from_utf8_lossy(&name).into_owned(), error: Some(error) });
         }
     });
     found

@@ -8,13 +8,13 @@ pub mod config;
 
 use crate::error::SyntaxError;
 
-/// A value that should be an expression and is none: it stays as it is.
+/// A value that should be an expression and is none, or a line that should be an attribute: it stays as it is.
 #[derive(Debug)]
 pub struct Unread {
     /// The line on which it begins, from 1.
     pub line: usize,
-    /// The knob, or the attribute.
+    /// The knob, or the attribute; of a line that is no attribute its text.
     pub name: String,
-    /// What is wrong with it.
-    pub error: SyntaxError,
+    /// What is wrong with its value; `None` for a line of an ad without `=`.
+    pub error: Option<SyntaxError>,
 }
