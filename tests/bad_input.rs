@@ -320,7 +320,7 @@ fn what_slurms_files_do_not_know_is_told_once_for_each_kind() {
     let files = [("jobs.ads", &*jobs.concat()), ("slots.ads", SLOT), ("sacctmgr.dump", DUMP), ("slurm.conf", conf)];
     let (_folder, path) = folder(&files);
     let told = [
-        "slurm.conf:1:1: `foo` in `PriorityWeightTRES` is no resource of Slurm",
+        "slurm.conf:1:1: `Foo` in `PriorityWeightTRES` is no resource of Slurm",
         "jobs that belong to no association of the dump have the fair-share factor 0: 2, the first is 3.0 of `w`",
         "jobs that name a partition which `slurm.conf` does not have: 1, the first is 2.0 in `z`",
         "jobs that name a QOS which is not listed have no priority of it, and their usage counts once: 1, the first is 4.0 with `high`",

@@ -14,8 +14,8 @@ const STYLE: &str = "\
 body { margin: 0; padding: 1rem; background: var(--paper); color: var(--ink);
   font: 16px/1.45 system-ui, sans-serif; overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; line-height: 1.2; } h2 { font-size: 1.15rem; margin-top: 2rem; margin-bottom: .5rem; }
-main > * { max-width: 66rem; margin-left: auto; margin-right: auto; }
-main > .wide { width: fit-content; min-width: min(100%, 66rem); max-width: 100%; overflow-x: auto; }
+h1, h2, p, .plots, .wide { max-width: 66rem; margin-left: auto; margin-right: auto; }
+.wide { width: fit-content; min-width: min(100%, 66rem); max-width: 100%; overflow-x: auto; }
 table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--faint); padding: 0 0 .3rem; }
 th, td { padding: .2rem .7rem .2rem 0; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
