@@ -453,8 +453,8 @@ mod tests {
         assert_eq!(one.warnings.len(), 1, "{:?}", one.warnings);
         assert!(
             one.warnings[0].starts_with(
-                "`RequestDisk` has 450 values among 1000 idle jobs: without it there is 1 instead of 450 autoclusters, of \
-                 which 1 differs in what it matches;"
+                "`RequestDisk` has 450 values among 1000 idle jobs: without it there is 1 instead of 450 autoclusters; 1 \
+                 of all 450 differs in what it matches;"
             ),
             "{:?}",
             one.warnings
@@ -470,8 +470,8 @@ mod tests {
                 "`RequestDisk` has 30 values among 1000 idle jobs: without it there are 34 instead of 1000 autoclusters",
             ]
         );
-        assert!(two.warnings[0].contains("without it and `RequestDisk` there is 1,"), "{:?}", two.warnings);
-        assert!(two.warnings[1].contains("without it and `RequestMemory` there is 1,"), "{:?}", two.warnings);
+        assert!(two.warnings[0].contains("without it and `RequestDisk` there is 1;"), "{:?}", two.warnings);
+        assert!(two.warnings[1].contains("without it and `RequestMemory` there is 1;"), "{:?}", two.warnings);
     }
 
     #[test]

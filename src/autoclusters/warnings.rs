@@ -154,9 +154,10 @@ fn message(
             } else {
                 "let fewer expressions refer to it, or give jobs fewer values"
             };
+            let all = audit.autoclusters;
             let truly = match audit.outcomes.filter(|_| excess.is_some()) {
-                Some(1) => ", of which 1 differs in what it matches".to_owned(),
-                Some(outcomes) => format!(", of which {outcomes} differ in what they match"),
+                Some(1) => format!("; 1 of all {all} differs in what it matches"),
+                Some(outcomes) => format!("; {outcomes} of all {all} differ in what they match"),
                 None => String::new(),
             };
             format!("`{name}` has {values} values among {jobs} idle jobs: {}{truly}; {why}; {advice}", removed())

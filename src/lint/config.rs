@@ -660,7 +660,7 @@ mod tests {
         for (text, place) in [
             ("START = Owner == alice", "1:18"),
             ("START = Owner == lastmatchname", "1:18"),
-            ("START = TARGET.Owner =!= undefined && TARGET.Owner == alice", "1:56"),
+            ("START = TARGET.Owner =!= undefined && TARGET.Owner == alice", "1:55"),
             ("START = TARGET.Owner =!= alice", "1:26"),
             ("START = TARGET.Machine == node01", "1:27"),
             ("START = node01.example.org == TARGET.Machine", "1:9"),

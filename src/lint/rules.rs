@@ -75,7 +75,7 @@ fn unquoted_word(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Fou
 }
 
 /// Parts of an expression that are looked at for a test of a word.
-const LOOKED_AT: usize = 4096;
+const LOOKED_AT: usize = 1024;
 
 /// Whether an expression asks whether a word is there, `word =!= undefined`, `isUndefined(word)`, `word ?: 5`: it takes it
 /// for an attribute.

@@ -103,8 +103,9 @@ impl Own {
             // Names without a sign of their own: `queue name from …`, `if defined name`, `$CHOICE(Process, names)`.
             let first = line.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
             let tests = [b"if".as_slice(), b"elif"].iter().any(|word| line[..first].eq_ignore_ascii_case(word));
-            if queue_arguments(line).is_some() || tests || calls_function(line) {
-                own.macros.extend(line.split(|byte| !is_word(byte)).map(<[u8]>::to_ascii_uppercase));
+            let names = if queue_arguments(line).is_some() || tests { Some(line) } else { called(line) };
+            if let Some(names) = names {
+                own.macros.extend(names.split(|byte| !is_word(byte)).map(<[u8]>::to_ascii_uppercase));
             }
         }
         own
@@ -117,12 +118,14 @@ impl Own {
     }
 }
 
-/// Whether a line calls a function, `$NAME(arguments)`: a part of these may be the name of a macro.
-fn calls_function(line: &[u8]) -> bool {
-    memchr::memchr_iter(b'$', line).any(|dollar| {
-        let name = line[dollar + 1..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-        name > 0 && line.get(dollar + 1 + name) == Some(&b'(')
-    })
+/// A line from the first function on that it calls, `$NAME(arguments)`: a part of these may be the name of a macro.
+fn called(line: &[u8]) -> Option<&[u8]> {
+    let rests = memchr::memchr_iter(b'$', line).map(|dollar| &line[dollar + 1..]);
+    let mut calls = rests.filter(|rest| {
+        let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        name > 0 && rest.get(name) == Some(&b'(')
+    });
+    calls.next()
 }
 
 /// An alarm about a name that is no command but for a slip.
@@ -356,7 +359,7 @@ mod tests {
         let text = "queue a from (\r\n  outputs = 3\r\n)\r\nrequirments = x\r\n";
         assert_eq!(found(text), ["unknown-command 4:1"]);
         assert_eq!(found("queue a in (1 2)\nrequirments = x"), ["unknown-command 2:1"]);
-        // What a function is called on stands on the line that calls it.
+        // The name that a line sets is no argument of the function that the line calls.
         assert_eq!(found("outputs = $INT(x)\nrequirments = x"), ["unknown-command 1:1", "unknown-command 2:1"]);
         assert_eq!(found("+AccountingGroup = physics"), ["unquoted-word 1:20"]);
         assert_eq!(found("MY.AcctGroupUser = alice"), ["unquoted-word 1:20"]);
