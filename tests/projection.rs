@@ -169,3 +169,18 @@ fn explanations_are_those_of_whole_slots() {
     }
     assert!(count(&told, "\"similar\": \"TotalSlotDisk\"") >= 1, "what was meant is not told");
 }
+
+/// What comes through a pipe is read once, whatever it is called.
+#[cfg(unix)]
+#[test]
+fn a_pipe_with_a_name_is_read_once() {
+    let pool = made("needed-pipe", &["--slots", "1500", "--jobs", "20"]);
+    let explain = |slots: &str, before: &str| {
+        let line = format!("{before}\"$0\" explain \"$1\" {slots} --job 'ClusterId >= 0' --format json");
+        let arguments = ["-c", &line, env!("CARGO_BIN_EXE_classmate"), pool.to_str().unwrap()];
+        let output = Command::new("sh").args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    assert!(explain("", "") == explain("--slots /dev/stdin", "cat \"$1/slots.ads\" | "));
+}

@@ -304,8 +304,9 @@ pub(super) fn snapshot(
 /// The pool to explain one cycle of HTCondor's.
 pub(super) fn snapshot_to_explain(arguments: &PoolFiles, notes: &mut Notes, color: Color) -> Result<Snapshot, Failure> {
     // What comes through a pipe can be read once only.
-    let piped = arguments.slots.as_deref().is_some_and(|path| path.as_os_str() == "-");
-    let kept = if piped { Kept::Whole } else { Kept::ToExplain };
+    let slots = file(arguments, arguments.slots.as_ref(), "slots.ads");
+    let twice = slots.is_some_and(|path| std::fs::metadata(path).is_ok_and(|facts| facts.is_file()));
+    let kept = if twice { Kept::ToExplain } else { Kept::Whole };
     read(arguments, &How { config: arguments.config.as_deref(), commit: false, kept }, notes, color)
 }
 

@@ -28,7 +28,7 @@ use crate::negotiate::engine::class::{Class, Tallied};
 use crate::negotiate::engine::evaluate::{Evaluator, Kept, Wanted};
 use crate::negotiate::engine::parts::Parts;
 use crate::negotiate::engine::rows::Rows;
-use crate::negotiate::engine::verdict::{Known, Signature};
+use crate::negotiate::engine::verdict::{Known, Signature, all};
 use crate::negotiate::market::Market;
 use crate::negotiate::offer::{Asking, Limited, Offer, Offers, Refusal, rejection};
 use crate::negotiate::outcome::{MOST_TIED, Tally};
@@ -259,8 +259,7 @@ impl<'c> Engine<'c> {
                 new.push(signature);
             }
         }
-        let verdicts =
-            self.with(|evaluator| new.par_iter().map(|new| known.verdict(evaluator, new)).collect::<Vec<_>>());
+        let verdicts = self.with(|evaluator| all(&new, wanted.len() == 1, |new| known.verdict(evaluator, new)));
         for (signature, verdict) in new.into_iter().zip(verdicts) {
             let (rows, taken) = (&mut self.rows, &mut self.taken);
             *taken += 2 * (verdict.job.len() / 8);

@@ -123,7 +123,7 @@ impl OfBlock {
                 Some([sets, both].map(|sets| self.meet(sets, &mut new)))
             });
         }
-        self.find_meetings(&new);
+        self.find_meetings(&new, wanted.len() == 1);
         let number = |meeting: Meeting| match meeting {
             Meeting::Set(set) => set,
             Meeting::Met(met) => self.of_met[met as usize],
@@ -147,27 +147,27 @@ impl OfBlock {
             }
         }
         let hasher = &self.hasher;
-        let made = new.par_iter().map(|(part, wanted)| {
+        let made = all(&new, wanted.len() == 1, |(part, wanted)| {
             let made = evaluator.part(part, kind, wanted)?;
             Some((hasher.hash_one(&made), made))
         });
-        for made in made.collect::<Vec<_>>() {
+        for made in made {
             self.of_part.push(made.map_or(ODD, |(hash, set)| self.sets.number(hash, set, PartialEq::eq)));
         }
         asked
     }
 
     /// Finds where sets meet, which was noted.
-    fn find_meetings(&mut self, new: &[Ids]) {
+    fn find_meetings(&mut self, new: &[Ids], alone: bool) {
         let (masks, hasher) = (&self.sets.things, &self.hasher);
-        let made = new.par_iter().map(|sets: &Ids| {
+        let made = all(new, alone, |sets: &Ids| {
             let mut met = Mask::clone(&masks[sets[0] as usize]);
             for set in &sets[1..] {
                 met.keep(&masks[*set as usize]);
             }
             (hasher.hash_one(&met), met)
         });
-        for (hash, set) in made.collect::<Vec<_>>() {
+        for (hash, set) in made {
             let number = self.sets.number(hash, set, PartialEq::eq);
             self.of_met.push(number);
         }
@@ -192,6 +192,12 @@ impl OfBlock {
             }
         }
     }
+}
+
+/// What is made of all things, by all threads; by one for a request that comes alone, during the deal: to wake others takes
+/// longer than what is to be done.
+pub(super) fn all<T: Sync, R: Send>(things: &[T], alone: bool, make: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    if alone { things.iter().map(make).collect() } else { things.par_iter().map(make).collect() }
 }
 
 fn picked(places: &[usize], ids: &[u32]) -> Ids {
@@ -295,13 +301,21 @@ impl Known {
 
     /// The memory of all sets, bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.blocks.iter().flat_map(|block| &block.sets.things).map(|set| set.len() / 8).sum()
+        // All sets of a block are of its length.
+        let of_block =
+            |block: &OfBlock| block.sets.things.len() * block.sets.things.first().map_or(0, |set| set.len() / 8);
+        self.blocks.iter().map(of_block).sum()
     }
 
     /// The signature of each request; none if it has to be asked slot by slot.
     pub(super) fn sign(&mut self, evaluator: &Evaluator<'_, '_>, wanted: &[&Wanted<'_>]) -> Vec<Option<Signature>> {
-        let blocks = self.blocks.par_iter_mut().enumerate();
-        let sets: Vec<_> = blocks.map(|(kind, of_block)| of_block.signed(evaluator, kind, wanted)).collect();
+        let signed = |(kind, of_block): (usize, &mut OfBlock)| of_block.signed(evaluator, kind, wanted);
+        let alone = wanted.len() == 1;
+        let sets: Vec<_> = if alone {
+            self.blocks.iter_mut().enumerate().map(signed).collect()
+        } else {
+            self.blocks.par_iter_mut().enumerate().map(signed).collect()
+        };
         let orders = self.orders(evaluator, wanted);
         let grounds = self.grounds(evaluator, wanted);
         let sign = |at: usize| {
@@ -320,13 +334,12 @@ impl Known {
         );
         let new = unknown(&self.orders, wanted, key);
         let new_firsts = unknown(&self.firsts, &new, first);
-        let made = new_firsts
-            .par_iter()
-            .map(|wanted| (first(wanted), Arc::new(evaluator.first(wanted, kind(wanted).by_slot))));
-        let firsts: Vec<_> = made.collect();
+        let alone = wanted.len() == 1;
+        let firsts =
+            all(&new_firsts, alone, |wanted| (first(wanted), Arc::new(evaluator.first(wanted, kind(wanted).by_slot))));
         self.firsts.extend(firsts);
         let (kinds, known) = (&self.kinds, &self.firsts);
-        let made = new.par_iter().map(|wanted| {
+        let orders = all(&new, alone, |wanted| {
             let kind = &kinds[wanted.kind];
             let order = evaluator.sorted(&known[&kind.first.key(wanted)], wanted, kind.by_slot);
             let hash = self.hasher.hash_one((&order.entries, &order.ranks));
@@ -334,7 +347,6 @@ impl Known {
             let number = lock(&self.different_orders).number(hash, order, Order::same_as);
             (kind.ranks.key(wanted), number)
         });
-        let orders: Vec<_> = made.collect();
         self.orders.extend(orders);
         wanted.iter().map(|wanted| self.orders[&self.kinds[wanted.kind].ranks.key(wanted)]).collect()
     }
@@ -347,12 +359,11 @@ impl Known {
         let kinds = &self.kinds;
         let key = |wanted: &Wanted<'_>| kinds[wanted.kind].preemption.key(wanted);
         let new = unknown(&self.grounds, wanted, key);
-        let made = new.par_iter().map(|wanted| {
+        let made = all(&new, wanted.len() == 1, |wanted| {
             let grounds = evaluator.grounds(wanted);
             let hash = self.hasher.hash_one(&grounds);
             (key(wanted), lock(&self.different_grounds).number(hash, grounds, PartialEq::eq))
         });
-        let made: Vec<_> = made.collect();
         self.grounds.extend(made);
         wanted.iter().map(|wanted| self.grounds[&key(wanted)]).collect()
     }
