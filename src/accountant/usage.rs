@@ -37,7 +37,7 @@ pub struct SlotInUse<'a> {
 
 /// Where the records of submitters are, for [`Accountant::recount_known`].
 #[derive(Debug, Clone, Default)]
-pub struct Known(HashMap<Box<[u8]>, Places>);
+pub struct Known(HashMap<Vec<u8>, Places>);
 
 /// Where the records are that a match is charged to.
 #[derive(Debug, Clone)]
@@ -147,12 +147,7 @@ impl Accountant {
         discount_suspended: bool,
         groups: &dyn GroupOf,
     ) {
-        self.customers.iter_mut().for_each(Customer::reset_use);
-        for slot in slots {
-            if !(slot.suspended && discount_suspended) {
-                self.add_match(slot.submitter, slot.weight, now, groups);
-            }
-        }
+        self.recount_known(slots, now, discount_suspended, groups, &mut Known::default());
     }
 
     /// The same for one who recounts often: `known` holds where the records of submitters are, and stays true as long as
@@ -168,20 +163,21 @@ impl Accountant {
         self.customers.iter_mut().for_each(Customer::reset_use);
         let late = now.saturating_sub(self.last_update);
         for slot in slots {
-            if slot.suspended && discount_suspended {
-                continue;
+            if !(slot.suspended && discount_suspended) {
+                let places = known.0.entry_ref(slot.submitter);
+                let places = places.or_insert_with(|| self.places(slot.submitter, groups));
+                self.charge(places, slot.weight, late);
             }
-            let Some(places) = known.0.get(slot.submitter) else {
-                self.add_match(slot.submitter, slot.weight, now, groups);
-                known.0.insert(slot.submitter.into(), self.places(slot.submitter, groups));
-                continue;
-            };
-            for &at in &places.own {
-                self.customers[at].add(slot.weight, late);
-            }
-            for &at in &places.groups {
-                self.customers[at].add_hierarchical(slot.weight);
-            }
+        }
+    }
+
+    /// Charges a match to the records at these places.
+    fn charge(&mut self, places: &Places, weight: f64, late: i64) {
+        for &at in &places.own {
+            self.customers[at].add(weight, late);
+        }
+        for &at in &places.groups {
+            self.customers[at].add_hierarchical(weight);
         }
     }
 
@@ -194,16 +190,8 @@ impl Accountant {
 
     /// Charges a match of a slot of this weight to a submitter, its group, and the groups above.
     pub fn add_match(&mut self, submitter: &[u8], weight: f64, now: i64, groups: &dyn GroupOf) {
-        let late = now.saturating_sub(self.last_update);
-        let group = groups.group_of(submitter);
-        for name in [submitter, group] {
-            let at = self.entry(name);
-            self.customers[at].add(weight, late);
-        }
-        for end in prefixes(group) {
-            let at = self.entry(&group[..end]);
-            self.customers[at].add_hierarchical(weight);
-        }
+        let places = self.places(submitter, groups);
+        self.charge(&places, weight, now.saturating_sub(self.last_update));
     }
 
     /// Ends the use of a slot that was matched at `start`, and charges it up to `now`.

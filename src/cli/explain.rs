@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let mut notes = Notes::default();
     // Other policies ask more of slots than the negotiator does; of a slot that is asked about all is told.
     let mut snapshot = if arguments.policy.is_condor() && arguments.about.slot.is_none() {
-        snapshot_to_explain(&arguments.files, &mut notes, streams.err)?
+        snapshot_to_explain(&arguments.files, arguments.about.job.is_some(), &mut notes, streams.err)?
     } else {
         snapshot(&arguments.files, false, &mut notes, streams.err)?
     };

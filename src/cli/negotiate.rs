@@ -301,12 +301,21 @@ pub(super) fn snapshot(
     read(arguments, &How { config: arguments.config.as_deref(), commit, kept: Kept::Whole }, notes, color)
 }
 
-/// The pool to explain one cycle of HTCondor's.
-pub(super) fn snapshot_to_explain(arguments: &PoolFiles, notes: &mut Notes, color: Color) -> Result<Snapshot, Failure> {
+/// The pool to explain one cycle of HTCondor's, and a job of it.
+pub(super) fn snapshot_to_explain(
+    arguments: &PoolFiles,
+    job: bool,
+    notes: &mut Notes,
+    color: Color,
+) -> Result<Snapshot, Failure> {
     // What comes through a pipe can be read once only.
     let slots = file(arguments, arguments.slots.as_ref(), "slots.ads");
     let twice = slots.is_some_and(|path| std::fs::metadata(path).is_ok_and(|facts| facts.is_file()));
-    let kept = if twice { Kept::ToExplain } else { Kept::Whole };
+    let kept = match (job, twice) {
+        (false, _) => Kept::ForCycle,
+        (true, true) => Kept::ToExplain,
+        (true, false) => Kept::Whole,
+    };
     read(arguments, &How { config: arguments.config.as_deref(), commit: false, kept }, notes, color)
 }
 

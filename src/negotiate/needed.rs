@@ -42,6 +42,11 @@ const GRAIN: usize = 4096;
 /// # Ok::<(), classmate::error::SyntaxError>(())
 /// ```
 pub fn selection(config: &Config, jobs: &[ClassAd]) -> Option<Selection> {
+    of_cycle(config, jobs).map(|(selection, ..)| selection)
+}
+
+/// The selection, the settings, and what there is in the jobs.
+fn of_cycle<'a>(config: &Config, jobs: &'a [ClassAd]) -> Option<(Selection, Rules, Found<'a>)> {
     let rules = Rules::read(config, &Settings::default()).ok()?;
     if rules.knobs.matching.cross_slot_prios {
         // Attributes of other slots of the machine, named by number.
@@ -49,10 +54,11 @@ pub fn selection(config: &Config, jobs: &[ClassAd]) -> Option<Selection> {
     }
     let mut selection = asked();
     selection.add(rules.match_exprs.iter().map(|(name, _)| *name));
-    let Found { expressions, names } = found(jobs);
-    selection.defined_elsewhere(names);
-    let foreseen = rules.expressions().all(|expr| selection.add_named_in(expr.tree()));
-    (foreseen && expressions.values().all(|tree| selection.add_named_in(tree))).then_some(selection)
+    let of_jobs = found(jobs);
+    selection.defined_elsewhere(of_jobs.names.iter().copied());
+    let foreseen = rules.expressions().all(|expr| selection.add_named_in(expr.tree()))
+        && of_jobs.expressions.values().all(|tree| selection.add_named_in(tree));
+    foreseen.then_some((selection, rules, of_jobs))
 }
 
 /// As [`selection`], to explain what a cycle does: with attributes that may be meant by names that the first slots of the
@@ -69,9 +75,8 @@ pub fn selection(config: &Config, jobs: &[ClassAd]) -> Option<Selection> {
 /// # Ok::<(), classmate::error::SyntaxError>(())
 /// ```
 pub fn selection_to_explain(config: &Config, jobs: &[ClassAd], first: &[ClassAd]) -> Option<Selection> {
-    let mut selection = selection(config, jobs)?;
-    let rules = Rules::read(config, &Settings::default()).ok()?;
-    let (of_jobs, of_slots) = (found(jobs), found(first));
+    let (mut selection, rules, of_jobs) = of_cycle(config, jobs)?;
+    let of_slots = found(first);
     let trees = of_jobs.expressions.values().chain(of_slots.expressions.values()).map(|tree| &***tree);
     let mentioned: HashSet<Name> =
         trees.chain(rules.expressions().map(|expr| &**expr.tree())).flat_map(|tree| Mentions::of(tree).names).collect();

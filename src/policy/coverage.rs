@@ -40,6 +40,45 @@ const MOST: usize = 10_000;
 /// Parts of one expression that are counted.
 const PARTS: usize = 1000;
 
+/// What a part of an expression is made of.
+enum Made {
+    /// These, all of which are clauses again; of a constant none.
+    Of(Vec<Spot>),
+    /// A condition and its branches.
+    Choosing([Spot; 3]),
+    /// What an attribute leads to.
+    Named(Spot),
+    /// Nothing: it is a clause.
+    Clause,
+}
+
+impl Made {
+    fn of(walk: &mut Walk<'_>, spot: &Spot) -> Self {
+        match *spot.node() {
+            Node::Literal(_) => Self::Of(Vec::new()),
+            Node::Paren(inner) => Self::Of(vec![spot.part(inner)]),
+            Node::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
+                Self::Of(vec![spot.part(right), spot.part(left)])
+            }
+            Node::Conditional { condition, yes, no } => Self::Choosing([condition, yes, no].map(|id| spot.part(id))),
+            Node::Call(call) => {
+                let site = spot.tree.calls[call as usize];
+                match spot.tree.run(site.arguments) {
+                    &[condition, yes, no] if site.name.folded() == b"ifthenelse" => {
+                        Self::Choosing([condition, yes, no].map(|id| spot.part(id)))
+                    }
+                    _ => Self::Clause,
+                }
+            }
+            Node::Attr(_) | Node::Select(_) => match walk.target(spot) {
+                Ok(Some((Target::Expr(target), _))) => Self::Named(target),
+                _ => Self::Clause,
+            },
+            _ => Self::Clause,
+        }
+    }
+}
+
 impl Coverage {
     /// Counts the clauses of one side's Requirements; returns those that `&&` joins.
     pub fn look(&mut self, whose: &str, scope: Scope<'_>) -> Vec<Clause> {
@@ -63,29 +102,11 @@ impl Coverage {
         let mut waiting = vec![walk.start(expr)];
         for _ in 0..PARTS {
             let Some(spot) = waiting.pop() else { break };
-            match *spot.node() {
-                Node::Literal(_) => {}
-                Node::Paren(inner) => waiting.push(spot.part(inner)),
-                Node::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
-                    waiting.extend([spot.part(right), spot.part(left)]);
-                }
-                Node::Conditional { condition, yes, no } => {
-                    waiting.extend([no, yes, condition].map(|id| spot.part(id)));
-                }
-                Node::Call(call) => {
-                    let site = spot.tree.calls[call as usize];
-                    match spot.tree.run(site.arguments) {
-                        &[condition, yes, no] if site.name.folded() == b"ifthenelse" => {
-                            waiting.extend([no, yes, condition].map(|id| spot.part(id)));
-                        }
-                        _ => self.enter(place, &spot),
-                    }
-                }
-                Node::Attr(_) | Node::Select(_) => match walk.target(&spot) {
-                    Ok(Some((Target::Expr(target), _))) => waiting.push(target),
-                    _ => self.enter(place, &spot),
-                },
-                _ => self.enter(place, &spot),
+            match Made::of(&mut walk, &spot) {
+                Made::Of(parts) => waiting.extend(parts),
+                Made::Choosing([condition, yes, no]) => waiting.extend([no, yes, condition]),
+                Made::Named(target) => waiting.push(target),
+                Made::Clause => self.enter(place, &spot),
             }
         }
     }
@@ -118,32 +139,14 @@ impl Coverage {
         let mut waiting = vec![walk.start(expr)];
         for _ in 0..PARTS {
             let Some(spot) = waiting.pop() else { break };
-            match *spot.node() {
-                Node::Literal(_) => {}
-                Node::Paren(inner) => waiting.push(spot.part(inner)),
-                Node::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
-                    waiting.extend([spot.part(right), spot.part(left)]);
+            match Made::of(&mut walk, &spot) {
+                Made::Of(parts) => waiting.extend(parts),
+                Made::Choosing(parts) => Self::conditional(&mut walk, parts, &mut waiting),
+                Made::Named(target) => {
+                    self.leave(place, &spot);
+                    waiting.push(target);
                 }
-                Node::Conditional { condition, yes, no } => {
-                    Self::conditional(&mut walk, [condition, yes, no].map(|id| spot.part(id)), &mut waiting);
-                }
-                Node::Call(call) => {
-                    let site = spot.tree.calls[call as usize];
-                    match spot.tree.run(site.arguments) {
-                        &[condition, yes, no] if site.name.folded() == b"ifthenelse" => {
-                            Self::conditional(&mut walk, [condition, yes, no].map(|id| spot.part(id)), &mut waiting);
-                        }
-                        _ => self.leaf(place, &mut walk, &spot),
-                    }
-                }
-                Node::Attr(_) | Node::Select(_) => match walk.target(&spot) {
-                    Ok(Some((Target::Expr(target), _))) => {
-                        self.leave(place, &spot);
-                        waiting.push(target);
-                    }
-                    _ => self.leaf(place, &mut walk, &spot),
-                },
-                _ => self.leaf(place, &mut walk, &spot),
+                Made::Clause => self.leaf(place, &mut walk, &spot),
             }
         }
     }

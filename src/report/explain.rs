@@ -156,12 +156,8 @@ fn near(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
                 near.example,
                 counted(count as u64, "condition")
             )?;
-            for text in &near.by_job {
-                writeln!(out, "  the job asks    {}", prose(text))?;
-            }
-            for text in &near.by_slot {
-                writeln!(out, "  the slots ask   {}", prose(text))?;
-            }
+            asked(out, "the job asks  ", &near.by_job)?;
+            asked(out, "the slots ask ", &near.by_slot)?;
         }
     }
     if !found.suggestions.is_empty() {
@@ -221,6 +217,11 @@ pub fn write_slot(out: &mut impl Write, found: &SlotExplanation, color: Color) -
     near_jobs(out, found)
 }
 
+/// The conditions of one side that stand in the way.
+fn asked(out: &mut impl Write, who: &str, conditions: &[String]) -> io::Result<()> {
+    conditions.iter().try_for_each(|text| writeln!(out, "  {who}  {}", prose(text)))
+}
+
 /// The jobs nearest to a slot, and what would make one match.
 fn near_jobs(out: &mut impl Write, found: &SlotExplanation) -> io::Result<()> {
     if !found.nearest.is_empty() {
@@ -229,12 +230,8 @@ fn near_jobs(out: &mut impl Write, found: &SlotExplanation) -> io::Result<()> {
             let count = near.by_job.len() + near.by_slot.len();
             let (jobs, conditions) = (counted(near.jobs as u64, "job"), counted(count as u64, "condition"));
             writeln!(out, "{jobs}, such as {}, by {conditions}", near.example)?;
-            for text in &near.by_slot {
-                writeln!(out, "  the slot asks   {}", prose(text))?;
-            }
-            for text in &near.by_job {
-                writeln!(out, "  the job asks    {}", prose(text))?;
-            }
+            asked(out, "the slot asks ", &near.by_slot)?;
+            asked(out, "the job asks  ", &near.by_job)?;
         }
     }
     if !found.changes.is_empty() {

@@ -85,7 +85,8 @@ pub(super) struct Combinations {
     by_kind: Vec<HashMap<Vec<usize>, Seen>>,
 }
 
-fn picked(places: &[usize], ids: &[u32]) -> Vec<u32> {
+/// What a request has at some places.
+pub(super) fn picked<T: FromIterator<u32>>(places: &[usize], ids: &[u32]) -> T {
     places.iter().map(|place| ids[*place]).collect()
 }
 
@@ -114,7 +115,7 @@ impl Combinations {
 
     /// Whether slots were separated for a request as this one.
     pub(super) fn know(&self, kind: usize, ids: &[u32]) -> bool {
-        let known = |(places, seen): (&Vec<usize>, &Seen)| seen.contains_key(&picked(places, ids));
+        let known = |(places, seen): (&Vec<usize>, &Seen)| seen.contains_key::<Vec<u32>>(&picked(places, ids));
         self.by_kind.get(kind).is_some_and(|lists| lists.iter().all(known))
     }
 }

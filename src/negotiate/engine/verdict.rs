@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::negotiate::engine::evaluate::{BEFORE, Evaluator, First, Grounds, Order, Wanted};
 use crate::negotiate::engine::plan::Part;
-use crate::negotiate::engine::separation::is_loose;
+use crate::negotiate::engine::separation::{is_loose, picked};
 use crate::negotiate::engine::vocabulary::Vocabulary;
 use crate::program::atom::Atom;
 use crate::program::mask::Mask;
@@ -200,10 +200,6 @@ pub(super) fn all<T: Sync, R: Send>(things: &[T], alone: bool, make: impl Fn(&T)
     if alone { things.iter().map(make).collect() } else { things.par_iter().map(make).collect() }
 }
 
-fn picked(places: &[usize], ids: &[u32]) -> Ids {
-    places.iter().map(|place| ids[*place]).collect()
-}
-
 /// What some atoms look at.
 #[derive(Debug)]
 struct Asks {
@@ -296,7 +292,7 @@ impl Known {
     /// What requests are for slots: those of one structure that are alike in it come to the same.
     pub(super) fn looked_at(&self, wanted: &Wanted<'_>) -> (usize, Vec<u32>) {
         let places = self.kinds.get(wanted.kind).map(|kind| &kind.places);
-        (wanted.kind, places.map_or_else(|| wanted.ids.clone(), |places| picked(places, &wanted.ids).into_vec()))
+        (wanted.kind, places.map_or_else(|| wanted.ids.clone(), |places| picked(places, &wanted.ids)))
     }
 
     /// The memory of all sets, bytes.
@@ -390,7 +386,8 @@ fn unknown<'w, 'a, K: Hash + Eq, V>(
     key: impl Fn(&Wanted<'a>) -> K,
 ) -> Vec<&'w Wanted<'a>> {
     let mut seen = hashbrown::HashSet::new();
-    wanted.iter().copied().filter(|wanted| !known.contains_key(&key(wanted)) && seen.insert(key(wanted))).collect()
+    let mut is_new = |key: K| !known.contains_key(&key) && seen.insert(key);
+    wanted.iter().copied().filter(|wanted| is_new(key(wanted))).collect()
 }
 
 fn lock<T>(numbered: &Mutex<Numbered<T>>) -> std::sync::MutexGuard<'_, Numbered<T>> {
