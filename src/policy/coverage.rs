@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::eval::clause::{Clause, clauses};
 use crate::eval::scope::Scope;
 use crate::eval::walk::{Spot, Target, Walk};
-use crate::syntax::expr::{Expr, Node};
+use crate::syntax::expr::{Expr, Node, NodeId};
 use crate::syntax::operator::BinaryOp;
 
 /// A clause and what became of it.
@@ -45,7 +45,7 @@ enum Made {
     /// These, all of which are clauses again; of a constant none.
     Of(Vec<Spot>),
     /// A condition and its branches.
-    Choosing([Spot; 3]),
+    Choosing(Box<[Spot; 3]>),
     /// What an attribute leads to.
     Named(Spot),
     /// Nothing: it is a clause.
@@ -60,12 +60,12 @@ impl Made {
             Node::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
                 Self::Of(vec![spot.part(right), spot.part(left)])
             }
-            Node::Conditional { condition, yes, no } => Self::Choosing([condition, yes, no].map(|id| spot.part(id))),
+            Node::Conditional { condition, yes, no } => Self::choosing(spot, [condition, yes, no]),
             Node::Call(call) => {
                 let site = spot.tree.calls[call as usize];
                 match spot.tree.run(site.arguments) {
                     &[condition, yes, no] if site.name.folded() == b"ifthenelse" => {
-                        Self::Choosing([condition, yes, no].map(|id| spot.part(id)))
+                        Self::choosing(spot, [condition, yes, no])
                     }
                     _ => Self::Clause,
                 }
@@ -76,6 +76,10 @@ impl Made {
             },
             _ => Self::Clause,
         }
+    }
+
+    fn choosing(spot: &Spot, parts: [NodeId; 3]) -> Self {
+        Self::Choosing(Box::new(parts.map(|id| spot.part(id))))
     }
 }
 
@@ -104,7 +108,7 @@ impl Coverage {
             let Some(spot) = waiting.pop() else { break };
             match Made::of(&mut walk, &spot) {
                 Made::Of(parts) => waiting.extend(parts),
-                Made::Choosing([condition, yes, no]) => waiting.extend([no, yes, condition]),
+                Made::Choosing(parts) => waiting.extend(parts.into_iter().rev()),
                 Made::Named(target) => waiting.push(target),
                 Made::Clause => self.enter(place, &spot),
             }
@@ -141,7 +145,7 @@ impl Coverage {
             let Some(spot) = waiting.pop() else { break };
             match Made::of(&mut walk, &spot) {
                 Made::Of(parts) => waiting.extend(parts),
-                Made::Choosing(parts) => Self::conditional(&mut walk, parts, &mut waiting),
+                Made::Choosing(parts) => Self::conditional(&mut walk, *parts, &mut waiting),
                 Made::Named(target) => {
                     self.leave(place, &spot);
                     waiting.push(target);
