@@ -4,18 +4,19 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
+use crate::builtin::near;
 use crate::cli::Failure;
 use crate::cli::input::Notes;
 use crate::cli::policy::first_given;
 use crate::cli::settings::contents;
 use crate::config::check::Diagnostic;
-use crate::config::dirac::{Lottery, Order, PolicyOptions, Profile, Weighting};
+use crate::config::dirac::{Lottery, Order, PolicyOptions, Profile, Tree, Weighting};
 use crate::config::{ConfigError, Source};
 use crate::priority::dirac::DiracChoice;
 use crate::report::{self, Color};
 
 /// DIRAC's configuration files, and whose part of them counts.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub(super) struct CsFiles {
     /// A configuration file of DIRAC, instead of POOL/dirac.cfg; may be given several times, the last one counts most
     #[arg(long = "cs", value_name = "FILE")]
@@ -26,10 +27,13 @@ pub(super) struct CsFiles {
     /// Which setup of DIRAC's configuration counts; needed when it has several
     #[arg(long, value_name = "NAME")]
     setup: Option<String>,
+    /// Options by their paths, and values, that change what the files say.
+    #[arg(skip)]
+    changes: Vec<(String, String)>,
 }
 
 /// What is computed where DIRAC's documentation and its program differ, and how lots are drawn.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub(super) struct Choices {
     /// How a share is divided among the queues of a user or a sharing group
     #[arg(long, value_enum, value_name = "RULE")]
@@ -86,12 +90,26 @@ impl CsFiles {
         first_given(&[files, ("--vo", self.vo.is_some()), ("--setup", self.setup.is_some())])
     }
 
+    /// The same before settings are replaced: by those of the pool, if it has its own.
+    pub(super) fn before(&self, pool: Option<&Path>) -> Self {
+        let files = if own(pool).is_some() { Vec::new() } else { self.files.clone() };
+        Self { files, ..self.clone() }
+    }
+
+    /// Takes a line that changes an option, `Section/…/Name = value`, if it is one.
+    pub(super) fn change(&mut self, line: &str) -> bool {
+        let Some((path, value)) = line.split_once('=').filter(|(path, _)| path.contains('/')) else { return false };
+        self.changes.push((path.trim().trim_matches('/').to_owned(), value.trim().to_owned()));
+        true
+    }
+
     /// Reads the files, or the one in the pool's directory; without any the defaults of DIRAC hold.
     pub(super) fn read(&self, pool: Option<&Path>, notes: &mut Notes) -> Result<DiracChoice, Failure> {
-        let own = pool.map(|pool| pool.join("dirac.cfg")).filter(|path| path.exists());
-        let paths = if self.files.is_empty() { own.into_iter().collect() } else { self.files.clone() };
+        let paths = if self.files.is_empty() { own(pool).into_iter().collect() } else { self.files.clone() };
         let text = |path: &PathBuf| Ok((path.display().to_string(), contents(path)?));
-        let files = paths.iter().map(text).collect::<Result<Vec<_>, Failure>>()?;
+        let mut files = paths.iter().map(text).collect::<Result<Vec<_>, Failure>>()?;
+        self.tell_of_new(&files, notes);
+        files.extend(self.changes.iter().map(|(path, value)| ("--set".to_owned(), sections(path, value))));
         let choice = DiracChoice::read(files.clone(), self.vo.clone(), self.setup.clone());
         let choice = choice.map_err(|error| refused(error, files))?;
         for warning in &choice.settings().warnings {
@@ -100,6 +118,47 @@ impl CsFiles {
         }
         Ok(choice)
     }
+}
+
+impl CsFiles {
+    /// Tells of sections that no file has, whose names may be slips.
+    fn tell_of_new(&self, files: &[(String, Vec<u8>)], notes: &mut Notes) {
+        let mut tree = Tree::default();
+        // What is wrong with the files is told by who reads them.
+        if self.changes.is_empty() || files.iter().any(|(name, text)| tree.add(name, text).is_err()) {
+            return;
+        }
+        for (path, _) in &self.changes {
+            let (mut section, mut above) = (tree.root(), String::new());
+            let (sections, _) = path.rsplit_once('/').unwrap_or_default();
+            for part in sections.split('/') {
+                if let Some(inside) = section.named(part.as_bytes()) {
+                    section = inside;
+                    above = format!("{above}/{part}");
+                    continue;
+                }
+                let names: Vec<_> =
+                    section.sections().map(|inside| String::from_utf8_lossy(inside.name()).into_owned()).collect();
+                let near = near::closest(part.as_bytes(), names.iter().map(String::as_str));
+                let near = near.map(|near| format!("; did you mean `{near}`")).unwrap_or_default();
+                notes.warn(format!("--set: no file has the section `{above}/{part}`: it is added{near}"));
+                break;
+            }
+        }
+    }
+}
+
+/// A file of the pool's directory.
+fn own(pool: Option<&Path>) -> Option<PathBuf> {
+    pool.map(|pool| pool.join("dirac.cfg")).filter(|path| path.exists())
+}
+
+/// An option in its sections, as a file has it.
+fn sections(path: &str, value: &str) -> Vec<u8> {
+    let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let name = parts.pop().unwrap_or_default();
+    let (open, close) = (parts.iter().map(|part| format!("{part} {{\n")), "}\n".repeat(parts.len()));
+    format!("{}{name} = {value}\n{close}", open.collect::<String>()).into_bytes()
 }
 
 /// An error with the line it is about.

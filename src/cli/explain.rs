@@ -125,7 +125,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             let found = found.ok_or_else(|| match &snapshot.policy {
                 Policy::Slurm(_) => Failure::input(format!("no group is named `{name}`"))
                     .help("accounts of Slurm have shares and no quotas: `classmate sshare` shows those"),
-                _ => nothing("group is named", name, &known),
+                Policy::Dirac(_) => Failure::input(format!("no group is named `{name}`"))
+                    .help("groups of DIRAC have shares and no quotas: `classmate taskqueues` shows those"),
+                Policy::Condor => nothing("group is named", name, &known),
             })?;
             let title = format!("Group {}", found.explained.summary.name);
             if json { object(&mut out, &found) } else { report::write_steps(&mut out, &title, &found.steps) }

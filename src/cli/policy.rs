@@ -40,7 +40,7 @@ pub(super) fn first_given(flags: &[(&'static str, bool)]) -> Option<&'static str
 }
 
 /// The choice of a policy.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub(super) struct PolicyArguments {
     /// Whose rules decide who is served next
     #[arg(long, value_enum, value_name = "POLICY", default_value = "condor")]
@@ -69,17 +69,6 @@ impl PolicyArguments {
         self.policy == PolicyName::Condor
     }
 
-    /// The policy with what it reads. It may tell the slots what its files say of them.
-    pub(super) fn read(
-        &self,
-        pool: Option<&Path>,
-        snapshot: &mut Snapshot,
-        notes: &mut Notes,
-    ) -> Result<Policy, Failure> {
-        self.check(None)?;
-        self.read_as(None, pool, snapshot, notes)
-    }
-
     /// Whether everything that is given is looked at, by the policy or by another one that is compared with it.
     ///
     /// What is given and passed over would be taken for what was computed.
@@ -95,15 +84,44 @@ impl PolicyArguments {
         Ok(())
     }
 
-    /// As [`PolicyArguments::read`], with the policy of that name, if one is given.
-    pub(super) fn read_as(
+    /// The choice before a change: by the rules of `name`, and where these are the same with the settings of the pool, if it
+    /// has its own.
+    pub(super) fn before(&self, name: Option<PolicyName>, pool: Option<&Path>) -> Self {
+        let policy = name.unwrap_or(self.policy);
+        if policy != self.policy {
+            return Self { policy, ..self.clone() };
+        }
+        Self { slurm: self.slurm.before(pool), cs: self.cs.before(pool), ..self.clone() }
+    }
+
+    /// Takes a line that changes the policy's own settings, if it is one.
+    pub(super) fn change(&mut self, line: &str) -> bool {
+        match self.policy {
+            PolicyName::Condor => false,
+            PolicyName::Dirac => self.cs.change(line),
+            PolicyName::Slurm => self.slurm.change(line),
+        }
+    }
+
+    /// The policy with what it reads. It may tell the slots what its files say of them.
+    pub(super) fn read(
         &self,
-        name: Option<PolicyName>,
         pool: Option<&Path>,
         snapshot: &mut Snapshot,
         notes: &mut Notes,
     ) -> Result<Policy, Failure> {
-        match name.unwrap_or(self.policy) {
+        self.check(None)?;
+        self.read_checked(pool, snapshot, notes)
+    }
+
+    /// As [`PolicyArguments::read`], where another policy may look at what is given.
+    pub(super) fn read_checked(
+        &self,
+        pool: Option<&Path>,
+        snapshot: &mut Snapshot,
+        notes: &mut Notes,
+    ) -> Result<Policy, Failure> {
+        match self.policy {
             PolicyName::Condor => Ok(Policy::Condor),
             PolicyName::Dirac => {
                 warn_of_dynamic_quotas(&snapshot.config, notes);

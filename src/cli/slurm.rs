@@ -20,7 +20,7 @@ use crate::priority::slurm::{Options, SlurmFiles, SlurmSettings, Ties, derive, t
 use crate::queue::job::JobId;
 
 /// Files of Slurm, in a directory or each by its own flag.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Slurm")]
 pub(super) struct SlurmArguments {
     /// Weights, flags and partitions, instead of POOL/slurm.conf; without one the defaults of Slurm hold
@@ -44,6 +44,20 @@ pub(super) struct SlurmArguments {
     /// How usage decays [default: linearized]
     #[arg(long, value_enum, value_name = "HOW")]
     decay: Option<DecayName>,
+    /// Lines that change the settings.
+    #[arg(skip)]
+    changes: Vec<String>,
+}
+
+/// The names of the files in a pool.
+const CONF: &str = "slurm.conf";
+const ASSOCIATIONS: &str = "sacctmgr.dump";
+const USAGE: &str = "sshare.usage";
+const QOS: &str = "sacctmgr.qos";
+
+/// A file of a pool, if it has it.
+fn own(pool: Option<&Path>, name: &str) -> Option<PathBuf> {
+    pool.map(|pool| pool.join(name)).filter(|path| path.exists())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -84,6 +98,26 @@ impl SlurmArguments {
         ])
     }
 
+    /// The same before settings are replaced: by those of the pool, where it has its own.
+    pub(super) fn before(&self, pool: Option<&Path>) -> Self {
+        let before = |given: &Option<PathBuf>, name: &str| given.clone().filter(|_| own(pool, name).is_none());
+        Self {
+            slurm_conf: before(&self.slurm_conf, CONF),
+            associations: before(&self.associations, ASSOCIATIONS),
+            qos: before(&self.qos, QOS),
+            ..self.clone()
+        }
+    }
+
+    /// Takes a line that changes the settings, if it is one.
+    pub(super) fn change(&mut self, line: &str) -> bool {
+        let is_mine = SlurmConf::is_line(line);
+        if is_mine {
+            self.changes.push(line.to_owned());
+        }
+        is_mine
+    }
+
     /// Reads the files of a pool.
     pub(super) fn read(
         &self,
@@ -92,23 +126,19 @@ impl SlurmArguments {
         notes: &mut Notes,
     ) -> Result<SlurmSettings, Failure> {
         // What was asked for must be there; what is only looked for may be missing.
-        let found = |given: &Option<PathBuf>, name: &str| {
-            given.clone().or_else(|| pool.map(|pool| pool.join(name)).filter(|path| path.exists()))
-        };
+        let found = |given: &Option<PathBuf>, name: &str| given.clone().or_else(|| own(pool, name));
         let text = |path: &Path| Ok::<_, Failure>((path.display().to_string(), contents(path)?));
         let mut warnings = Vec::new();
-        let conf = match found(&self.slurm_conf, "slurm.conf") {
-            Some(path) => {
-                let (name, text) = text(&path)?;
-                let (conf, defects) = SlurmConf::read(&name, &text, &Disk);
-                all_refused(&defects.errors)?;
-                warnings.extend(defects.warnings);
-                conf
-            }
-            None => SlurmConf::default(),
+        let (name, file) = match found(&self.slurm_conf, CONF) {
+            Some(path) => text(&path)?,
+            None => (String::new(), Vec::new()),
         };
-        let dump = found(&self.associations, "sacctmgr.dump").is_some();
-        let associations = match (found(&self.associations, "sacctmgr.dump"), stand) {
+        let (conf, defects) = SlurmConf::read_changed(&name, &file, &Disk, ("--set", &self.changes));
+        all_refused(&defects.errors)?;
+        warnings.extend(defects.warnings);
+        let associations = found(&self.associations, ASSOCIATIONS);
+        let dump = associations.is_some();
+        let associations = match (associations, stand) {
             (Some(path), _) => {
                 let (name, text) = text(&path)?;
                 let (associations, _, odd) = tree::read(&name, &text).map_err(|errors| {
@@ -124,7 +154,7 @@ impl SlurmArguments {
             (None, None) => Associations::default(),
         };
         let mut listing = String::new();
-        let usage = match found(&self.usage, "sshare.usage") {
+        let usage = match found(&self.usage, USAGE) {
             Some(path) => {
                 let (name, text) = text(&path)?;
                 listing.clone_from(&name);
@@ -132,7 +162,7 @@ impl SlurmArguments {
             }
             None => Vec::new(),
         };
-        let qos = match found(&self.qos, "sacctmgr.qos") {
+        let qos = match found(&self.qos, QOS) {
             Some(path) => {
                 let (name, text) = text(&path)?;
                 read_qos(&name, &text).map_err(|error| refused(&error))?
@@ -150,8 +180,9 @@ impl SlurmArguments {
                 Some(DecayName::Exact) => Decay::Exact,
             },
         };
-        for ConfigWarning { message, place, .. } in warnings {
-            notes.warn(format!("{place}: {message}"));
+        for ConfigWarning { message, place, help, .. } in warnings {
+            let help = help.map(|help| format!("; {help}")).unwrap_or_default();
+            notes.warn(format!("{place}: {message}{help}"));
         }
         let files = SlurmFiles { conf, associations, usage, qos, options };
         let settings = SlurmSettings::new(files).map_err(|errors| {

@@ -12,7 +12,10 @@ use crate::cli::negotiate::{PoolFiles, refused, snapshot_but_settings};
 use crate::cli::policy::{PolicyArguments, PolicyName};
 use crate::cli::settings::{self, contents};
 use crate::cli::{Failure, Streams, complain, page, parsed, written};
+use crate::config::check::referenced;
+use crate::config::knob;
 use crate::config::setting::Settings as Knobs;
+use crate::config::slurm::SlurmConf;
 use crate::eval::scope::{Scope, Settings};
 use crate::lint::config::lint;
 use crate::name::Name;
@@ -29,19 +32,26 @@ use crate::whatif::{Difference, Ran, Setting, drain, summed};
 /// Nothing is changed anywhere. Changes are made in this order: settings, jobs, slots, slots taken away, slots added.
 #[derive(clap::Args, Debug)]
 #[command(mut_arg("config", |arg| arg.help("The negotiator's settings after the change, instead of those in POOL")))]
+#[command(mut_arg("slurm_conf", |arg| arg.help(after("Weights, flags and partitions", "slurm.conf"))))]
+#[command(mut_arg("associations", |arg| arg.help(after("What `sacctmgr dump` writes", "sacctmgr.dump"))))]
+#[command(mut_arg("qos", |arg| arg.help(after("What `sacctmgr -P show qos` prints", "sacctmgr.qos"))))]
+#[command(mut_arg("files", |arg| arg.help(after("A configuration file of DIRAC", "dirac.cfg") + "; may be given several times, the last one counts most")))]
 #[command(after_help = "\
 Examples:
   classmate whatif examples/groups --set 'GROUP_QUOTA_chemistry = 5'
   classmate whatif examples/stuck --set-job 'RequestMemory > 8192' 'RequestMemory = 8192'
   classmate whatif examples/groups --config other.conf
   classmate whatif examples/slurm --policy-before condor --policy slurm
+  classmate whatif examples/slurm --policy slurm --set 'PriorityWeightFairshare = 0'
   classmate whatif examples/pool --drain 'Machine == \"m01.pool.test\"' --expect 'JobsLost <= 1'
 
 Exit status: 0 on success, 1 when an --expect is not true or a file cannot be read, 2 when a file or a setting is wrong.")]
 pub(super) struct Arguments {
     #[command(flatten)]
     files: PoolFiles,
-    /// A line to read after the negotiator's settings; may be given several times
+    /// A line to read after the negotiator's settings, or those of the policy: `PriorityWeightAge = 1000` or
+    /// `PartitionName=debug PriorityTier=5` for Slurm, `Registry/Groups/lhcb_mc/JobShare = 500` for DIRAC; may be given
+    /// several times
     #[arg(long, value_name = "KNOB = VALUE")]
     set: Vec<String>,
     /// Set an attribute of the jobs for which an expression holds; may be given several times
@@ -92,6 +102,11 @@ pub(super) struct DiffArguments {
     shown: Shown,
 }
 
+/// What is said of a file with the settings of a policy.
+fn after(what: &str, name: &str) -> String {
+    format!("{what} after the change, instead of POOL/{name}; without that one before the change too")
+}
+
 const EXPECT: &str = "\
 A condition over the result that must be true, such as `JobsLost == 0`; may be given several times. It knows \
 MatchesBefore, MatchesAfter, WeightBefore, WeightAfter, PreemptionsBefore, PreemptionsAfter, JobsWon, JobsLost, \
@@ -133,16 +148,39 @@ fn some(count: usize, condition: &str, what: &str) -> Result<(), Failure> {
     if count > 0 { Ok(()) } else { Err(Failure::input(format!("`{condition}` holds for no {what}"))) }
 }
 
-fn change(snapshot: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, streams: Streams) -> Result<(), Failure> {
-    for line in &arguments.set {
+/// Reads lines after the settings of the negotiator.
+fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes) -> Result<(), Failure> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    for line in lines {
         snapshot.config.add("--set", line.as_bytes()).map_err(|error| refused(&error))?;
     }
     // A slip in a name would change nothing.
-    let slips = lint(&snapshot.config).into_iter().filter(|alarm| &*alarm.excerpt.file == "--set");
-    for alarm in slips.filter(|_| !arguments.set.is_empty()) {
-        let help = alarm.finding.help.map(|help| format!("; {help}")).unwrap_or_default();
+    let config = &snapshot.config;
+    let slips: Vec<_> = lint(config).into_iter().filter(|alarm| &*alarm.excerpt.file == "--set").collect();
+    for alarm in &slips {
+        let help = alarm.finding.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
         notes.warn(format!("--set: {}{help}", alarm.finding.message));
     }
+    if slips.is_empty() {
+        let referenced = referenced(config);
+        let set = config.assignments().filter(|(_, _, place)| &*place.file == "--set");
+        for (name, ..) in set.filter(|(name, ..)| {
+            let bare = config.bare(name).to_ascii_uppercase();
+            knob::find(&bare).is_none() && !referenced.contains(&bare)
+        }) {
+            let name = String::from_utf8_lossy(name);
+            let help = if SlurmConf::is_line(&name) { "; with `--policy slurm` it is a setting of Slurm" } else { "" };
+            notes.warn(format!(
+                "--set: nothing reads `{name}`: it is no knob of the negotiator, and no value refers to it{help}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn change(snapshot: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, streams: Streams) -> Result<(), Failure> {
     let settings = snapshot.settings();
     for pair in arguments.set_job.chunks_exact(2) {
         some(setting(pair, "--set-job", streams)?.apply(&mut snapshot.jobs, &settings), &pair[0], "job")?;
@@ -216,10 +254,14 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     before.slots = slots;
     std::mem::swap(&mut before.jobs, &mut jobs);
     arguments.policy.check(arguments.policy_before)?;
-    before.policy = arguments.policy.read_as(arguments.policy_before, directory, &mut before, &mut notes)?;
+    let mut policy = arguments.policy.clone();
+    let lines: Vec<&String> = arguments.set.iter().filter(|line| !policy.change(line)).collect();
+    let policy_before = arguments.policy.before(arguments.policy_before, directory);
+    before.policy = policy_before.read_checked(directory, &mut before, &mut notes)?;
     configure(&mut after, arguments, &mut notes, streams)?;
     std::mem::swap(&mut after.jobs, &mut before.jobs);
-    after.policy = arguments.policy.read_as(None, directory, &mut after, &mut notes)?;
+    set(&mut after, &lines, &mut notes)?;
+    after.policy = policy.read_checked(directory, &mut after, &mut notes)?;
     std::mem::swap(&mut after.jobs, &mut before.jobs);
     let old = ran(&mut before, arguments, streams)?;
     std::mem::swap(&mut after.jobs, &mut before.jobs);

@@ -166,9 +166,42 @@ impl SlurmConf {
     /// assert_eq!(defects.errors[0].help.as_deref(), Some("did you mean `PriorityWeightQOS`"));
     /// ```
     pub fn read(name: &str, text: &[u8], files: &dyn Files) -> (Self, Defects) {
+        Self::read_changed(name, text, files, ("", &[]))
+    }
+
+    /// As [`SlurmConf::read`], with lines after it that change what is there. That of a partition leaves what it does not
+    /// name; `changes` are their name, for messages, and the lines.
+    ///
+    /// ```
+    /// use classmate::config::TextFiles;
+    /// use classmate::config::slurm::SlurmConf;
+    /// let text = b"PartitionName=debug Nodes=n[1-2] MaxTime=30 PriorityTier=1\n";
+    /// let changes = ["PartitionName=debug PriorityTier=5".to_owned()];
+    /// let (conf, _) = SlurmConf::read_changed("slurm.conf", text, &TextFiles::default(), ("--set", &changes));
+    /// let debug = conf.partition("debug").unwrap();
+    /// assert_eq!((debug.tier, debug.max_time.seconds()), (5, Some(1800)));
+    /// ```
+    pub fn read_changed(name: &str, text: &[u8], files: &dyn Files, changes: (&str, &[String])) -> (Self, Defects) {
         let mut reader = Reader::new(files);
         reader.file(name, text, 0);
+        let (source, lines) = changes;
+        let source: Arc<str> = Arc::from(source);
+        for (number, line) in (1..).zip(lines) {
+            reader.change(line, Place { file: Arc::clone(&source), line: number, column: 1 });
+        }
         reader.finish()
+    }
+
+    /// Whether a line sets what is read of a `slurm.conf`: a partition, or a name of the priority family, misspelt ones too.
+    ///
+    /// ```
+    /// use classmate::config::slurm::SlurmConf;
+    /// assert!(SlurmConf::is_line("PriorityWeightAge = 5"));
+    /// assert!(!SlurmConf::is_line("PRIORITY_HALFLIFE = 5"));
+    /// ```
+    pub fn is_line(line: &str) -> bool {
+        let name = line.split(['=', ' ']).next().unwrap_or_default();
+        name.eq_ignore_ascii_case("PartitionName") || is_family(name) && !name.contains('_')
     }
 
     /// A partition by name, in any case.
@@ -286,6 +319,32 @@ impl<'f> Reader<'f> {
                 }
             }
         }
+    }
+
+    /// A line that changes what is there.
+    fn change(&mut self, text: &str, place: Place) {
+        let known = self.partitions.len();
+        self.line(text, place.clone());
+        let Some((pairs, _)) = (self.partitions.len() > known).then(|| self.partitions.pop()).flatten() else { return };
+        let name = |pairs: &Pairs| pairs.get("partitionname").map(|(_, name)| name.clone()).unwrap_or_default();
+        let changed = name(&pairs);
+        if changed.eq_ignore_ascii_case("DEFAULT") {
+            let message = "`PartitionName=DEFAULT` holds for the lines after it, and here are none";
+            self.defects.errors.push(ConfigError::new(message, Some(place)).with_help("name the partitions"));
+            return;
+        }
+        if let Some(there) = self.partitions.iter_mut().rfind(|(pairs, _)| name(pairs) == changed) {
+            there.0.extend(pairs);
+            there.1 = place;
+            return;
+        }
+        let names: Vec<String> = self.partitions.iter().map(|(pairs, _)| name(pairs)).collect();
+        let mut warning =
+            ConfigWarning::new(format!("there is no partition `{changed}` yet: it is added"), place.clone());
+        warning.help = near::closest(changed.as_bytes(), names.iter().map(String::as_str))
+            .map(|near| format!("did you mean `{near}`"));
+        self.defects.warnings.push(warning);
+        self.partitions.push((pairs, place));
     }
 
     /// A name of the family that nobody knows is an error: a weight misspelt would silently be 0.
