@@ -73,6 +73,13 @@ fn condor(config: &str, factors: &[(&str, f64)]) -> Snapshot {
     Snapshot { config, log: Some(Log::read(log.as_bytes()).unwrap()), ..Snapshot::default() }
 }
 
+/// One user may have no more than three cores, another is served two before all others.
+fn limited() -> Snapshot {
+    let log = "107 1 CreationTimestamp 0\n101 Customer.user1@trace * *\n103 Customer.user1@trace Ceiling 3\n\
+               101 Customer.user2@trace * *\n103 Customer.user2@trace Floor 2\n";
+    Snapshot { log: Some(Log::read(log.as_bytes()).unwrap()), ..condor("PRIORITY_HALFLIFE = 600", &[]) }
+}
+
 fn slurm(conf: &str, dump: &str) -> Snapshot {
     let (conf, defects) = SlurmConf::read("slurm.conf", conf.as_bytes(), &TextFiles::default());
     assert_eq!(defects.errors, []);
@@ -549,6 +556,8 @@ fn cycles_that_are_shown_a_part_of_the_queue_decide_as_if_they_were_shown_all() 
                        MaxCorrection = 2\n}\n}\n}\n}\n}\n}\n}\n";
     let bases = [
         condor("PRIORITY_HALFLIFE = 3600", &FACTORS),
+        condor("", &[]),
+        limited(),
         condor("NEGOTIATOR_CONSIDER_PREEMPTION = False\nNEGOTIATOR_JOB_CONSTRAINT = RequestMemory < 1000", &FACTORS),
         condor("GROUP_NAMES = group1, group2\nGROUP_QUOTA_group1 = 3\nGROUP_ACCEPT_SURPLUS = True", &FACTORS),
         condor("NEGOTIATOR_JOB_CONSTRAINT = QDate % 3 == 0 || RequestCpus == 2", &FACTORS),

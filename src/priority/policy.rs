@@ -42,8 +42,6 @@ pub struct Line {
     /// How many stand in a queue of their own, the oldest in the first, of which the policy chooses by their places; none
     /// if all stand in one and the oldest starts.
     pub queue: Option<usize>,
-    /// Whether a cycle can be run again at the same moment, once all use is charged anew, as if it had not been run.
-    pub repeatable: bool,
 }
 
 /// A pool at the beginning of a cycle, as far as policies ask.
@@ -100,16 +98,14 @@ impl Policy {
     ///
     /// ```
     /// use classmate::priority::{Line, Policy};
-    /// assert_eq!(Policy::Condor.line(), Line { remembers: false, queue: None, repeatable: false });
+    /// assert_eq!(Policy::Condor.line(), Line { remembers: false, queue: None });
     /// ```
     pub fn line(&self) -> Line {
         match self {
-            Self::Condor => Line { remembers: false, queue: None, repeatable: false },
-            Self::Dirac(_) => Line { remembers: false, queue: Some(MOST_JOBS), repeatable: true },
+            Self::Condor => Line { remembers: false, queue: None },
+            Self::Dirac(_) => Line { remembers: false, queue: Some(MOST_JOBS) },
             // A priority that never sinks remembers every cycle in which the job waited.
-            Self::Slurm(settings) => {
-                Line { remembers: settings.conf().flags.increase_only, queue: None, repeatable: true }
-            }
+            Self::Slurm(settings) => Line { remembers: settings.conf().flags.increase_only, queue: None },
         }
     }
 

@@ -239,7 +239,7 @@ impl Alike<'_> {
         let size = PoolSize { slots: total as usize, weight, effective: weight, smallest_weight: 1.0 };
         let asked: usize = self.asked.iter().map(|(cores, jobs)| *cores as usize * jobs).sum();
         // Where there are cores for everybody, everybody is needed.
-        let guesses = self.served.repeatable && !self.all && asked > self.free as usize;
+        let guesses = !self.all && asked > self.free as usize;
         let mut full = if guesses { Full::Some(BTreeSet::new()) } else { Full::All };
         let mut runs = 0;
         loop {

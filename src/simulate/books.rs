@@ -281,7 +281,8 @@ impl<'w> Books<'w> {
         Ok(cycle.outcome)
     }
 
-    /// The last cycle did not count: the next one takes its place.
+    /// The last cycle did not count: the next one, at the same moment, takes its place. It charges all use anew, and so no
+    /// policy knows of the one before.
     pub(super) fn undo_cycle(&mut self) {
         self.cycles -= 1;
     }
