@@ -102,12 +102,7 @@ impl<'f> Runner<'f> {
             };
             ads.insert(name.as_str(), ad);
         }
-        let now = match &file.now {
-            Some(clock) => clock
-                .seconds()
-                .ok_or_else(|| Wrong::Other("`now` is no moment: write a date or seconds since 1970".to_owned()))?,
-            None => 0,
-        };
+        let now = file.now.as_ref().and_then(|clock| clock.get_ref().seconds()).unwrap_or(0);
         let mut config = Config::default();
         let refused = |error: &crate::config::ConfigError| {
             let place = error.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
