@@ -144,7 +144,7 @@ pub(super) fn sees_one_ad(upper: &str) -> bool {
 
 /// The names, upper case, that lists such as `STARTD_ATTRS` put into ads: their values are expressions, those of slots
 /// look at jobs.
-pub(super) fn advertised(config: &Config) -> BTreeMap<Vec<u8>, Role> {
+pub fn advertised(config: &Config) -> BTreeMap<Vec<u8>, Role> {
     let mut names = BTreeMap::new();
     // A list that only the daemon reads has its name in front, `STARTD.STARTD_ATTRS`.
     let mut put = |list: &str, role: Role| {
