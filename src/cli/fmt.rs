@@ -165,8 +165,9 @@ fn laid_out(name: &str, text: &[u8], kind: Kind, width: usize, streams: Streams)
         Kind::Config => config::config(text, width),
         Kind::Expression => expression(text)?,
         Kind::Submit | Kind::Test => {
-            return Err(Failure::input(format!("`{name}` is neither expression, ad nor configuration"))
-                .help("expressions, ads and configurations are laid out"));
+            let what = if kind == Kind::Test { "a file of policy tests" } else { "a submit file" };
+            return Err(Failure::input(format!("`{name}` is {what}: expected an expression, ads or a configuration"))
+                .help("`--as expression`, `--as ads` or `--as config` says what a file is; `classmate lint` looks at all of them"));
         }
         Kind::Ads => match detect_file(text, &ParseOptions::default()) {
             Format::Long if text.trim_ascii_start().starts_with(b"[") => expression(text)?,
