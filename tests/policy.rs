@@ -125,6 +125,52 @@ fn clauses_that_no_test_reaches_are_listed() {
 }
 
 #[test]
+fn ads_of_which_no_match_is_asked_are_listed() {
+    let tests = "ads.spare = '[ Requirements = TARGET.Cpus > 1 && (TARGET.A || TARGET.B); Rank = TARGET.Speed ]'\n\
+        ads.open = '[ Requirements = true ]'\n\
+        [[test]]\nname = 'one'\njob = 'job'\nslot = 'big'\nmatch = true\n\
+        [[test]]\nname = 'two'\nmy = 'spare'\nexpression = 'Requirements'\nvalue = 'undefined'\n\
+        [[test]]\nname = 'three'\njob = 'spare'\nrank = ['big']\n";
+    let shown: Vec<String> = ran(tests)
+        .unwrap()
+        .1
+        .iter()
+        .map(|one| format!("{} | {} | {} {}", one.place, one.clause, one.held, one.refused))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "ads.spare: Requirements | TARGET.A | 0 0",
+            "ads.spare: Requirements | TARGET.B | 0 0",
+            "ads.spare: Requirements | TARGET.Cpus > 1 | 0 0",
+            "job: Requirements | TARGET.Memory >= RequestMemory | 1 0",
+            "slot: Requirements, Start | TARGET.RequestMemory > 5 | 1 0",
+        ]
+    );
+}
+
+#[test]
+fn conditions_that_a_configuration_puts_into_slots_are_counted() {
+    let tests = "config = \"\"\"\nSTARTD_ATTRS = IsOk, Site, START, Weight\nIsOk = TARGET.RequestMemory > 5 && MY.Memory > 10\n\
+        Site = \"x\"\nSTART = TARGET.RequestMemory < 100\nWeight = Memory * 2\nOther = TARGET.RequestMemory > 7\n\"\"\"\n\
+        [[test]]\nname = 'one'\njob = 'job'\nslot = 'big'\nmatch = true\n\
+        [[test]]\nname = 'two'\njob = 'job'\nslot = 'small'\nmatch = false\n";
+    let covered = ran(tests).unwrap().1;
+    let of_config = covered.iter().filter(|one| one.place.starts_with("config"));
+    let shown: Vec<String> =
+        of_config.map(|one| format!("{} | {} | {} {}", one.place, one.clause, one.held, one.refused)).collect();
+    // The memory of `big` is 20, that of `small` 5; the job asks for 10.
+    assert_eq!(
+        shown,
+        [
+            "config: IsOk | MY.Memory > 10 | 1 1",
+            "config: IsOk | TARGET.RequestMemory > 5 | 2 0",
+            "config: START | TARGET.RequestMemory < 100 | 2 0",
+        ]
+    );
+}
+
+#[test]
 fn what_cannot_be_asked_is_refused() {
     for wrong in [
         "[[test]]\nname = 't'",

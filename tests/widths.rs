@@ -43,8 +43,8 @@ fn piped(arguments: &[&str]) -> String {
     String::from_utf8(command.output().unwrap().stdout).unwrap()
 }
 
-/// Without what folding changes: the words in their order.
-fn words(text: &str) -> Vec<&str> {
+/// Without what folding changes: what is no blank, for a word that is longer than a line is folded too.
+fn unfolded(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
@@ -60,7 +60,7 @@ fn lines_fit_a_terminal_and_nothing_is_lost() {
                 let fits = line.chars().count() <= columns || !text.contains(' ');
                 assert!(fits, "{arguments:?} at {columns}: {} in {line:?}", line.chars().count());
             }
-            assert_eq!(words(&lines.join("\n")), words(&whole), "{arguments:?} at {columns}");
+            assert_eq!(unfolded(&lines.join("\n")), unfolded(&whole), "{arguments:?} at {columns}");
         }
     }
 }
@@ -98,4 +98,25 @@ fn excerpts_of_long_lines_fit_a_terminal() {
     let at = lines[caret].find('^').unwrap();
     let byte = lines[caret - 1].char_indices().nth(at).unwrap().0;
     assert!(lines[caret - 1][byte..].starts_with("1 =?= 1.0"), "{lines:#?}");
+}
+
+#[test]
+fn clauses_without_blanks_fit_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.toml");
+    let names: Vec<String> = (0..20).map(|at| format!("user{at}")).collect();
+    let text = format!(
+        "ads.job = '[ Requirements = stringListMember(TARGET.Owner,\"{names}\")&&(TARGET.A||TARGET.B) ]'\n\
+         ads.slot = '[ Owner = \"user3\"; A = false; B = false; Requirements = true ]'\n\
+         [[test]]\nname = 't'\njob = 'job'\nslot = 'slot'\nmatch = true\n",
+        names = names.join(",")
+    );
+    std::fs::write(&path, text).unwrap();
+    let lines = printed(&["test", "--coverage", path.to_str().unwrap()], "80");
+    assert!(lines.iter().any(|line| line.contains("user19")), "{lines:#?}");
+    let long = |line: &&String| line.chars().count() > 80 && !line.contains("t.toml");
+    assert_eq!(lines.iter().find(long), None, "{lines:#?}");
+    let expression = format!("TARGET.Cpus>1&&member(TARGET.Owner,{{\"{}\"}})&&1=?=1.0", names.join("\",\""));
+    let lines = printed(&["lint", "-e", &format!("{expression}&&{expression}")], "80");
+    assert_eq!(lines.iter().find(long), None, "{lines:#?}");
 }

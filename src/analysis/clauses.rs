@@ -43,6 +43,8 @@ pub struct Claim {
 const REFERENCES: usize = 48;
 /// Pairs of clauses of one chain that are compared.
 const PAIRS: usize = 5000;
+/// Clauses of a chain of which all pairs are compared.
+const SHORT: usize = 100;
 /// Claims about one expression.
 const MOST: usize = 50;
 /// Alternatives, or conditions, of two clauses that are compared one by one.
@@ -188,30 +190,46 @@ impl Finder<'_> {
         // Clauses that speak of nothing in common have nothing to do with each other.
         let mut speaking: HashMap<Option<Reference>, Vec<usize>> = HashMap::new();
         let mut gone: HashSet<NodeId> = HashSet::new();
+        // Of a chain too long for all pairs, what is written alike is still found.
+        let mut written: HashMap<String, NodeId> = HashMap::new();
         let mut pairs = 0;
         for (at, &later) in operands.iter().enumerate() {
+            if self.found.len() >= MOST {
+                break;
+            }
             if is_constant(tree, later) {
                 continue;
             }
-            let about = references(tree, later);
-            let mut before: Vec<usize> =
-                about.iter().filter_map(|reference| speaking.get(reference)).flatten().copied().collect();
-            before.sort_unstable();
-            before.dedup();
-            for reference in about {
-                speaking.entry(reference).or_default().push(at);
+            let impure = impure(tree, later);
+            if operands.len() > SHORT && !impure {
+                let first = *written.entry(part(tree, tree.bare(later)).to_string()).or_insert(later);
+                if pairs >= PAIRS && first != later && !gone.contains(&first) && same(tree, first, later) {
+                    self.tell(later, Certainty::Repeats(first));
+                }
             }
-            if impure(tree, later) {
+            if pairs >= PAIRS {
                 continue;
             }
-            for before in before {
-                let earlier = operands[before];
-                if gone.contains(&later) || pairs >= PAIRS || self.found.len() >= MOST {
-                    break;
+            let about = references(tree, later);
+            if !impure {
+                let mut before: Vec<usize> =
+                    about.iter().filter_map(|reference| speaking.get(reference)).flatten().copied().collect();
+                before.sort_unstable();
+                before.dedup();
+                for before in before {
+                    let earlier = operands[before];
+                    if gone.contains(&later) || pairs >= PAIRS || self.found.len() >= MOST {
+                        break;
+                    }
+                    if !gone.contains(&earlier) {
+                        pairs += 1;
+                        gone.extend(self.pair(op, (earlier, later), before + 1 == at));
+                    }
                 }
-                if !gone.contains(&earlier) {
-                    pairs += 1;
-                    gone.extend(self.pair(op, (earlier, later), before + 1 == at));
+            }
+            if !gone.contains(&later) {
+                for reference in about {
+                    speaking.entry(reference).or_default().push(at);
                 }
             }
         }
@@ -417,12 +435,14 @@ fn same(tree: &Tree, one: NodeId, two: NodeId) -> bool {
     if tree.first_of(one) + two != tree.first_of(two) + one {
         return false;
     }
-    let part = |id: NodeId| {
-        let mut copy = Tree::default();
-        copy_into(&mut copy, tree, id);
-        Expr::whole(std::sync::Arc::new(copy))
-    };
-    part(one).same_as(&part(two))
+    part(tree, one).same_as(&part(tree, two))
+}
+
+/// A part as an expression of its own.
+fn part(tree: &Tree, id: NodeId) -> Expr {
+    let mut copy = Tree::default();
+    copy_into(&mut copy, tree, id);
+    Expr::whole(std::sync::Arc::new(copy))
 }
 
 /// The references that a part speaks of, each once; none stands for itself.
@@ -506,6 +526,11 @@ mod tests {
         // More pairs than are compared.
         let many: Vec<String> = (0..2000).map(|at| format!("a != {at}")).collect();
         assert_eq!(found(&many.join(" && ")), Vec::<String>::new());
+        // Those that are written alike are found all the same, and `a != 5` follows from nothing.
+        assert_eq!(
+            found(&format!("{} && (a != 1999) && A != 1999 && a != 5", many.join(" && "))),
+            ["(a != 1999): repeats a != 1999", "a != 5: repeats a != 5"]
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::cli::{Failure, Streams, complain, written};
 use crate::format::Format;
 use crate::format::detect::detect_file;
 use crate::format::new::parse_whole_ad;
-use crate::report::{self, Origin, diff};
+use crate::report::{self, Origin, counted, diff};
 use crate::syntax::parse::ParseOptions;
 use crate::tidy::{Unread, ads, config};
 
@@ -89,12 +89,16 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
         source.reader.read_to_end(&mut text).map_err(|error| unreadable(&source.name, &error))?;
         let tidy = laid_out(&source.name, &text, kind, arguments.width, streams)?;
         let unread = unread(&text, kind);
-        for one in &unread {
+        for one in unread.iter().take(TOLD) {
             let why = one.error.as_ref().map_or_else(
                 || "no attribute and stays as it is: expected `name = value`, found no `=`".to_owned(),
                 |error| format!("no expression and stays as it is: {error}"),
             );
             complain(&format!("warning: {}:{}: `{}` is {why}", source.name, one.line, one.name));
+        }
+        if unread.len() > TOLD {
+            let more = counted((unread.len() - TOLD) as u64, "more value");
+            complain(&format!("warning: {}: {more} like these; --as says what a file is", source.name));
         }
         wrong |= !unread.is_empty();
         let changed = tidy != text;
@@ -124,6 +128,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     })
 }
 
+/// Values of one file that are told to stay as they are; more are counted.
+const TOLD: usize = 10;
+
 /// What stays as it is because it is no expression.
 fn unread(text: &[u8], kind: Kind) -> Vec<Unread> {
     match kind {
@@ -147,6 +154,9 @@ fn replace(path: &Path, text: &[u8]) -> Result<(), Failure> {
 }
 
 fn laid_out(name: &str, text: &[u8], kind: Kind, width: usize, streams: Streams) -> Result<Vec<u8>, Failure> {
+    if let Some(lines) = without_returns(text) {
+        return laid_out(name, &lines, kind, width, streams).map(|tidy| with_returns(&tidy));
+    }
     let expression = |text: &[u8]| {
         ads::expression(text, width)
             .map_err(|error| Failure::rendered(report::render(&error, text, &Origin::whole(name), None, streams.err)))
@@ -155,8 +165,9 @@ fn laid_out(name: &str, text: &[u8], kind: Kind, width: usize, streams: Streams)
         Kind::Config => config::config(text, width),
         Kind::Expression => expression(text)?,
         Kind::Submit | Kind::Test => {
-            return Err(Failure::input(format!("`{name}` is neither expression, ad nor configuration"))
-                .help("expressions, ads and configurations are laid out"));
+            let what = if kind == Kind::Test { "a file of policy tests" } else { "a submit file" };
+            return Err(Failure::input(format!("`{name}` is {what}: expected an expression, ads or a configuration"))
+                .help("`--as expression`, `--as ads` or `--as config` says what a file is; `classmate lint` looks at all of them"));
         }
         Kind::Ads => match detect_file(text, &ParseOptions::default()) {
             Format::Long if text.trim_ascii_start().starts_with(b"[") => expression(text)?,
@@ -172,4 +183,32 @@ fn laid_out(name: &str, text: &[u8], kind: Kind, width: usize, streams: Streams)
             }
         },
     })
+}
+
+/// A text whose lines all end in `\r\n` with lines that end in `\n`; `None` of other texts.
+fn without_returns(text: &[u8]) -> Option<Vec<u8>> {
+    let mut newlines = memchr::memchr_iter(b'\n', text).peekable();
+    newlines.peek()?;
+    newlines.all(|at| at > 0 && text[at - 1] == b'\r').then(|| {
+        let lines = text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        lines.collect::<Vec<_>>().join(&b'\n')
+    })
+}
+
+/// A text with lines that end in `\r\n`.
+fn with_returns(text: &[u8]) -> Vec<u8> {
+    text.split(|byte| *byte == b'\n').collect::<Vec<_>>().join(b"\r\n".as_slice())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_lines_stay() {
+        assert_eq!(without_returns(b"a\r\nb\r\n").as_deref(), Some(b"a\nb\n".as_slice()));
+        assert_eq!(with_returns(b"a\nb\n"), b"a\r\nb\r\n");
+        // Mixed ends, and none, are left alone.
+        assert_eq!((without_returns(b"a\r\nb\n"), without_returns(b"a")), (None, None));
+    }
 }

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 
+use crate::builtin::near;
 use crate::cli::input::{self, unreadable};
-use crate::cli::settings::{contents, of_files};
+use crate::cli::settings::{contents, of_files, of_pool};
 use crate::cli::{Failure, Streams, columns, complain, page, written};
-use crate::error::Severity;
+use crate::error::{Finding, Severity};
 use crate::format::detect::detect_file;
 use crate::format::{Format, Reader};
 use crate::lint::ads::AdLinter;
@@ -20,6 +21,7 @@ use crate::lint::universe::Universe;
 use crate::lint::{Alarm, Edit, Excerpt, config, edited, expression, submit, suite};
 use crate::report::fold::Folded;
 use crate::report::{counted, lint as report};
+use crate::span::{Position, Span};
 use crate::syntax::parse::ParseOptions;
 use crate::syntax::token::Quoting;
 
@@ -100,7 +102,12 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(unknown) = arguments.allow.iter().find(|code| catalogue::find(code).is_none()) {
-        return Err(Failure::input(format!("`{unknown}` is no code")).help("`classmate lint --list` lists all codes"));
+        let list = "`classmate lint --list` lists all codes";
+        let help = match near::closest(unknown.as_bytes(), catalogue::CHECKS.iter().map(|check| check.code)) {
+            Some(meant) => format!("did you mean `{meant}`; {list}"),
+            None => list.to_owned(),
+        };
+        return Err(Failure::input(format!("`{unknown}` is no code")).help(&help));
     }
     let mut alarms = all(arguments)?;
     if arguments.fix {
@@ -151,12 +158,20 @@ fn all(arguments: &Arguments) -> Result<Vec<Alarm>, Failure> {
     for path in &arguments.files {
         if path.is_dir() {
             configs.push(path.clone());
-            for name in ["slots.ads", "jobs.ads"] {
-                let file = path.join(name);
-                if file.is_file() {
-                    alarms.extend(of_file(&file, Kind::Ads, &universe)?);
-                }
+            let ads = ["slots.ads", "jobs.ads"].map(|name| path.join(name));
+            if of_pool(path)?.is_empty() && !ads.iter().any(|file| file.is_file()) {
+                let shown = path.display();
+                return Err(Failure::input(format!("`{shown}` is no directory of a pool: nothing is read in it")).help(
+                    "expected `condor_config`, `config.d`, `config`, `slots.ads` or `jobs.ads` there; other files are named one by one",
+                ));
             }
+            for file in ads.iter().filter(|file| file.is_file()) {
+                alarms.extend(of_file(file, Kind::Ads, &universe)?);
+            }
+            continue;
+        }
+        if let Some(alarm) = binary(path)? {
+            alarms.push(alarm);
             continue;
         }
         match arguments.kind.map_or_else(|| detect(path), Ok)? {
@@ -171,6 +186,35 @@ fn all(arguments: &Arguments) -> Result<Vec<Alarm>, Failure> {
     }
     alarms.retain(|alarm| !arguments.allow.iter().any(|code| code == alarm.code));
     Ok(alarms)
+}
+
+/// An alarm about a file that is no text, such as a program: its first bytes hold a zero.
+fn binary(path: &Path) -> Result<Option<Alarm>, Failure> {
+    const LOOKED_AT: u64 = 1024;
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let source = input::open(path)?;
+    let mut start = Vec::new();
+    let read = source.reader.take(LOOKED_AT).read_to_end(&mut start);
+    read.map_err(|error| unreadable(&source.name, &error))?;
+    let Some(zero) = memchr::memchr(0, &start) else { return Ok(None) };
+    let first = memchr::memrchr(b'\n', &start[..zero]).map_or(0, |newline| newline + 1);
+    let finding =
+        Finding::error("the file is no text: it holds a zero byte", Span::new(zero - first, zero - first + 1));
+    Ok(Some(Alarm {
+        code: "syntax",
+        finding: finding.help("configurations, ads and submit files are text, in UTF-8"),
+        excerpt: Excerpt {
+            file: Arc::from(&*source.name),
+            line: Position::of(&start, zero).line,
+            column: 1,
+            text: start[first..=zero].to_vec(),
+        },
+        subject: None,
+        repeated: 0,
+        edit: None,
+    }))
 }
 
 /// What a file is, by its name, otherwise by its text.

@@ -158,7 +158,7 @@ pub(super) fn user_maps(config: &Config) -> Result<(UserMaps, Vec<String>), Fail
 }
 
 /// The configuration files of a pool's directory, in the order in which they are read.
-fn of_pool(pool: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn of_pool(pool: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     files.extend(Some(pool.join("condor_config")).filter(|path| path.exists()));
     let folder = pool.join("config.d");

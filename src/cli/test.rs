@@ -102,7 +102,9 @@ fn without_color(message: &str) -> String {
 fn of_file(path: &Path, only: Option<&str>, color: Color) -> Result<(Vec<TestResult>, Vec<Covered>), Failure> {
     let name = path.display().to_string();
     let text = contents(path)?;
-    let text = String::from_utf8(text).map_err(|_| Failure::input(format!("`{name}` is not UTF-8")))?;
+    let text = String::from_utf8(text).map_err(|_| {
+        Failure::input(format!("`{name}` is not UTF-8")).help("a test file is TOML, which is text in UTF-8")
+    })?;
     let refused = |wrong: Wrong| match wrong {
         Wrong::Text(finding) => {
             Failure::rendered(report::render_finding(&finding, text.as_bytes(), &Origin::whole(&name), color))

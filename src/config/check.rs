@@ -260,6 +260,7 @@ impl Checker<'_> {
         }
         // Those of other daemons, of types of slots, and limits: a name is no mistake where another value mentions it.
         let meant = names::of_slot_type(name)
+            .or_else(|| names::of_pattern(name))
             .or_else(|| names::of_limit(name, definition.raw))
             .or_else(|| names::of_table(name))
             .filter(|_| !family)?;
@@ -552,6 +553,18 @@ mod tests {
             ("SLOT_TYPE_1_PARTITONABLE = true", "SLOT_TYPE_1_PARTITIONABLE"),
             ("SLOT_TYPE_12_STRAT = true", "SLOT_TYPE_12_START"),
             ("ALOW_WRITE = *", "ALLOW_WRITE"),
+            ("DENY_WRTE = *", "DENY_WRITE"),
+            ("deny_wirte = *", "DENY_WRITE"),
+            ("DENY_REDA_COLLECTOR = *", "DENY_READ_COLLECTOR"),
+            ("ALLOW_NEGOTATOR_SCHEDD = *", "ALLOW_NEGOTIATOR_SCHEDD"),
+            ("SEC_CLEINT_ENCRYPTION = REQUIRED", "SEC_CLIENT_ENCRYPTION"),
+            ("SEC_DEFUALT_AUTHENTICATON = REQUIRED", "SEC_DEFAULT_AUTHENTICATION"),
+            ("SEC_READ_INTEGRTY = OPTIONAL", "SEC_READ_INTEGRITY"),
+            ("SETTABLE_ATTR_CONFIG = X", "SETTABLE_ATTRS_CONFIG"),
+            ("NUM_SLOT_TYPE_1 = 1", "NUM_SLOTS_TYPE_1"),
+            ("NUM_SLOTS_TYPE2 = 1", "NUM_SLOTS_TYPE_2"),
+            ("SLOTS_TYPE_1 = cpus=1", "SLOT_TYPE_1"),
+            ("SLOT_TYP_1_PARTITIONABLE = true", "SLOT_TYPE_1_PARTITIONABLE"),
             ("STARTT = true", "START"),
             ("XSW_LIMT = 5", "XSW_LIMIT"),
         ] {
@@ -564,6 +577,13 @@ mod tests {
             "STARTD_ATTRS = Startt\nSTARTT = true",
             "SLOT_TYPE_1_PARTITIONABLE = true\nSLOT_TYPE_1 = 100%\nSLOT_TYPE_1_START = true",
             "SLOT_TYPE_1_Site = \"x\"\nSLOT_TYPE_1_CONSUMPTION_GPUS = 1",
+            "DENY_WRITE = a\nDENY_READ = b\nALLOW_WRITE_COLLECTOR = c\nDENY_DAEMON = d\nALLOW_OWNER = e\nALLOW_CONFIG = f",
+            "SEC_READ_INTEGRITY = OPTIONAL\nSEC_WRITE_ENCRYPTION = REQUIRED\nSEC_DAEMON_CRYPTO_METHODS = AES",
+            "SEC_DEFAULT_AUTHENTICATION_SCHEDD = REQUIRED\nSEC_DEFAULT_SESSION_DURATION = 60",
+            "NUM_SLOTS_TYPE_1 = 1\nSLOT_TYPE_1 = auto\nNUM_SLOTS_TYPE_12 = 1\nSLOT_TYPE_2_PARTITIONABLE = true",
+            // Names of a site's own.
+            "DENY_WRTE = *\nDENY_WRITE = $(DENY_WRTE)",
+            "DENY_HOSTS = a\nALLOW_GROUP = b\nSEC_SITE_ENCRYPTION = c\nMY_SLOT_TYPE_1 = auto\nSLOT_TYPE_A = auto",
             "START2 = true",
             "POOL = x",
             "SITE_LIMITER = x > 5",

@@ -46,43 +46,60 @@ const ALWAYS: &[&str] = &[
     "currenttime",
 ];
 
+/// How an attribute differs among jobs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Variety {
+    /// Each job has its own.
+    Job,
+    /// It counts the jobs of one submission.
+    Process,
+    /// Each submission has its own.
+    Submission,
+    /// It is the second of the submission.
+    Second,
+    /// It is what a user wrote for the job, often a text of its own.
+    Written,
+    /// It tells what became of the job so far.
+    History,
+}
+
 /// Attributes that differ from job to job, or change while a job waits.
-const PER_JOB: &[&str] = &[
-    "args",
-    "arguments",
-    "clusterid",
-    "cmd",
-    "committedtime",
-    "cumulativesuspensiontime",
-    "dagnodename",
-    "enteredcurrentstatus",
-    "env",
-    "environment",
-    "err",
-    "globaljobid",
-    "in",
-    "iwd",
-    "joblaststartdate",
-    "jobruncount",
-    "jobstartdate",
-    "lastmatchtime",
-    "lastrejmatchreason",
-    "lastrejmatchtime",
-    "lastvacatetime",
-    "numjobmatches",
-    "numjobstarts",
-    "numjobreconnects",
-    "numrestarts",
-    "numshadowstarts",
-    "out",
-    "procid",
-    "qdate",
-    "remotewallclocktime",
-    "shadowbday",
-    "transferin",
-    "transferinput",
-    "transferoutput",
-    "userlog",
+const PER_JOB: &[(&str, Variety)] = &[
+    ("args", Variety::Written),
+    ("arguments", Variety::Written),
+    ("clusterid", Variety::Submission),
+    ("cmd", Variety::Written),
+    ("committedtime", Variety::History),
+    ("cumulativesuspensiontime", Variety::History),
+    ("dagnodename", Variety::Written),
+    ("enteredcurrentstatus", Variety::History),
+    ("env", Variety::Written),
+    ("environment", Variety::Written),
+    ("err", Variety::Written),
+    ("globaljobid", Variety::Job),
+    ("in", Variety::Written),
+    ("iwd", Variety::Written),
+    ("joblaststartdate", Variety::History),
+    ("jobruncount", Variety::History),
+    ("jobstartdate", Variety::History),
+    ("lastmatchtime", Variety::History),
+    ("lastrejmatchreason", Variety::History),
+    ("lastrejmatchtime", Variety::History),
+    ("lastvacatetime", Variety::History),
+    ("numjobmatches", Variety::History),
+    ("numjobstarts", Variety::History),
+    ("numjobreconnects", Variety::History),
+    ("numrestarts", Variety::History),
+    ("numshadowstarts", Variety::History),
+    ("out", Variety::Written),
+    ("procid", Variety::Process),
+    ("qdate", Variety::Second),
+    ("remotewallclocktime", Variety::History),
+    ("shadowbday", Variety::History),
+    ("transferin", Variety::Written),
+    ("transferinput", Variety::Written),
+    ("transferoutput", Variety::Written),
+    ("userlog", Variety::Written),
 ];
 
 /// Attributes whose values are names of a fixed list, and those values.
@@ -260,7 +277,8 @@ pub(super) fn is_of_jobs(name: &[u8]) -> bool {
 
 /// Whether an attribute (lower case) is one that HTCondor knows, whatever the ads have.
 pub(super) fn is_known(name: &[u8]) -> bool {
-    [ALWAYS, PER_JOB, OF_GROUP, COMING_AND_GOING, TEXTS, OF_JOBS].iter().any(|list| listed(list, name))
+    [ALWAYS, OF_GROUP, COMING_AND_GOING, TEXTS, OF_JOBS].iter().any(|list| listed(list, name))
+        || is_per_job(name)
         || NAMED.iter().any(|(attribute, _)| attribute.as_bytes() == name)
         || is_numbered(name)
 }
@@ -310,7 +328,12 @@ pub(super) fn witnesses(name: &[u8]) -> impl Iterator<Item = (&'static str, Witn
 
 /// Whether an attribute (lower case) differs from job to job.
 pub fn is_per_job(name: &[u8]) -> bool {
-    listed(PER_JOB, name)
+    variety(name).is_some()
+}
+
+/// How an attribute (lower case) differs from job to job; `None` if it does not by its nature.
+pub(super) fn variety(name: &[u8]) -> Option<Variety> {
+    PER_JOB.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, variety)| *variety)
 }
 
 /// Whether a word (lower case) is a value of an attribute whose values are names.

@@ -8,10 +8,10 @@ use hashbrown::HashMap;
 
 use super::attributes::{OF_GROUP, is_known, is_of_jobs};
 use super::expression::{Found, Question, Role, lint as lint_expression, quoted};
-use super::knobs::{
-    SLOT_WEIGHT, advertised, bare, copied, of_transforms, requirements_of_transform, role, sees_one_ad,
-};
+use super::knobs::{SLOT_WEIGHT, advertised, bare, copied, of_transforms, role, sees_one_ad};
 use super::placing::Standing;
+use super::submit::{misused_macro, without_macros};
+use super::transforms::{self, Part};
 use super::universe::Universe;
 use super::{Alarm, Edit, Excerpt, LineStarts, unknowns};
 use crate::analysis::facts::{Reference, Side};
@@ -173,11 +173,48 @@ impl<'c> Linter<'c> {
             let source = definition.place.and_then(|place| self.sources.get(&*place.file));
             let standing = Standing::new(self.config, source, &definition, name, &text);
             self.judge(name, &definition, (&text, &standing, 0), role);
-        } else if let Some((range, role)) = requirements_of_transform(bare, definition.raw) {
+        } else if transforms::is_transform(bare) {
             let source = definition.place.and_then(|place| self.sources.get(&*place.file));
             let standing = Standing::new(self.config, source, &definition, name, definition.raw);
-            self.judge(name, &definition, (&definition.raw[range.clone()], &standing, range.start), role);
+            for part in transforms::parts(definition.raw) {
+                match part {
+                    Part::Wrong(found) => self.found(name, &standing, (definition.raw, 0), found),
+                    Part::Expression { place, role, alone } => {
+                        let text = &definition.raw[place.clone()];
+                        for found in self.of_transform(bare, text, role, alone) {
+                            self.found(name, &standing, (text, place.start), found);
+                        }
+                    }
+                }
+            }
         }
+    }
+
+    /// Looks at an expression of a transform of jobs, whose macros are known when a job is transformed.
+    fn of_transform(&self, name: &[u8], text: &[u8], role: Role, alone: bool) -> Vec<Found> {
+        if let Some(misused) = misused_macro(text) {
+            return vec![misused];
+        }
+        let Some(open) = without_macros(text) else { return Vec::new() };
+        let is_open = |name: Name| open.names.iter().any(|known| known.0 == name);
+        let stranger = |word: Name| self.is_stranger(word);
+        let question = Question {
+            defined: &is_open,
+            universe: self.universe,
+            stranger: Some(&stranger),
+            ..Question::of(&open.text, Quoting::Old, role)
+        };
+        let mut found = lint_expression(&question);
+        if alone {
+            unseen(&String::from_utf8_lossy(name), &open.text, &|_| false, &mut found);
+        }
+        if !open.names.is_empty() {
+            unknowns::retain(&open.text, &is_open, &mut found);
+            for found in &mut found {
+                open.restore(&mut found.finding);
+            }
+        }
+        found
     }
 
     /// Looks at an expression that stands at an offset of a value.
@@ -205,7 +242,9 @@ impl<'c> Linter<'c> {
         };
         let mut found = lint_expression(&question);
         let upper = String::from_utf8_lossy(bare(name)).to_ascii_uppercase();
-        unseen(&upper, text, &|name| self.slots_have(name), &mut found);
+        if sees_one_ad(&upper) {
+            unseen(&upper, text, &|name| self.slots_have(name), &mut found);
+        }
         if open.is_some() {
             unknowns::retain(text, &unknowns::is_fact, &mut found);
         }
@@ -406,9 +445,6 @@ impl<'c> Linter<'c> {
 
 /// Attributes that the expression of a knob cannot see.
 fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool, found: &mut Vec<Found>) {
-    if !sees_one_ad(knob) {
-        return;
-    }
     let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
     let Ok(expr) = parse_expr(text, &options) else { return };
     let tree = expr.tree();
@@ -560,6 +596,38 @@ mod tests {
             assert_eq!(found(text), [format!("syntax {place}")], "{text}");
         }
         assert_eq!(found("STARTD_ATTRS = Site\nSite = \"x\"\nOther = a b"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn transforms_of_jobs_are_looked_at_line_by_line() {
+        let text = "JOB_TRANSFORM_x @=end\n  NAME x\n  # SET Bad 1 2\n  REQUIREMENTS TARGET.Memory > 5 && Cpus > 1 && Cpus > 1\n\n\
+                    \x20 SET Requirements TARGET.OpSys == LINUX\n  EVALSET A TARGET.Memory * 2\n  SET B 1 +\n  DEFAULT C isUndefind(D)\n\
+                    \x20 SETT E 1\n  SET F $(MY.G) > 1 && H == 2G\n  SET PeriodicHold $(JobStatus != 3)\n  SET I $(j) $(k)\n@end\n";
+        assert_eq!(
+            found(text),
+            [
+                "unseen-attribute 4:16",
+                "duplicate-clause 4:49",
+                "unquoted-word 6:36",
+                "unseen-attribute 7:13",
+                "syntax 8:12",
+                "unknown-function 9:13",
+                "syntax 10:3",
+                "leftover-macro 12:20",
+            ]
+        );
+        assert_eq!(
+            found("JOB_ROUTER_ROUTE_a @=jr\n  SET B 1 +\n  MaxJobs = 5\n  UNIVERSE grid\n@jr\n"),
+            ["syntax 2:12"]
+        );
+        // The schedd's own, in the old form, and what has no name.
+        for text in [
+            "SCHEDD.JOB_TRANSFORM_a = [ set_B = 1 + ; ]",
+            "JOB_TRANSFORM_NAMES = SET, B",
+            "JOB_TRANSFORM_a @=e\n  if defined MY.B\n    SET B $(C)\n  endif\n  DELETE /^X/\n@e",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
     }
 
     #[test]

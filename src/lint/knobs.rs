@@ -144,7 +144,7 @@ pub(super) fn sees_one_ad(upper: &str) -> bool {
 
 /// The names, upper case, that lists such as `STARTD_ATTRS` put into ads: their values are expressions, those of slots
 /// look at jobs.
-pub(super) fn advertised(config: &Config) -> BTreeMap<Vec<u8>, Role> {
+pub fn advertised(config: &Config) -> BTreeMap<Vec<u8>, Role> {
     let mut names = BTreeMap::new();
     // A list that only the daemon reads has its name in front, `STARTD.STARTD_ATTRS`.
     let mut put = |list: &str, role: Role| {
@@ -195,33 +195,6 @@ pub(super) fn of_transforms(config: &Config) -> BTreeSet<Vec<u8>> {
     config.assignments().filter(|(name, ..)| transforms(name)).flat_map(|(_, raw, _)| words(raw)).collect()
 }
 
-/// Where in a transform of jobs its condition stands; `None` for one in the form of an ad, and where a part of the
-/// condition is only known when a job is transformed.
-pub(super) fn requirements_of_transform(name: &[u8], raw: &[u8]) -> Option<(std::ops::Range<usize>, Role)> {
-    let upper = name.to_ascii_uppercase();
-    let member = upper.strip_prefix(b"JOB_TRANSFORM_".as_slice())?;
-    if member == b"NAMES" || member.is_empty() || raw.trim_ascii().starts_with(b"[") {
-        return None;
-    }
-    let mut start = 0;
-    for line in raw.split(|byte| *byte == b'\n') {
-        let blanks = line.len() - line.trim_ascii_start().len();
-        let word = line[blanks..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        let rest = &line[blanks + word..];
-        let value = rest.trim_ascii_start();
-        if line[blanks..blanks + word].eq_ignore_ascii_case(b"REQUIREMENTS")
-            && rest.first().is_some_and(u8::is_ascii_whitespace)
-            && !value.is_empty()
-            && memchr::memmem::find(value, b"$(").is_none()
-        {
-            let from = start + line.len() - value.len();
-            return Some((from..from + value.trim_ascii_end().len(), CONDITION));
-        }
-        start += line.len() + 1;
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,15 +229,5 @@ mod tests {
         ] {
             assert!(!is_expression(name.as_bytes()), "{name}");
         }
-    }
-
-    #[test]
-    fn the_condition_of_a_transform_is_found() {
-        let raw = b"NAME x\nrequirements   JobUniverse == 5 \nSET A 1";
-        let (range, _) = requirements_of_transform(b"JOB_TRANSFORM_x", raw).unwrap();
-        assert_eq!(&raw[range], b"JobUniverse == 5");
-        assert!(requirements_of_transform(b"JOB_TRANSFORM_x", b"[ Requirements = a; ]").is_none());
-        assert!(requirements_of_transform(b"JOB_TRANSFORM_x", b"REQUIREMENTS $(x) > 1").is_none());
-        assert!(requirements_of_transform(b"JOB_TRANSFORM_NAMES", raw).is_none());
     }
 }

@@ -15,6 +15,7 @@ mod placing;
 pub mod rules;
 pub mod submit;
 pub mod suite;
+mod transforms;
 pub mod universe;
 mod unknowns;
 mod versions;

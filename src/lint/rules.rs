@@ -1,6 +1,6 @@
 //! Words and operators that hardly mean what they look like.
 
-use super::attributes::{is_known, is_per_job, is_text, is_value_of};
+use super::attributes::{Variety, is_known, is_text, is_value_of, variety};
 use super::expression::{Found, Question};
 use super::versions::version_dependent;
 use crate::analysis::facts::{Reference, Side};
@@ -243,11 +243,16 @@ fn per_job(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
     }
     let reference = Reference::of(tree, id)?;
     let ours = reference.side == Side::My || (reference.side == Side::Plain && (question.defined)(reference.name));
-    if ours || !is_per_job(reference.name.folded()) {
-        return None;
-    }
-    let message =
-        format!("`{}` mostly differs from job to job: it splits the queue into very many autoclusters", reference.name);
+    let variety = variety(reference.name.folded()).filter(|_| !ours)?;
+    let what = match variety {
+        Variety::Job => "is another one for each job: every job is an autocluster of its own",
+        Variety::Process => "counts the jobs of a submission: each of them is in another autocluster",
+        Variety::Submission => "is another one for each submission: every submission is an autocluster of its own",
+        Variety::Second => "is the second of the submission: nearly every submission is an autocluster of its own",
+        Variety::Written => "often differs from job to job: there may be as many autoclusters as jobs",
+        Variety::History => "changes with what becomes of a job: jobs that were alike get autoclusters of their own",
+    };
+    let message = format!("`{}` {what}", reference.name);
     let help = "decide by an attribute that many jobs share, or see `classmate autoclusters` for what it costs";
     Some(Found::new("per-job-attribute", Finding::warning(message, tree.span(id)?).help(help)))
 }

@@ -45,27 +45,55 @@ fn queue_arguments(line: &[u8]) -> Option<&[u8]> {
     (word.eq_ignore_ascii_case(b"queue") && rest.first().is_none_or(u8::is_ascii_whitespace)).then_some(rest)
 }
 
-/// The lines of a submit file, each with its number and the offset of its first byte, without the items that a `queue`
-/// lists in parentheses on lines of their own.
-fn lines(text: &[u8]) -> impl Iterator<Item = (u64, usize, &[u8])> {
-    let (mut start, mut listing) = (0, false);
-    let placed = text.split(|byte| *byte == b'\n').zip(1..).map(move |(raw, number)| {
-        let place = (number, start, raw.strip_suffix(b"\r").unwrap_or(raw));
-        start += raw.len() + 1;
-        place
-    });
-    placed.filter(move |(.., line)| {
-        let line = line.trim_ascii();
+/// The statements of a submit file, each with the number of its first line and the offset of its first byte, without the
+/// items that a `queue` lists in parentheses on lines of their own. A statement goes on behind a line that ends in `\`.
+fn lines(text: &[u8]) -> Vec<(u64, usize, &[u8])> {
+    let end_of = |start: usize| memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |end| start + end);
+    let (mut found, mut listing, mut number, mut start) = (Vec::new(), false, 1, 0);
+    while start < text.len() {
+        let mut end = end_of(start);
+        let line = text[start..end].trim_ascii();
         if listing {
             // `)` begins the last line; that of `in (a, b` may stand behind an item.
             listing = !(line.starts_with(b")") || line.ends_with(b")") && !line.contains(&b'('));
-            return false;
+        } else {
+            let comment = line.starts_with(b"#");
+            while !comment && end < text.len() && text[start..end].trim_ascii_end().ends_with(b"\\") {
+                end = end_of(end + 1);
+                // A comment between the lines does not end the statement.
+                while end < text.len() && last_line(&text[start..end]).starts_with(b"#") {
+                    end = end_of(end + 1);
+                }
+            }
+            let statement = &text[start..end];
+            listing = queue_arguments(line)
+                .and_then(|rest| Some(&rest[memchr::memrchr(b'(', rest)?..]))
+                .is_some_and(|items| !items.contains(&b')'));
+            found.push((number, start, statement.strip_suffix(b"\r").unwrap_or(statement)));
         }
-        listing = queue_arguments(line)
-            .and_then(|rest| Some(&rest[memchr::memrchr(b'(', rest)?..]))
-            .is_some_and(|items| !items.contains(&b')'));
-        true
-    })
+        number += memchr::memchr_iter(b'\n', &text[start..end]).count() as u64 + 1;
+        start = end + 1;
+    }
+    found
+}
+
+/// The last line of a text, without blanks around it.
+fn last_line(text: &[u8]) -> &[u8] {
+    text[memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1)..].trim_ascii()
+}
+
+/// A statement on one line: blanks stand in place of what continues it and of comments between its lines, so that all
+/// else stays where it is.
+fn joined(statement: &[u8]) -> Vec<u8> {
+    let mut line = Vec::with_capacity(statement.len());
+    for part in statement.split_inclusive(|byte| *byte == b'\n') {
+        let comment = !line.is_empty() && part.trim_ascii_start().starts_with(b"#");
+        let text = part.trim_ascii_end();
+        let kept = if comment { 0 } else { text.strip_suffix(b"\\").map_or(text.len(), <[u8]>::len) };
+        line.extend_from_slice(&part[..kept]);
+        line.resize(line.len() + part.len() - kept, b' ');
+    }
+    line
 }
 
 /// What is wrong with the expressions of a submit file.
@@ -90,7 +118,7 @@ struct Own {
 impl Own {
     fn of(text: &[u8]) -> Self {
         let mut own = Own::default();
-        for line in lines(text).map(|(.., line)| line.trim_ascii()) {
+        for line in lines(text).into_iter().map(|(.., line)| line.trim_ascii()) {
             let name = line[..memchr::memchr(b'=', line).unwrap_or(0)].trim_ascii().to_ascii_uppercase();
             if let Some(name) = name.strip_prefix(b"+").or_else(|| name.strip_prefix(b"MY.")) {
                 own.attributes.insert(name.to_vec());
@@ -146,11 +174,13 @@ fn misspelt((file, own): (&Arc<str>, &Own), line: &[u8], name: &[u8], number: u6
     })
 }
 
-fn command((file, own): (&Arc<str>, &Own), line: &[u8], (number, start): (u64, usize), alarms: &mut Vec<Alarm>) {
-    let trimmed = line.trim_ascii();
-    if trimmed.is_empty() || trimmed.starts_with(b"#") || trimmed.ends_with(b"\\") {
+fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u64, usize), alarms: &mut Vec<Alarm>) {
+    let trimmed = statement.trim_ascii();
+    if trimmed.is_empty() || trimmed.starts_with(b"#") {
         return;
     }
+    let line = joined(statement);
+    let line = line.as_slice();
     let Some(equals) = memchr::memchr(b'=', line) else { return };
     let name = line[..equals].trim_ascii();
     let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
@@ -164,7 +194,7 @@ fn command((file, own): (&Arc<str>, &Own), line: &[u8], (number, start): (u64, u
     } else if VALUES.contains(&lower.as_str()) || attribute.is_some() {
         Role::default()
     } else {
-        alarms.extend(misspelt((file, own), line, name, number));
+        alarms.extend(misspelt((file, own), statement, name, number));
         return;
     };
     let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -200,10 +230,15 @@ fn command((file, own): (&Arc<str>, &Own), line: &[u8], (number, start): (u64, u
             let range = fix.span.range();
             Edit { range: offset + range.start..offset + range.end, text: fix.text.clone() }
         });
+        // What a comment between the lines says is not lost.
+        let edit = edit.filter(|edit| {
+            let gone = &statement[edit.range.start - start..edit.range.end - start];
+            !gone.split(|byte| *byte == b'\n').skip(1).any(|line| line.trim_ascii_start().starts_with(b"#"))
+        });
         alarms.push(Alarm {
             code: found.code,
             finding: found.finding.shifted(value),
-            excerpt: Excerpt { file: Arc::clone(file), line: number, column: 1, text: line.to_vec() },
+            excerpt: Excerpt { file: Arc::clone(file), line: number, column: 1, text: statement.to_vec() },
             subject: Some(String::from_utf8_lossy(name).into_owned()),
             repeated: 0,
             edit,
@@ -212,15 +247,15 @@ fn command((file, own): (&Arc<str>, &Own), line: &[u8], (number, start): (u64, u
 }
 
 /// A text whose macros are words of the same length, so that places stay.
-struct WithoutMacros {
-    text: Vec<u8>,
+pub(super) struct WithoutMacros {
+    pub(super) text: Vec<u8>,
     /// The words, and the macros they stand for.
-    names: Vec<(Name, String)>,
+    pub(super) names: Vec<(Name, String)>,
 }
 
 impl WithoutMacros {
     /// Writes macros for their words in what was found.
-    fn restore(&self, finding: &mut Finding) {
+    pub(super) fn restore(&self, finding: &mut Finding) {
         let restored = |message: &str| {
             let message = message.replace(char::from(OPEN), "_");
             self.names.iter().fold(message, |text, (name, written)| text.replace(&*name.display(), written))
@@ -235,7 +270,7 @@ impl WithoutMacros {
 
 /// A text with a word in place of every `$(name)`, `$(name:default)`, `$$(name)` and `$FUNCTION(arguments)`: what they
 /// will be is known when jobs are made. `None` if a `$` begins none of these.
-fn without_macros(text: &[u8]) -> Option<WithoutMacros> {
+pub(super) fn without_macros(text: &[u8]) -> Option<WithoutMacros> {
     let mut open = WithoutMacros { text: text.to_vec(), names: Vec::new() };
     let mut places = Vec::new();
     let mut at = 0;
@@ -279,7 +314,7 @@ fn without_macros(text: &[u8]) -> Option<WithoutMacros> {
 }
 
 /// `$(JobStatus != 3)`: a macro that is none.
-fn misused_macro(text: &[u8]) -> Option<super::expression::Found> {
+pub(super) fn misused_macro(text: &[u8]) -> Option<super::expression::Found> {
     for at in memchr::memmem::find_iter(text, b"$(") {
         let name = &text[at + 2..];
         let end = name.iter().position(|byte| matches!(byte, b')' | b':' | b'('))?;
@@ -384,6 +419,43 @@ mod tests {
         ] {
             assert_eq!(found(text), Vec::<String>::new(), "{text}");
         }
+    }
+
+    #[test]
+    fn continued_lines_keep_their_places() {
+        let found = |text: &str| {
+            let shown = |alarm: &Alarm| {
+                let (start, end) = alarm.place();
+                format!("{} {}:{}-{}:{}", alarm.code, start.line, start.column, end.line, end.column)
+            };
+            lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect::<Vec<String>>()
+        };
+        let text = "executable = /bin/a\nrequirements = TARGET.Memory > 1 && \\\n  OpSys == LINUX\nrequirments = x\n";
+        assert_eq!(found(text), ["unquoted-word 3:12-3:17", "unknown-command 4:1-4:12"]);
+        assert_eq!(found(&text.replace('\n', "\r\n")), ["unquoted-word 3:12-3:17", "unknown-command 4:1-4:12"]);
+        // A comment between the lines is no part of it; one by itself is not continued.
+        assert_eq!(found("requirements = a > 1 && \\\n# x == LINUX \\\n  a > 1\n"), ["duplicate-clause 3:3-3:8"]);
+        assert_eq!(found("# requirements \\\nrequirments = x"), ["unknown-command 2:1-2:12"]);
+        assert_eq!(found("+Tag = 1 + \\\n  2 3\n"), ["syntax 2:5-2:6"]);
+        // What is continued is no command, whatever it looks like, and the last line may be continued by nothing.
+        assert_eq!(found("arguments = a \\\n requirments = x\nqueue"), Vec::<String>::new());
+        assert_eq!(found("requirements = a > 1 \\"), Vec::<String>::new());
+        assert_eq!(found("requirements = a > 1 &&\\\n"), ["syntax 1:24-1:24"]);
+    }
+
+    #[test]
+    fn what_is_continued_is_mended_in_the_file() {
+        let mended = |text: &str| {
+            let alarms = lint(&Arc::from("f"), text.as_bytes());
+            let edits: Vec<&Edit> = alarms.iter().filter_map(|alarm| alarm.edit.as_ref()).collect();
+            String::from_utf8(super::super::edited(text.as_bytes(), &edits)).unwrap()
+        };
+        assert_eq!(
+            mended("rank = 1\nrequirements = a > 1 && \\\n  b > 1 && \\\n  a > 1 && c > 1\n"),
+            "rank = 1\nrequirements = a > 1 && \\\n  b > 1 && c > 1\n"
+        );
+        let comment = "requirements = a > 1 && \\\n  b > 1 && \\\n  # why\n  a > 1\n";
+        assert_eq!(mended(comment), comment);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::span::Span;
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PolicyFile {
     /// The clock: seconds since 1970, or a date.
-    pub now: Option<Clock>,
+    pub now: Option<Spanned<Clock>>,
     /// Where `random()` begins.
     #[serde(default)]
     pub seed: u64,
@@ -35,7 +35,7 @@ pub struct PolicyFile {
 
 /// A moment.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a date such as `2026-01-31T12:00:00Z`, or seconds since 1970")]
 pub enum Clock {
     /// Seconds since 1970.
     Seconds(i64),
@@ -45,7 +45,11 @@ pub enum Clock {
 
 /// Where an ad comes from: its text, or a file.
 #[derive(Debug, Deserialize)]
-#[serde(untagged, rename_all = "kebab-case")]
+#[serde(
+    untagged,
+    rename_all = "kebab-case",
+    expecting = "expected the text of an ad, or `{ file = \"slots.ads\", at = 1 }`"
+)]
 pub enum AdSource {
     /// The ad, in new syntax or one attribute a line.
     Text(String),
@@ -159,12 +163,53 @@ impl PolicyFile {
     /// # Errors
     /// It is no TOML, or holds what a test file does not have.
     pub fn parse(text: &str) -> Result<Self, Wrong> {
-        toml::from_str(text).map_err(|error| {
+        let file: PolicyFile = toml::from_str(text).map_err(|error| {
             let place = error.span().unwrap_or(0..0);
-            let message = error.message().trim().replace('\n', ", ");
+            let message = plain(error.message().trim());
+            let found = text.get(place.clone()).unwrap_or_default();
+            if message.starts_with("expected ") && !message.contains("found") && !found.is_empty() {
+                return Wrong::at(format!("{message}, found `{}`", shortened(found)), place);
+            }
             Wrong::at(message, place)
-        })
+        })?;
+        match &file.now {
+            Some(now) if now.get_ref().seconds().is_none() => {
+                Err(Wrong::at("a time of day is no moment: expected a date, or seconds since 1970", now.span()))
+            }
+            _ => Ok(file),
+        }
     }
+}
+
+/// A message of the reader of TOML in words of people who write TOML.
+fn plain(message: &str) -> String {
+    const NUMBERS: [(&str, &str); 7] = [
+        ("u64", "a number of at least 0"),
+        ("usize", "a number of at least 0"),
+        ("i64", "a whole number"),
+        ("f64", "a number"),
+        ("a sequence", "a list"),
+        ("a map", "a table"),
+        ("struct ", "a table"),
+    ];
+    let message = message.replace('\n', ", ");
+    let Some((found, expected)) = message
+        .strip_prefix("invalid type: ")
+        .or_else(|| message.strip_prefix("invalid value: "))
+        .and_then(|rest| rest.rsplit_once(", expected "))
+    else {
+        return message;
+    };
+    let known = NUMBERS.iter().find(|(word, _)| expected.starts_with(word)).map(|(_, words)| *words);
+    format!("expected {}, found {found}", known.unwrap_or(expected))
+}
+
+/// The first line of a text, cut if it is long.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 40;
+    let line = text.lines().next().unwrap_or_default();
+    let cut: String = line.chars().take(MOST).collect();
+    if cut.len() < text.len() { format!("{cut}…") } else { cut }
 }
 
 impl Clock {
@@ -189,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_clock_is_a_number_or_a_date() {
-        let now = |text: &str| PolicyFile::parse(text).unwrap().now.unwrap().seconds();
+        let now = |text: &str| PolicyFile::parse(text).unwrap().now.unwrap().get_ref().seconds();
         assert_eq!(now("now = 5"), Some(5));
         assert_eq!(now("now = 1970-01-02T00:00:00Z"), Some(86400));
         assert_eq!(now("now = 1970-01-02"), Some(86400));
@@ -201,5 +246,20 @@ mod tests {
         let Err(Wrong::Text(finding)) = PolicyFile::parse("seed = 1\nnope = 2") else { panic!("expected an error") };
         assert!(finding.message.contains("unknown field `nope`"), "{}", finding.message);
         assert_eq!(finding.span.range().start, 9);
+    }
+    #[test]
+    fn what_was_expected_is_told_with_what_was_found() {
+        let refused = |text: &str| {
+            let Err(Wrong::Text(finding)) = PolicyFile::parse(text) else { panic!("expected an error of `{text}`") };
+            (finding.span.range(), finding.message)
+        };
+        let clock = "expected a date such as `2026-01-31T12:00:00Z`, or seconds since 1970";
+        assert_eq!(refused("seed = 1\nnow = 'noon'"), (15..21, format!("{clock}, found `'noon'`")));
+        assert_eq!(refused("now = 12:00:00").1, "a time of day is no moment: expected a date, or seconds since 1970");
+        assert_eq!(refused("now = 5.5"), (6..9, format!("{clock}, found `5.5`")));
+        let ad = "expected the text of an ad, or `{ file = \"slots.ads\", at = 1 }`";
+        assert_eq!(refused("ads.x = 5"), (8..9, format!("{ad}, found `5`")));
+        assert_eq!(refused("seed = 'a'"), (7..10, "expected a number of at least 0, found string \"a\"".to_owned()));
+        assert_eq!(refused("test = 5").1, "expected a list, found integer `5`");
     }
 }

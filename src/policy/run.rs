@@ -11,11 +11,13 @@ use super::coverage::{Coverage, Covered};
 use super::file::{AdSource, Copies, PolicyFile, Test, Wrong};
 use crate::accountant::Log;
 use crate::ad::{Attribute, ClassAd};
+use crate::analysis::clauses::is_value;
 use crate::config::Config;
 use crate::config::setting::Settings as Knobs;
 use crate::eval::matching::{rank, symmetric};
 use crate::eval::scope::{Scope, Settings};
 use crate::format::Reader;
+use crate::lint::knobs::advertised;
 use crate::name::Name;
 use crate::negotiate::quotas::{Division, divide};
 use crate::negotiate::scene::scene;
@@ -72,7 +74,7 @@ struct Runner<'f> {
     settings: Settings,
     snapshot: Snapshot,
     /// The conditions of the configuration.
-    knobs: Vec<(&'static str, Side, Expr)>,
+    knobs: Vec<(String, Side, Expr)>,
     outcome: Option<Outcome>,
     division: Option<Division>,
     coverage: Coverage,
@@ -102,12 +104,7 @@ impl<'f> Runner<'f> {
             };
             ads.insert(name.as_str(), ad);
         }
-        let now = match &file.now {
-            Some(clock) => clock
-                .seconds()
-                .ok_or_else(|| Wrong::Other("`now` is no moment: write a date or seconds since 1970".to_owned()))?,
-            None => 0,
-        };
+        let now = file.now.as_ref().and_then(|clock| clock.get_ref().seconds()).unwrap_or(0);
         let mut config = Config::default();
         let refused = |error: &crate::config::ConfigError| {
             let place = error.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
@@ -140,13 +137,21 @@ impl<'f> Runner<'f> {
         for (at, copies) in pool.jobs.iter().enumerate() {
             runner.copies(copies, at, false)?;
         }
-        runner.expect();
+        runner.expect(file);
         Ok(runner)
     }
 
-    /// Enters the clauses of the configuration's conditions and of the pool's ads, so that what no test reaches is listed.
-    fn expect(&mut self) {
+    /// Enters the clauses of the configuration's conditions, of the pool's ads and of those that no match is asked of, so
+    /// that what no test reaches is listed.
+    fn expect(&mut self, file: &PolicyFile) {
         let nowhere = ClassAd::new();
+        let matched = file.tests.iter().filter(|test| test.matches.is_some() || test.clause.is_some());
+        let matched = matched.flat_map(|test| [&test.job, &test.slot]).flatten();
+        let pooled = file.pool.slots.iter().chain(&file.pool.jobs).map(|copies| &copies.ad);
+        let used: HashSet<&str> = matched.chain(pooled).map(|name| name.get_ref().as_str()).collect();
+        for (name, ad) in self.ads.iter().filter(|(name, _)| !used.contains(*name)) {
+            self.coverage.expect_of(&format!("ads.{name}"), Scope::new(ad, &self.settings));
+        }
         for (name, _, expr) in &self.knobs {
             self.coverage.expect(&format!("config: {name}"), Scope::new(&nowhere, &self.settings), expr);
         }
@@ -455,15 +460,25 @@ const CONDITIONS: &[(&str, Side)] = &[
     ("WANT_VACATE", Side::SlotAndJob),
 ];
 
-/// The conditions that a configuration sets itself.
-fn conditions(config: &Config) -> Vec<(&'static str, Side, Expr)> {
+/// The conditions that a configuration sets itself, and those that it puts into slots by `STARTD_ATTRS`.
+fn conditions(config: &Config) -> Vec<(String, Side, Expr)> {
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
-    let condition = |&(name, side): &(&'static str, Side)| {
-        config.definition(name.as_bytes()).filter(|found| found.place.is_some())?;
+    let condition = |name: &str| {
+        let found = config.definition(name.as_bytes()).filter(|found| found.place.is_some())?;
         let text = config.get(name).ok()??.text;
-        Some((name, side, parse_expr(&text, &options).ok()?))
+        Some((String::from_utf8_lossy(found.name).into_owned(), parse_expr(&text, &options).ok()?))
     };
-    CONDITIONS.iter().filter_map(condition).collect()
+    let known =
+        CONDITIONS.iter().filter_map(|(name, side)| condition(name).map(|(_, expr)| ((*name).to_owned(), *side, expr)));
+    let is_known = |name: &str| CONDITIONS.iter().any(|(known, _)| *known == name);
+    let advertised = advertised(config).into_iter().filter(|(_, role)| role.looks_at_jobs);
+    let advertised = advertised.filter_map(|(name, _)| String::from_utf8(name).ok()).filter(|name| !is_known(name));
+    // What is no condition, such as the name of a site, has nothing to be refused.
+    let advertised = advertised
+        .filter_map(|name| condition(&name))
+        .filter(|(_, expr)| !is_value(expr.tree(), expr.root()))
+        .map(|(name, expr)| (name, Side::SlotAndJob, expr));
+    known.chain(advertised).collect()
 }
 
 /// The job and the slot of a match.

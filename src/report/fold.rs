@@ -7,7 +7,8 @@ const NARROWEST: usize = 20;
 
 /// Writes lines no wider than a terminal: those that are longer go on below, under their last column or two further in.
 ///
-/// Lines are folded at spaces only; what has none stays whole. Colours have no width.
+/// Lines are folded at spaces; a word that is longer than a line, behind a comma, a parenthesis, `&&` or `||`, and otherwise
+/// stays whole. Colours have no width.
 ///
 /// ```
 /// use std::io::Write;
@@ -128,7 +129,11 @@ fn fold(out: &mut impl Write, line: &[u8], width: usize) -> io::Result<()> {
         let first = if from == 0 { (text..line.len()).find(|at| columns[*at] >= indent).unwrap_or(text) } else { text };
         let space = |at: &usize| line[*at] == b' ';
         let within = (first..line.len()).take_while(|at| columns[*at] <= room).filter(space).last();
-        let Some(at) = within.or_else(|| (first..line.len()).find(space)) else {
+        // A word that is longer than a line goes on behind what separates its parts.
+        let part = |at: &usize| b",(&|".contains(&line[at - 1]) && line[*at] != line[at - 1];
+        let inside = || (first.max(text + 1)..line.len()).take_while(|at| columns[*at] <= room).filter(part).last();
+        let beyond = || (first.max(text + 1)..line.len()).find(|at| space(at) || part(at));
+        let Some(at) = within.or_else(inside).or_else(beyond) else {
             return out.write_all(&line[from..]);
         };
         let kept = line[from..at].trim_ascii_end();
@@ -169,6 +174,9 @@ mod tests {
         let word = "x".repeat(30);
         assert_eq!(folded(&format!("{word} y"), 20), format!("{word}\n  y\n"));
         assert_eq!(folded(&word, 20), format!("{word}\n"));
+        assert_eq!(folded("- member(x,\"one,two,three\")||y z", 20), "- member(x,\"one,two,\n  three\")||y z\n");
+        assert_eq!(folded("f(\"aaaaaaaaaaaaaaaaaaaaaa\",b,c)", 20), "f(\n  \"aaaaaaaaaaaaaaaaaaaaaa\",\n  b,c)\n");
+        assert_eq!(folded("aaaaaaaaaa&&bbbbbbb||cccccccc", 20), "aaaaaaaaaa&&\n  bbbbbbb||cccccccc\n");
         let coloured = "\u{1b}[1mone two three four\u{1b}[0m";
         assert_eq!(folded(coloured, 20), format!("{coloured}\n"));
     }

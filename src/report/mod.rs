@@ -195,6 +195,8 @@ impl Window {
         let start = spans.iter().map(|span| span.start).min().unwrap_or_default().min(source.len());
         let line_start = memchr::memrchr(b'\n', &source[..start]).map_or(0, |newline| newline + 1);
         let line_end = memchr::memchr(b'\n', &source[start..]).map_or(source.len(), |newline| start + newline);
+        // What ends a line is not shown.
+        let line_end = line_end - usize::from(line_end > start && source[line_end - 1] == b'\r');
         let from = cut_before(source, line_start, start.saturating_sub(CONTEXT));
         let clamped: Vec<Range<usize>> = spans
             .iter()

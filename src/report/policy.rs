@@ -32,7 +32,11 @@ pub fn write(out: &mut impl Write, file: &str, results: &[TestResult], color: Co
 /// The output cannot be written.
 pub fn write_coverage(out: &mut impl Write, covered: &[Covered]) -> io::Result<()> {
     let complete = covered.iter().filter(|clause| clause.is_complete()).count();
-    writeln!(out, "coverage: {complete} of {} clauses were true and were refused", covered.len())?;
+    match covered.len() {
+        0 => writeln!(out, "coverage: there is no clause")?,
+        1 => writeln!(out, "coverage: {complete} of 1 clause was true and was refused")?,
+        all => writeln!(out, "coverage: {complete} of {all} clauses were true and were refused")?,
+    }
     for clause in covered.iter().filter(|clause| !clause.is_complete()) {
         let what = match (clause.held, clause.refused) {
             (0, 0) => "never reached",

@@ -109,6 +109,90 @@ pub(super) fn of_slot_type(name: &[u8]) -> Option<String> {
     (!known.as_bytes().eq_ignore_ascii_case(what)).then(|| format!("{front}{known}"))
 }
 
+/// Levels of access, behind `ALLOW_` and the like.
+const LEVELS: [&str; 12] = [
+    "ADMINISTRATOR",
+    "ADVERTISE_MASTER",
+    "ADVERTISE_SCHEDD",
+    "ADVERTISE_STARTD",
+    "CLIENT",
+    "CONFIG",
+    "DAEMON",
+    "NEGOTIATOR",
+    "OWNER",
+    "READ",
+    "SOAP",
+    "WRITE",
+];
+
+/// What is said of the security of a level, `SEC_<level>_…`.
+const FEATURES: [&str; 9] = [
+    "AUTHENTICATION",
+    "AUTHENTICATION_METHODS",
+    "AUTHENTICATION_TIMEOUT",
+    "CRYPTO_METHODS",
+    "ENCRYPTION",
+    "INTEGRITY",
+    "NEGOTIATION",
+    "SESSION_DURATION",
+    "SESSION_LEASE",
+];
+
+/// The names that are made of levels.
+static OF_LEVELS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let plain = ["ALLOW", "DENY", "SETTABLE_ATTRS"];
+    let plain = plain.iter().flat_map(|front| LEVELS.iter().map(move |level| format!("{front}_{level}")));
+    let secure = LEVELS.iter().chain(&["DEFAULT"]);
+    plain.chain(secure.flat_map(|level| FEATURES.iter().map(move |what| format!("SEC_{level}_{what}")))).collect()
+});
+
+/// The knob made of a level of access or of the number of a type of slots that a name is but for a slip, `DENY_WRTE`,
+/// `SEC_CLEINT_ENCRYPTION`, `NUM_SLOT_TYPE_1`; the name of a daemon may stand behind a level.
+pub(super) fn of_pattern(name: &[u8]) -> Option<String> {
+    let upper = String::from_utf8(name.to_ascii_uppercase()).ok()?;
+    let digits: String = upper.chars().filter(char::is_ascii_digit).collect();
+    if !digits.is_empty() {
+        let front = format!("SLOT_TYPE_{digits}");
+        let mut known: Vec<String> = OF_SLOT_TYPE.iter().map(|what| format!("{front}_{what}")).collect();
+        known.extend([format!("NUM_SLOTS_TYPE_{digits}"), front]);
+        let is_digit = |byte: &u8| byte.is_ascii_digit();
+        let together = upper.as_bytes().split(|byte| !is_digit(byte)).filter(|run| !run.is_empty()).count() == 1;
+        return closest_but_itself(1, &upper, &known)
+            .filter(|_| together && !upper.starts_with(&known[known.len() - 1]));
+    }
+    let daemon =
+        SUBSYSTEMS.iter().find_map(|daemon| upper.strip_suffix(daemon)?.strip_suffix('_').map(|front| (front, daemon)));
+    // A level may be called like a daemon.
+    let whole = of_level(&upper);
+    if whole.is_some() || OF_LEVELS.contains(&upper) {
+        return whole;
+    }
+    let (front, daemon) = daemon?;
+    of_level(front).map(|known| format!("{known}_{daemon}"))
+}
+
+/// The name made of a level that a name is but for a letter; of `SEC_<level>_…` one in either part.
+fn of_level(name: &str) -> Option<String> {
+    let one = closest_but_itself(1, name, &OF_LEVELS);
+    if one.is_some() || OF_LEVELS.iter().any(|known| known == name) {
+        return one;
+    }
+    let rest = name.strip_prefix("SEC_")?;
+    rest.match_indices('_').find_map(|(at, _)| {
+        let (level, what) = (&rest.as_bytes()[..at], &rest.as_bytes()[at + 1..]);
+        let level = near::closest_within(1, level, LEVELS.into_iter().chain(["DEFAULT"]))?;
+        near::closest_within(1, what, FEATURES).map(|what| format!("SEC_{level}_{what}"))
+    })
+}
+
+/// The nearest of some names; none if it is one of them.
+fn closest_but_itself(allowed: usize, name: &str, known: &[String]) -> Option<String> {
+    if known.iter().any(|known| known == name) {
+        return None;
+    }
+    near::closest_within(allowed, name.as_bytes(), known.iter().map(String::as_str)).map(str::to_owned)
+}
+
 /// The concurrency limit that a name is but for a slip, `XSW_LIMT`, where its value is a number.
 pub(super) fn of_limit(name: &[u8], value: &[u8]) -> Option<String> {
     let at = memchr::memrchr(b'_', name).filter(|at| *at > 0)? + 1;
