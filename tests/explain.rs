@@ -487,6 +487,33 @@ fn of_a_job_that_matches_a_change_says_what_it_wins_and_loses() {
 }
 
 #[test]
+fn a_circle_is_told_with_its_way_and_where_it_is() {
+    let cause = |job: &str, slot: &str| {
+        let slot = ad(&format!("[ Name = \"s\"; MyType = \"Machine\"; Memory = 10; {slot} ]"));
+        explained(&ad(&format!("[ {job} ]")), vec![slot]).1.causes.remove(0).text
+    };
+    let any = "Requirements = true";
+    assert_eq!(
+        cause("Requirements = Fits && TARGET.Memory > 1; Fits = Large; Large = Fits && true", any),
+        "no slot satisfies `Fits`: `Fits` → `Large` → `Fits` is a circle in the job, and so it is undefined"
+    );
+    assert_eq!(
+        cause("Requirements = Requirements && TARGET.Memory > 1", any),
+        "no slot satisfies `Requirements`: `Requirements` → `Requirements` is a circle in the job, and so it is undefined"
+    );
+    assert_eq!(
+        cause(any, "Requirements = START; START = START"),
+        "1 of 1 slots that the job accepts refuse it by `START` in `START`: `START` → `START` is a circle in slots, and so it \
+         is undefined"
+    );
+    let across = cause("Requirements = TARGET.Fits; Fits = TARGET.Fits", "Requirements = true; Fits = TARGET.Fits");
+    assert!(
+        across.contains("`Fits` of slots → `Fits` of the job → `Fits` of slots is a circle, and so it is undefined"),
+        "{across}"
+    );
+}
+
+#[test]
 fn one_change_of_several_policies_is_told_once_with_all_that_it_wins() {
     let slots = (0..3).map(|at| {
         let more = if at == 0 { " && TARGET.RequestCpus > 0" } else { "" };
