@@ -105,6 +105,10 @@ fn condition(of_job: bool) -> impl Strategy<Value = String> {
             "TARGET.Memory - RequestMemory >= 150",
             "RequestMemory + Overhead <= TARGET.Memory",
             "stringListMember(TARGET.Arch, Arches)",
+            "member(TARGET.Arch, {\"C\"})",
+            "member(TARGET.Arch, Sites)",
+            "(RequestMemory ?: 0) % 300 == 0",
+            "isUndefined(MY.Limit)",
             "(TARGET.Cpus > 1 ? TARGET.Memory > 300 : true)",
             "Fits",
         ]
@@ -127,6 +131,12 @@ fn condition(of_job: bool) -> impl Strategy<Value = String> {
             "stringListIMember(TARGET.Arch, \"b,a\")",
             "member(TARGET.ProjectName, { \"lhcb\", \"cms\" })",
             "stringListMember(Arch, TARGET.Arches)",
+            "member(Arch, TARGET.Sites)",
+            "(TARGET.RequestGPUs ?: 0) > 0",
+            "TARGET.Limit =!= undefined && TARGET.Limit < 4",
+            "isUndefined(TARGET.Limit)",
+            "TARGET.RequestMemory % 128 == 0",
+            "TARGET.RequestMemory / 64 < Cpus",
             "TARGET.User == alice",
             "START",
             "false",
@@ -151,7 +161,7 @@ proptest! {
         slots in prop::collection::vec(slot(), 1..6),
     ) {
         let job = ad(&format!(
-            "[ RequestMemory = {}; RequestCpus = {cpus}; Arches = \"C\"; User = \"Alice\"; \
+            "[ RequestMemory = {}; RequestCpus = {cpus}; Arches = \"C\"; Sites = {{ \"C\" }}; Limit = 7; User = \"Alice\"; \
              Fits = TARGET.Memory > 250 && TARGET.Cpus < 5; Requirements = {requirements} ]",
             memory * 100
         ));
@@ -162,8 +172,15 @@ proptest! {
         let (market, found) = explained(&job, slots);
         prop_assert_eq!(found.matching, market.matching(&job));
         for suggestion in &found.suggestions {
-            if let Some(job) = changed(&job, &suggestion.changes) {
-                prop_assert_eq!(market.matching(&job), suggestion.slots, "{:?}", suggestion);
+            prop_assert!(suggestion.won > 0 && suggestion.lost <= suggestion.won, "{:?}", suggestion);
+            if let Some(after) = changed(&job, &suggestion.changes) {
+                prop_assert_eq!(market.matching(&after), suggestion.slots, "{:?}", suggestion);
+                let counted = |before: bool| {
+                    let is = |job: &ClassAd, at: usize| symmetric(job, &market.slots[at].ad, &market.settings);
+                    (0..market.slots.len()).filter(|at| is(&job, *at) == before && is(&after, *at) != before).count()
+                };
+                prop_assert_eq!((counted(false), counted(true)), (suggestion.won, suggestion.lost), "{:?}", suggestion);
+                let job = after;
                 let named = market.names.iter().position(|name| *name == suggestion.example).unwrap();
                 prop_assert!(symmetric(&job, &market.slots[named].ad, &market.settings), "{:?}", suggestion);
             }
@@ -310,6 +327,190 @@ fn an_attribute_is_solved_for_in_lists_quotients_differences_and_sums() {
     assert_eq!(own[0], format!("`RequestMemory` 2000 → 1384{tail}"));
     let own = suggestions("Requirements = RequestMemory + Extra <= TARGET.Memory", any);
     assert_eq!(own[0], format!("`Extra` undefined → 14384{tail}"));
+}
+
+#[test]
+fn of_the_values_that_would_do_the_nearest_is_told() {
+    let any = "Requirements = true";
+    let tail = ": 1 slot, such as s";
+    let first = |job: &str, policy: &str| suggestions(job, &format!("Requirements = {policy}")).remove(0);
+    let disk = |present: &str| format!("RequestDisk = {present}; {any}");
+    // 2047 / 1024 is 1 among integers.
+    assert_eq!(first(&disk("4000"), "TARGET.RequestDisk / 1024 < 2"), format!("`RequestDisk` 4000 → 2047{tail}"));
+    // 1999 / 2 is 999.
+    let cpus = "RequestCpus = 2; Requirements = true";
+    let memory = first(cpus, "TARGET.RequestMemory/TARGET.RequestCpus < 1000");
+    assert_eq!(memory, format!("`RequestMemory` 2000 → 1999{tail}"));
+    let strict = first(&disk("9"), "(TARGET.RequestDisk - 100) > 12.5");
+    assert_eq!(strict, format!("`RequestDisk` 9 → 113{tail}"));
+    // A tenth of 16384 is 1638.4, and what is whole stays whole.
+    let whole = first(any, "TARGET.RequestMemory <= Memory * 0.1");
+    assert_eq!(whole, format!("`RequestMemory` 2000 → 1638{tail}"));
+    let real = first("Share = 0.9; Requirements = true", "TARGET.Share < 0.5");
+    assert_eq!(real, format!("`Share` 0.9 → 0.4{tail}"));
+    // 16384 / 10 is 1638, and of the number in the condition as little is taken away.
+    let constant = first("Requirements = TARGET.Memory * 0.1 >= 2000", "true");
+    assert_eq!(
+        constant,
+        format!("`TARGET.Memory * 0.1 >= 2000` → `TARGET.Memory * 0.1 >= 1638` in `Requirements`{tail}")
+    );
+}
+
+#[test]
+fn what_is_no_number_or_leads_nowhere_gives_no_change_of_the_job() {
+    for condition in [
+        "TARGET.RequestMemory / 0 < 2",
+        "TARGET.RequestMemory * 0 > 2",
+        "TARGET.RequestMemory % 0 == 2",
+        "TARGET.RequestMemory < real(\"NaN\")",
+        "TARGET.RequestMemory + 1 > real(\"INF\")",
+        "TARGET.RequestMemory - \"a\" > 5",
+        "TARGET.RequestMemory / {1} > 5",
+    ] {
+        let found = suggestions("Requirements = true", &format!("Requirements = {condition}"));
+        assert!(found.iter().all(|text| !text.starts_with("`RequestMemory`")), "{condition}: {found:?}");
+    }
+    let tail = ": 1 slot, such as s";
+    let first = |policy: &str| suggestions("Requirements = true", &format!("Requirements = {policy}")).remove(0);
+    assert_eq!(first("TARGET.RequestMemory < -5"), format!("`RequestMemory` 2000 → -6{tail}"));
+    let huge = first("TARGET.RequestMemory * 2 > 9007199254740993");
+    assert_eq!(huge, format!("`RequestMemory` 2000 → 4503599627370497{tail}"));
+}
+
+#[test]
+fn what_slots_ask_of_presence_defaults_lists_and_remainders_is_found() {
+    let tail = ": 1 slot, such as s";
+    let of = |job: &str, policy: &str| {
+        suggestions(&format!("{job}; Requirements = true"), &format!("Site = \"cern\"; Requirements = {policy}"))
+    };
+    let first = |job: &str, policy: &str| of(job, policy).remove(0);
+    for policy in
+        ["(TARGET.RequestGPUs ?: 0) > 0", "ifThenElse(isUndefined(TARGET.RequestGPUs), 0, TARGET.RequestGPUs) >= 1"]
+    {
+        assert_eq!(first("A = 1", policy), format!("`RequestGPUs` undefined → 1{tail}"), "{policy}");
+    }
+    // 7 is the largest below 8; to be there at all is what the other condition asks.
+    for policy in [
+        "TARGET.X =!= undefined && TARGET.X < 8",
+        "!isUndefined(TARGET.X) && TARGET.X < 8",
+        "(TARGET.X isnt undefined && TARGET.X < 8) || TARGET.Y == 1 && false",
+        "TARGET.X =!= undefined && TARGET.X < 8 && TARGET.X > 6",
+    ] {
+        assert_eq!(first("A = 1", policy), format!("`X` undefined → 7{tail}"), "{policy}");
+    }
+    for policy in ["isUndefined(TARGET.WantX)", "TARGET.WantX =?= undefined", "!(undefined isnt TARGET.WantX)"] {
+        assert_eq!(first("WantX = 5", policy), format!("`WantX` 5 → undefined{tail}"), "{policy}");
+    }
+    assert_eq!(first("A = 1", "TARGET.HasX =!= undefined"), format!("`HasX` undefined → true{tail}"));
+    assert_eq!(first("A = 1", "(TARGET.WantX ?: false)"), format!("`WantX` undefined → true{tail}"));
+    assert_eq!(first("WantX = true", "!(TARGET.WantX ?: false)"), format!("`WantX` true → false{tail}"));
+    // The job's is the member, or the list; and the list of the slots gets longer.
+    let member = of("Place = \"B\"", "member(TARGET.Place, {\"A\",\"C\"}) =?= true");
+    assert_eq!(member[0], format!("`Place` \"B\" → \"A\"{tail}"));
+    assert_eq!(
+        member[1],
+        format!(
+            "slots with `member(TARGET.Place,{{ \"A\",\"C\" }}) is true` → `member(TARGET.Place,{{ \"A\",\"C\",\"B\" }}) is \
+             true` in `Requirements`{tail}"
+        )
+    );
+    let text = of("Place = \"B\"", "(stringListIMember(TARGET.Place, \"A,C\") ?: false)");
+    assert_eq!(text[0], format!("`Place` \"B\" → \"A\"{tail}"));
+    assert!(text[1].contains("\"A,C,B\""), "{text:?}");
+    assert_eq!(
+        first("Sites = { \"infn\" }", "member(Site, TARGET.Sites)"),
+        format!("`Sites` {{ \"infn\" }} → {{ \"infn\",\"cern\" }}{tail}")
+    );
+    assert_eq!(first("A = 1", "member(Site, TARGET.Sites)"), format!("`Sites` undefined → {{ \"cern\" }}{tail}"));
+    assert_eq!(
+        first("Sites = \"infn\"", "stringListMember(Site, TARGET.Sites)"),
+        format!("`Sites` \"infn\" → \"infn,cern\"{tail}")
+    );
+    let left = of("A = 1", "TARGET.RequestMemory % 1024 == 0");
+    assert_eq!(left[..2], [2048, 1024].map(|to| format!("`RequestMemory` 2000 → {to}{tail}")));
+    assert_eq!(left[2], format!("slots without `TARGET.RequestMemory % 1024 == 0` in `Requirements`{tail}"));
+    assert_eq!(first("A = 1", "TARGET.RequestCpus != 1"), format!("`RequestCpus` 1 → 2{tail}"));
+}
+
+#[test]
+fn what_the_job_asks_of_lists_defaults_and_remainders_is_found() {
+    let tail = ": 1 slot, such as s";
+    let of = |job: &str| suggestions(job, "Site = \"cern\"; Tags = \"ssd,gpu\"; Requirements = true");
+    let first = |job: &str| of(job).remove(0);
+    assert_eq!(
+        first("Requirements = member(TARGET.Site, {\"A\"})"),
+        format!(
+            "`member(TARGET.Site,{{ \"A\" }})` → `member(TARGET.Site,{{ \"A\",\"cern\" }})` in `Requirements`{tail}"
+        )
+    );
+    assert_eq!(
+        first("Requirements = stringListMember(\"gpus\", TARGET.Tags)"),
+        format!(
+            "`stringListMember(\"gpus\",TARGET.Tags)` → `stringListMember(\"gpu\",TARGET.Tags)` in `Requirements`{tail}"
+        )
+    );
+    assert_eq!(
+        first("Sites = {\"A\"}; Requirements = member(TARGET.Site, Sites)"),
+        format!("`Sites` {{ \"A\" }} → {{ \"A\",\"cern\" }}{tail}")
+    );
+    assert_eq!(first("Least = 9; Requirements = (Least ?: 0) < TARGET.Cpus"), format!("`Least` 9 → 3{tail}"));
+    assert_eq!(first("Max = 9; Requirements = isUndefined(MY.Max)"), format!("`Max` 9 → undefined{tail}"));
+    let left = of("Requirements = RequestMemory % 1024 == 0");
+    assert_eq!(left[..2], [2048, 1024].map(|to| format!("`RequestMemory` 2000 → {to}{tail}")));
+}
+
+#[test]
+fn of_a_job_that_matches_a_change_says_what_it_wins_and_loses() {
+    let slots = |counts: [usize; 3]| {
+        let kinds = [("LINUX", 1000), ("LINUX", 4000), ("WINDOWS", 4000)];
+        let kinds = kinds.into_iter().zip(counts).flat_map(|(kind, count)| std::iter::repeat_n(kind, count));
+        kinds.enumerate().map(|(at, (system, memory))| {
+            ad(&format!(
+                "[ Name = \"s{at}\"; MyType = \"Machine\"; OpSys = \"{system}\"; Memory = {memory}; Requirements = true ]"
+            ))
+        })
+    };
+    let job =
+        ad("[ RequestMemory = 2000; Requirements = TARGET.Memory >= RequestMemory && TARGET.OpSys == \"LINUX\" ]");
+    let told = |counts: [usize; 3]| {
+        let (_, found) = explained(&job, slots(counts).collect());
+        assert!(found.matching > 0);
+        found.suggestions.iter().map(|one| suggested(one).trim().to_owned()).collect::<Vec<_>>()
+    };
+    let windows = "`TARGET.OpSys == \"LINUX\"` → `TARGET.OpSys == \"WINDOWS\"` in `Requirements`";
+    let found = told([2, 1, 3]);
+    assert!(found.contains(&"`RequestMemory` 2000 → 1000: 3 slots (+2), such as s0".to_owned()), "{found:?}");
+    assert!(found.contains(&format!("{windows}: 3 slots (+3, −1), such as s3")), "{found:?}");
+    // Three are lost for two.
+    let found = told([2, 3, 2]);
+    assert!(!found.iter().any(|text| text.starts_with(windows)) && !found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn a_circle_is_told_with_its_way_and_where_it_is() {
+    let cause = |job: &str, slot: &str| {
+        let slot = ad(&format!("[ Name = \"s\"; MyType = \"Machine\"; Memory = 10; {slot} ]"));
+        explained(&ad(&format!("[ {job} ]")), vec![slot]).1.causes.remove(0).text
+    };
+    let any = "Requirements = true";
+    assert_eq!(
+        cause("Requirements = Fits && TARGET.Memory > 1; Fits = Large; Large = Fits && true", any),
+        "no slot satisfies `Fits`: `Fits` → `Large` → `Fits` is a circle in the job, and so it is undefined"
+    );
+    assert_eq!(
+        cause("Requirements = Requirements && TARGET.Memory > 1", any),
+        "no slot satisfies `Requirements`: `Requirements` → `Requirements` is a circle in the job, and so it is undefined"
+    );
+    assert_eq!(
+        cause(any, "Requirements = START; START = START"),
+        "1 of 1 slots that the job accepts refuse it by `START` in `START`: `START` → `START` is a circle in slots, and so it \
+         is undefined"
+    );
+    let across = cause("Requirements = TARGET.Fits; Fits = TARGET.Fits", "Requirements = true; Fits = TARGET.Fits");
+    assert!(
+        across.contains("`Fits` of slots → `Fits` of the job → `Fits` of slots is a circle, and so it is undefined"),
+        "{across}"
+    );
 }
 
 #[test]

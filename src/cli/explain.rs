@@ -184,9 +184,14 @@ fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<Subjec
         }
     };
     let Some((job, ad)) = found else {
+        let were_read = match snapshot.jobs.len() {
+            1 => "1 job was read".to_owned(),
+            count => format!("{count} jobs were read"),
+        };
         let what = if number.is_some() { "there is no job" } else { "no job satisfies" };
-        return Err(Failure::input(format!("{what} `{text}`"))
-            .help(&format!("{} jobs were read; a number is cluster.process", snapshot.jobs.len())));
+        return Err(
+            Failure::input(format!("{what} `{text}`")).help(&format!("{were_read}; a number is cluster.process"))
+        );
     };
     Ok(Subject::of(&job, ad))
 }

@@ -7,10 +7,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::ad::ClassAd;
+use crate::eval;
+use crate::eval::explain::explain;
 use crate::eval::matching::symmetric;
 use crate::eval::scope::Scope;
+use crate::eval::walk::{Side, Via};
 use crate::explain::Market;
-use crate::explain::clauses::{Condition, Truth, others};
+use crate::explain::clauses::{Condition, Truth, others, truth};
 use crate::explain::decide::{Decider, deciding};
 use crate::explain::kinds::{Kind, Policy};
 use crate::explain::meant::pattern;
@@ -20,7 +23,7 @@ use crate::explain::prose::prose;
 use crate::explain::view::View;
 use crate::name::Name;
 use crate::pool::Slot;
-use crate::syntax::expr::{Expr, Node};
+use crate::syntax::expr::{Expr, Node, NodeId, base_of};
 use crate::syntax::operator::BinaryOp;
 use crate::value::Value;
 
@@ -183,7 +186,7 @@ fn never(view: &View<'_>) -> Vec<Cause> {
             if let Some((absent, text)) = descended(view, condition, deciders) {
                 return (!absent, Cause::new(Reason::NeverTrue, text));
             }
-            let absent = absent_in(view, condition, true);
+            let absent = note_on(view, condition, true, &everything);
             let mut text = format!("no slot satisfies `{}`", condition.expr);
             match &absent {
                 Some(note) => text.push_str(&format!(": {note}")),
@@ -212,7 +215,7 @@ fn descended(view: &View<'_>, whole: &Condition, mut deciders: Vec<Decider>) -> 
     let all = view.market.slots.len();
     sort(view, &mut deciders);
     let first = deciders.first().filter(|first| is_below(whole, first))?;
-    let absent = absent_of(view, first).is_some();
+    let absent = note_on(view, &first.condition, first.of_job, &first.slots).is_some();
     let mut text = if first.slots.len() == all {
         format!("no slot satisfies {}", told(view, first))
     } else {
@@ -261,7 +264,7 @@ fn told(view: &View<'_>, one: &Decider) -> String {
         (None, Some(name)) => format!(" in `{name}`"),
         (None, None) => String::new(),
     };
-    let note = match absent_of(view, one) {
+    let note = match note_on(view, condition, one.of_job, &one.slots) {
         Some(note) => format!(": {note}"),
         None => bracketed(&beside(view, condition, one.of_job, &one.slots)),
     };
@@ -349,15 +352,56 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
             causes.push(Cause::new(Reason::Refused, text));
             continue;
         }
-        let note = match absent_in(view, condition, false) {
+        let refusing = view.kinds.ads_of(&kinds);
+        let note = match note_on(view, condition, false, &refusing) {
             Some(note) => format!(": {note}"),
-            None => bracketed(&beside(view, condition, false, &view.kinds.ads_of(&kinds))),
+            None => bracketed(&beside(view, condition, false, &refusing)),
         };
         let via = condition.via.last().map(|name| format!(" in `{name}`")).unwrap_or_default();
         let text = format!("{slots} of {all} {among} refuse it by `{}`{via}{note}", condition.expr);
         causes.push(Cause::new(Reason::Refused, text));
     }
     causes
+}
+
+/// What is said of a condition itself: that it is a circle, or that an attribute exists nowhere.
+fn note_on(view: &View<'_>, condition: &Condition, of_job: bool, slots: &[u32]) -> Option<String> {
+    circle(view, condition, of_job, slots).or_else(|| absent_in(view, condition, of_job))
+}
+
+/// That an attribute leads back to itself, on which way and where, if a condition is not true for the first of some slots
+/// because of that.
+fn circle(view: &View<'_>, condition: &Condition, of_job: bool, slots: &[u32]) -> Option<String> {
+    let slot = &view.market.slots.get(*slots.first()? as usize)?.ad;
+    let (my, target) = if of_job { (view.job, slot) } else { (slot, view.job) };
+    let scope = Scope::new(my, &view.market.settings).with_target(target);
+    if !matches!(truth(scope, &condition.expr), Truth::Undefined | Truth::Error) {
+        return None;
+    }
+    let found = explain(scope, &condition.expr);
+    let back = found.iter().find(|cause| matches!(cause.reason, eval::explain::Reason::Circular))?;
+    let in_side = back.path.last()?.side;
+    let across = |side: Side| if side == Side::My { Side::Target } else { Side::My };
+    let (name, side) = match (back.part.node(), base_of(back.part.root())) {
+        (Node::Select(name), base) if names(&back.part, base, b"target") => (*name, across(in_side)),
+        (Node::Select(name), _) => (*name, in_side),
+        (Node::Attr(name), _) if (if in_side == Side::My { my } else { target }).contains(*name) => (*name, in_side),
+        (Node::Attr(name), _) => (*name, across(in_side)),
+        _ => return None,
+    };
+    let first = back.path.iter().rposition(|via| via.name == name && via.side == side)?;
+    let way = &back.path[first..];
+    let whose = |via: &Via| if (via.side == Side::My) == of_job { "the job" } else { "slots" };
+    let (one, apart) = (whose(&way[0]), way.iter().any(|via| whose(via) != whose(&way[0])));
+    let step = |via: &Via| if apart { format!("`{}` of {}", via.name, whose(via)) } else { format!("`{}`", via.name) };
+    let steps: Vec<String> = way.iter().chain([&way[0]]).map(step).collect();
+    let place = if apart { String::new() } else { format!(" in {one}") };
+    Some(format!("{} is a circle{place}, and so it is undefined", steps.join(" → ")))
+}
+
+/// Whether a node of an expression is a certain name, in lower case.
+fn names(expr: &Expr, id: NodeId, name: &[u8]) -> bool {
+    matches!(expr.tree().node(id), Node::Attr(found) if found.folded() == name)
 }
 
 /// What is said of an attribute of a condition that exists nowhere.

@@ -12,6 +12,8 @@ use crate::value::Value;
 /// Where a value is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Bound {
+    /// Whatever it is, as long as it is there.
+    Any,
     AtMost,
     Exactly,
     AtLeast,
@@ -24,17 +26,19 @@ pub(super) enum Edit {
     /// A node in the expression of an attribute.
     Constant(Name, Expr, NodeId, Bound, Literal),
     Condition(Name, Expr, NodeId),
-    /// Something else in place of a node in the expression of an attribute.
-    Meant(Name, Expr, NodeId, Expr),
+    /// Something else in place of a node in the expression of an attribute: what was meant, or a longer list.
+    Part(Changed, Name, Expr, NodeId, Expr),
+    /// An attribute that becomes a list.
+    List(Name, Expr),
 }
 
 impl Edit {
     pub(super) fn key(&self) -> String {
         match self {
-            Edit::Attribute(name, ..) => format!("a {}", name.display().to_ascii_lowercase()),
+            Edit::Attribute(name, ..) | Edit::List(name, _) => format!("a {}", name.display().to_ascii_lowercase()),
             Edit::Constant(holder, _, id, ..) => format!("b {} {id}", holder.display().to_ascii_lowercase()),
             Edit::Condition(holder, _, id) => format!("c {} {id}", holder.display().to_ascii_lowercase()),
-            Edit::Meant(holder, _, id, _) => format!("d {} {id}", holder.display().to_ascii_lowercase()),
+            Edit::Part(_, holder, _, id, _) => format!("d {} {id}", holder.display().to_ascii_lowercase()),
         }
     }
 
@@ -44,7 +48,7 @@ impl Edit {
             (Edit::Attribute(a, ..), Edit::Attribute(b, ..)) => a == b,
             (Edit::Constant(a, _, one, ..), Edit::Constant(b, _, two, ..))
             | (Edit::Condition(a, _, one), Edit::Condition(b, _, two))
-            | (Edit::Meant(a, _, one, _), Edit::Meant(b, _, two, _)) => a == b && one == two,
+            | (Edit::Part(_, a, _, one, _), Edit::Part(_, b, _, two, _)) => a == b && one == two,
             _ => false,
         }
     }
@@ -55,24 +59,40 @@ impl Edit {
             Edit::Attribute(name, ..)
             | Edit::Constant(name, ..)
             | Edit::Condition(name, ..)
-            | Edit::Meant(name, ..) => *name,
+            | Edit::Part(_, name, ..)
+            | Edit::List(name, _) => *name,
         }
     }
 
     pub(super) fn of(&self) -> Changed {
         match self {
-            Edit::Attribute(..) => Changed::Job,
+            Edit::Attribute(..) | Edit::List(..) => Changed::Job,
             Edit::Constant(..) => Changed::Constant,
             Edit::Condition(..) => Changed::Condition,
-            Edit::Meant(..) => Changed::Meant,
+            Edit::Part(of, ..) => *of,
         }
     }
 
     pub(super) fn value(&self) -> Option<(&Literal, Bound)> {
         match self {
             Edit::Attribute(_, bound, value) | Edit::Constant(_, _, _, bound, value) => Some((value, *bound)),
-            Edit::Condition(..) | Edit::Meant(..) => None,
+            Edit::Condition(..) | Edit::Part(..) | Edit::List(..) => None,
         }
+    }
+
+    /// How far the number that is written is from the one that stands there; 0 if one of them is none.
+    pub(super) fn shift(&self, job: &ClassAd) -> f64 {
+        let (there, value) = match self {
+            Edit::Attribute(name, _, value) => {
+                (job.get(*name).and_then(|expr| expr.as_literal().and_then(number)), value)
+            }
+            Edit::Constant(_, expr, id, _, value) => match expr.tree().node(*id) {
+                Node::Literal(there) => (number(there), value),
+                _ => return 0.0,
+            },
+            _ => return 0.0,
+        };
+        there.zip(number(value)).map_or(0.0, |(there, value)| (value - there).abs())
     }
 
     /// How much it changes: to leave a condition out is as much as the conditions that it consists of.
@@ -89,7 +109,7 @@ impl Edit {
             Edit::Attribute(_, _, value) | Edit::Constant(_, _, _, _, value) => {
                 Expr::literal(value.clone()).to_string()
             }
-            Edit::Meant(.., other) => other.to_string(),
+            Edit::Part(.., other) | Edit::List(_, other) => other.to_string(),
             Edit::Condition(..) => String::new(),
         }
     }
@@ -112,13 +132,15 @@ impl Edit {
     }
 
     pub(super) fn change(&self, job: &ClassAd) -> Change {
+        let attribute = |name: &Name, after: String| Change {
+            of: Changed::Job,
+            attribute: name.to_string(),
+            before: job.get(*name).map_or_else(|| "undefined".to_owned(), |expr| expr.to_string()),
+            after,
+        };
         match self {
-            Edit::Attribute(name, _, value) => Change {
-                of: Changed::Job,
-                attribute: name.to_string(),
-                before: job.get(*name).map_or_else(|| "undefined".to_owned(), |expr| expr.to_string()),
-                after: Expr::literal(value.clone()).to_string(),
-            },
+            Edit::Attribute(name, _, value) => attribute(name, Expr::literal(value.clone()).to_string()),
+            Edit::List(name, list) => attribute(name, list.to_string()),
             Edit::Constant(holder, expr, id, _, value) => Change {
                 of: Changed::Constant,
                 attribute: holder.to_string(),
@@ -131,8 +153,8 @@ impl Edit {
                 before: expr.to_string(),
                 after: "true".to_owned(),
             },
-            Edit::Meant(holder, expr, id, other) => Change {
-                of: Changed::Meant,
+            Edit::Part(of, holder, expr, id, other) => Change {
+                of: *of,
                 attribute: holder.to_string(),
                 before: expr.to_string(),
                 after: expr.with_part(*id, other).to_string(),
@@ -160,7 +182,8 @@ pub(super) fn changed(job: &ClassAd, edits: &[Edit]) -> ClassAd {
             Edit::Attribute(name, _, value) => job.insert_expr(*name, &Expr::literal(value.clone())),
             Edit::Constant(holder, _, id, _, value) => inside.push((*holder, *id, Expr::literal(value.clone()))),
             Edit::Condition(holder, _, id) => inside.push((*holder, *id, Expr::literal(Literal::Bool(true)))),
-            Edit::Meant(holder, _, id, other) => inside.push((*holder, *id, other.clone())),
+            Edit::Part(_, holder, _, id, other) => inside.push((*holder, *id, other.clone())),
+            Edit::List(name, list) => job.insert_expr(*name, list),
         }
     }
     inside.sort_by_key(|(_, id, _)| std::cmp::Reverse(*id));
@@ -237,17 +260,4 @@ pub(super) fn comparison(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, N
         _ => return None,
     };
     Some((op, left, right))
-}
-
-/// A number that a text is, if it satisfies a bound: what was written in quotation marks by mistake.
-pub(super) fn unquoted(text: &[u8], bound: Bound, wanted: &Literal) -> Option<Literal> {
-    let text = std::str::from_utf8(text).ok()?.trim();
-    let literal = text.parse().map(Literal::Int).or_else(|_| text.parse().map(Literal::Real)).ok()?;
-    let (is, wanted) = (number(&literal)?, number(wanted)?);
-    let holds = match bound {
-        Bound::AtMost => is <= wanted,
-        Bound::Exactly => is == wanted,
-        Bound::AtLeast => is >= wanted,
-    };
-    (holds && is.is_finite()).then_some(literal)
 }

@@ -2,9 +2,10 @@
 
 use crate::builtin::near;
 use crate::explain::edit::{constant, number};
-use crate::syntax::expr::{Node, NodeId, Tree};
+use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
-use crate::value::Value;
+use crate::syntax::operator::BinaryOp;
+use crate::value::{List, Value};
 
 /// A question whether something is in a list.
 pub(super) struct Membership {
@@ -17,8 +18,15 @@ pub(super) struct Membership {
 }
 
 impl Membership {
-    /// The question that a call is; none if it is another.
+    /// The question that a call is, compared with true or not; none if it is another.
     pub(super) fn of(tree: &Tree, id: NodeId) -> Option<Self> {
+        let is_true = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Bool(true)));
+        let id = match *tree.node(tree.bare(id)) {
+            Node::Binary(BinaryOp::Is | BinaryOp::Equal, left, right) if is_true(right) => left,
+            Node::Binary(BinaryOp::Is | BinaryOp::Equal, left, right) if is_true(left) => right,
+            Node::Binary(BinaryOp::Default, left, _) => left,
+            _ => id,
+        };
         let Node::Call(call) = *tree.node(tree.bare(id)) else { return None };
         let site = &tree.calls[call as usize];
         let (item, list, last) = match *tree.run(site.arguments) {
@@ -81,18 +89,35 @@ impl Membership {
         Some(best.1)
     }
 
-    /// The text of a list with one more element; none if it is no text.
-    pub(super) fn longer(&self, list: Option<&Literal>, item: &Value) -> Option<Literal> {
-        let separator = *self.separators.as_ref()?.last()?;
+    /// A list with one more element, a text if it is one or none is there and a text is asked; none if it is something else,
+    /// or has elements that are no constants.
+    pub(super) fn longer(&self, list: Option<&Expr>, item: &Value) -> Option<Expr> {
+        let Some(separators) = &self.separators else {
+            let mut elements = match list {
+                None => Vec::new(),
+                Some(list) => match list.node() {
+                    Node::List(run) => {
+                        let element = |id: &NodeId| list.part(*id).as_literal().map(Value::from);
+                        list.tree().run(*run).iter().map(element).collect::<Option<Vec<Value>>>()?
+                    }
+                    _ => return None,
+                },
+            };
+            elements.push(constant(item, 0).map(|literal| Value::from(&literal))?);
+            return Some(Value::List(List::of(elements)).to_expr());
+        };
+        let separator = *separators.last()?;
         let Value::Str(item) = item else { return None };
         let item = item.trim_ascii();
-        let old: &[u8] = match list {
-            Some(Literal::Str(text)) => text.trim_ascii(),
+        let old: &[u8] = match list.map(Expr::as_literal) {
+            Some(Some(Literal::Str(text))) => text.trim_ascii(),
             None => b"",
             Some(_) => return None,
         };
         let text = if old.is_empty() { item.to_vec() } else { [old, &[separator], item].concat() };
-        (!item.is_empty()).then(|| Literal::Str(text.into()))
+        // An element with a separator in it is two.
+        let is_one = !item.is_empty() && !item.iter().any(|byte| separators.contains(byte));
+        is_one.then(|| Expr::literal(Literal::Str(text.into())))
     }
 }
 
@@ -118,9 +143,20 @@ mod tests {
         assert_eq!(nearest(list, None).as_deref(), Some("atlas"));
         assert_eq!(nearest(list, Some(&text("lhbc"))).as_deref(), Some("lhcb"));
         assert_eq!(nearest(" ; ", None), None);
-        let item = Value::Str("belle".into());
-        assert_eq!(shown(question.longer(Some(&text("a;b")), &item)).as_deref(), Some("a;b belle"));
-        assert_eq!(shown(question.longer(None, &item)).as_deref(), Some("belle"));
-        assert_eq!(shown(question.longer(Some(&Literal::Int(1)), &item)), None);
+        let parsed = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+        let longer = |question: &Membership, list: Option<&str>, item: Value| {
+            question.longer(list.map(parsed).as_ref(), &item).map(|expr| expr.to_string())
+        };
+        let belle = || Value::Str("belle".into());
+        assert_eq!(longer(&question, Some("\"a;b\""), belle()).as_deref(), Some("\"a;b belle\""));
+        assert_eq!(longer(&question, None, belle()).as_deref(), Some("\"belle\""));
+        assert_eq!(longer(&question, Some("1"), belle()), None);
+        assert_eq!(longer(&question, Some("\"a\""), Value::Str("x y".into())), None);
+        let expr = parsed("member(X, L) =?= true");
+        let question = Membership::of(expr.tree(), expr.root()).unwrap();
+        assert_eq!(longer(&question, Some("{ \"a\", 1 }"), belle()).as_deref(), Some("{ \"a\",1,\"belle\" }"));
+        assert_eq!(longer(&question, None, Value::Int(3)).as_deref(), Some("{ 3 }"));
+        assert_eq!(longer(&question, Some("{ a }"), Value::Int(3)), None);
+        assert_eq!(longer(&question, Some("\"a\""), Value::Int(3)), None);
     }
 }

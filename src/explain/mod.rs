@@ -2,6 +2,7 @@
 //!
 //! In: a snapshot and a job. Out: an [`Explanation`], plain data that serialises.
 
+mod border;
 pub mod causes;
 pub mod clauses;
 pub mod cycle;

@@ -16,7 +16,7 @@ use crate::explain::meant;
 use crate::explain::panel::{Panel, Sight};
 use crate::explain::rewrite::{Refusing, replaced};
 use crate::explain::suggestion::{Change, Changed, Suggestion};
-use crate::explain::trial::Trials;
+use crate::explain::trial::{Effect, Trials};
 use crate::explain::view::View;
 use crate::explain::wish::{self, Way, Wish, Wishes};
 use crate::name::Name;
@@ -185,7 +185,7 @@ impl MadeUp<'_> {
     }
 }
 
-/// A change of the job with what it does to all slots; none if no slot is won.
+/// A change of the job with what it does to all slots; none if no slot is won, or more are lost.
 fn of_edits(view: &View<'_>, trials: &Trials<'_, '_>, edits: &[Edit], told: &[Tried]) -> Option<Tried> {
     let changes: Vec<Change> = edits.iter().map(|edit| edit.change(view.job)).collect();
     if told.iter().any(|one| one.suggestion.changes == changes) {
@@ -193,8 +193,8 @@ fn of_edits(view: &View<'_>, trials: &Trials<'_, '_>, edits: &[Edit], told: &[Tr
     }
     let names: Vec<Name> = edits.iter().map(Edit::name).collect();
     let after = changed(view.job, edits);
-    let won = trials.of(&after, &names)?;
-    let suggestion = Suggestion { changes, slots: won.matching, example: view.market.names[won.first].clone() };
+    let Effect { matching, won, lost, first } = trials.of(&after, &names).filter(|found| found.lost <= found.won)?;
+    let suggestion = Suggestion { changes, slots: matching, won, lost, example: view.market.names[first].clone() };
     Some(Tried { suggestion, after })
 }
 
@@ -246,7 +246,7 @@ impl Edits {
         let tighter = match (self.all[found[at] as usize].1.value(), edit.value()) {
             (Some((old, Bound::AtMost)), Some((new, Bound::AtMost))) => number(new) < number(old),
             (Some((old, Bound::AtLeast)), Some((new, Bound::AtLeast))) => number(new) > number(old),
-            (Some((_, Bound::Exactly)), _) => false,
+            (Some((_, Bound::Exactly)), _) | (Some(_), Some((_, Bound::Any))) => false,
             _ => true,
         };
         if tighter {
@@ -370,11 +370,11 @@ fn chosen(job: &ClassAd, variants: &[(Vec<Edit>, usize)]) -> Vec<usize> {
     let distance = |(edits, _): &(Vec<Edit>, usize)| -> f64 {
         edits
             .iter()
-            .filter_map(|edit| edit.value())
-            .map(|(value, bound)| match (number(value), bound) {
+            .filter_map(|edit| edit.value().map(|value| (edit, value)))
+            .map(|(edit, (value, bound))| match (number(value), bound) {
                 (Some(value), Bound::AtMost) => -value,
                 (Some(value), Bound::AtLeast) => value,
-                _ => 0.0,
+                _ => edit.shift(job),
             })
             .sum()
     };

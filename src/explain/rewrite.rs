@@ -8,9 +8,11 @@ use crate::ad::ClassAd;
 use crate::eval::matching::symmetric;
 use crate::eval::scope::Scope;
 use crate::explain::clauses::{Condition, Joint, own};
-use crate::explain::edit::{Bound, bound, comparison, constant, number, options};
+use crate::explain::edit::{Bound, bound, comparison, number, options};
+use crate::explain::membership::Membership;
 use crate::explain::nearest::{Class, Tried};
 use crate::explain::panel::Sight;
+use crate::explain::route::{Demand, Route};
 use crate::explain::suggestion::{Change, Changed, Suggestion};
 use crate::explain::view::View;
 use crate::explain::wish;
@@ -19,6 +21,7 @@ use crate::program::Side;
 use crate::program::atom::Surveyed;
 use crate::syntax::expr::{Expr, Node, NodeId};
 use crate::syntax::literal::Literal;
+use crate::syntax::operator::BinaryOp;
 
 /// Classes of slots that only their own conditions keep away.
 pub(super) struct Refusing<'c> {
@@ -93,8 +96,9 @@ impl<'c> Refusing<'c> {
                 continue;
             }
             let same = rewritten(view, other, &same_there).filter(|same| is_same(&same.suggestion, &found.suggestion));
-            found.suggestion.slots += same.map_or(0, |same| same.suggestion.slots);
+            found.suggestion.won += same.map_or(0, |same| same.suggestion.won);
         }
+        found.suggestion.slots = found.suggestion.won;
         Some(found)
     }
 }
@@ -124,16 +128,16 @@ struct Written<'c> {
     condition: &'c Condition,
     /// The part that becomes another one.
     part: Expr,
-    /// Where in it a literal is written, and which.
+    /// Where in it something else is written, and what.
     at: NodeId,
-    literal: Literal,
+    other: Expr,
 }
 
 impl<'c> Written<'c> {
     /// Leaves a condition out.
     fn without(condition: &'c Condition) -> Self {
         let part = condition.expr.clone();
-        Written { condition, at: part.root(), part, literal: Literal::Bool(true) }
+        Written { condition, at: part.root(), part, other: Expr::literal(Literal::Bool(true)) }
     }
 
     /// The smallest change after which a condition of the slots of a class may hold: another number in a comparison, the
@@ -146,8 +150,8 @@ impl<'c> Written<'c> {
             _ => vec![condition.expr.clone()],
         };
         let found = parts.into_iter().find_map(|part| {
-            let (at, literal) = compared(sight, &part)?;
-            Some(Written { condition, part, at, literal })
+            let (at, other) = compared(sight, &part)?;
+            Some(Written { condition, part, at, other })
         });
         found.unwrap_or_else(|| Written::without(condition))
     }
@@ -157,7 +161,7 @@ impl<'c> Written<'c> {
         let (from, to) = (self.condition.expr.root(), condition.expr.root());
         let moved = |id: NodeId| (id + to).checked_sub(from);
         let part = condition.expr.part(moved(self.part.root())?);
-        Some(Written { condition, part, at: moved(self.at)?, literal: self.literal.clone() })
+        Some(Written { condition, part, at: moved(self.at)?, other: self.other.clone() })
     }
 
     /// The attribute that the condition is by itself, if it is left out.
@@ -168,22 +172,37 @@ impl<'c> Written<'c> {
     }
 }
 
-/// The literal that a comparison of a slot with the job wants in place of its number, or of a word; and where it stands.
-fn compared(sight: Sight<'_, '_>, part: &Expr) -> Option<(NodeId, Literal)> {
+/// What a comparison of a slot with the job wants in place of its number, or of a word, and a question for a member in place
+/// of its list; and where that stands.
+fn compared(sight: Sight<'_, '_>, part: &Expr) -> Option<(NodeId, Expr)> {
     if wish::is_fleeting(sight, Side::Row, part) {
         return None;
     }
     let (slot, job) = sight.pair(Side::Row, sight.ads[0]);
     let tree = part.tree();
-    let (op, left, right) = comparison(tree, part.root())?;
     let scope = Scope::new(slot, sight.panel.settings).with_target(job);
-    [(left, right), (right, left)].into_iter().find_map(|(handle, other)| {
-        let (bound, off) = bound(op, handle == left)?;
-        let wanted = || constant(&scope.eval(&part.part(other)).ok()?, off);
+    if let Some(question) = Membership::of(tree, part.root()) {
+        let list = tree.bare(question.list);
+        let is_written = matches!(tree.node(list), Node::Literal(_) | Node::List(_));
+        let item = scope.eval(&part.part(question.item)).ok().filter(|_| is_written)?;
+        return question.longer(Some(&part.part(list)), &item).map(|longer| (list, longer));
+    }
+    let (op, left, right) = comparison(tree, part.root())?;
+    let found = [(left, right), (right, left)].into_iter().find_map(|(handle, other)| {
+        let (bound, _) = bound(op, handle == left)?;
+        // Of what is left of a division another number is no smaller limit.
+        if matches!(tree.node(tree.bare(other)), Node::Binary(BinaryOp::Modulo, ..)) {
+            return None;
+        }
+        let wanted = |present: Option<&Literal>| {
+            let other = scope.eval(&part.part(other)).ok()?;
+            let demand = Demand { op, is_left: handle == left, other: &other, beside: &[] };
+            Some(Route::straight().solved(&demand, present)?.1)
+        };
         let at = tree.bare(handle);
         match tree.node(at) {
             Node::Literal(literal) if number(literal).is_some() => {
-                wanted().filter(|wanted| number(wanted).is_some()).map(|wanted| (at, wanted))
+                wanted(Some(literal)).filter(|wanted| number(wanted).is_some()).map(|wanted| (at, wanted))
             }
             Node::Attr(word) if bound == Bound::Exactly && wish::names_something(tree, other) => {
                 let nowhere = !slot.contains(*word) && !job.contains(*word) && !sight.panel.has(*word);
@@ -191,11 +210,12 @@ fn compared(sight: Sight<'_, '_>, part: &Expr) -> Option<(NodeId, Literal)> {
                     Literal::Str(text) => text.eq_ignore_ascii_case(word.as_bytes()),
                     _ => false,
                 };
-                wanted().filter(|wanted| nowhere && meant(wanted)).map(|wanted| (at, wanted))
+                wanted(None).filter(|wanted| nowhere && meant(wanted)).map(|wanted| (at, wanted))
             }
             _ => None,
         }
-    })
+    });
+    found.map(|(at, literal)| (at, Expr::literal(literal)))
 }
 
 /// A change of the policy of slots that only their own conditions keep away; none if no slot is won.
@@ -207,7 +227,7 @@ fn rewritten(view: &View<'_>, class: &Class, all: &[Written<'_>]) -> Option<Trie
                 Some(name) => slot.insert(name, true),
                 None => {
                     if let Some(expr) = slot.get(one.condition.holder) {
-                        let changed = expr.with_literal(one.at, one.literal.clone());
+                        let changed = expr.with_part(one.at, &one.other);
                         slot.insert_expr(one.condition.holder, &changed);
                     }
                 }
@@ -239,7 +259,7 @@ fn rewritten(view: &View<'_>, class: &Class, all: &[Written<'_>]) -> Option<Trie
             Some(name) => (name, slot.get(name).map(|expr| expr.to_string()).unwrap_or_default()),
             None => (one.condition.holder, one.part.to_string()),
         };
-        let after = one.part.with_literal(one.at, one.literal.clone()).to_string();
+        let after = one.part.with_part(one.at, &one.other).to_string();
         Change { of: Changed::Slot, attribute: attribute.to_string(), before, after }
     };
     let mut changes: Vec<Change> = Vec::with_capacity(all.len());
@@ -249,7 +269,7 @@ fn rewritten(view: &View<'_>, class: &Class, all: &[Written<'_>]) -> Option<Trie
             changes.push(change);
         }
     }
-    let suggestion = Suggestion { changes, slots: won, example: view.market.names[first].clone() };
+    let suggestion = Suggestion { changes, slots: won, won, lost: 0, example: view.market.names[first].clone() };
     Some(Tried { suggestion, after: with(first) })
 }
 

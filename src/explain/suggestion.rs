@@ -36,8 +36,12 @@ pub struct Change {
 pub struct Suggestion {
     /// What to change.
     pub changes: Vec<Change>,
-    /// Slots that match then.
+    /// Slots that match then; if the policy of slots changes, those of them that do not now.
     pub slots: usize,
+    /// Slots that match then and not now.
+    pub won: usize,
+    /// Slots that match now and not then; never more than are won.
+    pub lost: usize,
     /// One that matches then and does not now.
     pub example: String,
 }

@@ -52,9 +52,13 @@ pub(super) struct Trials<'p, 'a> {
 }
 
 /// What a change does.
-pub(super) struct Won {
+pub(super) struct Effect {
     /// Ads that match after it.
     pub(super) matching: usize,
+    /// Of these, those that do not before.
+    pub(super) won: usize,
+    /// Ads that match before it and not after.
+    pub(super) lost: usize,
     /// The first that matches after it and not before.
     pub(super) first: usize,
 }
@@ -101,7 +105,7 @@ impl<'p, 'a> Trials<'p, 'a> {
     }
 
     /// The ad with some attributes changed, tried on all others; none if no match is won.
-    pub(super) fn of(&self, after: &ClassAd, names: &[Name]) -> Option<Won> {
+    pub(super) fn of(&self, after: &ClassAd, names: &[Name]) -> Option<Effect> {
         let shape = |ad: &ClassAd, name: &Name| match ad.lookup(*name) {
             None => 0,
             Some(Attribute::Literal(_)) => 1,
@@ -115,11 +119,15 @@ impl<'p, 'a> Trials<'p, 'a> {
             let asked = block.compiled.as_ref().and_then(|compiled| compiled.changed(sight, &change));
             let now = asked.unwrap_or_else(|| one_by_one(sight));
             let first = now.rows().find(|row| !block.matching.contains(*row));
-            (now.count(), first.map(|row| block.ads[row] as usize))
+            let (before, after, mut both) = (block.matching.count(), now.count(), now);
+            both.keep(&block.matching);
+            ([after, before, both.count()], first.map(|row| block.ads[row] as usize))
         };
-        let found: Vec<(usize, Option<usize>)> = self.blocks.par_iter().map(tried).collect();
+        let found: Vec<([usize; 3], Option<usize>)> = self.blocks.par_iter().map(tried).collect();
         let first = found.iter().filter_map(|(_, first)| *first).min()?;
-        Some(Won { matching: found.iter().map(|(count, _)| count).sum(), first })
+        let sum = |which: usize| found.iter().map(|(counts, _)| counts[which]).sum::<usize>();
+        let (matching, before, both) = (sum(0), sum(1), sum(2));
+        Some(Effect { matching, won: matching - both, lost: before - both, first })
     }
 }
 

@@ -10,11 +10,12 @@ use smallvec::SmallVec;
 use crate::ad::ClassAd;
 use crate::eval::scope::Scope;
 use crate::explain::clauses::{Condition, Joint, Truth, conjuncts, others, own, truth};
-use crate::explain::edit::{Bound, Edit, bound, comparison, constant, options, unquoted};
+use crate::explain::edit::{Bound, Edit, bound, comparison, options};
 use crate::explain::meant;
 use crate::explain::membership::Membership;
 use crate::explain::panel::{Panel, Sight, Values};
-use crate::explain::route::Route;
+use crate::explain::route::{Demand, Route};
+use crate::explain::suggestion::Changed;
 use crate::explain::view::View;
 use crate::name::Name;
 use crate::program::Side;
@@ -118,16 +119,16 @@ impl Wishes {
         }
     }
 
-    /// An edit for slots that have none yet: one of the literal that the other side of a comparison wants.
-    fn compared(
-        &mut self,
-        part: &Part<'_>,
-        compared: &Comparison,
-        edit: impl Fn(Bound, Literal, &[&Value]) -> Option<Edit>,
-    ) {
-        let Some((bound, off)) = bound(compared.op, compared.handle_is_left) else { return };
-        let asked: Vec<NodeId> = iter::once(compared.other).chain(compared.beside.iter().copied()).collect();
-        self.by_values(part, &asked, |values| edit(bound, constant(values[0], off)?, &values[1..]));
+    /// An edit for slots that have none yet: one of the literal that a comparison wants at the end of a way.
+    fn compared(&mut self, part: &Part<'_>, compared: &Comparison<'_>, edit: impl Fn(Bound, Literal) -> Edit) {
+        let route = compared.route;
+        let asked: Vec<NodeId> = iter::once(compared.other).chain(route.beside.iter().copied()).collect();
+        self.by_values(part, &asked, |values| {
+            let (op, is_left) = (compared.op, compared.handle_is_left);
+            let demand = Demand { op, is_left, other: values[0], beside: &values[1..] };
+            let (bound, literal) = route.solved(&demand, compared.present)?;
+            Some(edit(bound, literal))
+        });
     }
 }
 
@@ -145,8 +146,10 @@ struct Comparison<'c> {
     op: BinaryOp,
     handle_is_left: bool,
     other: NodeId,
-    /// What stands beside on the way to what can be changed.
-    beside: &'c [NodeId],
+    /// The way to what can be changed.
+    route: &'c Route,
+    /// What is there now.
+    present: Option<&'c Literal>,
 }
 
 /// Something in a comparison that can be changed.
@@ -173,40 +176,77 @@ fn handles(tree: &Tree, (left, right): (NodeId, NodeId), name: impl Fn(&Route) -
 /// Things in one comparison that are tried, each in a way of its own.
 const TURNS: usize = 3;
 
-/// What a comparison wants an attribute of the job to be, what stands around it taken off.
-fn attribute(job: &ClassAd, name: Name, route: &Route) -> impl Fn(Bound, Literal, &[&Value]) -> Option<Edit> {
-    let value = job.get(name).and_then(|expr| expr.as_literal().cloned());
-    move |bound, wanted, beside| {
-        let whole = !matches!(value, Some(Literal::Real(_)));
-        let (bound, wanted) = route.solved(bound, wanted, beside, whole)?;
-        let meant = match &value {
-            Some(Literal::Str(text)) => unquoted(text, bound, &wanted),
-            _ => None,
-        };
-        Some(Edit::Attribute(name, bound, meant.unwrap_or(wanted)))
-    }
+/// What an attribute of the job is, if it is a constant.
+fn present(job: &ClassAd, name: Name) -> Option<Literal> {
+    job.get(name).and_then(|expr| expr.as_literal().cloned())
 }
 
-/// Adds wishes for an attribute of the job that has to be in a list, or is the list.
-fn in_list(part: &Part<'_>, asked: impl Fn(NodeId) -> Option<Name>, wishes: &mut Wishes) {
+/// Adds wishes for an attribute of the job that has to be in a list, or is the list; for a constant in a condition of the
+/// attribute that is given likewise.
+fn in_list(part: &Part<'_>, asked: impl Fn(NodeId) -> Option<Name>, holder: Option<Name>, wishes: &mut Wishes) {
     let tree = part.expr.tree();
     let Some(question) = Membership::of(tree, part.expr.root()) else { return };
-    let there = |name: Name| part.job.get(name).and_then(|expr| expr.as_literal().cloned());
-    if let Some(name) = asked(tree.bare(question.item)) {
-        let old = there(name);
-        wishes.by_values(part, &[question.list], |values| {
+    let (item, list) = (tree.bare(question.item), tree.bare(question.list));
+    if let Some(name) = asked(item) {
+        let old = present(part.job, name);
+        wishes.by_values(part, &[list], |values| {
             Some(Edit::Attribute(name, Bound::Exactly, question.nearest(values[0], old.as_ref())?))
         });
     }
-    if let Some(name) = asked(tree.bare(question.list)) {
-        let old = there(name);
-        // What is computed there cannot get longer.
-        if old.is_none() && part.job.contains(name) {
-            return;
-        }
-        wishes.by_values(part, &[question.item], |values| {
-            Some(Edit::Attribute(name, Bound::Exactly, question.longer(old.as_ref(), values[0])?))
+    if let Some(name) = asked(list) {
+        let old = part.job.get(name);
+        wishes.by_values(part, &[item], |values| {
+            let longer = question.longer(old.as_ref(), values[0])?;
+            Some(match longer.as_literal() {
+                Some(literal) => Edit::Attribute(name, Bound::Exactly, literal.clone()),
+                None => Edit::List(name, longer),
+            })
         });
+    }
+    let Some(holder) = holder else { return };
+    let whole = || part.expr.part(tree.bare(part.expr.root()));
+    if let Node::Literal(literal) = tree.node(item) {
+        wishes.by_values(part, &[list], |values| {
+            let nearest = question.nearest(values[0], Some(literal))?;
+            Some(Edit::Constant(holder, whole(), item, Bound::Exactly, nearest))
+        });
+    }
+    if matches!(tree.node(list), Node::Literal(_) | Node::List(_)) {
+        wishes.by_values(part, &[item], |values| {
+            let longer = question.longer(Some(&part.expr.part(list)), values[0])?;
+            Some(Edit::Part(Changed::Constant, holder, whole(), list, longer))
+        });
+    }
+}
+
+/// What a condition asks to be there, or not to be there: `isUndefined(x)`, `x is undefined`, and the contraries.
+fn presence(tree: &Tree, id: NodeId) -> Option<(NodeId, bool)> {
+    let (mut at, mut there) = (tree.bare(id), false);
+    while let Node::Unary(UnaryOp::Not, inner) = *tree.node(at) {
+        (at, there) = (tree.bare(inner), !there);
+    }
+    let undefined = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Undefined));
+    match *tree.node(at) {
+        Node::Binary(op @ (BinaryOp::Is | BinaryOp::Isnt), left, right) => {
+            let inner = [(left, right), (right, left)].into_iter().find(|(_, other)| undefined(*other))?.0;
+            Some((tree.bare(inner), there ^ (op == BinaryOp::Isnt)))
+        }
+        Node::Call(call) if tree.calls[call as usize].name.folded() == b"isundefined" => {
+            match *tree.run(tree.calls[call as usize].arguments) {
+                [inner] => Some((tree.bare(inner), there)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// An attribute of the job that is to be there, or gone. What it is then another condition says, if any does.
+fn to_be_there(name: Name, there: bool) -> Edit {
+    match there {
+        false => Edit::Attribute(name, Bound::Exactly, Literal::Undefined),
+        true if name.folded().starts_with(b"request") => Edit::Attribute(name, Bound::Any, Literal::Int(1)),
+        true => Edit::Attribute(name, Bound::Any, Literal::Bool(true)),
     }
 }
 
@@ -219,11 +259,11 @@ pub(super) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &Conditio
         for (id, other) in found.parts {
             let mut wishes = Wishes::none(sight.ads.len());
             let part = around(&condition.expr, id);
-            wishes.otherwise(Edit::Meant(holder, part, id, other));
+            wishes.otherwise(Edit::Part(Changed::Meant, holder, part, id, other));
             way.push(wishes);
         }
         // What was meant may not hold either; to leave it out needs no correction.
-        let mut more = Wishes::unless(&holds(sight, &found.whole));
+        let mut more = Wishes::unless(&holds(sight, Side::Other, &found.whole));
         let whole = Condition { expr: found.whole, ..condition.clone() };
         compared_to_constants(sight, &whole, &alternatives(sight, &whole), 0, &mut more);
         way.push(more);
@@ -234,7 +274,7 @@ pub(super) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &Conditio
         if let Some(pattern) = meant::pattern(part) {
             let mut wishes = Wishes::none(sight.ads.len());
             let root = part.tree().bare(part.root());
-            wishes.otherwise(Edit::Meant(holder, part.part(root), root, pattern));
+            wishes.otherwise(Edit::Part(Changed::Meant, holder, part.part(root), root, pattern));
             ways.push(vec![wishes]);
         }
         // All operands of `&&` that fail have to change.
@@ -244,7 +284,7 @@ pub(super) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &Conditio
         }
         let wanted = |id: NodeId| {
             let operand = part.part(part.tree().bare(id));
-            let mut wishes = Wishes::unless(&holds(sight, &operand));
+            let mut wishes = Wishes::unless(&holds(sight, Side::Other, &operand));
             compared_to_constants(sight, condition, &deciding(sight, &operand), 0, &mut wishes);
             wishes.otherwise(Edit::Condition(holder, operand.clone(), operand.root()));
             wishes
@@ -264,9 +304,9 @@ pub(super) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &Conditio
     ways
 }
 
-/// What a condition is for each slot.
-fn holds(sight: Sight<'_, '_>, expr: &Expr) -> Vec<Truth> {
-    let found = sight.values(Side::Other, expr);
+/// What a condition of a side is for each slot.
+fn holds(sight: Sight<'_, '_>, side: Side, expr: &Expr) -> Vec<Truth> {
+    let found = sight.values(side, expr);
     found.of.iter().map(|value| Truth::of(&found.values[*value as usize])).collect()
 }
 
@@ -312,15 +352,23 @@ fn compared_to_constants(
     let (tree, job) = (condition.expr.tree(), sight.one);
     for expr in parts.iter().filter(|part| !is_fleeting(sight, Side::Other, part)) {
         let part = Part { panel: sight.panel, job, side: Side::Other, slots: sight.ads, expr };
-        in_list(&part, |id| own(tree, id).filter(|name| job.contains(*name)), wishes);
+        let own = |id: NodeId| own(tree, id).filter(|name| job.contains(*name));
+        in_list(&part, own, Some(condition.holder), wishes);
+        if let Some((inner, false)) = presence(tree, expr.root())
+            && let Some(name) = own(inner)
+        {
+            wishes.otherwise(to_be_there(name, false));
+        }
         let Some((op, mut handles)) = own_handles(sight, expr) else { continue };
         if !handles.is_empty() {
             let first = turn % handles.len();
             handles.rotate_left(first);
         }
         for Handle { name, route, is_left, other } in &handles {
-            let compared = Comparison { op, handle_is_left: *is_left, other: *other, beside: &route.beside };
-            wishes.compared(&part, &compared, attribute(job, *name, route));
+            let present = present(job, *name);
+            let (handle_is_left, other, present) = (*is_left, *other, present.as_ref());
+            let compared = Comparison { op, handle_is_left, other, route, present };
+            wishes.compared(&part, &compared, |bound, value| Edit::Attribute(*name, bound, value));
         }
         let Some((_, left, right)) = comparison(tree, expr.root()) else { continue };
         for (handle, other) in [(left, right), (right, left)] {
@@ -330,10 +378,14 @@ fn compared_to_constants(
                 matches!(tree.node(inner), Node::Literal(Literal::Bool(_))) && condition.joint != Joint::Leaf;
             // A pattern is not any one text.
             let pattern = matches!(tree.node(inner), Node::Literal(Literal::Str(text)) if text.contains(&b'*'));
-            if matches!(tree.node(inner), Node::Literal(_)) && !contrary && !pattern {
-                let compared = Comparison { op, handle_is_left: handle == left, other, beside: &[] };
-                wishes.compared(&part, &compared, |bound, value, _| {
-                    Some(Edit::Constant(condition.holder, expr.clone(), inner, bound, value))
+            // Of what is left of a division another number is no small change, nor is the contrary.
+            let left_over = matches!(tree.node(tree.bare(other)), Node::Binary(BinaryOp::Modulo, ..));
+            let Node::Literal(literal) = tree.node(inner) else { continue };
+            if bound(op, handle == left).is_some() && !contrary && !pattern && !left_over {
+                let (handle_is_left, route, present) = (handle == left, &Route::straight(), Some(literal));
+                let compared = Comparison { op, handle_is_left, other, route, present };
+                wishes.compared(&part, &compared, |bound, value| {
+                    Edit::Constant(condition.holder, expr.clone(), inner, bound, value)
                 });
             }
         }
@@ -394,14 +446,28 @@ pub(super) fn of_slots(sight: Sight<'_, '_>, condition: &Condition) -> Vec<Way> 
         parts = options(&condition.expr);
     }
     let mut ways: Vec<Way> = Vec::new();
-    let mut turns = 1;
-    while ways.len() < turns {
+    for part in &parts {
+        // All operands of `&&` that fail have to hold.
+        let wanted = |id: NodeId| {
+            let operand = part.part(part.tree().bare(id));
+            let mut wishes = Wishes::unless(&holds(sight, Side::Row, &operand));
+            of_part(sight, &operand, 0, &mut wishes);
+            wishes
+        };
+        let operands = conjuncts(part.tree(), part.root());
+        if !operands.is_empty() {
+            ways.push(operands.into_iter().map(wanted).collect());
+        }
+    }
+    let (mut turn, mut turns) = (0, 1);
+    while turn < turns {
         let mut wishes = Wishes::none(sight.ads.len());
         for part in &parts {
-            let handles = of_part(sight, part, ways.len(), &mut wishes);
+            let handles = of_part(sight, part, turn, &mut wishes);
             turns = turns.max(handles.min(TURNS));
         }
         ways.push(vec![wishes]);
+        turn += 1;
     }
     ways
 }
@@ -419,18 +485,29 @@ fn of_part(sight: Sight<'_, '_>, expr: &Expr, turn: usize, wishes: &mut Wishes) 
         matches!(tree.node(id), Node::Attr(_)) && !sight.one.contains(name) && sight.panel.has(name)
     };
     let asked = |id: NodeId| others(tree, id, slot).filter(|name| !of_slots(id, *name));
-    if let Some(name) = asked(root) {
+    // By itself, with a default, or as a branch.
+    let by_itself = |id: NodeId| {
+        let same = |route: &Route| asked(route.inner).filter(|_| route.is_same());
+        Route::all(tree, id).iter().find_map(same)
+    };
+    if let Some(name) = by_itself(root) {
         wishes.otherwise(Edit::Attribute(name, Bound::Exactly, Literal::Bool(true)));
         return 0;
     }
     if let Node::Unary(UnaryOp::Not, inner) = *tree.node(root)
-        && let Some(name) = asked(tree.bare(inner))
+        && let Some(name) = by_itself(inner)
     {
         wishes.otherwise(Edit::Attribute(name, Bound::Exactly, Literal::Bool(false)));
         return 0;
     }
+    if let Some((inner, there)) = presence(tree, root) {
+        if let Some(name) = asked(inner).filter(|name| there || sight.one.contains(*name)) {
+            wishes.otherwise(to_be_there(name, there));
+        }
+        return 0;
+    }
     let part = Part { panel: sight.panel, job: sight.one, side: Side::Row, slots: sight.ads, expr };
-    in_list(&part, asked, wishes);
+    in_list(&part, asked, None, wishes);
     let Some((op, left, right)) = comparison(tree, root) else { return 0 };
     let mut handles = handles(tree, (left, right), |route| asked(route.inner));
     let found = handles.len();
@@ -443,8 +520,10 @@ fn of_part(sight: Sight<'_, '_>, expr: &Expr, turn: usize, wishes: &mut Wishes) 
         if word && !sight.one.contains(*name) {
             continue;
         }
-        let compared = Comparison { op, handle_is_left: *is_left, other: *other, beside: &route.beside };
-        wishes.compared(&part, &compared, attribute(sight.one, *name, route));
+        let present = present(sight.one, *name);
+        let (handle_is_left, other, present) = (*is_left, *other, present.as_ref());
+        let compared = Comparison { op, handle_is_left, other, route, present };
+        wishes.compared(&part, &compared, |bound, value| Edit::Attribute(*name, bound, value));
     }
     found
 }

@@ -30,17 +30,19 @@ pub struct Layout {
 pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: Color) -> io::Result<()> {
     writeln!(
         out,
-        "Job {} of {}: {} of {} match",
+        "Job {} of {}: {} of {} {}",
         found.job,
         found.submitter,
         found.matching,
-        counted(found.slots as u64, "slot")
+        counted(found.slots as u64, "slot"),
+        if found.slots == 1 { "matches" } else { verb(found.matching, "match", "matches") }
     )?;
     writeln!(
         out,
-        "the job accepts {}, {} accept the job",
+        "the job accepts {}, {} {} the job",
         counted(found.accepted_by_job as u64, "slot"),
-        found.accepting_job
+        found.accepting_job,
+        verb(found.accepting_job, "accept", "accepts")
     )?;
     causes(out, &found.causes)?;
     remarks(out, found)?;
@@ -53,14 +55,12 @@ pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: C
     writeln!(out, "\nWhat slots ask of the job")?;
     for policy in found.policies.iter().take(layout.policies) {
         let refusing = policy.slots - policy.accepting;
-        writeln!(
-            out,
-            "{}, {} of them {}, such as {}",
-            counted(policy.slots as u64, "slot"),
-            if refusing > 0 { refusing } else { policy.accepting },
-            if refusing > 0 { "refuse" } else { "accept" },
-            policy.example
-        )?;
+        let does = if refusing > 0 {
+            format!("{refusing} of them {}", verb(refusing, "refuse", "refuses"))
+        } else {
+            format!("{} of them {}", policy.accepting, verb(policy.accepting, "accept", "accepts"))
+        };
+        writeln!(out, "{}, {does}, such as {}", counted(policy.slots as u64, "slot"), policy.example)?;
         if policy.clauses.is_empty() {
             writeln!(out, "  no Requirements, and so they match nothing")?;
         } else {
@@ -75,6 +75,11 @@ pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: C
         Some(story) => cycle(out, story, color),
         None => Ok(()),
     }
+}
+
+/// A verb for so many.
+fn verb(count: usize, many: &'static str, one: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
 }
 
 /// Causes, the most telling first.
@@ -161,7 +166,9 @@ fn near(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
         }
     }
     if !found.suggestions.is_empty() {
-        writeln!(out, "\nChanges that would match, tried on all slots")?;
+        // What already matches is not lost sight of.
+        let what = if found.matching > 0 { "after which more slots match" } else { "that would match" };
+        writeln!(out, "\nChanges {what}, tried on all slots")?;
         for suggestion in &found.suggestions {
             writeln!(out, "{}", suggested(suggestion))?;
         }
@@ -178,11 +185,13 @@ pub fn write_slot(out: &mut impl Write, found: &SlotExplanation, color: Color) -
     writeln!(out, "Slot {}: {}{user}, weight {}", found.slot, found.state, slots(found.weight))?;
     writeln!(
         out,
-        "{} of {} match; the slot accepts {}, {} accept the slot",
+        "{} of {} {}; the slot accepts {}, {} {} the slot",
         found.matching,
         counted(found.jobs as u64, "idle job"),
+        if found.jobs == 1 { "matches" } else { verb(found.matching, "match", "matches") },
         found.accepted_by_slot,
-        found.accepting_slot
+        found.accepting_slot,
+        verb(found.accepting_slot, "accept", "accepts")
     )?;
     causes(out, &found.causes)?;
     if found.jobs == 0 {
@@ -259,15 +268,16 @@ pub fn write_steps(out: &mut impl Write, title: &str, steps: &[String]) -> io::R
     steps.iter().try_for_each(|step| writeln!(out, "  {step}"))
 }
 
-/// A suggestion in one line.
+/// A suggestion in one line, with how many slots match then; and how many are won and lost, if some match now.
 pub fn suggested(suggestion: &Suggestion) -> String {
     let changes: Vec<String> = suggestion.changes.iter().map(|change| described(change, "slots")).collect();
-    format!(
-        "  {}: {}, such as {}",
-        prose(&changes.join(" and ")),
-        counted(suggestion.slots as u64, "slot"),
-        suggestion.example
-    )
+    let Suggestion { slots, won, lost, example, .. } = suggestion;
+    let balance = match (won, lost) {
+        (won, 0) if won == slots => String::new(),
+        (won, 0) => format!(" (+{won})"),
+        (won, lost) => format!(" (+{won}, −{lost})"),
+    };
+    format!("  {}: {}{balance}, such as {example}", prose(&changes.join(" and ")), counted(*slots as u64, "slot"))
 }
 
 fn described(change: &Change, whose: &str) -> String {
