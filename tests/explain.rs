@@ -291,6 +291,31 @@ fn memory_is_lowered_to_what_most_slots_have() {
     assert_eq!(found.never, ["TARGET.Memory >= RequestMemory"]);
 }
 
+#[test]
+fn the_branch_that_a_slot_takes_is_changed_for_first() {
+    // `P` is there, so that the second branch counts: at most 8192.
+    let guarded = "P = 8192; Requirements = isUndefined(P) ? TARGET.X < 100 : TARGET.X <= P";
+    let first = |job: &str, slot: &str| suggestions(&format!("{job}; Requirements = true"), slot).remove(0);
+    assert_eq!(first("X = 9000", guarded), "`X` 9000 → 8192: 1 slot, such as s");
+    // Of a slot without GPUs it asks for at most two cores; more GPUs would do nothing.
+    let cores = "GPUs = 0; Requirements = ifThenElse(GPUs > 0, TARGET.RequestGPUs >= 1, TARGET.RequestCpus <= 2)";
+    let job = "RequestCpus = 4; RequestGPUs = 0";
+    assert_eq!(first(job, cores), "`RequestCpus` 4 → 2: 1 slot, such as s");
+    // Of the job's own attribute: 64 is not above 100, so 5 is wanted.
+    let own = "P = 100; Requirements = TARGET.X > 100 ? TARGET.X / 2 == P : TARGET.X == 5";
+    assert_eq!(first("X = 64", own), "`X` 64 → 5: 1 slot, such as s");
+}
+
+#[test]
+fn what_does_nothing_in_a_change_is_left_out() {
+    // 200 + 10 * 1 < 256: fewer cores do, whatever the memory.
+    let slot = "Memory = 256; Cpus = 2; Requirements = TARGET.RequestCpus < Cpus";
+    let job = "RequestMemory = 200; RequestCpus = 8; Requirements = RequestMemory + 10 * RequestCpus < TARGET.Memory";
+    let found = suggestions(job, slot);
+    assert_eq!(found[0], "`RequestCpus` 8 → 1: 1 slot, such as s");
+    assert!(found[1..].iter().all(|other| !other.contains("`RequestCpus` 8 → 1 and")), "{found:?}");
+}
+
 /// What is suggested first for a job, of a pool of one slot.
 fn suggestions(job: &str, slot: &str) -> Vec<String> {
     let slot = ad(&format!("[ Name = \"s\"; MyType = \"Machine\"; Memory = 16384; Cpus = 4; {slot} ]"));

@@ -6,13 +6,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ValueEnum;
+use hashbrown::HashSet;
 
+use crate::ad::ClassAd;
 use crate::cli::input::{self, Notes};
 use crate::cli::negotiate::{PoolFiles, refused, snapshot_but_settings};
 use crate::cli::policy::{PolicyArguments, PolicyName};
 use crate::cli::settings::{self, contents};
 use crate::cli::{Failure, Streams, complain, page, parsed, written};
-use crate::config::check::referenced;
+use crate::config::Config;
 use crate::config::knob;
 use crate::config::setting::Settings as Knobs;
 use crate::config::slurm::SlurmConf;
@@ -21,6 +23,7 @@ use crate::lint::config::lint;
 use crate::name::Name;
 use crate::negotiate::play::{Plan, play};
 use crate::negotiate::{Outcome, Snapshot};
+use crate::pool::facts::Facts;
 use crate::pool::slot::copies;
 use crate::report::whatif as report;
 use crate::syntax::expr::Expr;
@@ -164,20 +167,32 @@ fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes) -> Result<
         notes.warn(format!("--set: {}{help}", alarm.finding.message));
     }
     if slips.is_empty() {
-        let referenced = referenced(config);
         let set = config.assignments().filter(|(_, _, place)| &*place.file == "--set");
-        for (name, ..) in set.filter(|(name, ..)| {
-            let bare = config.bare(name).to_ascii_uppercase();
-            knob::find(&bare).is_none() && !referenced.contains(&bare)
-        }) {
+        for (name, ..) in set {
+            let bare = config.bare(name);
+            if knob::find(&bare.to_ascii_uppercase()).is_some() || is_mentioned(config, bare) {
+                continue;
+            }
             let name = String::from_utf8_lossy(name);
             let help = if SlurmConf::is_line(&name) { "; with `--policy slurm` it is a setting of Slurm" } else { "" };
             notes.warn(format!(
-                "--set: nothing reads `{name}`: it is no knob of the negotiator, and no value refers to it{help}"
+                "--set: `{name}` changes nothing here: no cycle reads it, and no value mentions it{help}"
             ));
         }
     }
     Ok(())
+}
+
+/// Whether a name stands anywhere but where it is defined.
+fn is_mentioned(config: &Config, name: &[u8]) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let sources = config.sources().iter();
+    let lines = sources.flat_map(|source| source.text.split(|byte| *byte == b'\n'));
+    lines.into_iter().any(|line| {
+        let words = || line.split(|byte| !is_word(byte)).filter(|word| word.eq_ignore_ascii_case(name));
+        let defines = line.trim_ascii_start().get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+        words().count() > usize::from(defines)
+    })
 }
 
 fn change(snapshot: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, streams: Streams) -> Result<(), Failure> {
@@ -195,9 +210,24 @@ fn change(snapshot: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, str
     for path in &arguments.add_slots {
         let mut added = input::many_ads(path, &settings, notes, None, |ad, ()| ad)?;
         some_ads(added.len(), path)?;
+        new_names(&snapshot.slots, &added, path, &settings)?;
         snapshot.slots.append(&mut added);
     }
     Ok(())
+}
+
+/// Slots are told apart by their names: none may come twice.
+fn new_names(slots: &[ClassAd], added: &[ClassAd], path: &Path, settings: &Settings) -> Result<(), Failure> {
+    let name = |slot: &ClassAd| Facts::of(slot, settings).string("Name").map(|name| name.to_vec());
+    let mut known: HashSet<Vec<u8>> = slots.iter().filter_map(name).collect();
+    match added.iter().filter_map(name).find(|name| !known.insert(name.clone())) {
+        None => Ok(()),
+        Some(name) => {
+            let name = String::from_utf8_lossy(&name).into_owned();
+            Err(Failure::input(format!("`{}`: there is a slot `{name}` already", path.display()))
+                .help("give it another `Name`, or change the one that there is with --set-slot"))
+        }
+    }
 }
 
 fn some_ads(count: usize, path: &Path) -> Result<(), Failure> {

@@ -185,17 +185,42 @@ impl MadeUp<'_> {
     }
 }
 
-/// A change of the job with what it does to all slots; none if no slot is won, or more are lost.
+/// A change of the job with what it does to all slots; none if no slot is won, or more are lost. What does nothing in it is
+/// left out.
 fn of_edits(view: &View<'_>, trials: &Trials<'_, '_>, edits: &[Edit], told: &[Tried]) -> Option<Tried> {
-    let changes: Vec<Change> = edits.iter().map(|edit| edit.change(view.job)).collect();
-    if told.iter().any(|one| one.suggestion.changes == changes) {
+    let changes = |edits: &[Edit]| edits.iter().map(|edit| edit.change(view.job)).collect::<Vec<Change>>();
+    let is_told = |edits: &[Edit]| {
+        let changes = changes(edits);
+        told.iter().any(|one| one.suggestion.changes == changes)
+    };
+    let tried = |edits: &[Edit]| {
+        let names: Vec<Name> = edits.iter().map(Edit::name).collect();
+        let after = changed(view.job, edits);
+        let effect = trials.of(&after, &names).filter(|found| found.lost <= found.won)?;
+        Some((after, effect))
+    };
+    if is_told(edits) {
         return None;
     }
-    let names: Vec<Name> = edits.iter().map(Edit::name).collect();
-    let after = changed(view.job, edits);
-    let Effect { matching, won, lost, first } = trials.of(&after, &names).filter(|found| found.lost <= found.won)?;
-    let suggestion = Suggestion { changes, slots: matching, won, lost, example: view.market.names[first].clone() };
-    Some(Tried { suggestion, after })
+    let mut edits = edits.to_vec();
+    let (mut after, mut effect) = tried(&edits)?;
+    for at in (0..edits.len()).rev() {
+        let mut fewer = edits.clone();
+        fewer.remove(at);
+        if fewer.is_empty() {
+            break;
+        }
+        let does = |found: &Effect| found.won >= effect.won && found.lost <= effect.lost;
+        if let Some((less, found)) = tried(&fewer).filter(|(_, found)| does(found)) {
+            (edits, after, effect) = (fewer, less, found);
+        }
+    }
+    if is_told(&edits) {
+        return None;
+    }
+    let Effect { matching, won, lost, first } = effect;
+    let example = view.market.names[first].clone();
+    Some(Tried { suggestion: Suggestion { changes: changes(&edits), slots: matching, won, lost, example }, after })
 }
 
 /// Edits by number: the same of one place and value is one.

@@ -6,14 +6,18 @@
 /// ```
 /// use classmate::explain::prose::prose;
 /// assert_eq!(prose("` !(a < 1.500000000000000E+00)` &&  -b"), "`!(a < 1.5)` && -b");
+/// assert_eq!(prose("`Y` -7"), "`Y` -7");
 /// assert_eq!(prose("8.000000000000000E+00 1.0E+01 1.000000000000000E+300"), "8.0 1.0E+01 1e300");
 /// ```
 pub fn prose(text: &str) -> String {
     let mut told = String::with_capacity(text.len());
-    let mut rest = text;
+    let (mut rest, mut inside) = (text, false);
     while let Some(first) = rest.chars().next() {
         let before = told.chars().next_back();
-        if first == ' ' && matches!(before, None | Some('`' | ' ' | '(')) && rest[1..].starts_with(['!', '-', '+', '~'])
+        let opened = before == Some('`') && inside;
+        if first == ' '
+            && (opened || matches!(before, None | Some(' ' | '(')))
+            && rest[1..].starts_with(['!', '-', '+', '~'])
         {
             rest = &rest[1..];
             continue;
@@ -25,6 +29,7 @@ pub fn prose(text: &str) -> String {
             rest = &rest[length..];
             continue;
         }
+        inside ^= first == '`';
         told.push(first);
         rest = &rest[first.len_utf8()..];
     }

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::ad::ClassAd;
 use crate::eval::scope::Scope;
 use crate::explain::clauses::{Condition, Joint, Truth, conjuncts, others, own, truth};
-use crate::explain::edit::{Bound, Edit, bound, comparison, options};
+use crate::explain::edit::{Bound, Edit, bound, comparison};
 use crate::explain::meant;
 use crate::explain::membership::Membership;
 use crate::explain::panel::{Panel, Sight, Values};
@@ -41,6 +41,7 @@ pub(super) enum Wish {
 }
 
 /// What is wanted for some slots.
+#[derive(Clone)]
 pub(super) struct Wishes {
     /// For each slot which edit.
     of: Vec<u32>,
@@ -67,6 +68,17 @@ impl Wishes {
             NONE => Wish::Unknown,
             HOLDS => Wish::Nothing,
             edit => Wish::Edit(edit as usize),
+        }
+    }
+
+    /// What others want, for slots that have none yet.
+    fn add(&mut self, others: Wishes) {
+        let before = self.edits.len() as u32;
+        self.edits.extend(others.edits);
+        for (edit, other) in self.of.iter_mut().zip(others.of) {
+            if *edit == NONE && other < HOLDS {
+                *edit = before + other;
+            }
         }
     }
 
@@ -439,14 +451,72 @@ fn deciding(sight: Sight<'_, '_>, expr: &Expr) -> Vec<Expr> {
     found
 }
 
+/// A part of `||`, or a branch of `?:`, and the conditions under which it counts with what each has to be.
+struct Branch {
+    part: Expr,
+    guards: Vec<(Expr, Truth)>,
+}
+
+impl Branch {
+    fn whole(expr: &Expr) -> Self {
+        Branch { part: expr.clone(), guards: Vec::new() }
+    }
+
+    /// No wishes yet for slots that take it, and nothing to be wished of others.
+    fn taken(&self, sight: Sight<'_, '_>) -> Wishes {
+        let mut wishes = Wishes::none(sight.ads.len());
+        for (guard, wanted) in &self.guards {
+            let found = holds(sight, Side::Row, guard);
+            for (edit, _) in wishes.of.iter_mut().zip(found).filter(|(_, found)| found != wanted) {
+                *edit = HOLDS;
+            }
+        }
+        wishes
+    }
+}
+
+/// The parts of a chain of `||`, and the branches of `?:`.
+fn branches(expr: &Expr) -> Vec<Branch> {
+    let tree = expr.tree();
+    let (mut waiting, mut found) = (vec![(expr.root(), Vec::new())], Vec::new());
+    while let Some((id, guards)) = waiting.pop() {
+        let (condition, yes, no) = match *tree.node(tree.bare(id)) {
+            Node::Binary(BinaryOp::Or, left, right) => {
+                waiting.extend([(right, guards.clone()), (left, guards)]);
+                continue;
+            }
+            Node::Conditional { condition, yes, no } => (condition, yes, no),
+            Node::Call(call) => match *tree.run(tree.calls[call as usize].arguments) {
+                [condition, yes, no] if tree.calls[call as usize].name.folded() == b"ifthenelse" => {
+                    (condition, yes, no)
+                }
+                _ => {
+                    found.push(Branch { part: expr.part(id), guards });
+                    continue;
+                }
+            },
+            _ => {
+                found.push(Branch { part: expr.part(id), guards });
+                continue;
+            }
+        };
+        for (branch, truth) in [(no, Truth::False), (yes, Truth::True)] {
+            let guard = (expr.part(condition), truth);
+            waiting.push((branch, guards.iter().cloned().chain([guard]).collect()));
+        }
+    }
+    found
+}
+
 /// Ways to change the job so that a condition of the slots holds, as far as that is known.
 pub(super) fn of_slots(sight: Sight<'_, '_>, condition: &Condition) -> Vec<Way> {
-    let mut parts = vec![condition.expr.clone()];
+    let mut parts = vec![Branch::whole(&condition.expr)];
     if matches!(condition.joint, Joint::Any | Joint::Choice) {
-        parts = options(&condition.expr);
+        parts = branches(&condition.expr);
     }
+    let taken: Vec<Wishes> = parts.iter().map(|part| part.taken(sight)).collect();
     let mut ways: Vec<Way> = Vec::new();
-    for part in &parts {
+    for Branch { part, .. } in &parts {
         // All operands of `&&` that fail have to hold.
         let wanted = |id: NodeId| {
             let operand = part.part(part.tree().bare(id));
@@ -462,9 +532,17 @@ pub(super) fn of_slots(sight: Sight<'_, '_>, condition: &Condition) -> Vec<Way> 
     let (mut turn, mut turns) = (0, 1);
     while turn < turns {
         let mut wishes = Wishes::none(sight.ads.len());
-        for part in &parts {
-            let handles = of_part(sight, part, turn, &mut wishes);
+        // What a slot takes comes before what it would take if it were another.
+        for (Branch { part, .. }, taken) in parts.iter().zip(&taken) {
+            let mut own = taken.clone();
+            let handles = of_part(sight, part, turn, &mut own);
             turns = turns.max(handles.min(TURNS));
+            wishes.add(own);
+        }
+        for Branch { part, guards } in &parts {
+            if !guards.is_empty() {
+                of_part(sight, part, turn, &mut wishes);
+            }
         }
         ways.push(vec![wishes]);
         turn += 1;

@@ -45,6 +45,10 @@ const FAMILY: [&str; 18] = [
 /// The names of the priority family on the line of a partition.
 const PARTITION_FAMILY: [&str; 3] = ["Priority", "PriorityJobFactor", "PriorityTier"];
 
+/// What is read of the line of a partition.
+const OF_PARTITION: [&str; 7] =
+    ["priorityjobfactor", "prioritytier", "priority", "tresbillingweights", "maxtime", "nodes", "default"];
+
 /// `PriorityType`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PriorityType {
@@ -328,6 +332,11 @@ impl<'f> Reader<'f> {
         let Some((pairs, _)) = (self.partitions.len() > known).then(|| self.partitions.pop()).flatten() else { return };
         let name = |pairs: &Pairs| pairs.get("partitionname").map(|(_, name)| name.clone()).unwrap_or_default();
         let changed = name(&pairs);
+        let unread = pairs.iter().filter(|(key, _)| !OF_PARTITION.contains(&key.as_str()) && *key != "partitionname");
+        for (_, (shown, _)) in unread {
+            let message = format!("`{shown}` of a partition is not read here: it changes nothing");
+            self.defects.warnings.push(ConfigWarning::new(message, place.clone()));
+        }
         if changed.eq_ignore_ascii_case("DEFAULT") {
             let message = "`PartitionName=DEFAULT` holds for the lines after it, and here are none";
             self.defects.errors.push(ConfigError::new(message, Some(place)).with_help("name the partitions"));
@@ -354,7 +363,11 @@ impl<'f> Reader<'f> {
         }
         let mut error =
             ConfigError::new(format!("`{key}` is no priority setting"), Some(place.clone())).about(key.len());
-        error.help = near::closest(key.as_bytes(), known.iter().copied()).map(|near| format!("did you mean `{near}`"));
+        let of_partition = PARTITION_FAMILY.iter().find(|name| key.eq_ignore_ascii_case(name));
+        error.help = match of_partition {
+            Some(name) => Some(format!("it stands on the line of a partition: `PartitionName=… {name}=…`")),
+            None => near::closest(key.as_bytes(), known.iter().copied()).map(|near| format!("did you mean `{near}`")),
+        };
         self.defects.errors.push(error);
     }
 
@@ -430,9 +443,7 @@ impl<'f> Reader<'f> {
             whole.extend(pairs);
             let mut partition = Partition::named(&name);
             // `Priority` comes after what it overrides, in no order of the line.
-            for key in
-                ["priorityjobfactor", "prioritytier", "priority", "tresbillingweights", "maxtime", "nodes", "default"]
-            {
+            for key in OF_PARTITION {
                 let Some((shown, value)) = whole.get(key) else { continue };
                 if let Err(expected) = set_of_partition(&mut partition, key, value) {
                     let message = format!("`{shown}` of partition `{name}` is `{value}`, expected {expected}");
