@@ -6,10 +6,12 @@ use classmate::analysis::clauses::{Certainty, claims};
 use classmate::analysis::evaluate::{Analysis, unknown};
 use classmate::analysis::values::{Truths, Values};
 use classmate::eval::scope::{Scope, Settings};
+use classmate::lint::expression::{Question, Role, lint};
 use classmate::syntax::expr::{Expr, Node, Tree, copy_into};
 use classmate::syntax::layout::{Measure, layout};
 use classmate::syntax::operator::BinaryOp;
 use classmate::syntax::parse::{ParseOptions, parse_expr};
+use classmate::syntax::token::Quoting;
 use classmate::value::Value;
 use proptest::prelude::*;
 
@@ -246,6 +248,60 @@ fn claims_hold(text: &str, ads: &[(ClassAd, ClassAd)]) -> Result<(), TestCaseErr
     Ok(())
 }
 
+/// What is called an error where no condition is asked for is the error value itself.
+fn errors_are_errors(text: &str, ads: &[(ClassAd, ClassAd)]) -> Result<(), TestCaseError> {
+    let expr = parsed(&parsed(text).to_string());
+    let options = ParseOptions { places: true, ..ParseOptions::default() };
+    let written = expr.to_string();
+    let placed = parse_expr(written.as_bytes(), &options).unwrap();
+    let settings = Settings::default();
+    let question = Question::of(written.as_bytes(), Quoting::New, Role::default());
+    for found in lint(&question).iter().filter(|found| found.code == "always-error") {
+        let span = found.finding.span.range();
+        let told = (0..placed.tree().nodes.len() as u32).find(|id| placed.tree().span(*id).unwrap().range() == span);
+        let part = expr.part(told.unwrap());
+        for (my, target) in ads {
+            let value = Scope::new(my, &settings).with_target(target).eval(&part).unwrap();
+            prop_assert!(matches!(value, Value::Error), "{part} in {expr} is {value} with {my} and {target}");
+        }
+    }
+    Ok(())
+}
+
+/// Conditionals over values of all kinds whose conditions are mostly defined.
+fn conditionals() -> impl Strategy<Value = String> {
+    let guard = prop::sample::select(vec!["isUndefined(a)", "a =?= 1", "b =!= \"x\"", "isString(c)", "a > 1"]);
+    let value = prop::sample::select(vec![
+        "\"a\"",
+        "\"b\"",
+        "{1}",
+        "{2, \"c\"}",
+        "[q = 1]",
+        "1 + {2}",
+        "error",
+        "1",
+        "undefined",
+        "a",
+        "b",
+        "-\"x\"",
+        "absTime(0)",
+        "strcat(\"x\", \"y\")",
+        "split(\"a,b\")",
+        "!\"yes\"",
+        "relTime(\"5\")",
+    ]);
+    value.prop_map(str::to_owned).prop_recursive(3, 12, 3, move |inner| {
+        let three = (guard.clone(), inner.clone(), inner.clone());
+        prop_oneof![
+            4 => three.clone().prop_map(|(guard, yes, no)| format!("ifThenElse({guard}, {yes}, {no})")),
+            4 => three.clone().prop_map(|(guard, yes, no)| format!("({guard} ? ({yes}) : ({no}))")),
+            1 => three.clone().prop_map(|(guard, yes, no)| format!("({guard} && ({yes})) ? ({no}) : ({yes})")),
+            1 => (inner.clone(), inner.clone()).prop_map(|(one, two)| format!("({one}) ?: ({two})")),
+            1 => (inner.clone(), inner).prop_map(|(one, two)| format!("({one}) + ({two})")),
+        ]
+    })
+}
+
 /// Chains of few clauses that are made of one another, so that claims are many.
 fn chains() -> impl Strategy<Value = String> {
     let literal = prop::sample::select(vec!["1", "3", "5", "true", "\"x\"", "undefined"]);
@@ -294,6 +350,19 @@ proptest! {
     #[test]
     fn claims_are_true(text in expression(), ads in prop::collection::vec((ad(), ad()), 6)) {
         claims_hold(&text, &ads)?;
+    }
+
+    /// Of values too, an error is one.
+    #[test]
+    fn what_is_called_an_error_is_one(text in expression(), ads in prop::collection::vec((ad(), ad()), 6)) {
+        errors_are_errors(&text, &ads)?;
+    }
+
+    /// A conditional over texts and lists is no error.
+    #[test]
+    fn conditionals_over_texts_are_no_errors(text in conditionals(), ads in prop::collection::vec((ad(), ad()), 12)) {
+        claims_hold(&text, &ads)?;
+        errors_are_errors(&text, &ads)?;
     }
 
     /// Also about clauses that have much in common.

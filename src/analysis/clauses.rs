@@ -4,7 +4,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::evaluate::{Analysis, Base, not};
 use super::facts::{Facts, Reference};
-use super::values::Truths;
+use super::values::{Truths, Values, kind};
 use crate::builtin;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, copy_into};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
@@ -12,7 +12,7 @@ use crate::syntax::operator::{BinaryOp, UnaryOp};
 /// What is certain of a clause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Certainty {
-    /// It is always this: true, false, undefined or error.
+    /// It is always this: true, false, undefined or error. Where it is no condition, a text or a list is no error.
     Always(Truths),
     /// It can be false, undefined or an error, but never true.
     Never,
@@ -74,7 +74,7 @@ pub fn claims(expr: &Expr, base: Base<'_>) -> Vec<Claim> {
     finder.analysis.renew();
     let truths = finder.analysis.truths(root);
     let explained = |claim: &Claim| match claim.certainty {
-        Certainty::Contradicts(_) | Certainty::Always(_) => true,
+        Certainty::Contradicts(_) | Certainty::Always(_) | Certainty::Never => true,
         Certainty::Splice(truths) => truths == Truths::FALSE,
         _ => false,
     };
@@ -147,11 +147,17 @@ impl Finder<'_> {
             {
                 continue;
             }
-            // What is written as a value is none of our business, unless it fails.
-            let truths = self.analysis.truths(id);
-            let single = truths.0.is_power_of_two();
-            if single && (decides || !is_value(tree, id) || truths == Truths::ERROR) {
+            // What is written as a value is none of our business, unless it fails: a text is no condition, but it is a
+            // value.
+            let values = self.analysis.values(id);
+            let truths = values.truths();
+            let fails = values == Values::of_kinds(kind::ERROR);
+            if truths.0.is_power_of_two() && (fails || truths != Truths::ERROR && (decides || !is_value(tree, id))) {
                 self.tell(id, Certainty::Always(truths));
+                continue;
+            }
+            if decides && truths == Truths::ERROR {
+                self.tell(id, Certainty::Never);
                 continue;
             }
             match *tree.node(id) {
@@ -163,6 +169,12 @@ impl Finder<'_> {
                 Node::Unary(UnaryOp::Not, operand) => open.push((operand, true)),
                 Node::Conditional { condition, yes, no } => {
                     open.extend([(no, decides), (yes, decides), (condition, true)]);
+                }
+                Node::Call(call) => {
+                    let site = tree.calls[call as usize];
+                    if let (b"ifthenelse", &[condition, yes, no]) = (site.name.folded(), tree.run(site.arguments)) {
+                        open.extend([(no, decides), (yes, decides), (condition, true)]);
+                    }
                 }
                 _ => {}
             }

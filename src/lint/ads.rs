@@ -482,7 +482,7 @@ mod tests {
 
     #[test]
     fn conditions_that_are_no_conditions_are_told() {
-        assert_eq!(found("Requirements = \"yes\""), ["always-error 1:16 +0"]);
+        assert_eq!(found("Requirements = \"yes\""), ["never-true 1:16 +0"]);
         assert_eq!(found("Start = undefined\nCpus = undefined\nName = \"x\""), ["always-undefined 1:9 +0"]);
         assert_eq!(found("Requirements = true\nStart = 1"), Vec::<String>::new());
     }

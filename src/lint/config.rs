@@ -241,6 +241,16 @@ impl<'c> Linter<'c> {
             ..Question::of(text, Quoting::Old, role)
         };
         let mut found = lint_expression(&question);
+        let foreign = standing.foreign(&|place| self.is_foreign(definition.raw.get(place).unwrap_or_default()));
+        let is_foreign = |span: Span| {
+            let range = span.range();
+            foreign.iter().any(|part| part.start <= range.start && range.end <= part.end)
+        };
+        // Who wrote neither of two clauses can leave out neither.
+        found.retain(|found| {
+            let other = found.finding.related.as_ref().map(|(span, _)| *span);
+            found.code != "duplicate-clause" || !(is_foreign(found.finding.span) && other.is_some_and(is_foreign))
+        });
         let upper = String::from_utf8_lossy(bare(name)).to_ascii_uppercase();
         if sees_one_ad(&upper) {
             unseen(&upper, text, &|name| self.slots_have(name), &mut found);
@@ -255,6 +265,14 @@ impl<'c> Linter<'c> {
         for found in found {
             self.found(name, standing, (text, offset), found);
         }
+    }
+
+    /// Whether what a reference stands for is a default, or the text of a template.
+    fn is_foreign(&self, reference: &[u8]) -> bool {
+        let Some(rest) = reference.strip_prefix(b"$(") else { return false };
+        let end = rest.iter().position(|byte| matches!(byte, b':' | b')')).unwrap_or(rest.len());
+        let definition = self.config.definition(rest[..end].trim_ascii());
+        definition.is_some_and(|definition| definition.place.is_none() || definition.template.is_some())
     }
 
     /// Tells which macros that nothing defines leave a text that is no expression; whether there is one.
@@ -775,6 +793,25 @@ mod tests {
     fn parts_of_one_macro_are_told_once() {
         let twice = "WANT_VACATE = $(FOO) && $(FOO)\nFOO = TARGET.A > 3 && TARGET.A > 3";
         assert_eq!(found(twice), ["duplicate-clause 1:15", "duplicate-clause 1:25"]);
+    }
+
+    #[test]
+    fn constants_of_defaults_templates_and_earlier_values_are_switches() {
+        for text in [
+            "use POLICY : Preempt_If_Memory_Exceeded",
+            "use POLICY : Preempt_If_Cpus_Exceeded",
+            "use POLICY : Hold_If_Memory_Exceeded",
+            "use POLICY : Hold_If_Disk_Exceeded",
+            "SUSPEND = ($(SUSPEND)) && Owner != \"coltrane\"",
+            "START = ($(START)) || Owner == \"coltrane\"",
+            "WANT_SUSPEND = ($(WANT_SUSPEND)) && Owner != \"coltrane\"",
+            "START = false\nSTART = $(START) && Owner != \"coltrane\"",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+        // What stands beside the earlier value is written.
+        assert_eq!(found("START = ($(START)) && false"), ["constant-clause 1:9"]);
+        assert_eq!(found("START = a > 1 && b > 1 && a > 1\nSTART = $(START) && a > 1"), ["duplicate-clause 2:9"]);
     }
 
     #[test]

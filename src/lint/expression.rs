@@ -109,8 +109,10 @@ pub fn parsed(question: &Question<'_>, expr: &Expr) -> Vec<Found> {
     let told: Vec<Span> = found.iter().map(|found| found.finding.span).collect();
     let explained = |found: &Found| {
         let span = found.finding.span;
+        let of_whole = expr.tree().span(expr.root()) == Some(span);
+        let is_told = told.iter().any(|told| of_whole || span.start <= told.start && told.end <= span.end);
         let never = found.code == "never-true"
-            && (!told.is_empty() || !question.role.condition && is_value(expr.tree(), expr.root()));
+            && (is_told || of_whole && !question.role.condition && is_value(expr.tree(), expr.root()));
         never
             || found.code.starts_with("always-")
                 && told.iter().any(|told| span.start <= told.start && told.end <= span.end)
@@ -183,11 +185,12 @@ fn no_condition(question: &Question<'_>, expr: &Expr) -> Option<Found> {
     let span = tree.span(expr.root()).filter(|_| question.made.is_empty())?;
     let (code, what) = match literal {
         Literal::Bool(_) | Literal::Int(_) | Literal::Real(_) | Literal::RelTime(_) => return None,
-        Literal::Undefined => ("always-undefined", "undefined"),
-        _ => ("always-error", "an error"),
+        Literal::Undefined => ("always-undefined", "always undefined"),
+        Literal::Error => ("always-error", "always an error"),
+        _ => ("never-true", "never true"),
     };
-    let finding = Finding::warning(format!("`{}` as a condition is always {what}", quoted(question.text, span)), span);
-    Some(Found::new(code, finding.help("it is never true: write a comparison, `true` or `false`")))
+    let finding = Finding::warning(format!("`{}` as a condition is {what}", quoted(question.text, span)), span);
+    Some(Found::new(code, finding.help("write a comparison, `true` or `false`")))
 }
 
 /// What kind of text does not parse.
@@ -428,8 +431,11 @@ mod tests {
     #[test]
     fn what_is_no_condition_is_told() {
         for (text, code) in [
-            ("\"yes\"", "always-error"),
+            ("\"yes\"", "never-true"),
             ("error", "always-error"),
+            ("isUndefined(TARGET.A) ? \"a\" : \"b\"", "never-true"),
+            ("TARGET.Cpus > 1 && ifThenElse(isUndefined(TARGET.A), {1}, {2})", "never-true"),
+            ("TARGET.Cpus > 1 && (isUndefined(TARGET.A) ? 1 + {1} : error)", "always-error"),
             ("(undefined)", "always-undefined"),
             ("member(\"a\", {\"b\"})", "never-true"),
         ] {
@@ -438,6 +444,35 @@ mod tests {
         for text in ["true", "false", "0", "1.5", "size(\"abc\")"] {
             assert_eq!(codes(text), Vec::<&str>::new(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_text_is_no_error_where_no_condition_is_asked_for() {
+        let codes = |text: &str| {
+            let question = Question::of(text.as_bytes(), Quoting::New, Role::default());
+            lint(&question).into_iter().map(|found| found.code).collect::<Vec<_>>()
+        };
+        for text in [
+            "ifThenElse(JobStatus =?= 1, \"a\", \"b\")",
+            "isUndefined(A) ? \"a\" : \"b\"",
+            "ifThenElse(isUndefined(A), {1}, {2})",
+            "isUndefined(A) ? {1} : isUndefined(B) ? \"b\" : [c = 1]",
+            "ifThenElse(A =?= 1, absTime(0), \"never\")",
+            "ifThenElse(A =?= 1, error, \"b\")",
+            "strcat(\"a\", \"b\")",
+        ] {
+            assert_eq!(codes(text), Vec::<&str>::new(), "{text}");
+        }
+        for text in [
+            "ifThenElse(A =?= 1, 1 + {2}, \"b\")",
+            "A =?= 1 ? \"a\" : 1 + {2}",
+            "ifThenElse(isUndefined(A), 1 + {2}, error)",
+            "1 + {2}",
+        ] {
+            assert_eq!(codes(text), ["always-error"], "{text}");
+        }
+        // In the condition of a conditional a text is no condition.
+        assert_eq!(codes("ifThenElse(isUndefined(A) ? \"a\" : \"b\", 1, 2)"), ["always-error"]);
     }
 
     #[test]

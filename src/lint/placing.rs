@@ -23,6 +23,8 @@ pub(super) struct Standing<'c> {
     whole: Span,
     /// What the expansion is made of; `None` if it is not made piece by piece.
     pieces: Option<Vec<Piece>>,
+    /// What of the value is not written in the statement: a template or the name's own earlier value gave it.
+    given: Range<usize>,
     length: usize,
 }
 
@@ -46,6 +48,7 @@ impl<'c> Standing<'c> {
             lines: None,
             whole: Span::new(0, 0),
             pieces,
+            given: if definition.template.is_some() { 0..raw.len() } else { 0..0 },
             length: raw.len(),
         };
         let Some((file, starts)) = source.map(|(source, starts)| (&*source.text, starts)) else { return standing };
@@ -65,15 +68,37 @@ impl<'c> Standing<'c> {
         let text = standing.text[..line.min(standing.text.len())].trim_ascii_end();
         let to = text.strip_suffix(b"\\").unwrap_or(text).trim_ascii_end().len();
         standing.whole = Span::new(from, to.max(from));
+        if standing.lines.is_none() && definition.template.is_none() {
+            // It begins on the first line and ends on the last one that is continued.
+            let first = &standing.text[from..to.max(from)];
+            let mut lines = file[start + from..].split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+            let last = lines.find(|line| !line.ends_with(b"\\")).unwrap_or(first);
+            standing.given = between(first, last, raw);
+        }
         standing
     }
 
-    /// The parts of the expansion that come from macros.
+    /// The parts of the expansion that come from macros, templates or the name's own earlier value.
     pub(super) fn made(&self) -> Vec<Range<usize>> {
-        match &self.pieces {
-            Some(pieces) => pieces.iter().filter(|piece| !piece.stays).map(|piece| piece.text.clone()).collect(),
-            None => std::iter::once(0..usize::MAX).collect(),
-        }
+        self.parts(&|_| true).unwrap_or_else(|| std::iter::once(0..usize::MAX).collect())
+    }
+
+    /// Those of them that come from a template or an earlier value, or from a macro of which `is_foreign` holds for the
+    /// place of the reference in the value.
+    pub(super) fn foreign(&self, is_foreign: &dyn Fn(Range<usize>) -> bool) -> Vec<Range<usize>> {
+        self.parts(is_foreign).unwrap_or_default()
+    }
+
+    fn parts(&self, of_macro: &dyn Fn(Range<usize>) -> bool) -> Option<Vec<Range<usize>>> {
+        let part = |piece: &Piece| {
+            if !piece.stays {
+                return of_macro(piece.raw.clone()).then(|| piece.text.clone());
+            }
+            let (start, end) = (piece.raw.start.max(self.given.start), piece.raw.end.min(self.given.end));
+            let shifted = |at: usize| piece.text.start + (at - piece.raw.start);
+            (start < end).then(|| shifted(start)..shifted(end))
+        };
+        Some(self.pieces.as_ref()?.iter().filter_map(part).collect())
     }
 
     /// Whether the value stands in the file, and nothing of it is replaced.
@@ -120,4 +145,12 @@ impl<'c> Standing<'c> {
     pub(super) fn is_somewhere(&self) -> bool {
         !self.text.is_empty() && self.length > 0
     }
+}
+
+/// What of a value lies between what it and its first line begin with, and what it and its last line end with.
+fn between(first: &[u8], last: &[u8], raw: &[u8]) -> Range<usize> {
+    let alike = |(one, two): &(&u8, &u8)| one == two;
+    let start = first.iter().zip(raw).take_while(alike).count();
+    let end = last.iter().rev().zip(raw[start..].iter().rev()).take_while(alike).count();
+    start..raw.len() - end
 }
