@@ -13,11 +13,12 @@ use super::placing::Standing;
 use super::submit::{misused_macro, without_macros};
 use super::transforms::{self, Part};
 use super::universe::Universe;
-use super::{Alarm, Edit, Excerpt, LineStarts, unknowns};
+use super::{Alarm, Edit, Excerpt, LineStarts, is_slip, unknowns, within_comment};
 use crate::analysis::facts::{Reference, Side};
 use crate::config::check::{Diagnostic, check};
 use crate::config::history::{Assigned, assigned};
 use crate::config::knob;
+use crate::config::origin;
 use crate::config::setting::Settings;
 use crate::config::{Config, ConfigError, Definition, Place, Source};
 use crate::error::{Finding, Severity};
@@ -289,6 +290,9 @@ impl<'c> Linter<'c> {
             .filter(|_| found.is_certain() && standing.is_written())
             .map(|fix| Edit { range: standing.in_file(fix.span.shifted(offset)), text: fix.text.clone() })
             .filter(|edit| !self.holds_comment(&standing.excerpt().file, &edit.range));
+        // What stands behind a comment between the lines is hardly known to belong to the value.
+        let comment = origin::comment_within(&standing.excerpt().text);
+        let edit = edit.filter(|_| comment.is_none());
         let Found { code, mut finding } = found;
         finding.message = unknowns::shown(&finding.message);
         finding.help = finding.help.as_deref().map(unknowns::shown);
@@ -311,6 +315,9 @@ impl<'c> Linter<'c> {
         }
         finding.span = span;
         let excerpt = standing.excerpt();
+        if let Some(line) = comment.filter(|_| is_slip(code)) {
+            finding.help = Some(within_comment(finding.help.take(), excerpt.line + line));
+        }
         // Several parts of one macro have one place.
         let told = |alarm: &Alarm| {
             let here = (&*alarm.excerpt.file, alarm.excerpt.line, alarm.finding.span);
@@ -556,6 +563,13 @@ mod tests {
             let edited = String::from_utf8(super::super::edited(text.as_bytes(), &edits)).unwrap();
             assert_eq!(edited.matches('#').count(), 1, "{edited}");
         }
+        // Behind a comment nothing is mended: the line may be meant to be one of its own.
+        let config = Config::parse("c", b"START = A > 1 && \\\n# c1\nRANK=3\n").unwrap();
+        let alarms = lint(&config);
+        let slip = alarms.iter().find(|alarm| alarm.code == "assignment").unwrap();
+        assert_eq!(slip.edit, None);
+        let help = slip.finding.help.as_deref().unwrap();
+        assert!(help.starts_with("the comment on line 2 is inside of a continued value, which goes on behind it; "));
         // Bits may be meant.
         let config = Config::parse("c", b"SUSPEND = (TARGET.flags ^ 2) == 0").unwrap();
         assert!(lint(&config).iter().all(|alarm| alarm.code == "bitwise-operator" && alarm.edit.is_none()));
