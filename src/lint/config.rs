@@ -174,7 +174,7 @@ impl<'c> Linter<'c> {
             let source = definition.place.and_then(|place| self.sources.get(&*place.file));
             let standing = Standing::new(self.config, source, &definition, name, &text);
             self.judge(name, &definition, (&text, &standing, 0), role);
-        } else if transforms::is_transform(bare) {
+        } else if knob::is_transform(bare) {
             let source = definition.place.and_then(|place| self.sources.get(&*place.file));
             let standing = Standing::new(self.config, source, &definition, name, definition.raw);
             for part in transforms::parts(definition.raw) {
