@@ -70,6 +70,23 @@ fn every_code_has_both_examples() {
 }
 
 #[test]
+fn a_byte_order_mark_stays_and_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pool.conf");
+    let run =
+        |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_classmate")).args(arguments).arg(&path).output().unwrap();
+    std::fs::write(&path, "\u{feff}START = a > 5 && b > 1 && a > 1\n").unwrap();
+    let linted = run(&["lint", "--fix"]);
+    assert!(String::from_utf8_lossy(&linted.stdout).contains("begins with a byte order mark"));
+    assert_eq!(linted.status.code(), Some(2));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "\u{feff}START = a > 5 && b > 1\n");
+    std::fs::write(&path, "\u{feff}START = a>5\n").unwrap();
+    let laid_out = run(&["fmt"]);
+    assert!(String::from_utf8_lossy(&laid_out.stderr).contains("begins with a byte order mark"));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "\u{feff}START = a > 5\n");
+}
+
+#[test]
 fn what_fix_writes_keeps_the_value_or_gives_one() {
     let folder = tempfile::tempdir().unwrap();
     for (text, fixed) in [

@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use crate::cli::input::{self, unreadable};
 use crate::cli::lint::{Kind, detect};
 use crate::cli::{Failure, Streams, complain, written};
+use crate::config::BYTE_ORDER_MARK;
 use crate::format::Format;
 use crate::format::detect::detect_file;
 use crate::format::new::parse_whole_ad;
@@ -102,6 +103,11 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
         }
         wrong |= !unread.is_empty();
         let changed = tidy != text;
+        let mark = if source.marked { BYTE_ORDER_MARK } else { b"" };
+        if source.marked && kind == Kind::Config {
+            let told = "the file begins with a byte order mark, for which the reference refuses it; the mark stays";
+            complain(&format!("warning: {}: {told}", source.name));
+        }
         changes |= changed;
         if arguments.diff {
             if changed {
@@ -112,9 +118,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
                 written(writeln!(out, "{}", source.name))?;
             }
         } else if path.as_os_str() == "-" {
-            written(out.write_all(&tidy))?;
+            written(out.write_all(mark).and_then(|()| out.write_all(&tidy)))?;
         } else if changed {
-            replace(path, &tidy)?;
+            replace(path, &[mark, &tidy].concat())?;
         }
     }
     written(out.flush())?;

@@ -13,6 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::ad::ClassAd;
 use crate::cli::{Failure, complain};
+use crate::config::BYTE_ORDER_MARK;
 use crate::eval::scope::Settings;
 use crate::format::Reader;
 use crate::format::parallel::read_long;
@@ -30,6 +31,8 @@ static STDIN_TAKEN: AtomicBool = AtomicBool::new(false);
 pub(crate) struct Input {
     pub(crate) reader: Box<dyn BufRead + Send>,
     pub(crate) name: String,
+    /// Whether a byte order mark stood before the rest.
+    pub(crate) marked: bool,
 }
 
 /// Opens a file, or standard input for `-`; gzip is recognised by its first bytes.
@@ -55,15 +58,19 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
         Box::new(reader)
     };
     // A byte order mark is no part of the first name; what cannot be read is told by who reads on.
+    let mut marked = false;
     match reader.fill_buf() {
-        Ok([0xef, 0xbb, 0xbf, ..]) => reader.consume(3),
+        Ok(start) if start.starts_with(BYTE_ORDER_MARK) => {
+            reader.consume(BYTE_ORDER_MARK.len());
+            marked = true;
+        }
         Ok([0xff, 0xfe, ..] | [0xfe, 0xff, ..]) => {
             let utf16 = format!("cannot read `{name}`: it is UTF-16, expected UTF-8 or plain ASCII");
             return Err(Failure::new(utf16).help("convert it first: iconv -f UTF-16 -t UTF-8"));
         }
         _ => {}
     }
-    Ok(Input { reader, name })
+    Ok(Input { reader, name, marked })
 }
 
 /// A file and its size in bytes.

@@ -11,6 +11,7 @@ use crate::builtin::near;
 use crate::cli::input::{self, unreadable};
 use crate::cli::settings::{contents, of_files, of_pool};
 use crate::cli::{Failure, Streams, columns, complain, page, written};
+use crate::config::BYTE_ORDER_MARK;
 use crate::error::{Finding, Severity};
 use crate::format::detect::detect_file;
 use crate::format::{Format, Reader};
@@ -377,11 +378,14 @@ fn fix(alarms: &[Alarm]) -> Result<u64, Failure> {
         }
         let edits: Vec<&Edit> =
             alarms.iter().filter(|alarm| alarm.excerpt.file == *file).filter_map(|alarm| alarm.edit.as_ref()).collect();
-        let new = edited(&text, &edits);
+        // Places are counted without a byte order mark.
+        let marked = text.starts_with(BYTE_ORDER_MARK);
+        let (mark, text) = text.split_at(if marked { BYTE_ORDER_MARK.len() } else { 0 });
+        let new = edited(text, &edits);
         if new == text {
             continue;
         }
-        std::fs::write(path, new).map_err(cannot)?;
+        std::fs::write(path, [mark, &new].concat()).map_err(cannot)?;
         changes += edits.len() as u64;
     }
     Ok(changes)

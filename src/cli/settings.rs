@@ -10,7 +10,7 @@ use crate::cli::input::{self, plain};
 use crate::cli::negotiate::refused;
 use crate::cli::{Failure, Now, parse_now};
 use crate::config::check::Diagnostic;
-use crate::config::{self, Config, ConfigError, Context, FileError, Files, Output};
+use crate::config::{self, BYTE_ORDER_MARK, Config, ConfigError, Context, FileError, Files, Output};
 use crate::report::{self, Color};
 
 /// Which files make a configuration, and for whom they are read.
@@ -115,7 +115,10 @@ impl Reading {
         let result = if local_files {
             self.config.read_root(&name, &Disk)
         } else {
-            let text = contents(path)?;
+            let (mut text, marked) = read_whole(path)?;
+            if marked {
+                text.splice(..0, BYTE_ORDER_MARK.iter().copied());
+            }
             let name = if name == "-" { "standard input" } else { name.as_str() };
             self.config.read(name, &text, &Disk)
         };
@@ -183,6 +186,11 @@ fn is_left_over(name: &str) -> bool {
 const ENDLESS: u64 = 512 << 20;
 
 pub(super) fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
+    read_whole(path).map(|(text, _)| text)
+}
+
+/// The text of a file, and whether a byte order mark stands before it.
+fn read_whole(path: &Path) -> Result<(Vec<u8>, bool), Failure> {
     let input = input::open(path)?;
     let most = if path.is_file() { u64::MAX } else { ENDLESS };
     let mut text = Vec::new();
@@ -191,7 +199,7 @@ pub(super) fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
     if text.len() as u64 == most {
         return Err(Failure::new(format!("`{}` does not end: expected a file", input.name)));
     }
-    Ok(text)
+    Ok((text, input.marked))
 }
 
 /// The files of this machine.

@@ -112,6 +112,7 @@ fn of_file(path: &Path, only: Option<&str>, color: Color) -> Result<(Vec<TestRes
         Wrong::Other(message) => Failure::input(format!("{name}: {message}")),
     };
     let mut file = PolicyFile::parse(&text).map_err(refused)?;
+    file.check_ads(&text).map_err(refused)?;
     if let Some(only) = only {
         file.tests.retain(|test| test.name.get_ref().contains(only));
     }

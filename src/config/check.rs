@@ -68,7 +68,17 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
     let groups = Settings::new(config).list("GROUP_NAMES").unwrap_or_default();
     let groups_known = !groups.iter().any(|name| is_open(name));
     let groups: BTreeSet<Vec<u8>> = groups.iter().map(|name| name.to_ascii_uppercase()).collect();
-    let mut checker = Checker { config, referenced, groups, groups_known, mentioned: None, found: Vec::new(), work: 0 };
+    let mut checker = Checker {
+        config,
+        referenced,
+        groups,
+        groups_known,
+        mentioned: None,
+        found: Vec::new(),
+        work: 0,
+        daemons: daemons(config),
+        match_exprs: match_exprs(config),
+    };
     let names: Vec<&[u8]> = config.names().collect();
     for name in names {
         checker.name(name);
@@ -96,6 +106,11 @@ pub fn sort(config: &Config, found: &mut [Diagnostic]) {
     found.sort_by_key(|diagnostic| order(diagnostic).unwrap_or((usize::MAX, 0, 0)));
 }
 
+/// Whether a daemon (upper case) is one of HTCondor's own: its knobs are known.
+fn is_plain(name: &[u8]) -> bool {
+    SUBSYSTEMS.iter().any(|known| known.as_bytes() == name)
+}
+
 /// Whether a text holds what only a machine knows.
 fn is_open(text: &[u8]) -> bool {
     memchr::memmem::find(text, UNKNOWN.as_bytes()).is_some()
@@ -116,6 +131,29 @@ pub fn referenced(config: &Config) -> BTreeSet<Vec<u8>> {
     names
 }
 
+/// The names that a configuration gives to daemons, upper case: those that the master starts, and local names.
+fn daemons(config: &Config) -> BTreeSet<Vec<u8>> {
+    let mut names: BTreeSet<Vec<u8>> = BTreeSet::new();
+    let expanded = |name: &[u8]| config.get(&String::from_utf8_lossy(name)).ok().flatten().map(|found| found.text);
+    for list in ["DAEMON_LIST", "DC_DAEMON_LIST"] {
+        let items = expanded(list.as_bytes()).map(|text| list_items(&text)).unwrap_or_default();
+        names.extend(items.iter().map(|name| name.strip_prefix(b"+").unwrap_or(name).to_ascii_uppercase()));
+    }
+    for name in config.names().filter(|name| name.to_ascii_uppercase().ends_with(b"_ARGS")) {
+        let Some(text) = expanded(name) else { continue };
+        let words: Vec<&[u8]> = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
+        let local = words.windows(2).filter(|pair| matches!(pair[0], b"-local-name" | b"-localname" | b"-local"));
+        names.extend(local.map(|pair| pair[1].trim_ascii().to_ascii_uppercase()));
+    }
+    names
+}
+
+/// The names of `NEGOTIATOR_MATCH_EXPRS`, upper case.
+fn match_exprs(config: &Config) -> BTreeSet<Vec<u8>> {
+    let names = Settings::new(config).list("NEGOTIATOR_MATCH_EXPRS").unwrap_or_default();
+    names.iter().map(|name| name.to_ascii_uppercase()).collect()
+}
+
 struct Checker<'c> {
     config: &'c Config,
     referenced: BTreeSet<Vec<u8>>,
@@ -125,6 +163,10 @@ struct Checker<'c> {
     groups_known: bool,
     /// The words of all values, once they are asked for.
     mentioned: Option<BTreeSet<Vec<u8>>>,
+    /// Names that the configuration gives to daemons, upper case.
+    daemons: BTreeSet<Vec<u8>>,
+    /// Macros that slots are to get, upper case.
+    match_exprs: BTreeSet<Vec<u8>>,
     found: Vec<Diagnostic>,
     /// Bytes looked at.
     work: usize,
@@ -166,7 +208,7 @@ impl Checker<'_> {
         if counts(&context.subsystem) || context.local_name.as_deref().is_some_and(counts) {
             return (Some(prefix), Some(rest));
         }
-        if SUBSYSTEMS.into_iter().any(counts) {
+        if SUBSYSTEMS.into_iter().any(counts) || self.daemons.contains(&prefix.to_ascii_uppercase()) {
             return (Some(prefix), None);
         }
         if knob::find(name).is_some() {
@@ -197,6 +239,8 @@ impl Checker<'_> {
                 self.work += expanded.text.len() + 16 * expanded.references;
                 Some(expanded.text)
             }
+            // A transform has macros of its own, and the attributes of the job.
+            Err(_) if knob::is_transform(self.config.bare(name)) => None,
             Err(error) => {
                 self.work += 4 << 20;
                 let refused = self.config.not_expanded(&shown(name), definition, &error);
@@ -231,7 +275,9 @@ impl Checker<'_> {
             return;
         }
         let upper = name.to_ascii_uppercase();
-        if is_of_every_daemon(&upper) {
+        let mut starts = (1..=upper.len()).filter(|end| upper.get(*end).is_none_or(|next| *next == b'_'));
+        let of_daemon = starts.any(|end| self.daemons.contains(&upper[..end]) && !is_plain(&upper[..end]));
+        if is_of_every_daemon(&upper) || of_daemon || self.match_exprs.contains(&upper) {
             return;
         }
         if let Some(meant) = self.of_declared_group(name) {
@@ -416,6 +462,16 @@ mod tests {
         );
         assert_eq!(found("PRIORITY_HALFLIFE = 2 * 3600\nNEGOTIATOR_INTERVAL = 7.5\nUSE_GLOBAL_JOB_PRIOS = 1"), [""; 0]);
         assert_eq!(found("NEGOTIATE_ALL_JOBS_IN_CLUSTER = T"), [""; 0]);
+        let transform = "JOB_TRANSFORM_x @=end\nval = 3\nSET Y $INT(val) + 2\nif $INT(MY.x) > 2\nendif\n@end";
+        assert_eq!(found(transform), [""; 0]);
+        let second = "DAEMON_LIST = $(DAEMON_LIST) NEGOTIATOR_GPU\nNEGOTIATOR_GPU = $(NEGOTIATOR)\n\
+                      NEGOTIATOR_GPU_ARGS = -local-name NEGOTIATOR_GPU\nNEGOTIATOR_GPU.NEGOTIATOR_NAME = gpu\n\
+                      NEGOTIATOR_GPU_LOG = $(LOG)/gpu\nCOLLECTOR_ARGS = -f -local-name other\nother.NEGOTIATOR_NAME = x";
+        assert_eq!(found(second), [""; 0]);
+        assert_eq!(found("DAEMON_LIST = MASTER, EVENTD\nEVENTD = /bin/e\nEVENTD_LOG = $(LOG)/e"), [""; 0]);
+        assert_eq!(found("NEGOTIATOR_USERID = a\nNEGOTIATOR_MAX_FILE_DESCRIPTORS = 9"), [""; 0]);
+        assert_eq!(found("NEGOTIATOR_MATCH_EXPRS = NegotiatorName\nNegotiatorName = \"x\""), [""; 0]);
+        assert_eq!(found("DAEMON_LIST = MASTER, NEGOTIATOR\nNEGOTIATOR_INTERVL = 9").len(), 1);
         let macros = "NEGOTIATOR_MATCH_EXPRS = A, B\nA = 1";
         assert_eq!(found(macros), ["warning 1:26+4 `B` is not defined: slots do not get it"]);
     }

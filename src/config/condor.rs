@@ -135,6 +135,8 @@ pub struct Config {
     detected: BTreeMap<Vec<u8>, Vec<u8>>,
     context: Arc<Context>,
     warnings: Vec<ConfigWarning>,
+    /// An error of the text that is read, told when that is read to its end.
+    pub(super) refused: Option<ConfigError>,
     sources: Vec<Source>,
     /// Bytes of all values.
     stored: usize,
@@ -187,6 +189,7 @@ impl Config {
             detected,
             context: Arc::new(context),
             warnings: Vec::new(),
+            refused: None,
             sources: Vec::new(),
             stored: 0,
             references: 0,

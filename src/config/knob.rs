@@ -287,6 +287,14 @@ fn family_member(knob: &Knob, upper: &[u8]) -> Option<(usize, std::ops::Range<us
     fits.then(|| (fixed, before.len()..upper.len() - after.len()))
 }
 
+/// Whether a knob, without the prefix of a daemon, is a transform or a route of jobs: its macros are
+/// expanded when it is applied to a job.
+pub(crate) fn is_transform(name: &[u8]) -> bool {
+    const KINDS: [&[u8]; 3] = [b"JOB_TRANSFORM_", b"JOB_ROUTER_ROUTE_", b"JOB_ROUTER_TRANSFORM_"];
+    let upper = name.to_ascii_uppercase();
+    KINDS.iter().any(|kind| upper.strip_prefix(*kind).is_some_and(|member| !member.is_empty() && member != b"NAMES"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

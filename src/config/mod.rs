@@ -34,6 +34,7 @@ use std::sync::Arc;
 
 pub use condor::{Config, Context, Definition, Source};
 pub use files::{FileError, Files, Output, TextFiles};
+pub(crate) use read::BYTE_ORDER_MARK;
 
 /// Where in a configuration file something stands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -160,6 +160,20 @@ pub fn offset(lines: &[(usize, usize)], at: usize) -> usize {
     line.map_or(at, |(value, file)| file + (at - value))
 }
 
+/// The number of the first line, from 0, that is a comment inside of a value which a `\` continues, in the lines of a
+/// statement. Whether such a value goes on behind the comment is read differently by manual and reference.
+pub(crate) fn comment_within(statement: &[u8]) -> Option<u64> {
+    let mut continued = false;
+    for (number, line) in (0..).zip(statement.split(|byte| *byte == b'\n')) {
+        let line = line.trim_ascii();
+        if continued && line.starts_with(b"#") {
+            return Some(number);
+        }
+        continued = line.ends_with(b"\\");
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

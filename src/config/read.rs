@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::condition::VERSION;
 use super::condor::{Config, Site, checked_name};
 use super::expand::{ExpandError, MOST, expand_self};
 use super::files::{FileError, Files, TextFiles, beside};
@@ -13,6 +14,8 @@ use super::template::{self, Item};
 use super::{ConfigError, ConfigWarning, Place, condition, shown};
 use crate::builtin::near;
 
+/// The bytes with which some editors begin a file in UTF-8.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Deepest chain of includes and templates.
 const DEEPEST: usize = 20;
 /// Most files and templates that one configuration may take.
@@ -37,9 +40,35 @@ impl Config {
     /// The first statement that is not understood, or what is included and missing; what was read before it stays.
     pub fn read(&mut self, file: &str, text: &[u8], files: &dyn Files) -> Result<(), ConfigError> {
         let name: Arc<str> = Arc::from(file);
+        let text = self.without_mark(&name, text);
         self.keep_source(&name, text);
         let mut source = Text { lines: Lines::new(name, text), template: None };
-        Reader { config: self, files }.source(&mut source, 0)
+        let read = Reader { config: self, files }.source(&mut source, 0);
+        match self.refused.take() {
+            Some(refused) => Err(refused),
+            None => read,
+        }
+    }
+
+    /// Keeps an error that refuses the configuration, although the rest of it can be read; a warning of every further one.
+    fn refuse(&mut self, error: ConfigError) {
+        if self.refused.is_none() {
+            self.refused = Some(error);
+        } else if let Some(place) = error.place {
+            let ConfigError { message, width, help, .. } = error;
+            self.warn(ConfigWarning { message, place, width, help });
+        }
+    }
+
+    /// A text without the byte order mark at its beginning, which refuses the configuration: it belongs to the first name.
+    fn without_mark<'t>(&mut self, name: &Arc<str>, text: &'t [u8]) -> &'t [u8] {
+        let Some(rest) = text.strip_prefix(BYTE_ORDER_MARK) else { return text };
+        let place = Place { file: Arc::clone(name), line: 1, column: 1 };
+        let error = ConfigError::new("the file begins with a byte order mark, which no name may hold", Some(place));
+        self.refuse(
+            error.with_help("the reference refuses the configuration: save the file as UTF-8 without the mark"),
+        );
+        rest
     }
 
     /// Reads a further file over what is there.
@@ -355,7 +384,7 @@ impl Reader<'_> {
             let place = line.place(category.start);
             return Err(ConfigError::new(format!("`{}` is not a category of templates", shown(name)), Some(place))
                 .about(category.len())
-                .with_help("the categories are `ROLE`, `FEATURE`, `POLICY` and `SECURITY`"));
+                .with_help("the categories are `ROLE`, `FEATURE`, `POLICY`, `SECURITY` and `EXPERIMENTAL`"));
         }
         let items = template::items(&line.text[range.clone()]).map_err(|open| {
             let place = line.place(range.start + open);
@@ -380,11 +409,16 @@ impl Reader<'_> {
             let error = ConfigError::new(message, Some(line.place(at))).about(item.name.len());
             let known = template::all().iter();
             let known = known.filter(|template| template.category.as_bytes().eq_ignore_ascii_case(category));
-            return Err(match near::closest(item.name, known.map(|template| template.name)) {
+            self.config.refuse(match near::closest(item.name, known.map(|template| template.name)) {
                 Some(name) => error.with_help(format!("did you mean `{name}`")),
                 None if item.name.contains(&b'$') => error.with_help("references are not expanded here"),
-                None => error,
+                None => {
+                    let [major, minor, patch] = VERSION;
+                    error.with_help(format!("HTCondor {major}.{minor}.{patch} is not known to have it"))
+                }
             });
+            // What follows can be read without it.
+            return Ok(());
         };
         self.enter(line, depth)?;
         let title: Arc<str> = Arc::from(format!("use {}:{}", found.category, found.name));
@@ -445,10 +479,11 @@ impl Reader<'_> {
             }
         };
         let name: Arc<str> = Arc::from(name);
+        let text = self.config.without_mark(&name, &text);
         if !self.config.sources().iter().any(|source| source.name == name && *source.text == *text) {
-            self.config.keep_source(&name, &text);
+            self.config.keep_source(&name, text);
         }
-        let mut text = Text { lines: Lines::new(name, &text), template: None };
+        let mut text = Text { lines: Lines::new(name, text), template: None };
         self.source(&mut text, depth + 1)
     }
 
@@ -508,6 +543,47 @@ mod tests {
         assert_eq!(value("if defined NEGOTIATOR_INTERVAL\nA=1\nendif", "A").unwrap(), "1");
         assert_eq!(value("if defined NEGOTIATOR_SLOT_CONSTRAINT\nA=1\nendif", "A"), None);
         assert_eq!(value("X=Y\nif defined $(X)\nA=1\nelse\nA=2\nendif", "A").unwrap(), "2");
+    }
+
+    #[test]
+    fn a_template_that_is_not_known_refuses_the_configuration_but_the_rest_is_read() {
+        let mut config = Config::default();
+        let text = b"use FEATURE : Nonesuch\nA = 1\nuse POLICY : Prempt_If\nB = 2";
+        let error = config.add("f", text).unwrap_err();
+        assert_eq!(error.message, "`FEATURE` has no template `Nonesuch`");
+        assert_eq!(error.help.unwrap(), "HTCondor 25.14.1 is not known to have it");
+        assert_eq!(config.get("B").unwrap().unwrap().text, b"2");
+        let warning = &config.warnings()[0];
+        assert_eq!((warning.message.as_str(), warning.place.line), ("`POLICY` has no template `Prempt_If`", 3));
+        // The next text is judged by itself.
+        config.add("g", b"C = 3").unwrap();
+    }
+
+    #[test]
+    fn a_byte_order_mark_refuses_the_configuration() {
+        let mut config = Config::default();
+        let error = config.add("f", b"\xef\xbb\xbfSTART = true\nRANK = 1").unwrap_err();
+        assert!(error.message.contains("byte order mark"), "{error}");
+        assert_eq!(config.get("START").unwrap().unwrap().text, b"true");
+    }
+
+    #[test]
+    fn templates_of_other_daemons_set_what_those_of_the_reference_set() {
+        let of = |text: &str, name: &str| value(text, name).unwrap();
+        assert_eq!(of("use FEATURE : ChildCollector(3)", "COLLECTOR3_ARGS"), "-sock collector3");
+        assert_eq!(of("use FEATURE : ChildCollector(3, 9620)", "COLLECTOR3_ARGS"), "-p 9620");
+        assert_eq!(of("use FEATURE : PelicanCache", "PELICANCACHE_SIZE"), "256GB");
+        assert_eq!(of("use EXPERIMENTAL : HADSharedPort(NEGOTIATOR, a)", "HAD_CONTROLLEE"), "NEGOTIATOR");
+        // 8 * 60 - 29.5 = 450.5 and (12 + 5) * 60 + 0.5 = 1020.5, without their fractions.
+        let hours = of("use FEATURE : POLICY_HOURS_TO_START", "RunJobsHours");
+        assert_eq!(hours, "(ClockMin < 450 || ClockMin > 1020)");
+        for text in [
+            "use FEATURE : KRB, LIBRARIAN, METRICD, AssignProjectName(map)",
+            "use SECURITY : FIPS\nuse POLICY : OnlyRegisteredCheckpointDestinations\nuse EXPERIMENTAL : CollectorNode(2)",
+        ] {
+            let config = Config::parse("f", text.as_bytes()).unwrap();
+            assert_eq!(crate::config::check::check(&config), [], "{text}");
+        }
     }
 
     #[test]

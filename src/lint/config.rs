@@ -13,12 +13,13 @@ use super::placing::Standing;
 use super::submit::{misused_macro, without_macros};
 use super::transforms::{self, Part};
 use super::universe::Universe;
-use super::{Alarm, Edit, Excerpt, LineStarts, unknowns};
+use super::{Alarm, Edit, Excerpt, LineStarts, is_slip, unknowns, within_comment};
 use crate::analysis::facts::{Reference, Side};
-use crate::config::check::{Diagnostic, check};
+use crate::config::check::{Diagnostic, check, referenced};
 use crate::config::history::{Assigned, assigned};
 use crate::config::knob;
-use crate::config::setting::Settings;
+use crate::config::origin;
+use crate::config::setting::{Settings, list_items};
 use crate::config::{Config, ConfigError, Definition, Place, Source};
 use crate::error::{Finding, Severity};
 use crate::name::Name;
@@ -58,6 +59,8 @@ pub fn lint_beside(config: &Config, universe: Option<&Universe>) -> Vec<Alarm> {
     linter.quotas();
     linter.redefined();
     linter.conflicts();
+    linter.old_transforms();
+    linter.listed_transforms();
     let order: HashMap<String, usize> =
         config.sources().iter().enumerate().map(|(at, source)| (source.name.to_string(), at)).collect();
     let mut alarms = linter.alarms;
@@ -173,7 +176,7 @@ impl<'c> Linter<'c> {
             let source = definition.place.and_then(|place| self.sources.get(&*place.file));
             let standing = Standing::new(self.config, source, &definition, name, &text);
             self.judge(name, &definition, (&text, &standing, 0), role);
-        } else if transforms::is_transform(bare) {
+        } else if knob::is_transform(bare) {
             let source = definition.place.and_then(|place| self.sources.get(&*place.file));
             let standing = Standing::new(self.config, source, &definition, name, definition.raw);
             for part in transforms::parts(definition.raw) {
@@ -307,6 +310,9 @@ impl<'c> Linter<'c> {
             .filter(|_| found.is_certain() && standing.is_written())
             .map(|fix| Edit { range: standing.in_file(fix.span.shifted(offset)), text: fix.text.clone() })
             .filter(|edit| !self.holds_comment(&standing.excerpt().file, &edit.range));
+        // What stands behind a comment between the lines is hardly known to belong to the value.
+        let comment = origin::comment_within(&standing.excerpt().text);
+        let edit = edit.filter(|_| comment.is_none());
         let Found { code, mut finding } = found;
         finding.message = unknowns::shown(&finding.message);
         finding.help = finding.help.as_deref().map(unknowns::shown);
@@ -329,6 +335,9 @@ impl<'c> Linter<'c> {
         }
         finding.span = span;
         let excerpt = standing.excerpt();
+        if let Some(line) = comment.filter(|_| is_slip(code)) {
+            finding.help = Some(within_comment(finding.help.take(), excerpt.line + line));
+        }
         // Several parts of one macro have one place.
         let told = |alarm: &Alarm| {
             let here = (&*alarm.excerpt.file, alarm.excerpt.line, alarm.finding.span);
@@ -397,6 +406,81 @@ impl<'c> Linter<'c> {
                 .about(first.name.len())
                 .with_help("leave one of them out; `+=` adds to a value, `$(NAME)` takes the earlier one");
             self.at("redefined-knob", Severity::Warning, &error, Some(name));
+        }
+    }
+
+    /// Transforms and routes in the form of an ad, and other settings of routes that are no longer read.
+    fn old_transforms(&mut self) {
+        const ROUTES: [&str; 3] = ["JOB_ROUTER_ENTRIES", "JOB_ROUTER_ENTRIES_FILE", "JOB_ROUTER_ENTRIES_CMD"];
+        const HELP: &str = "the commands stand one a line, `SET Attribute expression`, between `@=end` and `@end`";
+        let config = self.config;
+        for name in config.names() {
+            let known = bare(name);
+            let Some(definition) = config.assignment(name) else { continue };
+            let is_old = ROUTES.iter().any(|old| old.as_bytes().eq_ignore_ascii_case(known));
+            let is_ad = knob::is_transform(known) && definition.raw.trim_ascii_start().starts_with(b"[");
+            let shown = String::from_utf8_lossy(name).into_owned();
+            let (message, help) = if is_ad {
+                (format!("`{shown}` is in the old form of an ad: it is ignored"), HELP)
+            } else if is_old && !definition.raw.trim_ascii().is_empty() {
+                let help = "each route is a `JOB_ROUTER_ROUTE_<name>`, listed in `JOB_ROUTER_ROUTE_NAMES`";
+                (format!("`{shown}` is the old form of routes: it is ignored"), help)
+            } else {
+                continue;
+            };
+            let width = if definition.template.is_some() { 0 } else { definition.name.len() };
+            let error = ConfigError::new(message, definition.place.cloned()).about(width).with_help(help);
+            self.at("obsolete-knob", Severity::Warning, &error, Some(shown));
+        }
+    }
+
+    /// Transforms that are listed and not defined, or defined and not listed.
+    fn listed_transforms(&mut self) {
+        const PREFIX: &[u8] = b"JOB_TRANSFORM_";
+        const LIST: &[u8] = b"JOB_TRANSFORM_NAMES";
+        let config = self.config;
+        let upper = |name: &[u8]| bare(name).to_ascii_uppercase();
+        let defined: BTreeSet<Vec<u8>> = config.names().map(upper).collect();
+        let (mut listed, mut lists, mut missing) = (BTreeSet::new(), false, Vec::new());
+        for name in config.names().filter(|name| bare(name).eq_ignore_ascii_case(LIST)) {
+            let Some(definition) = config.assignment(name) else { continue };
+            let Ok(text) = config.expansion(name, definition.raw) else { return };
+            // What only a machine knows may be any name.
+            if unknowns::marked(&text).is_some() {
+                return;
+            }
+            lists = true;
+            for item in list_items(&text) {
+                let member = [PREFIX, &item].concat().to_ascii_uppercase();
+                if !defined.contains(&member) {
+                    missing.push((item, definition.place.cloned(), String::from_utf8_lossy(name).into_owned()));
+                }
+                listed.insert(member);
+            }
+        }
+        for (item, place, list) in missing {
+            let item = String::from_utf8_lossy(&item).into_owned();
+            let message = format!("`JOB_TRANSFORM_{item}` is not defined, but listed: nothing is done");
+            let error =
+                ConfigError::new(message, place).with_help(format!("define it, or take `{item}` out of the list"));
+            self.at("conflicting-knobs", Severity::Warning, &error, Some(list));
+        }
+        let used = if lists { referenced(config) } else { return };
+        for name in config.names() {
+            let member = upper(name);
+            let is_transform = knob::is_transform(&member) && member.starts_with(PREFIX);
+            if !is_transform || listed.contains(&member) || used.contains(&name.to_ascii_uppercase()) {
+                continue;
+            }
+            let definition = config.assignment(name).filter(|found| found.template.is_none() && !found.raw.is_empty());
+            let Some(definition) = definition else { continue };
+            let shown = String::from_utf8_lossy(name).into_owned();
+            let message = format!("`{shown}` is not listed in `JOB_TRANSFORM_NAMES`: it is never applied");
+            let item = String::from_utf8_lossy(&bare(name)[PREFIX.len()..]).into_owned();
+            let error = ConfigError::new(message, definition.place.cloned())
+                .about(definition.name.len())
+                .with_help(format!("add it: `JOB_TRANSFORM_NAMES = $(JOB_TRANSFORM_NAMES) {item}`"));
+            self.at("conflicting-knobs", Severity::Warning, &error, Some(shown));
         }
     }
 
@@ -525,6 +609,27 @@ mod tests {
     }
 
     #[test]
+    fn transforms_that_are_never_applied_are_told() {
+        assert_eq!(
+            found("JOB_TRANSFORM_NAMES = A, B\nJOB_TRANSFORM_A = SET X 1\nJOB_TRANSFORM_C = SET X 2"),
+            ["conflicting-knobs 1:1", "conflicting-knobs 3:1"]
+        );
+        for text in [
+            "JOB_TRANSFORM_C = SET X 2",
+            "JOB_TRANSFORM_NAMES = a\nSCHEDD.JOB_TRANSFORM_A = SET X 1",
+            "JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A = $(JOB_TRANSFORM_B)\nJOB_TRANSFORM_B = SET X 1",
+            "JOB_TRANSFORM_NAMES = $ENV(NAMES)\nJOB_TRANSFORM_A = SET X 1",
+            "use POLICY : OnlyRegisteredCheckpointDestinations",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+        // The old form of an ad is not read: "macro appears to be in ClassAd format … Ignoring."
+        assert_eq!(found("JOB_TRANSFORM_A = [ set_X = 1; ]"), ["obsolete-knob 1:1"]);
+        let router = "JOB_ROUTER_ENTRIES = [ a = 1; ]\nJOB_ROUTER_ROUTE_B = [ a = 1 ]\nJOB_ROUTER_ENTRIES_REFRESH = 60";
+        assert_eq!(found(router), ["obsolete-knob 1:1", "obsolete-knob 2:1"]);
+    }
+
+    #[test]
     fn places_are_those_of_the_file_through_macros_and_continued_lines() {
         let spans = |text: &str| {
             let config = Config::parse("c", text.as_bytes()).unwrap();
@@ -574,6 +679,13 @@ mod tests {
             let edited = String::from_utf8(super::super::edited(text.as_bytes(), &edits)).unwrap();
             assert_eq!(edited.matches('#').count(), 1, "{edited}");
         }
+        // Behind a comment nothing is mended: the line may be meant to be one of its own.
+        let config = Config::parse("c", b"START = A > 1 && \\\n# c1\nRANK=3\n").unwrap();
+        let alarms = lint(&config);
+        let slip = alarms.iter().find(|alarm| alarm.code == "assignment").unwrap();
+        assert_eq!(slip.edit, None);
+        let help = slip.finding.help.as_deref().unwrap();
+        assert!(help.starts_with("the comment on line 2 is inside of a continued value, which goes on behind it; "));
         // Bits may be meant.
         let config = Config::parse("c", b"SUSPEND = (TARGET.flags ^ 2) == 0").unwrap();
         assert!(lint(&config).iter().all(|alarm| alarm.code == "bitwise-operator" && alarm.edit.is_none()));
@@ -638,12 +750,9 @@ mod tests {
             found("JOB_ROUTER_ROUTE_a @=jr\n  SET B 1 +\n  MaxJobs = 5\n  UNIVERSE grid\n@jr\n"),
             ["syntax 2:12"]
         );
-        // The schedd's own, in the old form, and what has no name.
-        for text in [
-            "SCHEDD.JOB_TRANSFORM_a = [ set_B = 1 + ; ]",
-            "JOB_TRANSFORM_NAMES = SET, B",
-            "JOB_TRANSFORM_a @=e\n  if defined MY.B\n    SET B $(C)\n  endif\n  DELETE /^X/\n@e",
-        ] {
+        // The list is no transform.
+        assert_eq!(found("JOB_TRANSFORM_NAMES = SET, B"), ["conflicting-knobs 1:1", "conflicting-knobs 1:1"]);
+        for text in ["JOB_TRANSFORM_a @=e\n  if defined MY.B\n    SET B $(C)\n  endif\n  DELETE /^X/\n@e"] {
             assert_eq!(found(text), Vec::<String>::new(), "{text}");
         }
     }

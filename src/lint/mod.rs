@@ -106,6 +106,17 @@ pub fn edited(text: &[u8], edits: &[&Edit]) -> Vec<u8> {
     written
 }
 
+/// Whether a code says that a text is no expression, or hardly one.
+fn is_slip(code: &str) -> bool {
+    matches!(code, "syntax" | "assignment" | "size-suffix" | "leftover-macro")
+}
+
+/// Help that tells of a comment inside of a continued value.
+fn within_comment(help: Option<String>, line: u64) -> String {
+    let told = format!("the comment on line {line} is inside of a continued value, which goes on behind it");
+    help.map_or_else(|| told.clone(), |help| format!("{told}; {help}"))
+}
+
 /// Where the lines of a text begin.
 #[derive(Debug)]
 pub(crate) struct LineStarts(Vec<usize>);

@@ -7,8 +7,9 @@ use super::attributes::is_known;
 use super::expression::{Question, Role, lint as lint_expression};
 use super::knobs::RELEASE;
 use super::rules::unquoted_text;
-use super::{Alarm, Edit, Excerpt, commands, unknowns};
+use super::{Alarm, Edit, Excerpt, commands, is_slip, unknowns, within_comment};
 use crate::analysis::evaluate::OPEN;
+use crate::config::origin;
 use crate::error::Finding;
 use crate::name::Name;
 use crate::span::Span;
@@ -58,7 +59,8 @@ fn lines(text: &[u8]) -> Vec<(u64, usize, &[u8])> {
             listing = !(line.starts_with(b")") || line.ends_with(b")") && !line.contains(&b'('));
         } else {
             let comment = line.starts_with(b"#");
-            while !comment && end < text.len() && text[start..end].trim_ascii_end().ends_with(b"\\") {
+            // A line of blanks ends it.
+            while !comment && end < text.len() && last_line(&text[start..end]).ends_with(b"\\") {
                 end = end_of(end + 1);
                 // A comment between the lines does not end the statement.
                 while end < text.len() && last_line(&text[start..end]).starts_with(b"#") {
@@ -230,18 +232,19 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
             let range = fix.span.range();
             Edit { range: offset + range.start..offset + range.end, text: fix.text.clone() }
         });
-        // What a comment between the lines says is not lost.
-        let edit = edit.filter(|edit| {
-            let gone = &statement[edit.range.start - start..edit.range.end - start];
-            !gone.split(|byte| *byte == b'\n').skip(1).any(|line| line.trim_ascii_start().starts_with(b"#"))
-        });
+        // What stands behind a comment between the lines is hardly known to belong to the value.
+        let comment = origin::comment_within(statement);
+        let mut finding = found.finding.shifted(value);
+        if let Some(line) = comment.filter(|_| is_slip(found.code)) {
+            finding.help = Some(within_comment(finding.help.take(), number + line));
+        }
         alarms.push(Alarm {
             code: found.code,
-            finding: found.finding.shifted(value),
+            finding,
             excerpt: Excerpt { file: Arc::clone(file), line: number, column: 1, text: statement.to_vec() },
             subject: Some(String::from_utf8_lossy(name).into_owned()),
             repeated: 0,
-            edit,
+            edit: edit.filter(|_| comment.is_none()),
         });
     }
 }
@@ -437,6 +440,10 @@ mod tests {
         assert_eq!(found("requirements = a > 1 && \\\n# x == LINUX \\\n  a > 1\n"), ["duplicate-clause 3:3-3:8"]);
         assert_eq!(found("# requirements \\\nrequirments = x"), ["unknown-command 2:1-2:12"]);
         assert_eq!(found("+Tag = 1 + \\\n  2 3\n"), ["syntax 2:5-2:6"]);
+        // A line of blanks ends what is continued.
+        assert_eq!(found("requirements = A > 1 \\\n\nrank = 3\n"), Vec::<String>::new());
+        assert_eq!(found("requirements = A > 1 && \\\n\n  B > 2\n").len(), 1);
+        assert_eq!(found("requirements = A > 1 && \\\n# c \\\n \nrank = OpSys == LINUX\n").len(), 2);
         // What is continued is no command, whatever it looks like, and the last line may be continued by nothing.
         assert_eq!(found("arguments = a \\\n requirments = x\nqueue"), Vec::<String>::new());
         assert_eq!(found("requirements = a > 1 \\"), Vec::<String>::new());
@@ -454,8 +461,16 @@ mod tests {
             mended("rank = 1\nrequirements = a > 1 && \\\n  b > 1 && \\\n  a > 1 && c > 1\n"),
             "rank = 1\nrequirements = a > 1 && \\\n  b > 1 && c > 1\n"
         );
-        let comment = "requirements = a > 1 && \\\n  b > 1 && \\\n  # why\n  a > 1\n";
-        assert_eq!(mended(comment), comment);
+        for comment in [
+            "requirements = a > 1 && \\\n  b > 1 && \\\n  # why\n  a > 1\n",
+            "requirements = a > 1 && \\\n# c\nrank = 3\n",
+        ] {
+            assert_eq!(mended(comment), comment);
+        }
+        // A line of blanks ends the value: the reference reads `(A > 1) && ` and `Memory`.
+        for blank in ["requirements = A > 1 && \\\n\nrank = Memory\nqueue\n", "rank = A > 1 && \\\n \t\nrank = b\n"] {
+            assert_eq!(mended(blank), blank);
+        }
     }
 
     #[test]

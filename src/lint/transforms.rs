@@ -75,13 +75,6 @@ const CONDITIONS: [&str; 7] = [
 
 const CONDITION: Role = Role { condition: true, looks_at_jobs: false, there: &[] };
 
-/// Whether a knob, without the prefix of a daemon, is a transform or a route of jobs.
-pub(super) fn is_transform(name: &[u8]) -> bool {
-    const KINDS: [&[u8]; 3] = [b"JOB_TRANSFORM_", b"JOB_ROUTER_ROUTE_", b"JOB_ROUTER_TRANSFORM_"];
-    let upper = name.to_ascii_uppercase();
-    KINDS.iter().any(|kind| upper.strip_prefix(*kind).is_some_and(|member| !member.is_empty() && member != b"NAMES"))
-}
-
 /// What stands in the value of a transform; nothing of one in the form of an ad.
 pub(super) fn parts(raw: &[u8]) -> Vec<Part> {
     if raw.trim_ascii_start().starts_with(b"[") {
@@ -157,6 +150,10 @@ fn part(line: &[u8], start: usize) -> Option<Part> {
         };
     }
     let Some(argument) = words.argument() else {
+        // `TRANSFORM` alone ends a transform and is run once.
+        if *name == "TRANSFORM" {
+            return None;
+        }
         let (what, example) = match form {
             Form::Word => ("a value", "value"),
             Form::Deletes => ("an attribute", "Attribute"),
@@ -247,6 +244,7 @@ impl Words<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::knob;
 
     /// The expressions of a value, conditions with `?`, those that become attributes in brackets; what is wrong with `!`.
     fn shown(raw: &str) -> Vec<String> {
@@ -263,7 +261,7 @@ mod tests {
     #[test]
     fn the_expressions_of_commands_are_found() {
         let raw = "NAME x\nrequirements   JobUniverse == 5 \nSET A 1 + B\nEvalSet C D * 2\nDEFAULT Requirements E\n\
-                   EVALMACRO m F\nm = 5\n  SET G = H\nSET I, J\nCOPY A B\nRENAME /^A(.*)/ B\\1\nDELETE /x y/\nUNIVERSE 5\n\
+                   EVALMACRO m F\nm = 5\n  SET G = H\nSET I, J\nCOPY A B\nRENAME /^A(.*)/ B\\1\nDELETE /x y/\nUNIVERSE 5\nTRANSFORM\n\
                    if defined MY.x\nelse\nendif\n# SET\n$(COMMAND) K L\nSET M  ";
         assert_eq!(
             shown(raw),
@@ -304,10 +302,10 @@ mod tests {
     #[test]
     fn transforms_and_routes_are_known_by_their_names() {
         for name in ["JOB_TRANSFORM_x", "job_router_route_Condor", "JOB_ROUTER_TRANSFORM_a"] {
-            assert!(is_transform(name.as_bytes()), "{name}");
+            assert!(knob::is_transform(name.as_bytes()), "{name}");
         }
         for name in ["JOB_TRANSFORM_NAMES", "JOB_TRANSFORM_", "JOB_ROUTER_ROUTE_NAMES", "JOB_ROUTER_NAME", "START"] {
-            assert!(!is_transform(name.as_bytes()), "{name}");
+            assert!(!knob::is_transform(name.as_bytes()), "{name}");
         }
     }
 }

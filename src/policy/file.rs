@@ -6,8 +6,11 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::value::Datetime;
 
+use crate::ad::ClassAd;
 use crate::error::Finding;
+use crate::format::Reader;
 use crate::span::Span;
+use crate::syntax::parse::ParseOptions;
 
 /// A test file as it is written.
 #[derive(Debug, Deserialize)]
@@ -181,6 +184,39 @@ impl PolicyFile {
     }
 }
 
+impl PolicyFile {
+    /// Looks for ads, one attribute a line, of which a line is lost, in the text that was parsed.
+    ///
+    /// # Errors
+    /// The first line that is no attribute: what stands behind it in its ad is not read.
+    pub fn check_ads(&self, text: &str) -> Result<(), Wrong> {
+        for (name, source) in &self.ads {
+            let AdSource::Text(ad) = source.get_ref() else { continue };
+            if ClassAd::parse(ad.trim().as_bytes()).is_ok() {
+                continue;
+            }
+            let Ok(mut reader) = Reader::detect(ad.as_bytes(), &ParseOptions::default()) else { continue };
+            if reader.by_ref().flatten().next().is_none() {
+                continue;
+            }
+            reader.by_ref().for_each(drop);
+            let Some(fault) = reader.report().faults.first() else { continue };
+            let line = String::from_utf8_lossy(&fault.excerpt);
+            let message =
+                format!("a line of `{name}` is no attribute, and the rest of the ad is lost: {}", fault.error);
+            // Text that has escapes is told as a whole.
+            let span = source.span();
+            let written = text.get(span.clone()).unwrap_or_default();
+            let place = written.find(line.trim()).map_or(span.clone(), |at| {
+                let start = span.start + at;
+                start..start + line.trim().len()
+            });
+            return Err(Wrong::at(message, place));
+        }
+        Ok(())
+    }
+}
+
 /// A message of the reader of TOML in words of people who write TOML.
 fn plain(message: &str) -> String {
     const NUMBERS: [(&str, &str); 7] = [
@@ -247,6 +283,21 @@ mod tests {
         assert!(finding.message.contains("unknown field `nope`"), "{}", finding.message);
         assert_eq!(finding.span.range().start, 9);
     }
+
+    #[test]
+    fn an_ad_that_is_cut_short_by_a_line_is_told() {
+        let checked = |text: &str| match PolicyFile::parse(text).unwrap().check_ads(text) {
+            Err(Wrong::Text(finding)) => Some(text[finding.span.range()].to_owned()),
+            _ => None,
+        };
+        let long = "[ads]\nx = '''\nFoo = 1\nBar = $(X)\nBaz = 2\n'''\n";
+        assert_eq!(checked(long).as_deref(), Some("Bar = $(X)"));
+        assert_eq!(checked("[ads]\nx = \"Foo = 1\\nBar = $(X)\"").as_deref(), Some("Bar = $(X)"));
+        for right in ["[ads]\nx = '''\nFoo = 1\nBar = 2\n'''\n", "ads.x = '[ Foo = 1; Bar = 2 ]'"] {
+            assert_eq!(checked(right), None, "{right}");
+        }
+    }
+
     #[test]
     fn what_was_expected_is_told_with_what_was_found() {
         let refused = |text: &str| {

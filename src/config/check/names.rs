@@ -11,7 +11,7 @@ pub(super) const FAMILY: [&str; 8] =
     ["NEGOTIATOR_", "NEGOTIATION_", "GROUP_", "PREEMPTION_", "ACCOUNTANT_", "PRIORITY_", "CONCURRENCY_LIMIT_", "HFS_"];
 
 /// What every daemon reads under a name made of its own: `NEGOTIATOR_ARGS`. A name that begins so is one of them too.
-const OF_EVERY_DAEMON: [&str; 26] = [
+const OF_EVERY_DAEMON: [&str; 28] = [
     "ADDRESS_FILE",
     "ADMIN",
     "ARGS",
@@ -29,6 +29,7 @@ const OF_EVERY_DAEMON: [&str; 26] = [
     "IP",
     "LOCK",
     "LOG",
+    "MAX_FILE_DESCRIPTORS",
     "NOT_RESPONDING",
     "PORT",
     "PUBLISH_",
@@ -37,6 +38,7 @@ const OF_EVERY_DAEMON: [&str; 26] = [
     "STATS",
     "SUPER_",
     "TIMEOUT",
+    "USERID",
     "USE_SHARED_PORT",
 ];
 
