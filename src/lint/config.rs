@@ -752,9 +752,8 @@ mod tests {
         );
         // The list is no transform.
         assert_eq!(found("JOB_TRANSFORM_NAMES = SET, B"), ["conflicting-knobs 1:1", "conflicting-knobs 1:1"]);
-        for text in ["JOB_TRANSFORM_a @=e\n  if defined MY.B\n    SET B $(C)\n  endif\n  DELETE /^X/\n@e"] {
-            assert_eq!(found(text), Vec::<String>::new(), "{text}");
-        }
+        let text = "JOB_TRANSFORM_a @=e\n  if defined MY.B\n    SET B $(C)\n  endif\n  DELETE /^X/\n@e";
+        assert_eq!(found(text), Vec::<String>::new(), "{text}");
     }
 
     #[test]
