@@ -183,7 +183,7 @@ fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes) -> Result<
     Ok(())
 }
 
-/// Whether a name stands anywhere but where it is defined.
+/// Whether a name stands anywhere but where it is defined, or may: a name that is computed, `$(A$(B))`, may be any.
 fn is_mentioned(config: &Config, name: &[u8]) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let sources = config.sources().iter();
@@ -191,7 +191,16 @@ fn is_mentioned(config: &Config, name: &[u8]) -> bool {
     lines.into_iter().any(|line| {
         let words = || line.split(|byte| !is_word(byte)).filter(|word| word.eq_ignore_ascii_case(name));
         let defines = line.trim_ascii_start().get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
-        words().count() > usize::from(defines)
+        words().count() > usize::from(defines) || computes_a_name(line)
+    })
+}
+
+/// Whether a line has a reference in the name of another one.
+fn computes_a_name(line: &[u8]) -> bool {
+    memchr::memmem::find_iter(line, b"$(").any(|at| {
+        let name = &line[at + 2..];
+        let end = name.iter().position(|byte| !byte.is_ascii_alphanumeric() && !b"_.".contains(byte));
+        end.is_some_and(|end| name[end] == b'$')
     })
 }
 

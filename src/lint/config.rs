@@ -15,6 +15,7 @@ use super::transforms::{self, Part};
 use super::universe::Universe;
 use super::{Alarm, Edit, Excerpt, LineStarts, is_slip, unknowns, within_comment};
 use crate::analysis::facts::{Reference, Side};
+use crate::builtin::near;
 use crate::config::check::{Diagnostic, check, referenced};
 use crate::config::history::{Assigned, assigned};
 use crate::config::knob;
@@ -458,11 +459,18 @@ impl<'c> Linter<'c> {
                 listed.insert(member);
             }
         }
+        // A list may name what other files define; one that is like a transform that is not listed is a slip.
+        let unlisted: Vec<String> = defined
+            .iter()
+            .filter(|member| knob::is_transform(member) && !listed.contains(*member))
+            .filter_map(|member| Some(String::from_utf8_lossy(member.strip_prefix(PREFIX)?).into_owned()))
+            .collect();
         for (item, place, list) in missing {
+            let near = near::closest(&item.to_ascii_uppercase(), unlisted.iter().map(String::as_str));
+            let Some(near) = near else { continue };
             let item = String::from_utf8_lossy(&item).into_owned();
             let message = format!("`JOB_TRANSFORM_{item}` is not defined, but listed: nothing is done");
-            let error =
-                ConfigError::new(message, place).with_help(format!("define it, or take `{item}` out of the list"));
+            let error = ConfigError::new(message, place).with_help(format!("did you mean `{near}`"));
             self.at("conflicting-knobs", Severity::Warning, &error, Some(list));
         }
         let used = if lists { referenced(config) } else { return };
@@ -611,10 +619,12 @@ mod tests {
     #[test]
     fn transforms_that_are_never_applied_are_told() {
         assert_eq!(
-            found("JOB_TRANSFORM_NAMES = A, B\nJOB_TRANSFORM_A = SET X 1\nJOB_TRANSFORM_C = SET X 2"),
+            found("JOB_TRANSFORM_NAMES = A, Memory\nJOB_TRANSFORM_A = SET X 1\nJOB_TRANSFORM_Memry = SET X 2"),
             ["conflicting-knobs 1:1", "conflicting-knobs 3:1"]
         );
         for text in [
+            // Another file may define it.
+            "JOB_TRANSFORM_NAMES = A, Memory\nJOB_TRANSFORM_A = SET X 1\nLOCAL_CONFIG_DIR = /etc/condor/config.d",
             "JOB_TRANSFORM_C = SET X 2",
             "JOB_TRANSFORM_NAMES = a\nSCHEDD.JOB_TRANSFORM_A = SET X 1",
             "JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A = $(JOB_TRANSFORM_B)\nJOB_TRANSFORM_B = SET X 1",
@@ -751,7 +761,7 @@ mod tests {
             ["syntax 2:12"]
         );
         // The list is no transform.
-        assert_eq!(found("JOB_TRANSFORM_NAMES = SET, B"), ["conflicting-knobs 1:1", "conflicting-knobs 1:1"]);
+        assert_eq!(found("JOB_TRANSFORM_NAMES = SET, B"), Vec::<String>::new());
         let text = "JOB_TRANSFORM_a @=e\n  if defined MY.B\n    SET B $(C)\n  endif\n  DELETE /^X/\n@e";
         assert_eq!(found(text), Vec::<String>::new(), "{text}");
     }
