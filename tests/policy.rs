@@ -13,6 +13,13 @@ fn ran(tests: &str) -> Result<(Vec<TestResult>, Vec<Covered>), Wrong> {
     run(&PolicyFile::parse(&format!("{ADS}{tests}"))?, &|name| Err(format!("no {name}")))
 }
 
+/// The clauses of the configuration that tests look at, with how often each held and did not.
+fn covered_of_config(tests: &str) -> Vec<String> {
+    let covered = ran(tests).unwrap().1;
+    let of_config = covered.iter().filter(|one| one.place.starts_with("config"));
+    of_config.map(|one| format!("{} | {} | {} {}", one.place, one.clause, one.held, one.refused)).collect()
+}
+
 /// The failures of one test.
 fn failures(test: &str) -> Vec<String> {
     ran(&format!("[[test]]\nname = 't'\n{test}")).unwrap().0[0].failures.clone()
@@ -80,10 +87,7 @@ fn coverage_counts_the_conditions_of_the_configuration() {
         [[test]]\nname = 'one'\njob = 'job'\nslot = 'big'\nmatch = true\n\
         [[test]]\nname = 'two'\npreempts = false\n\
         [pool]\nslots = [{ ad = 'used' }]\njobs = [{ ad = 'job' }]";
-    let covered = ran(tests).unwrap().1;
-    let of_config = covered.iter().filter(|one| one.place.starts_with("config"));
-    let shown: Vec<String> =
-        of_config.map(|one| format!("{} | {} | {} {}", one.place, one.clause, one.held, one.refused)).collect();
+    let shown = covered_of_config(tests);
     // Nobody has used anything: the priorities are equal.
     assert_eq!(
         shown,
@@ -155,10 +159,7 @@ fn conditions_that_a_configuration_puts_into_slots_are_counted() {
         Site = \"x\"\nSTART = TARGET.RequestMemory < 100\nWeight = Memory * 2\nOther = TARGET.RequestMemory > 7\n\"\"\"\n\
         [[test]]\nname = 'one'\njob = 'job'\nslot = 'big'\nmatch = true\n\
         [[test]]\nname = 'two'\njob = 'job'\nslot = 'small'\nmatch = false\n";
-    let covered = ran(tests).unwrap().1;
-    let of_config = covered.iter().filter(|one| one.place.starts_with("config"));
-    let shown: Vec<String> =
-        of_config.map(|one| format!("{} | {} | {} {}", one.place, one.clause, one.held, one.refused)).collect();
+    let shown = covered_of_config(tests);
     // The memory of `big` is 20, that of `small` 5; the job asks for 10.
     assert_eq!(
         shown,

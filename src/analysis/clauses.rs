@@ -160,6 +160,10 @@ impl Finder<'_> {
                 self.tell(id, Certainty::Never);
                 continue;
             }
+            if let Some([condition, yes, no]) = tree.choice(id) {
+                open.extend([(no, decides), (yes, decides), (condition, true)]);
+                continue;
+            }
             match *tree.node(id) {
                 Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) => {
                     let operands = flattened(tree, op, id);
@@ -167,15 +171,6 @@ impl Finder<'_> {
                     open.extend(operands.iter().rev().map(|operand| (*operand, true)));
                 }
                 Node::Unary(UnaryOp::Not, operand) => open.push((operand, true)),
-                Node::Conditional { condition, yes, no } => {
-                    open.extend([(no, decides), (yes, decides), (condition, true)]);
-                }
-                Node::Call(call) => {
-                    let site = tree.calls[call as usize];
-                    if let (b"ifthenelse", &[condition, yes, no]) = (site.name.folded(), tree.run(site.arguments)) {
-                        open.extend([(no, decides), (yes, decides), (condition, true)]);
-                    }
-                }
                 _ => {}
             }
         }

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::builtin::near;
 use crate::cli::Failure;
-use crate::cli::input::Notes;
+use crate::cli::input::{Notes, own};
 use crate::cli::policy::first_given;
 use crate::cli::settings::contents;
 use crate::config::check::Diagnostic;
@@ -14,6 +14,9 @@ use crate::config::dirac::{Lottery, Order, PolicyOptions, Profile, Tree, Weighti
 use crate::config::{ConfigError, Source};
 use crate::priority::dirac::DiracChoice;
 use crate::report::{self, Color};
+
+/// The name of the file in a pool.
+const CONF: &str = "dirac.cfg";
 
 /// DIRAC's configuration files, and whose part of them counts.
 #[derive(clap::Args, Clone, Debug)]
@@ -92,7 +95,7 @@ impl CsFiles {
 
     /// The same before settings are replaced: by those of the pool, if it has its own.
     pub(super) fn before(&self, pool: Option<&Path>) -> Self {
-        let files = if own(pool).is_some() { Vec::new() } else { self.files.clone() };
+        let files = if own(pool, CONF).is_some() { Vec::new() } else { self.files.clone() };
         Self { files, ..self.clone() }
     }
 
@@ -105,7 +108,7 @@ impl CsFiles {
 
     /// Reads the files, or the one in the pool's directory; without any the defaults of DIRAC hold.
     pub(super) fn read(&self, pool: Option<&Path>, notes: &mut Notes) -> Result<DiracChoice, Failure> {
-        let paths = if self.files.is_empty() { own(pool).into_iter().collect() } else { self.files.clone() };
+        let paths = if self.files.is_empty() { own(pool, CONF).into_iter().collect() } else { self.files.clone() };
         let text = |path: &PathBuf| Ok((path.display().to_string(), contents(path)?));
         let mut files = paths.iter().map(text).collect::<Result<Vec<_>, Failure>>()?;
         self.tell_of_new(&files, notes);
@@ -146,11 +149,6 @@ impl CsFiles {
             }
         }
     }
-}
-
-/// A file of the pool's directory.
-fn own(pool: Option<&Path>) -> Option<PathBuf> {
-    pool.map(|pool| pool.join("dirac.cfg")).filter(|path| path.exists())
 }
 
 /// An option in its sections, as a file has it.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -20,6 +20,11 @@ use crate::format::parallel::read_long;
 use crate::format::report::Report;
 use crate::format::selection::{Chooser, Selection};
 use crate::report::{self, Color, counted};
+
+/// A file of a pool's directory, if it has it.
+pub(super) fn own(pool: Option<&Path>, name: &str) -> Option<PathBuf> {
+    pool.map(|pool| pool.join(name)).filter(|path| path.exists())
+}
 
 /// Files smaller than this are read without a progress bar.
 const LARGE: u64 = 32 << 20;

@@ -120,7 +120,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     for warning in config.warnings() {
         notes.warn(format!("{}: {}", warning.place, warning.message));
     }
-    let log = match pool.map(|pool| pool.join("Accountantnew.log")).filter(|path| path.exists()) {
+    let log = match input::own(pool, "Accountantnew.log") {
         Some(path) => Some(
             Log::read(&contents(&path)?).map_err(|error| Failure::input(format!("`{}`: {error}", path.display())))?,
         ),
@@ -132,7 +132,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let workload = workload(arguments, &rules, &evaluation, streams, &mut notes)?;
     // Where a policy has no file that says who there is, it asks the jobs.
     snapshot.jobs = if workload.of_ads() { workload.own_ads() } else { workload.first_ads() };
-    let slots = pool.map(|pool| pool.join("slots.ads")).filter(|path| arguments.slots.is_none() && path.exists());
+    let slots = input::own(pool, "slots.ads").filter(|_| arguments.slots.is_none());
     if let Some(path) = &slots {
         snapshot.slots = input::many_ads(path, &evaluation, &mut notes, None, |ad, ()| ad)?;
     }

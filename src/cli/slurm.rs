@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::ad::ClassAd;
 use crate::cli::Failure;
-use crate::cli::input::Notes;
+use crate::cli::input::{Notes, own};
 use crate::cli::negotiate::refused;
 use crate::cli::policy::{first_given, warn_of_dynamic_quotas};
 use crate::cli::settings::{Disk, contents};
@@ -54,11 +54,6 @@ const CONF: &str = "slurm.conf";
 const ASSOCIATIONS: &str = "sacctmgr.dump";
 const USAGE: &str = "sshare.usage";
 const QOS: &str = "sacctmgr.qos";
-
-/// A file of a pool, if it has it.
-fn own(pool: Option<&Path>, name: &str) -> Option<PathBuf> {
-    pool.map(|pool| pool.join(name)).filter(|path| path.exists())
-}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum TiesName {

@@ -107,7 +107,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         return Err(Failure::new(format!("`{}` {what}: expected a directory with sacctmgr.dump", path.display()))
             .help("give a single file with --associations FILE"));
     }
-    let mut ads = |name: &str| match directory.map(|pool| pool.join(name)).filter(|path| path.exists()) {
+    let mut ads = |name: &str| match input::own(directory, name) {
         Some(path) => input::ads(&path, &Settings::default(), &mut notes),
         None => Ok(Vec::<ClassAd>::new()),
     };

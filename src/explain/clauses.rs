@@ -137,19 +137,11 @@ pub(super) fn others(tree: &Tree, id: NodeId, ad: &ClassAd) -> Option<Name> {
 
 /// What joins the conditions directly below a node, and these, in the order of the text.
 fn below(tree: &Tree, id: NodeId) -> (Joint, Vec<NodeId>) {
-    let op = match *tree.node(id) {
-        Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) => op,
-        Node::Conditional { condition, yes, no } => return (Joint::Choice, vec![condition, yes, no]),
-        Node::Call(call) => {
-            let site = tree.calls[call as usize];
-            return match *tree.run(site.arguments) {
-                [condition, yes, no] if site.name.folded() == b"ifthenelse" => {
-                    (Joint::Choice, vec![condition, yes, no])
-                }
-                _ => (Joint::Leaf, Vec::new()),
-            };
-        }
-        _ => return (Joint::Leaf, Vec::new()),
+    if let Some(parts) = tree.choice(id) {
+        return (Joint::Choice, parts.to_vec());
+    }
+    let Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) = *tree.node(id) else {
+        return (Joint::Leaf, Vec::new());
     };
     let (mut waiting, mut found) = (vec![id], Vec::new());
     while let Some(at) = waiting.pop() {

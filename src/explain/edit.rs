@@ -229,14 +229,13 @@ pub(super) fn options(expr: &Expr) -> Vec<Expr> {
     let tree = expr.tree();
     let (mut waiting, mut found) = (vec![expr.root()], Vec::new());
     while let Some(id) = waiting.pop() {
-        match *tree.node(tree.bare(id)) {
-            Node::Binary(BinaryOp::Or, left, right) => waiting.extend([right, left]),
-            Node::Conditional { yes, no, .. } => waiting.extend([no, yes]),
-            Node::Call(call) => match *tree.run(tree.calls[call as usize].arguments) {
-                [_, yes, no] if tree.calls[call as usize].name.folded() == b"ifthenelse" => waiting.extend([no, yes]),
-                _ => found.push(expr.part(id)),
-            },
-            _ => found.push(expr.part(id)),
+        let bare = tree.bare(id);
+        if let Node::Binary(BinaryOp::Or, left, right) = *tree.node(bare) {
+            waiting.extend([right, left]);
+        } else if let Some([_, yes, no]) = tree.choice(bare) {
+            waiting.extend([no, yes]);
+        } else {
+            found.push(expr.part(id));
         }
     }
     found

@@ -82,6 +82,10 @@ impl Route {
                 found.push(route);
                 continue;
             }
+            if let Some([_, yes, no]) = tree.choice(route.inner) {
+                waiting.extend([no, yes].map(|part| further(part, None, Step::Same)));
+                continue;
+            }
             match *tree.node(route.inner) {
                 Node::Binary(
                     op @ (BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide),
@@ -98,17 +102,8 @@ impl Route {
                 Node::Binary(BinaryOp::Default, left, right) => {
                     waiting.extend([right, left].map(|part| further(part, None, Step::Same)));
                 }
-                Node::Conditional { yes, no, .. } => {
-                    waiting.extend([no, yes].map(|part| further(part, None, Step::Same)));
-                }
                 Node::Unary(UnaryOp::Minus, inner) => waiting.push(further(inner, None, Step::Minus)),
                 Node::Unary(UnaryOp::Plus, inner) => waiting.push(further(inner, None, Step::Same)),
-                Node::Call(call) => match *tree.run(tree.calls[call as usize].arguments) {
-                    [_, yes, no] if tree.calls[call as usize].name.folded() == b"ifthenelse" => {
-                        waiting.extend([no, yes].map(|part| further(part, None, Step::Same)));
-                    }
-                    _ => found.push(route),
-                },
                 _ => found.push(route),
             }
         }

@@ -8,8 +8,7 @@ use hashbrown::HashMap;
 use smallvec::SmallVec;
 
 use crate::ad::ClassAd;
-use crate::eval::scope::Scope;
-use crate::explain::clauses::{Condition, Joint, Truth, conjuncts, others, own, truth};
+use crate::explain::clauses::{Condition, Joint, Truth, conjuncts, others, own};
 use crate::explain::edit::{Bound, Edit, bound, comparison};
 use crate::explain::meant;
 use crate::explain::membership::Membership;
@@ -41,7 +40,6 @@ pub(super) enum Wish {
 }
 
 /// What is wanted for some slots.
-#[derive(Clone)]
 pub(super) struct Wishes {
     /// For each slot which edit.
     of: Vec<u32>,
@@ -416,105 +414,61 @@ pub(super) fn is_fleeting(sight: Sight<'_, '_>, side: Side, expr: &Expr) -> bool
         || sight.world().depends(tree, expr.root(), side, &mut Surveyed::default()).random
 }
 
-/// The parts of `||` and the branches of `?:` that count for the first slot.
-fn deciding(sight: Sight<'_, '_>, expr: &Expr) -> Vec<Expr> {
-    let (tree, (slot, _)) = (expr.tree(), sight.pair(Side::Row, sight.ads[0]));
-    let scope = Scope::new(sight.one, sight.panel.settings).with_target(slot);
-    let (mut waiting, mut found) = (vec![expr.root()], Vec::new());
-    while let Some(id) = waiting.pop() {
-        let (condition, yes, no) = match *tree.node(tree.bare(id)) {
-            Node::Binary(BinaryOp::Or, left, right) => {
-                waiting.extend([right, left]);
-                continue;
-            }
-            Node::Conditional { condition, yes, no } => (condition, yes, no),
-            Node::Call(call) => match *tree.run(tree.calls[call as usize].arguments) {
-                [condition, yes, no] if tree.calls[call as usize].name.folded() == b"ifthenelse" => {
-                    (condition, yes, no)
-                }
-                _ => {
-                    found.push(expr.part(id));
-                    continue;
-                }
-            },
-            _ => {
-                found.push(expr.part(id));
-                continue;
-            }
-        };
-        match truth(scope, &expr.part(condition)) {
-            Truth::True => waiting.push(yes),
-            Truth::False => waiting.push(no),
-            Truth::Undefined | Truth::Error => {}
-        }
-    }
-    found
-}
-
-/// A part of `||`, or a branch of `?:`, and the conditions under which it counts with what each has to be.
+/// A part of `||`, or a branch of `?:`.
 struct Branch {
     part: Expr,
-    guards: Vec<(Expr, Truth)>,
+    /// For which slots it counts, if not for all.
+    taken: Option<Vec<bool>>,
 }
 
 impl Branch {
-    fn whole(expr: &Expr) -> Self {
-        Branch { part: expr.clone(), guards: Vec::new() }
-    }
-
     /// No wishes yet for slots that take it, and nothing to be wished of others.
-    fn taken(&self, sight: Sight<'_, '_>) -> Wishes {
-        let mut wishes = Wishes::none(sight.ads.len());
-        for (guard, wanted) in &self.guards {
-            let found = holds(sight, Side::Row, guard);
-            for (edit, _) in wishes.of.iter_mut().zip(found).filter(|(_, found)| found != wanted) {
-                *edit = HOLDS;
+    fn wishes(&self, slots: usize) -> Wishes {
+        match &self.taken {
+            None => Wishes::none(slots),
+            Some(taken) => {
+                let of = taken.iter().map(|taken| if *taken { NONE } else { HOLDS }).collect();
+                Wishes { of, edits: Vec::new() }
             }
         }
-        wishes
     }
 }
 
-/// The parts of a chain of `||`, and the branches of `?:`.
-fn branches(expr: &Expr) -> Vec<Branch> {
+/// The parts of a chain of `||`, and the branches of `?:`, of a condition of a side.
+fn branches(sight: Sight<'_, '_>, side: Side, expr: &Expr) -> Vec<Branch> {
     let tree = expr.tree();
-    let (mut waiting, mut found) = (vec![(expr.root(), Vec::new())], Vec::new());
-    while let Some((id, guards)) = waiting.pop() {
-        let (condition, yes, no) = match *tree.node(tree.bare(id)) {
-            Node::Binary(BinaryOp::Or, left, right) => {
-                waiting.extend([(right, guards.clone()), (left, guards)]);
-                continue;
+    let (mut waiting, mut found) = (vec![(expr.root(), None::<Vec<bool>>)], Vec::new());
+    while let Some((id, taken)) = waiting.pop() {
+        let bare = tree.bare(id);
+        if let Node::Binary(BinaryOp::Or, left, right) = *tree.node(bare) {
+            waiting.extend([(right, taken.clone()), (left, taken)]);
+        } else if let Some([condition, yes, no]) = tree.choice(bare) {
+            let guard = holds(sight, side, &expr.part(condition));
+            for (branch, wanted) in [(no, Truth::False), (yes, Truth::True)] {
+                let counts =
+                    |(at, truth): (usize, &Truth)| *truth == wanted && taken.as_ref().is_none_or(|taken| taken[at]);
+                waiting.push((branch, Some(guard.iter().enumerate().map(counts).collect())));
             }
-            Node::Conditional { condition, yes, no } => (condition, yes, no),
-            Node::Call(call) => match *tree.run(tree.calls[call as usize].arguments) {
-                [condition, yes, no] if tree.calls[call as usize].name.folded() == b"ifthenelse" => {
-                    (condition, yes, no)
-                }
-                _ => {
-                    found.push(Branch { part: expr.part(id), guards });
-                    continue;
-                }
-            },
-            _ => {
-                found.push(Branch { part: expr.part(id), guards });
-                continue;
-            }
-        };
-        for (branch, truth) in [(no, Truth::False), (yes, Truth::True)] {
-            let guard = (expr.part(condition), truth);
-            waiting.push((branch, guards.iter().cloned().chain([guard]).collect()));
+        } else {
+            found.push(Branch { part: expr.part(id), taken });
         }
     }
     found
+}
+
+/// The parts of `||` and the branches of `?:` of the job that count for the first slot.
+fn deciding(sight: Sight<'_, '_>, expr: &Expr) -> Vec<Expr> {
+    let first = Sight { ads: &sight.ads[..1], ..sight };
+    let all = branches(first, Side::Other, expr).into_iter();
+    all.filter(|branch| branch.taken.as_ref().is_none_or(|taken| taken[0])).map(|branch| branch.part).collect()
 }
 
 /// Ways to change the job so that a condition of the slots holds, as far as that is known.
 pub(super) fn of_slots(sight: Sight<'_, '_>, condition: &Condition) -> Vec<Way> {
-    let mut parts = vec![Branch::whole(&condition.expr)];
-    if matches!(condition.joint, Joint::Any | Joint::Choice) {
-        parts = branches(&condition.expr);
-    }
-    let taken: Vec<Wishes> = parts.iter().map(|part| part.taken(sight)).collect();
+    let parts = match condition.joint {
+        Joint::Any | Joint::Choice => branches(sight, Side::Row, &condition.expr),
+        _ => vec![Branch { part: condition.expr.clone(), taken: None }],
+    };
     let mut ways: Vec<Way> = Vec::new();
     for Branch { part, .. } in &parts {
         // All operands of `&&` that fail have to hold.
@@ -533,16 +487,14 @@ pub(super) fn of_slots(sight: Sight<'_, '_>, condition: &Condition) -> Vec<Way> 
     while turn < turns {
         let mut wishes = Wishes::none(sight.ads.len());
         // What a slot takes comes before what it would take if it were another.
-        for (Branch { part, .. }, taken) in parts.iter().zip(&taken) {
-            let mut own = taken.clone();
-            let handles = of_part(sight, part, turn, &mut own);
+        for branch in &parts {
+            let mut own = branch.wishes(sight.ads.len());
+            let handles = of_part(sight, &branch.part, turn, &mut own);
             turns = turns.max(handles.min(TURNS));
             wishes.add(own);
         }
-        for Branch { part, guards } in &parts {
-            if !guards.is_empty() {
-                of_part(sight, part, turn, &mut wishes);
-            }
+        for branch in parts.iter().filter(|branch| branch.taken.is_some()) {
+            of_part(sight, &branch.part, turn, &mut wishes);
         }
         ways.push(vec![wishes]);
         turn += 1;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::expression::{Found, Question, Role, is_unit, parsed, unparsed};
-use super::knobs::RELEASE;
+use super::knobs::{RELEASE, job_role};
 use super::rules::unquoted_text;
 use super::universe::Universe;
 use super::{Alarm, Edit, Excerpt};
@@ -30,26 +30,9 @@ const MENTIONED: usize = 500;
 /// Different ads that one text is looked at for.
 const TRIED: usize = 10_000;
 
-/// Attributes that are conditions, lower case.
-const CONDITIONS: &[&str] = &[
-    "requirements",
-    "start",
-    "preempt",
-    "suspend",
-    "continue",
-    "kill",
-    "wantsuspend",
-    "wantvacate",
-    "isowner",
-    "periodichold",
-    "periodicremove",
-    "periodicrelease",
-    "periodicvacate",
-    "onexithold",
-    "onexitremove",
-    "leavejobinqueue",
-    "withinresourcelimits",
-];
+/// Attributes of slots that are conditions, lower case, beside `Requirements`.
+const SLOT_CONDITIONS: [&str; 9] =
+    ["start", "preempt", "suspend", "continue", "kill", "wantsuspend", "wantvacate", "isowner", "withinresourcelimits"];
 
 /// What an attribute of an ad is for.
 fn role(name: Name, slot: bool) -> Role {
@@ -57,7 +40,7 @@ fn role(name: Name, slot: bool) -> Role {
     if folded == b"periodicrelease" {
         return RELEASE;
     }
-    let condition = CONDITIONS.iter().any(|known| known.as_bytes() == folded);
+    let condition = job_role(folded).condition || SLOT_CONDITIONS.iter().any(|known| known.as_bytes() == folded);
     Role { condition, looks_at_jobs: slot, there: &[] }
 }
 

@@ -7,13 +7,33 @@ use crate::config::Config;
 use crate::config::knob::{self, Kind};
 use crate::config::setting::list_items;
 
-const CONDITION: Role = Role { condition: true, looks_at_jobs: false, there: &[] };
+pub(super) const CONDITION: Role = Role { condition: true, looks_at_jobs: false, there: &[] };
 const VALUE: Role = Role { condition: false, looks_at_jobs: false, there: &[] };
 const SLOT_CONDITION: Role = Role { condition: true, looks_at_jobs: true, there: &[] };
 const SLOT_VALUE: Role = Role { condition: false, looks_at_jobs: true, there: &[] };
 /// Asked of jobs that are held.
 pub(super) const RELEASE: Role =
     Role { condition: true, looks_at_jobs: false, there: &["holdreason", "holdreasoncode", "holdreasonsubcode"] };
+
+/// Attributes of jobs that are conditions, lower case, beside `PeriodicRelease`.
+const JOB_CONDITIONS: [&str; 7] = [
+    "leavejobinqueue",
+    "onexithold",
+    "onexitremove",
+    "periodichold",
+    "periodicremove",
+    "periodicvacate",
+    "requirements",
+];
+
+/// What an attribute (lower case) of a job is for.
+pub(super) fn job_role(name: &[u8]) -> Role {
+    match name {
+        b"periodicrelease" => RELEASE,
+        name if JOB_CONDITIONS.iter().any(|known| known.as_bytes() == name) => CONDITION,
+        _ => Role::default(),
+    }
+}
 
 /// Knobs of other daemons than the negotiator that hold expressions, and what they are for.
 const POLICIES: &[(&str, Role)] = &[

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::expression::{Found, Role};
-use super::knobs::RELEASE;
+use super::knobs::{CONDITION, job_role};
 use crate::builtin::near;
 use crate::error::Finding;
 use crate::span::Span;
@@ -61,19 +61,6 @@ const COMMANDS: [(&str, Form); 11] = [
 
 /// What configurations may hold besides commands.
 const OF_CONFIGURATIONS: [&str; 8] = ["IF", "ELIF", "ELSE", "ENDIF", "INCLUDE", "USE", "WARNING", "ERROR"];
-
-/// Attributes of jobs that are conditions, lower case.
-const CONDITIONS: [&str; 7] = [
-    "leavejobinqueue",
-    "onexithold",
-    "onexitremove",
-    "periodichold",
-    "periodicremove",
-    "periodicvacate",
-    "requirements",
-];
-
-const CONDITION: Role = Role { condition: true, looks_at_jobs: false, there: &[] };
 
 /// What stands in the value of a transform; nothing of one in the form of an ad.
 pub(super) fn parts(raw: &[u8]) -> Vec<Part> {
@@ -173,19 +160,7 @@ fn part(line: &[u8], start: usize) -> Option<Part> {
         Form::Renames => None,
         _ if rest.is_empty() => lacks("an expression", "Attribute expression"),
         Form::Evaluates => expression(rest, Role::default(), true),
-        _ => expression(rest, of_attribute(text), false),
-    }
-}
-
-/// What the expression of an attribute of a job is for.
-fn of_attribute(name: &[u8]) -> Role {
-    let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
-    if lower == "periodicrelease" {
-        RELEASE
-    } else if CONDITIONS.contains(&lower.as_str()) {
-        CONDITION
-    } else {
-        Role::default()
+        _ => expression(rest, job_role(&text.to_ascii_lowercase()), false),
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::eval::clause::{Clause, clauses};
 use crate::eval::scope::Scope;
 use crate::eval::walk::{Spot, Target, Walk};
-use crate::syntax::expr::{Expr, Node, NodeId};
+use crate::syntax::expr::{Expr, Node};
 use crate::syntax::operator::BinaryOp;
 
 /// A clause and what became of it.
@@ -54,21 +54,14 @@ enum Made {
 
 impl Made {
     fn of(walk: &mut Walk<'_>, spot: &Spot) -> Self {
+        if let Some(parts) = spot.tree.choice(spot.id) {
+            return Self::Choosing(Box::new(parts.map(|id| spot.part(id))));
+        }
         match *spot.node() {
             Node::Literal(_) => Self::Of(Vec::new()),
             Node::Paren(inner) => Self::Of(vec![spot.part(inner)]),
             Node::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
                 Self::Of(vec![spot.part(right), spot.part(left)])
-            }
-            Node::Conditional { condition, yes, no } => Self::choosing(spot, [condition, yes, no]),
-            Node::Call(call) => {
-                let site = spot.tree.calls[call as usize];
-                match spot.tree.run(site.arguments) {
-                    &[condition, yes, no] if site.name.folded() == b"ifthenelse" => {
-                        Self::choosing(spot, [condition, yes, no])
-                    }
-                    _ => Self::Clause,
-                }
             }
             Node::Attr(_) | Node::Select(_) => match walk.target(spot) {
                 Ok(Some((Target::Expr(target), _))) => Self::Named(target),
@@ -76,10 +69,6 @@ impl Made {
             },
             _ => Self::Clause,
         }
-    }
-
-    fn choosing(spot: &Spot, parts: [NodeId; 3]) -> Self {
-        Self::Choosing(Box::new(parts.map(|id| spot.part(id))))
     }
 }
 
