@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use classmate::accountant::Journal;
+use classmate_pool::internal::accountant::Journal;
 
 fn main() {
     let records: usize =

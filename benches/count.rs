@@ -6,9 +6,9 @@
 //! `CLASSMATE_SLOTS` and `CLASSMATE_JOBS` name files of real ads; without them ads are made.
 #![expect(clippy::print_stdout, reason = "the numbers are what it is for")]
 
-use classmate::ad::ClassAd;
-use classmate::eval::matching::symmetric;
-use classmate::eval::scope::Settings;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::matching::symmetric;
+use classmate::internal::eval::scope::Settings;
 
 mod shape;
 

@@ -3,10 +3,10 @@
 
 use std::hint::black_box;
 
-use classmate::accountant::Log;
-use classmate::config::Config;
-use classmate::generate::{NOW, Pool, Shape};
-use classmate::negotiate::{Path, Snapshot, Watch, negotiate, run};
+use classmate_config::internal::config::Config;
+use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::generate::{NOW, Pool, Shape};
+use classmate_pool::internal::negotiate::{Path, Snapshot, Watch, negotiate, run};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
 mod shape;
@@ -63,7 +63,11 @@ fn cycles(criterion: &mut Criterion) {
         group.bench_function(name, |bencher| {
             bencher.iter_batched_ref(
                 || snapshot.clone(),
-                |snapshot| black_box(classmate::negotiate::run_taking(snapshot, Path::Fast, &mut Nobody).is_ok()),
+                |snapshot| {
+                    black_box(
+                        classmate_pool::internal::negotiate::run_taking(snapshot, Path::Fast, &mut Nobody).is_ok(),
+                    )
+                },
                 BatchSize::LargeInput,
             );
         });

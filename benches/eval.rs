@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use classmate::eval::scope::{Scope, Settings};
-use classmate::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 mod shape;

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::hint::black_box;
 
-use classmate::config::Config;
-use classmate::explain::{Market, explain};
-use classmate::generate::{NOW, Pool};
-use classmate::lint::config::lint;
-use classmate::negotiate::{Snapshot, negotiate};
-use classmate::whatif::{Difference, Ran};
+use classmate_advice::internal::explain::{Market, explain};
+use classmate_advice::internal::lint::config::lint;
+use classmate_advice::internal::whatif::{Difference, Ran};
+use classmate_config::internal::config::Config;
+use classmate_pool::internal::generate::{NOW, Pool};
+use classmate_pool::internal::negotiate::{Snapshot, negotiate};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 mod shape;

@@ -4,8 +4,8 @@
 
 use std::hint::black_box;
 
-use classmate::eval::matching::{rank, symmetric};
-use classmate::eval::scope::Settings;
+use classmate::internal::eval::matching::{rank, symmetric};
+use classmate::internal::eval::scope::Settings;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 mod shape;

@@ -6,9 +6,9 @@
 use std::fmt::Write as _;
 use std::hint::black_box;
 
-use classmate::ad::ClassAd;
-use classmate::format::{Format, Reader, Writer};
-use classmate::syntax::parse::ParseOptions;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::format::{Format, Reader, Writer};
+use classmate::internal::syntax::parse::ParseOptions;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 const SLOTS: usize = 200;

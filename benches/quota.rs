@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::hint::black_box;
 
-use classmate::config::Config;
-use classmate::eval::scope::Settings;
-use classmate::quota::{GroupTree, Pool, QuotaSettings, Rounds};
+use classmate::internal::eval::scope::Settings;
+use classmate_config::internal::config::Config;
+use classmate_pool::internal::quota::{GroupTree, Pool, QuotaSettings, Rounds};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 const GROUPS: usize = 10_000;

@@ -2,11 +2,11 @@
 
 use std::hint::black_box;
 
-use classmate::accountant::factor::FactorRules;
-use classmate::accountant::{Accountant, Ungrouped};
-use classmate::config::Config;
-use classmate::config::knobs::NegotiatorKnobs;
-use classmate::priority::{Claimant, CondorPriority, Deal, End, PriorityPolicy, Spent};
+use classmate_config::internal::config::Config;
+use classmate_config::internal::config::knobs::NegotiatorKnobs;
+use classmate_pool::internal::accountant::factor::FactorRules;
+use classmate_pool::internal::accountant::{Accountant, Ungrouped};
+use classmate_pool::internal::priority::{Claimant, CondorPriority, Deal, End, PriorityPolicy, Spent};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 const SUBMITTERS: usize = 100_000;

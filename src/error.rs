@@ -207,8 +207,8 @@ impl Fix {
 /// Something to tell a person about a place in a text: what is wrong there, and what to write instead.
 ///
 /// ```
-/// use classmate::error::Finding;
-/// use classmate::span::Span;
+/// use classmate::internal::error::Finding;
+/// use classmate::internal::span::Span;
 /// let finding = Finding::error("`and` is not an operator", Span::new(2, 5)).fix(Span::new(2, 5), "&&");
 /// assert_eq!(finding.fix.unwrap().apply(b"a and b"), b"a && b");
 /// ```

@@ -25,7 +25,7 @@ impl Key {
     }
 
     /// The bit of a name that the language itself knows, for sets of them; none for other names.
-    pub(crate) fn mark(self) -> Option<u32> {
+    pub fn mark(self) -> Option<u32> {
         known::is_known(self).then(|| 1 << self.0)
     }
 
@@ -47,7 +47,7 @@ struct Spelling {
 /// A name is any byte string; the language writes those that are not identifiers in single quotes.
 ///
 /// ```
-/// use classmate::name::Name;
+/// use classmate::internal::name::Name;
 /// let a = Name::new("RequestCpus");
 /// assert_eq!(a, Name::new("requestcpus"));
 /// assert_eq!(a.as_bytes(), b"RequestCpus");

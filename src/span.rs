@@ -47,7 +47,7 @@ impl Position {
     /// The position of a byte offset in a text.
     ///
     /// ```
-    /// use classmate::span::Position;
+    /// use classmate::internal::span::Position;
     /// assert_eq!(Position::of(b"a = 1\nb = *", 10), Position { line: 2, column: 5 });
     /// ```
     pub fn of(source: &[u8], offset: usize) -> Position {

@@ -1,14 +1,14 @@
 //! What a writer writes, a reader reads back as the same ad, in every format.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use classmate::ad::ClassAd;
-use classmate::format::long::{LongReader, LongWriter};
-use classmate::format::new::{NewWriter, parse_ad};
-use classmate::format::xml::{XmlReader, XmlWriter};
-use classmate::format::{Format, Reader, Writer};
-use classmate::name::Name;
-use classmate::syntax::parse::{ParseOptions, parse_expr};
-use classmate::syntax::quote::write_quoted;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::format::long::{LongReader, LongWriter};
+use classmate::internal::format::new::{NewWriter, parse_ad};
+use classmate::internal::format::xml::{XmlReader, XmlWriter};
+use classmate::internal::format::{Format, Reader, Writer};
+use classmate::internal::name::Name;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::quote::write_quoted;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -80,8 +80,8 @@ fn constant() -> impl Strategy<Value = String> {
         bytes().prop_map(|bytes| quoted(&bytes, b'"')),
         (0_i64..4_000_000_000, -14_i32..=14).prop_map(|(seconds, hours)| {
             let mut text = Vec::new();
-            let time = classmate::syntax::time::AbsTime { seconds, offset: hours * 3600 };
-            classmate::syntax::time::write_abs(&mut text, time);
+            let time = classmate::internal::syntax::time::AbsTime { seconds, offset: hours * 3600 };
+            classmate::internal::syntax::time::write_abs(&mut text, time);
             format!("absTime(\"{}\")", String::from_utf8(text).unwrap())
         }),
     ]

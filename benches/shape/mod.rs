@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 use std::io::Read;
 
-use classmate::ad::ClassAd;
-use classmate::format::long::LongReader;
-use classmate::syntax::parse::ParseOptions;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::format::long::LongReader;
+use classmate::internal::syntax::parse::ParseOptions;
 
 /// The long text of one slot.
 pub(crate) fn slot_text(number: usize) -> String {

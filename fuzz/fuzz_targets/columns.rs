@@ -6,16 +6,16 @@
 
 use std::sync::Arc;
 
-use classmate::ad::ClassAd;
-use classmate::eval::matching::accepts;
-use classmate::eval::scope::{Limits, Settings};
-use classmate::program::Side;
-use classmate::program::atom::{Atom, Atoms, World};
-use classmate::program::batch::{Columns, Rows};
-use classmate::program::column::Column;
-use classmate::program::condition::requirements;
-use classmate::program::mask::Mask;
-use classmate::syntax::parse::parse_expr;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::matching::accepts;
+use classmate::internal::eval::scope::{Limits, Settings};
+use classmate::internal::program::Side;
+use classmate::internal::program::atom::{Atom, Atoms, World};
+use classmate::internal::program::batch::{Columns, Rows};
+use classmate::internal::program::column::Column;
+use classmate::internal::program::condition::requirements;
+use classmate::internal::program::mask::Mask;
+use classmate::internal::syntax::parse::parse_expr;
 use hashbrown::HashMap;
 use libfuzzer_sys::fuzz_target;
 

@@ -3,10 +3,10 @@
 //! The input is up to four files, separated by bytes 0xFF; the first is the root, the others are `a`, `b` and `c`.
 #![no_main]
 
-use classmate::config::check::check;
-use classmate::config::knobs::NegotiatorKnobs;
-use classmate::config::{Config, Context, TextFiles};
-use classmate::quota::{GroupTree, QuotaSettings};
+use classmate_config::internal::config::check::check;
+use classmate_config::internal::config::knobs::NegotiatorKnobs;
+use classmate_config::internal::config::{Config, Context, TextFiles};
+use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -41,7 +41,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 /// A place lies in a text that was read.
-fn place(config: &Config, place: Option<&classmate::config::Place>) {
+fn place(config: &Config, place: Option<&classmate_config::internal::config::Place>) {
     let Some(place) = place.filter(|place| place.line > 0) else { return };
     let source = config.sources().iter().find(|source| source.name == place.file).expect("the file was read");
     let line = source.text.split(|byte| *byte == b'\n').nth(place.line as usize - 1).expect("the line is there");

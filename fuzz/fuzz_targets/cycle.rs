@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use classmate::ad::ClassAd;
-use classmate::config::Config;
-use classmate::format::{Format, Reader};
-use classmate::generate::{NOW, Pool, Shape};
-use classmate::negotiate::{Path, Snapshot, Watch, run};
-use classmate::syntax::parse::ParseOptions;
+use classmate::internal::ad::ClassAd;
+use classmate_config::internal::config::Config;
+use classmate::internal::format::{Format, Reader};
+use classmate_pool::internal::generate::{NOW, Pool, Shape};
+use classmate_pool::internal::negotiate::{Path, Snapshot, Watch, run};
+use classmate::internal::syntax::parse::ParseOptions;
 use libfuzzer_sys::fuzz_target;
 
 struct Nobody;

@@ -3,13 +3,13 @@
 //! The input is the expression, the ad it is evaluated in and the ad on the other side, separated by bytes 0xFF.
 #![no_main]
 
-use classmate::ad::ClassAd;
-use classmate::ad::flatten::{Inlining, flatten};
-use classmate::ad::refs::{Naming, external, internal};
-use classmate::eval::matching::{rank, symmetric};
-use classmate::eval::scope::{Limits, Scope, Settings};
-use classmate::syntax::parse::{Mode, parse_expr};
-use classmate::syntax::print::Style;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::ad::flatten::{Inlining, flatten};
+use classmate::internal::ad::refs::{Naming, external, internal};
+use classmate::internal::eval::matching::{rank, symmetric};
+use classmate::internal::eval::scope::{Limits, Scope, Settings};
+use classmate::internal::syntax::parse::{Mode, parse_expr};
+use classmate::internal::syntax::print::Style;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

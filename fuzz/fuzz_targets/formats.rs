@@ -5,11 +5,11 @@
 
 mod shared;
 
-use classmate::ad::ClassAd;
-use classmate::format::binding::read_as_binding;
-use classmate::format::{Format, Reader, Writer};
-use classmate::syntax::parse::ParseOptions;
-use classmate::syntax::print::Style;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::format::binding::read_as_binding;
+use classmate::internal::format::{Format, Reader, Writer};
+use classmate::internal::syntax::parse::ParseOptions;
+use classmate::internal::syntax::print::Style;
 use libfuzzer_sys::fuzz_target;
 use shared::Dripping;
 

@@ -5,8 +5,8 @@
 
 mod shared;
 
-use classmate::accountant::Log;
-use classmate::accountant::journal::read_log;
+use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::accountant::journal::read_log;
 use libfuzzer_sys::fuzz_target;
 use shared::Dripping;
 

@@ -1,9 +1,9 @@
 //! Any bytes: tokens come in order, within the text, and end.
 #![no_main]
 
-use classmate::syntax::lexer::Lexer;
-use classmate::syntax::parse::Mode;
-use classmate::syntax::token::Quoting;
+use classmate::internal::syntax::lexer::Lexer;
+use classmate::internal::syntax::parse::Mode;
+use classmate::internal::syntax::token::Quoting;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -5,11 +5,11 @@
 
 use std::sync::LazyLock;
 
-use classmate::ad::ClassAd;
-use classmate::eval::scope::{Limits, Scope, Settings};
-use classmate::syntax::expr::Expr;
-use classmate::syntax::parse::{ParseOptions, parse_expr};
-use classmate::value::Value;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::{Limits, Scope, Settings};
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::value::Value;
 use libfuzzer_sys::fuzz_target;
 
 static CALLS: LazyLock<Vec<Expr>> = LazyLock::new(|| {

@@ -3,8 +3,8 @@
 
 mod shared;
 
-use classmate::syntax::parse::{Mode, ParseOptions, parse_full, parse_prefix};
-use classmate::syntax::token::Quoting;
+use classmate::internal::syntax::parse::{Mode, ParseOptions, parse_full, parse_prefix};
+use classmate::internal::syntax::token::Quoting;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -3,7 +3,7 @@
 
 mod shared;
 
-use classmate::syntax::parse::{Mode, ParseOptions};
+use classmate::internal::syntax::parse::{Mode, ParseOptions};
 use libfuzzer_sys::fuzz_target;
 
 const TOKENS: &[&str] = &[

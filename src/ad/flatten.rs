@@ -41,17 +41,17 @@ pub enum Inlining {
 /// The evaluation of a part was abandoned, references go in a circle, or the residue is too large.
 ///
 /// ```
-/// use classmate::ad::ClassAd;
-/// use classmate::ad::flatten::{Flattened, Inlining, flatten};
-/// use classmate::eval::scope::Settings;
-/// use classmate::syntax::parse::{ParseOptions, parse_expr};
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::ad::flatten::{Flattened, Inlining, flatten};
+/// use classmate::internal::eval::scope::Settings;
+/// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 /// let ad = ClassAd::parse(b"[ a = 1 ]")?;
 /// let expr = parse_expr(b"x + a + 2", &ParseOptions::default())?;
 /// match flatten(&ad, &expr, Inlining::Keep, &Settings::default()) {
 ///     Ok(Flattened::Residue(rest)) => assert_eq!(rest.to_string(), "3 + x"),
 ///     other => panic!("{other:?}"),
 /// }
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn flatten(ad: &ClassAd, expr: &Expr, inlining: Inlining, settings: &Settings) -> Result<Flattened, Failed> {
     let machine = Machine::new(Scope::new(ad, settings));

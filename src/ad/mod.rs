@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub(crate) use crate::ad::places::Places;
 use crate::ad::shape::Shape;
-pub(crate) use crate::ad::shape::Shapes;
+pub use crate::ad::shape::Shapes;
 use crate::error::SyntaxError;
 use crate::format::new::parse_whole_ad;
 use crate::name::{Key, Name};
@@ -24,7 +24,7 @@ use crate::value::Value;
 
 /// The value of an attribute: constants never become trees.
 #[derive(Clone, Debug)]
-pub(crate) enum Attribute {
+pub enum Attribute {
     /// A constant.
     Literal(Literal),
     /// Anything else; the root is the tree's last node.
@@ -34,12 +34,12 @@ pub(crate) enum Attribute {
 /// An ad: attributes in the order of their insertion, found without regard to case.
 ///
 /// ```
-/// use classmate::ad::ClassAd;
+/// use classmate::internal::ad::ClassAd;
 /// let mut ad = ClassAd::parse(b"[ Cpus = 4; Memory = Cpus * 1024 ]")?;
 /// ad.insert("Arch", "X86_64");
 /// assert_eq!(ad.len(), 3);
 /// assert_eq!(ad.get("memory").unwrap().to_string(), "Cpus * 1024");
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct ClassAd {
@@ -135,7 +135,7 @@ impl ClassAd {
     }
 
     /// The attribute with a name, in this ad or in its chained parents.
-    pub(crate) fn lookup(&self, name: Name) -> Option<&Attribute> {
+    pub fn lookup(&self, name: Name) -> Option<&Attribute> {
         let mut ad = self;
         loop {
             if let Some(at) = ad.position(name.key()) {
@@ -176,7 +176,8 @@ impl ClassAd {
         self.set(name.into(), Attribute::from(expr));
     }
 
-    pub(crate) fn set(&mut self, name: Name, value: Attribute) {
+    /// Sets an attribute to a literal or an expression.
+    pub fn set(&mut self, name: Name, value: Attribute) {
         if let Some(at) = self.position(name.key()) {
             self.values[at] = value;
             return;
@@ -238,17 +239,18 @@ impl ClassAd {
         (self.own_names()[place], &self.values[place])
     }
 
-    pub(crate) fn attributes(&self) -> impl ExactSizeIterator<Item = (Name, &Attribute)> + '_ {
+    /// The attributes in the order of insertion.
+    pub fn attributes(&self) -> impl ExactSizeIterator<Item = (Name, &Attribute)> + '_ {
         self.own_names().iter().copied().zip(&self.values)
     }
 
     /// Makes room for so many more attributes and no more.
-    pub(crate) fn reserve(&mut self, attributes: usize) {
+    pub fn reserve(&mut self, attributes: usize) {
         self.values.reserve_exact(attributes);
     }
 
     /// A copy with room for so many more attributes.
-    pub(crate) fn copy_with_room(&self, attributes: usize) -> Self {
+    pub fn copy_with_room(&self, attributes: usize) -> Self {
         let mut values = Vec::with_capacity(self.values.len() + attributes);
         values.extend_from_slice(&self.values);
         ClassAd { shape: self.shape.clone(), values, chained: self.chained.clone() }

@@ -47,13 +47,13 @@ pub enum Untraceable {
 /// References go in a circle, or an attribute is selected from something that is no ad.
 ///
 /// ```
-/// use classmate::ad::ClassAd;
-/// use classmate::ad::refs::{Naming, external};
-/// use classmate::eval::scope::Settings;
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::ad::refs::{Naming, external};
+/// use classmate::internal::eval::scope::Settings;
 /// let job = ClassAd::parse(b"[ RequestMemory = 2 * ImageSize; Requirements = TARGET.Memory >= RequestMemory ]")?;
 /// let names = external(&job, &job.get("Requirements").unwrap(), Naming::Full, &Settings::default()).unwrap();
 /// assert_eq!(names.iter().map(|name| name.to_string()).collect::<Vec<_>>(), ["ImageSize", "TARGET.Memory"]);
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn external(ad: &ClassAd, expr: &Expr, naming: Naming, settings: &Settings) -> Result<Vec<Text>, Untraceable> {
     collect(ad, expr, Kind::External(naming), settings)

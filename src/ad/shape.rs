@@ -134,7 +134,7 @@ impl Shape {
 
 /// Shapes of ads that were made one after another, so that equal ones are one.
 #[derive(Default)]
-pub(crate) struct Shapes {
+pub struct Shapes {
     hasher: DefaultHashBuilder,
     known: HashTable<Arc<Shape>>,
     /// How many names they have together.
@@ -158,7 +158,7 @@ const LONGEST: usize = 1 << 12;
 impl Shapes {
     /// An ad of these attributes with room for `spare` more; `entries` is empty afterwards. As by [`ClassAd::set`], a name
     /// that comes again keeps its first spelling and place and takes the last value.
-    pub(crate) fn make(&mut self, entries: &mut Vec<(Name, Attribute)>, spare: usize) -> ClassAd {
+    pub fn make(&mut self, entries: &mut Vec<(Name, Attribute)>, spare: usize) -> ClassAd {
         let mut ad = ClassAd::with_capacity(entries.len() + spare);
         let names = || entries.iter().map(|(name, _)| *name);
         let shape = match &self.last {

@@ -8,11 +8,11 @@ impl ClassAd {
     /// Sets every attribute that another ad itself has; its chained parents do not count. Values are replaced whole.
     ///
     /// ```
-    /// use classmate::ad::ClassAd;
+    /// use classmate::internal::ad::ClassAd;
     /// let mut ad = ClassAd::parse(b"[ Foo = 1; bar = 2 ]")?;
     /// ad.update(&ClassAd::parse(b"[ foo = x ]")?);
     /// assert_eq!(ad.to_string(), "[ bar = 2; Foo = x ]");
-    /// # Ok::<(), classmate::error::SyntaxError>(())
+    /// # Ok::<(), classmate::internal::error::SyntaxError>(())
     /// ```
     pub fn update(&mut self, from: &ClassAd) {
         for (name, value) in from.attributes() {
@@ -36,12 +36,12 @@ impl ClassAd {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use classmate::ad::ClassAd;
+    /// use classmate::internal::ad::ClassAd;
     /// let mut job = ClassAd::parse(b"[ a = 1 ]")?;
     /// job.chain(Some(Arc::new(ClassAd::parse(b"[ a = 2; b = 3 ]")?)));
     /// assert!(job.delete("A") && job.delete("b") && !job.delete("c"));
     /// assert_eq!(job.to_string(), "[ a = undefined; b = undefined ]");
-    /// # Ok::<(), classmate::error::SyntaxError>(())
+    /// # Ok::<(), classmate::internal::error::SyntaxError>(())
     /// ```
     pub fn delete(&mut self, name: impl Into<Name>) -> bool {
         let name = name.into();

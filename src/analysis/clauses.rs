@@ -58,13 +58,13 @@ const STEPS: usize = 2000;
 /// out. The order is that of the text.
 ///
 /// ```
-/// use classmate::analysis::clauses::{Certainty, claims};
-/// use classmate::analysis::evaluate::unknown;
-/// use classmate::syntax::parse::{ParseOptions, parse_expr};
+/// use classmate::internal::analysis::clauses::{Certainty, claims};
+/// use classmate::internal::analysis::evaluate::unknown;
+/// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 /// let expr = parse_expr(b"Cpus > 4 && Cpus > 2", &ParseOptions::default())?;
 /// let found = claims(&expr, &unknown);
 /// assert!(matches!(found[0].certainty, Certainty::Follows(_)));
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn claims(expr: &Expr, base: Base<'_>) -> Vec<Claim> {
     let tree = expr.to_tree();

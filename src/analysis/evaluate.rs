@@ -36,14 +36,14 @@ pub fn unknown(_: Reference) -> Values {
 /// The evaluation of the parts of one expression over sets of values.
 ///
 /// ```
-/// use classmate::analysis::evaluate::{Analysis, unknown};
-/// use classmate::analysis::values::Truths;
-/// use classmate::syntax::parse::{ParseOptions, parse_expr};
+/// use classmate::internal::analysis::evaluate::{Analysis, unknown};
+/// use classmate::internal::analysis::values::Truths;
+/// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 /// let expr = parse_expr(b"Memory > 10 && Memory < 5", &ParseOptions::default())?;
 /// let truths = Analysis::new(expr.tree(), &unknown).truths(expr.root());
 /// // `false` if the slot has memory, otherwise undefined, or an error: never true.
 /// assert!(!truths.has(Truths::TRUE));
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub struct Analysis<'a> {
     tree: &'a Tree,

@@ -52,7 +52,7 @@ pub(crate) fn is_blank(byte: u8) -> bool {
 /// The arguments of a command line in V1 syntax: whatever white space separates, nothing can be quoted.
 ///
 /// ```
-/// # use classmate::builtin::arguments::split_v1;
+/// # use classmate::internal::builtin::arguments::split_v1;
 /// assert_eq!(split_v1(b" a  'b c'").collect::<Vec<_>>(), [&b"a"[..], b"'b", b"c'"]);
 /// ```
 pub fn split_v1(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -64,7 +64,7 @@ pub fn split_v1(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// White space separates, `'…'` quotes, `''` inside quotes is a quote, and quoted parts join with what touches them.
 ///
 /// ```
-/// # use classmate::builtin::arguments::split_v2;
+/// # use classmate::internal::builtin::arguments::split_v2;
 /// assert_eq!(split_v2(b"a'b c'd 'it''s' ''"), Ok(vec![b"ab cd".to_vec(), b"it's".to_vec(), Vec::new()]));
 /// assert!(split_v2(b"a 'b").is_err());
 /// ```
@@ -101,7 +101,7 @@ pub fn split_v2(text: &[u8]) -> Result<Vec<Vec<u8>>, UnbalancedQuote> {
 /// Nothing is `''`; runs of white space and quotes are put inside quotes, a quote doubled.
 ///
 /// ```
-/// # use classmate::builtin::arguments::push_v2;
+/// # use classmate::internal::builtin::arguments::push_v2;
 /// let mut out = Vec::new();
 /// push_v2(&mut out, b"it's here");
 /// assert_eq!(out, b"it''''s' 'here");
@@ -131,7 +131,7 @@ pub fn push_v2(out: &mut Vec<u8>, argument: &[u8]) {
 /// A command line in raw V2 syntax.
 ///
 /// ```
-/// # use classmate::builtin::arguments::join_v2;
+/// # use classmate::internal::builtin::arguments::join_v2;
 /// assert_eq!(join_v2([&b"a"[..], b"b c", b""]), b"a b' 'c ''");
 /// ```
 pub fn join_v2<'a>(arguments: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
@@ -150,7 +150,7 @@ pub fn join_v2<'a>(arguments: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
 /// An empty argument leaves nothing but its separator, and not even that at the start.
 ///
 /// ```
-/// # use classmate::builtin::arguments::join_v1;
+/// # use classmate::internal::builtin::arguments::join_v1;
 /// assert_eq!(join_v1([&b"a"[..], b"", b"c"]), Some(b"a  c".to_vec()));
 /// assert_eq!(join_v1([&b"a b"[..]]), None);
 /// ```

@@ -21,8 +21,8 @@ const LONGEST_FIX: usize = 400;
 /// The warnings about an expression that was parsed from a text with places, in the order of the text.
 ///
 /// ```
-/// use classmate::builtin::check::check;
-/// use classmate::syntax::parse::{ParseOptions, parse_expr};
+/// use classmate::internal::builtin::check::check;
+/// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 /// let options = ParseOptions { places: true, ..ParseOptions::default() };
 /// let source = b"isUndefind(Cpus)";
 /// let findings = check(&parse_expr(source, &options).unwrap(), source);

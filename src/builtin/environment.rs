@@ -119,7 +119,7 @@ fn may_delimit(byte: u8) -> bool {
 /// Rewrites a V1 environment in raw V2 syntax, sorted by name.
 ///
 /// ```
-/// # use classmate::builtin::environment::v1_to_v2;
+/// # use classmate::internal::builtin::environment::v1_to_v2;
 /// assert_eq!(v1_to_v2(b"B=x y;A=1"), Ok(b"A=1 B=x' 'y".to_vec()));
 /// ```
 pub fn v1_to_v2(text: &[u8]) -> Result<Vec<u8>, InvalidEnvironment> {
@@ -131,7 +131,7 @@ pub fn v1_to_v2(text: &[u8]) -> Result<Vec<u8>, InvalidEnvironment> {
 /// Merges raw V2 environments, the later values winning, sorted by name.
 ///
 /// ```
-/// # use classmate::builtin::environment::merge_v2;
+/// # use classmate::internal::builtin::environment::merge_v2;
 /// assert_eq!(merge_v2([&b"A=1 B=2"[..], b"A=3"]), Ok(b"A=3 B=2".to_vec()));
 /// ```
 pub fn merge_v2<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, InvalidEnvironment> {

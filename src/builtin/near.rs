@@ -55,7 +55,7 @@ pub fn foreign(name: &[u8]) -> Option<&'static str> {
 /// The functions whose names are nearest to a text, best first, at most three; none if all are far.
 ///
 /// ```
-/// use classmate::builtin::near::nearest;
+/// use classmate::internal::builtin::near::nearest;
 /// assert_eq!(nearest(b"isUndefind")[0].name, "isUndefined");
 /// assert!(nearest(b"frobnicate").is_empty());
 /// ```
@@ -76,7 +76,7 @@ pub fn allowance(name: &[u8]) -> usize {
 /// The one of the known names that a text may have meant; of several as near, the first in order.
 ///
 /// ```
-/// use classmate::builtin::near::closest;
+/// use classmate::internal::builtin::near::closest;
 /// assert_eq!(closest(b"Memroy", ["Cpus", "Memory"]), Some("Memory"));
 /// assert_eq!(closest(b"Disk", ["Cpus", "Memory"]), None);
 /// ```

@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use pcre2::bytes::{Regex, RegexBuilder};
+use crate::pcre::{Error, Regex, RegexBuilder};
 
 use super::dialect::translated;
 
@@ -28,7 +28,7 @@ impl Options {
     /// The options of a text of letters; letters that mean nothing here are ignored, upper case ones are such.
     ///
     /// ```
-    /// # use classmate::builtin::pattern::Options;
+    /// # use classmate::internal::builtin::pattern::Options;
     /// assert!(Options::from_letters(b"gi").caseless);
     /// assert!(!Options::from_letters(b"I").caseless);
     /// ```
@@ -119,7 +119,7 @@ impl Pattern {
     /// Compiles a pattern, in which bytes that are not UTF-8 stand for themselves.
     ///
     /// ```
-    /// # use classmate::builtin::pattern::{Options, Pattern};
+    /// # use classmate::internal::builtin::pattern::{Options, Pattern};
     /// let pattern = Pattern::compile(b"^slot[0-9]+@", Options::default()).unwrap();
     /// assert_eq!(pattern.is_match(b"slot1@host"), Ok(true));
     /// ```
@@ -209,7 +209,7 @@ impl Pattern {
     }
 
     /// Compiles a complete text.
-    fn build(&self, text: &str) -> Result<Regex, pcre2::Error> {
+    fn build(&self, text: &str) -> Result<Regex, Error> {
         RegexBuilder::new()
             .caseless(self.options.caseless)
             .multi_line(self.options.multiline)
@@ -278,7 +278,7 @@ fn tier_of(length: usize) -> usize {
 }
 
 /// One search of an engine.
-fn groups(engine: &Regex, text: &[u8], start: usize) -> Result<Option<Groups>, pcre2::Error> {
+fn groups(engine: &Regex, text: &[u8], start: usize) -> Result<Option<Groups>, Error> {
     let mut locations = engine.capture_locations();
     if engine.captures_read_at(&mut locations, text, start)?.is_none() {
         return Ok(None);
@@ -290,7 +290,7 @@ fn groups(engine: &Regex, text: &[u8], start: usize) -> Result<Option<Groups>, p
 }
 
 /// What an error of a search means: a limit (steps, depth, memory, the stack of compiled code) or a text that is not UTF-8.
-fn failure(error: &pcre2::Error) -> MatchError {
+fn failure(error: &Error) -> MatchError {
     match error.code() {
         -46 | -47 | -48 | -53 | -63 => MatchError::LimitExceeded,
         _ => MatchError::NotUtf8,

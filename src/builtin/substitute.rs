@@ -46,8 +46,8 @@ pub enum SubstituteError {
 /// returned, and the search goes on.
 ///
 /// ```
-/// # use classmate::builtin::pattern::{Options, Pattern};
-/// # use classmate::builtin::substitute::{Substitution, substitute};
+/// # use classmate::internal::builtin::pattern::{Options, Pattern};
+/// # use classmate::internal::builtin::substitute::{Substitution, substitute};
 /// let pattern = Pattern::compile(b"(\\w+)@", Options::default()).unwrap();
 /// let replaced = substitute(&pattern, b"joe@cs", b"\\1 at ", Substitution { full: true, every: false });
 /// assert_eq!(replaced, Ok(b"joe at cs".to_vec()));

@@ -39,7 +39,7 @@ fn is_space(byte: u8) -> bool {
 /// The tokens of a list: cut at any delimiter, white space around them removed, empty ones left out.
 ///
 /// ```
-/// # use classmate::builtin::tokens::{DELIMITERS, tokens};
+/// # use classmate::internal::builtin::tokens::{DELIMITERS, tokens};
 /// let found: Vec<_> = tokens(b" a, b ,,c", DELIMITERS).collect();
 /// assert_eq!(found, [b"a", b"b", b"c"]);
 /// ```
@@ -106,7 +106,7 @@ pub fn subset(items: &[u8], list: &[u8], delimiters: &[u8], caseless: bool) -> b
 /// An empty part appears only between two separators of the same kind; nothing is trimmed.
 ///
 /// ```
-/// # use classmate::builtin::tokens::{SPLIT_SEPARATORS, split};
+/// # use classmate::internal::builtin::tokens::{SPLIT_SEPARATORS, split};
 /// assert!(split(b"a,,b c", SPLIT_SEPARATORS).eq([&b"a"[..], b"", b"b", b"c"]));
 /// assert!(split(b",a,", SPLIT_SEPARATORS).eq([b"a"]));
 /// ```
@@ -163,7 +163,7 @@ pub struct NotANumber(pub Vec<u8>);
 /// token has a character other than digits and signs. The sum and mean of no numbers are the real 0.
 ///
 /// ```
-/// # use classmate::builtin::tokens::{DELIMITERS, Number, Reduction, reduce};
+/// # use classmate::internal::builtin::tokens::{DELIMITERS, Number, Reduction, reduce};
 /// assert_eq!(reduce(b"1, 2.5", DELIMITERS, Reduction::Sum), Ok(Some(Number::Real(3.5))));
 /// assert_eq!(reduce(b"1,2", DELIMITERS, Reduction::Average), Ok(Some(Number::Integer(1))));
 /// ```

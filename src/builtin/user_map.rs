@@ -45,7 +45,7 @@ impl UserMap {
     /// the groups of the match. Lines that begin with `#` are comments; lines that make no sense are skipped and noted.
     ///
     /// ```
-    /// # use classmate::builtin::user_map::UserMap;
+    /// # use classmate::internal::builtin::user_map::UserMap;
     /// let map = UserMap::parse(b"* alice physics,chem\n* /^(.*)@cs[.]edu$/i \\1\n");
     /// assert_eq!(map.output(b"*", b"alice"), Some(b"physics,chem".to_vec()));
     /// assert_eq!(map.output(b"*", b"Bob@CS.edu"), Some(b"Bob".to_vec()));
@@ -232,7 +232,7 @@ impl UserMaps {
     /// What the map `name`, or `name.method`, says about a user. The method is `*` if none is named.
     ///
     /// ```
-    /// # use classmate::builtin::user_map::{UserMap, UserMaps};
+    /// # use classmate::internal::builtin::user_map::{UserMap, UserMaps};
     /// let mut maps = UserMaps::default();
     /// maps.insert(b"groups", UserMap::parse(b"* alice physics\nnight alice chem"));
     /// assert_eq!(maps.output(b"Groups", b"alice"), Some(b"physics".to_vec()));
@@ -271,7 +271,7 @@ impl Homes {
     /// sixth its home directory. Other lines are skipped; of two lines for one account the first counts.
     ///
     /// ```
-    /// # use classmate::builtin::user_map::Homes;
+    /// # use classmate::internal::builtin::user_map::Homes;
     /// let homes = Homes::parse(b"joe:x:1000:1000:Joe:/home/joe:/bin/sh\n");
     /// assert_eq!(homes.of(b"joe"), Some(&b"/home/joe"[..]));
     /// ```

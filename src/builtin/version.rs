@@ -116,7 +116,7 @@ fn version_in_range(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 /// zeros, or of the lengths of two numbers. A number with more leading zeros comes first: `000 < 00 < 01 < 09 < 0 < 1`.
 ///
 /// ```
-/// # use classmate::builtin::version::natural_compare;
+/// # use classmate::internal::builtin::version::natural_compare;
 /// assert!(natural_compare(b"8.9.1", b"8.10.0") < 0);
 /// assert_eq!(natural_compare(b"1", b"1.0"), -46);
 /// ```

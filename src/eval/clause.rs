@@ -36,15 +36,15 @@ impl Clause {
 /// the ad has no such attribute.
 ///
 /// ```
-/// use classmate::ad::ClassAd;
-/// use classmate::eval::clause::clauses;
-/// use classmate::eval::scope::{Scope, Settings};
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::eval::clause::clauses;
+/// use classmate::internal::eval::scope::{Scope, Settings};
 /// let slot = ClassAd::parse(b"[ START = KeyboardIdle > 900; Requirements = START && Cpus > 1; Cpus = 4; KeyboardIdle = 5 ]")?;
 /// let settings = Settings::default();
 /// let clauses = clauses(Scope::new(&slot, &settings), "Requirements");
 /// let refusing: Vec<_> = clauses.iter().filter(|clause| !clause.accepts()).collect();
 /// assert_eq!(refusing[0].expr.to_string(), "KeyboardIdle > 900");
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn clauses(scope: Scope<'_>, attribute: impl Into<Name>) -> Vec<Clause> {
     let Some(expr) = scope.my.get(attribute) else { return Vec::new() };

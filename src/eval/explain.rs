@@ -204,15 +204,15 @@ fn bad(outcome: &Result<Value, Failed>) -> Option<Bad> {
 /// The parts that made the value of an expression undefined or an error, at most five; empty for other values.
 ///
 /// ```
-/// use classmate::ad::ClassAd;
-/// use classmate::eval::explain::explain;
-/// use classmate::eval::scope::{Scope, Settings};
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::eval::explain::explain;
+/// use classmate::internal::eval::scope::{Scope, Settings};
 /// let ad = ClassAd::parse(b"[ Memory = 2048; Big = Memry > 1024 ]")?;
 /// let settings = Settings::default();
 /// let causes = explain(Scope::new(&ad, &settings), &ad.get("Big").unwrap());
 /// assert_eq!(causes[0].to_string(), "MY has no attribute `Memry`");
 /// assert_eq!(causes[0].help("MY", "TARGET").unwrap(), "did you mean `Memory` of MY?");
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn explain(scope: Scope<'_>, expr: &Expr) -> Vec<Cause> {
     let mut walk = Walk::new(scope);

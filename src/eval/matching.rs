@@ -11,13 +11,13 @@ use crate::value::logic::Truth;
 /// number other than zero. A missing or failing Requirements is no match.
 ///
 /// ```
-/// use classmate::ad::ClassAd;
-/// use classmate::eval::matching::symmetric;
-/// use classmate::eval::scope::Settings;
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::eval::matching::symmetric;
+/// use classmate::internal::eval::scope::Settings;
 /// let job = ClassAd::parse(b"[ RequestCpus = 2; Requirements = TARGET.Cpus >= RequestCpus ]")?;
 /// let slot = ClassAd::parse(b"[ Cpus = 4; Requirements = true ]")?;
 /// assert!(symmetric(&job, &slot, &Settings::default()));
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn symmetric(left: &ClassAd, right: &ClassAd, settings: &Settings) -> bool {
     if std::ptr::eq(left, right) {

@@ -602,7 +602,7 @@ fn side(key: Key, mine: FrameId, other: FrameId) -> Option<FrameId> {
 }
 
 /// The value of a strict operator.
-pub(crate) fn operate(op: BinaryOp, left: &Value, right: &Value) -> Value {
+pub fn operate(op: BinaryOp, left: &Value, right: &Value) -> Value {
     match op {
         BinaryOp::Is => compare::identical(left, right),
         BinaryOp::Isnt => compare::not_identical(left, right),

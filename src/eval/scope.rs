@@ -79,9 +79,9 @@ impl Settings {
 /// The ads an expression sees.
 ///
 /// ```
-/// use classmate::ad::ClassAd;
-/// use classmate::eval::scope::{Scope, Settings};
-/// use classmate::syntax::parse::{ParseOptions, parse_expr};
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::eval::scope::{Scope, Settings};
+/// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 ///
 /// let job = ClassAd::parse(b"[ RequestCpus = 2 ]")?;
 /// let slot = ClassAd::parse(b"[ Cpus = 4 ]")?;
@@ -89,11 +89,12 @@ impl Settings {
 /// let settings = Settings::default();
 /// let scope = Scope::new(&job, &settings).with_target(&slot);
 /// assert_eq!(scope.eval(&fits).unwrap().to_string(), "true");
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
-    pub(crate) my: &'a ClassAd,
+    /// The ad that references without a scope are looked up in first.
+    pub my: &'a ClassAd,
     pub(crate) target: Option<&'a ClassAd>,
     pub(crate) settings: &'a Settings,
 }
@@ -121,13 +122,13 @@ impl<'a> Scope<'a> {
     /// Whether a condition holds: true, or a number that is not zero. What cannot be evaluated does not.
     ///
     /// ```
-    /// use classmate::ad::ClassAd;
-    /// use classmate::eval::scope::{Scope, Settings};
-    /// use classmate::syntax::parse::{ParseOptions, parse_expr};
+    /// use classmate::internal::ad::ClassAd;
+    /// use classmate::internal::eval::scope::{Scope, Settings};
+    /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
     /// let (ad, settings) = (ClassAd::parse(b"[Cpus = 2]")?, Settings::default());
     /// let holds = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).map(|c| Scope::new(&ad, &settings).holds(&c));
     /// assert!(holds("Cpus > 1")? && holds("Cpus")? && !holds("Memory > 1")? && !holds("Cpus > \"x\"")?);
-    /// # Ok::<(), classmate::error::SyntaxError>(())
+    /// # Ok::<(), classmate::internal::error::SyntaxError>(())
     /// ```
     pub fn holds(&self, condition: &Expr) -> bool {
         self.eval(condition).is_ok_and(|value| value.as_condition() == Some(true))

@@ -39,14 +39,14 @@ pub struct Step {
 /// evaluation may take; what is behind that is left out.
 ///
 /// ```
-/// use classmate::ad::ClassAd;
-/// use classmate::eval::scope::{Scope, Settings};
-/// use classmate::eval::trace::trace;
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::eval::scope::{Scope, Settings};
+/// use classmate::internal::eval::trace::trace;
 /// let ad = ClassAd::parse(b"[ Cpus = 4; Weight = Cpus * 2 ]")?;
 /// let settings = Settings::default();
 /// let steps = trace(Scope::new(&ad, &settings), &ad.get("Weight").unwrap(), 100);
 /// assert_eq!(steps.iter().map(|step| step.expr.to_string()).collect::<Vec<_>>(), ["Cpus * 2", "Cpus"]);
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn trace(scope: Scope<'_>, expr: &Expr, most: usize) -> Vec<Step> {
     let mut walk = Walk::new(scope);

@@ -17,27 +17,31 @@ use crate::value::{FrameId, Value};
 
 /// A part of an expression, and where it is evaluated.
 #[derive(Clone)]
-pub(crate) struct Spot {
-    pub(crate) tree: Arc<Tree>,
-    pub(crate) id: NodeId,
+pub struct Spot {
+    /// The expression that the part belongs to.
+    pub tree: Arc<Tree>,
+    /// The root of the part.
+    pub id: NodeId,
     frame: FrameId,
     /// The references being followed on the way here.
     active: SmallVec<[Active; 8]>,
     /// The attributes on the way here.
-    pub(crate) path: Vec<Via>,
+    pub path: Vec<Via>,
 }
 
 impl Spot {
-    pub(crate) fn node(&self) -> &Node {
+    /// The node at the root of the part.
+    pub fn node(&self) -> &Node {
         self.tree.node(self.id)
     }
 
-    pub(crate) fn expr(&self) -> Expr {
+    /// The part as an expression of its own.
+    pub fn expr(&self) -> Expr {
         Expr::at(Arc::clone(&self.tree), self.id)
     }
 
     /// Another part of the same expression.
-    pub(crate) fn part(&self, id: NodeId) -> Spot {
+    pub fn part(&self, id: NodeId) -> Spot {
         Spot { id, ..self.clone() }
     }
 }
@@ -74,7 +78,7 @@ pub struct Via {
 }
 
 /// What a reference leads to.
-pub(crate) enum Target {
+pub enum Target {
     /// No ad has the attribute.
     Missing,
     /// A constant, an ad, or the clock.
@@ -92,7 +96,7 @@ pub(crate) enum Child {
 }
 
 /// Evaluates parts within one budget.
-pub(crate) struct Walk<'a> {
+pub struct Walk<'a> {
     machine: Machine<'a>,
     scope: Scope<'a>,
     /// Steps left of the budget.
@@ -105,12 +109,13 @@ pub(crate) struct Walk<'a> {
 const MOST_COMPARED: usize = 500_000;
 
 impl<'a> Walk<'a> {
-    pub(crate) fn new(scope: Scope<'a>) -> Self {
+    /// Starts a walk in a scope, with its limits.
+    pub fn new(scope: Scope<'a>) -> Self {
         Walk { machine: Machine::new(scope), scope, left: scope.settings.limits.work, comparisons: MOST_COMPARED }
     }
 
     /// An expression in the ad of the scope.
-    pub(crate) fn start(&self, expr: &Expr) -> Spot {
+    pub fn start(&self, expr: &Expr) -> Spot {
         Spot {
             tree: Arc::clone(expr.tree()),
             id: expr.root(),
@@ -137,7 +142,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The value of a part. It may refer to ads of the walk: see [`Walk::released`].
-    pub(crate) fn value(&mut self, spot: &Spot) -> Result<Value, Failed> {
+    pub fn value(&mut self, spot: &Spot) -> Result<Value, Failed> {
         self.machine.left = self.left;
         self.machine.bytes = 0;
         self.machine.active.clone_from(&spot.active);
@@ -173,7 +178,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What a reference leads to, and the ad that was searched last; `None` for parts that are no reference.
-    pub(crate) fn target(&mut self, spot: &Spot) -> Result<Option<(Target, Side)>, Failed> {
+    pub fn target(&mut self, spot: &Spot) -> Result<Option<(Target, Side)>, Failed> {
         let name = match spot.node() {
             Node::Attr(name) | Node::Absolute(name) | Node::Select(name) => *name,
             _ => return Ok(None),

@@ -34,11 +34,11 @@ pub use crate::format::json_writer::JsonWriter;
 /// The text does not begin with an object, or a value in it cannot be read.
 ///
 /// ```
-/// use classmate::format::json::parse_json;
-/// use classmate::syntax::parse::ParseOptions;
+/// use classmate::internal::format::json::parse_json;
+/// use classmate::internal::syntax::parse::ParseOptions;
 /// let (ad, _) = parse_json(r#"{"a": 1, "b": "\/Expr(a + 1)\/", "c": ["é", null]}"#.as_bytes(), &ParseOptions::default())?;
 /// assert_eq!(ad.to_string(), r#"[ a = 1; b = a + 1; c = { "\303\251",undefined } ]"#);
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn parse_json(text: &[u8], options: &ParseOptions) -> Result<(ClassAd, usize), SyntaxError> {
     JsonParser::new(options).parse(text)
@@ -49,8 +49,8 @@ pub fn parse_json(text: &[u8], options: &ParseOptions) -> Result<(ClassAd, usize
 /// In memory are one ad and the window of the input. An object that cannot be read is reported and skipped.
 ///
 /// ```
-/// use classmate::format::json::JsonReader;
-/// use classmate::syntax::parse::ParseOptions;
+/// use classmate::internal::format::json::JsonReader;
+/// use classmate::internal::syntax::parse::ParseOptions;
 /// let text = "[\n{\"a\": 1}\n,\n{\"a\": nan}\n,\n{\"a\": 3}\n]\n";
 /// let mut reader = JsonReader::new(text.as_bytes(), &ParseOptions::default());
 /// let ads: Vec<String> = reader.by_ref().map(|ad| ad.map(|ad| ad.to_string())).collect::<Result<_, _>>()?;

@@ -16,13 +16,13 @@ use crate::value::Value;
 /// Relative-time constants are written as numbers, as the reference does, and are reals when they are read back.
 ///
 /// ```
-/// use classmate::ad::ClassAd;
-/// use classmate::format::json::JsonWriter;
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::format::json::JsonWriter;
 /// let ad = ClassAd::parse(b"[ZZ=x is 1; b={2.5,undefined}]")?;
 /// let mut out = Vec::new();
 /// JsonWriter::new().write_line(&mut out, &ad);
 /// assert_eq!(out, br#"{"b": [2.5,null],"ZZ": "\/Expr(x is 1)\/"}"#);
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct JsonWriter {
@@ -64,8 +64,8 @@ impl JsonWriter {
     /// Writes names and values as an object on one line, in the order given, without a line end.
     ///
     /// ```
-    /// use classmate::format::json::JsonWriter;
-    /// use classmate::value::Value;
+    /// use classmate::internal::format::json::JsonWriter;
+    /// use classmate::internal::value::Value;
     /// let mut out = Vec::new();
     /// JsonWriter::new().write_values(&mut out, [("b".into(), Value::from(2)), ("A".into(), Value::Error)]);
     /// assert_eq!(out, br#"{"b": 2,"A": "\/Expr(error)\/"}"#);

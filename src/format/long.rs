@@ -31,8 +31,8 @@ const SPARE: usize = 2;
 /// reported, and the rest of its ad is skipped, as the reference does; what was read of the ad before is kept.
 ///
 /// ```
-/// use classmate::format::long::LongReader;
-/// use classmate::syntax::parse::ParseOptions;
+/// use classmate::internal::format::long::LongReader;
+/// use classmate::internal::syntax::parse::ParseOptions;
 /// let text = "Name = \"slot1\"\nCpus = 4\n\nName = \"slot2\"\nCpus = (\n";
 /// let mut reader = LongReader::new(text.as_bytes(), &ParseOptions::default());
 /// let ads: Vec<_> = reader.by_ref().collect::<Result<_, _>>()?;
@@ -334,14 +334,14 @@ pub struct Lost {
 /// chained parent, without private attributes.
 ///
 /// ```
-/// use classmate::ad::ClassAd;
-/// use classmate::format::long::LongWriter;
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::format::long::LongWriter;
 /// let ad = ClassAd::parse(br#"[ b = 2.0; A = "x"; ClaimId = "secret"; c = "two\nlines" ]"#)?;
 /// let mut out = Vec::new();
 /// let lost = LongWriter::new().write(&mut out, &ad);
 /// assert_eq!(out, b"A = \"x\"\nb = 2.0\nc = \"two\nlines\"\n");
 /// assert_eq!(lost[0].name.as_bytes(), b"c");
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct LongWriter {

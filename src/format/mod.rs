@@ -61,8 +61,8 @@ pub enum Format {
 /// Reads ads from any input, one after another, in a memory that one ad and a window of the input need.
 ///
 /// ```
-/// use classmate::format::{Format, Reader};
-/// use classmate::syntax::parse::ParseOptions;
+/// use classmate::internal::format::{Format, Reader};
+/// use classmate::internal::syntax::parse::ParseOptions;
 /// let mut reader = Reader::detect("{\"a\": 1}\n{\"a\": 2}\n".as_bytes(), &ParseOptions::default())?;
 /// assert_eq!(reader.format(), Format::JsonLines);
 /// assert_eq!(reader.by_ref().count(), 2);
@@ -144,8 +144,8 @@ const GATHERED: usize = 64 << 10;
 /// Writes ads to any output, one after another, as the tools of a pool do.
 ///
 /// ```
-/// use classmate::ad::ClassAd;
-/// use classmate::format::{Format, Writer};
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::format::{Format, Writer};
 /// let mut writer = Writer::new(Vec::new(), Format::New);
 /// writer.write(&ClassAd::parse(b"[a = 1]")?)?;
 /// writer.write(&ClassAd::parse(b"[b = 2]")?)?;

@@ -25,11 +25,11 @@ use crate::syntax::token::{Quoting, is_space, joined_strings};
 /// The text does not begin with an ad.
 ///
 /// ```
-/// use classmate::format::new::parse_ad;
-/// use classmate::syntax::parse::ParseOptions;
+/// use classmate::internal::format::new::parse_ad;
+/// use classmate::internal::syntax::parse::ParseOptions;
 /// let (ad, length) = parse_ad(b"[ a = 1; b = a + 1 ] and more", &ParseOptions::default())?;
 /// assert_eq!((ad.len(), length), (2, 20));
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn parse_ad(text: &[u8], options: &ParseOptions) -> Result<(ClassAd, usize), SyntaxError> {
     AdParser::new(options).parse(text)
@@ -54,8 +54,8 @@ pub fn parse_whole_ad(text: &[u8], options: &ParseOptions) -> Result<ClassAd, Sy
 /// In memory are one ad and the window of the input. An ad that cannot be read is reported and skipped.
 ///
 /// ```
-/// use classmate::format::new::NewReader;
-/// use classmate::syntax::parse::ParseOptions;
+/// use classmate::internal::format::new::NewReader;
+/// use classmate::internal::syntax::parse::ParseOptions;
 /// let text = "{\n[ a = 1 ]\n,\n[ a = ; ]\n,\n[ a = 3 ]\n}\n";
 /// let mut reader = NewReader::new(text.as_bytes(), &ParseOptions::default());
 /// let ads: Vec<String> = reader.by_ref().map(|ad| ad.map(|ad| ad.to_string())).collect::<Result<_, _>>()?;
@@ -283,13 +283,13 @@ pub(crate) fn unexpected(text: &[u8], at: usize, expected: Expected) -> SyntaxEr
 /// Writes ads of new syntax, in listing order, their own attributes only (§8.1–8.6).
 ///
 /// ```
-/// use classmate::ad::ClassAd;
-/// use classmate::format::new::NewWriter;
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::format::new::NewWriter;
 /// let ad = ClassAd::parse(b"[ZZ=x is 1; b=2.5]")?;
 /// let mut out = Vec::new();
 /// NewWriter::new().write(&mut out, &ad);
 /// assert_eq!(out, b"[ b = 2.500000000000000E+00; ZZ = x is 1 ]");
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct NewWriter {

@@ -55,9 +55,9 @@ impl Selection {
     /// A selection of these attributes.
     ///
     /// ```
-    /// use classmate::ad::ClassAd;
-    /// use classmate::format::selection::{Foreseen, Selection};
-    /// use classmate::name::Name;
+    /// use classmate::internal::ad::ClassAd;
+    /// use classmate::internal::format::selection::{Foreseen, Selection};
+    /// use classmate::internal::name::Name;
     /// let selection = Selection::of([Name::new("Cpus")], |_| {
     ///     Some(Foreseen { names: vec![Name::new("Speed")], ..Foreseen::default() })
     /// });
@@ -66,7 +66,7 @@ impl Selection {
     /// assert_eq!(selection.project(&ad).to_string(), "[ Cpus = 1; Rank = Speed * 2; Speed = 2 ]");
     /// let ad = ClassAd::parse(b"[Cpus = 1; Speed = 2; Memory = 3]")?;
     /// assert_eq!(selection.project(&ad).to_string(), "[ Cpus = 1 ]");
-    /// # Ok::<(), classmate::error::SyntaxError>(())
+    /// # Ok::<(), classmate::internal::error::SyntaxError>(())
     /// ```
     pub fn of(names: impl IntoIterator<Item = Name>, foresight: Foresight) -> Self {
         let (named, elsewhere, prefixes, listing) = (Vec::new(), HashSet::new(), Vec::new(), Vec::new());
@@ -156,7 +156,7 @@ const REMEMBERED: usize = 1 << 14;
 
 /// Makes the choice, ad after ad.
 #[derive(Debug)]
-pub(crate) struct Chooser {
+pub struct Chooser {
     selection: Arc<Selection>,
     /// For each key whether it is kept: not known, no, yes.
     known: Vec<u8>,
@@ -173,7 +173,8 @@ pub(crate) struct Chooser {
 }
 
 impl Chooser {
-    pub(crate) fn new(selection: Arc<Selection>) -> Self {
+    /// Prepares to project ads onto a selection.
+    pub fn new(selection: Arc<Selection>) -> Self {
         Self {
             selection,
             known: Vec::new(),
@@ -342,7 +343,7 @@ impl Chooser {
     }
 
     /// What is kept of an ad.
-    pub(crate) fn project(&mut self, ad: &ClassAd) -> ClassAd {
+    pub fn project(&mut self, ad: &ClassAd) -> ClassAd {
         if ad.chained().is_some() {
             // Expressions of the parent may name what the child has.
             return ad.clone();

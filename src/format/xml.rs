@@ -32,8 +32,8 @@ pub use crate::format::xml_writer::XmlWriter;
 /// tag ends an ad, which keeps what was read of it, and is reported.
 ///
 /// ```
-/// use classmate::format::xml::XmlReader;
-/// use classmate::syntax::parse::ParseOptions;
+/// use classmate::internal::format::xml::XmlReader;
+/// use classmate::internal::syntax::parse::ParseOptions;
 /// let text = "<classads>\n<c>\n    <a n=\"x\"><i>1</i></a>\n    <a n=\"y\"><e>x &lt; 2</e></a>\n</c>\n</classads>\n";
 /// let mut reader = XmlReader::new(text.as_bytes(), &ParseOptions::default());
 /// assert_eq!(reader.next().unwrap()?.to_string(), "[ x = 1; y = x < 2 ]");

@@ -15,13 +15,13 @@ use crate::syntax::time::write_abs;
 /// Writes ads in the XML form, in listing order, their own attributes only (§8.8).
 ///
 /// ```
-/// use classmate::ad::ClassAd;
-/// use classmate::format::xml::XmlWriter;
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::format::xml::XmlWriter;
 /// let ad = ClassAd::parse(b"[b = true; c = {1, a < 2}]")?;
 /// let mut out = Vec::new();
 /// XmlWriter::new().write_compact(&mut out, &ad);
 /// assert_eq!(out, br#"<c><a n="b"><b v="t"/></a><a n="c"><l><i>1</i><e>a &lt; 2</e></l></a></c>"#);
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct XmlWriter {

@@ -45,7 +45,7 @@ pub struct Atom {
 impl Atom {
     /// Whether it compares an attribute of the rows, a constant in each, with what is the same for all of them: along
     /// the values of the attribute its truth changes once at most.
-    pub(crate) fn is_threshold(&self, world: &World<'_>) -> bool {
+    pub fn is_threshold(&self, world: &World<'_>) -> bool {
         let What::Part(expr) = &self.what else { return false };
         let tree = expr.tree();
         let id = tree.bare(expr.root());
@@ -73,12 +73,13 @@ type Identity = (u8, Side, Vec<u8>, Vec<Key>, Vec<Key>);
 #[derive(Debug, Default)]
 pub struct Atoms {
     known: HashMap<Identity, Arc<Atom>>,
-    pub(crate) surveyed: Surveyed,
+    /// The expressions surveyed so far.
+    pub surveyed: Surveyed,
 }
 
 /// What expressions mention, each looked through once.
 #[derive(Debug, Default)]
-pub(crate) struct Surveyed {
+pub struct Surveyed {
     /// By the address of the tree, which is kept so that no other takes its place.
     trees: HashMap<usize, (Arc<Tree>, Arc<Mentions>)>,
 }
@@ -94,7 +95,7 @@ impl Surveyed {
 
 impl Atoms {
     /// The atom of something with these dependencies.
-    pub(crate) fn intern(&mut self, what: What, side: Side, depends: Depends) -> Arc<Atom> {
+    pub fn intern(&mut self, what: What, side: Side, depends: Depends) -> Arc<Atom> {
         let (kind, text) = match &what {
             What::Part(expr) => (0, expr.to_text(Style::New)),
             What::Whole(expr) => (1, expr.to_text(Style::New)),
@@ -138,15 +139,17 @@ pub struct World<'a> {
 
 /// What the value of something depends on.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Depends {
-    pub(crate) row: Vec<Name>,
-    pub(crate) other: Vec<Name>,
+pub struct Depends {
+    /// Attributes of the row.
+    pub row: Vec<Name>,
+    /// Attributes of the other ad.
+    pub other: Vec<Name>,
     /// Expressions it may evaluate on the way, by side and name.
-    pub(crate) followed: Vec<(Side, Key)>,
+    pub followed: Vec<(Side, Key)>,
     /// It draws random numbers somewhere.
-    pub(crate) random: bool,
+    pub random: bool,
     /// The levels that all of these have together at most.
-    pub(crate) height: usize,
+    pub height: usize,
 }
 
 impl<'a> World<'a> {
@@ -176,7 +179,7 @@ impl<'a> World<'a> {
     }
 
     /// What a part of an expression depends on.
-    pub(crate) fn depends(&self, tree: &Arc<Tree>, id: NodeId, side: Side, surveyed: &mut Surveyed) -> Depends {
+    pub fn depends(&self, tree: &Arc<Tree>, id: NodeId, side: Side, surveyed: &mut Surveyed) -> Depends {
         let mut walk =
             Walk { world: self, surveyed, depends: Depends::default(), seen: HashSet::new(), open: Vec::new() };
         walk.part(tree, tree.first_of(id), id, side);
@@ -187,7 +190,7 @@ impl<'a> World<'a> {
     }
 
     /// What an attribute of a side depends on.
-    pub(crate) fn depends_of(&self, name: Name, side: Side, surveyed: &mut Surveyed) -> Depends {
+    pub fn depends_of(&self, name: Name, side: Side, surveyed: &mut Surveyed) -> Depends {
         let mut walk =
             Walk { world: self, surveyed, depends: Depends::default(), seen: HashSet::new(), open: Vec::new() };
         walk.own(name, side);

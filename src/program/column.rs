@@ -147,7 +147,7 @@ impl Dictionary {
 }
 
 /// Whether two constants can never be told apart by an expression.
-pub(crate) fn identical(a: &Literal, b: &Literal) -> bool {
+pub fn identical(a: &Literal, b: &Literal) -> bool {
     match (a, b) {
         (Literal::Undefined, Literal::Undefined) | (Literal::Error, Literal::Error) => true,
         (Literal::Bool(a), Literal::Bool(b)) => a == b,

@@ -17,10 +17,10 @@ use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 
 /// Most levels of all expressions of a condition together: then no evaluation of it comes near the limit of 400.
-pub(crate) const HEIGHT: usize = 300;
+pub const HEIGHT: usize = 300;
 
 /// Most atoms: each may take this part of the work that one evaluation may take.
-pub(crate) const ATOMS: usize = 64;
+pub const ATOMS: usize = 64;
 
 /// A step of a clause, in post-order.
 #[derive(Debug, Clone)]

@@ -90,7 +90,7 @@ impl Mask {
     }
 
     /// Rows 64 to a word.
-    pub(crate) fn word(&self, at: usize) -> u64 {
+    pub fn word(&self, at: usize) -> u64 {
         self.words[at]
     }
 

@@ -32,7 +32,7 @@ impl Civil {
     /// Every pair has an answer: an `i64` of seconds reaches about 292 thousand million years each way.
     ///
     /// ```
-    /// # use classmate::syntax::calendar::Civil;
+    /// # use classmate::internal::syntax::calendar::Civil;
     /// let leap_day = Civil::from_seconds(1_582_979_696, 0);
     /// assert_eq!((leap_day.year, leap_day.month, leap_day.day, leap_day.weekday), (2020, 2, 29, 6));
     /// ```
@@ -60,7 +60,7 @@ impl Civil {
     /// the month before. What does not fit saturates.
     ///
     /// ```
-    /// # use classmate::syntax::calendar::Civil;
+    /// # use classmate::internal::syntax::calendar::Civil;
     /// let new_year = Civil { year: 2019, month: 13, day: 1, ..Civil::default() };
     /// assert_eq!(new_year.to_seconds(), 1_577_836_800);
     /// ```

@@ -178,7 +178,7 @@ impl Tree {
     /// The condition and the branches of `c ? yes : no` or `ifThenElse(c, yes, no)`; none of another node.
     ///
     /// ```
-    /// use classmate::syntax::parse::{ParseOptions, parse_expr};
+    /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
     /// let expr = parse_expr(b"ifThenElse(a, b, c)", &ParseOptions::default()).unwrap();
     /// assert!(expr.tree().choice(expr.root()).is_some());
     /// ```
@@ -211,10 +211,10 @@ pub type Parts = smallvec::SmallVec<[NodeId; 4]>;
 /// An expression: a shared tree and the node in it that is meant. Cloning is a reference count.
 ///
 /// ```
-/// use classmate::syntax::parse::{ParseOptions, parse_expr};
+/// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 /// let expr = parse_expr(b"Memory >= 2 * 1024", &ParseOptions::default())?;
 /// assert_eq!(expr.to_string(), "Memory >= 2 * 1024");
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Expr {
@@ -287,12 +287,12 @@ impl Expr {
     /// The expression with one of its parts replaced by a constant.
     ///
     /// ```
-    /// use classmate::syntax::literal::Literal;
-    /// use classmate::syntax::parse::{ParseOptions, parse_expr};
+    /// use classmate::internal::syntax::literal::Literal;
+    /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
     /// let expr = parse_expr(b"Cpus > 1 && Arch == \"X\"", &ParseOptions::default())?;
     /// let right = expr.tree().parts(expr.root())[1];
     /// assert_eq!(expr.with_literal(right, Literal::Bool(true)).to_string(), "Cpus > 1 && true");
-    /// # Ok::<(), classmate::error::SyntaxError>(())
+    /// # Ok::<(), classmate::internal::error::SyntaxError>(())
     /// ```
     #[must_use]
     pub fn with_literal(&self, part: NodeId, literal: Literal) -> Self {
@@ -304,13 +304,13 @@ impl Expr {
     /// Nodes in front of the part keep their numbers.
     ///
     /// ```
-    /// use classmate::syntax::parse::{ParseOptions, parse_expr};
+    /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
     /// let parsed = |text: &[u8]| parse_expr(text, &ParseOptions::default());
     /// let expr = parsed(b"{ Cpus } == f(Arch, 1) && true")?;
     /// let both = expr.tree().parts(expr.root())[0];
     /// let right = expr.tree().parts(both)[1];
     /// assert_eq!(expr.with_part(right, &parsed(b"g(a, b + 1)")?).to_string(), "{ Cpus } == g(a,b + 1) && true");
-    /// # Ok::<(), classmate::error::SyntaxError>(())
+    /// # Ok::<(), classmate::internal::error::SyntaxError>(())
     /// ```
     #[must_use]
     pub fn with_part(&self, part: NodeId, other: &Expr) -> Self {

@@ -37,12 +37,12 @@ const DEEPEST: usize = 40;
 /// The text is no expression.
 ///
 /// ```
-/// use classmate::syntax::layout::{Measure, layout};
-/// use classmate::syntax::parse::ParseOptions;
+/// use classmate::internal::syntax::layout::{Measure, layout};
+/// use classmate::internal::syntax::parse::ParseOptions;
 /// let measure = Measure { width: 30, ..Measure::default() };
 /// let text = layout(b"Memory>=1024&&(Cpus>2||x)&&OpSys==\"LINUX\"", &ParseOptions::default(), measure)?;
 /// assert_eq!(text, b"Memory >= 1024\n&& (Cpus > 2 || x)\n&& OpSys == \"LINUX\"");
-/// # Ok::<(), classmate::error::SyntaxError>(())
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn layout(source: &[u8], options: &ParseOptions, measure: Measure) -> Result<Vec<u8>, SyntaxError> {
     let options = ParseOptions { places: true, ..options.clone() };

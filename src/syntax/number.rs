@@ -10,7 +10,7 @@ const MAX_PRECISION: usize = 1100;
 /// Zero, NaN and the infinities have texts of their own that read back as the same value.
 ///
 /// ```
-/// # use classmate::syntax::number::write_real;
+/// # use classmate::internal::syntax::number::write_real;
 /// let mut out = Vec::new();
 /// write_real(&mut out, 1.5);
 /// assert_eq!(out, b"1.500000000000000E+00");
@@ -26,7 +26,7 @@ pub fn write_real(out: &mut Vec<u8>, value: f64) {
 /// Zero, NaN and the infinities are written as in new syntax.
 ///
 /// ```
-/// # use classmate::syntax::number::write_real_short;
+/// # use classmate::internal::syntax::number::write_real_short;
 /// let mut out = Vec::new();
 /// write_real_short(&mut out, 100.0);
 /// assert_eq!(out, b"100.0");
@@ -53,7 +53,7 @@ pub fn write_real_short(out: &mut Vec<u8>, value: f64) {
 /// A precision of 0 counts as 1. Infinities and NaN are `inf`, `-inf`, `nan`, `-nan`.
 ///
 /// ```
-/// # use classmate::syntax::number::write_general;
+/// # use classmate::internal::syntax::number::write_general;
 /// let mut out = Vec::new();
 /// write_general(&mut out, 0.00001, 6, false);
 /// assert_eq!(out, b"1e-05");
@@ -199,7 +199,7 @@ fn push_exponent(out: &mut Vec<u8>, exponent: i32) {
 /// case. `None` when nothing converts.
 ///
 /// ```
-/// # use classmate::syntax::number::real_prefix;
+/// # use classmate::internal::syntax::number::real_prefix;
 /// assert_eq!(real_prefix(b" 12abc"), Some((12.0, 3)));
 /// assert_eq!(real_prefix(b"abc"), None);
 /// ```
@@ -336,7 +336,7 @@ fn scaled(mantissa: u64, exponent: i64) -> f64 {
 /// Overflow is infinity, underflow zero or a denormal. A text that is no number is 0.
 ///
 /// ```
-/// # use classmate::syntax::number::parse_real;
+/// # use classmate::internal::syntax::number::parse_real;
 /// assert_eq!(parse_real(b"2.5e3"), 2500.0);
 /// ```
 pub fn parse_real(digits: &[u8]) -> f64 {
@@ -348,7 +348,7 @@ pub fn parse_real(digits: &[u8]) -> f64 {
 /// Reading stops at the first byte that is no digit, so that hexadecimal tokens are 0 as in the reference.
 ///
 /// ```
-/// # use classmate::syntax::number::parse_integer;
+/// # use classmate::internal::syntax::number::parse_integer;
 /// assert_eq!(parse_integer(b"-9223372036854775808"), i64::MIN);
 /// assert_eq!(parse_integer(b"9223372036854775808"), 0);
 /// ```
@@ -372,7 +372,7 @@ pub fn parse_integer(digits: &[u8]) -> i64 {
 /// Truncates a real to an integer as x86-64 does (`cvttsd2si`): what does not fit, and NaN, is the smallest integer.
 ///
 /// ```
-/// # use classmate::syntax::number::real_to_integer;
+/// # use classmate::internal::syntax::number::real_to_integer;
 /// assert_eq!(real_to_integer(-7.9), -7);
 /// assert_eq!(real_to_integer(1e19), i64::MIN);
 /// ```

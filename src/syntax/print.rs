@@ -236,12 +236,12 @@ impl Expr {
     /// The text of the expression.
     ///
     /// ```
-    /// use classmate::syntax::parse::{ParseOptions, parse_expr};
-    /// use classmate::syntax::print::Style;
+    /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+    /// use classmate::internal::syntax::print::Style;
     /// let expr = parse_expr(b"{1.5,-x}[0]=?=undefined", &ParseOptions::default())?;
     /// assert_eq!(expr.to_text(Style::New), b"{ 1.500000000000000E+00, -x }[0] is undefined");
     /// assert_eq!(expr.to_text(Style::Old), b"{ 1.5, -x }[0] =?= undefined");
-    /// # Ok::<(), classmate::error::SyntaxError>(())
+    /// # Ok::<(), classmate::internal::error::SyntaxError>(())
     /// ```
     pub fn to_text(&self, style: Style) -> Vec<u8> {
         let mut out = Vec::new();

@@ -150,7 +150,7 @@ pub fn write_escaped(out: &mut Vec<u8>, bytes: &[u8], quote: Option<u8>) {
 /// A string as it is written in new syntax.
 ///
 /// ```
-/// use classmate::syntax::quote::quoted;
+/// use classmate::internal::syntax::quote::quoted;
 /// assert_eq!(quoted(b"a\n"), br#""a\n""#);
 /// ```
 pub fn quoted(bytes: &[u8]) -> Vec<u8> {
@@ -162,7 +162,7 @@ pub fn quoted(bytes: &[u8]) -> Vec<u8> {
 /// The string that a text of new syntax is, if it is one string and nothing else; adjacent strings are one.
 ///
 /// ```
-/// use classmate::syntax::quote::unquoted;
+/// use classmate::internal::syntax::quote::unquoted;
 /// assert_eq!(unquoted(br#" "a\n" "b" "#).as_deref(), Some(&b"a\nb"[..]));
 /// assert!(unquoted(b"a").is_none());
 /// ```

@@ -47,7 +47,7 @@ impl Zone {
     /// Seconds east of UTC at an instant, daylight saving time included.
     ///
     /// ```
-    /// # use classmate::syntax::time::Zone;
+    /// # use classmate::internal::syntax::time::Zone;
     /// assert_eq!(Zone::utc().offset_at(0), 0);
     /// ```
     pub fn offset_at(&self, seconds: i64) -> i32 {
@@ -85,7 +85,7 @@ fn timestamp(seconds: i64) -> Timestamp {
 /// year or a digit too much, and for the one instant (-1) that the C library cannot tell from a failure.
 ///
 /// ```
-/// # use classmate::syntax::time::{AbsTime, Zone, parse_abs};
+/// # use classmate::internal::syntax::time::{AbsTime, Zone, parse_abs};
 /// let time = parse_abs(b"2020-02-29T12:34:56+05:30", &Zone::utc());
 /// assert_eq!(time, Some(AbsTime { seconds: 1_582_959_896, offset: 19_800 }));
 /// ```
@@ -118,7 +118,7 @@ pub fn parse_abs(text: &[u8], zone: &Zone) -> Option<AbsTime> {
 /// Unlike [`parse_abs`] it does not take the 45th of a month for a day of the next one.
 ///
 /// ```
-/// # use classmate::syntax::time::{Zone, parse_instant};
+/// # use classmate::internal::syntax::time::{Zone, parse_instant};
 /// assert_eq!(parse_instant("2026-07-05T12:00:00Z", &Zone::utc()), Some(1_783_252_800));
 /// assert_eq!(parse_instant("2026-07-45", &Zone::utc()), None);
 /// ```
@@ -197,7 +197,7 @@ impl Groups<'_> {
 /// Only the seconds may have a fraction. Days, hours and minutes add up in 32 bits and wrap. `None` when anything is left.
 ///
 /// ```
-/// # use classmate::syntax::time::parse_rel;
+/// # use classmate::internal::syntax::time::parse_rel;
 /// assert_eq!(parse_rel(b"-1+02:03:04.5"), Some(-93_784.5));
 /// assert_eq!(parse_rel(b"abc"), None);
 /// ```
@@ -267,7 +267,7 @@ impl<'t> Tail<'t> {
 /// An offset of zero has a minus sign, and years are not padded, as in the reference.
 ///
 /// ```
-/// # use classmate::syntax::time::{AbsTime, write_abs};
+/// # use classmate::internal::syntax::time::{AbsTime, write_abs};
 /// let mut out = Vec::new();
 /// write_abs(&mut out, AbsTime { seconds: 0, offset: 3600 });
 /// assert_eq!(out, b"1970-01-01T01:00:00+01:00");
@@ -286,7 +286,7 @@ pub fn write_abs(out: &mut Vec<u8>, time: AbsTime) {
 /// 2^31 seconds or more is the smallest number and prints as `-24855+-3:-14:-8`.
 ///
 /// ```
-/// # use classmate::syntax::time::write_rel;
+/// # use classmate::internal::syntax::time::write_rel;
 /// let mut out = Vec::new();
 /// write_rel(&mut out, 93_784.5);
 /// assert_eq!(out, b"1+02:03:4.5");
@@ -323,7 +323,7 @@ pub fn write_rel(out: &mut Vec<u8>, seconds: f64) {
 /// Writes a relative time as the text functions see it: whole seconds, truncated towards zero in 32 bits.
 ///
 /// ```
-/// # use classmate::syntax::time::write_rel_whole;
+/// # use classmate::internal::syntax::time::write_rel_whole;
 /// let mut out = Vec::new();
 /// write_rel_whole(&mut out, -61.9);
 /// assert_eq!(out, b"-01:01");

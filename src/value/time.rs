@@ -11,7 +11,7 @@ pub const LONGEST_FORMATTED: usize = 1022;
 /// day, so both may be negative or too big; [`strftime`] writes `?` for a name that does not exist.
 ///
 /// ```
-/// # use classmate::value::time::day_numbers;
+/// # use classmate::internal::value::time::day_numbers;
 /// assert_eq!(day_numbers(2020, 2, 29), (6, 59));
 /// ```
 pub fn day_numbers(year: i32, month: i32, day: i32) -> (i32, i32) {
@@ -39,7 +39,7 @@ fn fixed_day(year: i32, month: i32, day: i32) -> i32 {
 /// A negative interval has its sign on the first field only.
 ///
 /// ```
-/// # use classmate::value::time::write_interval;
+/// # use classmate::internal::value::time::write_interval;
 /// let mut out = Vec::new();
 /// write_interval(&mut out, 3661);
 /// assert_eq!(out, b"1:01:01");
@@ -72,7 +72,7 @@ pub fn write_interval(out: &mut Vec<u8>, seconds: i32) {
 /// Returns false and writes nothing when the text would be longer than [`LONGEST_FORMATTED`].
 ///
 /// ```
-/// # use classmate::value::time::{Civil, strftime};
+/// # use classmate::internal::value::time::{Civil, strftime};
 /// let mut out = Vec::new();
 /// assert!(strftime(&mut out, b"%Y-%m-%d %a", &Civil::from_seconds(0, 0), 0, b"UTC"));
 /// assert_eq!(out, b"1970-01-01 Thu");

@@ -3,11 +3,11 @@
 
 use std::io::Read;
 
-use classmate::syntax::expr::{Expr, Node};
-use classmate::syntax::literal::Literal;
-use classmate::syntax::operator::UnaryOp;
-use classmate::syntax::parse::{ParseOptions, parse_expr};
-use classmate::syntax::print::Style;
+use classmate::internal::syntax::expr::{Expr, Node};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::UnaryOp;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::print::Style;
 
 /// Parses a text; what is printed of it must read back, and then print alike.
 ///
@@ -41,7 +41,7 @@ pub fn round_trip(text: &[u8], options: &ParseOptions) {
 /// deeply as is allowed nests deeper when a negative number in it needs a sign of its own.
 fn reads_back(expr: &Expr) -> bool {
     let tree = expr.tree();
-    let plain = |name: classmate::name::Name| {
+    let plain = |name: classmate::internal::name::Name| {
         let text = name.as_bytes();
         let word = text.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
             && text.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');

@@ -23,8 +23,8 @@ type Rule = fn(&Place<'_>) -> Option<Finding>;
 /// `options` are those that the text was parsed with. The work is linear in the length of the text before the error.
 ///
 /// ```
-/// use classmate::syntax::diagnose::diagnose;
-/// use classmate::syntax::parse::{ParseOptions, parse_expr};
+/// use classmate::internal::syntax::diagnose::diagnose;
+/// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 /// let (source, options) = (b"Memory > 1024 and Cpus > 1", ParseOptions::default());
 /// let error = parse_expr(source, &options).unwrap_err();
 /// let finding = diagnose(source, &error, &options);

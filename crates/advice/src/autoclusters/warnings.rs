@@ -1,0 +1,276 @@
+//! What to do about attributes that split the queue, the most harmful first.
+
+use hashbrown::HashMap;
+
+use super::counting::Columns;
+use super::excess::{self, Excess, FEW, is_condition};
+use super::{Audit, Reason, Significance};
+use classmate::internal::name::Name;
+
+/// Other attributes that are taken out together with one that alone saves little.
+const TOGETHER: usize = 4;
+/// Warnings for which others are tried.
+const TRIED: usize = 8;
+
+/// How harmful a warning is: what is greater is told first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Harm {
+    /// It costs nothing in this queue.
+    None,
+    /// It costs and serves nothing, or differs from job to job by its nature.
+    Some,
+    /// Nearly every job has a value of its own, or it makes most of many autoclusters.
+    Explosion,
+}
+
+/// What is found wrong with an attribute.
+enum Kind {
+    /// It differs from job to job by its nature.
+    PerJob,
+    /// It does so by its nature, but no job of this queue says it.
+    Unsaid,
+    /// No match depends on it.
+    Useless,
+    /// It has many values.
+    Many,
+}
+
+/// An attribute with what is wrong with it.
+type Judged<'a> = (Harm, Kind, &'a Significance);
+
+/// What to do, the most harmful first.
+pub(super) fn of(audit: &Audit, columns: &Columns<'_>, outcomes: Option<&HashMap<u32, u32>>) -> Vec<String> {
+    let judged =
+        audit.attributes.iter().filter_map(|one| judged(audit, one, columns).map(|(harm, kind)| (harm, kind, one)));
+    let mut found: Vec<Judged<'_>> = judged.collect();
+    let told: Vec<Name> =
+        found.iter().filter(|(.., one)| one.values > 1).map(|(.., one)| Name::new(&one.name)).collect();
+    let excess = excess::of(audit, columns, outcomes, &told);
+    for name in excess.iter().flat_map(|excess| &excess.names) {
+        let of = audit.attributes.iter().filter(|one| Name::new(&one.name) == *name);
+        found.extend(of.map(|one| (Harm::Explosion, Kind::Many, one)));
+    }
+    let key = |(harm, _, one): &Judged<'_>| {
+        let saved = audit.autoclusters.saturating_sub(one.autoclusters_without);
+        // Without jobs what most slots have costs most.
+        let amount =
+            if audit.idle_jobs == 0 { one.reasons.first().map_or(0, |reason| reason.slots) } else { one.values };
+        (*harm, one.per_job && *harm == Harm::Explosion, saved, one.per_job, amount)
+    };
+    found.sort_by(|one, two| key(two).cmp(&key(one)).then_with(|| one.2.name.cmp(&two.2.name)));
+    let told = found.into_iter().enumerate();
+    told.map(|(at, (_, kind, one))| message(audit, columns, one, (&kind, excess.as_ref()), at < TRIED)).collect()
+}
+
+/// Whether nearly every job has a value of its own.
+fn explodes(audit: &Audit, one: &Significance) -> bool {
+    audit.idle_jobs >= FEW && one.values * 2 > audit.idle_jobs
+}
+
+/// Whether an attribute alone makes most of many autoclusters.
+fn splits(audit: &Audit, one: &Significance) -> bool {
+    audit.autoclusters >= FEW && one.autoclusters_without * 2 <= audit.autoclusters
+}
+
+/// How an attribute of every job differs by its nature.
+fn differs(one: &Significance) -> &'static str {
+    if ["ClusterId", "QDate"].iter().any(|name| one.name.eq_ignore_ascii_case(name)) {
+        "differs from submission to submission"
+    } else {
+        "often differs from job to job"
+    }
+}
+
+fn judged(audit: &Audit, one: &Significance, columns: &Columns<'_>) -> Option<(Harm, Kind)> {
+    if audit.idle_jobs == 0 {
+        return match (one.per_job, one.matters) {
+            (true, _) => Some((Harm::Explosion, Kind::PerJob)),
+            (false, false) => Some((Harm::None, Kind::Useless)),
+            (false, true) => None,
+        };
+    }
+    let explodes = explodes(audit, one);
+    if one.per_job && one.values > 1 {
+        return Some((if explodes || splits(audit, one) { Harm::Explosion } else { Harm::Some }, Kind::PerJob));
+    }
+    if one.per_job && !columns.is_said(Name::new(&one.name)) {
+        return Some((Harm::None, Kind::Unsaid));
+    }
+    if !one.matters && one.values > 1 {
+        return Some((if explodes || splits(audit, one) { Harm::Explosion } else { Harm::Some }, Kind::Useless));
+    }
+    explodes.then_some((Harm::Explosion, Kind::Many))
+}
+
+fn message(
+    audit: &Audit,
+    columns: &Columns<'_>,
+    one: &Significance,
+    (kind, excess): (&Kind, Option<&Excess>),
+    tried: bool,
+) -> String {
+    let (name, why) = (&one.name, reason(one));
+    let by_submission = differs(one) == "differs from submission to submission";
+    if audit.idle_jobs == 0 {
+        return match kind {
+            Kind::PerJob if by_submission => {
+                format!("explosion: `{name}` {}: an autocluster for every submission; {why}", differs(one))
+            }
+            Kind::PerJob => {
+                format!("explosion: `{name}` mostly differs from job to job: an autocluster for every job; {why}")
+            }
+            _ => format!("`{name}` is significant, but no match depends on it; {why}"),
+        };
+    }
+    let excess = excess.filter(|excess| excess.together.contains(&Name::new(name)));
+    let removed = || removed(audit, columns, one, (excess, tried));
+    let (values, jobs) = (one.values, audit.idle_jobs);
+    match kind {
+        Kind::PerJob if values * 2 <= jobs => {
+            format!("`{name}` {}, and has {values} values among {jobs} idle jobs: {}; {why}", differs(one), removed())
+        }
+        Kind::PerJob => format!("explosion: `{name}` mostly differs from job to job: {}; {why}", removed()),
+        Kind::Unsaid if by_submission => format!(
+            "explosion: `{name}` {}; no job here says it, but where jobs do, every submission is an autocluster; {why}",
+            differs(one)
+        ),
+        Kind::Unsaid => format!(
+            "explosion: `{name}` mostly differs from job to job; no job here says it, but where jobs do, every job is an \
+             autocluster; {why}"
+        ),
+        Kind::Useless if one.reasons.iter().any(|reason| reason.jobs > 0) => {
+            format!("no match depends on `{name}`: {}; {why}", removed())
+        }
+        Kind::Useless => format!(
+            "`{name}` is significant, but no match depends on it: {}; {why}; REMOVE_SIGNIFICANT_ATTRIBUTES takes it out",
+            removed()
+        ),
+        Kind::Many => {
+            // A number can be rounded; of a condition only the text can be made alike.
+            let advice = if is_condition(name) {
+                "write it alike in all jobs, with what differs in attributes that it refers to"
+            } else if columns.is_of_numbers(Name::new(name)) {
+                "round it where jobs are made"
+            } else {
+                "let fewer expressions refer to it, or give jobs fewer values"
+            };
+            let all = audit.autoclusters;
+            let truly = match audit.outcomes.filter(|_| excess.is_some()) {
+                Some(1) => format!("; 1 of all {all} differs in what it matches"),
+                Some(outcomes) => format!("; {outcomes} of all {all} differ in what they match"),
+                None => String::new(),
+            };
+            format!("`{name}` has {values} values among {jobs} idle jobs: {}{truly}; {why}; {advice}", removed())
+        }
+    }
+}
+
+/// What there is without an attribute; if that is hardly less, without others that split the queue as well.
+fn removed(
+    audit: &Audit,
+    columns: &Columns<'_>,
+    one: &Significance,
+    (excess, tried): (Option<&Excess>, bool),
+) -> String {
+    let all = audit.autoclusters;
+    let alone = one.autoclusters_without;
+    let are = |count: usize| if count == 1 { "is" } else { "are" };
+    let joint = excess.filter(|excess| excess.together.len() > 1).map(|excess| {
+        let others = excess.together.iter().copied().filter(|name| *name != Name::new(&one.name));
+        (others.collect::<Vec<Name>>(), excess.left)
+    });
+    // Nothing is gained by taking out more.
+    let enough = alone * 2 <= all || !tried || one.values * 2 <= audit.idle_jobs;
+    if enough && joint.is_none() {
+        return format!("without it there {} {alone} instead of {all} autoclusters", are(alone));
+    }
+    let still = if alone * 2 <= all {
+        format!("without it there {} {alone} instead of {all} autoclusters", are(alone))
+    } else {
+        let still = if alone == all { format!("all {all}") } else { format!("{alone} of {all}") };
+        format!("without it alone there are still {still} autoclusters")
+    };
+    match joint.or_else(|| together(audit, columns, one)) {
+        Some((others, count)) => {
+            let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
+            format!("{still}, without it and {} there {} {count}", others.join(" and "), are(count))
+        }
+        None => still,
+    }
+}
+
+/// Other attributes without which, together with one, there are at most half the autoclusters; and how many there are then.
+fn together(audit: &Audit, columns: &Columns<'_>, one: &Significance) -> Option<(Vec<Name>, usize)> {
+    let mut others: Vec<&Significance> =
+        audit.attributes.iter().filter(|other| other.values > 1 && other.name != one.name).collect();
+    // Conditions take with them what they refer to: they come last.
+    let key = |other: &&Significance| (other.autoclusters_without < audit.autoclusters, other.values, other.per_job);
+    others.sort_by(|a, b| {
+        is_condition(&a.name)
+            .cmp(&is_condition(&b.name))
+            .then_with(|| key(b).cmp(&key(a)))
+            .then_with(|| a.name.cmp(&b.name))
+    });
+    let name = Name::new(&one.name);
+    let mut without = vec![name];
+    let mut count = one.autoclusters_without;
+    for other in others.into_iter().take(TOGETHER) {
+        without.push(Name::new(&other.name));
+        count = columns.count(&without).0;
+        if count * 2 <= audit.autoclusters {
+            break;
+        }
+    }
+    if count * 2 > audit.autoclusters {
+        return None;
+    }
+    // Those that make no difference are not told.
+    let mut at = 1;
+    while at < without.len() && without.len() > 2 {
+        let mut fewer = without.clone();
+        fewer.remove(at);
+        let left = columns.count(&fewer).0;
+        if left <= count {
+            (without, count) = (fewer, left);
+        } else {
+            at += 1;
+        }
+    }
+    without.remove(0);
+    Some((without, count))
+}
+
+/// What refers to an attribute.
+fn reason(one: &Significance) -> String {
+    let of_jobs = one.reasons.iter().position(|reason| reason.jobs > 0).unwrap_or(one.reasons.len());
+    let (slots, jobs) = one.reasons.split_at(of_jobs);
+    let first = slots.first().map(|reason| match (reason.source.as_str(), reason.slots) {
+        ("", _) => reason.text.clone(),
+        (source, 0) => format!("`{source}`{}", others(slots)),
+        (source, count) => format!("`{source}` of {}{}", counted(count, "slot"), others(slots)),
+    });
+    let by_jobs =
+        jobs.first().map(|reason| format!("`{}` of {}{}", reason.source, counted(reason.jobs, "job"), others(jobs)));
+    match (first, by_jobs) {
+        (Some(text), None) if slots[0].source.is_empty() => text,
+        (Some(text), Some(by_jobs)) if slots[0].source.is_empty() => format!("{text}, and {by_jobs} refers to it"),
+        (Some(text), Some(by_jobs)) => format!("{text} and {by_jobs} refer to it"),
+        (Some(text), None) => format!("{text} refers to it"),
+        (None, Some(by_jobs)) => format!("{by_jobs} refers to it"),
+        (None, None) => "a reference that another attribute makes".to_owned(),
+    }
+}
+
+/// A number of things.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// That there are others than the first.
+fn others(reasons: &[Reason]) -> String {
+    match reasons.len() - 1 {
+        0 => String::new(),
+        1 => " and 1 other expression".to_owned(),
+        more => format!(" and {more} other expressions"),
+    }
+}

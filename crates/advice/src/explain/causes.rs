@@ -1,0 +1,582 @@
+//! The causes why a job matches no slot, the most telling first, with the values beside the conditions.
+//!
+//! In: what every condition is for every slot. Out: sentences, each about one condition or one rule of the cycle.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::explain::Market;
+use crate::explain::clauses::{Condition, Truth, others, truth};
+use crate::explain::decide::{Decider, deciding};
+use crate::explain::kinds::{Kind, Policy};
+use crate::explain::meant::pattern;
+use crate::explain::names::{Absent, Place, references};
+use crate::explain::panel::Values;
+use crate::explain::prose::prose;
+use crate::explain::view::View;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval;
+use classmate::internal::eval::explain::explain;
+use classmate::internal::eval::matching::symmetric;
+use classmate::internal::eval::scope::Scope;
+use classmate::internal::eval::walk::{Side, Via};
+use classmate::internal::name::Name;
+use classmate::internal::syntax::expr::{Expr, Node, NodeId, base_of};
+use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::value::Value;
+use classmate_pool::internal::pool::Slot;
+
+/// What kind of cause it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// The job does not wait: it is held, runs, or is of a kind that is not matched.
+    NotIdle,
+    /// The cycle leaves the job, its submitter or slots out.
+    LeftOut,
+    /// There are no slots.
+    NoSlots,
+    /// The job has no Requirements.
+    NoRequirements,
+    /// A condition of the job is true for no slot.
+    NeverTrue,
+    /// Conditions of the job are true for some slots, but never together.
+    NotTogether,
+    /// A condition of the job is not true for slots beside those that it accepts.
+    Unsatisfied,
+    /// Slots that the job accepts refuse it.
+    Refused,
+    /// The group may use no more.
+    GroupQuota,
+    /// The share of the submitter is used up, or what is left of it is less than a slot.
+    Share,
+    /// The submitter is at its ceiling.
+    Ceiling,
+    /// A concurrency limit is reached.
+    ConcurrencyLimit,
+    /// `PREEMPTION_REQUIREMENTS` is not true.
+    PreemptionRequirements,
+    /// Slots in use like the jobs they run better.
+    Rank,
+    /// Slots that would do are not looked at.
+    NotLookedAt,
+    /// Others got or have the slots.
+    Taken,
+    /// It gets a slot.
+    Matched,
+    /// It loses the slot it has.
+    Displaced,
+}
+
+/// Why a job does not run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Cause {
+    /// What kind of cause it is.
+    pub reason: Reason,
+    /// In a sentence.
+    pub text: String,
+}
+
+impl Cause {
+    pub(super) fn new(reason: Reason, text: impl Into<String>) -> Self {
+        Cause { reason, text: prose(&text.into()) }
+    }
+}
+
+/// Causes told of one kind.
+const TOLD: usize = 4;
+/// Values told of an attribute.
+const VALUES: usize = 3;
+/// Conditions told that decide one.
+const BELOW: usize = 3;
+
+/// Why no slot matches; nothing if one does.
+pub(super) fn of_match(view: &View<'_>) -> Vec<Cause> {
+    if view.market.slots.is_empty() {
+        let left_out = left_out(view);
+        let none = || Cause::new(Reason::NoSlots, "no slot takes part in the cycle");
+        return vec![left_out.unwrap_or_else(none)];
+    }
+    if view.plan.conditions.is_empty() {
+        return vec![Cause::new(Reason::NoRequirements, "the job has no Requirements, and so it matches nothing")];
+    }
+    if view.kinds.all.iter().any(Kind::matches) {
+        return Vec::new();
+    }
+    let mut found = not_matched(view);
+    if let Some(cause) = left_out(view) {
+        // Slots that would do come before those that do not.
+        let would_do = view.market.left_out.iter().any(|slot| symmetric(view.job, &slot.ad, &view.market.settings));
+        found.insert(if would_do { 0 } else { found.len() }, cause);
+    }
+    found
+}
+
+/// Slots that the cycle does not know of.
+fn left_out(view: &View<'_>) -> Option<Cause> {
+    let Market { left_out, rules, slots, settings, .. } = view.market;
+    let constraint = rules.slots.as_ref().filter(|_| !left_out.is_empty())?;
+    let all = left_out.len() + slots.len();
+    let which =
+        if slots.is_empty() { format!("all {all} slots") } else { format!("{} of {all} slots", left_out.len()) };
+    let would_do = left_out.iter().filter(|slot| symmetric(view.job, &slot.ad, settings)).count();
+    let mut seen: Vec<Name> = Vec::new();
+    let mut notes: Vec<String> = Vec::new();
+    for (name, _) in references(constraint.tree(), constraint.root()) {
+        if seen.contains(&name) || notes.len() >= 4 {
+            continue;
+        }
+        seen.push(name);
+        let value = |slot: &Slot| Scope::new(&slot.ad, settings).eval_attr(name).unwrap_or(Value::Undefined);
+        let values = left_out.iter().map(value).collect::<Vec<_>>();
+        let of = (0..values.len() as u32).collect();
+        notes.push(format!("{name} of these is {}", range(&Values { of, values })));
+    }
+    let text = format!(
+        "NEGOTIATOR_SLOT_CONSTRAINT leaves out {which}, of which {would_do} match: `{constraint}` is not true{}",
+        bracketed(&notes)
+    );
+    Some(Cause::new(Reason::LeftOut, text))
+}
+
+/// Why none of the slots that take part matches.
+fn not_matched(view: &View<'_>) -> Vec<Cause> {
+    let by_job = view.kinds.all.iter().any(Kind::is_accepted);
+    let mut found = never(view);
+    if !by_job && found.is_empty() {
+        found.extend(apart(view));
+    }
+    found.extend(refusals(view, by_job));
+    if by_job {
+        found.extend(unsatisfied(view));
+    }
+    found
+}
+
+/// Which conditions of the job most other slots do not satisfy.
+fn unsatisfied(view: &View<'_>) -> Vec<Cause> {
+    let failing = |at: usize| view.kinds.ads(|kind| kind.one[at] != Truth::True);
+    let mut found: Vec<(&Condition, Vec<u32>)> = view
+        .plan
+        .required()
+        .map(|(at, condition)| (condition, failing(at)))
+        .filter(|(_, slots)| !slots.is_empty())
+        .collect();
+    found.sort_by_key(|(_, slots)| std::cmp::Reverse(slots.len()));
+    let cause = |(condition, slots): (&Condition, Vec<u32>)| {
+        let notes = bracketed(&beside(view, condition, true, &slots));
+        let all = view.market.slots.len();
+        let text = format!("{} of {all} slots do not satisfy `{}`{notes}", slots.len(), condition.expr);
+        Cause::new(Reason::Unsatisfied, text)
+    };
+    found.into_iter().take(2).map(cause).collect()
+}
+
+/// Conditions of the job that are true for no slot. Those that name what exists nowhere come first.
+fn never(view: &View<'_>) -> Vec<Cause> {
+    let everything: Vec<u32> = (0..view.market.slots.len() as u32).collect();
+    let all = |at: usize, is: Truth| view.kinds.all.iter().all(|kind| kind.one[at] == is);
+    let none = |at: usize| view.kinds.all.iter().all(|kind| kind.one[at] != Truth::True);
+    let never = view.plan.required().filter(|(at, _)| none(*at));
+    let kinds: Vec<usize> = (0..view.kinds.all.len()).collect();
+    let mut found: Vec<(bool, Cause)> = never
+        .map(|(at, condition)| {
+            let deciders = deciding(view, &view.plan, true, at, &kinds);
+            if let Some((absent, text)) = descended(view, condition, deciders) {
+                return (!absent, Cause::new(Reason::NeverTrue, text));
+            }
+            let absent = note_on(view, condition, true, &everything);
+            let mut text = format!("no slot satisfies `{}`", condition.expr);
+            match &absent {
+                Some(note) => text.push_str(&format!(": {note}")),
+                None => {
+                    if all(at, Truth::Undefined) {
+                        text.push_str(", which is undefined for all of them");
+                    } else if all(at, Truth::Error) {
+                        text.push_str(", which is an error for all of them");
+                    }
+                    text.push_str(&bracketed(&beside(view, condition, true, &everything)));
+                    if pattern(&condition.expr).is_some() {
+                        text.push_str("; `*` is a character like any other there, `regexp` compares with patterns");
+                    }
+                }
+            }
+            (absent.is_none(), Cause::new(Reason::NeverTrue, text))
+        })
+        .collect();
+    found.sort_by_key(|(plain, _)| *plain);
+    found.into_iter().take(TOLD).map(|(_, cause)| cause).collect()
+}
+
+/// That no slot satisfies a condition, with what decides it first; and whether the first of that names what exists nowhere.
+/// None if the condition is not made of others.
+fn descended(view: &View<'_>, whole: &Condition, mut deciders: Vec<Decider>) -> Option<(bool, String)> {
+    let all = view.market.slots.len();
+    sort(view, &mut deciders);
+    let first = deciders.first().filter(|first| is_below(whole, first))?;
+    let absent = note_on(view, &first.condition, first.of_job, &first.slots).is_some();
+    let mut text = if first.slots.len() == all {
+        format!("no slot satisfies {}", told(view, first))
+    } else {
+        format!("{} of {all} slots do not satisfy {}", first.slots.len(), told(view, first))
+    };
+    for other in deciders.iter().skip(1).take(BELOW - 1) {
+        let word = if other.slots.len() == all { "nor" } else { "and" };
+        let count = if other.slots.len() == all { String::new() } else { format!("{} do not ", other.slots.len()) };
+        text.push_str(&format!(", {word} {count}{}", told(view, other)));
+    }
+    text.push_str(&decided(whole, &deciders));
+    Some((absent, text))
+}
+
+/// What it is that conditions decide, and since when.
+fn decided(whole: &Condition, deciders: &[Decider]) -> String {
+    let since = match deciders {
+        [one] => one.since.iter().map(|(text, is)| format!("`{text}` is {is}")).collect::<Vec<_>>().join(" and "),
+        _ => String::new(),
+    };
+    let since = if since.is_empty() { since } else { format!(" since {since}") };
+    let word = if deciders.len() == 1 { ", which decides" } else { "; these decide" };
+    format!("{word} `{}`{since}", whole.expr)
+}
+
+/// What names something that exists nowhere comes last, unless it may be a slip of the pen.
+fn sort(view: &View<'_>, deciders: &mut [Decider]) {
+    deciders.sort_by_key(|one| {
+        let slip = absent_of(view, one).map(|note| !note.contains("did you mean"));
+        (std::cmp::Reverse(one.slots.len()), slip.unwrap_or(false))
+    });
+}
+
+/// Whether it is something else that stands below a condition.
+fn is_below(whole: &Condition, one: &Decider) -> bool {
+    !one.through.is_empty() || one.condition.expr.to_string() != whole.expr.to_string()
+}
+
+/// A condition that decides, with where it stands and the values beside it.
+fn told(view: &View<'_>, one: &Decider) -> String {
+    let condition = &one.condition;
+    let holder = match (one.through.last(), condition.via.last()) {
+        (Some(_), Some(name)) | (Some(name), None) => {
+            format!(" in `{name}` of {}", if one.of_job { "the job" } else { "slots" })
+        }
+        (None, Some(name)) => format!(" in `{name}`"),
+        (None, None) => String::new(),
+    };
+    let note = match note_on(view, condition, one.of_job, &one.slots) {
+        Some(note) => format!(": {note}"),
+        None => bracketed(&beside(view, condition, one.of_job, &one.slots)),
+    };
+    format!("`{}`{holder}{note}", condition.expr)
+}
+
+/// What is said of what a condition that decides refers to and that exists nowhere.
+fn absent_of(view: &View<'_>, one: &Decider) -> Option<String> {
+    absent_in(view, &one.condition, one.of_job)
+}
+
+/// Two conditions of the job that are true for some slots each, and for none both; or all of them.
+fn apart(view: &View<'_>) -> Vec<Cause> {
+    let required: Vec<(usize, &Condition)> = view.plan.required().collect();
+    let holds = |kind: &Kind, at: usize| kind.one[at] == Truth::True;
+    for (place, (second, later)) in required.iter().enumerate() {
+        for (first, earlier) in &required[..place] {
+            if !view.kinds.all.iter().any(|kind| holds(kind, *first) && holds(kind, *second)) {
+                let count = |at: usize| view.kinds.count(|kind| holds(kind, at));
+                let one = count(*first);
+                let text = format!(
+                    "no slot satisfies both `{}` ({one} {}) and `{}` ({} {})",
+                    earlier.expr,
+                    if one == 1 { "slot does" } else { "slots do" },
+                    later.expr,
+                    count(*second),
+                    if count(*second) == 1 { "does" } else { "do" }
+                );
+                return vec![Cause::new(Reason::NotTogether, text)];
+            }
+        }
+    }
+    let text = format!("no slot satisfies all {} conditions of the job together", required.len());
+    vec![Cause::new(Reason::NotTogether, text)]
+}
+
+/// By which conditions slots refuse the job: those that the job accepts, or all if it accepts none.
+fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
+    let counts = |kind: &Kind| !by_job || kind.is_accepted();
+    let mut bare_slots = 0;
+    // By the text of the condition: of which policy and where it stands, the kinds, and how many slots these have.
+    let text = |policy: &Policy| policy.plan.conditions.iter().map(|condition| condition.expr.to_string()).collect();
+    let texts: Vec<Vec<String>> = view.kinds.policies.iter().map(text).collect();
+    let mut found: BTreeMap<&str, (usize, usize, Vec<usize>, usize)> = BTreeMap::new();
+    for (at, kind) in view.kinds.all.iter().enumerate().filter(|(_, kind)| counts(kind)) {
+        let policy = &view.kinds.policies[kind.policy];
+        if policy.plan.conditions.is_empty() {
+            bare_slots += kind.size;
+            continue;
+        }
+        for (place, _) in policy.plan.required().filter(|(place, _)| kind.many[*place] != Truth::True) {
+            let entry = found.entry(&texts[kind.policy][place]).or_insert((usize::MAX, place, Vec::new(), 0));
+            if kind.policy < entry.0 {
+                (entry.0, entry.1) = (kind.policy, place);
+            }
+            // A text may stand in a policy twice.
+            if entry.2.last() != Some(&at) {
+                entry.2.push(at);
+                entry.3 += kind.size;
+            }
+        }
+    }
+    let among = if by_job { "slots that the job accepts" } else { "slots" };
+    let all = view.kinds.count(counts);
+    let mut causes = Vec::new();
+    if bare_slots > 0 {
+        let text = format!("{bare_slots} of {all} {among} have no Requirements, and so they match nothing");
+        causes.push(Cause::new(Reason::Refused, text));
+    }
+    let mut found: Vec<_> = found.into_values().collect();
+    // Stable: the order of the text decides among equals.
+    found.sort_by_key(|(number, place, _, slots)| (std::cmp::Reverse(*slots), *number, *place));
+    for (number, place, kinds, slots) in found.into_iter().take(TOLD) {
+        let condition = &view.kinds.policies[number].plan.conditions[place];
+        let of_policy: Vec<usize> = kinds.iter().copied().filter(|at| view.kinds.all[*at].policy == number).collect();
+        let mut deciders = deciding(view, &view.kinds.policies[number].plan, false, place, &of_policy);
+        sort(view, &mut deciders);
+        if deciders.first().is_some_and(|first| is_below(condition, first)) {
+            let parts: Vec<String> = deciders.iter().take(BELOW).map(|one| told(view, one)).collect();
+            let text = format!(
+                "{slots} of {all} {among} refuse it by {}{}",
+                parts.join(" and "),
+                decided(condition, &deciders)
+            );
+            causes.push(Cause::new(Reason::Refused, text));
+            continue;
+        }
+        let refusing = view.kinds.ads_of(&kinds);
+        let note = match note_on(view, condition, false, &refusing) {
+            Some(note) => format!(": {note}"),
+            None => bracketed(&beside(view, condition, false, &refusing)),
+        };
+        let via = condition.via.last().map(|name| format!(" in `{name}`")).unwrap_or_default();
+        let text = format!("{slots} of {all} {among} refuse it by `{}`{via}{note}", condition.expr);
+        causes.push(Cause::new(Reason::Refused, text));
+    }
+    causes
+}
+
+/// What is said of a condition itself: that it is a circle, or that an attribute exists nowhere.
+fn note_on(view: &View<'_>, condition: &Condition, of_job: bool, slots: &[u32]) -> Option<String> {
+    circle(view, condition, of_job, slots).or_else(|| absent_in(view, condition, of_job))
+}
+
+/// That an attribute leads back to itself, on which way and where, if a condition is not true for the first of some slots
+/// because of that.
+fn circle(view: &View<'_>, condition: &Condition, of_job: bool, slots: &[u32]) -> Option<String> {
+    let slot = &view.market.slots.get(*slots.first()? as usize)?.ad;
+    let (my, target) = if of_job { (view.job, slot) } else { (slot, view.job) };
+    let scope = Scope::new(my, &view.market.settings).with_target(target);
+    if !matches!(truth(scope, &condition.expr), Truth::Undefined | Truth::Error) {
+        return None;
+    }
+    let found = explain(scope, &condition.expr);
+    let back = found.iter().find(|cause| matches!(cause.reason, eval::explain::Reason::Circular))?;
+    let in_side = back.path.last()?.side;
+    let across = |side: Side| if side == Side::My { Side::Target } else { Side::My };
+    let (name, side) = match (back.part.node(), base_of(back.part.root())) {
+        (Node::Select(name), base) if names(&back.part, base, b"target") => (*name, across(in_side)),
+        (Node::Select(name), _) => (*name, in_side),
+        (Node::Attr(name), _) if (if in_side == Side::My { my } else { target }).contains(*name) => (*name, in_side),
+        (Node::Attr(name), _) => (*name, across(in_side)),
+        _ => return None,
+    };
+    let first = back.path.iter().rposition(|via| via.name == name && via.side == side)?;
+    let way = &back.path[first..];
+    let whose = |via: &Via| if (via.side == Side::My) == of_job { "the job" } else { "slots" };
+    let (one, apart) = (whose(&way[0]), way.iter().any(|via| whose(via) != whose(&way[0])));
+    let step = |via: &Via| if apart { format!("`{}` of {}", via.name, whose(via)) } else { format!("`{}`", via.name) };
+    let steps: Vec<String> = way.iter().chain([&way[0]]).map(step).collect();
+    let place = if apart { String::new() } else { format!(" in {one}") };
+    Some(format!("{} is a circle{place}, and so it is undefined", steps.join(" → ")))
+}
+
+/// Whether a node of an expression is a certain name, in lower case.
+fn names(expr: &Expr, id: NodeId, name: &[u8]) -> bool {
+    matches!(expr.tree().node(id), Node::Attr(found) if found.folded() == name)
+}
+
+/// What is said of an attribute of a condition that exists nowhere.
+fn absent_in(view: &View<'_>, condition: &Condition, of_job: bool) -> Option<String> {
+    let names = references(condition.expr.tree(), condition.expr.root());
+    let is_here = |one: &&Absent| {
+        one.of_job == of_job
+            && one.decides
+            && names.iter().any(|(name, place)| one.name.eq_ignore_ascii_case(&place.written(*name)))
+    };
+    let one = view.absent.iter().find(is_here)?;
+    // Other jobs may have what this one lacks.
+    let mut note = match one.name.get(..3) {
+        Some(scope) if scope.eq_ignore_ascii_case("MY.") && of_job => format!("the job has no `{}`", one.name),
+        _ if one.name.contains('.') => format!("`{}` exists nowhere", one.name),
+        _ => format!("neither this job nor any slot has `{}`", one.name),
+    };
+    if let Some(word) = quoted(view, &condition.expr, &one.name, of_job) {
+        note.push_str(&format!("; did you mean the text \"{word}\"?"));
+    } else if let Some(name) = &one.similar {
+        note.push_str(&format!("; did you mean `{name}`?"));
+    } else if !of_job && !one.name.to_ascii_uppercase().starts_with("MY.") {
+        note = format!("the job has no `{}`", one.name.trim_start_matches("TARGET."));
+    }
+    Some(note)
+}
+
+/// The text that the ad opposite has where a condition of the job, or of slots, compares with an unquoted word.
+pub(super) fn quoted(view: &View<'_>, expr: &Expr, word: &str, of_job: bool) -> Option<String> {
+    let tree = expr.tree();
+    let Node::Binary(BinaryOp::Equal | BinaryOp::Is, left, right) = *tree.node(tree.bare(expr.root())) else {
+        return None;
+    };
+    let holder = if of_job { view.job } else { &view.market.slots.first()?.ad };
+    let name = [left, right].into_iter().find_map(|side| {
+        let name = others(tree, tree.bare(side), holder)?;
+        (!name.to_string().eq_ignore_ascii_case(word)).then_some(name)
+    })?;
+    let meant = |ad: &ClassAd| {
+        let value = ad.constant(name)?;
+        let text = String::from_utf8_lossy(value.as_bytes()?).into_owned();
+        text.eq_ignore_ascii_case(word).then_some(text)
+    };
+    if of_job { view.market.slots.iter().find_map(|slot| meant(&slot.ad)) } else { meant(view.job) }
+}
+
+fn bracketed(notes: &[String]) -> String {
+    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
+}
+
+/// The values of the attributes of a condition: of the job, and of slots.
+fn beside(view: &View<'_>, condition: &Condition, of_job: bool, slots: &[u32]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut seen: Vec<Name> = Vec::new();
+    for (name, place) in references(condition.expr.tree(), condition.expr.root()) {
+        if seen.contains(&name) || notes.len() >= 4 {
+            continue;
+        }
+        seen.push(name);
+        let first = slots.first().and_then(|at| view.market.slots.get(*at as usize)).map(|slot| &slot.ad);
+        let of_the_job = match (place, of_job) {
+            (Place::My, true) | (Place::Target, false) => true,
+            (Place::My, false) | (Place::Target, true) => false,
+            (Place::Either, true) => view.job.contains(name),
+            (Place::Either, false) => {
+                let lacks = first.is_none_or(|slot| !slot.contains(name));
+                // What the job has not and other slots have, these slots lack.
+                if lacks && !view.job.contains(name) && view.panel.has(name) {
+                    notes.push(format!("the slots have no {name}, which others have"));
+                    continue;
+                }
+                lacks
+            }
+        };
+        if of_the_job {
+            let mut scope = Scope::new(view.job, &view.market.settings);
+            if let Some(slot) = first {
+                scope = scope.with_target(slot);
+            }
+            let value = scope.eval_attr(name).map_or_else(|failed| failed.to_string(), |value| value.to_string());
+            notes.push(format!("{name} of the job is {value}"));
+        } else {
+            let values = view.panel.attribute(view.job, name, slots);
+            notes.push(format!("{name} of slots is {}", range(&values)));
+        }
+    }
+    notes
+}
+
+/// Values in a few words: a range of numbers, or the most frequent.
+pub(super) fn range(found: &Values) -> String {
+    let mut counts = vec![0usize; found.values.len()];
+    found.of.iter().for_each(|value| counts[*value as usize] += 1);
+    let number = |value: &Value| value.as_number().filter(|_| value.as_bytes().is_none());
+    let mut low: Option<(f64, &Value)> = None;
+    let mut high: Option<(f64, &Value)> = None;
+    let mut numbers = true;
+    for value in &found.values {
+        let Some(number) = number(value) else {
+            numbers = false;
+            break;
+        };
+        if low.is_none_or(|(low, _)| number < low) {
+            low = Some((number, value));
+        }
+        if high.is_none_or(|(high, _)| number > high) {
+            high = Some((number, value));
+        }
+    }
+    if let (true, Some((least, lowest)), Some((most, highest))) = (numbers, low, high)
+        && least < most
+    {
+        return format!("{lowest} to {highest}");
+    }
+    let mut by_text: BTreeMap<String, usize> = BTreeMap::new();
+    for (value, count) in found.values.iter().zip(&counts) {
+        *by_text.entry(value.to_string()).or_default() += count;
+    }
+    let mut counts: Vec<(String, usize)> = by_text.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let more = if counts.len() > VALUES { " …" } else { "" };
+    let shown: Vec<&str> = counts.iter().take(VALUES).map(|(value, _)| value.as_str()).collect();
+    format!("{}{more}", shown.join(" or "))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::explain::{Market, explain};
+    use classmate::internal::ad::ClassAd;
+    use classmate_pool::internal::negotiate::Snapshot;
+
+    fn first(job: &str, slots: &[&str]) -> String {
+        let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
+        let slots = slots.iter().map(|text| ad(text)).collect();
+        let market = Market::of(&Snapshot { slots, ..Snapshot::default() }).unwrap();
+        explain(&market, "1.0".to_owned(), "a@x".to_owned(), &ad(job)).causes[0].text.clone()
+    }
+
+    const SMALL: &str =
+        "[Name = \"a\"; MyType = \"Machine\"; OpSys = \"LINUX\"; Memory = 10; GPUs = 0; Requirements = true]";
+    const LARGE: &str = "[Name = \"b\"; MyType = \"Machine\"; OpSys = \"LINUX\"; Memory = 40; GPUs = 2; \
+                         Requirements = START; START = TARGET.Owner == \"bob\"]";
+
+    #[test]
+    fn the_values_stand_beside_the_condition() {
+        assert_eq!(
+            first("[RequestMemory = 50; Requirements = TARGET.Memory >= RequestMemory]", &[SMALL, LARGE]),
+            "no slot satisfies `TARGET.Memory >= RequestMemory` (Memory of slots is 10 to 40, RequestMemory of the job is 50)"
+        );
+        assert_eq!(
+            first("[Owner = \"al\"; Requirements = TARGET.Memory >= 20]", &[SMALL, LARGE]),
+            "1 of 1 slots that the job accepts refuse it by `TARGET.Owner == \"bob\"` in `START` (Owner of the job is \"al\")"
+        );
+    }
+
+    #[test]
+    fn an_unquoted_word_and_a_misspelt_name_are_told() {
+        assert_eq!(
+            first("[Requirements = TARGET.Memory > 1 && TARGET.OpSys == LINUX]", &[SMALL]),
+            "no slot satisfies `TARGET.OpSys == LINUX`: neither this job nor any slot has `LINUX`; did you mean the text \"LINUX\"?"
+        );
+        assert_eq!(
+            first("[Requirements = TARGET.Memroy > 1]", &[SMALL]),
+            "no slot satisfies `TARGET.Memroy > 1`: `TARGET.Memroy` exists nowhere; did you mean `Memory`?"
+        );
+    }
+
+    #[test]
+    fn conditions_that_exclude_each_other_are_told() {
+        assert_eq!(
+            first(
+                "[Requirements = TARGET.Memory < 20 && TARGET.OpSys == \"LINUX\" && TARGET.GPUs > 1]",
+                &[SMALL, LARGE]
+            ),
+            "no slot satisfies both `TARGET.Memory < 20` (1 slot does) and `TARGET.GPUs > 1` (1 does)"
+        );
+    }
+}

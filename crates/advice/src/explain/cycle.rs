@@ -1,0 +1,149 @@
+//! What one cycle makes of a job: its turn, its share, and who took the slots it could have used.
+//!
+//! In: the outcome of a replayed cycle. Out: a [`Story`].
+
+use serde::Serialize;
+
+use crate::explain::Market;
+use crate::explain::clauses::Clause;
+use crate::explain::left_out;
+use crate::explain::limit::{LimitStand, at_the_end};
+use crate::explain::order::{Rank, standing};
+use crate::explain::stake::Stake;
+use crate::explain::stand::{GroupStand, stand};
+use crate::explain::taken::{Loser, Taken, taken};
+use crate::explain::turn::{Turn, ceiling, turns};
+use classmate::internal::ad::ClassAd;
+use classmate_pool::internal::negotiate::outcome::{Match, Rejected};
+use classmate_pool::internal::negotiate::quotas::Division;
+use classmate_pool::internal::negotiate::scene::Asker;
+use classmate_pool::internal::negotiate::summary::Stopped;
+use classmate_pool::internal::negotiate::{Outcome, Snapshot};
+use classmate_pool::internal::queue::job::{Activity, JobId};
+
+/// What a cycle makes of a job.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Story {
+    /// The match, if it got a slot.
+    pub matched: Option<Match>,
+    /// The last refusal of the request it belongs to, if it was refused.
+    pub refused: Option<Rejected>,
+    /// Its submitter's place among those that were served, from 1; none if it had no turn.
+    pub place: Option<usize>,
+    /// The figure by which the policy ranks the submitter; for `HTCondor` its priority, lower is better.
+    pub priority: Option<f64>,
+    /// What that figure says, in words.
+    pub standing: Option<String>,
+    /// How the job stands in the order of all jobs, if the policy orders jobs.
+    pub rank: Option<Rank>,
+    /// Jobs of the submitter that got a slot.
+    pub submitter_matched: usize,
+    /// Jobs the submitter says are idle.
+    pub submitter_idle: i64,
+    /// Why the submitter got no more.
+    pub stopped: Option<Stopped>,
+    /// The visits to the submitter.
+    pub turns: Vec<Turn>,
+    /// The group the submitter belongs to, if there are groups.
+    pub group: Option<GroupStand>,
+    /// Weighted slots the submitter uses at the beginning.
+    pub usage: f64,
+    /// The submitter's ceiling in weighted slots, if it has one.
+    pub ceiling: Option<i64>,
+    /// The concurrency limits the job asks for.
+    pub limits: Vec<LimitStand>,
+    /// The conditions of `PREEMPTION_REQUIREMENTS`, for the slots in use that match and that it refused.
+    pub preemption: Vec<Clause>,
+    /// The constraint that leaves its submitter out, if one does.
+    pub left_out: Option<String>,
+    /// Who takes the slot that the job has, if somebody does.
+    pub displaced: Option<Match>,
+    /// Who has the slots it could have used.
+    pub taken: Taken,
+}
+
+/// A job of a cycle.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// Its number.
+    pub id: JobId,
+    /// Whom it belongs to.
+    pub submitter: &'a str,
+    /// Whether it waits.
+    pub activity: Activity,
+    /// Its ad and its submitter, as slots see them.
+    pub asker: &'a Asker,
+}
+
+/// Cluster and process of a job's number.
+pub(super) fn number(text: &str) -> Option<(i64, i64)> {
+    let (cluster, process) = text.split_once('.')?;
+    Some((cluster.parse().ok()?, process.parse().ok()?))
+}
+
+/// Tells what a cycle made of a job that could use these slots; `division` is what the groups were granted, if there are any.
+pub fn story(
+    outcome: &Outcome,
+    snapshot: &Snapshot,
+    division: Option<&Division>,
+    (market, stake): (&Market, &Stake),
+    asked: &Asked<'_>,
+) -> Story {
+    let Asked { id, submitter, asker, .. } = *asked;
+    let name = id.to_string();
+    let matched = outcome.matches.iter().find(|made| made.job == name).cloned();
+    let within = |one: &&Rejected| {
+        // The jobs of a request follow one another: those it got slots for in the same spin, and those that are left.
+        one.submitter == submitter
+            && number(&one.job).is_some_and(|(cluster, process)| {
+                let of_request = |made: &&Match| {
+                    made.cluster == cluster
+                        && made.submitter == one.submitter
+                        && (made.pie, made.spin) == (one.pie, one.spin)
+                };
+                let all = one.jobs + outcome.matches.iter().filter(of_request).count();
+                let beyond = i64::try_from(all).unwrap_or(i64::MAX);
+                cluster == id.cluster && process <= id.process && id.process - process < beyond
+            })
+    };
+    let refused = match matched {
+        Some(_) => None,
+        None => outcome.rejections.iter().rev().find(within).cloned(),
+    };
+    let line = outcome.submitters.iter().position(|line| line.submitter == submitter);
+    let summary = line.map(|at| &outcome.submitters[at]);
+    let turns = turns(outcome, submitter);
+    let place = line.filter(|_| !turns.is_empty()).map(|at| at + 1);
+    Story {
+        place,
+        priority: summary.and_then(|line| line.priority),
+        standing: summary.and_then(|line| line.priority).map(|priority| standing(&market.order, priority)),
+        submitter_matched: summary.map_or(0, |line| line.matched),
+        submitter_idle: summary.map_or(0, |line| line.idle),
+        stopped: summary.map(|line| line.stopped),
+        group: stand(outcome, division, submitter),
+        usage: asker.standing.usage,
+        ceiling: ceiling(snapshot, submitter),
+        limits: at_the_end(&stake.limits, outcome),
+        preemption: stake.preemption.clone(),
+        left_out: if summary.is_some() {
+            None
+        } else {
+            left_out::submitter(snapshot, &market.rules, &market.settings, submitter).map(|(_, text)| text)
+        },
+        displaced: displaced(outcome, &asker.ad, submitter),
+        taken: taken(outcome, market, &Loser { submitter, job: &name }, &stake.usable),
+        rank: market.order.rank(&name).cloned(),
+        matched,
+        refused,
+        turns,
+    }
+}
+
+/// The match that takes the slot a job runs in.
+fn displaced(outcome: &Outcome, job: &ClassAd, submitter: &str) -> Option<Match> {
+    let host = job.constant("RemoteHost")?;
+    let host = String::from_utf8_lossy(host.as_bytes()?).into_owned();
+    let takes = |made: &&Match| made.slot == host && made.displaced.as_deref() == Some(submitter);
+    outcome.matches.iter().find(takes).cloned()
+}

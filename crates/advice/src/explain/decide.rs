@@ -1,0 +1,249 @@
+//! Which conditions decide one that is not true: the branch of `?:` that was taken, the parts of `||` of which none is
+//! true, and what stands in the ad opposite where a condition only names it.
+//!
+//! In: a condition with what its parts are for every slot. Out: the innermost conditions, with the slots for which each is
+//! what has to change.
+
+use indexmap::IndexMap;
+
+use crate::explain::clauses::{Condition, Joint, Plan, Truth, others, truth};
+use crate::explain::view::View;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Scope;
+use classmate::internal::name::Name;
+use classmate::internal::syntax::expr::{Expr, Node};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::BinaryOp;
+
+/// References to the ad opposite are followed for at most so many slots.
+const FOLLOWED: usize = 20_000;
+/// And so many times.
+const DEEPEST: usize = 4;
+
+/// A condition that decides another one.
+#[derive(Debug, Clone)]
+pub(super) struct Decider {
+    pub(super) condition: Condition,
+    /// Whether it stands in the ad of the job.
+    pub(super) of_job: bool,
+    /// The attributes of the ad opposite that lead to it.
+    pub(super) through: Vec<Name>,
+    /// What is so that it counts: the conditions of `?:` above it, and whether they are true.
+    pub(super) since: Vec<(String, bool)>,
+    /// The slots for which it decides.
+    pub(super) slots: Vec<u32>,
+}
+
+/// A part that decides: its place in the plan, and what is so that it counts.
+type Leaf = (usize, Vec<(usize, bool)>);
+
+/// The innermost parts of a condition that is not true that have to change.
+pub(super) fn leaves(plan: &Plan, row: &[Truth], at: usize) -> Vec<Leaf> {
+    let mut found: Vec<Leaf> = Vec::new();
+    let mut waiting: Vec<Leaf> = vec![(at, Vec::new())];
+    while let Some((at, since)) = waiting.pop() {
+        let below = || (at + 1..plan.conditions.len()).filter(|below| plan.conditions[*below].parent == Some(at));
+        match plan.conditions[at].joint {
+            Joint::Leaf => found.push((at, since)),
+            Joint::All | Joint::Any => {
+                let parts: Vec<usize> = below().filter(|part| row[*part] != Truth::True).collect();
+                if parts.is_empty() {
+                    found.push((at, since));
+                } else {
+                    waiting.extend(parts.into_iter().rev().map(|part| (part, since.clone())));
+                }
+            }
+            Joint::Choice => {
+                let parts: Vec<usize> = below().collect();
+                match (parts.as_slice(), parts.first().map(|first| row[*first])) {
+                    (&[condition, yes, no], Some(chosen @ (Truth::True | Truth::False))) => {
+                        let is = chosen == Truth::True;
+                        let mut since = since;
+                        since.push((condition, is));
+                        waiting.push((if is { yes } else { no }, since));
+                    }
+                    (&[condition, ..], _) => waiting.push((condition, since)),
+                    _ => found.push((at, since)),
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The attribute of the ad opposite that a condition is by itself: `TARGET.name`, or that compared with true.
+fn named(expr: &Expr, holder: &ClassAd) -> Option<Name> {
+    let tree = expr.tree();
+    let mut at = tree.bare(expr.root());
+    if let Node::Binary(BinaryOp::Is | BinaryOp::Equal, left, right) = *tree.node(at)
+        && matches!(tree.node(tree.bare(right)), Node::Literal(Literal::Bool(true)))
+    {
+        at = tree.bare(left);
+    }
+    others(tree, at, holder)
+}
+
+/// What decides a condition for some kinds of slots, all of one policy if it is a condition of slots; by the most slots first.
+pub(super) fn deciding(view: &View<'_>, plan: &Plan, of_job: bool, at: usize, kinds: &[usize]) -> Vec<Decider> {
+    let mut found: IndexMap<Leaf, Vec<usize>> = IndexMap::new();
+    for kind in kinds {
+        let kind_of = &view.kinds.all[*kind];
+        let row = if of_job { &kind_of.one } else { &kind_of.many };
+        for leaf in leaves(plan, row, at) {
+            found.entry(leaf).or_default().push(*kind);
+        }
+    }
+    let mut told: IndexMap<String, Decider> = IndexMap::new();
+    for ((leaf, since), kinds) in found {
+        let decider = Decider {
+            condition: plan.conditions[leaf].clone(),
+            of_job,
+            through: Vec::new(),
+            since: since.iter().map(|(at, is)| (plan.conditions[*at].expr.to_string(), *is)).collect(),
+            slots: view.kinds.ads_of(&kinds),
+        };
+        for decider in followed(view, decider, 0) {
+            let key = format!("{} {} {:?}", decider.of_job, decider.condition.expr, decider.through);
+            match told.get_mut(&key) {
+                Some(known) => {
+                    known.slots.extend(&decider.slots);
+                    known.slots.sort_unstable();
+                    known.slots.dedup();
+                }
+                None => {
+                    told.insert(key, decider);
+                }
+            }
+        }
+    }
+    let mut told: Vec<Decider> = told.into_values().collect();
+    told.sort_by_key(|one| std::cmp::Reverse(one.slots.len()));
+    told
+}
+
+/// A condition, or what decides it in the ad opposite if it only names something there.
+fn followed(view: &View<'_>, decider: Decider, depth: usize) -> Vec<Decider> {
+    let slot = |at: u32| &view.market.slots[at as usize].ad;
+    let Some(first) = decider.slots.first() else { return vec![decider] };
+    let holder = if decider.of_job { view.job } else { slot(*first) };
+    let Some(name) = named(&decider.condition.expr, holder) else { return vec![decider] };
+    if depth == DEEPEST || decider.slots.len() > FOLLOWED {
+        return vec![decider];
+    }
+    let opposite = |at: u32| if decider.of_job { slot(at) } else { view.job };
+    let mut found: IndexMap<(String, String), Decider> = IndexMap::new();
+    let mut rest: Vec<u32> = Vec::new();
+    // Most slots have the same expression.
+    let mut last: Option<(String, Plan)> = None;
+    for at in &decider.slots {
+        let (my, target) = if decider.of_job { (slot(*at), view.job) } else { (view.job, slot(*at)) };
+        let Some(expr) = opposite(*at).get(name).filter(|expr| expr.as_literal().is_none()) else {
+            rest.push(*at);
+            continue;
+        };
+        let text = expr.to_string();
+        if decider.of_job || last.is_none() {
+            // What a plan leads through depends on the whole ad.
+            if last
+                .as_ref()
+                .is_none_or(|(known, plan)| *known != text || !plan.conditions.iter().all(|c| c.via.is_empty()))
+            {
+                last = Some((text, Plan::of(my, name)));
+            }
+        }
+        let Some((_, plan)) = &last else { continue };
+        let scope = Scope::new(my, &view.market.settings).with_target(target);
+        let row: Vec<Truth> = plan.conditions.iter().map(|condition| truth(scope, &condition.expr)).collect();
+        if row.first().is_none_or(|whole| *whole == Truth::True) {
+            rest.push(*at);
+            continue;
+        }
+        for (leaf, since) in leaves(plan, &row, 0) {
+            let condition = &plan.conditions[leaf];
+            let since: Vec<(String, bool)> =
+                since.iter().map(|(at, is)| (plan.conditions[*at].expr.to_string(), *is)).collect();
+            let key = (condition.expr.to_string(), format!("{since:?}"));
+            let entry = found.entry(key).or_insert_with(|| {
+                let mut through = decider.through.clone();
+                through.push(name);
+                Decider {
+                    condition: condition.clone(),
+                    of_job: !decider.of_job,
+                    through,
+                    since: [decider.since.clone(), since].concat(),
+                    slots: Vec::new(),
+                }
+            });
+            entry.slots.push(*at);
+        }
+    }
+    let mut all: Vec<Decider> = found.into_values().flat_map(|inner| followed(view, inner, depth + 1)).collect();
+    if !rest.is_empty() {
+        all.push(Decider { slots: rest, ..decider });
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::explain::{Market, explain};
+    use classmate::internal::ad::ClassAd;
+    use classmate_pool::internal::negotiate::Snapshot;
+
+    fn causes(job: &str, slots: &[&str]) -> Vec<String> {
+        let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
+        let slots = slots.iter().map(|text| ad(text)).collect();
+        let market = Market::of(&Snapshot { slots, ..Snapshot::default() }).unwrap();
+        let found = explain(&market, "1.0".to_owned(), "a@x".to_owned(), &ad(job));
+        found.causes.into_iter().map(|cause| cause.text).collect()
+    }
+
+    const SLOT: &str =
+        "[Name = \"a\"; Cpus = 4; Memory = 8192; IsGood = Memory > 10000 && Cpus > 1; Requirements = true]";
+
+    #[test]
+    fn the_branch_that_was_taken_decides() {
+        let cause = |text: &str| causes(&format!("[Requirements = {text}]"), &[SLOT]).remove(0);
+        assert_eq!(
+            cause("TARGET.Cpus > 2 ? TARGET.Memory > 10000 : TARGET.HasX"),
+            "no slot satisfies `TARGET.Memory > 10000` (Memory of slots is 8192), which decides \
+             `TARGET.Cpus > 2 ? TARGET.Memory > 10000 : TARGET.HasX` since `TARGET.Cpus > 2` is true"
+        );
+        assert_eq!(
+            cause("ifThenElse(isUndefined(TARGET.Max), TARGET.Memory > 9000, TARGET.Max > 5)"),
+            "no slot satisfies `TARGET.Memory > 9000` (Memory of slots is 8192), which decides \
+             `ifThenElse(isUndefined(TARGET.Max),TARGET.Memory > 9000,TARGET.Max > 5)` since `isUndefined(TARGET.Max)` is true"
+        );
+        assert_eq!(
+            cause("TARGET.HasX is true || TARGET.Memory > 10000"),
+            "no slot satisfies `TARGET.Memory > 10000` (Memory of slots is 8192), nor `TARGET.HasX is true`: `TARGET.HasX` \
+             exists nowhere; these decide `TARGET.HasX is true || TARGET.Memory > 10000`"
+        );
+    }
+
+    #[test]
+    fn what_a_slot_means_by_a_name_is_told() {
+        assert_eq!(
+            causes("[Requirements = TARGET.IsGood && TARGET.Cpus > 1]", &[SLOT]).remove(0),
+            "no slot satisfies `Memory > 10000` in `IsGood` of slots (Memory of slots is 8192), which decides `TARGET.IsGood`"
+        );
+        let slot = "[Name = \"a\"; Requirements = TARGET.IsShort]";
+        assert_eq!(
+            causes("[MaxTime = 7200; IsShort = MaxTime < 3600; Requirements = true]", &[slot]).remove(0),
+            "1 of 1 slots that the job accepts refuse it by `MaxTime < 3600` in `IsShort` of the job \
+             (MaxTime of the job is 7200), which decides `TARGET.IsShort`"
+        );
+    }
+
+    #[test]
+    fn what_is_not_looked_at_is_no_cause() {
+        let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
+        let market = Market::of(&Snapshot { slots: vec![ad(SLOT)], ..Snapshot::default() }).unwrap();
+        let job = ad("[Requirements = (isUndefined(TARGET.Maint) || TARGET.Maint > 5) && TARGET.Cpus > 8]");
+        let found = explain(&market, "1.0".to_owned(), "a@x".to_owned(), &job);
+        let decides: Vec<(&str, bool)> = found.absent.iter().map(|one| (one.name.as_str(), one.decides)).collect();
+        assert_eq!(decides, [("TARGET.Maint", false)]);
+        let job = ad("[Requirements = TARGET.Maint > 5 && TARGET.Cpus > 8]");
+        assert!(explain(&market, "1.0".to_owned(), "a@x".to_owned(), &job).absent[0].decides);
+    }
+}

@@ -1,0 +1,77 @@
+//! The story of a quota: how it came about, what it granted, and what its submitters made of it, step by step.
+
+use serde::Serialize;
+
+use crate::explain::stand::{capped, is_full, within};
+use classmate_config::internal::config::ConfigError;
+use classmate_pool::internal::negotiate::quotas::{Explained, divide};
+use classmate_pool::internal::negotiate::{Outcome, Snapshot};
+use classmate_pool::internal::quota::story::slots;
+
+/// A group, and what a cycle makes of its quota.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QuotaStory {
+    /// Its numbers and how they came about.
+    #[serde(flatten)]
+    pub explained: Explained,
+    /// What it uses at the end of the cycle.
+    pub used: f64,
+    /// What the cycle grants in the first round.
+    pub granted: f64,
+    /// Its submitters: name, idle jobs, matches, and why each got no more.
+    pub submitters: Vec<(String, i64, usize, String)>,
+    /// Line by line.
+    pub steps: Vec<String>,
+}
+
+/// Tells the story of a group; none if there is no such group.
+///
+/// # Errors
+/// A setting of the configuration that is wrong.
+pub fn story(outcome: &Outcome, snapshot: &Snapshot, name: &str) -> Result<Option<QuotaStory>, ConfigError> {
+    let division = divide(snapshot)?;
+    let Some(explained) = division.groups.into_iter().find(|one| one.summary.name.eq_ignore_ascii_case(name)) else {
+        return Ok(None);
+    };
+    let group = &explained.summary.name;
+    let end = outcome.groups.iter().find(|one| one.name == *group);
+    let belongs = |submitter: &str| {
+        // The innermost group whose name begins the submitter's; the root has those of none.
+        let within = |group: &str| {
+            submitter.get(..group.len()).is_some_and(|start| start.eq_ignore_ascii_case(group))
+                && submitter.as_bytes().get(group.len()) == Some(&b'.')
+        };
+        let innermost = outcome.groups.iter().filter(|one| within(&one.name)).max_by_key(|one| one.name.len());
+        innermost.map_or(explained.summary.parent.is_none(), |one| one.name == *group)
+    };
+    let members = outcome.submitters.iter().filter(|line| belongs(&line.submitter));
+    let submitters: Vec<_> = members
+        .map(|line| (line.submitter.clone(), line.idle, line.matched, line.stopped.as_str().to_owned()))
+        .collect();
+    let mut steps = explained.story.clone();
+    for (submitter, idle, matched, stopped) in &submitters {
+        steps.push(format!("{submitter}: {matched} of {idle} idle jobs matched; {stopped}"));
+    }
+    let (used, granted) = end.map_or((0.0, 0.0), |end| (end.usage, end.granted()));
+    let why = capped(outcome, group).unwrap_or_else(|| explained.why.clone());
+    steps.push(format!("at the end it uses {} of {} granted: {why}", slots(used), slots(granted)));
+    // What groups below ask for is not in the figures of the group itself.
+    let below = outcome.groups.iter().any(|one| one.parent.as_deref() == Some(group));
+    if let Some(end) = end.filter(|end| below && end.parent.is_some()) {
+        let [usage, demand] =
+            [within(outcome, group, |one| one.usage), within(outcome, group, |one| one.demand)].map(slots);
+        let full = match is_full(outcome, end) {
+            true if within(outcome, group, |one| one.demand) > within(outcome, group, |one| one.usage) => {
+                "; it accepts no surplus, which caps them all"
+            }
+            true => "; it accepts no surplus",
+            false => "",
+        };
+        steps.push(format!(
+            "with all groups below it, it uses {usage} of the {} of its subtree, and {demand} are asked for{full}",
+            slots(end.subtree_quota)
+        ));
+    }
+    let explained = Explained { why, ..explained };
+    Ok(Some(QuotaStory { explained, used, granted, submitters, steps }))
+}

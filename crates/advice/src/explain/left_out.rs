@@ -1,0 +1,70 @@
+//! Submitters and jobs that a constraint of the negotiator leaves out.
+//!
+//! In: a snapshot and its settings. Out: sentences that name the constraint, with the values beside it.
+
+use crate::explain::clauses::{Truth, truth};
+use crate::explain::names::references;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::value::Value;
+use classmate_pool::internal::negotiate::rules::Rules;
+use classmate_pool::internal::negotiate::{Snapshot, advertised};
+use classmate_pool::internal::queue::job::Activity;
+use classmate_pool::internal::queue::{Job, Submitter};
+
+/// That `NEGOTIATOR_SUBMITTER_CONSTRAINT` leaves a submitter out; nothing if it does not, or if nobody of that name asks.
+pub(super) fn submitter(
+    snapshot: &Snapshot,
+    rules: &Rules,
+    settings: &Settings,
+    name: &str,
+) -> Option<(Submitter, String)> {
+    let constraint = rules.submitters.as_ref()?;
+    let ads = advertised(snapshot, rules, settings);
+    let own: Vec<(&ClassAd, Submitter)> = ads
+        .iter()
+        .filter_map(|ad| Some((&**ad, Submitter::new(ad, settings)?)))
+        .filter(|(_, one)| one.name.to_string().eq_ignore_ascii_case(name))
+        .collect();
+    let is_out = |ad: &ClassAd| truth(Scope::new(ad, settings), constraint) != Truth::True;
+    let (ad, one) = own.iter().find(|_| own.iter().all(|(ad, _)| is_out(ad)))?;
+    let values = beside(constraint, ad, settings);
+    let text = format!("NEGOTIATOR_SUBMITTER_CONSTRAINT leaves {} out: `{constraint}` is not true{values}", one.name);
+    Some((one.clone(), text))
+}
+
+/// That `NEGOTIATOR_JOB_CONSTRAINT` leaves idle jobs of a submitter out, and how many; nothing if it does not.
+pub(super) fn jobs_of(snapshot: &Snapshot, rules: &Rules, settings: &Settings, submitter: &str) -> Option<String> {
+    rules.jobs.as_ref()?;
+    let domain = rules.knobs.accountant.domain.as_deref();
+    let idle = snapshot.jobs.iter().filter(|ad| {
+        let job = Job::new(ad, domain, settings);
+        job.is_some_and(|job| job.activity == Activity::Idle && job.submitter.to_string() == submitter)
+    });
+    jobs(rules, settings, &idle.collect::<Vec<_>>(), "idle jobs")
+}
+
+/// That `NEGOTIATOR_JOB_CONSTRAINT` leaves some of these jobs out; nothing if it does not.
+pub(super) fn jobs(rules: &Rules, settings: &Settings, jobs: &[&ClassAd], which: &str) -> Option<String> {
+    let constraint = rules.jobs.as_ref()?;
+    let out: Vec<&&ClassAd> =
+        jobs.iter().filter(|ad| truth(Scope::new(ad, settings), constraint) != Truth::True).collect();
+    let first = out.first()?;
+    let values = beside(constraint, first, settings);
+    let (out, all) = (out.len(), jobs.len());
+    Some(format!("NEGOTIATOR_JOB_CONSTRAINT leaves out {out} of {all} {which}: `{constraint}` is not true{values}"))
+}
+
+/// The values of what a constraint looks at, in brackets.
+fn beside(constraint: &Expr, ad: &ClassAd, settings: &Settings) -> String {
+    let mut notes: Vec<String> = Vec::new();
+    for (name, _) in references(constraint.tree(), constraint.root()) {
+        let value = Scope::new(ad, settings).eval_attr(name).unwrap_or(Value::Error);
+        let note = format!("{name} is {value}");
+        if !notes.contains(&note) && notes.len() < 4 {
+            notes.push(note);
+        }
+    }
+    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
+}

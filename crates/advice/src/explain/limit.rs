@@ -1,0 +1,86 @@
+//! The concurrency limits a job asks for, and who holds them.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::explain::Market;
+use crate::explain::causes::{Cause, Reason};
+use classmate::internal::ad::ClassAd;
+use classmate_pool::internal::negotiate::Outcome;
+use classmate_pool::internal::negotiate::concurrency::demands;
+use classmate_pool::internal::pool::facts::Facts;
+use classmate_pool::internal::quota::story::slots;
+
+/// A resource that jobs hold, and that the job asks for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LimitStand {
+    /// Its name, in lower case.
+    pub name: String,
+    /// What the job asks for.
+    pub wanted: f64,
+    /// What may be held at once.
+    pub maximum: f64,
+    /// Who holds how much at the end.
+    pub holders: Vec<(String, f64)>,
+}
+
+/// The concurrency limits that a job asks for, as they are held before a cycle.
+pub(super) fn limits(market: &Market, job: &ClassAd) -> Vec<LimitStand> {
+    let Some(text) = Facts::of(job, &market.settings).string("ConcurrencyLimits") else { return Vec::new() };
+    let mut found = Vec::new();
+    for wanted in demands(&text.to_ascii_lowercase()) {
+        let mut holders: BTreeMap<String, f64> = BTreeMap::new();
+        for (slot, user) in market.slots.iter().zip(&market.users) {
+            let facts = Facts::of(&slot.ad, &market.settings);
+            for held in ["ConcurrencyLimits", "PreemptingConcurrencyLimits"].iter().filter_map(|by| facts.string(*by)) {
+                let who = user.as_deref().unwrap_or("nobody");
+                hold(&mut holders, wanted.name, who, &held.to_ascii_lowercase());
+            }
+        }
+        found.push(LimitStand {
+            name: String::from_utf8_lossy(wanted.name).into_owned(),
+            wanted: wanted.amount,
+            maximum: market.rules.concurrency.maximum(wanted.name),
+            holders: holders.into_iter().collect(),
+        });
+    }
+    found
+}
+
+/// The limits as they are held at the end of a cycle.
+pub(super) fn at_the_end(before: &[LimitStand], outcome: &Outcome) -> Vec<LimitStand> {
+    let after = |limit: &LimitStand| {
+        let mut holders: BTreeMap<String, f64> = limit.holders.iter().cloned().collect();
+        for made in &outcome.matches {
+            let held = made.limits.as_deref().unwrap_or_default().as_bytes();
+            hold(&mut holders, limit.name.as_bytes(), &made.submitter, held);
+        }
+        LimitStand { holders: holders.into_iter().collect(), ..limit.clone() }
+    };
+    before.iter().map(after).collect()
+}
+
+/// Adds what somebody holds of a resource.
+fn hold(holders: &mut BTreeMap<String, f64>, name: &[u8], who: &str, held: &[u8]) {
+    for held in demands(held).filter(|held| held.name == name) {
+        *holders.entry(who.to_owned()).or_default() += held.amount;
+    }
+}
+
+/// A limit of which not enough is left, or than which the job asks for more.
+pub(super) fn reached(limit: &LimitStand) -> Option<Cause> {
+    let held: f64 = limit.holders.iter().map(|(_, amount)| amount).sum();
+    let whose: Vec<String> =
+        limit.holders.iter().take(3).map(|(who, amount)| format!("{who} {}", slots(*amount))).collect();
+    (held + limit.wanted > limit.maximum).then(|| {
+        let (name, wanted, most) = (&limit.name, slots(limit.wanted), slots(limit.maximum));
+        let whose = if whose.is_empty() { "nobody".to_owned() } else { whose.join(", ") };
+        let text = if limit.wanted > limit.maximum {
+            format!("the job asks for {wanted} of concurrency limit `{name}`, more than the {most} there are: it can never run")
+        } else {
+            format!("concurrency limit `{name}` is reached: at most {most}, held by {whose}; the job asks for {wanted}")
+        };
+        Cause::new(Reason::ConcurrencyLimit, text)
+    })
+}

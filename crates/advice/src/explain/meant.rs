@@ -1,0 +1,132 @@
+//! What was meant by a condition of the job: a name that exists, for one that exists nowhere and looks like it; a text, for
+//! a word without quotation marks; a pattern, for a text with `*` in it.
+//!
+//! In: a condition. Out: what to write in its place, and the condition with that written.
+
+use crate::explain::causes::quoted;
+use crate::explain::names::Absent;
+use crate::explain::view::View;
+use classmate::internal::syntax::expr::{Expr, Node, NodeId, base_of};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::text::Text;
+
+/// Parts of a condition with what to write there, and the condition that comes of it.
+pub(super) struct Meant {
+    pub(super) parts: Vec<(NodeId, Expr)>,
+    pub(super) whole: Expr,
+}
+
+fn parsed(text: &[u8]) -> Option<Expr> {
+    parse_expr(text, &ParseOptions::default()).ok()
+}
+
+/// The names that look like those of the job's conditions that exist nowhere, as they would be written.
+pub(super) fn names(view: &View<'_>) -> Vec<Expr> {
+    let similar = view.absent.iter().filter(|one| one.of_job && one.decides).filter_map(renamed);
+    similar.collect()
+}
+
+/// A similar name, with the scope of the one that is missing.
+fn renamed(one: &Absent) -> Option<Expr> {
+    let similar = one.similar.as_ref()?;
+    let scope = one.name.split_once('.').map(|(scope, _)| format!("{scope}.")).unwrap_or_default();
+    parsed(format!("{scope}{similar}").as_bytes())
+}
+
+/// What was meant by names that exist nowhere; none if there is no such name, or nothing looks like it.
+pub(super) fn of(view: &View<'_>, expr: &Expr) -> Option<Meant> {
+    if view.absent.iter().all(|one| !one.of_job || !one.decides) {
+        return None;
+    }
+    let tree = expr.tree();
+    let mut parts: Vec<(NodeId, Expr)> = Vec::new();
+    let mut waiting = vec![expr.root()];
+    while let Some(id) = waiting.pop() {
+        let written = match tree.node(id) {
+            Node::Attr(name) => name.to_string(),
+            Node::Select(name) => match tree.node(base_of(id)) {
+                Node::Attr(base) => format!("{base}.{name}"),
+                _ => continue,
+            },
+            Node::Ad(_) => continue, // names inside are those of the ad written there
+            Node::Binary(BinaryOp::Equal | BinaryOp::Is, left, right) => {
+                let word = [*left, *right].into_iter().find_map(|side| {
+                    let Node::Attr(name) = tree.node(tree.bare(side)) else { return None };
+                    let one = absent(view, &name.to_string())?;
+                    let text = quoted(view, &expr.part(id), &one.name, true)?;
+                    Some((tree.bare(side), Expr::literal(Literal::Str(Text::from(text.as_str())))))
+                });
+                match word {
+                    Some(word) => parts.push(word),
+                    None => waiting.extend(tree.parts(id)),
+                }
+                continue;
+            }
+            _ => {
+                waiting.extend(tree.parts(id));
+                continue;
+            }
+        };
+        parts.extend(absent(view, &written).and_then(renamed).map(|name| (id, name)));
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    parts.sort_by_key(|(id, _)| *id);
+    // As many nodes as before: the numbers of the others stay.
+    let whole = parts.iter().rev().fold(expr.clone(), |whole, (id, other)| whole.with_part(*id, other));
+    (whole.root() == expr.root()).then_some(Meant { parts, whole })
+}
+
+/// What is known of a name of the job's conditions that exists nowhere.
+fn absent<'v>(view: &'v View<'_>, written: &str) -> Option<&'v Absent> {
+    view.absent.iter().find(|one| one.of_job && one.decides && one.name.eq_ignore_ascii_case(written))
+}
+
+/// The comparison with a pattern that a comparison with a text in which `*` stands was meant to be; none if it is none.
+pub(super) fn pattern(expr: &Expr) -> Option<Expr> {
+    let tree = expr.tree();
+    let Node::Binary(op @ (BinaryOp::Equal | BinaryOp::Is), left, right) = *tree.node(tree.bare(expr.root())) else {
+        return None;
+    };
+    let (text, other) =
+        [(left, right), (right, left)].into_iter().find_map(|(side, other)| match tree.node(tree.bare(side)) {
+            Node::Literal(Literal::Str(text)) if text.contains(&b'*') => Some((text, other)),
+            _ => None,
+        })?;
+    if matches!(tree.node(tree.bare(other)), Node::Literal(_)) {
+        return None;
+    }
+    let mut pattern = Vec::new();
+    for byte in text.iter() {
+        match byte {
+            b'*' => pattern.extend(b".*"),
+            b'?' => pattern.push(b'.'),
+            byte if byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'-' | b'@' | b'/' | b'"' | b'\'') => {
+                pattern.extend([b'\\', *byte]);
+            }
+            byte => pattern.push(*byte),
+        }
+    }
+    let pattern = Expr::literal(Literal::Str(Text::from([b"^".as_slice(), &pattern, b"$"].concat())));
+    // `==` compares without regard to case.
+    let options = if op == BinaryOp::Equal { ", \"i\"" } else { "" };
+    parsed(format!("regexp({pattern}, {}{options})", expr.part(tree.bare(other))).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_with_a_star_was_meant_as_a_pattern() {
+        let of = |text: &str| pattern(&parsed(text.as_bytes()).unwrap()).map(|expr| expr.to_string());
+        assert_eq!(of("TARGET.Machine == \"n*.x\"").unwrap(), "regexp(\"^n.*\\\\.x$\",TARGET.Machine,\"i\")");
+        assert_eq!(of("(\"a*\" is Name)").unwrap(), "regexp(\"^a.*$\",Name)");
+        assert_eq!(of("TARGET.Machine == \"n1\""), None);
+        assert_eq!(of("TARGET.Machine != \"n*\""), None);
+        assert_eq!(of("\"a\" == \"a*\""), None);
+    }
+}

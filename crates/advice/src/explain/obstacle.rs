@@ -1,0 +1,187 @@
+//! What kept a job from a slot in a cycle, in sentences, the most telling first.
+
+use crate::explain::Market;
+use crate::explain::causes::{Cause, Reason};
+use crate::explain::clauses::{Joint, Truth, truth};
+use crate::explain::cycle::{Asked, Story};
+use crate::explain::limit::reached;
+use crate::explain::stake::Stake;
+use crate::explain::taken::gone;
+use classmate::internal::eval::scope::Scope;
+use classmate_pool::internal::negotiate::Outcome;
+use classmate_pool::internal::negotiate::candidate::Tier;
+use classmate_pool::internal::negotiate::outcome::{Match, Rejection};
+use classmate_pool::internal::negotiate::summary::Stopped;
+use classmate_pool::internal::pool::facts::Facts;
+use classmate_pool::internal::queue::job::Activity;
+use classmate_pool::internal::quota::story::slots;
+
+/// Why the job got no slot in the cycle although some match, the most telling first; or which it got.
+pub fn of_cycle(story: &Story, outcome: &Outcome, (market, stake): (&Market, &Stake), asked: &Asked<'_>) -> Vec<Cause> {
+    let mut found = Vec::new();
+    if let Some(made) = &story.matched {
+        found.push(Cause::new(
+            Reason::Matched,
+            format!("the job gets {}, in spin {} of pie {}{}", made.slot, made.spin, made.pie, displacing(made)),
+        ));
+        return found;
+    }
+    found.extend(not_waiting(story, market, asked));
+    if !found.is_empty() {
+        return found;
+    }
+    if story.taken.usable == 0 {
+        found.extend(partition(story, market, asked));
+        return found;
+    }
+    let weights = stake.usable.iter().map(|at| market.weights[*at]);
+    let lightest = weights.fold(f64::INFINITY, f64::min).min(1e9);
+    let rejection = story.refused.as_ref().map(|refused| refused.rejection);
+    // Requests like one that met a limit are not tried again.
+    if rejection == Some(Rejection::ConcurrencyLimit) || rejection.is_none() {
+        found.extend(story.limits.iter().filter_map(reached));
+    }
+    let group_full = story.group.as_ref().filter(|group| group.capped || group.left < lightest);
+    let short = matches!(story.stopped, Some(Stopped::GroupQuota | Stopped::ShareUsed))
+        || matches!(rejection, Some(Rejection::SubmitterLimit));
+    if let Some(group) = group_full.filter(|_| short && rejection != Some(Rejection::ConcurrencyLimit)) {
+        let heavy = if group.left > 0.0 && !group.capped {
+            format!("; the lightest slot that matches weighs {}", slots(lightest))
+        } else {
+            String::new()
+        };
+        let text = format!(
+            "group {} is at what it may use: quota {}, granted {}, uses {}, asks for {}; {}{heavy}",
+            group.group,
+            slots(group.quota),
+            slots(group.allocated),
+            slots(group.usage),
+            slots(group.demand),
+            group.why
+        );
+        found.push(Cause::new(Reason::GroupQuota, text));
+    }
+    if story.stopped == Some(Stopped::AtCeiling) {
+        let ceiling = story.ceiling.map(|ceiling| format!(" of {ceiling}")).unwrap_or_default();
+        let got = outcome.matches.iter().filter(|made| made.submitter == asked.submitter).map(|made| made.weight);
+        let uses = slots(story.usage + got.sum::<f64>());
+        found.push(Cause::new(
+            Reason::Ceiling,
+            format!("{} is at its ceiling{ceiling} and uses {uses}", asked.submitter),
+        ));
+    }
+    if rejection == Some(Rejection::PreemptionRequirements) {
+        let failing = story.preemption.iter().filter(|clause| clause.joint != Joint::All && clause.together.is_some());
+        for clause in failing.filter(|clause| clause.alone.yes < clause.alone.total()).take(3) {
+            let text = format!(
+                "PREEMPTION_REQUIREMENTS keeps {} of {} slots in use that match: `{}` is not true",
+                clause.alone.total() - clause.alone.yes,
+                clause.alone.total(),
+                clause.text
+            );
+            found.push(Cause::new(Reason::PreemptionRequirements, text));
+        }
+    }
+    // Who has every slot that matches does not lack a share.
+    let has_all = story.taken.left == 0
+        && story.taken.in_use.is_empty()
+        && story.taken.won.iter().all(|won| won.submitter == asked.submitter);
+    let share = (story.stopped == Some(Stopped::ShareUsed) || rejection == Some(Rejection::SubmitterLimit)) && !has_all;
+    if share && found.is_empty() {
+        let turn = story.turns.last();
+        let (fraction, limit) = turn.map_or((0.0, 0.0), |turn| (turn.share * 100.0, turn.limit));
+        let text = format!(
+            "the share of {} is used up: {fraction:.1}% of the pie, {} used before and {} matched now, limit {} in its last turn; \
+             the lightest slot that matches weighs {}",
+            asked.submitter,
+            slots(story.usage),
+            story.submitter_matched,
+            slots(limit),
+            slots(lightest)
+        );
+        found.push(Cause::new(Reason::Share, text));
+    }
+    if let Some(tally) = story.refused.as_ref().map(|refused| refused.slots).filter(|_| found.is_empty())
+        && tally.prefers_its_job > 0
+    {
+        found.extend(stake.keeping.iter().cloned());
+    }
+    found.extend(partition(story, market, asked));
+    found.extend(gone(&story.taken, market, found.is_empty()));
+    found
+}
+
+/// The partition of a job, if it keeps it from slots.
+fn partition(story: &Story, market: &Market, asked: &Asked<'_>) -> Option<Cause> {
+    let (name, slots) = market.order.elsewhere(&asked.id.to_string(), market.names.iter())?;
+    let all = market.names.len();
+    let taken = story.taken.usable;
+    (slots > 0).then(|| {
+        let text = format!("partition `{name}` of the job has {} of {all} slots, {taken} of which match", all - slots);
+        Cause::new(Reason::Unsatisfied, text)
+    })
+}
+
+/// Whom a match displaces and by what right, or that it only wakes the slot.
+fn displacing(made: &Match) -> String {
+    let whom = made.displaced.as_deref().unwrap_or("somebody");
+    let mut told = match made.preempting {
+        Tier::None => String::new(),
+        Tier::Rank => format!(", which displaces {whom}: the slot likes it better"),
+        Tier::Priority => {
+            format!(", which displaces {whom}: PREEMPTION_REQUIREMENTS holds, and its priority is better")
+        }
+    };
+    if made.offline {
+        told.push_str("; the slot is offline: the match wakes it, and the job waits for another cycle");
+    }
+    told
+}
+
+/// Why the cycle does not offer the job.
+fn not_waiting(story: &Story, market: &Market, asked: &Asked<'_>) -> Option<Cause> {
+    let facts = Facts::of(&asked.asker.ad, &market.settings);
+    if let Some(made) = &story.displaced {
+        let ground = match made.preempting {
+            Tier::Rank => "the slot likes the other job better",
+            _ => "PREEMPTION_REQUIREMENTS holds, and its priority is worse",
+        };
+        let text = format!("the job loses {} to {} of {}: {ground}", made.slot, made.job, made.submitter);
+        return Some(Cause::new(Reason::Displaced, text));
+    }
+    if asked.activity != Activity::Idle {
+        let status = facts.integer("JobStatus");
+        let word = match status {
+            Some(1) => "is of a universe that is not matched",
+            Some(2) => "runs",
+            Some(3) => "was removed",
+            Some(4) => "is completed",
+            Some(5) => "is held",
+            Some(6) => "transfers its output",
+            Some(7) => "is suspended",
+            _ => "is not idle",
+        };
+        let status = status.map_or_else(|| "it has no JobStatus".to_owned(), |status| format!("JobStatus is {status}"));
+        let universe = facts.integer("JobUniverse").filter(|_| word.contains("universe"));
+        let universe = universe.map(|universe| format!(", JobUniverse is {universe}")).unwrap_or_default();
+        let reason = facts.string("HoldReason").map(|reason| format!(": {reason}")).unwrap_or_default();
+        return Some(Cause::new(Reason::NotIdle, format!("the job {word} ({status}{universe}){reason}")));
+    }
+    if let Some(constraint) = &market.rules.jobs {
+        let holds = truth(Scope::new(&asked.asker.ad, &market.settings), constraint);
+        if holds != Truth::True {
+            let text = format!("NEGOTIATOR_JOB_CONSTRAINT leaves the job out: `{constraint}` is not true");
+            return Some(Cause::new(Reason::LeftOut, text));
+        }
+    }
+    if story.stopped.is_none() {
+        let unknown = || {
+            format!(
+                "no submitter {} takes part in the cycle: it is not advertised, or its ad says that it asks for nothing",
+                asked.submitter
+            )
+        };
+        return Some(Cause::new(Reason::LeftOut, story.left_out.clone().unwrap_or_else(unknown)));
+    }
+    None
+}

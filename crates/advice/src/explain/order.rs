@@ -1,0 +1,112 @@
+//! Which of two waiting jobs goes first, in the words of the policy that orders them.
+//!
+//! In: a snapshot. Out: the priority of every waiting job and what it is made of, if the policy orders jobs; and sentences.
+
+use classmate_pool::internal::negotiate::outcome::Negotiation;
+use classmate_pool::internal::quota::story::slots;
+
+pub use classmate_pool::internal::priority::ranking::{Order, Rank};
+
+/// What the figure that a visit gives for the priority of its submitter says under this policy.
+pub(super) fn standing(order: &Order, priority: f64) -> String {
+    match order {
+        Order::Submitters => format!("with priority {priority:.2}"),
+        Order::Lots => format!("with priority {priority:.2}; the higher, the likelier it is drawn"),
+        Order::Jobs { .. } => format!("fair-share factor {:.2}; higher is better", 1.0 - priority),
+    }
+}
+
+/// Why a job was served before another one, if the policy does not order submitters.
+pub(super) fn precedence_of_policy(
+    order: &Order,
+    won: &str,
+    lost: &str,
+    visits: [Option<&Negotiation>; 2],
+) -> Option<String> {
+    match order {
+        Order::Submitters => None,
+        Order::Lots => Some(match visits {
+            [Some(one), Some(other)] if one.submitter != other.submitter => format!(
+                "it was drawn by lot: priority {:.2} against {:.2}, the higher the likelier",
+                one.priority, other.priority
+            ),
+            _ => "it was drawn by lot".to_owned(),
+        }),
+        Order::Jobs { ranks, .. } => Some(match (ranks.get(won), ranks.get(lost)) {
+            (Some(one), Some(other)) => against(one, other, won),
+            _ => format!("job {won} has a priority, and this one has none"),
+        }),
+    }
+}
+
+/// The factors that count, with what they are.
+pub fn shown(rank: &Rank) -> String {
+    let parts = rank.factors.iter().filter(|(_, value)| *value != 0.0);
+    let parts: Vec<String> = parts.map(|(name, value)| format!("{name} {}", rounded(*value))).collect();
+    if parts.is_empty() { "no factor has a weight".to_owned() } else { parts.join(", ") }
+}
+
+/// Why a job that stands so goes before one that stands otherwise, by the first key in which they differ.
+fn against(one: &Rank, other: &Rank, job: &str) -> String {
+    if one.tier != other.tier {
+        let word = if one.tier > other.tier { "before" } else { "after" };
+        return format!(
+            "job {job} comes {word} it: PriorityTier {} of partition `{}` against {} of `{}`, higher is better",
+            one.tier, one.partition, other.tier, other.partition
+        );
+    }
+    if one.priority < other.priority {
+        return format!(
+            "job {job} comes after it, with priority {} against {}, higher is better: these slots were of no use to it",
+            one.priority, other.priority
+        );
+    }
+    if one.priority > other.priority {
+        let differ = one.factors.iter().zip(&other.factors);
+        let most = differ.max_by(|(a, b), (c, d)| (a.1 - b.1).total_cmp(&(c.1 - d.1)));
+        let most = most.filter(|(mine, theirs)| mine.1 > theirs.1).map(|(mine, theirs)| {
+            format!(", most of it {} ({} against {})", mine.0, rounded(mine.1), rounded(theirs.1))
+        });
+        return format!(
+            "the priority of job {job} is better: {} against {}, higher is better{}",
+            one.priority,
+            other.priority,
+            most.unwrap_or_default()
+        );
+    }
+    if one.submitted < other.submitted {
+        return format!("the priorities are equal ({}), and job {job} was submitted earlier", one.priority);
+    }
+    format!("the priorities are equal ({}), and job {job} has the lower number", one.priority)
+}
+
+fn rounded(value: f64) -> String {
+    slots((value * 100.0).round() / 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rank(tier: u16, priority: u32, age: f64, fair_share: f64) -> Rank {
+        Rank {
+            partition: "p".to_owned(),
+            tier,
+            priority,
+            submitted: 5,
+            factors: vec![("age", age), ("fair share", fair_share)],
+        }
+    }
+
+    #[test]
+    fn the_factor_that_differs_most_is_named_and_higher_is_better() {
+        let (one, other) = (rank(1, 900, 100.0, 800.0), rank(1, 500, 150.0, 350.0));
+        assert_eq!(
+            against(&one, &other, "7.0"),
+            "the priority of job 7.0 is better: 900 against 500, higher is better, most of it fair share (800 against 350)"
+        );
+        assert!(against(&other, &one, "8.0").starts_with("job 8.0 comes after it, with priority 500 against 900"));
+        assert!(against(&rank(2, 1, 0.0, 0.0), &one, "9.0").starts_with("job 9.0 comes before it: PriorityTier 2"));
+        assert_eq!(against(&one, &one, "1.0"), "the priorities are equal (900), and job 1.0 has the lower number");
+    }
+}

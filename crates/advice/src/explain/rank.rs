@@ -1,0 +1,92 @@
+//! Slots in use that keep the jobs they run although `PREEMPTION_REQUIREMENTS` is true: what their `Rank` says.
+//!
+//! In: slots in use that match a job. Out: sentences, with the numbers. Formula source: `negotiation.md` §10.4.
+
+use rayon::prelude::*;
+
+use crate::explain::Market;
+use crate::explain::causes::{Cause, Reason, range};
+use crate::explain::panel::Values;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::name::Name;
+use classmate::internal::value::Value;
+use classmate_pool::internal::negotiate::preemption::Objection;
+
+/// Why the `Rank` of a slot in use does not let another job have it.
+#[derive(Debug, Clone)]
+pub(super) enum Keeps {
+    /// The slot lacks an attribute, without which both tests are undefined.
+    Without(&'static str),
+    /// `MY.Rank` for the other job and `MY.CurrentRank`, of which the first is less, or not a number.
+    Ranks(Value, Value),
+}
+
+impl Keeps {
+    /// What a slot that does not like a job as well as the one it runs says of it.
+    pub(super) fn of(slot: &ClassAd, job: &ClassAd, settings: &Settings) -> Self {
+        if let Some(lacking) = ["Rank", "CurrentRank"].into_iter().find(|name| !slot.contains(*name)) {
+            return Keeps::Without(lacking);
+        }
+        let scope = Scope::new(slot, settings).with_target(job);
+        let [rank, current] =
+            ["Rank", "CurrentRank"].map(|name| scope.eval_attr(Name::new(name)).unwrap_or(Value::Error));
+        Keeps::Ranks(rank, current)
+    }
+
+    /// In a clause, of one slot and the jobs of somebody.
+    pub(super) fn told(&self, whose: &str) -> String {
+        match self {
+            Keeps::Without(name) => format!("the slot has no `{name}`, so it is never pre-empted"),
+            Keeps::Ranks(rank, current) => format!(
+                "`MY.Rank >= MY.CurrentRank` is not true for jobs of {whose} (Rank is {rank}, CurrentRank is {current})"
+            ),
+        }
+    }
+}
+
+/// Why slots in use that match a job keep what they run, those of most slots first; nothing if none keeps it for its `Rank`.
+pub(super) fn keeping(market: &Market, job: &ClassAd, submitter: &str, matching: &[usize]) -> Vec<Cause> {
+    let keeps = |at: &usize| {
+        let user = market.users[*at].as_ref().filter(|_| market.looked_at[*at])?;
+        let (slot, pair) = (&market.slots[*at].ad, (user.as_bytes(), submitter.as_bytes()));
+        let ground = market.rules.preemption.ground(slot, job, pair, false, &market.settings);
+        (ground == Err(Objection::Rank)).then(|| Keeps::of(slot, job, &market.settings))
+    };
+    let found: Vec<Keeps> = matching.par_iter().filter_map(keeps).collect();
+    let mut causes: Vec<(usize, String)> = Vec::new();
+    for name in ["Rank", "CurrentRank"] {
+        let count = found.iter().filter(|one| matches!(one, Keeps::Without(lacking) if *lacking == name)).count();
+        let (has, is) = if count == 1 {
+            ("slot in use that matches has", "it is")
+        } else {
+            ("slots in use that match have", "they are")
+        };
+        causes.push((count, format!("{count} {has} no `{name}`, so {is} never pre-empted")));
+    }
+    let ranks = found.iter().filter_map(|one| match one {
+        Keeps::Ranks(rank, current) => Some((rank.clone(), current.clone())),
+        Keeps::Without(_) => None,
+    });
+    let (better, unknown): (Vec<_>, Vec<_>) =
+        ranks.partition(|(rank, current)| rank.as_number().is_some() && current.as_number().is_some());
+    for (pairs, is_better) in [(better, true), (unknown, false)] {
+        let count = pairs.len();
+        let who = match (count, is_better) {
+            (1, true) => "slot in use that matches likes the job it runs better",
+            (_, true) => "slots in use that match like the jobs they run better",
+            (1, false) => "slot in use that matches is not pre-empted for this job",
+            (_, false) => "slots in use that match are not pre-empted for this job",
+        };
+        let (ranks, currents): (Vec<Value>, Vec<Value>) = pairs.into_iter().unzip();
+        let [rank, current] =
+            [ranks, currents].map(|values| range(&Values { of: (0..count as u32).collect(), values }));
+        let text = format!(
+            "{count} {who}: `MY.Rank >= MY.CurrentRank` is not true (Rank for this job is {rank}, CurrentRank is {current})"
+        );
+        causes.push((count, text));
+    }
+    causes.retain(|(count, _)| *count > 0);
+    causes.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    causes.into_iter().map(|(_, text)| Cause::new(Reason::Rank, text)).collect()
+}

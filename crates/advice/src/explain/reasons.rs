@@ -1,0 +1,103 @@
+//! Why the jobs of a cycle did not run: the causes of what was refused, the most jobs first.
+
+use std::collections::BTreeMap;
+
+use hashbrown::{HashMap, HashSet};
+use serde::Serialize;
+
+use crate::explain::Market;
+use crate::explain::cycle::{Asked, number, story};
+use crate::explain::obstacle::of_cycle;
+use crate::explain::stake::Stake;
+use crate::explain::view::View;
+use classmate_config::internal::config::ConfigError;
+use classmate_pool::internal::negotiate::Snapshot;
+use classmate_pool::internal::negotiate::outcome::Outcome;
+use classmate_pool::internal::negotiate::quotas::divide;
+use classmate_pool::internal::negotiate::rules::Rules;
+use classmate_pool::internal::queue::Job;
+use classmate_pool::internal::queue::job::Activity;
+
+/// A cause with the jobs it keeps waiting.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Common {
+    /// In a sentence.
+    pub text: String,
+    /// Jobs that wait for it.
+    pub jobs: usize,
+    /// Requests they belong to.
+    pub requests: usize,
+    /// The first job of one of the requests.
+    pub example: String,
+}
+
+/// Pairs of a request and a slot that are looked at, at most.
+const EVALUATIONS: usize = 1_000_000;
+/// Requests that are looked at, at most.
+const REQUESTS: usize = 50;
+
+/// The most common causes: of the requests with most jobs that were refused, and of submitters that had no turn.
+///
+/// # Errors
+/// A setting of the configuration that is wrong.
+pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<Common>, ConfigError> {
+    let settings = snapshot.settings();
+    let domain = Rules::read(&snapshot.config, &settings)?.knobs.accountant.domain.clone();
+    let jobs: Vec<Job<'_>> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain.as_deref(), &settings)).collect();
+    let got: HashSet<&str> = outcome.matches.iter().map(|made| made.job.as_str()).collect();
+    // By submitter, the idle jobs that got nothing, in the order of their numbers.
+    let mut left: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, job) in jobs.iter().enumerate().filter(|(_, job)| job.activity == Activity::Idle) {
+        if !got.contains(job.id.to_string().as_str()) {
+            left.entry(job.submitter.to_string()).or_default().push(at);
+        }
+    }
+    left.values_mut().for_each(|list| list.sort_by_key(|at| jobs[*at].id));
+    let mut waiting = representatives(outcome, &jobs, &left);
+    waiting.sort_by_key(|(at, count)| (std::cmp::Reverse(*count), jobs[*at].id));
+    waiting.truncate((EVALUATIONS / snapshot.slots.len().max(1)).clamp(1, REQUESTS));
+    let asking: Vec<_> = waiting.iter().map(|(at, _)| (&*jobs[*at].ad, &*jobs[*at].submitter)).collect();
+    let (market, askers) = Market::asked(snapshot, &asking)?;
+    let division = if outcome.groups.is_empty() { None } else { Some(divide(snapshot)?) };
+    let mut found: BTreeMap<String, Common> = BTreeMap::new();
+    for ((at, count), asker) in waiting.iter().zip(&askers) {
+        let job = &jobs[*at];
+        let submitter = job.submitter.to_string();
+        let asked = Asked { id: job.id, submitter: &submitter, activity: job.activity, asker };
+        let view = View::of(&market, &asker.ad);
+        let stake = Stake::of(&view, &submitter);
+        let known = (&market, &stake);
+        let story = story(outcome, snapshot, division.as_ref(), known, &asked);
+        let mut causes = of_cycle(&story, outcome, known, &asked);
+        causes.extend(view.causes());
+        let text = causes.into_iter().next().map_or_else(|| "no slot was left".to_owned(), |cause| cause.text);
+        let example = job.id.to_string();
+        let entry = found.entry(text.clone()).or_insert(Common { text, jobs: 0, requests: 0, example });
+        entry.jobs += count;
+        entry.requests += 1;
+    }
+    let mut found: Vec<Common> = found.into_values().collect();
+    found.sort_by_key(|one| std::cmp::Reverse(one.jobs));
+    Ok(found)
+}
+
+/// A job of each request that was refused, and of each submitter some of whose jobs were never refused; and for how many
+/// jobs it stands. Every job that is left is counted once: with the last refusal of a request that it belonged to.
+fn representatives(outcome: &Outcome, jobs: &[Job<'_>], left: &HashMap<String, Vec<usize>>) -> Vec<(usize, usize)> {
+    let mut waiting: BTreeMap<&str, Vec<usize>> =
+        left.iter().map(|(submitter, list)| (submitter.as_str(), list.clone())).collect();
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    // A request is refused once in every pie; its jobs follow one another from the first that it names.
+    for refused in outcome.rejections.iter().rev() {
+        let Some(list) = waiting.get_mut(refused.submitter.as_str()) else { continue };
+        let Some(first) = number(&refused.job) else { continue };
+        let from = list.partition_point(|at| (jobs[*at].id.cluster, jobs[*at].id.process) < first);
+        let to = list.len().min(from.saturating_add(refused.jobs));
+        if let Some(at) = list[from..to].first().copied() {
+            found.push((at, to - from));
+            list.drain(from..to);
+        }
+    }
+    found.extend(waiting.into_values().filter_map(|list| Some((*list.first()?, list.len()))));
+    found
+}

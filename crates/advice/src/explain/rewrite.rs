@@ -1,0 +1,304 @@
+//! Changes of the policy of slots that only their own conditions keep away.
+//!
+//! In: slots that fail by the same conditions. Out: the smallest change of these, tried on all slots that ask the same.
+
+use hashbrown::HashMap;
+
+use crate::explain::clauses::{Condition, Joint, own};
+use crate::explain::edit::{Bound, bound, comparison, number, options};
+use crate::explain::membership::Membership;
+use crate::explain::nearest::{Class, Tried};
+use crate::explain::panel::Sight;
+use crate::explain::route::{Demand, Route};
+use crate::explain::suggestion::{Change, Changed, Suggestion};
+use crate::explain::view::View;
+use crate::explain::wish;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::matching::symmetric;
+use classmate::internal::eval::scope::Scope;
+use classmate::internal::name::{Key, Name};
+use classmate::internal::program::Side;
+use classmate::internal::program::atom::Surveyed;
+use classmate::internal::syntax::expr::{Expr, Node, NodeId};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::BinaryOp;
+
+/// Classes of slots that only their own conditions keep away.
+pub(super) struct Refusing<'c> {
+    classes: Vec<&'c Class>,
+    /// For each policy of theirs the attributes in which its conditions stand, and their texts.
+    texts: HashMap<usize, Vec<(Name, String)>>,
+}
+
+impl<'c> Refusing<'c> {
+    /// Of some classes.
+    pub(super) fn of(view: &View<'_>, classes: Vec<&'c Class>) -> Self {
+        let mut texts: HashMap<usize, Vec<(Name, String)>> = HashMap::new();
+        for class in &classes {
+            texts.entry(class.policy).or_insert_with(|| {
+                let plan = &view.kinds.policies[class.policy].plan;
+                plan.conditions.iter().map(|condition| (condition.holder, condition.expr.to_string())).collect()
+            });
+        }
+        Refusing { classes, texts }
+    }
+
+    /// The conditions of a class that have the same texts as some others, in the order in which they are replaced; none if
+    /// one is missing.
+    fn same<'v>(&self, view: &'v View<'_>, class: &Class, wanted: &[(Name, String)]) -> Option<Vec<&'v Condition>> {
+        let texts = self.texts.get(&class.policy)?;
+        let plan = &view.kinds.policies[class.policy].plan;
+        let mut found = Vec::with_capacity(wanted.len());
+        for one in wanted {
+            let before = found.len();
+            let places = texts.iter().enumerate().filter(|(_, text)| *text == one);
+            found.extend(places.map(|(at, _)| &plan.conditions[at]));
+            if found.len() == before {
+                return None;
+            }
+        }
+        Some(ordered(found))
+    }
+
+    /// A change of what the slots of a class ask, with how many it wins if it is made at all that ask the same; none if no
+    /// slot is won, or if it is told already.
+    pub(super) fn change(
+        &self,
+        view: &View<'_>,
+        at: usize,
+        conditions: &[&Condition],
+        told: &[Tried],
+    ) -> Option<Tried> {
+        let class = *self.classes.get(at)?;
+        let less_strict = || conditions.iter().map(|&condition| Written::of(view, class, condition)).collect();
+        let without = || conditions.iter().map(|&condition| Written::without(condition)).collect();
+        let mut all: Vec<Written<'_>> = less_strict();
+        let mut found = rewritten(view, class, &all);
+        if found.is_none() {
+            all = without();
+            found = rewritten(view, class, &all);
+        }
+        let mut found = found?;
+        if told.iter().any(|known| is_same(&known.suggestion, &found.suggestion)) {
+            return None;
+        }
+        let texts: Vec<(Name, String)> =
+            conditions.iter().map(|condition| (condition.holder, condition.expr.to_string())).collect();
+        for (_, other) in self.classes.iter().enumerate().filter(|(place, _)| *place != at) {
+            let Some(theirs) = self.same(view, other, &texts) else { continue };
+            let mut same_there: Vec<Written<'_>> = Vec::with_capacity(theirs.len());
+            for condition in &theirs {
+                let text = (condition.holder, condition.expr.to_string());
+                let place = texts.iter().position(|known| *known == text);
+                same_there.extend(place.and_then(|place| all[place].at_condition(condition)));
+            }
+            if same_there.len() != theirs.len() {
+                continue;
+            }
+            let same = rewritten(view, other, &same_there).filter(|same| is_same(&same.suggestion, &found.suggestion));
+            found.suggestion.won += same.map_or(0, |same| same.suggestion.won);
+        }
+        found.suggestion.slots = found.suggestion.won;
+        Some(found)
+    }
+}
+
+/// Whether two suggestions change the same, in whatever order.
+fn is_same(one: &Suggestion, other: &Suggestion) -> bool {
+    one.changes.len() == other.changes.len() && one.changes.iter().all(|change| other.changes.contains(change))
+}
+
+/// The conditions of the slots of a class that fail, in the order in which something is written in their place.
+pub(super) fn replaced<'v>(view: &'v View<'_>, class: &Class) -> Vec<&'v Condition> {
+    let plan = &view.kinds.policies[class.policy].plan;
+    ordered(class.by_slot.iter().map(|at| &plan.conditions[*at]).collect())
+}
+
+/// Conditions in the order in which something is written in their place.
+fn ordered(mut conditions: Vec<&Condition>) -> Vec<&Condition> {
+    // What stands last is replaced first, since that moves nothing before it; and once, however often a policy
+    // refers to the attribute it stands in.
+    conditions.sort_by_key(|condition| (std::cmp::Reverse(condition.expr.root()), condition.holder.folded()));
+    conditions.dedup_by_key(|condition| (condition.expr.root(), condition.holder.folded()));
+    conditions
+}
+
+/// What is written in place of a condition of slots, or of a part of it.
+struct Written<'c> {
+    condition: &'c Condition,
+    /// The part that becomes another one.
+    part: Expr,
+    /// Where in it something else is written, and what.
+    at: NodeId,
+    other: Expr,
+}
+
+impl<'c> Written<'c> {
+    /// Leaves a condition out.
+    fn without(condition: &'c Condition) -> Self {
+        let part = condition.expr.clone();
+        Written { condition, at: part.root(), part, other: Expr::literal(Literal::Bool(true)) }
+    }
+
+    /// The smallest change after which a condition of the slots of a class may hold: another number in a comparison, the
+    /// text that a word without quotation marks was meant to be; or it is left out.
+    fn of(view: &View<'_>, class: &Class, condition: &'c Condition) -> Self {
+        let ads = [view.kinds.all[class.kinds[0]].first as u32];
+        let sight = view.panel.sight(&ads, view.job);
+        let parts = match condition.joint {
+            Joint::Any | Joint::Choice => options(&condition.expr),
+            _ => vec![condition.expr.clone()],
+        };
+        let found = parts.into_iter().find_map(|part| {
+            let (at, other) = compared(sight, &part)?;
+            Some(Written { condition, part, at, other })
+        });
+        found.unwrap_or_else(|| Written::without(condition))
+    }
+
+    /// The same written in another condition of the same text.
+    fn at_condition<'o>(&self, condition: &'o Condition) -> Option<Written<'o>> {
+        let (from, to) = (self.condition.expr.root(), condition.expr.root());
+        let moved = |id: NodeId| (id + to).checked_sub(from);
+        let part = condition.expr.part(moved(self.part.root())?);
+        Some(Written { condition, part, at: moved(self.at)?, other: self.other.clone() })
+    }
+
+    /// The attribute that the condition is by itself, if it is left out.
+    fn attribute(&self, slot: &ClassAd) -> Option<Name> {
+        let expr = &self.condition.expr;
+        let whole = self.at == expr.root();
+        own(expr.tree(), expr.root()).filter(|name| whole && slot.contains(*name))
+    }
+}
+
+/// What a comparison of a slot with the job wants in place of its number, or of a word, and a question for a member in place
+/// of its list; and where that stands.
+fn compared(sight: Sight<'_, '_>, part: &Expr) -> Option<(NodeId, Expr)> {
+    if wish::is_fleeting(sight, Side::Row, part) {
+        return None;
+    }
+    let (slot, job) = sight.pair(Side::Row, sight.ads[0]);
+    let tree = part.tree();
+    let scope = Scope::new(slot, sight.panel.settings).with_target(job);
+    if let Some(question) = Membership::of(tree, part.root()) {
+        let list = tree.bare(question.list);
+        let is_written = matches!(tree.node(list), Node::Literal(_) | Node::List(_));
+        let item = scope.eval(&part.part(question.item)).ok().filter(|_| is_written)?;
+        return question.longer(Some(&part.part(list)), &item).map(|longer| (list, longer));
+    }
+    let (op, left, right) = comparison(tree, part.root())?;
+    let found = [(left, right), (right, left)].into_iter().find_map(|(handle, other)| {
+        let (bound, _) = bound(op, handle == left)?;
+        // Of what is left of a division another number is no smaller limit.
+        if matches!(tree.node(tree.bare(other)), Node::Binary(BinaryOp::Modulo, ..)) {
+            return None;
+        }
+        let wanted = |present: Option<&Literal>| {
+            let other = scope.eval(&part.part(other)).ok()?;
+            let demand = Demand { op, is_left: handle == left, other: &other, beside: &[] };
+            Some(Route::straight().solved(&demand, present)?.1)
+        };
+        let at = tree.bare(handle);
+        match tree.node(at) {
+            Node::Literal(literal) if number(literal).is_some() => {
+                wanted(Some(literal)).filter(|wanted| number(wanted).is_some()).map(|wanted| (at, wanted))
+            }
+            Node::Attr(word) if bound == Bound::Exactly && wish::names_something(tree, other) => {
+                let nowhere = !slot.contains(*word) && !job.contains(*word) && !sight.panel.has(*word);
+                let meant = |wanted: &Literal| match wanted {
+                    Literal::Str(text) => text.eq_ignore_ascii_case(word.as_bytes()),
+                    _ => false,
+                };
+                wanted(None).filter(|wanted| nowhere && meant(wanted)).map(|wanted| (at, wanted))
+            }
+            _ => None,
+        }
+    });
+    found.map(|(at, literal)| (at, Expr::literal(literal)))
+}
+
+/// A change of the policy of slots that only their own conditions keep away; none if no slot is won.
+fn rewritten(view: &View<'_>, class: &Class, all: &[Written<'_>]) -> Option<Tried> {
+    let with = |at: usize| {
+        let mut slot = view.market.slots[at].ad.clone();
+        for one in all {
+            match one.attribute(&slot) {
+                Some(name) => slot.insert(name, true),
+                None => {
+                    if let Some(expr) = slot.get(one.condition.holder) {
+                        let changed = expr.with_part(one.at, &one.other);
+                        slot.insert_expr(one.condition.holder, &changed);
+                    }
+                }
+            }
+        }
+        slot
+    };
+    let matches = |at: usize| symmetric(view.job, &with(at), &view.market.settings);
+    let (mut won, mut first) = (0, None::<usize>);
+    for at in &class.kinds {
+        let kind = &view.kinds.all[*at];
+        if view.panel.is_foreseen() && is_apart(view, class, all, kind.first) {
+            // All conditions are what they are for the first one, but those that are replaced.
+            if matches(kind.first) {
+                won += kind.size;
+                first = first.into_iter().chain([kind.first]).min();
+            }
+            continue;
+        }
+        let own = view.kinds.ads_of(&[*at]).into_iter().map(|slot| slot as usize);
+        let own: Vec<usize> = own.filter(|slot| matches(*slot)).collect();
+        won += own.len();
+        first = first.into_iter().chain(own.first().copied()).min();
+    }
+    let first = first?;
+    let slot = &view.market.slots[first].ad;
+    let change = |one: &Written<'_>| {
+        let (attribute, before) = match one.attribute(slot) {
+            Some(name) => (name, slot.get(name).map(|expr| expr.to_string()).unwrap_or_default()),
+            None => (one.condition.holder, one.part.to_string()),
+        };
+        let after = one.part.with_part(one.at, &one.other).to_string();
+        Change { of: Changed::Slot, attribute: attribute.to_string(), before, after }
+    };
+    let mut changes: Vec<Change> = Vec::with_capacity(all.len());
+    for change in all.iter().map(change) {
+        // What stands in a policy twice is told once.
+        if !changes.contains(&change) {
+            changes.push(change);
+        }
+    }
+    let suggestion = Suggestion { changes, slots: won, won, lost: 0, example: view.market.names[first].clone() };
+    Some(Tried { suggestion, after: with(first) })
+}
+
+/// Whether nothing else that both sides ask looks at what is replaced, nor what is written at the slot: then what is left is
+/// the same for all slots of a kind.
+fn is_apart(view: &View<'_>, class: &Class, replaced: &[Written<'_>], slot: usize) -> bool {
+    let ads = [slot as u32];
+    let (world, mut surveyed) = (view.panel.sight(&ads, view.job).world(), Surveyed::default());
+    let looks = |one: &Written<'_>, surveyed: &mut Surveyed| {
+        let left_out = one.at == one.condition.expr.root();
+        let tree = one.condition.expr.tree();
+        !left_out && !world.depends(tree, one.condition.expr.root(), Side::Row, surveyed).row.is_empty()
+    };
+    if replaced.iter().any(|one| looks(one, &mut surveyed)) {
+        return false;
+    }
+    let written: Vec<Key> = replaced
+        .iter()
+        .flat_map(|one| [own(one.part.tree(), one.part.root()), Some(one.condition.holder)])
+        .flatten()
+        .map(Name::key)
+        .collect();
+    let plan = &view.kinds.policies[class.policy].plan;
+    let all = view.plan.required().map(|(_, condition)| (Side::Other, condition));
+    let others =
+        plan.required().filter(|(at, _)| !class.by_slot.contains(at)).map(|(_, condition)| (Side::Row, condition));
+    let mut all = all.chain(others);
+    all.all(|(side, condition)| {
+        let depends = world.depends(condition.expr.tree(), condition.expr.root(), side, &mut surveyed);
+        !depends.row.iter().any(|name| written.contains(&name.key()))
+    })
+}

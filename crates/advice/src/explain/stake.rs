@@ -1,0 +1,66 @@
+//! What a job has at stake before a cycle: all that the cycle's story asks of slots and their ads.
+//!
+//! In: a view of a job. Out: plain data, so that the slots themselves may go into the cycle.
+
+use crate::explain::causes::Cause;
+use crate::explain::clauses::{Clause, Condition, Plan, Truth};
+use crate::explain::limit::{LimitStand, limits};
+use crate::explain::panel::Panel;
+use crate::explain::rank::keeping;
+use crate::explain::view::View;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::name::Name;
+use classmate::internal::program::Side;
+
+/// Slots a job could use, and what may keep it from them.
+#[derive(Debug, Clone)]
+pub struct Stake {
+    /// The slots that match the job, whoever has them, by their places in the market.
+    pub(super) usable: Vec<usize>,
+    /// The conditions of `PREEMPTION_REQUIREMENTS`, for the slots in use that match and that it refused.
+    pub(super) preemption: Vec<Clause>,
+    /// Why slots in use that match keep what they run, for their `Rank`.
+    pub(super) keeping: Vec<Cause>,
+    /// The concurrency limits the job asks for, as they are held.
+    pub(super) limits: Vec<LimitStand>,
+}
+
+impl Stake {
+    /// What a job of a submitter has at stake.
+    pub fn of(view: &View<'_>, submitter: &str) -> Self {
+        let usable = view.matching();
+        Stake {
+            preemption: preemption(view, submitter, &usable),
+            keeping: keeping(view.market, view.job, submitter, &usable),
+            limits: limits(view.market, view.job),
+            usable,
+        }
+    }
+}
+
+/// The conditions of `PREEMPTION_REQUIREMENTS` for the slots of others that it keeps from the job.
+fn preemption(view: &View<'_>, submitter: &str, usable: &[usize]) -> Vec<Clause> {
+    let market = view.market;
+    let Some(expr) = &market.rules.preemption.requirements else { return Vec::new() };
+    let others =
+        |at: &&usize| market.looked_at[**at] && market.users[**at].as_deref().is_some_and(|user| user != submitter);
+    let slots: Vec<&ClassAd> = usable.iter().filter(others).map(|at| &market.slots[*at].ad).collect();
+    let Some(first) = slots.first() else { return Vec::new() };
+    let name = Name::new("PREEMPTION_REQUIREMENTS");
+    let mut with = (*first).clone();
+    with.insert_expr(name, expr);
+    let plan = Plan::of(&with, name);
+    let panel = Panel::with(slots, view.job, &[expr], &market.settings);
+    let all: Vec<u32> = (0..panel.ads.len() as u32).collect();
+    let column = |condition: &Condition| {
+        let found = panel.values(view.job, Side::Row, &condition.expr, &all);
+        found.of.iter().map(|value| Truth::of(&found.values[*value as usize])).collect::<Vec<_>>()
+    };
+    let columns: Vec<Vec<Truth>> = plan.conditions.iter().map(column).collect();
+    let rows = (0..all.len()).map(|at| columns.iter().map(|column| column[at]).collect::<Vec<_>>());
+    let refused: Vec<Vec<Truth>> = rows.filter(|row| row.first() != Some(&Truth::True)).collect();
+    if refused.is_empty() {
+        return Vec::new();
+    }
+    plan.counted(refused.iter().map(|row| (row.as_slice(), 1)))
+}

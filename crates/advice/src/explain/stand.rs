@@ -1,0 +1,108 @@
+//! How the group of a submitter stands at the end of a cycle, and which level of the tree capped it.
+
+use serde::Serialize;
+
+use classmate_pool::internal::negotiate::Outcome;
+use classmate_pool::internal::negotiate::quotas::Division;
+use classmate_pool::internal::quota::story::slots;
+use classmate_pool::internal::quota::summary::{GroupSummary, SurplusPolicy};
+
+/// Quota and use of the group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GroupStand {
+    /// Its name.
+    pub group: String,
+    /// Its quota in weighted slots.
+    pub quota: f64,
+    /// What it was granted in the first round.
+    pub allocated: f64,
+    /// What its submitters ask for.
+    pub demand: f64,
+    /// What it uses at the end.
+    pub usage: f64,
+    /// What it might still have used after the last round, whatever groups above it may use.
+    pub left: f64,
+    /// Whether a group above it caps it.
+    pub capped: bool,
+    /// Why it was granted no more, in a clause.
+    pub why: String,
+    /// How quota and grant came about, line by line.
+    pub steps: Vec<String>,
+}
+
+/// The innermost group whose name begins the submitter's.
+pub(super) fn stand(outcome: &Outcome, division: Option<&Division>, submitter: &str) -> Option<GroupStand> {
+    let within = |group: &str| {
+        submitter.len() > group.len()
+            && submitter.is_char_boundary(group.len())
+            && submitter[..group.len()].eq_ignore_ascii_case(group)
+            && submitter.as_bytes()[group.len()] == b'.'
+    };
+    let innermost = outcome.groups.iter().filter(|group| within(&group.name)).max_by_key(|group| group.name.len());
+    let group = innermost.or_else(|| outcome.groups.iter().find(|group| group.parent.is_none()))?;
+    let told = division.and_then(|division| division.groups.iter().find(|one| one.summary.name == group.name));
+    let (why, steps) = told.map(|one| (one.why.clone(), one.story.clone())).unwrap_or_default();
+    let cap = capped(outcome, &group.name);
+    Some(GroupStand {
+        group: group.name.clone(),
+        quota: group.quota,
+        allocated: group.granted(),
+        demand: group.demand,
+        usage: group.usage,
+        left: group.allocated - group.usage,
+        capped: cap.is_some(),
+        why: cap.unwrap_or(why),
+        steps,
+    })
+}
+
+/// The nearest group above that accepts no surplus and of whose quota less than a slot is left, in a clause; none if
+/// the group wants no more.
+pub(super) fn capped(outcome: &Outcome, name: &str) -> Option<String> {
+    let of = |name: &str| outcome.groups.iter().find(|one| one.name == name);
+    let group = of(name)?;
+    if group.demand <= group.usage {
+        return None;
+    }
+    let mut above = group.parent.clone();
+    for _ in 0..outcome.groups.len() {
+        let at = of(above.as_deref()?)?;
+        if is_full(outcome, at) {
+            return Some(format!(
+                "`{}` above it accepts no surplus, and all below it use {} of its {}",
+                at.name,
+                slots(within(outcome, &at.name, |one| one.usage)),
+                slots(at.subtree_quota)
+            ));
+        }
+        above.clone_from(&at.parent);
+    }
+    None
+}
+
+/// Whether a group accepts no surplus and less than a slot is left to it and all below it.
+pub(super) fn is_full(outcome: &Outcome, group: &GroupSummary) -> bool {
+    let lightest = outcome.matches.iter().map(|made| made.weight).fold(f64::INFINITY, f64::min);
+    let lightest = if lightest.is_finite() { lightest } else { 1e-6 };
+    group.surplus == SurplusPolicy::No
+        && group.parent.is_some()
+        && within(outcome, &group.name, |one| one.usage) + lightest > group.subtree_quota + 1e-6
+}
+
+/// The sum of a figure of a group and of all groups below it.
+pub(super) fn within(outcome: &Outcome, above: &str, figure: impl Fn(&GroupSummary) -> f64) -> f64 {
+    outcome.groups.iter().filter(|one| is_within(outcome, &one.name, above)).map(figure).fold(0.0, |sum, one| sum + one)
+}
+
+/// Whether a group is another one or stands below it.
+fn is_within(outcome: &Outcome, name: &str, above: &str) -> bool {
+    let mut at = Some(name.to_owned());
+    for _ in 0..=outcome.groups.len() {
+        match at {
+            Some(name) if name == above => return true,
+            Some(name) => at = outcome.groups.iter().find(|one| one.name == name).and_then(|one| one.parent.clone()),
+            None => return false,
+        }
+    }
+    false
+}

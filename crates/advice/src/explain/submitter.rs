@@ -1,0 +1,162 @@
+//! The story of a share: how a submitter stands, what that is of the pie, and what became of it, step by step.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::explain::left_out;
+use crate::explain::prose::prose;
+use crate::explain::turn::{Turn, ceiling, turns};
+use classmate_pool::internal::negotiate::outcome::Rejection;
+use classmate_pool::internal::negotiate::rules::Rules;
+use classmate_pool::internal::negotiate::summary::{Stopped, Summary};
+use classmate_pool::internal::negotiate::{Outcome, Snapshot};
+use classmate_pool::internal::priority::Passed;
+use classmate_pool::internal::priority::ranking::Key;
+use classmate_pool::internal::queue::Submitter;
+use classmate_pool::internal::quota::story::slots;
+
+/// How a share came about, and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ShareStory {
+    /// Its numbers.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// Its ceiling in weighted slots, if it has one.
+    pub ceiling: Option<i64>,
+    /// Who was served before it.
+    pub before: Vec<String>,
+    /// The visits.
+    pub turns: Vec<Turn>,
+    /// Refusals, by reason and how often.
+    pub refusals: Vec<(String, usize)>,
+    /// Line by line.
+    pub steps: Vec<String>,
+}
+
+/// Tells the story of a submitter; none if there is no such submitter.
+pub fn story(outcome: &Outcome, snapshot: &Snapshot, name: &str) -> Option<ShareStory> {
+    let settings = snapshot.settings();
+    let rules = Rules::read(&snapshot.config, &settings).ok()?;
+    let Some(place) = outcome.submitters.iter().position(|line| line.submitter.eq_ignore_ascii_case(name)) else {
+        let (one, text) = left_out::submitter(snapshot, &rules, &settings, name)?;
+        return Some(absent(&one, &text));
+    };
+    let summary = outcome.submitters[place].clone();
+    let turns = turns(outcome, &summary.submitter);
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    for one in outcome.rejections.iter().filter(|one| one.submitter == summary.submitter) {
+        *reasons.entry(one.reason.clone()).or_default() += 1;
+    }
+    let mut refusals: Vec<(String, usize)> = reasons.into_iter().collect();
+    refusals.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let before = outcome.submitters[..place].iter().filter(|line| line.priority.is_some());
+    let mut story = ShareStory {
+        ceiling: ceiling(snapshot, &summary.submitter),
+        before: before.map(|line| line.submitter.clone()).collect(),
+        steps: Vec::new(),
+        refusals,
+        turns,
+        summary,
+    };
+    story.steps = steps(&story, outcome, snapshot.policy.key());
+    let constrained = left_out::jobs_of(snapshot, &rules, &settings, &story.summary.submitter);
+    if let Some(text) = constrained {
+        story.steps.insert(1, prose(&text));
+    }
+    Some(story)
+}
+
+/// The story of a submitter that a constraint leaves out.
+fn absent(one: &Submitter, text: &str) -> ShareStory {
+    let summary = Summary {
+        submitter: one.name.to_string(),
+        priority: None,
+        share: None,
+        limit: None,
+        running: one.running,
+        idle: one.idle,
+        matched: 0,
+        weight: 0.0,
+        stopped: Stopped::LeftOut,
+    };
+    let says = format!("it says that {} jobs are idle and {} run", one.idle, one.running);
+    let steps = vec![says, prose(text)];
+    ShareStory { summary, ceiling: None, before: Vec::new(), turns: Vec::new(), refusals: Vec::new(), steps }
+}
+
+fn steps(story: &ShareStory, outcome: &Outcome, key: Key) -> Vec<String> {
+    let line = &story.summary;
+    let mut steps = vec![format!("it says that {} jobs are idle and {} run", line.idle, line.running)];
+    let Some(priority) = line.priority else {
+        steps.push(format!("it had no turn: {}", line.stopped.as_str()));
+        return steps;
+    };
+    let place = story.before.len() + 1;
+    let first = story.before.first().map(|first| format!(", behind {first}")).unwrap_or_default();
+    steps.push(match key {
+        Key::Submitters => format!("its priority is {priority:.2}; lower is better: it is served in place {place}{first}"),
+        Key::Lots => {
+            format!("its task queues have priority {priority:.2}; slots draw lots, and the higher it is, the likelier they are drawn")
+        }
+        Key::Jobs => format!(
+            "its fair-share factor is {:.2}; higher is better: it is one factor of the priority of each job, by which jobs are served",
+            1.0 - priority
+        ),
+    });
+    for (at, turn) in story.turns.iter().enumerate() {
+        let visits = outcome.negotiations.iter().filter(|visit| (visit.pie, visit.spin) == (turn.pie, turn.spin));
+        let mut parts: BTreeMap<&str, f64> = BTreeMap::new();
+        for visit in visits.filter(|visit| visit.priority > 0.0) {
+            parts.insert(&visit.submitter, 1.0 / visit.priority);
+        }
+        let own = parts.get(line.submitter.as_str()).copied().unwrap_or(0.0);
+        let sum: f64 = parts.values().sum();
+        let pie = outcome.pies.iter().find(|pie| (pie.pie, pie.spin) == (turn.pie, turn.spin));
+        let group = turn.group.as_ref().map(|group| format!(" for {group}")).unwrap_or_default();
+        let mut text = format!("turn {} (pie {}, spin {}{group}): ", turn.turn, turn.pie, turn.spin);
+        // The sum is that of all who are in the pie, which the visits show unless somebody has none.
+        if at == 0 && key == Key::Submitters && sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
+            text.push_str(&format!(
+                "1/{priority:.2} of the sum {sum:.4} of all is a share of {:.1}%",
+                turn.share * 100.0
+            ));
+        } else {
+            text.push_str(&format!("its share is {:.1}%", turn.share * 100.0));
+        }
+        if let Some(pie) = pie {
+            text.push_str(&format!(" of {} slots", slots(pie.pie_left)));
+        }
+        text.push_str(&format!("; it may take {}, and gets {}", slots(turn.limit), turn.matched));
+        match turn.passed {
+            Some(Passed::LessThanASlot) => text.push_str(": passed over, less than a slot is left to it"),
+            Some(Passed::AtCeiling) if story.ceiling.is_none() => {
+                text.push_str(": passed over, there is nothing to take");
+            }
+            Some(Passed::AtCeiling) => text.push_str(": passed over, at its ceiling"),
+            None => {}
+        }
+        steps.push(text);
+    }
+    if let Some(ceiling) = story.ceiling {
+        steps.push(format!("its ceiling is {ceiling}"));
+    }
+    for (reason, count) in &story.refusals {
+        steps.push(format!("requests refused with `{reason}`: {count}"));
+    }
+    let limited = outcome
+        .rejections
+        .iter()
+        .any(|one| one.submitter == line.submitter && one.rejection == Rejection::SubmitterLimit);
+    if limited {
+        steps.push("a slot that matches weighs more than it may still take".to_owned());
+    }
+    steps.push(format!(
+        "in all it gets {} {} of weight {}: {}",
+        line.matched,
+        if line.matched == 1 { "slot" } else { "slots" },
+        slots(line.weight),
+        line.stopped.as_str()
+    ));
+    steps
+}

@@ -1,0 +1,146 @@
+//! Who has the slots that a job could have used, and why they came first.
+
+use serde::Serialize;
+
+use crate::explain::causes::{Cause, Reason};
+use crate::explain::order::precedence_of_policy;
+use crate::explain::{Market, tally};
+use classmate_pool::internal::negotiate::Outcome;
+use classmate_pool::internal::priority::pie::starvation;
+use classmate_pool::internal::quota::story::slots;
+
+/// Slots that a submitter got.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Won {
+    /// Who.
+    pub submitter: String,
+    /// How many.
+    pub slots: usize,
+    /// Why it was served before the job.
+    pub why: String,
+}
+
+/// Who has slots that the job could have used.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Taken {
+    /// Slots that match the job, whoever has them.
+    pub usable: usize,
+    /// Of these, those that nobody has and that nobody got.
+    pub left: usize,
+    /// Those that others got in this cycle, by submitter.
+    pub won: Vec<Won>,
+    /// Those that were in use before the cycle and that nobody got, by user.
+    pub in_use: Vec<(String, usize)>,
+    /// Those that the cycle did not look at: in use while pre-emption is not considered, retiring, or shutting down.
+    pub not_looked_at: usize,
+}
+
+/// Why one submitter was served before another, by the first key in which they differ.
+fn precedence(outcome: &Outcome, market: &Market, (winner, winning): (&str, &str), loser: &Loser<'_>) -> String {
+    let visit = |name: &str| outcome.negotiations.iter().find(|visit| visit.submitter == name);
+    let Loser { submitter: loser, job } = *loser;
+    if let Some(told) = precedence_of_policy(&market.order, winning, job, [visit(winner), visit(loser)]) {
+        return told;
+    }
+    if winner == loser {
+        return "its own jobs go first that have a higher JobPrio or a lower number".to_owned();
+    }
+    let (Some(won), Some(lost)) = (visit(winner), visit(loser)) else {
+        return "this one had no turn".to_owned();
+    };
+    if won.group != lost.group {
+        let name = |group: &Option<String>| group.clone().unwrap_or_default();
+        return format!("group {} is served before {}", name(&won.group), name(&lost.group));
+    }
+    let place = |name: &str| outcome.negotiations.iter().position(|visit| visit.submitter == name);
+    if place(winner) > place(loser) {
+        return "served later, in a later spin or with what this one may not take".to_owned();
+    }
+    if won.priority < lost.priority {
+        format!("its priority is better: {:.2} against {:.2}", won.priority, lost.priority)
+    } else {
+        // The next key: how much of its share each has, before the pie was cut.
+        let [one, other] = [won, lost].map(|visit| {
+            let of = |name: &Option<String>| name.as_deref() == Some(visit.submitter.as_str());
+            let uses = market.users.iter().zip(&market.weights).filter(|(user, _)| of(user)).map(|(_, weight)| weight);
+            starvation(uses.sum(), visit.limit + visit.starved)
+        });
+        let keys = "by when it was heard of, or by name";
+        if one < other {
+            format!(
+                "priorities are equal ({:.2}), and it has less of its share: {} against {}",
+                won.priority,
+                slots(one),
+                slots(other)
+            )
+        } else if won.priority > lost.priority {
+            format!("its priority is {:.2} against {:.2}; it comes first by JobPrio", won.priority, lost.priority)
+        } else {
+            format!("priorities are equal ({:.2}), and it comes first {keys}", won.priority)
+        }
+    }
+}
+
+/// A job that others were served before.
+#[derive(Clone, Copy)]
+pub(super) struct Loser<'a> {
+    pub(super) submitter: &'a str,
+    pub(super) job: &'a str,
+}
+
+/// Who has the slots at some places of the market; what the job itself got does not count.
+pub(super) fn taken(outcome: &Outcome, market: &Market, loser: &Loser<'_>, usable: &[usize]) -> Taken {
+    let others = || outcome.matches.iter().filter(|made| made.job != loser.job);
+    let own: hashbrown::HashSet<&str> =
+        outcome.matches.iter().filter(|made| made.job == loser.job).map(|made| made.slot.as_str()).collect();
+    let got: hashbrown::HashMap<&str, &str> =
+        others().map(|made| (made.slot.as_str(), made.submitter.as_str())).collect();
+    // The job of each that was matched first on a slot that would do.
+    let wanted: hashbrown::HashSet<&str> = usable.iter().map(|at| market.names[*at].as_str()).collect();
+    let mut winning: hashbrown::HashMap<&str, &str> = hashbrown::HashMap::new();
+    for made in others().filter(|made| wanted.contains(made.slot.as_str())) {
+        winning.entry(&made.submitter).or_insert(&made.job);
+    }
+    let (won, rest): (Vec<usize>, Vec<usize>) =
+        usable.iter().partition(|at| got.contains_key(market.names[**at].as_str()));
+    let not_own = |at: &&usize| !own.contains(market.names[**at].as_str());
+    let in_use: Vec<String> = rest.iter().filter(not_own).filter_map(|at| market.users[*at].clone()).collect();
+    let won = tally(won.iter().filter_map(|at| Some((*got.get(market.names[*at].as_str())?).to_owned())));
+    Taken {
+        usable: usable.len(),
+        left: rest.iter().filter(not_own).filter(|at| market.users[**at].is_none()).count(),
+        not_looked_at: usable.iter().filter(|at| !market.looked_at[**at]).count(),
+        won: won
+            .into_iter()
+            .map(|(who, slots)| Won {
+                why: precedence(outcome, market, (&who, winning.get(who.as_str()).copied().unwrap_or_default()), loser),
+                submitter: who,
+                slots,
+            })
+            .collect(),
+        in_use: tally(in_use.into_iter()),
+    }
+}
+
+/// Others that have the slots.
+pub(super) fn gone(taken: &Taken, market: &Market, first: bool) -> Vec<Cause> {
+    let mut found = Vec::new();
+    if first && taken.not_looked_at > 0 && taken.not_looked_at == taken.usable {
+        let why = if market.rules.trim.preemption {
+            "retiring or shutting down"
+        } else {
+            "in use, and NEGOTIATOR_CONSIDER_PREEMPTION is false"
+        };
+        let text = format!("the cycle does not look at any of the {} slots that match: {why}", taken.usable);
+        found.push(Cause::new(Reason::NotLookedAt, text));
+    }
+    for won in taken.won.iter().take(3) {
+        let text =
+            format!("{} took {} of the {} slots that match: {}", won.submitter, won.slots, taken.usable, won.why);
+        found.push(Cause::new(Reason::Taken, text));
+    }
+    for (who, count) in taken.in_use.iter().take(3) {
+        found.push(Cause::new(Reason::Taken, format!("{who} uses {count} of the {} slots that match", taken.usable)));
+    }
+    found
+}

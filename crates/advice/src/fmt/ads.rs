@@ -1,0 +1,213 @@
+//! Ads of the long format and of new syntax.
+
+use crate::fmt::Unread;
+use classmate::internal::error::SyntaxError;
+use classmate::internal::format::new::parse_ad;
+use classmate::internal::syntax::layout::{Measure, layout};
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::token::{Quoting, is_space};
+
+/// Characters of a line that are shown.
+const SHOWN: usize = 60;
+
+/// Ads of the long format: one attribute a line, each on one line. Comments and blank lines stay.
+pub fn long(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for raw in text.split_inclusive(|byte| *byte == b'\n') {
+        let (line, end) = match raw.strip_suffix(b"\n") {
+            Some(line) => (line, b"\n".as_slice()),
+            None => (raw, b"".as_slice()),
+        };
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match attribute(line) {
+            Some(written) => out.extend_from_slice(&written),
+            None => out.extend_from_slice(line),
+        }
+        out.extend_from_slice(end);
+    }
+    out
+}
+
+/// The values of ads of the long format that are no expressions and stay as they are.
+pub fn unread(text: &[u8]) -> Vec<Unread> {
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let wrong = |(line, number): (&[u8], usize)| {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let text = line.trim_ascii();
+        let ends_ad = line.starts_with(b"***");
+        if !(text.is_empty() || text[0] == b'#' || ends_ad || text.contains(&b'=')) {
+            return Some(Unread { line: number, name: beginning(text), error: None });
+        }
+        let (name, value) = named(line)?;
+        let error = parse_expr(value, &options).err()?;
+        Some(Unread { line: number, name: String::from_utf8_lossy(name).into_owned(), error: Some(error) })
+    };
+    text.split(|byte| *byte == b'\n').zip(1..).filter_map(wrong).collect()
+}
+
+/// How a line begins.
+fn beginning(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
+/// The name and the value of a line `Name = value`; `None` for all others.
+fn named(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let first = line.iter().position(|byte| !is_space(*byte))?;
+    if line[first] == b'#' {
+        return None;
+    }
+    let equals = memchr::memchr(b'=', line)?;
+    let name = line[first..equals].trim_ascii();
+    let plain = !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let value = line[equals + 1..].trim_ascii();
+    // What may hold a comment that ends the line stays.
+    (plain && !value.is_empty() && memchr::memmem::find(value, b"//").is_none()).then_some((name, value))
+}
+
+/// A line `Name = value` with its spaces set; `None` for all others.
+fn attribute(line: &[u8]) -> Option<Vec<u8>> {
+    let (name, value) = named(line)?;
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let measure = Measure { width: usize::MAX, ..Measure::default() };
+    let written = layout(value, &options, measure).ok()?;
+    // A backslash before the last quote means something else when spaces follow: only what ends alike is written.
+    let equals = memchr::memchr(b'=', line)?;
+    let whole = line[equals + 1..].trim_ascii_start();
+    if whole.len() != value.len() && value.ends_with(b"\\\"") {
+        return None;
+    }
+    if memchr::memchr(b'\n', &written).is_some() {
+        return None;
+    }
+    Some([name, b" = ", &written].concat())
+}
+
+/// One ad of new syntax, one attribute a line, or an expression.
+///
+/// # Errors
+/// The text is no expression.
+pub fn expression(text: &[u8], width: usize) -> Result<Vec<u8>, SyntaxError> {
+    let options = ParseOptions::default();
+    let expr = parse_expr(text, &options)?;
+    // An ad of a file is always broken, whatever its length.
+    let is_ad = matches!(expr.node(), classmate::internal::syntax::expr::Node::Ad(run) if run.len > 0);
+    let taken = if is_ad { width } else { 0 };
+    let mut written = layout(text, &options, Measure { width, indent: 0, taken })?;
+    written.push(b'\n');
+    Ok(written)
+}
+
+/// Ads of new syntax one after another, or in the list form `{ ad, ad }`: each is laid out, all else between them stays.
+///
+/// # Errors
+/// Something between or inside the ads is none.
+pub fn several(text: &[u8], width: usize) -> Result<Vec<u8>, SyntaxError> {
+    let options = ParseOptions::default();
+    let mut out = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(start) = text[at..].iter().position(|byte| !is_space(*byte) && !b"{},".contains(byte)) {
+        let start = at + start;
+        between(&text[at..start], &mut out);
+        let rest = &text[start..];
+        if let Some(length) = comment(rest) {
+            out.extend_from_slice(rest[..length].trim_ascii_end());
+            at = start + length;
+            continue;
+        }
+        let (_, length) = parse_ad(rest, &options).map_err(|error| error.shifted(start))?;
+        let ad = rest[..length].trim_ascii_end();
+        let mut written = expression(ad, width).map_err(|error| error.shifted(start))?;
+        written.pop();
+        out.extend_from_slice(&written);
+        at = start + ad.len();
+    }
+    between(&text[at..], &mut out);
+    if out.last() != Some(&b'\n') {
+        out.push(b'\n');
+    }
+    Ok(out)
+}
+
+/// The length of the comment that a text begins with.
+fn comment(text: &[u8]) -> Option<usize> {
+    if text.starts_with(b"//") {
+        return Some(memchr::memchr(b'\n', text).unwrap_or(text.len()));
+    }
+    let inner = text.strip_prefix(b"/*")?;
+    Some(memchr::memmem::find(inner, b"*/")? + 4)
+}
+
+/// What stands between ads: brackets and commas, each with its line, and an empty line where there is one.
+fn between(text: &[u8], out: &mut Vec<u8>) {
+    let mut breaks = 0;
+    for byte in text {
+        match byte {
+            b'{' | b'}' => {
+                if !out.is_empty() && out.last() != Some(&b'\n') {
+                    out.push(b'\n');
+                }
+                out.extend_from_slice(&[*byte, b'\n']);
+                breaks = 0;
+            }
+            b',' => out.push(b','),
+            b'\n' => breaks += 1,
+            _ => {}
+        }
+    }
+    if !out.is_empty() && out.last() != Some(&b'\n') {
+        out.push(b'\n');
+    }
+    if breaks > 1 && !out.is_empty() && !out.ends_with(b"\n\n") {
+        out.push(b'\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_ads_get_their_spaces_and_the_rest_stays() {
+        let text = b"# slots\nCpus=4\n  Requirements =  (a>1)&&b  \nBad = (\nPath = \"c:\\\" \n\nX = 1 // y\n";
+        let expected = b"# slots\nCpus = 4\nRequirements = (a > 1) && b\nBad = (\nPath = \"c:\\\" \n\nX = 1 // y\n";
+        assert_eq!(String::from_utf8_lossy(&long(text)), String::from_utf8_lossy(expected));
+    }
+
+    #[test]
+    fn values_that_are_no_expressions_are_told_with_their_lines() {
+        let found = unread(b"# a = (\nA = 1 +\n\nB = A + 1\nC = (\r\nD = 1 // (\n");
+        let found: Vec<(usize, &str)> = found.iter().map(|one| (one.line, one.name.as_str())).collect();
+        assert_eq!(found, [(2, "A"), (5, "C")]);
+        // A line that is no attribute; a banner of condor_history and a blank line end an ad, and blanks are none.
+        let found = unread(b"A = 1\n Foo bar baz\r\nB=2\n*** Offset of an ad\n\t\n# no\n");
+        let found: Vec<(usize, &str, bool)> =
+            found.iter().map(|one| (one.line, one.name.as_str(), one.error.is_none())).collect();
+        assert_eq!(found, [(2, "Foo bar baz", true)]);
+    }
+
+    #[test]
+    fn an_ad_takes_a_line_an_attribute() {
+        assert_eq!(expression(b"[a=1;b={1,2}]", 80).unwrap(), b"[\n    a = 1;\n    b = { 1, 2 }\n]\n");
+        assert_eq!(expression(b"a&&b", 80).unwrap(), b"a && b\n");
+    }
+
+    #[test]
+    fn each_of_several_ads_is_laid_out() {
+        let laid = |text: &str| {
+            let once = several(text.as_bytes(), 80).unwrap();
+            assert_eq!(several(&once, 80).unwrap(), once, "the second time");
+            String::from_utf8(once).unwrap()
+        };
+        let (a, b) = ("[\n    a = 1\n]", "[\n    b = 2\n]");
+        assert_eq!(laid("[a=1]\n[b=2]"), format!("{a}\n{b}\n"));
+        assert_eq!(laid("[a=1]\n\n\n// the second\n[b=2]\n"), format!("{a}\n\n// the second\n{b}\n"));
+        assert_eq!(laid("{\n[a=1],\n[b=2]}\n"), format!("{{\n{a},\n{b}\n}}\n"));
+        assert_eq!(laid("[a=1] // of a [\n/* b */ [b=2]\n// end"), format!("{a}\n// of a [\n/* b */\n{b}\n// end\n"));
+        assert!(several(b"[a=1]\n[b=", 80).is_err());
+        assert!(several(b"[a=1]\nb", 80).is_err());
+    }
+}

@@ -1,0 +1,231 @@
+//! Configurations: the values of knobs that are expressions.
+
+use crate::fmt::Unread;
+use crate::lint::knobs::is_expression;
+use classmate::internal::syntax::layout::{Measure, layout};
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::token::Quoting;
+
+/// Columns by which the lines of a long value are indented.
+const INDENT: usize = 4;
+
+/// A configuration with the expressions of its policies laid out; everything else stays as it is.
+pub fn config(text: &[u8], width: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    each(text, |_, lines, is_statement| match is_statement.then(|| statement(lines, width)).flatten() {
+        Some(written) => out.extend_from_slice(&written),
+        None => lines.iter().for_each(|line| out.extend_from_slice(line)),
+    });
+    out
+}
+
+/// The values of policies that are no expressions and stay as they are; not those with macros, of which nothing is known.
+pub fn unread(text: &[u8]) -> Vec<Unread> {
+    let mut found = Vec::new();
+    each(text, |line, lines, is_statement| {
+        let Some(Statement { name, value, .. }) = is_statement.then(|| Statement::of(lines)).flatten() else { return };
+        let Some((marked, macros)) = marked(&value) else { return };
+        if !macros.is_empty() {
+            return;
+        }
+        let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+        if let Err(error) = parse_expr(&marked, &options) {
+            found.push(Unread { line, name: String::from_utf8_lossy(&name).into_owned(), error: Some(error) });
+        }
+    });
+    found
+}
+
+/// Hands over the statements of a configuration with the number of their first line, and all other lines.
+fn each(text: &[u8], mut to: impl FnMut(usize, &[&[u8]], bool)) {
+    let mut lines = text.split_inclusive(|byte| *byte == b'\n').zip(1..);
+    let mut tag: Option<Vec<u8>> = None;
+    while let Some((line, number)) = lines.next() {
+        let mut whole = vec![line];
+        let start = line.trim_ascii();
+        if let Some(open) = &tag {
+            if start.strip_prefix(b"@") == Some(open.as_slice()) {
+                tag = None;
+            }
+            to(number, &whole, false);
+            continue;
+        }
+        if !start.is_empty() && !start.starts_with(b"#") {
+            while whole.last().is_some_and(|line| line.trim_ascii().ends_with(b"\\")) {
+                match lines.next() {
+                    Some((next, _)) => whole.push(next),
+                    None => break,
+                }
+            }
+        }
+        tag = block_tag(start);
+        to(number, &whole, true);
+    }
+}
+
+/// The tag of `NAME @=TAG`.
+fn block_tag(line: &[u8]) -> Option<Vec<u8>> {
+    let name = line.iter().position(|byte| !is_name_byte(*byte))?;
+    let rest = line[name..].trim_ascii_start();
+    rest.strip_prefix(b"@=").filter(|_| name > 0).map(|tag| tag.trim_ascii().to_vec())
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_./".contains(&byte)
+}
+
+/// A statement `NAME = expression`.
+struct Statement<'t> {
+    /// What stands before it on the line.
+    margin: &'t [u8],
+    name: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl<'t> Statement<'t> {
+    /// None for other lines, and for what is not understood.
+    fn of(lines: &[&'t [u8]]) -> Option<Self> {
+        let first = *lines.first()?;
+        let margin = &first[..first.len() - first.trim_ascii_start().len()];
+        let mut joined: Vec<u8> = Vec::new();
+        for (at, line) in lines.iter().enumerate() {
+            let line = line.trim_ascii();
+            // Comments and blank lines inside a value have rules of their own.
+            if at > 0 && (line.is_empty() || line.starts_with(b"#")) {
+                return None;
+            }
+            joined.extend_from_slice(line.strip_suffix(b"\\").unwrap_or(line));
+        }
+        let end = joined.iter().position(|byte| !is_name_byte(*byte))?;
+        let (name, rest) = joined.split_at(end);
+        let value = rest.trim_ascii_start().strip_prefix(b"=")?.trim_ascii();
+        if name.is_empty() || value.is_empty() || !is_expression(name) {
+            return None;
+        }
+        // All lines are one in the end: a comment that ends its line would swallow the others.
+        if memchr::memmem::find(value, b"//").is_some() {
+            return None;
+        }
+        Some(Statement { margin, name: name.to_vec(), value: value.to_vec() })
+    }
+}
+
+/// A statement `NAME = expression` in the canonical layout; `None` for all others, and for what is not understood.
+fn statement(lines: &[&[u8]], width: usize) -> Option<Vec<u8>> {
+    let Statement { margin, name, value } = Statement::of(lines)?;
+    let (name, value) = (name.as_slice(), value.as_slice());
+    let (marked, macros) = marked(value)?;
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let taken = margin.len() + name.len() + 3;
+    let write = |measure: Measure| layout(&marked, &options, measure).ok().and_then(|text| restored(&text, &macros));
+    let flat = write(Measure { width: usize::MAX, indent: 0, taken: 0 })?;
+    let ending = if lines.last()?.ends_with(b"\n") { b"\n".as_slice() } else { b"" };
+    if memchr::memchr(b'\n', &flat).is_none() && taken + flat.len() <= width {
+        return Some([margin, name, b" = ", &flat, ending].concat());
+    }
+    let indent = margin.len() + INDENT;
+    // Two columns are for the backslash.
+    let broken = write(Measure { width: width.saturating_sub(2), indent, taken: indent })?;
+    let mut out = [margin, name, b" = \\\n"].concat();
+    out.resize(out.len() + indent, b' ');
+    let count = broken.split(|byte| *byte == b'\n').count();
+    for (at, line) in broken.split(|byte| *byte == b'\n').enumerate() {
+        out.extend_from_slice(line);
+        if at + 1 < count {
+            // The next line is stripped when it is joined: the blank stands here.
+            out.extend_from_slice(b" \\\n");
+        }
+    }
+    out.extend_from_slice(ending);
+    Some(out)
+}
+
+/// The text with a name in the place of every macro, and the macros.
+fn marked(value: &[u8]) -> Option<(Vec<u8>, Vec<Vec<u8>>)> {
+    let mut out = Vec::with_capacity(value.len());
+    let mut macros: Vec<Vec<u8>> = Vec::new();
+    let mut at = 0;
+    let mut quote = false;
+    while at < value.len() {
+        if value[at] == b'"' && (at == 0 || value[at - 1] != b'\\') {
+            quote = !quote;
+        }
+        if quote || value[at] != b'$' {
+            out.push(value[at]);
+            at += 1;
+            continue;
+        }
+        let open = at + value[at..].iter().position(|byte| *byte == b'(')?;
+        let mut depth = 0;
+        let length = value[open..].iter().position(|byte| {
+            match byte {
+                b'(' => depth += 1,
+                b')' => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        })?;
+        let end = open + length + 1;
+        out.extend_from_slice(mark(macros.len()).as_bytes());
+        macros.push(value[at..end].to_vec());
+        at = end;
+    }
+    (memchr::memmem::find(value, MARK.as_bytes()).is_none()).then_some((out, macros))
+}
+
+const MARK: &str = "z_macro_";
+
+fn mark(number: usize) -> String {
+    format!("{MARK}{number:04}_")
+}
+
+/// The text with its macros back in their places; `None` if one was lost.
+fn restored(text: &[u8], macros: &[Vec<u8>]) -> Option<Vec<u8>> {
+    let mut out = text.to_vec();
+    for (number, text) in macros.iter().enumerate() {
+        let mark = mark(number);
+        let at = memchr::memmem::find(&out, mark.as_bytes())?;
+        out.splice(at..at + mark.len(), text.iter().copied());
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate_config::internal::config::Config;
+
+    fn tidied(text: &str, width: usize) -> String {
+        let once = config(text.as_bytes(), width);
+        assert_eq!(once, config(&once, width), "the second time");
+        String::from_utf8(once).unwrap()
+    }
+
+    #[test]
+    fn only_expressions_are_touched() {
+        let text = "# a  b\nGROUP_NAMES=a,b\n START=a>1&&$(X)||b \nSTART @=end\n a>1\n@end\nPREEMPT = a // b\n";
+        let expected =
+            "# a  b\nGROUP_NAMES=a,b\n START = a > 1 && $(X) || b\nSTART @=end\n a>1\n@end\nPREEMPT = a // b\n";
+        assert_eq!(tidied(text, 80), expected);
+    }
+
+    #[test]
+    fn values_that_are_no_expressions_are_told_with_their_lines() {
+        let text =
+            "START = (a\nPREEMPT = a && \\\n  b +\nKILL = $(X) $(Y)\nLOG = a +\nSTART @=end\n a +\n@end\nRANK = 1";
+        let found: Vec<(usize, String)> = unread(text.as_bytes()).into_iter().map(|one| (one.line, one.name)).collect();
+        assert_eq!(found, [(1, "START".to_owned()), (2, "PREEMPT".to_owned())]);
+    }
+
+    #[test]
+    fn a_long_value_goes_over_lines_and_means_the_same() {
+        let text = "START = (TARGET.Memory > 1024) && $(READY:true) && TARGET.Owner == \"some body\" && \\\n  Cpus>1\nREADY = x";
+        let tidy = tidied(text, 40);
+        let expected = "START = \\\n    (TARGET.Memory > 1024) \\\n    && $(READY:true) \\\n    && TARGET.Owner == \"some body\" \\\n    && Cpus > 1\nREADY = x";
+        assert_eq!(tidy, expected);
+        let value = |text: &str| Config::parse("c", text.as_bytes()).unwrap().get("START").unwrap().unwrap().text;
+        let options = ParseOptions::default();
+        let parsed = |text: &str| classmate::internal::syntax::parse::parse_expr(&value(text), &options).unwrap();
+        assert!(parsed(text).same_as(&parsed(&tidy)));
+    }
+}

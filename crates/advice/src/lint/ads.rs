@@ -1,0 +1,511 @@
+//! Ads: every expression of them.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::expression::{Found, Question, Role, is_unit, parsed, unparsed};
+use super::knobs::{RELEASE, job_role};
+use super::rules::unquoted_text;
+use super::universe::Universe;
+use super::{Alarm, Edit, Excerpt};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::analysis::evaluate::Analysis;
+use classmate::internal::analysis::facts::{Reference, Side};
+use classmate::internal::analysis::values::{Truths, Values};
+use classmate::internal::error::{Finding, Severity};
+use classmate::internal::name::Name;
+use classmate::internal::span::Span;
+use classmate::internal::syntax::expr::{Expr, Node};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr, parse_prefix};
+use classmate::internal::syntax::token::{Quoting, is_space};
+use classmate::internal::value::Value;
+
+/// Alarms of one file that are kept; those that say the same are counted.
+const MOST: usize = 1000;
+/// Names of one expression that are told apart by what the ad has for them; of the others it has nothing.
+const MENTIONED: usize = 500;
+/// Different ads that one text is looked at for.
+const TRIED: usize = 10_000;
+
+/// Attributes of slots that are conditions, lower case, beside `Requirements`.
+const SLOT_CONDITIONS: [&str; 9] =
+    ["start", "preempt", "suspend", "continue", "kill", "wantsuspend", "wantvacate", "isowner", "withinresourcelimits"];
+
+/// What an attribute of an ad is for.
+fn role(name: Name, slot: bool) -> Role {
+    let folded = name.folded();
+    if folded == b"periodicrelease" {
+        return RELEASE;
+    }
+    let condition = job_role(folded).condition || SLOT_CONDITIONS.iter().any(|known| known.as_bytes() == folded);
+    Role { condition, looks_at_jobs: slot, there: &[] }
+}
+
+/// Whether the value of an attribute is a constant that may well stand there.
+fn is_plain(name: Name, expr: &Expr) -> bool {
+    match expr.node() {
+        Node::Literal(Literal::Bool(_) | Literal::Int(_) | Literal::Real(_) | Literal::RelTime(_)) => true,
+        Node::Literal(_) => !role(name, false).condition,
+        _ => false,
+    }
+}
+
+/// Whether an ad is a slot's: it says so, or has what only slots have.
+fn is_slot(ad: &ClassAd) -> bool {
+    if let Some(Value::Str(kind)) = ad.constant("MyType") {
+        return kind.eq_ignore_ascii_case(b"Machine");
+    }
+    ad.contains("SlotID") || (ad.contains("State") && ad.contains("Activity")) || ad.contains("TotalSlots")
+}
+
+/// The names that an expression mentions, each once, in the order of the text: all that a verdict can depend on.
+fn mentioned(expr: &Expr) -> Vec<Name> {
+    let tree = &**expr.tree();
+    let mut names: Vec<Name> = Vec::new();
+    for id in tree.first_of(expr.root())..=expr.root() {
+        if let Node::Attr(name) | Node::Absolute(name) | Node::Select(name) = *tree.node(id)
+            && !names.contains(&name)
+            && names.len() < MENTIONED
+        {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// One attribute of an ad and where it stands.
+struct Line {
+    name: Name,
+    expr: Option<Expr>,
+    text: Vec<u8>,
+    number: u64,
+    /// What stands on the line before the value.
+    before: Vec<u8>,
+    /// The offset of the value.
+    offset: usize,
+    quoting: Quoting,
+    faults: Vec<Found>,
+}
+
+/// An expression that was met before.
+struct Known {
+    /// The names it mentions.
+    mentioned: Vec<Name>,
+    /// What was found, by which of the names the ad has.
+    verdicts: HashMap<Vec<bool>, Vec<usize>>,
+    /// What was found of its Requirements, by the values of the names.
+    satisfied: HashMap<Vec<u8>, Vec<usize>>,
+    /// The alarms it gave, with what was found in the text.
+    given: Vec<(usize, Found)>,
+}
+
+/// Collects alarms; the same text is looked at once for all ads in which it can mean the same.
+#[derive(Default)]
+pub struct AdLinter {
+    alarms: Vec<Alarm>,
+    /// Expressions by attribute, text, and whether the ad is a slot's.
+    seen: HashMap<(Vec<u8>, Vec<u8>, bool), Known>,
+    ads: u64,
+    universe: Option<Arc<Universe>>,
+}
+
+impl AdLinter {
+    /// A linter that knows the other ads that are looked at.
+    pub fn within(universe: Arc<Universe>) -> Self {
+        AdLinter { universe: Some(universe), ..AdLinter::default() }
+    }
+
+    /// The alarms so far.
+    pub fn finish(self) -> Vec<Alarm> {
+        self.alarms
+    }
+
+    fn expression(&mut self, file: &Arc<str>, ad: &ClassAd, line: &mut Line) {
+        let slot = is_slot(ad);
+        let key = (line.name.folded().to_vec(), line.text.clone(), slot);
+        let mut known = self.seen.remove(&key).unwrap_or_else(|| Known {
+            mentioned: line.expr.as_ref().map(mentioned).unwrap_or_default(),
+            verdicts: HashMap::new(),
+            satisfied: HashMap::new(),
+            given: Vec::new(),
+        });
+        let has: Vec<bool> = known.mentioned.iter().map(|name| ad.contains(*name)).collect();
+        let found_now = if let Some(found) = known.verdicts.get(&has) {
+            self.again(found);
+            found.clone()
+        } else if known.verdicts.len() >= TRIED {
+            Vec::new()
+        } else {
+            let quoting = line.quoting;
+            let mut found = std::mem::take(&mut line.faults);
+            if let Some(expr) = &line.expr {
+                let defined = |name: Name| ad.contains(name);
+                let role = role(line.name, slot);
+                let universe = self.universe.as_deref();
+                let question = Question { defined: &defined, universe, ..Question::of(&line.text, quoting, role) };
+                found.extend(parsed(&question, expr));
+                found.extend(unquoted_text(line.name, &line.text, expr, &defined));
+            }
+            let given = self.give(file, line, found, &mut known.given);
+            known.verdicts.insert(has, given.clone());
+            given
+        };
+        let settled = found_now.iter().any(|at| settles(self.alarms[*at].code));
+        if let Some(expr) = line.expr.as_ref().filter(|_| line.name.folded() == b"requirements" && !settled) {
+            let values = constants(ad, &known.mentioned);
+            if let Some(found) = known.satisfied.get(&values) {
+                self.again(found);
+            } else if known.satisfied.len() < TRIED {
+                let found: Vec<Found> = unsatisfiable(ad, expr).into_iter().collect();
+                let given = self.give(file, line, found, &mut known.given);
+                known.satisfied.insert(values, given);
+            }
+        }
+        self.seen.insert(key, known);
+    }
+
+    /// Counts alarms that another ad gives too.
+    fn again(&mut self, found: &[usize]) {
+        for at in found {
+            self.alarms[*at].repeated += 1;
+        }
+    }
+
+    /// Keeps what was found in an expression, and counts what was found in the same expression of another ad.
+    fn give(&mut self, file: &Arc<str>, line: &Line, found: Vec<Found>, given: &mut Vec<(usize, Found)>) -> Vec<usize> {
+        let mut now = Vec::with_capacity(found.len());
+        for found in found {
+            if let Some((at, _)) = given.iter().find(|(_, known)| *known == found) {
+                self.alarms[*at].repeated += 1;
+                now.push(*at);
+                continue;
+            }
+            if self.alarms.len() >= MOST {
+                break;
+            }
+            let edit =
+                found.finding.fix.as_ref().filter(|_| found.is_certain() && line.offset != usize::MAX).map(|fix| {
+                    let range = fix.span.range();
+                    Edit { range: line.offset + range.start..line.offset + range.end, text: fix.text.clone() }
+                });
+            given.push((self.alarms.len(), found.clone()));
+            now.push(self.alarms.len());
+            let text = [line.before.as_slice(), &line.text].concat();
+            self.alarms.push(Alarm {
+                code: found.code,
+                finding: found.finding.shifted(line.before.len()),
+                excerpt: Excerpt { file: Arc::clone(file), line: line.number, column: 1, text },
+                subject: Some(line.name.display().into_owned()),
+                repeated: 0,
+                edit,
+            });
+        }
+        now
+    }
+
+    /// Looks at an ad whose places are not known.
+    pub fn ad(&mut self, file: &Arc<str>, ad: &ClassAd) {
+        self.ads += 1;
+        for (name, expr) in ad.iter() {
+            if is_plain(name, &expr) {
+                continue;
+            }
+            let text = expr.to_text(classmate::internal::syntax::print::Style::New);
+            // Parsed again, for the places in its text.
+            let options = ParseOptions { places: true, ..ParseOptions::default() };
+            let expr = parse_expr(&text, &options).ok();
+            let (number, before, offset, quoting) = (0, Vec::new(), usize::MAX, Quoting::New);
+            let mut line = Line { name, expr, text, number, before, offset, quoting, faults: Vec::new() };
+            self.expression(file, ad, &mut line);
+        }
+    }
+
+    /// Looks at an ad in new syntax, `[ … ]`, with the places of its text.
+    pub fn written(&mut self, file: &Arc<str>, text: &[u8]) {
+        let options = ParseOptions { places: true, ..ParseOptions::default() };
+        let (Ok(whole), Ok(ad)) = (parse_expr(text, &options), ClassAd::parse(text.trim_ascii())) else {
+            if let Err(error) = parse_expr(text, &options) {
+                let fault = unparsed(text, &error, &options);
+                let (name, quoting) = (Name::new("ad"), Quoting::New);
+                let (number, before, offset, faults) = (1, Vec::new(), usize::MAX, vec![fault]);
+                let text = text.to_vec();
+                let mut line = Line { name, expr: None, text, number, before, offset, quoting, faults };
+                self.expression(file, &ClassAd::new(), &mut line);
+            }
+            return;
+        };
+        self.ads += 1;
+        let tree = whole.tree();
+        let Node::Ad(run) = *tree.node(whole.root()) else { return };
+        for &(name, id) in tree.ad(run) {
+            let Some(span) = tree.span(id).filter(|_| !is_plain(name, &whole.part(id))) else { continue };
+            let range = span.range();
+            let Some(part) = text.get(range.clone()) else { continue };
+            let before = &text[..range.start];
+            let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+            let number = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
+            let before = before[start..].to_vec();
+            let (offset, quoting, faults) = (usize::MAX, Quoting::New, Vec::new());
+            let (expr, text) = (parse_expr(part, &options).ok(), part.to_vec());
+            let mut line = Line { name, expr, text, number, before, offset, quoting, faults };
+            self.expression(file, &ad, &mut line);
+        }
+    }
+
+    /// Looks at a text of the long format.
+    pub fn long(&mut self, file: &Arc<str>, text: &[u8]) {
+        let mut lines: Vec<Line> = Vec::new();
+        let mut ad = ClassAd::new();
+        let mut start = 0;
+        for (at, raw) in text.split(|byte| *byte == b'\n').enumerate() {
+            let line = raw.strip_suffix(b"\r").unwrap_or(raw);
+            let content = line.iter().position(|byte| !is_space(*byte));
+            match content {
+                None => self.finished(file, &mut ad, &mut lines),
+                Some(first) if line[first] == b'#' => {}
+                Some(_) if line.starts_with(b"***") => self.finished(file, &mut ad, &mut lines),
+                Some(first) => {
+                    if let Some(line) = attribute(line, first, at as u64 + 1, start, &mut ad) {
+                        lines.push(line);
+                    }
+                }
+            }
+            start += raw.len() + 1;
+        }
+        self.finished(file, &mut ad, &mut lines);
+    }
+
+    fn finished(&mut self, file: &Arc<str>, ad: &mut ClassAd, lines: &mut Vec<Line>) {
+        if ad.is_empty() && lines.is_empty() {
+            return;
+        }
+        self.ads += 1;
+        let whole = std::mem::take(ad);
+        for mut line in lines.drain(..) {
+            self.expression(file, &whole, &mut line);
+        }
+    }
+}
+
+/// Codes that say already that a condition is never true.
+fn settles(code: &str) -> bool {
+    matches!(code, "contradiction" | "never-true" | "always-false" | "always-undefined" | "always-error")
+}
+
+/// Reads a line `Name = value`; what is a constant and right is only put into the ad.
+fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut ClassAd) -> Option<Line> {
+    let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
+    let Some(equals) = memchr::memchr(b'=', line) else {
+        let finding = Finding::error("expected `name = value`, found no `=`", Span::new(first, line.len()));
+        let fault = Found::new("syntax", finding.help("HTCondor skips the rest of the ad"));
+        let name = Name::new("a line");
+        return Some(Line {
+            name,
+            expr: None,
+            text: line.to_vec(),
+            number,
+            before: Vec::new(),
+            offset: start,
+            quoting: Quoting::Old,
+            faults: vec![fault],
+        });
+    };
+    let name = line[first..equals].trim_ascii();
+    let name = Name::new(name.strip_prefix(b"'").and_then(|name| name.strip_suffix(b"'")).unwrap_or(name));
+    let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| is_space(**byte)).count();
+    let text = &line[value..];
+    let place = |expr: Option<Expr>, faults: Vec<Found>| Line {
+        name,
+        expr,
+        text: text.to_vec(),
+        number,
+        before: line[..value].to_vec(),
+        offset: start + value,
+        quoting: Quoting::Old,
+        faults,
+    };
+    match parse_prefix(text, &options) {
+        Err(error) => {
+            let mut fault = unparsed(text, &error, &options);
+            fault.finding.fix = fault.finding.fix.filter(|_| fault.code == "assignment");
+            Some(place(None, vec![fault]))
+        }
+        Ok((expr, read)) => {
+            ad.insert_expr(name, &expr);
+            let mut faults = Vec::new();
+            let rest = &text[read..];
+            if let Some(at) = rest.iter().position(|byte| !is_space(*byte)) {
+                faults.push(ignored(text, read + at, &options));
+            }
+            if faults.is_empty() && is_plain(name, &expr) {
+                return None;
+            }
+            Some(place(Some(expr), faults))
+        }
+    }
+}
+
+/// The text behind an expression, which is not read.
+fn ignored(text: &[u8], at: usize, options: &ParseOptions) -> Found {
+    let span = Span::new(at, text.trim_ascii_end().len());
+    if is_unit(text, at) {
+        let kept = String::from_utf8_lossy(&text[..at.min(40)]).into_owned();
+        let finding = Finding::error(format!("the language has no units: the value read is `{kept}`"), span);
+        return Found::new("size-suffix", finding.help("write the whole number, or a product such as `2 * 1024`"));
+    }
+    if let Err(error) = parse_expr(text, options) {
+        let found = unparsed(text, &error, options);
+        if matches!(found.code, "assignment" | "leftover-macro") {
+            return found;
+        }
+        let finding = Finding { severity: Severity::Error, fix: None, ..found.finding };
+        let finding = Finding { message: format!("what follows is not read: {}", finding.message), ..finding };
+        return Found::new("ignored-text", finding);
+    }
+    Found::new("ignored-text", Finding::error("what follows the expression is not read", span))
+}
+
+/// What an ad has for some names, in one text: constants by their values, what is an expression by a mark of its own.
+fn constants(ad: &ClassAd, names: &[Name]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for name in names {
+        match ad.constant(*name) {
+            Some(value) => {
+                text.push(b'=');
+                let value = value.to_string();
+                text.extend_from_slice(value.len().to_string().as_bytes());
+                text.push(b':');
+                text.extend_from_slice(value.as_bytes());
+            }
+            None => text.push(b'?'),
+        }
+    }
+    text
+}
+
+/// Whether Requirements are never true, given the constants of their own ad.
+fn unsatisfiable(ad: &ClassAd, expr: &Expr) -> Option<Found> {
+    let base = |reference: Reference| {
+        if reference.side == Side::Target {
+            return Values::any();
+        }
+        ad.constant(reference.name).map_or_else(Values::any, |value| Values::value(&value))
+    };
+    let tree = &**expr.tree();
+    let analysis = Analysis::new(tree, &base);
+    let truths = analysis.truths(expr.root());
+    let plain = matches!(tree.node(expr.root()), Node::Literal(_));
+    if plain || truths.has(Truths::TRUE) || truths == Truths::NONE {
+        return None;
+    }
+    // The clause that is to blame, if it is one alone.
+    let operands = tree.operands(BinaryOp::And, expr.root());
+    let blame = operands.into_iter().find(|id| !analysis.truths(*id).has(Truths::TRUE)).unwrap_or(expr.root());
+    let span = tree.span(blame)?;
+    let finding = Finding::warning("with the other values of this ad, this is never true: it matches nothing", span);
+    Some(Found::new("unsatisfiable", finding.help("see the attributes it refers to in the ad itself")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<String> {
+        let mut linter = AdLinter::default();
+        linter.long(&Arc::from("f"), text.as_bytes());
+        let shown = |alarm: &Alarm| {
+            let place = alarm.place().0;
+            format!("{} {}:{} +{}", alarm.code, place.line, place.column, alarm.repeated)
+        };
+        linter.finish().iter().map(shown).collect()
+    }
+
+    #[test]
+    fn lines_that_lose_something_are_told() {
+        assert_eq!(found("RequestMemory = 2G\nCpus = 1"), ["size-suffix 1:18 +0"]);
+        assert_eq!(found("A = 1 +\n\nB = x = 5"), ["syntax 1:8 +0", "assignment 3:7 +0"]);
+        assert_eq!(found("A = \"x\" junk"), ["ignored-text 1:9 +0"]);
+        assert_eq!(found("A = $(X)"), ["leftover-macro 1:5 +0"]);
+    }
+
+    #[test]
+    fn units_are_units_also_behind_a_blank() {
+        assert_eq!(found("RequestMemory = 2 GB\nCpus = 1"), ["size-suffix 1:19 +0"]);
+        assert_eq!(found("RequestMemory = 2 GiB"), ["size-suffix 1:19 +0"]);
+        assert_eq!(found("RequestMemory = 2 b\n\nCpus = 2 Gx"), ["ignored-text 1:19 +0", "ignored-text 3:10 +0"]);
+    }
+
+    #[test]
+    fn texts_without_quotes_are_told() {
+        assert_eq!(found("AccountingGroup = physics"), ["unquoted-word 1:19 +0"]);
+        for text in
+            ["AccountingGroup = physics\nphysics = \"p\"", "AcctGroupUser = Owner", "AccountingGroup = \"physics\""]
+        {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_line_is_shown_as_it_stands_in_the_file() {
+        let mut linter = AdLinter::default();
+        linter.long(&Arc::from("f"), b"Cpus = 1\n  Requirements = x > 1 && x > 1\n\nRequirements=x > 1 && x > 1\n");
+        let alarms = linter.finish();
+        assert_eq!(alarms.len(), 1);
+        assert_eq!(alarms[0].excerpt.text, b"  Requirements = x > 1 && x > 1");
+        assert_eq!((alarms[0].place().0.line, alarms[0].place().0.column, alarms[0].repeated), (2, 27, 1));
+        let mut linter = AdLinter::default();
+        linter.written(&Arc::from("f"), b"[ Cpus = 1;\n  Start = x > 1 && x > 1 ]");
+        let alarms = linter.finish();
+        assert_eq!(alarms[0].excerpt.text, b"  Start = x > 1 && x > 1");
+        assert_eq!((alarms[0].place().0.line, alarms[0].place().0.column), (2, 20));
+    }
+
+    #[test]
+    fn conditions_that_are_no_conditions_are_told() {
+        assert_eq!(found("Requirements = \"yes\""), ["never-true 1:16 +0"]);
+        assert_eq!(found("Start = undefined\nCpus = undefined\nName = \"x\""), ["always-undefined 1:9 +0"]);
+        assert_eq!(found("Requirements = true\nStart = 1"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_same_in_many_ads_is_told_once() {
+        let ad = "Requirements = x > 1 && x > 1\nSlotID = 1\n\n";
+        assert_eq!(found(&ad.repeat(5)), ["duplicate-clause 1:25 +4"]);
+    }
+
+    #[test]
+    fn the_same_text_is_judged_by_what_each_ad_has() {
+        // The claimed slot has the attribute itself, the other one looks at the job's.
+        let (claimed, idle) = ("MyType = \"Machine\"\nGlobalJobId = \"x#1\"\n", "MyType = \"Machine\"\n");
+        let start = "Start = GlobalJobId =!= \"y\"\n\n";
+        assert_eq!(found(&format!("{claimed}{start}{idle}{start}")), ["per-job-attribute 6:9 +0"]);
+        assert_eq!(found(&format!("{idle}{start}{claimed}{start}{idle}{start}")), ["per-job-attribute 2:9 +1"]);
+        let job = |gpus: u32| {
+            format!("RequestGPUs = {gpus}\nRequirements = TARGET.Cpus > 1 && RequestGPUs > 0 && TARGET.Cpus > 1\n\n")
+        };
+        let twice = "duplicate-clause";
+        assert_eq!(found(&(job(1) + &job(0))), [format!("{twice} 2:54 +1"), "unsatisfiable 5:35 +0".to_owned()]);
+        assert_eq!(found(&(job(0) + &job(1) + &job(0))), ["duplicate-clause 2:54 +2", "unsatisfiable 2:35 +1"]);
+        let word = "ClusterId = 1\nLINUX = \"LINUX\"\nRequirements = TARGET.OpSys == LINUX\n\n";
+        assert_eq!(found(&format!("{word}{}", word.replace("LINUX = \"LINUX\"\n", ""))), ["unquoted-word 6:32 +0"]);
+    }
+
+    #[test]
+    fn what_says_so_is_a_slot() {
+        let start = "Start = TARGET.GlobalJobId =!= \"y\"\n";
+        assert_eq!(found(&format!("MyType = \"Machine\"\n{start}")), ["per-job-attribute 2:9 +0"]);
+        assert_eq!(found(&format!("MyType = \"Job\"\nSlotID = 1\n{start}")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn requirements_that_the_ad_itself_refutes_are_told() {
+        assert_eq!(
+            found("RequestGPUs = 0\nRequirements = TARGET.Cpus > 1 && RequestGPUs > 0"),
+            ["unsatisfiable 2:35 +0"]
+        );
+        assert_eq!(found("RequestGPUs = 1\nRequirements = TARGET.Cpus > 1 && RequestGPUs > 0"), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,954 @@
+//! Configurations: what [`classmate_config::internal::config::check`] finds, the expressions of policies, and knobs that do not go together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::attributes::{OF_GROUP, is_known, is_of_jobs};
+use super::expression::{Found, Question, Role, lint as lint_expression, quoted};
+use super::knobs::{SLOT_WEIGHT, advertised, bare, copied, of_transforms, role, sees_one_ad};
+use super::placing::Standing;
+use super::submit::{misused_macro, without_macros};
+use super::transforms::{self, Part};
+use super::universe::Universe;
+use super::{Alarm, Edit, Excerpt, LineStarts, is_slip, unknowns, within_comment};
+use classmate::internal::analysis::facts::{Reference, Side};
+use classmate::internal::builtin::near;
+use classmate::internal::error::{Finding, Severity};
+use classmate::internal::name::Name;
+use classmate::internal::span::Span;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::token::Quoting;
+use classmate_config::internal::config::check::{Diagnostic, check, referenced};
+use classmate_config::internal::config::history::{Assigned, assigned};
+use classmate_config::internal::config::knob;
+use classmate_config::internal::config::origin;
+use classmate_config::internal::config::setting::{Settings, list_items};
+use classmate_config::internal::config::{Config, ConfigError, Definition, Place, Source};
+use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
+
+/// What is wrong with a configuration that was read.
+pub fn lint(config: &Config) -> Vec<Alarm> {
+    lint_beside(config, None)
+}
+
+/// What is wrong with a configuration that was read, beside the ads of a pool.
+pub fn lint_beside(config: &Config, universe: Option<&Universe>) -> Vec<Alarm> {
+    // What only a machine knows is left open.
+    let config = &config.without_facts();
+    let sources: HashMap<&str, (&Source, LineStarts)> =
+        config.sources().iter().map(|source| (&*source.name, (source, LineStarts::of(&source.text)))).collect();
+    let mut linter = Linter {
+        universe,
+        advertised: advertised(config),
+        copied: copied(config),
+        transforms: of_transforms(config),
+        ..Linter::new(config, sources)
+    };
+    for diagnostic in check(config) {
+        // Expressions are looked at below, with more to say.
+        if diagnostic.code != "syntax" {
+            linter.diagnostic(&diagnostic);
+        }
+    }
+    let names: Vec<Vec<u8>> = config.names().map(<[u8]>::to_vec).collect();
+    for name in &names {
+        linter.expression(name);
+    }
+    linter.quotas();
+    linter.redefined();
+    linter.conflicts();
+    linter.old_transforms();
+    linter.listed_transforms();
+    let order: HashMap<String, usize> =
+        config.sources().iter().enumerate().map(|(at, source)| (source.name.to_string(), at)).collect();
+    let mut alarms = linter.alarms;
+    alarms.sort_by_key(|alarm| {
+        let place = alarm.place().0;
+        (order.get(&*alarm.excerpt.file).copied().unwrap_or(usize::MAX), place.line, place.column)
+    });
+    alarms
+}
+
+/// The fault that stopped the reading of a configuration.
+pub fn refusal(config: &Config, error: &ConfigError) -> Alarm {
+    let sources =
+        config.sources().iter().map(|source| (&*source.name, (source, LineStarts::of(&source.text)))).collect();
+    let mut linter = Linter::new(config, sources);
+    linter.diagnostic(&Diagnostic::error(error.clone()).coded("bad-value"));
+    linter.alarms.remove(0)
+}
+
+struct Linter<'c> {
+    config: &'c Config,
+    sources: HashMap<&'c str, (&'c Source, LineStarts)>,
+    alarms: Vec<Alarm>,
+    universe: Option<&'c Universe>,
+    /// Names, upper case, that lists put into ads.
+    advertised: BTreeMap<Vec<u8>, Role>,
+    /// Attributes of jobs, upper case, that slots get.
+    copied: BTreeSet<Vec<u8>>,
+    /// Words, upper case, of transforms of jobs.
+    transforms: BTreeSet<Vec<u8>>,
+}
+
+impl<'c> Linter<'c> {
+    fn new(config: &'c Config, sources: HashMap<&'c str, (&'c Source, LineStarts)>) -> Self {
+        Linter {
+            config,
+            sources,
+            alarms: Vec::new(),
+            universe: None,
+            advertised: BTreeMap::new(),
+            copied: BTreeSet::new(),
+            transforms: BTreeSet::new(),
+        }
+    }
+
+    /// Whether slots have an attribute because the configuration says so.
+    fn slots_have(&self, name: Name) -> bool {
+        let upper = name.folded().to_ascii_uppercase();
+        self.advertised.get(&upper).is_some_and(|role| role.looks_at_jobs) || self.copied.contains(&upper)
+    }
+
+    /// Whether a word can hardly be an attribute: nobody knows it, nothing sets it, no ad has it. Attributes are mostly
+    /// written with capitals, names of people and machines without.
+    fn is_stranger(&self, word: Name) -> bool {
+        let upper = word.folded().to_ascii_uppercase();
+        let listed = self.copied.contains(&upper) || self.transforms.contains(&upper);
+        let named = is_known(word.folded()) || self.advertised.contains_key(&upper) || listed;
+        let capital = word.display().bytes().any(|byte| byte.is_ascii_uppercase());
+        let there = self.universe.is_some_and(|universe| universe.has(word));
+        !(named || capital || there || unknowns::is_fact(word) || self.config.definition(word.folded()).is_some())
+    }
+
+    /// The line of a place, and the offset of its first byte.
+    fn line(&self, place: &Place) -> Option<(&'c [u8], usize)> {
+        let (source, starts) = self.sources.get(&*place.file)?;
+        let start = starts.offset(place.line, 1)?;
+        let rest = source.text.get(start..)?;
+        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        Some((&rest[..end], start))
+    }
+
+    /// An alarm about some bytes of the line of a place; all that follow if the width is 0.
+    fn at(&mut self, code: &'static str, severity: Severity, error: &ConfigError, subject: Option<String>) {
+        let place = error.place.clone().unwrap_or_else(|| Place::outside("the built-in defaults"));
+        let (line, _) = self.line(&place).unwrap_or((b"", 0));
+        let start = (place.column.max(1) as usize - 1).min(line.len());
+        let end = match error.width {
+            0 => line.trim_ascii_end().len().max(start),
+            width => (start + width as usize).min(line.len()),
+        };
+        let span = Span::new(start, end);
+        let mut finding = match severity {
+            Severity::Error => Finding::error(error.message.as_str(), span),
+            Severity::Warning => Finding::warning(error.message.as_str(), span),
+        };
+        finding.help.clone_from(&error.help);
+        let excerpt =
+            Excerpt { file: Arc::clone(&place.file), line: place.line.into(), column: 1, text: line.to_vec() };
+        self.alarms.push(Alarm { code, finding, excerpt, subject, repeated: 0, edit: None });
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.at(diagnostic.code, diagnostic.severity, &diagnostic.error, None);
+        // An obsolete name is replaced where it stands.
+        let now = diagnostic.error.help.as_deref().and_then(|help| help.strip_prefix("write `")?.strip_suffix('`'));
+        if diagnostic.code == "obsolete-knob"
+            && let (Some(now), Some(place)) = (now, &diagnostic.error.place)
+            && let Some((_, start)) = self.line(place)
+            && let Some(alarm) = self.alarms.last_mut()
+        {
+            let from = start + place.column as usize - 1;
+            alarm.edit = Some(Edit { range: from..from + diagnostic.error.width as usize, text: now.to_owned() });
+        }
+    }
+
+    /// Looks at the value of a knob that is an expression.
+    fn expression(&mut self, name: &[u8]) {
+        let Some(definition) = self.config.assignment(name) else { return };
+        let bare = bare(name);
+        let of_list = || self.advertised.get(&bare.to_ascii_uppercase()).copied();
+        if let Some(role) = role(bare).or_else(of_list) {
+            let Ok(text) = self.config.expansion(name, definition.raw) else { return };
+            let source = definition.place.and_then(|place| self.sources.get(&*place.file));
+            let standing = Standing::new(self.config, source, &definition, name, &text);
+            self.judge(name, &definition, (&text, &standing, 0), role);
+        } else if knob::is_transform(bare) {
+            let source = definition.place.and_then(|place| self.sources.get(&*place.file));
+            let standing = Standing::new(self.config, source, &definition, name, definition.raw);
+            for part in transforms::parts(definition.raw) {
+                match part {
+                    Part::Wrong(found) => self.found(name, &standing, (definition.raw, 0), found),
+                    Part::Expression { place, role, alone } => {
+                        let text = &definition.raw[place.clone()];
+                        for found in self.of_transform(bare, text, role, alone) {
+                            self.found(name, &standing, (text, place.start), found);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Looks at an expression of a transform of jobs, whose macros are known when a job is transformed.
+    fn of_transform(&self, name: &[u8], text: &[u8], role: Role, alone: bool) -> Vec<Found> {
+        if let Some(misused) = misused_macro(text) {
+            return vec![misused];
+        }
+        let Some(open) = without_macros(text) else { return Vec::new() };
+        let is_open = |name: Name| open.names.iter().any(|known| known.0 == name);
+        let stranger = |word: Name| self.is_stranger(word);
+        let question = Question {
+            defined: &is_open,
+            universe: self.universe,
+            stranger: Some(&stranger),
+            ..Question::of(&open.text, Quoting::Old, role)
+        };
+        let mut found = lint_expression(&question);
+        if alone {
+            unseen(&String::from_utf8_lossy(name), &open.text, &|_| false, &mut found);
+        }
+        if !open.names.is_empty() {
+            unknowns::retain(&open.text, &is_open, &mut found);
+            for found in &mut found {
+                open.restore(&mut found.finding);
+            }
+        }
+        found
+    }
+
+    /// Looks at an expression that stands at an offset of a value.
+    fn judge(
+        &mut self,
+        name: &[u8],
+        definition: &Definition<'_>,
+        (text, standing, offset): (&[u8], &Standing<'_>, usize),
+        role: Role,
+    ) {
+        if text.trim_ascii().is_empty() {
+            return;
+        }
+        let open = unknowns::marked(text);
+        let text = open.as_deref().unwrap_or(text);
+        let made = standing.made();
+        let defined = |name: Name| unknowns::is_fact(name) || role.looks_at_jobs && self.slots_have(name);
+        let stranger = |word: Name| self.is_stranger(word);
+        let question = Question {
+            defined: &defined,
+            universe: self.universe,
+            stranger: Some(&stranger),
+            made: &made,
+            ..Question::of(text, Quoting::Old, role)
+        };
+        let mut found = lint_expression(&question);
+        let foreign = standing.foreign(&|place| self.is_foreign(definition.raw.get(place).unwrap_or_default()));
+        let is_foreign = |span: Span| {
+            let range = span.range();
+            foreign.iter().any(|part| part.start <= range.start && range.end <= part.end)
+        };
+        // Who wrote neither of two clauses can leave out neither.
+        found.retain(|found| {
+            let other = found.finding.related.as_ref().map(|(span, _)| *span);
+            found.code != "duplicate-clause" || !(is_foreign(found.finding.span) && other.is_some_and(is_foreign))
+        });
+        let upper = String::from_utf8_lossy(bare(name)).to_ascii_uppercase();
+        if sees_one_ad(&upper) {
+            unseen(&upper, text, &|name| self.slots_have(name), &mut found);
+        }
+        if open.is_some() {
+            unknowns::retain(text, &unknowns::is_fact, &mut found);
+        }
+        if found.iter().any(|found| matches!(found.code, "syntax" | "size-suffix")) && self.undefined(name, definition)
+        {
+            return;
+        }
+        for found in found {
+            self.found(name, standing, (text, offset), found);
+        }
+    }
+
+    /// Whether what a reference stands for is a default, or the text of a template.
+    fn is_foreign(&self, reference: &[u8]) -> bool {
+        let Some(rest) = reference.strip_prefix(b"$(") else { return false };
+        let end = rest.iter().position(|byte| matches!(byte, b':' | b')')).unwrap_or(rest.len());
+        let definition = self.config.definition(rest[..end].trim_ascii());
+        definition.is_some_and(|definition| definition.place.is_none() || definition.template.is_some())
+    }
+
+    /// Tells which macros that nothing defines leave a text that is no expression; whether there is one.
+    fn undefined(&mut self, name: &[u8], definition: &Definition<'_>) -> bool {
+        let undefined = self.config.undefined(definition);
+        for one in &undefined {
+            let macro_name = String::from_utf8_lossy(&one.name);
+            let message = format!("`{macro_name}` is not defined: `$({macro_name})` stands for nothing");
+            let place = one.within.place.map(|place| match one.within.value {
+                Some((line, column)) if one.within.verbatim => {
+                    Place { file: Arc::clone(&place.file), line, column: column + one.at.0 as u32 }
+                }
+                _ => place.clone(),
+            });
+            let width = if one.within.verbatim { one.at.1 } else { 0 };
+            let knob = String::from_utf8_lossy(name).into_owned();
+            let help = format!("without it, `{knob}` is no expression; define it, or write `$({macro_name}:value)`");
+            let error = ConfigError::new(message, place).about(width).with_help(help);
+            self.at("undefined-macro", Severity::Error, &error, Some(knob));
+        }
+        !undefined.is_empty()
+    }
+
+    /// An alarm about an expression, where what it is about stands in the file: for what came from a macro, the
+    /// reference to it.
+    fn found(&mut self, name: &[u8], standing: &Standing<'_>, (text, offset): (&[u8], usize), found: Found) {
+        let subject = Some(String::from_utf8_lossy(name).into_owned());
+        let edit = found
+            .finding
+            .fix
+            .as_ref()
+            .filter(|_| found.is_certain() && standing.is_written())
+            .map(|fix| Edit { range: standing.in_file(fix.span.shifted(offset)), text: fix.text.clone() })
+            .filter(|edit| !self.holds_comment(&standing.excerpt().file, &edit.range));
+        // What stands behind a comment between the lines is hardly known to belong to the value.
+        let comment = origin::comment_within(&standing.excerpt().text);
+        let edit = edit.filter(|_| comment.is_none());
+        let Found { code, mut finding } = found;
+        finding.message = unknowns::shown(&finding.message);
+        finding.help = finding.help.as_deref().map(unknowns::shown);
+        finding.fix = None;
+        let place = |span: Span| standing.span(span.shifted(offset).range());
+        let (span, gives) = place(finding.span);
+        let read = gives.map(|gives| {
+            let end = gives.end.min(text.len());
+            let part = unknowns::shown(&quoted(text, Span::new(gives.start.min(end), end)));
+            format!("after expansion: `{part}`")
+        });
+        finding.related =
+            finding.related.take().map(|(span, why)| (place(span).0, why)).filter(|(other, _)| *other != span);
+        if let Some(read) = read {
+            if finding.related.is_none() && standing.is_somewhere() {
+                finding.related = Some((span, read));
+            } else {
+                finding.help = Some(finding.help.map_or_else(|| read.clone(), |help| format!("{help}; {read}")));
+            }
+        }
+        finding.span = span;
+        let excerpt = standing.excerpt();
+        if let Some(line) = comment.filter(|_| is_slip(code)) {
+            finding.help = Some(within_comment(finding.help.take(), excerpt.line + line));
+        }
+        // Several parts of one macro have one place.
+        let told = |alarm: &Alarm| {
+            let here = (&*alarm.excerpt.file, alarm.excerpt.line, alarm.finding.span);
+            alarm.code == code
+                && here == (&*excerpt.file, excerpt.line, span)
+                && (alarm.subject == subject && alarm.finding.message == finding.message)
+        };
+        if !self.alarms.iter().any(told) {
+            self.alarms.push(Alarm { code, finding, excerpt, subject, repeated: 0, edit });
+        }
+    }
+
+    /// Whether a comment stands between the lines of a part of a file: it is no part of the value.
+    fn holds_comment(&self, file: &str, range: &Range<usize>) -> bool {
+        let text = self.sources.get(file).and_then(|(source, _)| source.text.get(range.clone())).unwrap_or_default();
+        let mut lines = text.split(|byte| *byte == b'\n').skip(1);
+        lines.any(|line| line.trim_ascii_start().starts_with(b"#"))
+    }
+
+    /// What the division among groups finds odd.
+    fn quotas(&mut self) {
+        let tree = GroupTree::new(&QuotaSettings::readable(self.config));
+        for warning in tree.warnings() {
+            // What names are wrong was said already.
+            let known = |alarm: &Alarm| {
+                let same = warning.place.as_ref().is_some_and(|place| {
+                    u64::from(place.line) == alarm.place().0.line && *place.file == *alarm.excerpt.file
+                });
+                same && matches!(alarm.code, "undeclared-group" | "obsolete-knob" | "unseen-attribute" | "unknown-knob")
+            };
+            if self.alarms.iter().any(known) {
+                continue;
+            }
+            let error = ConfigError::new(warning.message.clone(), warning.place.clone());
+            self.at("group-quota", Severity::Warning, &error, None);
+        }
+    }
+
+    /// Knobs that one file sets twice, the second time without regard to the first.
+    fn redefined(&mut self) {
+        let mut told: Vec<(Assigned, Place)> = Vec::new();
+        for source in self.config.sources() {
+            let mut last: BTreeMap<Vec<u8>, Assigned> = BTreeMap::new();
+            for one in assigned(source) {
+                let upper = one.name.to_ascii_uppercase();
+                let known = bare(&upper);
+                let is_knob =
+                    knob::find(known).is_some() || role(known).is_some() || self.config.built_in(known).is_some();
+                let own = [b"$(", upper.as_slice()].concat();
+                let refers = memchr::memmem::find(&one.value.to_ascii_uppercase(), &own).is_some();
+                if one.conditional || !one.replaces || !is_knob || refers {
+                    last.remove(&upper);
+                    continue;
+                }
+                if let Some(first) = last.insert(upper, one.clone())
+                    && first.value != one.value
+                {
+                    told.push((first, one.place));
+                }
+            }
+        }
+        for (first, second) in told {
+            let name = String::from_utf8_lossy(&first.name).into_owned();
+            let message = format!("`{name}` is set again on line {}: this value is lost", second.line);
+            let error = ConfigError::new(message, Some(first.place.clone()))
+                .about(first.name.len())
+                .with_help("leave one of them out; `+=` adds to a value, `$(NAME)` takes the earlier one");
+            self.at("redefined-knob", Severity::Warning, &error, Some(name));
+        }
+    }
+
+    /// Transforms and routes in the form of an ad, and other settings of routes that are no longer read.
+    fn old_transforms(&mut self) {
+        const ROUTES: [&str; 3] = ["JOB_ROUTER_ENTRIES", "JOB_ROUTER_ENTRIES_FILE", "JOB_ROUTER_ENTRIES_CMD"];
+        const HELP: &str = "the commands stand one a line, `SET Attribute expression`, between `@=end` and `@end`";
+        let config = self.config;
+        for name in config.names() {
+            let known = bare(name);
+            let Some(definition) = config.assignment(name) else { continue };
+            let is_old = ROUTES.iter().any(|old| old.as_bytes().eq_ignore_ascii_case(known));
+            let is_ad = knob::is_transform(known) && definition.raw.trim_ascii_start().starts_with(b"[");
+            let shown = String::from_utf8_lossy(name).into_owned();
+            let (message, help) = if is_ad {
+                (format!("`{shown}` is in the old form of an ad: it is ignored"), HELP)
+            } else if is_old && !definition.raw.trim_ascii().is_empty() {
+                let help = "each route is a `JOB_ROUTER_ROUTE_<name>`, listed in `JOB_ROUTER_ROUTE_NAMES`";
+                (format!("`{shown}` is the old form of routes: it is ignored"), help)
+            } else {
+                continue;
+            };
+            let width = if definition.template.is_some() { 0 } else { definition.name.len() };
+            let error = ConfigError::new(message, definition.place.cloned()).about(width).with_help(help);
+            self.at("obsolete-knob", Severity::Warning, &error, Some(shown));
+        }
+    }
+
+    /// Transforms that are listed and not defined, or defined and not listed.
+    fn listed_transforms(&mut self) {
+        const PREFIX: &[u8] = b"JOB_TRANSFORM_";
+        const LIST: &[u8] = b"JOB_TRANSFORM_NAMES";
+        let config = self.config;
+        let upper = |name: &[u8]| bare(name).to_ascii_uppercase();
+        let defined: BTreeSet<Vec<u8>> = config.names().map(upper).collect();
+        let (mut listed, mut lists, mut missing) = (BTreeSet::new(), false, Vec::new());
+        for name in config.names().filter(|name| bare(name).eq_ignore_ascii_case(LIST)) {
+            let Some(definition) = config.assignment(name) else { continue };
+            let Ok(text) = config.expansion(name, definition.raw) else { return };
+            // What only a machine knows may be any name.
+            if unknowns::marked(&text).is_some() {
+                return;
+            }
+            lists = true;
+            for item in list_items(&text) {
+                let member = [PREFIX, &item].concat().to_ascii_uppercase();
+                if !defined.contains(&member) {
+                    missing.push((item, definition.place.cloned(), String::from_utf8_lossy(name).into_owned()));
+                }
+                listed.insert(member);
+            }
+        }
+        // A list may name what other files define; one that is like a transform that is not listed is a slip.
+        let unlisted: Vec<String> = defined
+            .iter()
+            .filter(|member| knob::is_transform(member) && !listed.contains(*member))
+            .filter_map(|member| Some(String::from_utf8_lossy(member.strip_prefix(PREFIX)?).into_owned()))
+            .collect();
+        for (item, place, list) in missing {
+            let near = near::closest(&item.to_ascii_uppercase(), unlisted.iter().map(String::as_str));
+            let Some(near) = near else { continue };
+            let item = String::from_utf8_lossy(&item).into_owned();
+            let message = format!("`JOB_TRANSFORM_{item}` is not defined, but listed: nothing is done");
+            let error = ConfigError::new(message, place).with_help(format!("did you mean `{near}`"));
+            self.at("conflicting-knobs", Severity::Warning, &error, Some(list));
+        }
+        let used = if lists { referenced(config) } else { return };
+        for name in config.names() {
+            let member = upper(name);
+            let is_transform = knob::is_transform(&member) && member.starts_with(PREFIX);
+            if !is_transform || listed.contains(&member) || used.contains(&name.to_ascii_uppercase()) {
+                continue;
+            }
+            let definition = config.assignment(name).filter(|found| found.template.is_none() && !found.raw.is_empty());
+            let Some(definition) = definition else { continue };
+            let shown = String::from_utf8_lossy(name).into_owned();
+            let message = format!("`{shown}` is not listed in `JOB_TRANSFORM_NAMES`: it is never applied");
+            let item = String::from_utf8_lossy(&bare(name)[PREFIX.len()..]).into_owned();
+            let error = ConfigError::new(message, definition.place.cloned())
+                .about(definition.name.len())
+                .with_help(format!("add it: `JOB_TRANSFORM_NAMES = $(JOB_TRANSFORM_NAMES) {item}`"));
+            self.at("conflicting-knobs", Severity::Warning, &error, Some(shown));
+        }
+    }
+
+    /// The place of a name's value, if a file sets it.
+    fn set(&self, name: &str) -> Option<Place> {
+        let definition = self.config.definition(name.as_bytes())?;
+        definition.place.cloned().filter(|_| !definition.raw.is_empty())
+    }
+
+    fn conflict(&mut self, name: &str, message: String, help: &str) {
+        let Some(place) = self.set(name) else { return };
+        let error = ConfigError::new(message, Some(place)).with_help(help);
+        self.at("conflicting-knobs", Severity::Warning, &error, Some(name.to_owned()));
+    }
+
+    fn conflicts(&mut self) {
+        let config = self.config;
+        let settings = Settings::new(config);
+        let boolean = |name: &str, default: bool| settings.boolean(name, default).unwrap_or(default);
+        let text = |name: &str| config.get(name).ok().flatten().map(|found| found.text).unwrap_or_default();
+        let integer = |name: &str| String::from_utf8_lossy(&text(name)).trim().parse::<i64>().ok();
+        if !boolean("NEGOTIATOR_CONSIDER_PREEMPTION", true) {
+            let off = "`NEGOTIATOR_CONSIDER_PREEMPTION` is false: only idle slots are matched";
+            let requirements = text("PREEMPTION_REQUIREMENTS");
+            if !requirements.trim_ascii().eq_ignore_ascii_case(b"false") {
+                self.conflict("PREEMPTION_REQUIREMENTS", "`PREEMPTION_REQUIREMENTS` is never asked".to_owned(), off);
+            }
+            for name in ["NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", "ALLOW_PSLOT_PREEMPTION"] {
+                if boolean(name, false) {
+                    self.conflict(name, format!("`{name}` has no effect"), off);
+                }
+            }
+        }
+        if !text("SIGNIFICANT_ATTRIBUTES").trim_ascii().is_empty() {
+            for name in ["ADD_SIGNIFICANT_ATTRIBUTES", "REMOVE_SIGNIFICANT_ATTRIBUTES"] {
+                let help = "`SIGNIFICANT_ATTRIBUTES` replaces the whole list: nothing is added to it or removed";
+                self.conflict(name, format!("`{name}` has no effect"), help);
+            }
+        }
+        if let (Some(least), Some(interval)) = (integer("NEGOTIATOR_MIN_INTERVAL"), integer("NEGOTIATOR_INTERVAL"))
+            && least > interval
+        {
+            let message = format!("`NEGOTIATOR_MIN_INTERVAL` {least} is more than `NEGOTIATOR_INTERVAL` {interval}");
+            let help = "a cycle begins at most as often as both allow: the interval is of no effect";
+            self.conflict("NEGOTIATOR_MIN_INTERVAL", message, help);
+        }
+        if !boolean("USE_RESOURCE_REQUEST_COUNTS", true)
+            && integer("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE").is_some_and(|size| size > 1)
+        {
+            let message = "`NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE` counts as 1".to_owned();
+            let help = "`USE_RESOURCE_REQUEST_COUNTS` is false: every request stands for one job";
+            self.conflict("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE", message, help);
+        }
+        if !boolean("NEGOTIATOR_USE_SLOT_WEIGHTS", true) {
+            let help = "`NEGOTIATOR_USE_SLOT_WEIGHTS` is false: every slot weighs 1";
+            self.conflict("SLOT_WEIGHT", "`SLOT_WEIGHT` has no effect in the negotiator".to_owned(), help);
+        }
+        if boolean("FORCE_NEGOTIATOR_SLOT_WEIGHT", false) && self.set("SLOT_WEIGHT").is_none() {
+            let message = "`FORCE_NEGOTIATOR_SLOT_WEIGHT` forces the default `SLOT_WEIGHT`".to_owned();
+            self.conflict("FORCE_NEGOTIATOR_SLOT_WEIGHT", message, "set `SLOT_WEIGHT` too");
+        }
+    }
+}
+
+/// Attributes that the expression of a knob cannot see.
+fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool, found: &mut Vec<Found>) {
+    let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
+    let Ok(expr) = parse_expr(text, &options) else { return };
+    let tree = expr.tree();
+    for id in 0..tree.nodes.len() as u32 {
+        let (Some(reference), Some(span)) = (Reference::of(tree, id), tree.span(id)) else { continue };
+        let folded = reference.name.folded();
+        let scope = matches!(folded, b"my" | b"target");
+        if unknowns::is_fact(reference.name) {
+            continue;
+        }
+        let shown = String::from_utf8_lossy(text.get(span.range()).unwrap_or_default()).into_owned();
+        let (message, help) = if knob == SLOT_WEIGHT {
+            let theirs = is_of_jobs(folded) && !slots_have(reference.name);
+            if reference.side != Side::Target && !theirs {
+                continue;
+            }
+            let help = "a weight is made of what the slot has: `Cpus`, `Memory`, `GPUs`";
+            (format!("`{shown}` is undefined: `SLOT_WEIGHT` sees the slot, not the job"), help)
+        } else if reference.side == Side::Target {
+            (
+                format!("`{shown}` is undefined: `{knob}` sees one ad"),
+                "there is no other side; write the name without `TARGET.`",
+            )
+        } else if knob == "GROUP_SORT_EXPR" && !scope && !OF_GROUP.iter().any(|known| known.as_bytes() == folded) {
+            let help =
+                "a group has `AccountingGroup`, `GroupQuota`, `GroupResourcesInUse` and `GroupResourcesAllocated`";
+            (format!("`{shown}` is undefined: `GROUP_SORT_EXPR` sees a group, not jobs or slots"), help)
+        } else {
+            continue;
+        };
+        found.push(Found::new("unseen-attribute", Finding::warning(message, span).help(help)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Code, line and column of what is found.
+    fn found(text: &str) -> Vec<String> {
+        let config = Config::parse("c", text.as_bytes()).unwrap();
+        lint(&config)
+            .iter()
+            .map(|alarm| {
+                let place = alarm.place().0;
+                format!("{} {}:{}", alarm.code, place.line, place.column)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn clauses_are_found_where_they_stand() {
+        assert_eq!(found("\nPREEMPTION_REQUIREMENTS = Memory > 10 && Memory < 5"), ["contradiction 2:42"]);
+        assert_eq!(found("START = $(X)\nX = Cpus > 1 && Cpus > 1"), ["duplicate-clause 1:9"]);
+        assert_eq!(found("STARTD.START = TARGET.GlobalJobId != \"\""), ["per-job-attribute 1:16"]);
+        assert_eq!(
+            found("GROUP_SORT_EXPR = TARGET.Cpus + JobPrio"),
+            ["unseen-attribute 1:19", "unseen-attribute 1:33"]
+        );
+    }
+
+    #[test]
+    fn transforms_that_are_never_applied_are_told() {
+        assert_eq!(
+            found("JOB_TRANSFORM_NAMES = A, Memory\nJOB_TRANSFORM_A = SET X 1\nJOB_TRANSFORM_Memry = SET X 2"),
+            ["conflicting-knobs 1:1", "conflicting-knobs 3:1"]
+        );
+        for text in [
+            // Another file may define it.
+            "JOB_TRANSFORM_NAMES = A, Memory\nJOB_TRANSFORM_A = SET X 1\nLOCAL_CONFIG_DIR = /etc/condor/config.d",
+            "JOB_TRANSFORM_C = SET X 2",
+            "JOB_TRANSFORM_NAMES = a\nSCHEDD.JOB_TRANSFORM_A = SET X 1",
+            "JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A = $(JOB_TRANSFORM_B)\nJOB_TRANSFORM_B = SET X 1",
+            "JOB_TRANSFORM_NAMES = $ENV(NAMES)\nJOB_TRANSFORM_A = SET X 1",
+            "use POLICY : OnlyRegisteredCheckpointDestinations",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+        // The old form of an ad is not read: "macro appears to be in ClassAd format … Ignoring."
+        assert_eq!(found("JOB_TRANSFORM_A = [ set_X = 1; ]"), ["obsolete-knob 1:1"]);
+        let router = "JOB_ROUTER_ENTRIES = [ a = 1; ]\nJOB_ROUTER_ROUTE_B = [ a = 1 ]\nJOB_ROUTER_ENTRIES_REFRESH = 60";
+        assert_eq!(found(router), ["obsolete-knob 1:1", "obsolete-knob 2:1"]);
+    }
+
+    #[test]
+    fn places_are_those_of_the_file_through_macros_and_continued_lines() {
+        let spans = |text: &str| {
+            let config = Config::parse("c", text.as_bytes()).unwrap();
+            let shown = |alarm: &Alarm| {
+                let (start, end) = alarm.place();
+                format!("{} {}:{}-{}:{}", alarm.code, start.line, start.column, end.line, end.column)
+            };
+            lint(&config).iter().map(shown).collect::<Vec<_>>()
+        };
+        assert_eq!(spans("BASE = Cpus > 1 && Cpus > 1\nSTART=$(BASE)\n"), ["duplicate-clause 2:7-2:14"]);
+        assert_eq!(spans("B = a\nSTART = $(B) > 1 && c && $(B) > 1"), ["duplicate-clause 2:26-2:34"]);
+        assert_eq!(spans("START = a > 1 && \\\n   a > 1\n"), ["duplicate-clause 2:4-2:9"]);
+        assert_eq!(spans("RANK = a + \\\n # no \\\n  b + * 2\n"), ["syntax 3:7-3:8"]);
+        assert_eq!(spans("START @=end\n  a > 1\n\n  && a > 1\n@end\n"), ["duplicate-clause 4:6-4:11"]);
+        assert_eq!(spans("START = a > 1\nSTART = $(START) && \\\n a > 1"), ["duplicate-clause 2:9-2:20"]);
+        assert_eq!(spans("START = a >\nSTART += 1 2"), ["syntax 2:10-2:13"]);
+        let config = Config::parse("c", b"B = a > 1\nSTART = x && \\\n $(B) && $(B)").unwrap();
+        let alarm = &lint(&config)[0];
+        assert_eq!(alarm.finding.help.as_deref(), Some("leave one of them out; after expansion: `a > 1`"));
+        assert_eq!(alarm.excerpt.text, b"START = x && \\\n $(B) && $(B)");
+    }
+
+    #[test]
+    fn what_is_continued_is_mended_in_the_file() {
+        let text = "START = a > 1 && \\\n  b > 1 && \\\n  a > 1 && c > 1\n";
+        let config = Config::parse("c", text.as_bytes()).unwrap();
+        let alarms = lint(&config);
+        let edits: Vec<&Edit> = alarms.iter().filter_map(|alarm| alarm.edit.as_ref()).collect();
+        assert_eq!(
+            String::from_utf8(super::super::edited(text.as_bytes(), &edits)).unwrap(),
+            "START = a > 1 && \\\n  b > 1 && c > 1\n"
+        );
+        // A comment between the lines is told about nothing and lost for nothing.
+        for text in [
+            "START = a > 1 || \\\n  # why b\n  a > 1 || \\\n  b\n",
+            "START = a > 1 || \\\n  # why b \\\n  a > 1 || \\\n  b\n",
+            "START = a > 1 || b || \\\n# why\n  a > 1\n",
+            "START = a > 1 || \\\n\t#\n  a > 0\n",
+            "START @=end\n  a > 1\n  # why\n  && a > 1\n@end\n",
+            "START = a == \\\n # why\n undefined\n",
+        ] {
+            let config = Config::parse("c", text.as_bytes()).unwrap();
+            let alarms = lint(&config);
+            // That the comment does not end the value is told too.
+            assert_eq!(alarms.iter().filter(|alarm| alarm.code != "odd-line").count(), 1, "{text}");
+            let edits: Vec<&Edit> = alarms.iter().filter_map(|alarm| alarm.edit.as_ref()).collect();
+            let edited = String::from_utf8(super::super::edited(text.as_bytes(), &edits)).unwrap();
+            assert_eq!(edited.matches('#').count(), 1, "{edited}");
+        }
+        // Behind a comment nothing is mended: the line may be meant to be one of its own.
+        let config = Config::parse("c", b"START = A > 1 && \\\n# c1\nRANK=3\n").unwrap();
+        let alarms = lint(&config);
+        let slip = alarms.iter().find(|alarm| alarm.code == "assignment").unwrap();
+        assert_eq!(slip.edit, None);
+        let help = slip.finding.help.as_deref().unwrap();
+        assert!(help.starts_with("the comment on line 2 is inside of a continued value, which goes on behind it; "));
+        // Bits may be meant.
+        let config = Config::parse("c", b"SUSPEND = (TARGET.flags ^ 2) == 0").unwrap();
+        assert!(lint(&config).iter().all(|alarm| alarm.code == "bitwise-operator" && alarm.edit.is_none()));
+    }
+
+    #[test]
+    fn a_switch_that_is_kept_in_a_macro_is_no_mistake() {
+        for text in [
+            "USE_PREEMPTION = False\nPREEMPTION_REQUIREMENTS = $(USE_PREEMPTION) && (RemoteUserPrio > 5)",
+            "WANTED = true\nSUSPEND = $(WANTED) || Activity == \"Idle\"",
+            "START = ($(MAX_JOBS:10) > 0) && TARGET.Cpus > 1",
+            "MY_VAR = 1\nPREEMPT = ($(MY_VAR) == 1)",
+            "OFF = 1 > 2\nSTART = $(OFF) && TARGET.Cpus > 1",
+            "SWITCH = undefined\nSTART = $(SWITCH)",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+        // What does not hang on the macro is certain whatever it holds.
+        assert_eq!(found("ON = true\nSTART = ($(ON)) && 1 > 2"), ["always-false 2:20"]);
+        assert_eq!(found("LIMIT = 3\nSTART = a > $(LIMIT) && a < 2"), ["contradiction 2:25"]);
+        assert_eq!(found("START = false && a > 5"), ["constant-clause 1:9"]);
+    }
+
+    #[test]
+    fn policies_outside_the_negotiator_are_parsed() {
+        for (text, place) in [
+            ("SUBMIT_REQUIREMENT_A = x >", "1:27"),
+            ("SUBMIT_REQUIREMENT_A_REASON = strcat(\"a\"", "1:41"),
+            ("SYSTEM_PERIODIC_HOLD_REASON = strcat(\"a\"", "1:41"),
+            ("SYSTEM_PERIODIC_REMOVE_SUBCODE = 1 2", "1:36"),
+            ("APPEND_REQUIREMENTS = x >", "1:26"),
+            ("DEFRAG_RANK = x +", "1:18"),
+            ("MODIFY_REQUEST_EXPR_REQUESTCPUS = quantize(RequestCpus, {1)", "1:59"),
+            ("STARTD_ATTRS = Site, Other\nSite = (x", "2:10"),
+            ("SUBMIT_EXPRS = Site\nSite = a b", "2:10"),
+            ("JOB_TRANSFORM_x @=end\n  NAME x\n  REQUIREMENTS x >\n@end", "3:19"),
+        ] {
+            assert_eq!(found(text), [format!("syntax {place}")], "{text}");
+        }
+        assert_eq!(found("STARTD_ATTRS = Site\nSite = \"x\"\nOther = a b"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn transforms_of_jobs_are_looked_at_line_by_line() {
+        let text = "JOB_TRANSFORM_x @=end\n  NAME x\n  # SET Bad 1 2\n  REQUIREMENTS TARGET.Memory > 5 && Cpus > 1 && Cpus > 1\n\n\
+                    \x20 SET Requirements TARGET.OpSys == LINUX\n  EVALSET A TARGET.Memory * 2\n  SET B 1 +\n  DEFAULT C isUndefind(D)\n\
+                    \x20 SETT E 1\n  SET F $(MY.G) > 1 && H == 2G\n  SET PeriodicHold $(JobStatus != 3)\n  SET I $(j) $(k)\n@end\n";
+        assert_eq!(
+            found(text),
+            [
+                "unseen-attribute 4:16",
+                "duplicate-clause 4:49",
+                "unquoted-word 6:36",
+                "unseen-attribute 7:13",
+                "syntax 8:12",
+                "unknown-function 9:13",
+                "syntax 10:3",
+                "leftover-macro 12:20",
+            ]
+        );
+        assert_eq!(
+            found("JOB_ROUTER_ROUTE_a @=jr\n  SET B 1 +\n  MaxJobs = 5\n  UNIVERSE grid\n@jr\n"),
+            ["syntax 2:12"]
+        );
+        // The list is no transform.
+        assert_eq!(found("JOB_TRANSFORM_NAMES = SET, B"), Vec::<String>::new());
+        let text = "JOB_TRANSFORM_a @=e\n  if defined MY.B\n    SET B $(C)\n  endif\n  DELETE /^X/\n@e";
+        assert_eq!(found(text), Vec::<String>::new(), "{text}");
+    }
+
+    #[test]
+    fn periodic_policies_see_the_job_alone() {
+        assert_eq!(found("SYSTEM_PERIODIC_REMOVE = TARGET.Memory > 5"), ["unseen-attribute 1:26"]);
+        assert_eq!(found("SYSTEM_PERIODIC_HOLD_Big = TARGET.Memory > 5"), ["unseen-attribute 1:28"]);
+        // The manual: the ad of the schedd is `MY`, that of the job `TARGET`.
+        assert_eq!(found("SUBMIT_REQUIREMENT_A = TARGET.RequestMemory > 5"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_only_a_machine_knows_gives_no_alarm() {
+        for text in [
+            "START = $(DETECTED_CPUS) > 4 && TARGET.RequestCpus < $(DETECTED_CORES)",
+            "SUSPEND = MY.Machine == \"$(FULL_HOSTNAME)\" || \"$(HOSTNAME)\" == \"x\"",
+            "PREEMPT = \"$ENV(SITE)\" == \"A\"",
+            "CONTINUE = $(DETECTED_MEMORY) > 100",
+            "RANK = \"$(ARCH)\" == \"X86_64\" && \"$(OPSYS)\" == TARGET.OpSys",
+            "WANT_VACATE = $INT(DETECTED_CPUS) > 3",
+            "START = a > 5 && $ENV(MORE) && a > 1",
+            "START = a > 5 $ENV(MORE)",
+            "GROUP_SORT_EXPR = $(DETECTED_CPUS) * GroupQuota",
+            "START = $(DETECTED_CPUS) != 4 && !$(DETECTED_CORES)",
+            "START = $RANDOM_INTEGER(0, 9) < 5",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+        // The rest is looked at, and what the file itself says is known.
+        assert_eq!(found("START = $(DETECTED_CPUS) > 4 && a > 5 && a < 3"), ["contradiction 1:42"]);
+        assert_eq!(
+            found("ARCH = X86_64\nSTART = TARGET.Arch == \"$(ARCH)\" && TARGET.Arch == \"INTEL\""),
+            ["contradiction 2:37"]
+        );
+        // But a constant in a macro may be set otherwise.
+        assert_eq!(found("ARCH = X86_64\nSTART = TARGET.x > 1 && \"$(ARCH)\" == \"INTEL\""), Vec::<String>::new());
+        let config = Config::parse("c", b"START = $(DETECTED_CPUS) > 4 && $(DETECTED_CPUS) > 4").unwrap();
+        assert_eq!(lint(&config)[0].finding.message, "`$(DETECTED_CPUS) > 4` stands there already");
+    }
+
+    #[test]
+    fn macros_that_nothing_defines_are_named_where_they_stand() {
+        assert_eq!(found("START = $(UNDEFD) && TARGET.x > 1"), ["undefined-macro 1:9"]);
+        assert_eq!(found("SUSPEND = TARGET.x > $(LIMIT)"), ["undefined-macro 1:22"]);
+        assert_eq!(found("SUSPEND = $(A) && y\nA = x > $(LIMIT)"), ["undefined-macro 2:9"]);
+        assert_eq!(found("SUSPEND = TARGET.x > $(LIMIT:3) $(EXTRA)"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn helper_macros_and_sums_of_shares() {
+        let helper = "GROUP_NAMES = a, b\nGROUP_QUOTA_BASE = 5\nGROUP_QUOTA_a = $(GROUP_QUOTA_BASE)\n\
+                      GROUP_QUOTA_b = $INT(GROUP_QUOTA_BASE)";
+        assert_eq!(found(helper), Vec::<String>::new());
+        let shares = "GROUP_NAMES = a, b\nGROUP_QUOTA_DYNAMIC_a = 0.75\nGROUP_QUOTA_DYNAMIC_b = 0.5";
+        assert_eq!(found(shares), ["group-quota 3:1"]);
+        assert_eq!(
+            found("GROUP_NAMES = chem\nGROUP_QUOTA_chem = 1\nGROUP_QUOTA_DYNAMICchem = 0.5"),
+            ["unknown-knob 3:1"]
+        );
+        let config = Config::parse("c", b"MEM_LIMIT = 10K").unwrap();
+        assert_eq!(lint(&config)[0].severity(), Severity::Warning);
+    }
+
+    #[test]
+    fn what_slots_get_is_looked_at_as_they_look_at_jobs() {
+        let per_job = |name: &str| format!("STARTD_ATTRS = Foo\nFoo = TARGET.{name} =!= \"x\"");
+        for name in ["GlobalJobId", "ClusterId", "ProcId"] {
+            assert_eq!(found(&per_job(name)), ["per-job-attribute 2:7"], "{name}");
+        }
+        assert_eq!(found("STARTD.STARTD_ATTRS = Foo\nFoo = TARGET.ProcId > 5"), ["per-job-attribute 2:7"]);
+        assert_eq!(found("startd.startd_attrs = Foo\nFoo = TARGET.ProcId > 5"), ["per-job-attribute 2:7"]);
+        assert_eq!(found("SCHEDD.SCHEDD_ATTRS = Foo\nFoo = TARGET.ProcId > 5"), Vec::<String>::new());
+        assert_eq!(found("SCHEDD.SCHEDD_ATTRS = Foo\nFoo = a b"), ["syntax 2:9"]);
+        assert_eq!(found("STARTD_EXPRS = Foo\nFoo = GlobalJobId =!= \"x\""), ["per-job-attribute 2:7"]);
+        assert_eq!(found("SLOT_TYPE_1_STARTD_ATTRS = Foo\nFoo = TARGET.ProcId > 5"), ["per-job-attribute 2:7"]);
+        // Not what other ads get, nor what the slot has itself.
+        assert_eq!(found("SCHEDD_ATTRS = Foo\nFoo = TARGET.ProcId > 5"), Vec::<String>::new());
+        assert_eq!(found("STARTD_ATTRS = Foo, Env\nEnv = \"a\"\nFoo = Env == \"b\""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_weight_of_a_slot_sees_no_job() {
+        assert_eq!(found("SLOT_WEIGHT = TARGET.RequestCpus"), ["unseen-attribute 1:15"]);
+        assert_eq!(found("SLOT_WEIGHT = Owner"), ["unseen-attribute 1:15"]);
+        assert_eq!(found("SLOT_WEIGHT = Cpus + RequestMemory / 1024"), ["unseen-attribute 1:22"]);
+        for text in [
+            "SLOT_WEIGHT = Cpus",
+            "SLOT_WEIGHT = ifThenElse(Owner =?= \"x\", 1, Cpus)\nSTARTD_JOB_ATTRS = Owner",
+            "SLOT_WEIGHT = MY.Cpus + Weight\nSTARTD_ATTRS = Weight\nWeight = 5",
+            // Of the access point: it asks the job.
+            "SCHEDD_SLOT_WEIGHT = RequestCpus",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_beside_attributes_that_are_texts_are_texts() {
+        for (text, place) in [
+            ("START = Owner == alice", "1:18"),
+            ("START = Owner == lastmatchname", "1:18"),
+            ("START = TARGET.Owner =!= undefined && TARGET.Owner == alice", "1:55"),
+            ("START = TARGET.Owner =!= alice", "1:26"),
+            ("START = TARGET.Machine == node01", "1:27"),
+            ("START = node01.example.org == TARGET.Machine", "1:9"),
+            ("START = TARGET.AccountingGroup == physics", "1:35"),
+            ("START = TARGET.AcctGroup =?= cms && TARGET.WantX == yes", "1:30"),
+            ("RANK = (Owner == alice) * 10", "1:18"),
+            ("WHO = alice\nSTART = TARGET.Owner == $(WHO)", "2:25"),
+        ] {
+            assert_eq!(found(text), [format!("unquoted-word {place}")], "{text}");
+        }
+        for text in [
+            "START = Owner == \"alice\"",
+            "START = Owner == RemoteOwner",
+            "START = TARGET.Owner == MY.Alice && TARGET.Machine == TARGET.LastHost.Name",
+            "START = Owner == Alice\nSTARTD_ATTRS = Alice\nAlice = \"alice\"",
+            "START = Owner == Alice\nAlice = \"alice\"",
+            "START = Owner == SiteOwner\nSTARTD_CRON_JOBLIST = site",
+            // Attributes that a job or a slot may have, also those that nobody knows.
+            "START = TARGET.Owner == NotifyUser || TARGET.User == DAGManOwner || Owner == LocalOwner",
+            "START = Machine == LastMatchName0 && Machine == MachineAttrName1",
+            "START = TARGET.Owner == notifyuser || TARGET.Machine == lastmatchname12 || Name == machineattrname0",
+            "START = TARGET.Owner == PoolBoss",
+            "START = boss =!= undefined && TARGET.Owner == boss",
+            "START = TARGET.Owner == boss && !isUndefined(boss)",
+            "START = TARGET.Owner == (boss ?: \"eve\") || TARGET.Owner == boss",
+            "START = Owner == Boss\nSTARTD_JOB_ATTRS = Boss",
+            "START = Owner == boss\nJOB_TRANSFORM_a @=end\n  SET Boss \"eve\"\n@end",
+            "START = TARGET.Site == mit",
+            "START = TARGET.Owner == $(DETECTED_CPUS)",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_bad_value_leaves_the_other_quotas_to_be_told() {
+        let text = "GROUP_NAMES = group_a, group_b, group_a.sub\nGROUP_QUOTA_group_a = 10\n\
+                    GROUP_QUOTA_group_a.sub = 20\nGROUP_QUOTA_DYNAMIC_group_b = 0.5\n\
+                    NEGOTIATOR_CONSIDER_PREEMPTION = maybe";
+        assert_eq!(found(text), ["group-quota 1:1", "bad-value 5:34"]);
+    }
+
+    #[test]
+    fn parts_of_one_macro_are_told_once() {
+        let twice = "WANT_VACATE = $(FOO) && $(FOO)\nFOO = TARGET.A > 3 && TARGET.A > 3";
+        assert_eq!(found(twice), ["duplicate-clause 1:15", "duplicate-clause 1:25"]);
+    }
+
+    #[test]
+    fn constants_of_defaults_templates_and_earlier_values_are_switches() {
+        for text in [
+            "use POLICY : Preempt_If_Memory_Exceeded",
+            "use POLICY : Preempt_If_Cpus_Exceeded",
+            "use POLICY : Hold_If_Memory_Exceeded",
+            "use POLICY : Hold_If_Disk_Exceeded",
+            "SUSPEND = ($(SUSPEND)) && Owner != \"coltrane\"",
+            "START = ($(START)) || Owner == \"coltrane\"",
+            "WANT_SUSPEND = ($(WANT_SUSPEND)) && Owner != \"coltrane\"",
+            "START = false\nSTART = $(START) && Owner != \"coltrane\"",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+        // What stands beside the earlier value is written.
+        assert_eq!(found("START = ($(START)) && false"), ["constant-clause 1:9"]);
+        assert_eq!(found("START = a > 1 && b > 1 && a > 1\nSTART = $(START) && a > 1"), ["duplicate-clause 2:9"]);
+    }
+
+    #[test]
+    fn knobs_that_contradict_each_other_are_told() {
+        assert_eq!(found("NEGOTIATOR_INTERVAL = 60\nNEGOTIATOR_INTERVAL = 30"), ["redefined-knob 1:1"]);
+        assert_eq!(
+            found("NEGOTIATOR_INTERVAL = 60\nNEGOTIATOR_INTERVAL = $(NEGOTIATOR_INTERVAL) * 2"),
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            found("NEGOTIATOR_CONSIDER_PREEMPTION = false\nPREEMPTION_REQUIREMENTS = RemoteUserPrio > 5"),
+            ["conflicting-knobs 2:1"]
+        );
+        let quotas = "GROUP_NAMES = a\nGROUP_QUOTA_a = 5\nGROUP_QUOTA_DYNAMIC_a = 0.5";
+        assert_eq!(found(quotas), ["group-quota 3:1"]);
+    }
+
+    #[test]
+    fn a_macro_that_holds_a_condition_is_told() {
+        assert_eq!(found("SYSTEM_PERIODIC_HOLD = $(JobStatus != 3)"), ["leftover-macro 1:24"]);
+    }
+}

@@ -1,0 +1,500 @@
+//! One expression: what does not parse, what parses to something else than was meant, and what is certain of it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::universe::Universe;
+use super::{missing, rules};
+use classmate::internal::analysis::clauses::{Certainty, Claim, claims, is_value};
+use classmate::internal::analysis::evaluate::{Base, unknown};
+use classmate::internal::analysis::values::Truths;
+use classmate::internal::builtin::check::coded;
+use classmate::internal::error::{Finding, SyntaxError, SyntaxErrorKind};
+use classmate::internal::name::Name;
+use classmate::internal::span::Span;
+use classmate::internal::syntax::diagnose::diagnose;
+use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree, copy_into};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::token::Quoting;
+
+/// What an expression is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Role {
+    /// It decides something, and undefined means no.
+    pub condition: bool,
+    /// It is the slot's, or the negotiator's, and looks at jobs.
+    pub looks_at_jobs: bool,
+    /// Attributes, lower case, that are there whenever it is asked.
+    pub there: &'static [&'static str],
+}
+
+/// An expression and what is known of its surroundings.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    /// The text.
+    pub text: &'a [u8],
+    /// How strings are written.
+    pub quoting: Quoting,
+    /// What it is for.
+    pub role: Role,
+    /// Whether the ad it stands in has an attribute.
+    pub defined: &'a dyn Fn(Name) -> bool,
+    /// What references can be.
+    pub base: Base<'a>,
+    /// The ads that are looked at together with it.
+    pub universe: Option<&'a Universe>,
+    /// Whether a word can hardly be an attribute, of any ad; nothing if nobody can say.
+    pub stranger: Option<&'a dyn Fn(Name) -> bool>,
+    /// The parts of the text that macros stand for: what is a constant there now may be another one.
+    pub made: &'a [Range<usize>],
+}
+
+impl<'a> Question<'a> {
+    /// An expression of whose surroundings nothing is known.
+    pub fn of(text: &'a [u8], quoting: Quoting, role: Role) -> Self {
+        Question { text, quoting, role, defined: &|_| false, base: &unknown, universe: None, stranger: None, made: &[] }
+    }
+}
+
+/// Something found in an expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Its code.
+    pub code: &'static str,
+    /// What is wrong, and where in the text.
+    pub finding: Finding,
+}
+
+impl Found {
+    pub(super) fn new(code: &'static str, finding: Finding) -> Self {
+        Found { code, finding }
+    }
+
+    /// Whether the fix says what certainly was meant, or changes no value.
+    pub fn is_certain(&self) -> bool {
+        const CERTAIN: [&str; 6] = [
+            "assignment",
+            "bitwise-operator",
+            "compared-with-undefined",
+            "duplicate-clause",
+            "implied-clause",
+            "version-dependent",
+        ];
+        self.finding.fix.is_some() && CERTAIN.contains(&self.code)
+    }
+}
+
+/// Longest part that a message repeats.
+const SHOWN: usize = 80;
+
+/// What is wrong with an expression.
+pub fn lint(question: &Question<'_>) -> Vec<Found> {
+    let options = ParseOptions { quoting: question.quoting, places: true, ..ParseOptions::default() };
+    match parse_expr(question.text, &options) {
+        Ok(expr) => parsed(question, &expr),
+        Err(error) => vec![unparsed(question.text, &error, &options)],
+    }
+}
+
+/// What is wrong with an expression that was parsed with places.
+pub fn parsed(question: &Question<'_>, expr: &Expr) -> Vec<Found> {
+    let mut found: Vec<Found> =
+        coded(expr, question.text).into_iter().map(|(code, finding)| Found::new(code, finding)).collect();
+    rules::find(question, expr, &mut found);
+    let certain: Vec<Found> =
+        certain_of(question, expr).iter().filter_map(|claim| claimed(question.text, expr, claim)).collect();
+    // What says why is said; what only says that is not, then.
+    let told: Vec<Span> = found.iter().map(|found| found.finding.span).collect();
+    let explained = |found: &Found| {
+        let span = found.finding.span;
+        let of_whole = expr.tree().span(expr.root()) == Some(span);
+        let is_told = told.iter().any(|told| of_whole || span.start <= told.start && told.end <= span.end);
+        let never = found.code == "never-true"
+            && (is_told || of_whole && !question.role.condition && is_value(expr.tree(), expr.root()));
+        never
+            || found.code.starts_with("always-")
+                && told.iter().any(|told| span.start <= told.start && told.end <= span.end)
+    };
+    found.extend(certain.into_iter().filter(|found| !explained(found)));
+    if question.role.condition {
+        found.extend(no_condition(question, expr));
+        missing::find(question, expr, &mut found);
+    }
+    for found in &mut found {
+        found.finding.fix = found.finding.fix.take().filter(|fix| {
+            // What looks like a comment stays.
+            let gone = question.text.get(fix.span.range()).unwrap_or_default();
+            comments(gone) <= comments(fix.text.as_bytes())
+        });
+    }
+    found.sort_by_key(|found| (found.finding.span.start, found.finding.span.end));
+    found.dedup();
+    found
+}
+
+/// How many comments a text may hold.
+fn comments(text: &[u8]) -> usize {
+    memchr::memmem::find_iter(text, b"/*").count() + memchr::memmem::find_iter(text, b"//").count()
+}
+
+/// Constants in macros that are left open, of one expression.
+const OPENED: usize = 500;
+
+/// What is certain of the clauses; that one is constant, only if it is that whatever the macros hold.
+fn certain_of(question: &Question<'_>, expr: &Expr) -> Vec<Claim> {
+    let mut now = claims(expr, question.base);
+    let is_made = |span: Span| {
+        let range = span.range();
+        question.made.iter().any(|made| made.start < range.end && range.start < made.end)
+    };
+    let tree = expr.tree();
+    let made: Vec<NodeId> = (tree.first_of(expr.root())..=expr.root())
+        .filter(|id| matches!(tree.node(*id), Node::Literal(_)) && tree.span(*id).is_some_and(is_made))
+        .collect();
+    if made.is_empty() {
+        return now;
+    }
+    let relates =
+        |claim: &Claim| !matches!(claim.certainty, Certainty::Always(_) | Certainty::Never | Certainty::Splice(_));
+    now.retain(relates);
+    if made.len() > OPENED {
+        return now;
+    }
+    // Each constant is an attribute of its own, of which nothing is known.
+    let first = tree.first_of(expr.root());
+    let mut open = Tree::default();
+    copy_into(&mut open, tree, expr.root());
+    for (number, id) in made.into_iter().enumerate() {
+        open.nodes[(id - first) as usize] = Node::Attr(Name::new(format!("\u{1}constant {number}").as_bytes()));
+    }
+    let mut whatever = claims(&Expr::whole(Arc::new(open)), question.base);
+    if first > 0 {
+        // Parts of trees are not looked at by themselves.
+        whatever.clear();
+    }
+    let more: Vec<Claim> = now.into_iter().filter(|claim| !whatever.contains(claim)).collect();
+    whatever.into_iter().chain(more).collect()
+}
+
+/// A condition that is a constant but neither a boolean nor a number.
+fn no_condition(question: &Question<'_>, expr: &Expr) -> Option<Found> {
+    let tree = expr.tree();
+    let Node::Literal(literal) = tree.node(tree.bare(expr.root())) else { return None };
+    let span = tree.span(expr.root()).filter(|_| question.made.is_empty())?;
+    let (code, what) = match literal {
+        Literal::Bool(_) | Literal::Int(_) | Literal::Real(_) | Literal::RelTime(_) => return None,
+        Literal::Undefined => ("always-undefined", "always undefined"),
+        Literal::Error => ("always-error", "always an error"),
+        _ => ("never-true", "never true"),
+    };
+    let finding = Finding::warning(format!("`{}` as a condition is {what}", quoted(question.text, span)), span);
+    Some(Found::new(code, finding.help("write a comparison, `true` or `false`")))
+}
+
+/// What kind of text does not parse.
+pub(super) fn unparsed(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> Found {
+    let finding = diagnose(text, error, options);
+    let at = (error.span.start as usize).min(text.len());
+    let rest = &text[at..];
+    if rest.starts_with(b"$") && matches!(error.kind, SyntaxErrorKind::BadCharacter(_)) {
+        return Found::new("leftover-macro", leftover(at, rest));
+    }
+    let equals = rest.starts_with(b"=") && !rest.starts_with(b"==");
+    if equals && matches!(error.kind, SyntaxErrorKind::Unexpected { .. }) {
+        return Found::new("assignment", finding);
+    }
+    if is_unit(text, at) {
+        return Found::new("size-suffix", finding);
+    }
+    Found::new("syntax", finding)
+}
+
+fn leftover(start: usize, rest: &[u8]) -> Finding {
+    let macro_text = rest.strip_prefix(b"$(").unwrap_or_default();
+    let end = macro_text.iter().position(|byte| *byte == b')').unwrap_or(0);
+    let name = &macro_text[..end];
+    let plain = !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.:".contains(byte));
+    let length = if end == 0 { 1 } else { end + 3 };
+    let span = Span::new(start, start + length);
+    let shown = String::from_utf8_lossy(&rest[..length.min(SHOWN)]).into_owned();
+    let finding = Finding::error(format!("`{shown}` is not expanded and is no part of an expression"), span);
+    finding.help(if plain {
+        "macros are expanded in configuration and submit files only; here an attribute is named without `$( )`"
+    } else {
+        "`$(NAME)` holds the name of a macro and nothing else; a condition is written without it"
+    })
+}
+
+/// Whether a unit stands there behind a digit: `2G`, `2 GB`.
+pub(super) fn is_unit(text: &[u8], at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default().trim_ascii_end();
+    let apart = before.len() < at;
+    let rest = &text[at.min(text.len())..];
+    let letters = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let unit = match rest[..letters] {
+        [] => false,
+        // Behind a blank it may be a name.
+        [first, ref more @ ..] if apart => b"KMGTPkmgtp".contains(&first) && is_bytes(more),
+        [first, ..] => b"KMGTPkmgtpBb".contains(&first) && letters <= 3,
+    };
+    before.last().is_some_and(u8::is_ascii_digit) && unit
+}
+
+/// What stands behind the letter of a unit: nothing, `B`, `iB`.
+fn is_bytes(letters: &[u8]) -> bool {
+    [b"".as_slice(), b"b", b"ib", b"i"].iter().any(|known| letters.eq_ignore_ascii_case(known))
+}
+
+/// A part of a text for a message, cut if it is long.
+pub(super) fn quoted(text: &[u8], span: Span) -> String {
+    let bytes = text.get(span.range()).unwrap_or_default();
+    if bytes.len() > SHOWN {
+        return format!("{}…", String::from_utf8_lossy(&bytes[..SHOWN]));
+    }
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Found> {
+    let span = |id: NodeId| expr.tree().span(id);
+    let place = span(claim.clause)?;
+    let this = quoted(text, place);
+    let warn = |message: String| Finding::warning(message, place);
+    Some(match claim.certainty {
+        Certainty::Always(truths) => {
+            let (code, word) = match truths {
+                Truths::TRUE => ("always-true", "true"),
+                Truths::FALSE => ("always-false", "false"),
+                Truths::UNDEFINED => ("always-undefined", "undefined"),
+                _ => ("always-error", "an error"),
+            };
+            let help =
+                format!("it does not depend on any ad; write what is meant, or `{}`", word.trim_start_matches("an "));
+            Found::new(code, warn(format!("`{this}` is always {word}")).help(help))
+        }
+        Certainty::Never => Found::new(
+            "never-true",
+            warn(format!("`{this}` is never true")).help("it is false, undefined or an error, whatever the ads are"),
+        ),
+        Certainty::Contradicts(other) => {
+            let finding = warn(format!("`{this}` is never true where the clause before it is"));
+            Found::new(
+                "contradiction",
+                finding.related(span(other)?, "this one").help("joined by `&&`, they refuse everything"),
+            )
+        }
+        Certainty::Repeats(other) => {
+            let finding = warn(format!("`{this}` stands there already")).related(span(other)?, "here");
+            Found::new("duplicate-clause", without(expr, claim.clause, finding.help("leave one of them out")))
+        }
+        Certainty::Follows(other) => {
+            let beside = quoted(text, span(other)?);
+            let finding = warn(format!("`{this}` changes nothing beside `{beside}`")).related(span(other)?, "this one");
+            Found::new("implied-clause", without(expr, claim.clause, finding.help("leave it out")))
+        }
+        Certainty::Covered(other) => {
+            let beside = quoted(text, span(other)?);
+            let finding = warn(format!("`{this}` is true wherever `{beside}` is")).related(span(other)?, "this one");
+            Found::new("implied-clause", finding.help("it refuses nothing that is not refused already: leave it out"))
+        }
+        Certainty::Within(other) => {
+            let beside = quoted(text, span(other)?);
+            let finding = warn(format!("`{this}` is true only where `{beside}` is")).related(span(other)?, "this one");
+            Found::new("implied-clause", finding.help("it lets in nothing that is not let in already"))
+        }
+        Certainty::Splice(truths) => {
+            let (word, op) = if truths == Truths::TRUE { ("true", "||") } else { ("false", "&&") };
+            let finding = warn(format!("`{this}` beside `{op}` decides the whole condition"));
+            Found::new(
+                "constant-clause",
+                finding.help(format!("the other clauses are of no effect: write `{word}`, or leave it out")),
+            )
+        }
+    })
+}
+
+/// A finding with the fix that leaves a clause of a chain out, if that keeps the kind of the value.
+fn without(expr: &Expr, clause: NodeId, finding: Finding) -> Finding {
+    let tree = expr.tree();
+    let around = (0..tree.nodes.len() as NodeId).find_map(|id| match *tree.node(id) {
+        Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) if left == clause || right == clause => {
+            Some((id, op, left, right))
+        }
+        _ => None,
+    });
+    let Some((id, op, left, right)) = around else { return finding };
+    let (Some(first), Some(second)) = (tree.span(left), tree.span(right)) else { return finding };
+    let kept = if left == clause { right } else { left };
+    let more = tree.nodes.iter().any(|node| matches!(node, Node::Binary(other, one, _) if *other == op && *one == id));
+    let logical =
+        matches!(tree.node(kept), Node::Binary(op, ..) if op.precedence() <= 2 || matches!(op.precedence(), 6 | 7));
+    if !(logical || more) {
+        return finding;
+    }
+    let gone = if left == clause {
+        Span::new(first.range().start, second.range().start)
+    } else {
+        Span::new(first.range().end, second.range().end)
+    };
+    finding.fix(gone, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Codes of what is found in a condition.
+    fn codes(text: &str) -> Vec<&'static str> {
+        let role = Role { condition: true, ..Role::default() };
+        let text = text.as_bytes();
+        let question = Question::of(text, Quoting::New, role);
+        lint(&question).into_iter().map(|found| found.code).collect()
+    }
+
+    #[test]
+    fn only_what_can_be_undefined_is_true_when_undefined() {
+        for text in [
+            "(TARGET.X < 11) =!= true",
+            "(TARGET.X < 11) isnt true && TARGET.Cpus > 1",
+            "(TARGET.X > 5 && TARGET.Y > 3) =!= true",
+            "true =!= !(TARGET.X == \"a\")",
+        ] {
+            assert_eq!(codes(text), ["true-when-undefined"], "{text}");
+        }
+        for text in [
+            "(TARGET.X =!= undefined && TARGET.X > 5) =!= true",
+            "((TARGET.X ?: 0) > 5) =!= true",
+            "(isUndefined(TARGET.X) || TARGET.X > 5) =!= true",
+            "TARGET.X =!= undefined && (TARGET.X > 5) =!= true",
+            "(TARGET.Memory > 5) =!= true",
+            "TARGET.X =!= true",
+            "(TARGET.X =?= 5) =!= true",
+            "ifThenElse(TARGET.X =!= undefined, TARGET.X > 5, false) =!= true",
+        ] {
+            assert_eq!(codes(text), Vec::<&str>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn negated_questions_refuse_where_the_attribute_is_missing() {
+        for text in [
+            "TARGET.Cpus > 1 && !(TARGET.Foo == \"x\")",
+            "TARGET.Cpus > 1 && !regexp(\"x\", TARGET.Foo)",
+            "TARGET.Cpus > 1 && !member(\"x\", TARGET.Foo)",
+        ] {
+            assert_eq!(codes(text), ["undefined-means-no"], "{text}");
+        }
+        for text in [
+            "TARGET.Cpus > 1 && !(TARGET.Foo =?= \"x\")",
+            "TARGET.Cpus > 1 && TARGET.Foo =!= undefined && !regexp(\"x\", TARGET.Foo)",
+            "TARGET.Cpus > 1 && (isUndefined(TARGET.Foo) || !regexp(\"x\", TARGET.Foo))",
+            // A missing list is an empty one: this is true.
+            "TARGET.Cpus > 1 && !stringListMember(\"x\", TARGET.Foo)",
+            "!regexp(\"x\", TARGET.Machine)",
+            "!(TARGET.Foo == \"x\") || TARGET.Cpus > 1",
+            "regexp(\"x\", TARGET.Foo)",
+        ] {
+            assert_eq!(codes(text), Vec::<&str>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn bits_that_are_compared_are_not_mended() {
+        let role = Role { condition: true, ..Role::default() };
+        let fixed = |text: &str| {
+            let text = text.as_bytes();
+            let question = Question::of(text, Quoting::New, role);
+            let found = lint(&question);
+            assert_eq!(found[0].code, "bitwise-operator");
+            (found[0].is_certain(), found[0].finding.help.clone().unwrap())
+        };
+        assert_eq!(
+            fixed("TARGET.a & 4 == 4"),
+            (false, "write `(TARGET.a & 4) == 4` for the bits, or `&&` between two conditions".to_owned())
+        );
+        assert!(fixed("TARGET.a > 1 & TARGET.b > 1").0);
+        assert!(!fixed("TARGET.a | TARGET.b != 0").0);
+    }
+
+    #[test]
+    fn large_integers_beside_reals_contradict_nothing() {
+        // 2^53 + 1 is equal to the real 2^53: `9007199254740993 <= 9007199254740992.0` is true.
+        assert_eq!(
+            codes("TARGET.Disk <= 9007199254740992.0 && b && TARGET.Disk == 9007199254740993"),
+            Vec::<&str>::new()
+        );
+        assert_eq!(codes("TARGET.Disk == 9007199254740993 && TARGET.Disk <= 9007199254740992.0"), ["implied-clause"]);
+        assert_eq!(codes("-5.0 / 0 < TARGET.Cpus"), ["division-by-zero"]);
+    }
+
+    #[test]
+    fn what_is_no_condition_is_told() {
+        for (text, code) in [
+            ("\"yes\"", "never-true"),
+            ("error", "always-error"),
+            ("isUndefined(TARGET.A) ? \"a\" : \"b\"", "never-true"),
+            ("TARGET.Cpus > 1 && ifThenElse(isUndefined(TARGET.A), {1}, {2})", "never-true"),
+            ("TARGET.Cpus > 1 && (isUndefined(TARGET.A) ? 1 + {1} : error)", "always-error"),
+            ("(undefined)", "always-undefined"),
+            ("member(\"a\", {\"b\"})", "never-true"),
+        ] {
+            assert_eq!(codes(text), [code], "{text}");
+        }
+        for text in ["true", "false", "0", "1.5", "size(\"abc\")"] {
+            assert_eq!(codes(text), Vec::<&str>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_no_error_where_no_condition_is_asked_for() {
+        let codes = |text: &str| {
+            let question = Question::of(text.as_bytes(), Quoting::New, Role::default());
+            lint(&question).into_iter().map(|found| found.code).collect::<Vec<_>>()
+        };
+        for text in [
+            "ifThenElse(JobStatus =?= 1, \"a\", \"b\")",
+            "isUndefined(A) ? \"a\" : \"b\"",
+            "ifThenElse(isUndefined(A), {1}, {2})",
+            "isUndefined(A) ? {1} : isUndefined(B) ? \"b\" : [c = 1]",
+            "ifThenElse(A =?= 1, absTime(0), \"never\")",
+            "ifThenElse(A =?= 1, error, \"b\")",
+            "strcat(\"a\", \"b\")",
+        ] {
+            assert_eq!(codes(text), Vec::<&str>::new(), "{text}");
+        }
+        for text in [
+            "ifThenElse(A =?= 1, 1 + {2}, \"b\")",
+            "A =?= 1 ? \"a\" : 1 + {2}",
+            "ifThenElse(isUndefined(A), 1 + {2}, error)",
+            "1 + {2}",
+        ] {
+            assert_eq!(codes(text), ["always-error"], "{text}");
+        }
+        // In the condition of a conditional a text is no condition.
+        assert_eq!(codes("ifThenElse(isUndefined(A) ? \"a\" : \"b\", 1, 2)"), ["always-error"]);
+    }
+
+    #[test]
+    fn wildcards_in_comparisons_are_told() {
+        for text in [
+            "TARGET.Machine == \"node*.x\"",
+            "TARGET.Machine == \"node?.x\"",
+            "TARGET.Machine == \"node[a-z]\"",
+            "TARGET.Machine == \"node[0-9]\"",
+            "TARGET.Owner != \"*\"",
+        ] {
+            assert_eq!(codes(text), ["glob-comparison"], "{text}");
+        }
+        for text in [
+            "TARGET.Owner == \"*\"",
+            "TARGET.Url == \"http://x/y?z=1\"",
+            "TARGET.Note == \"why?\"",
+            "TARGET.Note == \"is it so? yes\"",
+            "TARGET.Addr == \"<[2001:db8::1]:9618>\"",
+            "TARGET.Tag == \"a[1]\"",
+        ] {
+            assert_eq!(codes(text), Vec::<&str>::new(), "{text}");
+        }
+    }
+}

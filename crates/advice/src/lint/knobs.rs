@@ -1,0 +1,253 @@
+//! Knobs whose values are expressions, and what those are for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::expression::Role;
+use classmate_config::internal::config::Config;
+use classmate_config::internal::config::knob::{self, Kind};
+use classmate_config::internal::config::setting::list_items;
+
+pub(super) const CONDITION: Role = Role { condition: true, looks_at_jobs: false, there: &[] };
+const VALUE: Role = Role { condition: false, looks_at_jobs: false, there: &[] };
+const SLOT_CONDITION: Role = Role { condition: true, looks_at_jobs: true, there: &[] };
+const SLOT_VALUE: Role = Role { condition: false, looks_at_jobs: true, there: &[] };
+/// Asked of jobs that are held.
+pub(super) const RELEASE: Role =
+    Role { condition: true, looks_at_jobs: false, there: &["holdreason", "holdreasoncode", "holdreasonsubcode"] };
+
+/// Attributes of jobs that are conditions, lower case, beside `PeriodicRelease`.
+const JOB_CONDITIONS: [&str; 7] = [
+    "leavejobinqueue",
+    "onexithold",
+    "onexitremove",
+    "periodichold",
+    "periodicremove",
+    "periodicvacate",
+    "requirements",
+];
+
+/// What an attribute (lower case) of a job is for.
+pub(super) fn job_role(name: &[u8]) -> Role {
+    match name {
+        b"periodicrelease" => RELEASE,
+        name if JOB_CONDITIONS.iter().any(|known| known.as_bytes() == name) => CONDITION,
+        _ => Role::default(),
+    }
+}
+
+/// Knobs of other daemons than the negotiator that hold expressions, and what they are for.
+const POLICIES: &[(&str, Role)] = &[
+    ("START", SLOT_CONDITION),
+    ("RANK", SLOT_VALUE),
+    ("PREEMPT", SLOT_CONDITION),
+    ("SUSPEND", SLOT_CONDITION),
+    ("CONTINUE", SLOT_CONDITION),
+    ("KILL", SLOT_CONDITION),
+    ("WANT_SUSPEND", SLOT_CONDITION),
+    ("WANT_VACATE", SLOT_CONDITION),
+    ("WANT_HOLD", SLOT_CONDITION),
+    ("WANT_HOLD_REASON", SLOT_VALUE),
+    ("WANT_HOLD_SUBCODE", SLOT_VALUE),
+    ("IS_OWNER", SLOT_CONDITION),
+    ("MAXJOBRETIREMENTTIME", SLOT_VALUE),
+    ("MACHINEMAXVACATETIME", SLOT_VALUE),
+    ("HIBERNATE", VALUE),
+    ("SYSTEM_PERIODIC_HOLD", CONDITION),
+    ("SYSTEM_PERIODIC_REMOVE", CONDITION),
+    ("SYSTEM_PERIODIC_RELEASE", RELEASE),
+    ("SYSTEM_PERIODIC_VACATE", CONDITION),
+    ("START_LOCAL_UNIVERSE", CONDITION),
+    ("START_SCHEDULER_UNIVERSE", CONDITION),
+    ("DEFRAG_REQUIREMENTS", CONDITION),
+    ("DEFRAG_CANCEL_REQUIREMENTS", CONDITION),
+    ("DEFRAG_WHOLE_MACHINE_EXPR", CONDITION),
+    ("DEFRAG_RANK", VALUE),
+    ("APPEND_REQUIREMENTS", CONDITION),
+    ("APPEND_REQ_VANILLA", CONDITION),
+    ("APPEND_RANK", VALUE),
+    ("APPEND_RANK_VANILLA", VALUE),
+    ("DAEMON_SHUTDOWN", CONDITION),
+    ("DAEMON_SHUTDOWN_FAST", CONDITION),
+];
+
+/// Policies of the access point: each has a reason and a subcode, and a list of names of more of the same.
+const PERIODIC: &[(&str, Role)] = &[
+    ("SYSTEM_PERIODIC_HOLD", CONDITION),
+    ("SYSTEM_PERIODIC_REMOVE", CONDITION),
+    ("SYSTEM_PERIODIC_RELEASE", RELEASE),
+    ("SYSTEM_PERIODIC_VACATE", CONDITION),
+];
+
+/// The weight of a slot is asked of the slot alone.
+pub(super) const SLOT_WEIGHT: &str = "SLOT_WEIGHT";
+
+/// Knobs of the negotiator whose expression sees one ad only.
+const ONE_AD: [&str; 6] = [
+    SLOT_WEIGHT,
+    "NEGOTIATOR_SLOT_CONSTRAINT",
+    "NEGOTIATOR_SUBMITTER_CONSTRAINT",
+    "NEGOTIATOR_JOB_CONSTRAINT",
+    "NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT",
+    "GROUP_SORT_EXPR",
+];
+
+/// Daemons and tools that put knobs of a list of theirs into ads.
+const ADVERTISING: [&str; 6] = ["STARTD", "SCHEDD", "SUBMIT", "MASTER", "COLLECTOR", "NEGOTIATOR"];
+
+/// How those lists are called, behind the name of the daemon.
+const LISTS: [&str; 2] = ["ATTRS", "EXPRS"];
+
+/// The name of a knob without the prefix of a daemon.
+pub(super) fn bare(name: &[u8]) -> &[u8] {
+    const DAEMONS: [&[u8]; 8] =
+        [b"NEGOTIATOR", b"STARTD", b"SCHEDD", b"COLLECTOR", b"TOOL", b"MASTER", b"SUBMIT", b"DEFRAG"];
+    match memchr::memchr(b'.', name) {
+        Some(dot) if DAEMONS.iter().any(|daemon| daemon.eq_ignore_ascii_case(&name[..dot])) => &name[dot + 1..],
+        _ => name,
+    }
+}
+
+/// What an expression of a knob is for; `None` for other knobs.
+pub(super) fn role(name: &[u8]) -> Option<Role> {
+    let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
+    if let Some((_, role)) = POLICIES.iter().find(|(known, _)| *known == upper) {
+        return Some(*role);
+    }
+    if let Some(role) = of_family(&upper) {
+        return Some(role);
+    }
+    let knob = knob::find(name).filter(|knob| knob.kind == Kind::Expression)?;
+    Some(match knob.name {
+        "PREEMPTION_REQUIREMENTS" => SLOT_CONDITION,
+        "PREEMPTION_RANK" | "NEGOTIATOR_PRE_JOB_RANK" | "NEGOTIATOR_POST_JOB_RANK" => SLOT_VALUE,
+        name if name.ends_with("_CONSTRAINT") => CONDITION,
+        _ => VALUE,
+    })
+}
+
+/// What an expression of a knob that is named after something else is for.
+fn of_family(upper: &str) -> Option<Role> {
+    if let Some(member) = upper.strip_prefix("SUBMIT_REQUIREMENT_").filter(|member| !member.is_empty()) {
+        return match member {
+            "NAMES" => None,
+            member if member.ends_with("_IS_WARNING") => None,
+            member if member.ends_with("_REASON") => Some(VALUE),
+            _ => Some(CONDITION),
+        };
+    }
+    for (policy, role) in PERIODIC {
+        let Some(member) = upper.strip_prefix(policy).and_then(|rest| rest.strip_prefix('_')) else { continue };
+        return match member {
+            "" | "NAMES" => None,
+            member if member.ends_with("REASON") || member.ends_with("SUBCODE") => Some(VALUE),
+            _ => Some(*role),
+        };
+    }
+    let of = |prefix: &str| upper.strip_prefix(prefix).is_some_and(|member| !member.is_empty());
+    // A word, not an expression.
+    let is_word = upper == "JOB_DEFAULT_NOTIFICATION";
+    (of("JOB_DEFAULT_") && !is_word || of("MODIFY_REQUEST_EXPR_")).then_some(VALUE)
+}
+
+/// Whether a knob, perhaps with the prefix of a daemon, holds an expression.
+pub fn is_expression(name: &[u8]) -> bool {
+    role(bare(name)).is_some()
+}
+
+/// Whether the expression of a knob (upper case) sees one ad only.
+pub(super) fn sees_one_ad(upper: &str) -> bool {
+    let periodic = PERIODIC.iter().any(|(policy, _)| {
+        upper.strip_prefix(policy).is_some_and(|rest| rest.is_empty() || rest.starts_with('_') && rest != "_NAMES")
+    });
+    periodic || ONE_AD.contains(&upper)
+}
+
+/// The names, upper case, that lists such as `STARTD_ATTRS` put into ads: their values are expressions, those of slots
+/// look at jobs.
+pub fn advertised(config: &Config) -> BTreeMap<Vec<u8>, Role> {
+    let mut names = BTreeMap::new();
+    // A list that only the daemon reads has its name in front, `STARTD.STARTD_ATTRS`.
+    let mut put = |list: &str, role: Role| {
+        let Ok(Some(found)) = config.get(list) else { return };
+        for name in list_items(&found.text) {
+            names.insert(name.to_ascii_uppercase(), role);
+        }
+    };
+    for daemon in ADVERTISING {
+        for list in LISTS {
+            put(&format!("{daemon}_{list}"), VALUE);
+        }
+    }
+    // Those of one type of slots, `SLOT_TYPE_1_STARTD_ATTRS`, too.
+    let upper = |name: &[u8]| String::from_utf8_lossy(name).to_ascii_uppercase();
+    let of_daemon = |name: &&[u8]| {
+        let own = bare(name);
+        own.len() < name.len()
+            && ADVERTISING.iter().any(|daemon| LISTS.iter().any(|list| upper(own) == format!("{daemon}_{list}")))
+    };
+    for list in config.names().filter(of_daemon) {
+        put(&String::from_utf8_lossy(list), VALUE);
+    }
+    let of_slots = |name: &&[u8]| LISTS.iter().any(|list| upper(bare(name)).ends_with(&format!("STARTD_{list}")));
+    for list in config.names().filter(of_slots).map(String::from_utf8_lossy) {
+        put(&list, SLOT_VALUE);
+    }
+    names
+}
+
+/// The attributes of jobs, upper case, that slots get while they run one.
+pub(super) fn copied(config: &Config) -> BTreeSet<Vec<u8>> {
+    let lists = ["STARTD_JOB_ATTRS", "STARTD_JOB_EXPRS", "SYSTEM_STARTD_JOB_ATTRS"];
+    let found = lists.iter().filter_map(|list| config.get(list).ok().flatten());
+    found.flat_map(|found| list_items(&found.text)).map(|name| name.to_ascii_uppercase()).collect()
+}
+
+/// The words, upper case, of transforms and routes of jobs: they may be attributes that jobs get.
+pub(super) fn of_transforms(config: &Config) -> BTreeSet<Vec<u8>> {
+    let transforms = |name: &[u8]| {
+        let upper = bare(name).to_ascii_uppercase();
+        upper.starts_with(b"JOB_TRANSFORM_") || upper.starts_with(b"JOB_ROUTER_")
+    };
+    let words = |raw: &[u8]| {
+        let words = raw.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
+        words.filter(|word| !word.is_empty()).map(<[u8]>::to_ascii_uppercase).collect::<Vec<_>>()
+    };
+    config.assignments().filter(|(name, ..)| transforms(name)).flat_map(|(_, raw, _)| words(raw)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn policies_of_all_daemons_are_expressions() {
+        for name in [
+            "SUBMIT_REQUIREMENT_A",
+            "SUBMIT_REQUIREMENT_A_REASON",
+            "SCHEDD.SYSTEM_PERIODIC_HOLD_REASON",
+            "SYSTEM_PERIODIC_REMOVE_SUBCODE",
+            "SYSTEM_PERIODIC_HOLD_Memory",
+            "APPEND_REQUIREMENTS",
+            "Append_Rank",
+            "DEFRAG_RANK",
+            "DEFRAG_CANCEL_REQUIREMENTS",
+            "MachineMaxVacateTime",
+            "HIBERNATE",
+            "MASTER.DAEMON_SHUTDOWN_FAST",
+            "JOB_DEFAULT_REQUESTMEMORY",
+            "MODIFY_REQUEST_EXPR_REQUESTCPUS",
+        ] {
+            assert!(is_expression(name.as_bytes()), "{name}");
+        }
+        for name in [
+            "SUBMIT_REQUIREMENT_NAMES",
+            "SUBMIT_REQUIREMENT_A_IS_WARNING",
+            "SYSTEM_PERIODIC_HOLD_NAMES",
+            "JOB_DEFAULT_NOTIFICATION",
+            "JOB_TRANSFORM_A",
+            "STARTD_ATTRS",
+        ] {
+            assert!(!is_expression(name.as_bytes()), "{name}");
+        }
+    }
+}

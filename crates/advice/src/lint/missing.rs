@@ -1,0 +1,238 @@
+//! What becomes of a condition where an attribute is missing.
+
+use super::attributes::{Witness, is_always_there, witnesses};
+use super::expression::{Found, Question};
+use classmate::internal::analysis::evaluate::Analysis;
+use classmate::internal::analysis::facts::{Facts, Reference, Side};
+use classmate::internal::analysis::values::{Truths, Values, kind};
+use classmate::internal::error::Finding;
+use classmate::internal::name::Name;
+use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
+
+/// Clauses that are looked at.
+const MOST: usize = 200;
+
+/// Functions that ask something of a text, and have no answer where there is none.
+const ASKING: [&[u8]; 3] = [b"regexp", b"member", b"regexpmember"];
+
+/// Clauses that say "unless": where their attribute is missing, the whole condition is never true; and `=!= true`, which
+/// is true then.
+pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>) {
+    let tree = &**expr.tree();
+    let analysis = Analysis::new(tree, question.base);
+    let whole = analysis.truths(expr.root());
+    let mut seen: Vec<Reference> = Vec::new();
+    for clause in joined(&[BinaryOp::And, BinaryOp::Or], tree, expr.root()) {
+        let Some(place) = tree.span(clause) else { continue };
+        let shown = String::from_utf8_lossy(question.text.get(place.range()).unwrap_or_default()).into_owned();
+        if let Some((reference, written)) = unless(tree, clause, question.text) {
+            let name = reference.name;
+            if is_there(question, name) || seen.contains(&reference) || reference.side == Side::My {
+                continue;
+            }
+            if reference.side == Side::Plain && (question.defined)(name) {
+                continue;
+            }
+            let mut facts = Facts::default();
+            facts.set(reference, Values::of_kinds(kind::UNDEFINED));
+            let truths = analysis.values_where(expr.root(), &facts).truths();
+            // Another clause may refuse what has no such attribute: on purpose, or because it asks for its value.
+            let meant =
+                joined(&[BinaryOp::And], tree, expr.root()).into_iter().filter(|other| *other != clause).any(|other| {
+                    let truths = analysis.values_where(other, &facts).truths();
+                    truths.within(Truths::FALSE.or(Truths::ERROR))
+                        || !truths.has(Truths::TRUE) && unless(tree, other, question.text).is_none()
+                });
+            if comes_along(&analysis, expr.root(), reference) {
+                continue;
+            }
+            if whole.has(Truths::TRUE) && !truths.has(Truths::TRUE) && !meant {
+                seen.push(reference);
+                let fails = analysis.values_where(clause, &facts).truths() == Truths::ERROR;
+                let what = if fails { "an error" } else { "undefined" };
+                let finding = Finding::warning(
+                    format!("where `{name}` is missing, `{shown}` is {what}, and the condition never true"),
+                    place,
+                );
+                found.push(Found::new("undefined-means-no", finding.help(written)));
+            }
+        }
+        if let Some(condition) = flipped(tree, clause)
+            && let Some(names) = lets_in(question, &analysis, (expr.root(), clause, condition))
+        {
+            let (what, is) = if names.len() == 1 { ("is", "") } else { ("are", "all ") };
+            let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            let message = format!("where {is}{} {what} missing, `{shown}` is true", listed.join(", "));
+            let help = "`=!= true` also holds for undefined; write `!(…)` if a missing attribute is to refuse";
+            found.push(Found::new("true-when-undefined", Finding::warning(message, place).help(help)));
+        }
+    }
+}
+
+/// Whether an attribute is there whenever the expression is asked.
+fn is_there(question: &Question<'_>, name: Name) -> bool {
+    let folded = name.folded();
+    is_always_there(folded) || question.role.there.iter().any(|known| known.as_bytes() == folded)
+}
+
+/// Whether an attribute is there wherever the whole condition is true, for another attribute says so: `HoldReasonCode`
+/// is there while `JobStatus` is 5.
+fn comes_along(analysis: &Analysis<'_>, root: NodeId, reference: Reference) -> bool {
+    let Some(facts) = analysis.where_it_is(root, Truths::TRUE, &Facts::default()) else { return false };
+    witnesses(reference.name.folded()).any(|(attribute, witness)| {
+        [Side::Plain, Side::My, Side::Target].into_iter().any(|side| {
+            let known = facts.get(Reference { side, name: Name::new(attribute.as_bytes()) });
+            known.is_some_and(|known| says(known, witness))
+        })
+    })
+}
+
+/// Whether all values of an attribute say what a witness is asked for.
+fn says(known: &Values, witness: Witness) -> bool {
+    match witness {
+        Witness::Is(number) => {
+            let (integer, real) = (i64::from(number), f64::from(number));
+            // `== 5` leaves the integer and the real.
+            known.has_number()
+                && known.kinds == 0
+                && !known.has_text()
+                && known.ints.is_none_or(|range| range == (integer, integer))
+                && known.reals.is_none_or(|range| range == (real, real))
+        }
+        Witness::True => known.truths() == Truths::TRUE,
+        Witness::False => known.truths() == Truths::FALSE,
+        Witness::There => !known.is_empty() && !known.has(kind::UNDEFINED),
+    }
+}
+
+/// The attributes without which the condition in `(condition) =!= true` is certainly undefined, so that the clause holds
+/// and `!(condition)` would not: one alone, otherwise all together. Nothing where the whole expression refuses then.
+fn lets_in(
+    question: &Question<'_>,
+    analysis: &Analysis<'_>,
+    (root, clause, condition): (NodeId, NodeId, NodeId),
+) -> Option<Vec<Name>> {
+    let mut optional: Vec<Reference> = references(analysis.tree(), condition);
+    optional.retain(|reference| {
+        let name = reference.name;
+        !is_there(question, name) && !(question.defined)(name)
+    });
+    let missing = |references: &[Reference]| {
+        let mut facts = Facts::default();
+        for reference in references {
+            facts.set(*reference, Values::of_kinds(kind::UNDEFINED));
+        }
+        let truths = |id: NodeId| analysis.values_where(id, &facts).truths();
+        truths(condition) == Truths::UNDEFINED && truths(clause) == Truths::TRUE && truths(root).has(Truths::TRUE)
+    };
+    let alone = optional.iter().find(|reference| missing(&[**reference]));
+    let found = alone.map(|one| vec![one.name]).or_else(|| {
+        let names = optional.iter().map(|reference| reference.name).collect();
+        (optional.len() > 1 && missing(&optional)).then_some(names)
+    });
+    found.map(|mut names: Vec<Name>| {
+        names.dedup();
+        names
+    })
+}
+
+/// What a condition consists of that is joined by these operators.
+fn joined(ops: &[BinaryOp], tree: &Tree, root: NodeId) -> Vec<NodeId> {
+    let mut found = Vec::new();
+    let mut open = vec![root];
+    while let Some(id) = open.pop().filter(|_| found.len() < MOST) {
+        match *tree.node(id) {
+            Node::Paren(inner) => open.push(inner),
+            Node::Binary(op, left, right) if ops.contains(&op) => open.extend([right, left]),
+            _ => found.push(id),
+        }
+    }
+    found
+}
+
+/// `x != 1`, `!x`, `x == false`: the reference, and what to write.
+fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String)> {
+    let word = |id: NodeId| {
+        tree.span(id).map(|span| String::from_utf8_lossy(text.get(span.range()).unwrap_or_default()).into_owned())
+    };
+    match *tree.node(clause) {
+        Node::Unary(UnaryOp::Not, operand) => {
+            let operand = tree.bare(operand);
+            let written =
+                format!("write `{} =!= true` if it may be missing", word_in_parentheses(tree, operand, text)?);
+            if let Some(reference) = Reference::of(tree, operand) {
+                return Some((reference, written));
+            }
+            let asks = match tree.node(operand) {
+                Node::Binary(op, ..) => op.precedence() == 6 && !matches!(op, BinaryOp::Is | BinaryOp::Isnt),
+                Node::Call(call) => ASKING.contains(&tree.calls[*call as usize].name.folded()),
+                _ => false,
+            };
+            // Which of several is missing nobody can say.
+            let &[reference] = references(tree, operand).as_slice() else { return None };
+            asks.then_some((reference, written))
+        }
+        Node::Binary(op @ (BinaryOp::NotEqual | BinaryOp::Equal), left, right) => {
+            let (reference, of, literal) = match (Reference::of(tree, left), Reference::of(tree, right)) {
+                (Some(reference), None) => (reference, left, right),
+                (None, Some(reference)) => (reference, right, left),
+                _ => return None,
+            };
+            let Node::Literal(value) = tree.node(tree.bare(literal)) else { return None };
+            let is_false = matches!(value, Literal::Bool(false));
+            match op {
+                BinaryOp::Equal if is_false => {
+                    Some((reference, format!("write `{} =!= true` if it may be missing", word(of)?)))
+                }
+                BinaryOp::NotEqual if !matches!(value, Literal::Undefined | Literal::Error) => {
+                    let (name, value) = (word(of)?, word(literal)?);
+                    let help = if value.starts_with('"') {
+                        format!("write `({name} ?: \"\") != {value}` if it may be missing")
+                    } else {
+                        format!("write `{name} =!= {value}` if it may be missing")
+                    };
+                    Some((reference, help))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The text of a part, in parentheses if it is made of others.
+fn word_in_parentheses(tree: &Tree, id: NodeId, text: &[u8]) -> Option<String> {
+    let written = String::from_utf8_lossy(text.get(tree.span(id)?.range())?).into_owned();
+    Some(if matches!(tree.node(id), Node::Binary(..)) { format!("({written})") } else { written })
+}
+
+/// The condition in `(condition) =!= true`, unless it is a plain reference.
+fn flipped(tree: &Tree, clause: NodeId) -> Option<NodeId> {
+    let Node::Binary(BinaryOp::Isnt, left, right) = *tree.node(clause) else { return None };
+    let is_true = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Bool(true)));
+    let condition = match (is_true(left), is_true(right)) {
+        (false, true) => tree.bare(left),
+        (true, false) => tree.bare(right),
+        _ => return None,
+    };
+    let logical = match tree.node(condition) {
+        Node::Binary(op, ..) => op.precedence() <= 2 || matches!(op.precedence(), 6 | 7),
+        Node::Unary(op, _) => *op == UnaryOp::Not,
+        _ => false,
+    };
+    logical.then_some(condition)
+}
+
+/// The attributes that a part refers to, each once.
+fn references(tree: &Tree, id: NodeId) -> Vec<Reference> {
+    let mut found: Vec<Reference> = Vec::new();
+    for reference in (tree.first_of(id)..=id).filter_map(|part| Reference::of(tree, part)) {
+        let scope = reference.side == Side::Plain && matches!(reference.name.folded(), b"my" | b"target");
+        if !scope && !found.contains(&reference) && found.len() < 16 {
+            found.push(reference);
+        }
+    }
+    found
+}

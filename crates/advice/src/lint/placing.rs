@@ -1,0 +1,156 @@
+//! Where in its file a part of a knob's value stands, also when that is continued over lines or made of macros.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Excerpt, LineStarts};
+use classmate::internal::span::Span;
+use classmate_config::internal::config::origin::{self, Piece};
+use classmate_config::internal::config::{Config, Definition, Place, Source};
+
+/// The value of a definition: as it is written, after expansion, and in its file.
+pub(super) struct Standing<'c> {
+    file: Arc<str>,
+    /// The line on which [`Standing::text`] begins.
+    line: u32,
+    /// The lines of the statement.
+    text: &'c [u8],
+    /// Where they begin in the file.
+    start: usize,
+    /// Where the lines of the value stand in the file; `None` if it does not stand there as it is.
+    lines: Option<Vec<(usize, usize)>>,
+    /// Where in the lines of the statement the value stands, if not even that is known the statement.
+    whole: Span,
+    /// What the expansion is made of; `None` if it is not made piece by piece.
+    pieces: Option<Vec<Piece>>,
+    /// What of the value is not written in the statement: a template or the name's own earlier value gave it.
+    given: Range<usize>,
+    length: usize,
+}
+
+impl<'c> Standing<'c> {
+    pub(super) fn new(
+        config: &Config,
+        source: Option<&(&'c Source, LineStarts)>,
+        definition: &Definition<'_>,
+        name: &[u8],
+        expanded: &[u8],
+    ) -> Self {
+        let place = definition.place.cloned().unwrap_or_else(|| Place::outside("the built-in defaults"));
+        let raw = definition.raw;
+        let stays = || vec![Piece { raw: 0..raw.len(), text: 0..raw.len(), stays: true }];
+        let pieces = if raw == expanded { Some(stays()) } else { config.pieces(name, raw, expanded) };
+        let mut standing = Standing {
+            file: place.file,
+            line: place.line,
+            text: b"",
+            start: 0,
+            lines: None,
+            whole: Span::new(0, 0),
+            pieces,
+            given: if definition.template.is_some() { 0..raw.len() } else { 0..0 },
+            length: raw.len(),
+        };
+        let Some((file, starts)) = source.map(|(source, starts)| (&*source.text, starts)) else { return standing };
+        let Some(start) = starts.offset(place.line, 1).filter(|start| *start <= file.len()) else { return standing };
+        let end_of = |at: usize| memchr::memchr(b'\n', &file[at..]).map_or(file.len(), |end| at + end);
+        let value = definition.value.filter(|_| definition.template.is_none());
+        let value = value.and_then(|(line, column)| starts.offset(line, column)).filter(|at| *at <= file.len());
+        let lines = |at: usize| origin::lines(file, at, raw);
+        standing.lines = value.and_then(|value| lines(value).or_else(|| lines(origin::block(file, value)?)));
+        let last = standing.lines.as_ref().map_or(start, |lines| origin::offset(lines, raw.len().saturating_sub(1)));
+        let end = end_of(last.max(start));
+        standing.text = &file[start..end];
+        standing.start = start;
+        let from = value.filter(|at| (start..=end).contains(at)).unwrap_or(start + place.column.max(1) as usize - 1);
+        let from = from.clamp(start, end) - start;
+        let line = end_of(start + from) - start;
+        let text = standing.text[..line.min(standing.text.len())].trim_ascii_end();
+        let to = text.strip_suffix(b"\\").unwrap_or(text).trim_ascii_end().len();
+        standing.whole = Span::new(from, to.max(from));
+        if standing.lines.is_none() && definition.template.is_none() {
+            // It begins on the first line and ends on the last one that is continued.
+            let first = &standing.text[from..to.max(from)];
+            let mut lines = file[start + from..].split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+            let last = lines.find(|line| !line.ends_with(b"\\")).unwrap_or(first);
+            standing.given = between(first, last, raw);
+        }
+        standing
+    }
+
+    /// The parts of the expansion that come from macros, templates or the name's own earlier value.
+    pub(super) fn made(&self) -> Vec<Range<usize>> {
+        self.parts(&|_| true).unwrap_or_else(|| std::iter::once(0..usize::MAX).collect())
+    }
+
+    /// Those of them that come from a template or an earlier value, or from a macro of which `is_foreign` holds for the
+    /// place of the reference in the value.
+    pub(super) fn foreign(&self, is_foreign: &dyn Fn(Range<usize>) -> bool) -> Vec<Range<usize>> {
+        self.parts(is_foreign).unwrap_or_default()
+    }
+
+    fn parts(&self, of_macro: &dyn Fn(Range<usize>) -> bool) -> Option<Vec<Range<usize>>> {
+        let part = |piece: &Piece| {
+            if !piece.stays {
+                return of_macro(piece.raw.clone()).then(|| piece.text.clone());
+            }
+            let (start, end) = (piece.raw.start.max(self.given.start), piece.raw.end.min(self.given.end));
+            let shifted = |at: usize| piece.text.start + (at - piece.raw.start);
+            (start < end).then(|| shifted(start)..shifted(end))
+        };
+        Some(self.pieces.as_ref()?.iter().filter_map(part).collect())
+    }
+
+    /// Whether the value stands in the file, and nothing of it is replaced.
+    pub(super) fn is_written(&self) -> bool {
+        self.lines.is_some() && self.made().is_empty()
+    }
+
+    /// Where a part of the expansion comes from, in the lines of the statement; and what part of the expansion all of
+    /// that gives, if it is not there as it is.
+    pub(super) fn span(&self, part: Range<usize>) -> (Span, Option<Range<usize>>) {
+        let Some(pieces) = &self.pieces else { return (self.whole, Some(0..usize::MAX)) };
+        let raw = origin::origin(pieces, part.clone());
+        let touched = |piece: &&Piece| piece.raw.start < raw.end.max(raw.start + 1) && raw.start < piece.raw.end;
+        let made = pieces.iter().filter(touched).any(|piece| !piece.stays);
+        let gives = made.then(|| {
+            let touched: Vec<&Piece> = pieces.iter().filter(touched).collect();
+            let start = touched.first().map_or(part.start, |first| {
+                if first.stays { first.text.start + (raw.start - first.raw.start) } else { first.text.start }
+            });
+            let end = touched.last().map_or(part.end, |last| {
+                if last.stays { last.text.start + (raw.end - last.raw.start) } else { last.text.end }
+            });
+            start..end.max(start)
+        });
+        let Some(lines) = &self.lines else { return (self.whole, gives.or(Some(0..usize::MAX))) };
+        let start = origin::offset(lines, raw.start);
+        let end = if raw.end > raw.start { origin::offset(lines, raw.end - 1) + 1 } else { start };
+        let within = |at: usize| at.saturating_sub(self.start).min(self.text.len());
+        (Span::new(within(start), within(end).max(within(start))), gives)
+    }
+
+    /// The bytes of the file that bytes of the value are.
+    pub(super) fn in_file(&self, span: Span) -> Range<usize> {
+        let (span, _) = self.span(span.range());
+        self.start + span.range().start..self.start + span.range().end
+    }
+
+    /// The lines of the statement.
+    pub(super) fn excerpt(&self) -> Excerpt {
+        Excerpt { file: Arc::clone(&self.file), line: self.line.into(), column: 1, text: self.text.to_vec() }
+    }
+
+    /// Whether a part of the value has a place in a file at all.
+    pub(super) fn is_somewhere(&self) -> bool {
+        !self.text.is_empty() && self.length > 0
+    }
+}
+
+/// What of a value lies between what it and its first line begin with, and what it and its last line end with.
+fn between(first: &[u8], last: &[u8], raw: &[u8]) -> Range<usize> {
+    let alike = |(one, two): &(&u8, &u8)| one == two;
+    let start = first.iter().zip(raw).take_while(alike).count();
+    let end = last.iter().rev().zip(raw[start..].iter().rev()).take_while(alike).count();
+    start..raw.len() - end
+}

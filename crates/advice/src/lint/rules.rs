@@ -1,0 +1,258 @@
+//! Words and operators that hardly mean what they look like.
+
+use super::attributes::{Variety, is_known, is_text, is_value_of, variety};
+use super::expression::{Found, Question};
+use super::versions::version_dependent;
+use classmate::internal::analysis::facts::{Reference, Side};
+use classmate::internal::error::Finding;
+use classmate::internal::name::Name;
+use classmate::internal::span::Span;
+use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::BinaryOp;
+
+/// Findings of one expression.
+const MOST: usize = 50;
+
+type Rule = fn(&Question<'_>, &Tree, NodeId) -> Option<Found>;
+
+const RULES: &[Rule] = &[
+    unquoted_word,
+    glob,
+    default_beside_comparison,
+    branch_comparison,
+    macro_in_text,
+    duration,
+    list_identity,
+    version_dependent,
+    per_job,
+];
+
+pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>) {
+    let tree = &**expr.tree();
+    let start = found.len();
+    for id in tree.first_of(expr.root())..=expr.root() {
+        found.extend(RULES.iter().filter_map(|rule| rule(question, tree, id)));
+        if found.len() > start + MOST {
+            break;
+        }
+    }
+}
+
+fn text(question: &Question<'_>, span: Span) -> String {
+    String::from_utf8_lossy(question.text.get(span.range()).unwrap_or_default()).into_owned()
+}
+
+fn equality(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
+    match *tree.node(id) {
+        Node::Binary(op, left, right) if op.precedence() == 6 => Some((op, left, right)),
+        _ => None,
+    }
+}
+
+/// `OpSys == LINUX`, `Machine == node01.example.org`
+fn unquoted_word(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    let (_, left, right) = equality(tree, id)?;
+    let word = |one: NodeId, two: NodeId| {
+        let attribute = Reference::of(tree, tree.bare(one))?;
+        let bare = tree.bare(two);
+        let stranger = |word: Name| {
+            is_text(attribute.name.folded())
+                && question.stranger.is_some_and(|is_stranger| is_stranger(word))
+                && !may_be_missing(tree, word)
+        };
+        let Node::Attr(word) = *tree.node(bare) else {
+            // The name of a host: a part of an ad that nobody has.
+            return stranger(first_of_dotted(tree, bare)?).then_some(two);
+        };
+        let text = || question.universe.is_some_and(|universe| universe.is_text(attribute.name, word));
+        let meant = is_value_of(attribute.name.folded(), word.folded()) || text() || stranger(word);
+        (meant && !(question.defined)(word)).then_some(two)
+    };
+    let at = word(left, right).or_else(|| word(right, left))?;
+    let span = tree.span(tree.bare(at))?;
+    Some(unquoted(&text(question, span), span))
+}
+
+/// Parts of an expression that are looked at for a test of a word.
+const LOOKED_AT: usize = 1024;
+
+/// Whether an expression asks whether a word is there, `word =!= undefined`, `isUndefined(word)`, `word ?: 5`: it takes it
+/// for an attribute.
+fn may_be_missing(tree: &Tree, word: Name) -> bool {
+    let is_word = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Attr(name) if *name == word);
+    let is_undefined = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Undefined));
+    // Of a text that is longer than anybody writes only so much, for each of its words.
+    tree.nodes.iter().take(LOOKED_AT).any(|node| match *node {
+        Node::Binary(BinaryOp::Default, left, _) => is_word(left),
+        Node::Binary(op, left, right) if op.precedence() == 6 => {
+            is_word(left) && is_undefined(right) || is_undefined(left) && is_word(right)
+        }
+        Node::Call(call) => {
+            let call = &tree.calls[call as usize];
+            call.name.folded() == b"isundefined" && tree.run(call.arguments).iter().any(|id| is_word(*id))
+        }
+        _ => false,
+    })
+}
+
+/// `AccountingGroup = physics`: an attribute that is a text, set to a word that is no attribute of the same ad.
+pub(super) fn unquoted_text(
+    attribute: Name,
+    text: &[u8],
+    expr: &Expr,
+    defined: &dyn Fn(Name) -> bool,
+) -> Option<Found> {
+    let tree = expr.tree();
+    let Node::Attr(word) = *tree.node(tree.bare(expr.root())) else { return None };
+    let meant = is_text(attribute.folded()) && !is_known(word.folded()) && !defined(word);
+    let span = tree.span(tree.bare(expr.root())).filter(|_| meant)?;
+    Some(unquoted(&String::from_utf8_lossy(text.get(span.range())?), span))
+}
+
+/// A word that is meant as a text.
+fn unquoted(word: &str, span: Span) -> Found {
+    let finding = Finding::warning(format!("`{word}` without quotes is the name of an attribute"), span);
+    let written = format!("\"{word}\"");
+    Found::new("unquoted-word", finding.help(format!("write `{written}`")).fix(span, written))
+}
+
+/// The `a` of `a.b.c`, unless it names an ad.
+fn first_of_dotted(tree: &Tree, id: NodeId) -> Option<Name> {
+    let mut at = id;
+    while let Node::Select(_) = tree.node(at) {
+        at = base_of(at);
+    }
+    match *tree.node(at) {
+        Node::Attr(name) if at != id && !matches!(name.folded(), b"my" | b"target" | b"parent" | b"self") => Some(name),
+        _ => None,
+    }
+}
+
+/// `Machine == "*.edu"`
+fn glob(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    let (op, left, right) = equality(tree, id)?;
+    let differs = matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt);
+    let pattern = |id: NodeId| match tree.node(tree.bare(id)) {
+        Node::Literal(Literal::Str(text)) => Some((id, wildcard(text, differs)?)),
+        _ => None,
+    };
+    let (at, sign) = pattern(right).or_else(|| pattern(left))?;
+    let message = format!("`{}` compares texts as they are: `{sign}` stands for itself", op.symbol());
+    let help = "write `regexp(\"^prefix\", value)`, or `stringListMember(value, \"a,b\")` for a list";
+    Some(Found::new("glob-comparison", Finding::warning(message, tree.span(at)?).help(help)))
+}
+
+/// What in a text looks like a wildcard: `*`, a `?` inside a word, a range such as `[a-z]`. A `*` alone is one where the
+/// text is to differ from it: it may be a value of its own, but nothing differs from "anything".
+fn wildcard(text: &[u8], differs: bool) -> Option<String> {
+    if text.contains(&b'*') {
+        return (text.len() > 1 || differs).then(|| "*".to_owned());
+    }
+    let word = !text.iter().any(|byte| byte.is_ascii_whitespace() || b"/=&:".contains(byte));
+    let inner = |at: usize| at > 0 && at + 1 < text.len();
+    if word && memchr::memchr_iter(b'?', text).any(inner) {
+        return Some("?".to_owned());
+    }
+    memchr::memchr_iter(b'[', text).filter(|_| word).find_map(|open| {
+        let close = open + memchr::memchr(b']', &text[open..])?;
+        let range = text[open..close].windows(3).any(|three| {
+            three[1] == b'-'
+                && three[0].is_ascii_alphanumeric()
+                && three[2].is_ascii_alphanumeric()
+                && three[0] < three[2]
+        });
+        range.then(|| String::from_utf8_lossy(&text[open..=close]).into_owned())
+    })
+}
+
+/// `a == b ?: false`
+fn default_beside_comparison(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    let Node::Binary(op, left, right) = *tree.node(id) else { return None };
+    if !matches!(op.precedence(), 6 | 7) {
+        return None;
+    }
+    let Node::Binary(BinaryOp::Default, value, other) = *tree.node(right) else { return None };
+    if !matches!(tree.node(tree.bare(other)), Node::Literal(Literal::Bool(_))) {
+        return None;
+    }
+    if matches!(tree.node(tree.bare(left)), Node::Literal(Literal::Bool(_))) {
+        return None;
+    }
+    let message = format!("`?:` binds more tightly than `{}`: it is the default of the right side only", op.symbol());
+    let (left, value, other) =
+        (text(question, tree.span(left)?), text(question, tree.span(value)?), text(question, tree.span(other)?));
+    let help = format!("write `({left} {} {value}) ?: {other}`", op.symbol());
+    Some(Found::new("precedence", Finding::warning(message, tree.span(right)?).help(help)))
+}
+
+/// `x ? 1 : 2 > 5`
+fn branch_comparison(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    let Node::Conditional { yes, no, .. } = *tree.node(id) else { return None };
+    let number = matches!(tree.node(yes), Node::Literal(Literal::Int(_) | Literal::Real(_) | Literal::Str(_)));
+    let Node::Binary(op, ..) = *tree.node(no) else { return None };
+    if !number || !matches!(op.precedence(), 6 | 7) {
+        return None;
+    }
+    let message = format!("`{}` belongs to the last part of the conditional only", op.symbol());
+    let help = "write parentheses around the whole conditional, or around its last part";
+    Some(Found::new("precedence", Finding::warning(message, tree.span(no)?).help(help)))
+}
+
+/// `"$(NAME)"`
+fn macro_in_text(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    let Node::Literal(Literal::Str(value)) = tree.node(id) else { return None };
+    let at = memchr::memmem::find(value, b"$(")?;
+    if at > 0 && value[at - 1] == b'$' {
+        return None;
+    }
+    let end = value[at..].iter().position(|byte| *byte == b')')? + at + 1;
+    let name = &value[at + 2..end - 1];
+    if name.is_empty() || !name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.:".contains(byte)) {
+        return None;
+    }
+    let shown = String::from_utf8_lossy(&value[at..end.min(at + 60)]).into_owned();
+    let finding = Finding::error(format!("`{shown}` in the text was not expanded"), tree.span(id)?);
+    Some(Found::new("leftover-macro", finding.help("macros are expanded in configuration and submit files only")))
+}
+
+/// `relTime("1:30")` in arithmetic
+fn duration(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    let Node::Literal(Literal::RelTime(seconds)) = tree.node(id) else { return None };
+    let message = "a duration that is written as a text is a number of seconds when it is evaluated";
+    let help = format!("write `relTime({seconds:?})` for a duration, or the number itself");
+    Some(Found::new("version-dependent", Finding::warning(message, tree.span(id)?).help(help)))
+}
+
+/// `{ 1 } =?= split("1")`
+fn list_identity(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    let Node::Binary(BinaryOp::Is | BinaryOp::Isnt, left, right) = *tree.node(id) else { return None };
+    let list = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::List(_) | Node::Ad(_));
+    if !list(left) && !list(right) {
+        return None;
+    }
+    let message = "whether two lists or ads are identical is false or an error, depending on how they were made";
+    let help = "compare their elements, or `size` and `member`";
+    Some(Found::new("version-dependent", Finding::warning(message, tree.span(id)?).help(help)))
+}
+
+/// `TARGET.GlobalJobId` in an expression of a slot
+fn per_job(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    if !question.role.looks_at_jobs {
+        return None;
+    }
+    let reference = Reference::of(tree, id)?;
+    let ours = reference.side == Side::My || (reference.side == Side::Plain && (question.defined)(reference.name));
+    let variety = variety(reference.name.folded()).filter(|_| !ours)?;
+    let what = match variety {
+        Variety::Job => "is another one for each job: every job is an autocluster of its own",
+        Variety::Process => "counts the jobs of a submission: each of them is in another autocluster",
+        Variety::Submission => "is another one for each submission: every submission is an autocluster of its own",
+        Variety::Second => "is the second of the submission: nearly every submission is an autocluster of its own",
+        Variety::Written => "often differs from job to job: there may be as many autoclusters as jobs",
+        Variety::History => "changes with what becomes of a job: jobs that were alike get autoclusters of their own",
+    };
+    let message = format!("`{}` {what}", reference.name);
+    let help = "decide by an attribute that many jobs share, or see `classmate autoclusters` for what it costs";
+    Some(Found::new("per-job-attribute", Finding::warning(message, tree.span(id)?).help(help)))
+}

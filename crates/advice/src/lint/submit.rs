@@ -1,0 +1,498 @@
+//! Submit files: the commands whose values are expressions.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::attributes::is_known;
+use super::expression::{Question, Role, lint as lint_expression};
+use super::knobs::RELEASE;
+use super::rules::unquoted_text;
+use super::{Alarm, Edit, Excerpt, commands, is_slip, unknowns, within_comment};
+use classmate::internal::analysis::evaluate::OPEN;
+use classmate::internal::error::Finding;
+use classmate::internal::name::Name;
+use classmate::internal::span::Span;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::token::Quoting;
+use classmate_config::internal::config::origin;
+
+/// Commands that are conditions, lower case.
+const CONDITIONS: &[&str] = &[
+    "requirements",
+    "periodic_hold",
+    "periodic_remove",
+    "periodic_release",
+    "periodic_vacate",
+    "on_exit_hold",
+    "on_exit_remove",
+    "leave_in_queue",
+];
+
+/// Other commands that are expressions, lower case.
+const VALUES: &[&str] =
+    &["rank", "preferences", "job_lease_duration", "next_job_start_delay", "max_job_retirement_time"];
+
+/// Whether a text looks like a submit file: it queues something.
+pub fn is_submit(text: &[u8]) -> bool {
+    text.split(|byte| *byte == b'\n').any(|line| {
+        let line = line.trim_ascii();
+        queue_arguments(line).is_some_and(|rest| !rest.trim_ascii_start().starts_with(b"="))
+    })
+}
+
+/// What stands behind the word `queue` of a line without blanks around it; `None` for other lines, such as `queue_x = 1`.
+fn queue_arguments(line: &[u8]) -> Option<&[u8]> {
+    let (word, rest) = line.split_at_checked(b"queue".len())?;
+    (word.eq_ignore_ascii_case(b"queue") && rest.first().is_none_or(u8::is_ascii_whitespace)).then_some(rest)
+}
+
+/// The statements of a submit file, each with the number of its first line and the offset of its first byte, without the
+/// items that a `queue` lists in parentheses on lines of their own. A statement goes on behind a line that ends in `\`.
+fn lines(text: &[u8]) -> Vec<(u64, usize, &[u8])> {
+    let end_of = |start: usize| memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |end| start + end);
+    let (mut found, mut listing, mut number, mut start) = (Vec::new(), false, 1, 0);
+    while start < text.len() {
+        let mut end = end_of(start);
+        let line = text[start..end].trim_ascii();
+        if listing {
+            // `)` begins the last line; that of `in (a, b` may stand behind an item.
+            listing = !(line.starts_with(b")") || line.ends_with(b")") && !line.contains(&b'('));
+        } else {
+            let comment = line.starts_with(b"#");
+            // A line of blanks ends it.
+            while !comment && end < text.len() && last_line(&text[start..end]).ends_with(b"\\") {
+                end = end_of(end + 1);
+                // A comment between the lines does not end the statement.
+                while end < text.len() && last_line(&text[start..end]).starts_with(b"#") {
+                    end = end_of(end + 1);
+                }
+            }
+            let statement = &text[start..end];
+            listing = queue_arguments(line)
+                .and_then(|rest| Some(&rest[memchr::memrchr(b'(', rest)?..]))
+                .is_some_and(|items| !items.contains(&b')'));
+            found.push((number, start, statement.strip_suffix(b"\r").unwrap_or(statement)));
+        }
+        number += memchr::memchr_iter(b'\n', &text[start..end]).count() as u64 + 1;
+        start = end + 1;
+    }
+    found
+}
+
+/// The last line of a text, without blanks around it.
+fn last_line(text: &[u8]) -> &[u8] {
+    text[memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1)..].trim_ascii()
+}
+
+/// A statement on one line: blanks stand in place of what continues it and of comments between its lines, so that all
+/// else stays where it is.
+fn joined(statement: &[u8]) -> Vec<u8> {
+    let mut line = Vec::with_capacity(statement.len());
+    for part in statement.split_inclusive(|byte| *byte == b'\n') {
+        let comment = !line.is_empty() && part.trim_ascii_start().starts_with(b"#");
+        let text = part.trim_ascii_end();
+        let kept = if comment { 0 } else { text.strip_suffix(b"\\").map_or(text.len(), <[u8]>::len) };
+        line.extend_from_slice(&part[..kept]);
+        line.resize(line.len() + part.len() - kept, b' ');
+    }
+    line
+}
+
+/// What is wrong with the expressions of a submit file.
+pub fn lint(file: &Arc<str>, text: &[u8]) -> Vec<Alarm> {
+    let mut alarms = Vec::new();
+    let own = Own::of(text);
+    for (number, start, line) in lines(text) {
+        command((file, &own), line, (number, start), &mut alarms);
+    }
+    alarms
+}
+
+/// What a submit file names itself, upper case.
+#[derive(Default)]
+struct Own {
+    /// Attributes it gives its jobs.
+    attributes: BTreeSet<Vec<u8>>,
+    /// Macros that something refers to, or that `queue` sets.
+    macros: BTreeSet<Vec<u8>>,
+}
+
+impl Own {
+    fn of(text: &[u8]) -> Self {
+        let mut own = Own::default();
+        for line in lines(text).into_iter().map(|(.., line)| line.trim_ascii()) {
+            let name = line[..memchr::memchr(b'=', line).unwrap_or(0)].trim_ascii().to_ascii_uppercase();
+            if let Some(name) = name.strip_prefix(b"+").or_else(|| name.strip_prefix(b"MY.")) {
+                own.attributes.insert(name.to_vec());
+            }
+            let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+            for at in memchr::memchr_iter(b'(', line) {
+                let rest = &line[at + 1..];
+                own.macros.insert(rest[..rest.iter().take_while(|byte| is_word(byte)).count()].to_ascii_uppercase());
+            }
+            // Names without a sign of their own: `queue name from …`, `if defined name`, `$CHOICE(Process, names)`.
+            let first = line.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+            let tests = [b"if".as_slice(), b"elif"].iter().any(|word| line[..first].eq_ignore_ascii_case(word));
+            let names = if queue_arguments(line).is_some() || tests { Some(line) } else { called(line) };
+            if let Some(names) = names {
+                own.macros.extend(names.split(|byte| !is_word(byte)).map(<[u8]>::to_ascii_uppercase));
+            }
+        }
+        own
+    }
+
+    /// Whether a word can hardly be an attribute. What slots have of their own is mostly written with capitals.
+    fn is_stranger(&self, word: Name) -> bool {
+        let capital = word.display().bytes().any(|byte| byte.is_ascii_uppercase());
+        !(capital || is_known(word.folded()) || self.attributes.contains(&word.folded().to_ascii_uppercase()))
+    }
+}
+
+/// A line from the first function on that it calls, `$NAME(arguments)`: a part of these may be the name of a macro.
+fn called(line: &[u8]) -> Option<&[u8]> {
+    let rests = memchr::memchr_iter(b'$', line).map(|dollar| &line[dollar + 1..]);
+    let mut calls = rests.filter(|rest| {
+        let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        name > 0 && rest.get(name) == Some(&b'(')
+    });
+    calls.next()
+}
+
+/// An alarm about a name that is no command but for a slip.
+fn misspelt((file, own): (&Arc<str>, &Own), line: &[u8], name: &[u8], number: u64) -> Option<Alarm> {
+    let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
+    let meant = commands::meant(&lower).filter(|_| !own.macros.contains(&name.to_ascii_uppercase()))?;
+    let shown = String::from_utf8_lossy(name).into_owned();
+    let at = line.len() - line.trim_ascii_start().len();
+    let finding =
+        Finding::warning(format!("`{shown}` is not a command of submit files"), Span::new(at, at + name.len()));
+    Some(Alarm {
+        code: "unknown-command",
+        finding: finding.help(format!("did you mean `{meant}`")),
+        excerpt: Excerpt { file: Arc::clone(file), line: number, column: 1, text: line.to_vec() },
+        subject: Some(shown),
+        repeated: 0,
+        edit: None,
+    })
+}
+
+fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u64, usize), alarms: &mut Vec<Alarm>) {
+    let trimmed = statement.trim_ascii();
+    if trimmed.is_empty() || trimmed.starts_with(b"#") {
+        return;
+    }
+    let line = joined(statement);
+    let line = line.as_slice();
+    let Some(equals) = memchr::memchr(b'=', line) else { return };
+    let name = line[..equals].trim_ascii();
+    let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
+    let attribute = lower.strip_prefix('+').or_else(|| lower.strip_prefix("my."));
+    let stranger = |word: Name| own.is_stranger(word);
+    let stranger: Option<&dyn Fn(Name) -> bool> = Some(&stranger);
+    let role = if lower == "periodic_release" {
+        RELEASE
+    } else if CONDITIONS.contains(&lower.as_str()) {
+        Role { condition: true, ..Role::default() }
+    } else if VALUES.contains(&lower.as_str()) || attribute.is_some() {
+        Role::default()
+    } else {
+        alarms.extend(misspelt((file, own), statement, name, number));
+        return;
+    };
+    let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let text = line[value..].trim_ascii_end();
+    if text.is_empty() {
+        return;
+    }
+    let found = if let Some(misused) = misused_macro(text) {
+        vec![misused]
+    } else if memchr::memchr(b'$', text).is_some() {
+        let Some(open) = without_macros(text) else { return };
+        let is_open = |name: Name| open.names.iter().any(|known| known.0 == name);
+        let question = Question { defined: &is_open, stranger, ..Question::of(&open.text, Quoting::Old, role) };
+        let mut found = lint_expression(&question);
+        unknowns::retain(&open.text, &is_open, &mut found);
+        for found in &mut found {
+            open.restore(&mut found.finding);
+        }
+        found
+    } else {
+        let question = Question { stranger, ..Question::of(text, Quoting::Old, role) };
+        let mut found = lint_expression(&question);
+        let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
+        if let (Some(attribute), Ok(expr)) = (attribute, parse_expr(text, &options)) {
+            let defined = |word: Name| own.attributes.contains(&word.folded().to_ascii_uppercase());
+            found.extend(unquoted_text(Name::new(attribute), text, &expr, &defined));
+        }
+        found
+    };
+    for found in found {
+        let offset = start + value;
+        let edit = found.finding.fix.as_ref().filter(|_| found.is_certain()).map(|fix| {
+            let range = fix.span.range();
+            Edit { range: offset + range.start..offset + range.end, text: fix.text.clone() }
+        });
+        // What stands behind a comment between the lines is hardly known to belong to the value.
+        let comment = origin::comment_within(statement);
+        let mut finding = found.finding.shifted(value);
+        if let Some(line) = comment.filter(|_| is_slip(found.code)) {
+            finding.help = Some(within_comment(finding.help.take(), number + line));
+        }
+        alarms.push(Alarm {
+            code: found.code,
+            finding,
+            excerpt: Excerpt { file: Arc::clone(file), line: number, column: 1, text: statement.to_vec() },
+            subject: Some(String::from_utf8_lossy(name).into_owned()),
+            repeated: 0,
+            edit: edit.filter(|_| comment.is_none()),
+        });
+    }
+}
+
+/// A text whose macros are words of the same length, so that places stay.
+pub(super) struct WithoutMacros {
+    pub(super) text: Vec<u8>,
+    /// The words, and the macros they stand for.
+    pub(super) names: Vec<(Name, String)>,
+}
+
+impl WithoutMacros {
+    /// Writes macros for their words in what was found.
+    pub(super) fn restore(&self, finding: &mut Finding) {
+        let restored = |message: &str| {
+            let message = message.replace(char::from(OPEN), "_");
+            self.names.iter().fold(message, |text, (name, written)| text.replace(&*name.display(), written))
+        };
+        finding.message = restored(&finding.message);
+        finding.help = finding.help.as_deref().map(restored);
+        if finding.fix.as_ref().is_some_and(|fix| restored(&fix.text) != fix.text) {
+            finding.fix = None;
+        }
+    }
+}
+
+/// A text with a word in place of every `$(name)`, `$(name:default)`, `$$(name)` and `$FUNCTION(arguments)`: what they
+/// will be is known when jobs are made. `None` if a `$` begins none of these.
+pub(super) fn without_macros(text: &[u8]) -> Option<WithoutMacros> {
+    let mut open = WithoutMacros { text: text.to_vec(), names: Vec::new() };
+    let mut places = Vec::new();
+    let mut at = 0;
+    while let Some(dollar) = memchr::memchr(b'$', &text[at..]) {
+        let start = at + dollar;
+        let letters = text[start..].iter().take_while(|byte| **byte == b'$').count();
+        let name = text[start + letters..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
+        let bracket = start + letters + name.count();
+        if text.get(bracket) != Some(&b'(') || letters > 2 {
+            return None;
+        }
+        let mut depth = 0;
+        let end = text[bracket..].iter().position(|byte| {
+            depth += match byte {
+                b'(' => 1,
+                b')' => -1,
+                _ => 0,
+            };
+            depth == 0
+        })?;
+        let end = bracket + end + 1;
+        for byte in &mut open.text[start..end] {
+            if !byte.is_ascii_alphanumeric() {
+                *byte = b'_';
+            }
+        }
+        // Different macros may look alike then: nothing is said.
+        let name = Name::new(&open.text[start..end]);
+        let written = String::from_utf8_lossy(&text[start..end]).into_owned();
+        if open.names.iter().any(|(known, other)| *known == name && *other != written) {
+            return None;
+        }
+        open.names.push((name, written));
+        places.push(start);
+        at = end;
+    }
+    for place in unknowns::within_strings(text, &places) {
+        open.text[place] = OPEN;
+    }
+    Some(open)
+}
+
+/// `$(JobStatus != 3)`: a macro that is none.
+pub(super) fn misused_macro(text: &[u8]) -> Option<super::expression::Found> {
+    for at in memchr::memmem::find_iter(text, b"$(") {
+        let name = &text[at + 2..];
+        let end = name.iter().position(|byte| matches!(byte, b')' | b':' | b'('))?;
+        let plain = name[..end].iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(byte));
+        if !plain && name[end] == b')' {
+            let span = Span::new(at, at + end + 3);
+            let shown = String::from_utf8_lossy(&text[span.range()]).into_owned();
+            let finding = Finding::error(format!("`{shown}` is no macro: it is left as it is"), span);
+            let help = "`$(NAME)` holds the name of a macro and nothing else; a condition is written without it";
+            return Some(super::expression::Found::new("leftover-macro", finding.help(help)));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_submit_file_queues_something() {
+        for text in ["queue", "a = b\n QUEUE 5\r\n", "queue\ta from (\n1\n)"] {
+            assert!(is_submit(text.as_bytes()), "{text}");
+        }
+        for text in
+            ["QUEUE_SUPER_USERS = root, condor", "queue = 5", "queue=5", "queued 5", "QUEUE_x 5", "# queue", "queu"]
+        {
+            assert!(!is_submit(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn commands_that_are_expressions_are_looked_at() {
+        let text = "executable = /bin/sleep\nrequirements = OpSys == LINUX\n+Tag = \"x\" +\n\
+                    periodic_remove = $(JobStatus != 3)\narguments = a = b\nrequest_memory = 2G\nqueue 5\n";
+        assert!(is_submit(text.as_bytes()));
+        let shown = |alarm: &Alarm| format!("{} {}:{}", alarm.code, alarm.place().0.line, alarm.place().0.column);
+        let found: Vec<String> = lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect();
+        assert_eq!(found, ["unquoted-word 2:25", "syntax 3:13", "leftover-macro 4:19"]);
+    }
+
+    #[test]
+    fn attributes_that_are_there_when_they_are_asked_for_are_not_missed() {
+        let found =
+            |text: &str| lint(&Arc::from("f"), text.as_bytes()).iter().map(|alarm| alarm.code).collect::<Vec<&str>>();
+        for text in [
+            "on_exit_remove = (ExitBySignal == False) && (ExitCode == 0)",
+            "on_exit_remove = ExitBySignal == false && ExitCode != 3",
+            "periodic_remove = JobStatus == 2 && RemoteWallClockTime != 0",
+            "periodic_remove = HoldReasonCode == 13 && HoldReasonSubCode != 2",
+            "periodic_remove = JobStatus == 5 && HoldReasonCode != 1",
+            "periodic_release = HoldReasonCode != 1 && NumJobStarts < 3",
+            // Another clause needs the attribute.
+            "requirements = TARGET.Foo > 1 && TARGET.Foo != 3",
+        ] {
+            assert_eq!(found(text), Vec::<&str>::new(), "{text}");
+        }
+        for text in [
+            "periodic_remove = HoldReasonCode != 1 && JobStatus != 2",
+            "periodic_remove = JobStatus == 2 && HoldReasonCode != 1",
+            "on_exit_remove = ExitCode != 3",
+            "requirements = TARGET.Foo > 1 && TARGET.Bar != 3",
+        ] {
+            assert_eq!(found(text), ["undefined-means-no"], "{text}");
+        }
+        assert_eq!(found("requirements = TARGET.Foo != 3 && !(TARGET.Foo == 4)"), ["undefined-means-no"]);
+    }
+
+    #[test]
+    fn slips_and_texts_without_quotes_are_told() {
+        let found = |text: &str| {
+            let shown = |alarm: &Alarm| format!("{} {}:{}", alarm.code, alarm.place().0.line, alarm.place().0.column);
+            lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect::<Vec<String>>()
+        };
+        assert_eq!(found("  requirments = x\nrequest_cpu = 1"), ["unknown-command 1:3", "unknown-command 2:1"]);
+        // Behind the items, and behind those on one line.
+        let text = "queue a from (\r\n  outputs = 3\r\n)\r\nrequirments = x\r\n";
+        assert_eq!(found(text), ["unknown-command 4:1"]);
+        assert_eq!(found("queue a in (1 2)\nrequirments = x"), ["unknown-command 2:1"]);
+        // The name that a line sets is no argument of the function that the line calls.
+        assert_eq!(found("outputs = $INT(x)\nrequirments = x"), ["unknown-command 1:1", "unknown-command 2:1"]);
+        assert_eq!(found("+AccountingGroup = physics"), ["unquoted-word 1:20"]);
+        assert_eq!(found("MY.AcctGroupUser = alice"), ["unquoted-word 1:20"]);
+        assert_eq!(found("requirements = TARGET.Machine == node01"), ["unquoted-word 1:34"]);
+        for text in [
+            "+AccountingGroup = \"physics\"",
+            "+AccountingGroup = strcat(\"a.\", Owner)",
+            "+AccountingGroup = $(group)",
+            "+AccountingGroup = physics\n+Physics = \"p\"",
+            "accounting_group = physics",
+            "inputt = a\narguments = $(inputt)",
+            "arguments = $Fnx(inputt)\ninputt = x",
+            "queue inputt from list.txt\ninputt = x",
+            "executables = /bin/a, /bin/b\narguments = -p $CHOICE(Process, executables)\nqueue 2",
+            "outputs = yes\nIF defined outputs\noutput = o\nendif",
+            "inputt = yes\nif false\nelif defined inputt\nendif",
+            "queue arguments from (\n  outputs = 3\n  requirments = x\n)",
+            "queue 2 a,b in (outputs = 3,\n  requirments = x )",
+            "requirements = TARGET.Machine == LastHost",
+            "requirements = TARGET.Machine != mine\n+mine = \"x\"",
+            "request_fpus = 1",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn continued_lines_keep_their_places() {
+        let found = |text: &str| {
+            let shown = |alarm: &Alarm| {
+                let (start, end) = alarm.place();
+                format!("{} {}:{}-{}:{}", alarm.code, start.line, start.column, end.line, end.column)
+            };
+            lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect::<Vec<String>>()
+        };
+        let text = "executable = /bin/a\nrequirements = TARGET.Memory > 1 && \\\n  OpSys == LINUX\nrequirments = x\n";
+        assert_eq!(found(text), ["unquoted-word 3:12-3:17", "unknown-command 4:1-4:12"]);
+        assert_eq!(found(&text.replace('\n', "\r\n")), ["unquoted-word 3:12-3:17", "unknown-command 4:1-4:12"]);
+        // A comment between the lines is no part of it; one by itself is not continued.
+        assert_eq!(found("requirements = a > 1 && \\\n# x == LINUX \\\n  a > 1\n"), ["duplicate-clause 3:3-3:8"]);
+        assert_eq!(found("# requirements \\\nrequirments = x"), ["unknown-command 2:1-2:12"]);
+        assert_eq!(found("+Tag = 1 + \\\n  2 3\n"), ["syntax 2:5-2:6"]);
+        // A line of blanks ends what is continued.
+        assert_eq!(found("requirements = A > 1 \\\n\nrank = 3\n"), Vec::<String>::new());
+        assert_eq!(found("requirements = A > 1 && \\\n\n  B > 2\n").len(), 1);
+        assert_eq!(found("requirements = A > 1 && \\\n# c \\\n \nrank = OpSys == LINUX\n").len(), 2);
+        // What is continued is no command, whatever it looks like, and the last line may be continued by nothing.
+        assert_eq!(found("arguments = a \\\n requirments = x\nqueue"), Vec::<String>::new());
+        assert_eq!(found("requirements = a > 1 \\"), Vec::<String>::new());
+        assert_eq!(found("requirements = a > 1 &&\\\n"), ["syntax 1:24-1:24"]);
+    }
+
+    #[test]
+    fn what_is_continued_is_mended_in_the_file() {
+        let mended = |text: &str| {
+            let alarms = lint(&Arc::from("f"), text.as_bytes());
+            let edits: Vec<&Edit> = alarms.iter().filter_map(|alarm| alarm.edit.as_ref()).collect();
+            String::from_utf8(super::super::edited(text.as_bytes(), &edits)).unwrap()
+        };
+        assert_eq!(
+            mended("rank = 1\nrequirements = a > 1 && \\\n  b > 1 && \\\n  a > 1 && c > 1\n"),
+            "rank = 1\nrequirements = a > 1 && \\\n  b > 1 && c > 1\n"
+        );
+        for comment in [
+            "requirements = a > 1 && \\\n  b > 1 && \\\n  # why\n  a > 1\n",
+            "requirements = a > 1 && \\\n# c\nrank = 3\n",
+        ] {
+            assert_eq!(mended(comment), comment);
+        }
+        // A line of blanks ends the value: the reference reads `(A > 1) && ` and `Memory`.
+        for blank in ["requirements = A > 1 && \\\n\nrank = Memory\nqueue\n", "rank = A > 1 && \\\n \t\nrank = b\n"] {
+            assert_eq!(mended(blank), blank);
+        }
+    }
+
+    #[test]
+    fn what_stands_beside_a_macro_is_looked_at() {
+        let found = |text: &str| {
+            let shown = |alarm: &Alarm| format!("{} {}", alarm.code, alarm.place().0.column);
+            lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect::<Vec<String>>()
+        };
+        assert_eq!(found("requirements = OpSys == LINUX && TARGET.Memory > $(mem)"), ["unquoted-word 25"]);
+        assert_eq!(found("requirements = a > $(x) && b && a > $(x)"), ["duplicate-clause 33"]);
+        // A macro may be anything: also a text with operators, and any text inside a string.
+        for text in [
+            "requirements = a > 5 && $(more) && a > 1",
+            "requirements = a > 5 $(more)",
+            "requirements = \"$(site)\" == \"A\" && \"$ENV(X)\" == \"B\"",
+            "requirements = $(x) != 3 && !$(y) && $$(Memory) > 3",
+            "requirements = $RANDOM_INTEGER(1, 5) > 3",
+            "requirements = a > $(x.y) && a > $(x:y)",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+        let alarms = lint(&Arc::from("f"), b"requirements = a > $(x) && b && a > $(x)");
+        assert_eq!(alarms[0].finding.message, "`a > $(x)` stands there already");
+    }
+}

@@ -1,0 +1,246 @@
+//! Files of policy tests: their configuration, their ads, and the expressions of the tests.
+//!
+//! In: the text of the file, and the configuration it names. Out: alarms whose places are places of the file itself.
+
+use std::sync::Arc;
+
+use super::ads::AdLinter;
+use super::expression::{Question, Role, lint as lint_expression};
+use super::{Alarm, Excerpt, LineStarts, config};
+use crate::policy_test::file::{AdSource, PolicyFile, Wrong};
+use crate::policy_test::run::ads_of;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::error::Finding;
+use classmate::internal::name::Name;
+use classmate::internal::span::{Position, Span};
+use classmate::internal::syntax::token::Quoting;
+use classmate_config::internal::config::Config;
+
+/// What a test may well ask of the language itself: there a constant is no mistake.
+const ASKED: [&str; 6] =
+    ["always-true", "always-false", "always-undefined", "always-error", "constant-clause", "never-true"];
+
+/// What is wrong with a file of tests; `beside` gives the text of a file beside it.
+pub fn lint(name: &Arc<str>, text: &[u8], beside: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<Alarm> {
+    let file = match PolicyFile::parse(&String::from_utf8_lossy(text)) {
+        Ok(file) => file,
+        Err(Wrong::Text(finding)) => {
+            let excerpt = Excerpt { file: Arc::clone(name), line: 1, column: 1, text: text.to_vec() };
+            return vec![Alarm { code: "syntax", finding: *finding, excerpt, subject: None, repeated: 0, edit: None }];
+        }
+        Err(Wrong::Other(_)) => return Vec::new(),
+    };
+    let suite = Suite { name, text };
+    let mut alarms = Vec::new();
+    if let Some(config) = &file.config {
+        alarms.extend(configuration(&file, &suite.piece(config.span(), config.get_ref()), beside));
+    }
+    let mut known: Vec<ClassAd> = Vec::new();
+    for source in file.ads.values() {
+        let AdSource::Text(ad) = source.get_ref() else { continue };
+        let piece = suite.piece(source.span(), ad);
+        let mut linter = AdLinter::default();
+        if ad.trim_start().starts_with('[') {
+            linter.written(name, &piece.value);
+        } else {
+            linter.long(name, &piece.value);
+        }
+        alarms.extend(linter.finish().into_iter().map(|alarm| piece.placed(alarm)));
+        known.extend(ads_of(ad.as_bytes()));
+    }
+    let defined = |name: Name| known.iter().any(|ad| ad.contains(name));
+    let sets = file.pool.slots.iter().chain(&file.pool.jobs).flat_map(|copies| copies.set.values());
+    let of_tests = file.tests.iter().flat_map(|test| [&test.expression, &test.value, &test.clause]);
+    for expression in of_tests.flatten().chain(sets) {
+        let piece = suite.piece(expression.span(), expression.get_ref());
+        let (text, role, quoting) = (piece.value.as_slice(), Role::default(), Quoting::New);
+        let question = Question { defined: &defined, ..Question::of(text, quoting, role) };
+        let found = lint_expression(&question).into_iter().filter(|found| !ASKED.contains(&found.code));
+        let excerpt = Excerpt { file: Arc::clone(name), line: 1, column: 1, text: piece.value.clone() };
+        alarms.extend(found.map(|found| {
+            let (code, finding, excerpt) = (found.code, found.finding, excerpt.clone());
+            piece.placed(Alarm { code, finding, excerpt, subject: None, repeated: 0, edit: None })
+        }));
+    }
+    alarms.sort_by_key(|alarm| {
+        let place = alarm.place().0;
+        (place.line, place.column)
+    });
+    alarms
+}
+
+struct Suite<'a> {
+    name: &'a Arc<str>,
+    text: &'a [u8],
+}
+
+/// A string of the file: what it says, and where each byte of that stands.
+struct Piece<'a> {
+    suite: &'a Suite<'a>,
+    value: Vec<u8>,
+    starts: LineStarts,
+    /// The place in the file of every byte, and of what follows the last one.
+    places: Vec<usize>,
+}
+
+impl<'a> Suite<'a> {
+    fn piece(&'a self, span: std::ops::Range<usize>, value: &str) -> Piece<'a> {
+        let value = value.as_bytes().to_vec();
+        let places = places(self.text, span, &value);
+        Piece { suite: self, starts: LineStarts::of(&value), value, places }
+    }
+}
+
+/// What is wrong with the configuration of a file of tests, which is read over the one it names.
+fn configuration(file: &PolicyFile, piece: &Piece<'_>, beside: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<Alarm> {
+    const NAME: &str = "config";
+    let mut read = Config::default();
+    if let Some(name) = &file.config_file {
+        let Some(text) = beside(name) else { return Vec::new() };
+        if read.add(name, &text).is_err() {
+            return Vec::new();
+        }
+    }
+    let refused = read.add(NAME, &piece.value).err();
+    let mut alarms = config::lint(&read);
+    alarms.extend(refused.map(|error| config::refusal(&read, &error)));
+    let ours = alarms.into_iter().filter(|alarm| *alarm.excerpt.file == *NAME);
+    ours.map(|alarm| piece.placed(alarm)).collect()
+}
+
+impl Piece<'_> {
+    /// An alarm about the string as one about the file.
+    fn placed(&self, mut alarm: Alarm) -> Alarm {
+        let Excerpt { line, column, ref text, .. } = alarm.excerpt;
+        let at = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let start = self.starts.offset(at(line), at(column)).unwrap_or_default().min(self.value.len());
+        let (whole, verbatim) = (self.suite.text, self.value[start..].starts_with(text));
+        let place = |offset: usize| self.places[(start + offset).min(self.value.len())];
+        alarm.edit = None;
+        alarm.finding.fix = None;
+        if !verbatim {
+            // The text after expansion, on the line from which it comes.
+            let line = Position::of(whole, place(0)).line;
+            alarm.excerpt = Excerpt { file: Arc::clone(self.suite.name), line, column: 1, text: text.clone() };
+            return alarm;
+        }
+        let moved = |span: Span| {
+            let range = span.range();
+            Span::new(place(range.start), place(range.end).max(place(range.start)))
+        };
+        let finding = &mut alarm.finding;
+        finding.span = moved(finding.span);
+        finding.related = finding.related.take().map(|(span, why)| (moved(span), why));
+        let related = finding.related.as_ref().map_or(finding.span, |(span, _)| *span);
+        let all = finding.span.to(related).range();
+        let first = memchr::memrchr(b'\n', &whole[..all.start.min(whole.len())]).map_or(0, |newline| newline + 1);
+        let end = all.end.min(whole.len());
+        let last = memchr::memchr(b'\n', &whole[end..]).map_or(whole.len(), |newline| end + newline);
+        let back = |span: Span| Span::new(span.range().start - first, span.range().end - first);
+        *finding = Finding {
+            span: back(finding.span),
+            related: finding.related.take().map(|(span, why)| (back(span), why)),
+            ..finding.clone()
+        };
+        let line = Position::of(whole, first).line;
+        alarm.excerpt =
+            Excerpt { file: Arc::clone(self.suite.name), line, column: 1, text: whole[first..last].to_vec() };
+        alarm
+    }
+}
+
+/// Where the bytes of a TOML string stand in the file, given the place of the string with its quotes; all at its
+/// beginning if that cannot be told.
+fn places(file: &[u8], span: std::ops::Range<usize>, value: &[u8]) -> Vec<usize> {
+    let (start, end) = (span.start.min(file.len()), span.end.min(file.len()));
+    let written = &file[start..end];
+    let quote = written.first().copied().unwrap_or_default();
+    let long = written.len() >= 6 && written.starts_with(&[quote; 3]);
+    let mut at = if long { 3 } else { 1 };
+    if long {
+        // A line break behind the quotes is none of the text.
+        at += [&b"\r\n"[..], b"\n"].into_iter().find(|end| written[at..].starts_with(end)).map_or(0, <[u8]>::len);
+    }
+    let last = written.len().saturating_sub(if long { 3 } else { 1 });
+    let mut places = Vec::with_capacity(value.len() + 1);
+    while at < last && places.len() < value.len() {
+        if quote == b'"' && written[at] == b'\\' {
+            let Some(&letter) = written.get(at + 1) else { break };
+            let (bytes, length) = match letter {
+                b'u' | b'U' => {
+                    let digits = if letter == b'u' { 4 } else { 8 };
+                    let code = written.get(at + 2..at + 2 + digits).and_then(|text| std::str::from_utf8(text).ok());
+                    let code = code.and_then(|text| u32::from_str_radix(text, 16).ok()).and_then(char::from_u32);
+                    (code.map_or(1, char::len_utf8), 2 + digits)
+                }
+                // A line break behind a backslash, and all blanks behind it, are none of the text.
+                b'\n' | b'\r' | b' ' | b'\t' => {
+                    (0, 1 + written[at + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count())
+                }
+                _ => (1, 2),
+            };
+            places.extend(std::iter::repeat_n(start + at, bytes));
+            at += length;
+        } else if written[at] == b'\r' && written.get(at + 1) == Some(&b'\n') && value.get(places.len()) == Some(&b'\n')
+        {
+            at += 1;
+        } else {
+            places.push(start + at);
+            at += 1;
+        }
+    }
+    if places.len() != value.len() || at > last {
+        return vec![start; value.len() + 1];
+    }
+    places.push(start + at);
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Code, line and column of what is found, and what is underlined.
+    fn found(text: &str) -> Vec<String> {
+        let shown = |alarm: &Alarm| {
+            let place = alarm.place().0;
+            let marked = String::from_utf8_lossy(&alarm.excerpt.text[alarm.finding.span.range()]).into_owned();
+            format!("{} {}:{} {marked}", alarm.code, place.line, place.column)
+        };
+        lint(&Arc::from("f.toml"), text.as_bytes(), &|_| None).iter().map(shown).collect()
+    }
+
+    #[test]
+    fn everything_is_looked_at_where_it_stands() {
+        let text = "config = '''\nGROUP_NAMES = a\nGROUP_QUOTA_a = 1\nNEGOTIATOR_INTERVALL = 5\n\
+                    PREEMPTION_REQUIREMENTS = x > 5 && x < 3\n'''\n\
+                    [ads]\n\
+                    slot = '''\nMyType = \"Machine\"\nMemory = 2G\nStart = TARGET.GlobalJobId != \"\"\n'''\n\
+                    job = '[ Requirements = TARGET.OpSys == LINUX && TARGET.x > 1; A = 1 ]'\n\
+                    escaped = \"[ A = \\\"x\\\"; Requirements = TARGET.Arch == INTEL ]\"\n\
+                    [[test]]\nname = 't'\nmy = 'job'\nexpression = 'A == undefined'\nvalue = 'true = 5'\n\
+                    [[test]]\nname = 'constant'\nexpression = '1 + 1 == 2'\nvalue = 'true'\n";
+        assert_eq!(
+            found(text),
+            [
+                "unknown-knob 4:1 NEGOTIATOR_INTERVALL",
+                "contradiction 5:36 x < 3",
+                "size-suffix 10:11 G",
+                "per-job-attribute 11:9 TARGET.GlobalJobId",
+                "unquoted-word 13:41 LINUX",
+                "unquoted-word 14:55 INTEL",
+                "compared-with-undefined 18:17 ==",
+                "assignment 19:15 =",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_configuration_is_read_over_the_one_beside() {
+        let text = "config-file = 'pool.conf'\nconfig = 'GROUP_QUOTA_a = 5'";
+        let beside = |name: &str| (name == "pool.conf").then(|| b"GROUP_NAMES = a".to_vec());
+        assert_eq!(lint(&Arc::from("f"), text.as_bytes(), &beside), []);
+        assert_eq!(found("config = 'GROUP_QUOTA_a = 5'"), ["undeclared-group 1:11 GROUP_QUOTA_a"]);
+        assert_eq!(found(text), Vec::<String>::new());
+    }
+}

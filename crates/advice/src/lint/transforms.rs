@@ -1,0 +1,286 @@
+//! Transforms and routes of jobs: commands, one a line, that say when and how the ad of a job is changed.
+//!
+//! In: the value of `JOB_TRANSFORM_<name>`, `JOB_ROUTER_ROUTE_<name>` or `JOB_ROUTER_TRANSFORM_<name>`. Out: the
+//! expressions in it, and commands that are none.
+
+use std::ops::Range;
+
+use super::expression::{Found, Role};
+use super::knobs::{CONDITION, job_role};
+use classmate::internal::builtin::near;
+use classmate::internal::error::Finding;
+use classmate::internal::span::Span;
+
+/// What stands in a transform.
+#[derive(Debug)]
+pub(super) enum Part {
+    /// An expression.
+    Expression {
+        /// Where in the value it stands.
+        place: Range<usize>,
+        /// What it is for.
+        role: Role,
+        /// Whether it is evaluated in the job alone, when the transform is applied; others become attributes of the job.
+        alone: bool,
+    },
+    /// A command that is none, by its place in the value.
+    Wrong(Found),
+}
+
+/// What stands behind the word of a command.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Something that is no expression.
+    Word,
+    /// A condition.
+    Condition,
+    /// An attribute and the expression that it becomes.
+    Sets,
+    /// A name and an expression whose value it gets.
+    Evaluates,
+    /// An attribute or a pattern, and a name.
+    Renames,
+    /// An attribute or a pattern.
+    Deletes,
+}
+
+/// The commands (the manual, "ClassAd Transforms").
+const COMMANDS: [(&str, Form); 11] = [
+    ("COPY", Form::Renames),
+    ("DEFAULT", Form::Sets),
+    ("DELETE", Form::Deletes),
+    ("EVALMACRO", Form::Evaluates),
+    ("EVALSET", Form::Evaluates),
+    ("NAME", Form::Word),
+    ("RENAME", Form::Renames),
+    ("REQUIREMENTS", Form::Condition),
+    ("SET", Form::Sets),
+    ("TRANSFORM", Form::Word),
+    ("UNIVERSE", Form::Word),
+];
+
+/// What configurations may hold besides commands.
+const OF_CONFIGURATIONS: [&str; 8] = ["IF", "ELIF", "ELSE", "ENDIF", "INCLUDE", "USE", "WARNING", "ERROR"];
+
+/// What stands in the value of a transform; nothing of one in the form of an ad.
+pub(super) fn parts(raw: &[u8]) -> Vec<Part> {
+    if raw.trim_ascii_start().starts_with(b"[") {
+        return Vec::new();
+    }
+    let refers = memchr::memmem::find(&raw.to_ascii_uppercase(), b"$(REQUIREMENTS").is_some();
+    let mut found = Vec::new();
+    let mut start = 0;
+    for line in raw.split(|byte| *byte == b'\n') {
+        found.extend(no_condition(line, start).filter(|_| !refers).or_else(|| part(line, start)));
+        start += line.len() + 1;
+    }
+    found
+}
+
+/// `REQUIREMENTS = condition`, which sets a macro of that name and leaves the transform without a condition.
+fn no_condition(line: &[u8], start: usize) -> Option<Part> {
+    const NAME: &[u8] = b"REQUIREMENTS";
+    let blanks = line.len() - line.trim_ascii_start().len();
+    let (word, rest) = line[blanks..].split_at_checked(NAME.len())?;
+    let sets = word.eq_ignore_ascii_case(NAME) && rest.trim_ascii_start().starts_with(b"=");
+    let span = Span::new(start + blanks, start + blanks + NAME.len());
+    let finding = Finding::warning("`REQUIREMENTS =` sets a macro: the transform has no condition", span);
+    let help = "write `REQUIREMENTS condition`, without `=`";
+    sets.then(|| Part::Wrong(Found::new("odd-line", finding.help(help))))
+}
+
+/// What stands on a line that begins at an offset of the value.
+fn part(line: &[u8], start: usize) -> Option<Part> {
+    let mut words = Words { line, at: 0 };
+    let word = words.next()?;
+    let first = &line[word.clone()];
+    let comment = first.starts_with(b"#");
+    // `name = value` sets a macro.
+    let assigns = memchr::memchr(b'=', first).is_some() || line[word.end..].trim_ascii_start().starts_with(b"=");
+    if comment || assigns {
+        return None;
+    }
+    let wrong = |place: Range<usize>, message: String, help: String| {
+        let span = Span::new(start + place.start, start + place.end.max(place.start + 1));
+        Some(Part::Wrong(Found::new("syntax", Finding::error(message, span).help(help))))
+    };
+    let shown = String::from_utf8_lossy(first).into_owned();
+    let known = COMMANDS.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(first));
+    let Some((name, form)) = known else {
+        let directive = first.strip_suffix(b":").unwrap_or(first);
+        // What a macro gives may be anything.
+        if OF_CONFIGURATIONS.iter().any(|one| one.as_bytes().eq_ignore_ascii_case(directive)) || first.contains(&b'$') {
+            return None;
+        }
+        let help = match near::closest(first, COMMANDS.map(|(name, _)| name)) {
+            Some(meant) => format!("did you mean `{meant}`"),
+            None => "a line is a command such as `SET Attribute expression`, or `macro = value`".to_owned(),
+        };
+        return wrong(
+            word,
+            format!("`{shown}` is no command of transforms: expected `SET`, `DEFAULT` or another"),
+            help,
+        );
+    };
+    let lacks = |what: &str, example: &str| {
+        wrong(word.clone(), format!("`{name}` without {what}"), format!("write `{name} {example}`"))
+    };
+    let expression = |place: Range<usize>, role: Role, alone: bool| {
+        (!place.is_empty()).then_some(Part::Expression { place: start + place.start..start + place.end, role, alone })
+    };
+    if *form == Form::Condition {
+        let rest = words.rest();
+        return if rest.is_empty() {
+            lacks("a condition", "JobUniverse == 5")
+        } else {
+            expression(rest, CONDITION, true)
+        };
+    }
+    let Some(argument) = words.argument() else {
+        // `TRANSFORM` alone ends a transform and is run once.
+        if *name == "TRANSFORM" {
+            return None;
+        }
+        let (what, example) = match form {
+            Form::Word => ("a value", "value"),
+            Form::Deletes => ("an attribute", "Attribute"),
+            Form::Renames => ("attributes", "Attribute NewAttribute"),
+            _ => ("an attribute", "Attribute expression"),
+        };
+        return lacks(what, example);
+    };
+    let (text, rest) = (&line[argument.clone()], words.rest());
+    if let Some(error) = pattern(text).filter(|_| matches!(form, Form::Renames | Form::Deletes)) {
+        let help = "without the pattern no attribute is found, and nothing is done".to_owned();
+        return wrong(argument, format!("`{}` is no pattern: {error}", String::from_utf8_lossy(text)), help);
+    }
+    match form {
+        Form::Word | Form::Deletes => None,
+        Form::Renames if rest.is_empty() => lacks("a second name", "Attribute NewAttribute"),
+        Form::Renames => None,
+        _ if rest.is_empty() => lacks("an expression", "Attribute expression"),
+        Form::Evaluates => expression(rest, Role::default(), true),
+        _ => expression(rest, job_role(&text.to_ascii_lowercase()), false),
+    }
+}
+
+/// What is wrong with `/pattern/`; `None` of one that is right, and of plain names.
+fn pattern(text: &[u8]) -> Option<String> {
+    let body = text.strip_prefix(b"/")?;
+    let end = memchr::memrchr(b'/', body)?;
+    classmate::internal::pcre::Regex::new(&String::from_utf8_lossy(&body[..end])).err().map(|error| error.to_string())
+}
+
+/// The words of a line.
+struct Words<'a> {
+    line: &'a [u8],
+    at: usize,
+}
+
+impl Words<'_> {
+    /// The next word; none at the end of the line.
+    fn next(&mut self) -> Option<Range<usize>> {
+        let blanks = self.line[self.at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let start = self.at + blanks;
+        let length = self.line[start..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+        self.at = start + length;
+        (length > 0).then_some(start..start + length)
+    }
+
+    /// The first argument of a command: a pattern, or a word, behind which `=` and `,` mean nothing.
+    fn argument(&mut self) -> Option<Range<usize>> {
+        let mut word = self.next()?;
+        if self.line[word.start] == b'/' {
+            // A pattern may hold blanks.
+            if let Some(end) = memchr::memchr(b'/', &self.line[word.start + 1..]) {
+                word.end = word.end.max(word.start + 1 + end + 1);
+                self.at = word.end;
+            }
+            return Some(word);
+        }
+        if word.len() > 1 && matches!(self.line[word.end - 1], b'=' | b',') {
+            word.end -= 1;
+        }
+        let before = self.at;
+        if !self.next().is_some_and(|next| matches!(&self.line[next], b"=" | b",")) {
+            self.at = before;
+        }
+        Some(word)
+    }
+
+    /// What is left of the line, without blanks around it.
+    fn rest(&self) -> Range<usize> {
+        let rest = &self.line[self.at..];
+        let start = self.at + rest.len() - rest.trim_ascii_start().len();
+        start..start + self.line[start..].trim_ascii_end().len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate_config::internal::config::knob;
+
+    /// The expressions of a value, conditions with `?`, those that become attributes in brackets; what is wrong with `!`.
+    fn shown(raw: &str) -> Vec<String> {
+        let line = |part: Part| match part {
+            Part::Expression { place, role, alone } => {
+                let mark = if role.condition { "?" } else { "" };
+                if alone { format!("{}{mark}", &raw[place]) } else { format!("[{}{mark}]", &raw[place]) }
+            }
+            Part::Wrong(found) => format!("! {}: {}", &raw[found.finding.span.range()], found.finding.message),
+        };
+        parts(raw.as_bytes()).into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn the_expressions_of_commands_are_found() {
+        let raw = "NAME x\nrequirements   JobUniverse == 5 \nSET A 1 + B\nEvalSet C D * 2\nDEFAULT Requirements E\n\
+                   EVALMACRO m F\nm = 5\n  SET G = H\nSET I, J\nCOPY A B\nRENAME /^A(.*)/ B\\1\nDELETE /x y/\nUNIVERSE 5\nTRANSFORM\n\
+                   if defined MY.x\nelse\nendif\n# SET\n$(COMMAND) K L\nSET M  ";
+        assert_eq!(
+            shown(raw),
+            ["JobUniverse == 5?", "[1 + B]", "D * 2", "[E?]", "F", "[H]", "[J]", "! SET: `SET` without an expression"]
+        );
+        assert_eq!(shown("[ Requirements = a; ]"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn commands_that_are_none_are_told() {
+        assert_eq!(
+            shown("REQUIREMENTS\nSETT A 1\nCOPY A\nDELETE\nDELETE /(/\nRENAME /a(/ b"),
+            [
+                "! REQUIREMENTS: `REQUIREMENTS` without a condition",
+                "! SETT: `SETT` is no command of transforms: expected `SET`, `DEFAULT` or another",
+                "! COPY: `COPY` without a second name",
+                "! DELETE: `DELETE` without an attribute",
+            ]
+            .into_iter()
+            .map(str::to_owned)
+            .chain(["/(/", "/a(/"].map(|text| {
+                let error = pattern(text.as_bytes()).unwrap();
+                format!("! {text}: `{text}` is no pattern: {error}")
+            }))
+            .collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn a_condition_behind_an_equals_sign_is_none() {
+        let told = ["! Requirements: `REQUIREMENTS =` sets a macro: the transform has no condition"];
+        assert_eq!(shown("NAME x\n Requirements = A > 1"), told);
+        for raw in ["Requirements = A\nSET B $(Requirements)", "RequirementsOf = A", "SET A 1\nRequirements A > 1"] {
+            assert!(!shown(raw).iter().any(|line| line.starts_with('!')), "{raw}");
+        }
+    }
+
+    #[test]
+    fn transforms_and_routes_are_known_by_their_names() {
+        for name in ["JOB_TRANSFORM_x", "job_router_route_Condor", "JOB_ROUTER_TRANSFORM_a"] {
+            assert!(knob::is_transform(name.as_bytes()), "{name}");
+        }
+        for name in ["JOB_TRANSFORM_NAMES", "JOB_TRANSFORM_", "JOB_ROUTER_ROUTE_NAMES", "JOB_ROUTER_NAME", "START"] {
+            assert!(!knob::is_transform(name.as_bytes()), "{name}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Calls and subscripts whose value is a defect of this version, or differs between versions (`classad-language.md` §14).
+
+use super::attributes::is_always_there;
+use super::expression::{Found, Question};
+use classmate::internal::analysis::facts::Reference;
+use classmate::internal::builtin::pattern::{Options, Pattern};
+use classmate::internal::error::Finding;
+use classmate::internal::syntax::expr::{Node, NodeId, Tree};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::UnaryOp;
+
+/// Says of the arguments of a call which one makes its value odd.
+type Test = fn(&Question<'_>, &Tree, &[NodeId]) -> Option<NodeId>;
+
+/// A function, lower case, what its arguments are when its value is odd, what is odd, and what to write.
+type Entry = (&'static [u8], Test, &'static str, &'static str);
+
+const TRUNCATED: &str = "only the lower 32 bits of this number count";
+const WITHIN: &str = "numbers reach from -2147483648 to 2147483647 here";
+const UNFIT: &str = "a real that does not fit an integer becomes -9223372036854775808";
+const COMPARE_REAL: &str = "compare the real itself";
+const AT_THE_END: &str = "the pattern also matches nothing at all: replacing every match is an error then";
+const MATCH_SOMETHING: &str = "write a pattern that matches something, `a+` instead of `a*`";
+
+const TABLE: &[Entry] = &[
+    (
+        b"pow",
+        negative_result,
+        "a power that is a negative integer is one too large: `pow(-2, 3)` is -7",
+        "write a real, `pow(-2.0, 3)`",
+    ),
+    (
+        b"stringlistmax",
+        always,
+        "the largest of negative numbers is wrong: it begins with 1.1754944e-38",
+        "write `max({ a, b })` or `max(split(text))` if all may be below zero",
+    ),
+    (
+        b"abstime",
+        text,
+        "a time is only read from a text that stands here in quotes: of a computed one the text is left",
+        "write the time in quotes, or a number of seconds",
+    ),
+    (
+        b"reltime",
+        text,
+        "a duration is only read from a text that stands here in quotes: the value of a computed one is left to chance",
+        "write the duration in quotes, or a number of seconds",
+    ),
+    (b"abstime", wide, TRUNCATED, WITHIN),
+    (b"reltime", wide, TRUNCATED, WITHIN),
+    (b"interval", wide, TRUNCATED, WITHIN),
+    (b"random", wide, TRUNCATED, WITHIN),
+    (b"substr", wide_behind, TRUNCATED, WITHIN),
+    (b"regexps", everywhere, AT_THE_END, MATCH_SOMETHING),
+    (b"replaceall", all_of_them, AT_THE_END, MATCH_SOMETHING),
+    (
+        b"anycompare",
+        optional_element,
+        "where this element is undefined, the ones behind it are not looked at",
+        "put it last, or write `(element ?: value)`",
+    ),
+    (b"int", unfit, UNFIT, COMPARE_REAL),
+    (b"floor", unfit, UNFIT, COMPARE_REAL),
+    (b"ceiling", unfit, UNFIT, COMPARE_REAL),
+    (b"round", unfit, UNFIT, COMPARE_REAL),
+];
+
+/// A call or a subscript whose value depends on the version.
+pub(super) fn version_dependent(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+    let warning = |message: &str, blame: NodeId, help: &str| {
+        let finding = Finding::warning(message, tree.span(blame)?).help(help);
+        Some(Found::new("version-dependent", finding))
+    };
+    match *tree.node(id) {
+        Node::Subscript { index, .. } if is_wide(tree, index) => warning(TRUNCATED, index, WITHIN),
+        Node::Call(call) => {
+            let site = tree.calls[call as usize];
+            let arguments = tree.run(site.arguments);
+            let mut of_it = TABLE.iter().filter(|(function, ..)| *function == site.name.folded());
+            let (blame, message, help) =
+                of_it.find_map(|(_, test, message, help)| Some((test(question, tree, arguments)?, message, help)))?;
+            warning(message, blame, help)
+        }
+        _ => None,
+    }
+}
+
+/// The number that is written, with its sign.
+fn number(tree: &Tree, id: NodeId) -> Option<Literal> {
+    match tree.node(tree.bare(id)) {
+        Node::Literal(literal @ (Literal::Int(_) | Literal::Real(_))) => Some(literal.clone()),
+        Node::Unary(UnaryOp::Minus, operand) => match tree.node(tree.bare(*operand)) {
+            Node::Literal(Literal::Int(value)) => Some(Literal::Int(value.checked_neg()?)),
+            Node::Literal(Literal::Real(value)) => Some(Literal::Real(-value)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_wide(tree: &Tree, id: NodeId) -> bool {
+    matches!(number(tree, id), Some(Literal::Int(value)) if i32::try_from(value).is_err())
+}
+
+fn always(_: &Question<'_>, _: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+    arguments.first().copied()
+}
+
+fn wide(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+    arguments.iter().copied().find(|id| is_wide(tree, *id))
+}
+
+fn wide_behind(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+    arguments.iter().skip(1).copied().find(|id| is_wide(tree, *id))
+}
+
+fn negative_result(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+    let &[base, power] = arguments else { return None };
+    let (Literal::Int(base_value), Literal::Int(power_value)) = (number(tree, base)?, number(tree, power)?) else {
+        return None;
+    };
+    (base_value < 0 && power_value > 0 && power_value % 2 == 1).then_some(base)
+}
+
+/// The text of an argument that is written, or nothing.
+fn written<'t>(tree: &'t Tree, arguments: &[NodeId], at: usize) -> Option<&'t [u8]> {
+    match tree.node(tree.bare(*arguments.get(at)?)) {
+        Node::Literal(Literal::Str(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// An argument that certainly is a text that was computed.
+fn text(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+    const GIVES_TEXT: [&[u8]; 12] = [
+        b"strcat",
+        b"join",
+        b"substr",
+        b"toupper",
+        b"tolower",
+        b"string",
+        b"replace",
+        b"replaceall",
+        b"regexps",
+        b"formattime",
+        b"unparse",
+        b"interval",
+    ];
+    let &first = arguments.first()?;
+    let computed = match *tree.node(tree.bare(first)) {
+        Node::Literal(Literal::Str(_)) => true,
+        Node::Call(call) => GIVES_TEXT.contains(&tree.calls[call as usize].name.folded()),
+        _ => false,
+    };
+    computed.then_some(first)
+}
+
+fn everywhere(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+    let letters = written(tree, arguments, 3).filter(|letters| letters.contains(&b'g'))?;
+    matches_nothing(written(tree, arguments, 0)?, letters).then(|| arguments[0])
+}
+
+fn all_of_them(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+    let letters = written(tree, arguments, 3).unwrap_or_default();
+    matches_nothing(written(tree, arguments, 0)?, letters).then(|| arguments[0])
+}
+
+/// Whether a pattern matches the empty text at the end of a text.
+fn matches_nothing(pattern: &[u8], letters: &[u8]) -> bool {
+    let options = Options::from_letters(letters);
+    // A comment of an extended pattern ends with its line.
+    let end: &[u8] = if options.extended { b"\n)\\z" } else { b")\\z" };
+    let behind = [b"(?<=\\x01)(?:", pattern, end].concat();
+    Pattern::compile(&behind, options).is_ok_and(|pattern| pattern.is_match(b"\x01") == Ok(true))
+}
+
+/// An element of a written list that may be undefined, with others behind it.
+fn optional_element(question: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+    let Node::List(run) = *tree.node(tree.bare(*arguments.get(1)?)) else { return None };
+    let (_, before) = tree.run(run).split_last()?;
+    before.iter().copied().find(|id| match tree.node(tree.bare(*id)) {
+        Node::Literal(literal) => matches!(literal, Literal::Undefined),
+        _ => Reference::of(tree, tree.bare(*id))
+            .is_some_and(|reference| !is_always_there(reference.name.folded()) && !(question.defined)(reference.name)),
+    })
+}
+
+fn unfit(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+    let &[only] = arguments else { return None };
+    // 2^63
+    matches!(number(tree, only), Some(Literal::Real(value)) if value.abs() > 9.223_372_036_854_775e18).then_some(only)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::expression::{Role, lint};
+    use classmate::internal::syntax::token::Quoting;
+
+    /// Whether a text has a construct that depends on the version.
+    fn depends(text: &str) -> bool {
+        let question = Question::of(text.as_bytes(), Quoting::New, Role::default());
+        lint(&question).iter().any(|found| found.code == "version-dependent")
+    }
+
+    /// The values in comments are those of the reference.
+    #[test]
+    fn defects_of_this_version_are_told() {
+        for text in [
+            // -7, -26
+            "pow(-2, 3)",
+            "pow(-3, (3)) < x",
+            "stringListMax(Scores) > 5",
+            // The text, and 0.
+            "absTime(strcat(\"2020-01-01\", \"T00:00:00Z\"))",
+            "relTime(strcat(x, \":00\"))",
+            // error
+            "regexps(\"a*\", x, \"b\", \"g\")",
+            "regexps(\".*\", \"abc\", \"X\", \"gi\")",
+            "replaceAll(\"a*\", \"xay\", \"b\")",
+            "regexps(\"$\", \"abc\", \"X\", \"g\")",
+            // 1, "bc", 705032704.0, "8160+02:25:04"
+            "{1,2}[4294967296]",
+            "substr(\"abc\", 4294967297)",
+            "relTime(5000000000)",
+            "interval(5000000000)",
+            "random(-5000000000)",
+            "absTime(5000000000)",
+            // false, though 1 < 5
+            "anyCompare(\"<\", {undefined, 1}, 5)",
+            "anyCompare(\"<\", {TARGET.A, TARGET.B}, 5)",
+            // -9223372036854775808
+            "int(1e300) > x",
+            "floor(1e19)",
+        ] {
+            assert!(depends(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_means_the_same_everywhere_is_not_told() {
+        for text in [
+            "pow(2, -2)",
+            "pow(-2, 2)",
+            "pow(-2.0, 3)",
+            "pow(x, y)",
+            "stringListMin(Scores)",
+            "absTime(\"2020-01-01T00:00:00Z\")",
+            "absTime(QDate)",
+            "regexps(\"a*\", x, \"b\")",
+            "regexps(\"a+\", x, \"b\", \"g\")",
+            // "Xa"
+            "regexps(\"^\", \"a\", \"X\", \"g\")",
+            "replaceAll(\"a+\", \"xay\", \"b\")",
+            "{1,2}[1]",
+            "substr(\"abc\", 2)",
+            "random(100)",
+            "anyCompare(\"<\", {1, TARGET.A}, 5)",
+            "anyCompare(\"<\", {TARGET.Cpus, TARGET.Memory}, 5)",
+            "allCompare(\"<\", {TARGET.A, TARGET.B}, 5)",
+            "int(1e10)",
+        ] {
+            assert!(!depends(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,507 @@
+//! Running the tests of a file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+use serde::Serialize;
+use toml::Spanned;
+
+use super::coverage::{Coverage, Covered};
+use super::file::{AdSource, Copies, PolicyFile, Test, Wrong};
+use crate::lint::knobs::advertised;
+use classmate::internal::ad::{Attribute, ClassAd};
+use classmate::internal::analysis::clauses::is_value;
+use classmate::internal::eval::matching::{rank, symmetric};
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::format::Reader;
+use classmate::internal::name::Name;
+use classmate::internal::syntax::expr::{Expr, Node, Tree};
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::token::Quoting;
+use classmate_config::internal::config::Config;
+use classmate_config::internal::config::setting::Settings as Knobs;
+use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::negotiate::quotas::{Division, divide};
+use classmate_pool::internal::negotiate::scene::scene;
+use classmate_pool::internal::negotiate::{Outcome, Snapshot, negotiate};
+use classmate_pool::internal::queue::job::{Activity, Job};
+
+/// What became of one test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Result {
+    /// Its name.
+    pub name: String,
+    /// What was not as expected; nothing if it passed.
+    pub failures: Vec<String>,
+}
+
+/// The files a test names, by their names.
+pub type Files<'a> = &'a dyn Fn(&str) -> std::result::Result<Vec<u8>, String>;
+
+/// Runs the tests of a file.
+///
+/// # Errors
+/// The file is wrong, names what there is not, or expects what cannot be asked.
+///
+/// ```
+/// use classmate_advice::internal::policy_test::{PolicyFile, run};
+/// let file = PolicyFile::parse("
+///     ads.job = '[ RequestMemory = 4096; Requirements = TARGET.Memory >= RequestMemory ]'
+///     ads.slot = '[ Memory = 1024; Requirements = true ]'
+///     [[test]]
+///     name = 'a small slot refuses'
+///     job = 'job'
+///     slot = 'slot'
+///     match = false
+///     clause = 'TARGET.Memory >= RequestMemory'
+/// ").unwrap();
+/// let (results, _) = run(&file, &|name| Err(format!("no `{name}` here"))).unwrap();
+/// assert!(results[0].failures.is_empty());
+/// ```
+pub fn run(file: &PolicyFile, files: Files<'_>) -> std::result::Result<(Vec<Result>, Vec<Covered>), Wrong> {
+    let mut runner = Runner::new(file, files)?;
+    let mut results = Vec::with_capacity(file.tests.len());
+    for test in &file.tests {
+        let failures = runner.test(test)?;
+        results.push(Result { name: test.name.get_ref().clone(), failures });
+    }
+    Ok((results, runner.coverage.finish()))
+}
+
+struct Runner<'f> {
+    ads: BTreeMap<&'f str, ClassAd>,
+    settings: Settings,
+    snapshot: Snapshot,
+    /// The conditions of the configuration.
+    knobs: Vec<(String, Side, Expr)>,
+    outcome: Option<Outcome>,
+    division: Option<Division>,
+    coverage: Coverage,
+}
+
+fn parsed(text: &Spanned<String>) -> std::result::Result<Expr, Wrong> {
+    parse_expr(text.get_ref().as_bytes(), &ParseOptions::default())
+        .map_err(|error| Wrong::at(format!("`{}`: {error}", text.get_ref()), text.span()))
+}
+
+impl<'f> Runner<'f> {
+    fn new(file: &'f PolicyFile, files: Files<'_>) -> std::result::Result<Self, Wrong> {
+        let read = |name: &str| files(name).map_err(Wrong::Other);
+        let mut ads = BTreeMap::new();
+        for (name, source) in &file.ads {
+            let ad = match source.get_ref() {
+                AdSource::Text(text) => ads_of(text.as_bytes()).into_iter().next().ok_or_else(|| {
+                    let error = ClassAd::parse(text.as_bytes().trim_ascii()).err();
+                    let why = error.map(|error| format!(": {error}")).unwrap_or_default();
+                    Wrong::at(format!("`{name}` is no ad{why}"), source.span())
+                })?,
+                AdSource::File { file, at } => {
+                    let found =
+                        ads_of(&read(file)?).into_iter().nth(usize::try_from(*at).unwrap_or(1).saturating_sub(1));
+                    found.ok_or_else(|| Wrong::at(format!("`{file}` has no ad {at}"), source.span()))?
+                }
+            };
+            ads.insert(name.as_str(), ad);
+        }
+        let now = file.now.as_ref().and_then(|clock| clock.get_ref().seconds()).unwrap_or(0);
+        let mut config = Config::default();
+        let refused = |error: &classmate_config::internal::config::ConfigError| {
+            let place = error.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+            Wrong::Other(format!("{place}{error}"))
+        };
+        if let Some(name) = &file.config_file {
+            config.add(name, &read(name)?).map_err(|error| refused(&error))?;
+        }
+        if let Some(text) = &file.config {
+            config.add("config", text.get_ref().as_bytes()).map_err(|error| refused(&error))?;
+        }
+        let mut snapshot = Snapshot { config, now, seed: file.seed, ..Snapshot::default() };
+        let settings = snapshot.settings();
+        let pool = &file.pool;
+        if let Some(name) = &pool.log_file {
+            let log = Log::read(&read(name)?).map_err(|error| Wrong::Other(format!("`{name}`: {error}")))?;
+            snapshot.log = Some(log);
+        }
+        for (name, list) in [(&pool.slots_file, true), (&pool.jobs_file, false)] {
+            if let Some(name) = name {
+                let read = ads_of(&read(name)?);
+                if list { snapshot.slots.extend(read) } else { snapshot.jobs.extend(read) }
+            }
+        }
+        let (knobs, coverage) = (conditions(&snapshot.config), Coverage::default());
+        let mut runner = Runner { ads, settings, snapshot, knobs, outcome: None, division: None, coverage };
+        for (at, copies) in pool.slots.iter().enumerate() {
+            runner.copies(copies, at, true)?;
+        }
+        for (at, copies) in pool.jobs.iter().enumerate() {
+            runner.copies(copies, at, false)?;
+        }
+        runner.expect(file);
+        Ok(runner)
+    }
+
+    /// Enters the clauses of the configuration's conditions, of the pool's ads and of those that no match is asked of, so
+    /// that what no test reaches is listed.
+    fn expect(&mut self, file: &PolicyFile) {
+        let nowhere = ClassAd::new();
+        let matched = file.tests.iter().filter(|test| test.matches.is_some() || test.clause.is_some());
+        let matched = matched.flat_map(|test| [&test.job, &test.slot]).flatten();
+        let pooled = file.pool.slots.iter().chain(&file.pool.jobs).map(|copies| &copies.ad);
+        let used: HashSet<&str> = matched.chain(pooled).map(|name| name.get_ref().as_str()).collect();
+        for (name, ad) in self.ads.iter().filter(|(name, _)| !used.contains(*name)) {
+            self.coverage.expect_of(&format!("ads.{name}"), Scope::new(ad, &self.settings));
+        }
+        for (name, _, expr) in &self.knobs {
+            self.coverage.expect(&format!("config: {name}"), Scope::new(&nowhere, &self.settings), expr);
+        }
+        // Copies of an ad share their expressions.
+        let mut seen: HashSet<(&str, *const Tree)> = HashSet::new();
+        let slots = self.snapshot.slots.iter().map(|ad| ("slot", ad));
+        for (whose, ad) in slots.chain(self.snapshot.jobs.iter().map(|ad| ("job", ad))) {
+            let Some(Attribute::Tree(tree)) = ad.lookup(Name::new("Requirements")) else { continue };
+            if seen.len() < EXPECTED && seen.insert((whose, Arc::as_ptr(tree))) {
+                self.coverage.expect_of(whose, Scope::new(ad, &self.settings));
+            }
+        }
+    }
+
+    fn ad(&self, name: &Spanned<String>) -> std::result::Result<&ClassAd, Wrong> {
+        self.ads.get(name.get_ref().as_str()).ok_or_else(|| {
+            let known: Vec<String> = self.ads.keys().map(|known| format!("`{known}`")).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            Wrong::at(format!("there is no ad `{}`: there is {known}", name.get_ref()), name.span())
+        })
+    }
+
+    /// Puts copies of an ad into the pool.
+    fn copies(&mut self, copies: &Copies, at: usize, slots: bool) -> std::result::Result<(), Wrong> {
+        const MOST: usize = 1_000_000;
+        let base = self.ad(&copies.ad)?.clone();
+        if copies.count > MOST {
+            return Err(Wrong::at(format!("more than {MOST} copies of an ad"), copies.ad.span()));
+        }
+        for copy in 0..copies.count {
+            let mut ad = base.clone();
+            if slots {
+                if copies.count > 1 || !ad.contains("Name") {
+                    ad.insert("Name", format!("{}{}@{}", copies.ad.get_ref(), copy + 1, at + 1).as_str());
+                }
+            } else {
+                ad.insert("ClusterId", at as i64 + 1);
+                ad.insert("ProcId", copy as i64);
+                if !ad.contains("JobStatus") {
+                    ad.insert("JobStatus", 1i64);
+                }
+            }
+            for (name, value) in &copies.set {
+                ad.insert_expr(Name::new(name), &parsed(value)?);
+            }
+            if slots { self.snapshot.slots.push(ad) } else { self.snapshot.jobs.push(ad) }
+        }
+        Ok(())
+    }
+
+    fn test(&mut self, test: &Test) -> std::result::Result<Vec<String>, Wrong> {
+        let mut failures = Vec::new();
+        let mut asked = false;
+        if let Some(expression) = &test.expression {
+            asked = true;
+            self.value(test, expression, &mut failures)?;
+        }
+        if test.matches.is_some() || test.clause.is_some() {
+            asked = true;
+            self.matching(test, &mut failures)?;
+        }
+        if let Some(order) = &test.rank {
+            asked = true;
+            self.rank(test, order, &mut failures)?;
+        }
+        if !test.quota.is_empty() || !test.granted.is_empty() {
+            asked = true;
+            self.quotas(test, &mut failures)?;
+        }
+        if !test.gets.is_empty() || test.preempts.is_some() {
+            asked = true;
+            self.cycle(test, &mut failures)?;
+        }
+        if !asked {
+            let message = "the test expects nothing: `value`, `match`, `clause`, `rank`, `gets`, `quota`, `granted` or `preempts`";
+            return Err(Wrong::at(message, test.name.span()));
+        }
+        Ok(failures)
+    }
+
+    fn value(
+        &self,
+        test: &Test,
+        expression: &Spanned<String>,
+        failures: &mut Vec<String>,
+    ) -> std::result::Result<(), Wrong> {
+        let Some(expected) = &test.value else {
+            return Err(Wrong::at("an expression without the `value` it must have", expression.span()));
+        };
+        let nowhere = ClassAd::new();
+        let my = test.my.as_ref().map_or(Ok(&nowhere), |name| self.ad(name))?;
+        let scope = Scope::new(my, &self.settings);
+        let scope = match &test.target {
+            Some(name) => scope.with_target(self.ad(name)?),
+            None => scope,
+        };
+        let expr = parsed(expression)?;
+        let wanted = Scope::new(&nowhere, &self.settings).eval(&parsed(expected)?);
+        let found = match expr.node() {
+            Node::Attr(name) => scope.eval_attr(*name),
+            _ => scope.eval(&expr),
+        };
+        let shown = |value: std::result::Result<
+            classmate::internal::value::Value,
+            classmate::internal::eval::Failed,
+        >| match value {
+            Ok(value) => value.to_string(),
+            Err(failed) => format!("no value: {failed}"),
+        };
+        let (wanted, found) = (shown(wanted), shown(found));
+        if wanted != found {
+            failures.push(format!("`{}` is {found}, expected {wanted}", expression.get_ref()));
+        }
+        Ok(())
+    }
+
+    fn matching(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), Wrong> {
+        let (job, slot) = pair(test)?;
+        let (job, slot) = (self.ad(job)?.clone(), self.ad(slot)?.clone());
+        let settings = self.settings.clone();
+        let matched = symmetric(&job, &slot, &settings);
+        let sides = [("job", &job, &slot), ("slot", &slot, &job)];
+        let mut refusing = Vec::new();
+        for (whose, my, target) in sides {
+            let clauses = self.coverage.look(whose, Scope::new(my, &settings).with_target(target));
+            let none = clauses.is_empty();
+            let refused = clauses.into_iter().find(|clause| !clause.accepts());
+            if let Some(clause) = refused {
+                let value = clause.value.as_ref().map_or_else(ToString::to_string, ToString::to_string);
+                let causes: Vec<String> = clause.causes.iter().map(ToString::to_string).collect();
+                let causes = if causes.is_empty() { String::new() } else { format!(" ({})", causes.join("; ")) };
+                refusing.push((clause.expr.clone(), format!("the {whose}'s `{}` is {value}{causes}", clause.expr)));
+            } else if none {
+                refusing.push((parse_nothing(), format!("the {whose} has no Requirements")));
+            }
+        }
+        self.look_at_knobs(&job, &slot);
+        let why = refusing.first().map_or("both sides accept", |(_, why)| why.as_str());
+        if let Some(expected) = test.matches
+            && expected != matched
+        {
+            let found = if matched { "they match" } else { "they do not match" };
+            failures.push(format!("{found}: {why}"));
+        }
+        if let Some(clause) = &test.clause {
+            let expected = parsed(clause)?;
+            if !refusing.iter().any(|(found, _)| found.to_string() == expected.to_string()) {
+                failures.push(format!("`{}` does not decide: {why}", clause.get_ref()));
+            }
+        }
+        Ok(())
+    }
+
+    fn rank(
+        &self,
+        test: &Test,
+        order: &Spanned<Vec<String>>,
+        failures: &mut Vec<String>,
+    ) -> std::result::Result<(), Wrong> {
+        let Some(job) = &test.job else {
+            return Err(Wrong::at("an order of slots needs a `job`", order.span()));
+        };
+        let job = self.ad(job)?;
+        let mut ranked = Vec::new();
+        for name in order.get_ref() {
+            let slot = self.ads.get(name.as_str());
+            let slot = slot.ok_or_else(|| Wrong::at(format!("there is no ad `{name}`"), order.span()))?;
+            ranked.push((name, rank(job, slot, &self.settings)));
+        }
+        for pair in ranked.windows(2) {
+            let ((first, one), (second, two)) = (&pair[0], &pair[1]);
+            if one.partial_cmp(two) != Some(std::cmp::Ordering::Greater) {
+                failures.push(format!("`{first}` has rank {one}, not more than the {two} of `{second}`"));
+            }
+        }
+        Ok(())
+    }
+
+    fn quotas(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), Wrong> {
+        if self.division.is_none() {
+            self.division = Some(divide(&self.snapshot).map_err(|error| Wrong::Other(error.to_string()))?);
+        }
+        let Some(division) = &self.division else { return Ok(()) };
+        let wanted = [("quota", &test.quota), ("grant", &test.granted)];
+        for (what, (group, expected)) in
+            wanted.into_iter().flat_map(|(what, map)| map.iter().map(move |one| (what, one)))
+        {
+            let found = division.groups.iter().find(|known| known.summary.name.eq_ignore_ascii_case(group));
+            match found {
+                None => failures.push(format!("there is no group `{group}`")),
+                Some(found) => {
+                    let number = if what == "quota" { found.summary.quota } else { found.summary.allocated };
+                    if (number - expected).abs() > 1e-6 {
+                        failures.push(format!("the {what} of `{group}` is {number}, expected {expected}"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cycle(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), Wrong> {
+        if self.outcome.is_none() {
+            if self.snapshot.slots.is_empty() || self.snapshot.jobs.is_empty() {
+                return Err(Wrong::at("a cycle needs slots and jobs in `[pool]`", test.name.span()));
+            }
+            self.look_at_pool()?;
+            self.outcome = Some(negotiate(&self.snapshot).map_err(|error| Wrong::Other(error.to_string()))?);
+        }
+        let Some(outcome) = &self.outcome else { return Ok(()) };
+        for (submitter, expected) in &test.gets {
+            let found = outcome.matches.iter().filter(|one| one.submitter.eq_ignore_ascii_case(submitter)).count();
+            if found != *expected {
+                let slots = if found == 1 { "slot" } else { "slots" };
+                failures.push(format!("`{submitter}` gets {found} {slots}, expected {expected}"));
+            }
+        }
+        if let Some(expected) = test.preempts {
+            let displaced = outcome.matches.iter().find(|one| one.displaced.is_some());
+            match (displaced, expected) {
+                (None, true) => failures.push("nobody is pre-empted".to_owned()),
+                (Some(one), false) => {
+                    let by = one.displaced.as_deref().unwrap_or_default();
+                    failures.push(format!("`{by}` is pre-empted on `{}` by job {}", one.slot, one.job));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the clauses of the configuration's expressions about a job and a slot.
+    fn look_at_knobs(&mut self, job: &ClassAd, slot: &ClassAd) {
+        for (name, side, expr) in &self.knobs {
+            let scope = match side {
+                Side::Slot => Scope::new(slot, &self.settings),
+                Side::Job => Scope::new(job, &self.settings),
+                Side::SlotAndJob => Scope::new(slot, &self.settings).with_target(job),
+                Side::Displacing => continue,
+            };
+            self.coverage.count(&format!("config: {name}"), scope, expr);
+        }
+    }
+
+    /// Counts the clauses of every kind of slot and job of the pool, and of `PREEMPTION_REQUIREMENTS` for those that match
+    /// in slots that others use.
+    fn look_at_pool(&mut self) -> std::result::Result<(), Wrong> {
+        const PAIRS: usize = 10_000;
+        let (slots, jobs) = (std::mem::take(&mut self.snapshot.slots), std::mem::take(&mut self.snapshot.jobs));
+        let pairs = jobs.iter().flat_map(|job| slots.iter().map(move |slot| (job, slot)));
+        for (job, slot) in pairs.take(PAIRS) {
+            self.coverage.look("job", Scope::new(job, &self.settings).with_target(slot));
+            self.coverage.look("slot", Scope::new(slot, &self.settings).with_target(job));
+            self.look_at_knobs(job, slot);
+        }
+        (self.snapshot.slots, self.snapshot.jobs) = (slots, jobs);
+        let Some((name, _, expr)) = self.knobs.iter().find(|(_, side, _)| *side == Side::Displacing) else {
+            return Ok(());
+        };
+        let domain = Knobs::new(&self.snapshot.config).string("ACCOUNTING_DOMAIN").unwrap_or_default();
+        let read = |ad| Job::new(ad, domain.as_deref(), &self.settings).filter(|job| job.activity == Activity::Idle);
+        let jobs: Vec<Job<'_>> = self.snapshot.jobs.iter().filter_map(read).collect();
+        let asking: Vec<(&ClassAd, &[u8])> = jobs.iter().map(|job| (&*job.ad, &*job.submitter)).collect();
+        let (scene, askers) = scene(&self.snapshot, &asking).map_err(|error| Wrong::Other(error.to_string()))?;
+        let place = format!("config: {name}");
+        let pairs =
+            askers.iter().zip(&jobs).flat_map(|(asker, job)| scene.slots.iter().map(move |slot| (asker, job, slot)));
+        for (asker, job, slot) in pairs.take(PAIRS) {
+            let others = slot.user.as_ref().is_some_and(|user| *user != job.submitter);
+            if others && symmetric(&asker.ad, &slot.ad, &scene.settings) {
+                self.coverage.count(&place, Scope::new(&slot.ad, &scene.settings).with_target(&asker.ad), expr);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Requirements of a pool whose clauses are listed even if no test reaches them.
+const EXPECTED: usize = 100;
+
+/// Whose an expression of the configuration is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Slot,
+    Job,
+    SlotAndJob,
+    /// A slot in use and a job that may displace the one in it.
+    Displacing,
+}
+
+/// Knobs that hold conditions.
+const CONDITIONS: &[(&str, Side)] = &[
+    ("PREEMPTION_REQUIREMENTS", Side::Displacing),
+    ("NEGOTIATOR_SLOT_CONSTRAINT", Side::Slot),
+    ("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT", Side::Slot),
+    ("NEGOTIATOR_JOB_CONSTRAINT", Side::Job),
+    ("SYSTEM_PERIODIC_HOLD", Side::Job),
+    ("SYSTEM_PERIODIC_REMOVE", Side::Job),
+    ("SYSTEM_PERIODIC_RELEASE", Side::Job),
+    ("SYSTEM_PERIODIC_VACATE", Side::Job),
+    ("START", Side::SlotAndJob),
+    ("PREEMPT", Side::SlotAndJob),
+    ("SUSPEND", Side::SlotAndJob),
+    ("CONTINUE", Side::SlotAndJob),
+    ("KILL", Side::SlotAndJob),
+    ("IS_OWNER", Side::SlotAndJob),
+    ("WANT_HOLD", Side::SlotAndJob),
+    ("WANT_SUSPEND", Side::SlotAndJob),
+    ("WANT_VACATE", Side::SlotAndJob),
+];
+
+/// The conditions that a configuration sets itself, and those that it puts into slots by `STARTD_ATTRS`.
+fn conditions(config: &Config) -> Vec<(String, Side, Expr)> {
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let condition = |name: &str| {
+        let found = config.definition(name.as_bytes()).filter(|found| found.place.is_some())?;
+        let text = config.get(name).ok()??.text;
+        Some((String::from_utf8_lossy(found.name).into_owned(), parse_expr(&text, &options).ok()?))
+    };
+    let known =
+        CONDITIONS.iter().filter_map(|(name, side)| condition(name).map(|(_, expr)| ((*name).to_owned(), *side, expr)));
+    let is_known = |name: &str| CONDITIONS.iter().any(|(known, _)| *known == name);
+    let advertised = advertised(config).into_iter().filter(|(_, role)| role.looks_at_jobs);
+    let advertised = advertised.filter_map(|(name, _)| String::from_utf8(name).ok()).filter(|name| !is_known(name));
+    // What is no condition, such as the name of a site, has nothing to be refused.
+    let advertised = advertised
+        .filter_map(|name| condition(&name))
+        .filter(|(_, expr)| !is_value(expr.tree(), expr.root()))
+        .map(|(name, expr)| (name, Side::SlotAndJob, expr));
+    known.chain(advertised).collect()
+}
+
+/// The job and the slot of a match.
+fn pair(test: &Test) -> std::result::Result<(&Spanned<String>, &Spanned<String>), Wrong> {
+    match (&test.job, &test.slot) {
+        (Some(job), Some(slot)) => Ok((job, slot)),
+        _ => Err(Wrong::at("a match needs a `job` and a `slot`", test.name.span())),
+    }
+}
+
+fn parse_nothing() -> Expr {
+    Expr::literal(classmate::internal::syntax::literal::Literal::Undefined)
+}
+
+/// The ads of a text in any form; what cannot be read is left out.
+pub fn ads_of(text: &[u8]) -> Vec<ClassAd> {
+    let trimmed = text.trim_ascii();
+    if let Ok(ad) = ClassAd::parse(trimmed) {
+        return vec![ad];
+    }
+    let reader = Reader::detect(trimmed, &ParseOptions::default());
+    reader.map(|reader| reader.flatten().collect()).unwrap_or_default()
+}

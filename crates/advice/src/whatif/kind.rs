@@ -1,0 +1,169 @@
+//! Slots by their kind: cores, memory, GPUs and architecture.
+//!
+//! In: the ads of slots, before a cycle. Out: how many of each kind there are, and how many of these a cycle matched.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashSet;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Settings;
+use classmate::internal::name::Name;
+use classmate::internal::program::column::{Column, Entry, refine};
+use classmate::internal::text::Text;
+use classmate_pool::internal::negotiate::{Outcome, Snapshot};
+use classmate_pool::internal::pool::facts::Facts;
+
+/// Slots of a kind, and what became of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SlotKind {
+    /// Cores, memory, GPUs and architecture.
+    pub name: String,
+    /// How many there are.
+    pub slots: usize,
+    /// How many of them were in use when the cycle began.
+    pub in_use: usize,
+    /// How many of them were matched.
+    pub matched: usize,
+}
+
+/// Amounts that make a kind.
+const AMOUNTS: [&str; 3] = ["Cpus", "Memory", "GPUs"];
+/// Texts that make a kind.
+const TEXTS: [&str; 2] = ["Arch", "OpSys"];
+
+/// The kinds of some slots.
+#[derive(Debug)]
+pub struct Kinds {
+    /// For each slot its name, if it has one, and the number of its kind.
+    of: Vec<(Option<Text>, u32)>,
+    /// The kinds; two may have the same name.
+    names: Vec<String>,
+}
+
+impl Kinds {
+    /// The kinds of slots with these ads.
+    ///
+    /// ```
+    /// use classmate::internal::ad::ClassAd;
+    /// use classmate::internal::eval::scope::Settings;
+    /// use classmate_pool::internal::negotiate::Outcome;
+    /// use classmate_advice::internal::whatif::kind::Kinds;
+    /// let slot = ClassAd::parse(b"[Name = \"s\"; Cpus = 4; Arch = \"X86_64\"]")?;
+    /// let matched = Kinds::of(&[slot], &Settings::default()).matched(&Outcome::default());
+    /// assert_eq!(matched.into_iter().next(), Some(("Cpus 4, X86_64".to_owned(), 0)));
+    /// # Ok::<(), classmate::internal::error::SyntaxError>(())
+    /// ```
+    pub fn of(slots: &[ClassAd], settings: &Settings) -> Self {
+        let attributes: Vec<Name> = AMOUNTS.iter().chain(&TEXTS).map(|name| Name::new(*name)).collect();
+        let mut numbers = vec![0; slots.len()];
+        for column in Column::of(&attributes, slots.len(), &|at| &slots[at]).into_iter().flatten() {
+            // The same expression need not have the same value in two slots.
+            let apart = column.entries.iter().any(|entry| matches!(entry, Entry::Tree(_)));
+            refine(&mut numbers, |at| if apart { at as u32 } else { column.ids[at] });
+        }
+        let mut names = Vec::new();
+        for (at, number) in numbers.iter().enumerate() {
+            if *number as usize == names.len() {
+                names.push(kind(Facts::of(&slots[at], settings)));
+            }
+        }
+        let name = Name::new("Name");
+        let named = |(ad, number): (&ClassAd, u32)| (Facts::of(ad, settings).string(name), number);
+        Kinds { of: slots.par_iter().zip(numbers).map(named).collect(), names }
+    }
+
+    /// How many slots of each kind a cycle matched; also of those of which it matched none.
+    pub fn matched(&self, outcome: &Outcome) -> BTreeMap<String, usize> {
+        let mut matched: BTreeMap<String, usize> = BTreeMap::new();
+        let mut counts = vec![(false, 0); self.names.len()];
+        for (number, is_matched) in self.slots(outcome).into_iter().flatten() {
+            counts[number as usize].0 = true;
+            counts[number as usize].1 += usize::from(is_matched);
+        }
+        for (name, (_, count)) in self.names.iter().zip(counts).filter(|(_, (any, _))| *any) {
+            *matched.entry(name.clone()).or_default() += count;
+        }
+        matched
+    }
+
+    /// For each slot that has a name, the number of its kind and whether it was matched.
+    fn slots(&self, outcome: &Outcome) -> Vec<Option<(u32, bool)>> {
+        let got: HashSet<&str> = outcome.matches.iter().map(|made| made.slot.as_str()).collect();
+        let of = |(name, number): &(Option<Text>, u32)| {
+            Some((*number, got.contains(String::from_utf8_lossy(name.as_ref()?).as_ref())))
+        };
+        self.of.par_iter().map(of).collect()
+    }
+}
+
+/// The slots of a pool by their kind, those of which there are most first.
+pub fn kinds(snapshot: &Snapshot, outcome: &Outcome) -> Vec<SlotKind> {
+    let settings = snapshot.settings();
+    let all = Kinds::of(&snapshot.slots, &settings);
+    let mut kinds: BTreeMap<&str, SlotKind> = BTreeMap::new();
+    for (ad, slot) in snapshot.slots.iter().zip(all.slots(outcome)) {
+        let Some((number, matched)) = slot else { continue };
+        let name = all.names[number as usize].as_str();
+        let entry = kinds.entry(name).or_insert_with(|| SlotKind { name: name.to_owned(), ..SlotKind::default() });
+        let state = Facts::of(ad, &settings).string("State");
+        entry.slots += 1;
+        entry.in_use += usize::from(state.is_some_and(|state| state.eq_ignore_ascii_case(b"Claimed")));
+        entry.matched += usize::from(matched);
+    }
+    let mut kinds: Vec<SlotKind> = kinds.into_values().collect();
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.slots));
+    kinds
+}
+
+/// What kind of slot it is: cores, memory, GPUs and architecture, as far as the ad says so.
+fn kind(facts: Facts<'_>) -> String {
+    let mut parts = Vec::new();
+    for name in AMOUNTS {
+        if let Some(count) = facts.integer(name).filter(|count| name != "GPUs" || *count > 0) {
+            parts.push(format!("{name} {count}"));
+        }
+    }
+    for name in TEXTS {
+        if let Some(text) = facts.string(name) {
+            parts.push(String::from_utf8_lossy(&text).into_owned());
+        }
+    }
+    if parts.is_empty() { "unknown".to_owned() } else { parts.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate_pool::internal::negotiate::negotiate;
+
+    fn slot(text: &str) -> ClassAd {
+        ClassAd::parse(format!("[State = \"Unclaimed\"; Requirements = true; {text}]").as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn slots_of_one_kind_are_counted_together_whether_they_say_so_or_work_it_out() {
+        // Of the same expression each slot makes its own; a slot without a name is none.
+        let texts = [
+            "Name = \"a\"; Cpus = 4",
+            "Name = \"b\"; Cpus = Half * 2; Half = 2",
+            "Name = \"c\"; Cpus = Half * 2; Half = 4",
+            "Name = \"d\"; Cpus = 4; GPUs = 0",
+            "Cpus = 4",
+        ];
+        let job = b"[ClusterId = 1; ProcId = 0; JobStatus = 1; User = \"a@x\"; Requirements = TARGET.Name == \"b\"]";
+        let snapshot = Snapshot {
+            slots: texts.iter().map(|text| slot(text)).collect(),
+            jobs: vec![ClassAd::parse(job).unwrap()],
+            ..Snapshot::default()
+        };
+        let outcome = negotiate(&snapshot).unwrap();
+        let found: Vec<(String, usize, usize)> =
+            kinds(&snapshot, &outcome).into_iter().map(|kind| (kind.name, kind.slots, kind.matched)).collect();
+        assert_eq!(found, [("Cpus 4".to_owned(), 3, 1), ("Cpus 8".to_owned(), 1, 0)]);
+        let matched = Kinds::of(&snapshot.slots, &snapshot.settings()).matched(&outcome);
+        assert_eq!(matched.into_iter().collect::<Vec<_>>(), [("Cpus 4".to_owned(), 1), ("Cpus 8".to_owned(), 0)]);
+    }
+}

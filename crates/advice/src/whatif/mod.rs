@@ -1,0 +1,395 @@
+//! What a change of settings, jobs or slots does to a cycle: two outcomes, and their difference.
+//!
+//! In: a snapshot, and changes. Out: a [`Difference`], plain data that serialises.
+
+pub mod kind;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::whatif::kind::Kinds;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::name::Name;
+use classmate::internal::syntax::expr::Expr;
+use classmate_config::internal::config::ConfigError;
+use classmate_pool::internal::negotiate::candidate::Tier;
+use classmate_pool::internal::negotiate::outcome::{Match, Outcome, Rejection};
+use classmate_pool::internal::negotiate::{Cycle, Prospect, Snapshot, run_with_prospects, run_with_prospects_taking};
+use classmate_pool::internal::pool::Slot;
+use classmate_pool::internal::queue::job::JobId;
+
+/// What came of a pool, and which of its jobs any slot would do for.
+#[derive(Debug, Default)]
+pub struct Ran {
+    /// What was decided, in one cycle or several.
+    pub outcome: Outcome,
+    /// The idle jobs that were offered in the first cycle, by number.
+    pub prospects: Vec<Prospect>,
+    /// Slots matched, by what kind of slot they are.
+    pub classes: BTreeMap<String, usize>,
+    /// The slots as the cycle left them.
+    pub slots: Vec<Slot>,
+}
+
+impl Ran {
+    /// Runs one cycle.
+    ///
+    /// # Errors
+    /// A setting of the configuration that is wrong.
+    pub fn of(snapshot: &Snapshot) -> Result<Self, ConfigError> {
+        let kinds = Kinds::of(&snapshot.slots, &snapshot.settings());
+        run_with_prospects(snapshot).map(|cycle| Self::with(cycle, &kinds))
+    }
+
+    /// As [`Ran::of`], but the slots are taken out of the snapshot, which saves a copy of them.
+    ///
+    /// # Errors
+    /// As [`Ran::of`].
+    pub fn taking(snapshot: &mut Snapshot) -> Result<Self, ConfigError> {
+        let kinds = Kinds::of(&snapshot.slots, &snapshot.settings());
+        run_with_prospects_taking(snapshot).map(|cycle| Self::with(cycle, &kinds))
+    }
+
+    fn with(Cycle { outcome, prospects, slots, .. }: Cycle, kinds: &Kinds) -> Self {
+        Ran { classes: kinds.matched(&outcome), outcome, prospects, slots }
+    }
+
+    /// With the outcome of several cycles, of which one was run here.
+    #[must_use]
+    pub fn with_outcome(self, snapshot: &Snapshot, outcome: Outcome) -> Self {
+        let classes = Kinds::of(&snapshot.slots, &snapshot.settings()).matched(&outcome);
+        Ran { outcome, classes, ..self }
+    }
+}
+
+/// An attribute to set in the ads for which a condition holds.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// Which ads.
+    pub of: Expr,
+    /// The attribute.
+    pub name: Name,
+    /// Its new value.
+    pub value: Expr,
+}
+
+impl Setting {
+    /// Sets the attribute, and tells in how many ads.
+    pub fn apply(&self, ads: &mut [ClassAd], settings: &Settings) -> usize {
+        let mut changed = 0;
+        for ad in ads {
+            if Scope::new(ad, settings).holds(&self.of) {
+                ad.insert_expr(self.name, &self.value);
+                changed += 1;
+            }
+        }
+        changed
+    }
+}
+
+/// Takes away the ads for which a condition holds, and tells how many.
+pub fn drain(ads: &mut Vec<ClassAd>, condition: &Expr, settings: &Settings) -> usize {
+    let before = ads.len();
+    ads.retain(|ad| !Scope::new(ad, settings).holds(condition));
+    before - ads.len()
+}
+
+/// A count or an amount before and after.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Moved<T> {
+    /// Whose.
+    pub name: String,
+    /// Before the change.
+    pub before: T,
+    /// After it.
+    pub after: T,
+}
+
+/// A group before and after; zeros where there is none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct GroupFigures {
+    /// Its own quota in weighted slots.
+    pub quota: f64,
+    /// What it was granted in the first round.
+    pub allocated: f64,
+    /// What it uses at the end.
+    pub usage: f64,
+}
+
+/// How two outcomes differ. What is the same is left out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Difference {
+    /// Matches before and after.
+    pub matches: (usize, usize),
+    /// Weighted slots that were matched, before and after.
+    pub weight: (f64, f64),
+    /// Matches that displace somebody, before and after.
+    pub preemptions: (usize, usize),
+    /// Matches by submitter.
+    pub submitters: Vec<Moved<usize>>,
+    /// Weight of the slots matched, by submitter.
+    pub weights: Vec<Moved<f64>>,
+    /// Groups.
+    pub groups: Vec<Moved<GroupFigures>>,
+    /// Jobs that get a slot only after the change.
+    pub jobs_won: Vec<String>,
+    /// Jobs that get a slot only before it.
+    pub jobs_lost: Vec<String>,
+    /// Jobs that get another slot: job, slot before, slot after.
+    pub jobs_moved: Vec<(String, String, String)>,
+    /// Slots that are matched only after the change.
+    pub slots_won: Vec<String>,
+    /// Slots that are matched only before it.
+    pub slots_lost: Vec<String>,
+    /// Slots matched by class: what kind of slot they are. None if the slots are not known.
+    pub classes: Vec<Moved<usize>>,
+    /// Requests by their first job that some slot matched, whoever has it, and that none matches after the change.
+    pub stranded: Vec<String>,
+    /// Requests by their first job that no slot matched, and that some match after the change.
+    pub freed: Vec<String>,
+    /// Of which requests jobs get none only after the change because no slot is left that matches.
+    pub no_match_now: Vec<Short>,
+    /// Of which requests jobs got none only before it for that reason.
+    pub no_match_before: Vec<Short>,
+    /// Requests, by their first job, that are refused before and after the change, for different reasons.
+    pub reasons: Vec<Moved<String>>,
+}
+
+/// Jobs of a request that found no slot left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Short {
+    /// The first job of the request.
+    pub request: String,
+    /// How many of its jobs found none.
+    pub jobs: usize,
+}
+
+impl Difference {
+    /// The difference of two outcomes.
+    ///
+    /// ```
+    /// use classmate_pool::internal::negotiate::Outcome;
+    /// use classmate_advice::internal::whatif::Difference;
+    /// assert!(Difference::of(&Outcome::default(), &Outcome::default()).is_none());
+    /// ```
+    pub fn of(before: &Outcome, after: &Outcome) -> Self {
+        let by_job = |outcome: &Outcome| -> BTreeMap<String, String> {
+            outcome.matches.iter().map(|made| (made.job.clone(), made.slot.clone())).collect()
+        };
+        let (old, new) = (by_job(before), by_job(after));
+        let slots = |jobs: &BTreeMap<String, String>| jobs.values().cloned().collect::<BTreeSet<String>>();
+        let (old_slots, new_slots) = (slots(&old), slots(&new));
+        let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| one.difference(other).cloned().collect();
+        let missing = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>| -> Vec<String> {
+            one.keys().filter(|job| !other.contains_key(*job)).cloned().collect()
+        };
+        let (jobs_won, jobs_lost) = (missing(&new, &old), missing(&old, &new));
+        let weight = |outcome: &Outcome| outcome.matches.iter().fold(0.0, |sum, made| sum + made.weight);
+        let displaced = |outcome: &Outcome| outcome.matches.iter().filter(|made| displaces(made)).count();
+        let moved = old.iter().filter_map(|(job, slot)| {
+            let other = new.get(job).filter(|other| *other != slot)?;
+            Some((job.clone(), slot.clone(), other.clone()))
+        });
+        Difference {
+            matches: (before.matches.len(), after.matches.len()),
+            weight: (weight(before), weight(after)),
+            preemptions: (displaced(before), displaced(after)),
+            submitters: paired(&submitters(before), &submitters(after)),
+            weights: paired(&weights(before), &weights(after)),
+            groups: paired(&groups(before), &groups(after)),
+            jobs_moved: moved.collect(),
+            slots_won: only(&new_slots, &old_slots),
+            slots_lost: only(&old_slots, &new_slots),
+            classes: Vec::new(),
+            stranded: Vec::new(),
+            freed: Vec::new(),
+            no_match_now: short(after, &jobs_lost),
+            no_match_before: short(before, &jobs_won),
+            reasons: reasons(before, after),
+            jobs_won,
+            jobs_lost,
+        }
+    }
+
+    /// Whether nothing differs.
+    pub fn is_none(&self) -> bool {
+        self.matches.0 == self.matches.1
+            && self.weight.0 == self.weight.1
+            && self.preemptions.0 == self.preemptions.1
+            && self.classes.is_empty()
+            && self.weights.is_empty()
+            && self.slots_won.is_empty()
+            && self.slots_lost.is_empty()
+            && self.submitters.is_empty()
+            && self.groups.is_empty()
+            && self.jobs_won.is_empty()
+            && self.jobs_lost.is_empty()
+            && self.jobs_moved.is_empty()
+            && self.no_match_now.is_empty()
+            && self.no_match_before.is_empty()
+            && self.reasons.is_empty()
+            && self.stranded.is_empty()
+            && self.freed.is_empty()
+    }
+
+    /// The difference of two runs: with matches by classes of slots, and jobs that match nothing at all, or no longer.
+    ///
+    /// ```
+    /// use classmate_pool::internal::negotiate::Snapshot;
+    /// use classmate_advice::internal::whatif::{Difference, Ran};
+    /// let ran = Ran::of(&Snapshot::default()).unwrap();
+    /// assert!(Difference::between(&ran, &ran).is_none());
+    /// ```
+    pub fn between(before: &Ran, after: &Ran) -> Self {
+        let mut found = Self::of(&before.outcome, &after.outcome);
+        found.classes = paired(&before.classes, &after.classes);
+        found.stranded = newly_stuck(&before.prospects, &after.prospects);
+        found.freed = newly_stuck(&after.prospects, &before.prospects);
+        found
+    }
+
+    /// The difference as an ad, for conditions over it: `MatchesBefore`, `MatchesAfter`, `WeightBefore`, `WeightAfter`,
+    /// `PreemptionsBefore`, `PreemptionsAfter`, `JobsWon`, `JobsLost`, `JobsMoved`, `SlotsWon`, `SlotsLost`,
+    /// `RequestsStranded`, `RequestsFreed`, `RequestsUnmatchedNow`, `RequestsUnmatchedBefore`.
+    pub fn to_ad(&self) -> ClassAd {
+        let mut ad = ClassAd::new();
+        let counts = [
+            ("MatchesBefore", self.matches.0),
+            ("MatchesAfter", self.matches.1),
+            ("PreemptionsBefore", self.preemptions.0),
+            ("PreemptionsAfter", self.preemptions.1),
+            ("JobsWon", self.jobs_won.len()),
+            ("JobsLost", self.jobs_lost.len()),
+            ("JobsMoved", self.jobs_moved.len()),
+            ("SlotsWon", self.slots_won.len()),
+            ("SlotsLost", self.slots_lost.len()),
+            ("RequestsStranded", self.stranded.len()),
+            ("RequestsFreed", self.freed.len()),
+            ("RequestsUnmatchedNow", self.no_match_now.len()),
+            ("RequestsUnmatchedBefore", self.no_match_before.len()),
+        ];
+        for (name, count) in counts {
+            ad.insert(name, i64::try_from(count).unwrap_or(i64::MAX));
+        }
+        ad.insert("WeightBefore", self.weight.0);
+        ad.insert("WeightAfter", self.weight.1);
+        ad
+    }
+}
+
+/// Several cycles as one outcome: what was matched in all of them, and how groups and submitters stand in the last.
+pub fn summed(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
+    let mut sum = Outcome::default();
+    for mut outcome in outcomes {
+        let mut matches = std::mem::take(&mut sum.matches);
+        matches.append(&mut outcome.matches);
+        outcome.matches = matches;
+        for line in std::mem::take(&mut sum.submitters) {
+            match outcome.submitters.iter_mut().find(|one| one.submitter == line.submitter) {
+                Some(one) => {
+                    one.matched += line.matched;
+                    one.weight += line.weight;
+                }
+                None => outcome.submitters.push(line),
+            }
+        }
+        sum = outcome;
+    }
+    sum
+}
+
+/// Requests that no slot would do for, by their first job, of which some job had a slot that would do.
+fn newly_stuck(before: &[Prospect], after: &[Prospect]) -> Vec<String> {
+    let could = |job: JobId| {
+        let at = before.binary_search_by_key(&job, |prospect| prospect.job);
+        at.is_ok_and(|at| before[at].stuck_in.is_none())
+    };
+    let stuck = after.iter().filter_map(|prospect| Some((prospect.job, prospect.stuck_in?)));
+    let requests: BTreeSet<JobId> = stuck.filter(|(job, _)| could(*job)).map(|(_, first)| first).collect();
+    requests.into_iter().map(|first| first.to_string()).collect()
+}
+
+/// Of which requests some of these jobs were refused because no slot was left that matches.
+fn short(outcome: &Outcome, jobs: &[String]) -> Vec<Short> {
+    let mut waiting: BTreeSet<(i64, i64)> = jobs.iter().filter_map(|job| number(job)).collect();
+    // The jobs of a request follow one another: those it got slots for in the same spin, and those that are left.
+    let mut got: BTreeMap<(i64, &str, u32, u32), usize> = BTreeMap::new();
+    for made in &outcome.matches {
+        *got.entry((made.cluster, &made.submitter, made.pie, made.spin)).or_default() += 1;
+    }
+    let mut found: Vec<Short> = Vec::new();
+    // The last refusal says why a job got nothing.
+    for one in outcome.rejections.iter().rev() {
+        let Some((cluster, first)) = number(&one.job) else { continue };
+        let of_request = got.get(&(cluster, one.submitter.as_str(), one.pie, one.spin)).copied().unwrap_or(0);
+        let beyond = first.saturating_add(i64::try_from(one.jobs.saturating_add(of_request)).unwrap_or(i64::MAX));
+        let own: Vec<(i64, i64)> = waiting.range((cluster, first)..(cluster, beyond)).copied().collect();
+        for job in &own {
+            waiting.remove(job);
+        }
+        if one.rejection == Rejection::NoMatch && !own.is_empty() {
+            match found.iter_mut().find(|known| known.request == one.job) {
+                Some(known) => known.jobs += own.len(),
+                None => found.push(Short { request: one.job.clone(), jobs: own.len() }),
+            }
+        }
+    }
+    found.reverse();
+    found
+}
+
+/// Cluster and process of a job's number.
+fn number(text: &str) -> Option<(i64, i64)> {
+    let (cluster, process) = text.split_once('.')?;
+    Some((cluster.parse().ok()?, process.parse().ok()?))
+}
+
+/// The requests that are refused in both outcomes, for different reasons.
+fn reasons(before: &Outcome, after: &Outcome) -> Vec<Moved<String>> {
+    let last = |outcome: &Outcome| -> BTreeMap<String, String> {
+        outcome.rejections.iter().map(|one| (one.job.clone(), one.reason.clone())).collect()
+    };
+    let (before, after) = (last(before), last(after));
+    let moved = before.into_iter().filter_map(|(name, before)| {
+        let after = after.get(&name).filter(|after| **after != before)?.clone();
+        Some(Moved { name, before, after })
+    });
+    moved.collect()
+}
+
+fn displaces(made: &Match) -> bool {
+    made.preempting != Tier::None
+}
+
+fn submitters(outcome: &Outcome) -> BTreeMap<String, usize> {
+    outcome.submitters.iter().map(|line| (line.submitter.clone(), line.matched)).collect()
+}
+
+fn weights(outcome: &Outcome) -> BTreeMap<String, f64> {
+    let mut weights: BTreeMap<String, f64> = BTreeMap::new();
+    for made in &outcome.matches {
+        *weights.entry(made.submitter.clone()).or_default() += made.weight;
+    }
+    weights
+}
+
+fn groups(outcome: &Outcome) -> BTreeMap<String, GroupFigures> {
+    let figures = outcome.groups.iter().map(|group| {
+        let figures = GroupFigures { quota: group.quota, allocated: group.granted(), usage: group.usage };
+        (group.name.clone(), figures)
+    });
+    figures.collect()
+}
+
+/// What differs, by name.
+fn paired<T: Copy + Default + PartialEq>(before: &BTreeMap<String, T>, after: &BTreeMap<String, T>) -> Vec<Moved<T>> {
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let of = |map: &BTreeMap<String, T>, name: &String| map.get(name).copied().unwrap_or_default();
+    names
+        .into_iter()
+        .map(|name| Moved { name: name.clone(), before: of(before, name), after: of(after, name) })
+        .filter(|moved| moved.before != moved.after)
+        .collect()
+}

@@ -1,0 +1,4 @@
+//! Integration tests of the advice; each module is named after what it guards.
+
+mod policy_test;
+mod soundness;

@@ -1,0 +1,348 @@
+//! `classmate ads FILE…`
+
+mod meter;
+mod seen;
+mod sink;
+mod wanted;
+
+use std::io::{BufRead, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use crate::cli::ads::meter::Meter;
+use crate::cli::ads::seen::Seen;
+use crate::cli::ads::sink::{Sink, values};
+use crate::cli::ads::wanted::{Wanted, names_in};
+use crate::cli::eval::warn;
+use crate::cli::input::{self, Notes, unreadable};
+use crate::cli::{Failure, Streams, World, complain, parsed, written};
+use crate::report::{self};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Settings;
+use classmate::internal::format::json::JsonWriter;
+use classmate::internal::format::{Format, Layout, Reader};
+use classmate::internal::name::Name;
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::parse::ParseOptions;
+use classmate::internal::value::Value;
+use classmate::internal::value::compare::folded_order;
+
+/// Convert, filter and project ads, in any form, at reading speed.
+///
+/// Reads files of any size in the form their first lines show (or that --from names) and writes the ads for which
+/// the constraint holds. Memory is that of one ad and of the names met so far, unless --sort or --format table asks
+/// for all ads; --unique keeps 16 bytes for each different output.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate ads slots.ads --to json
+  classmate ads slots.ads.gz --constraint 'Memory > 4096 && State == \"Unclaimed\"' --count
+  classmate ads slots.ads --attributes Name,Cpus,Memory --format table --sort Memory
+  classmate ads slots.ads --attributes Name,Memory --format '%-30s %8d MB\\n'
+  condor_q -long | classmate ads - --attributes Owner --format values --unique
+
+Exit status: 0 when everything was read, 1 when a file cannot be read or something in it was skipped, \
+2 on wrong usage or an expression that does not parse.")]
+pub(super) struct Arguments {
+    /// Files of ads, `.gz` or not; `-` is standard input
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The form of the files
+    #[arg(long, value_name = "FORM", value_enum, default_value = "auto")]
+    from: From,
+    /// The form in which ads are written; by default that of the first file
+    #[arg(long, value_name = "FORM", value_enum)]
+    to: Option<To>,
+    /// Keep the ads for which this is true (or a number other than zero)
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
+    constraint: Option<String>,
+    /// Keep these attributes only, in this order where values are printed
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    attributes: Vec<String>,
+    /// Print values of the attributes: `table`, `values` (a line an ad, separated by blanks), `json` (an object a
+    /// line, in the dialect of --to jsonl), or a template such as '%-20s %d\n' with s v V d i f e g
+    #[arg(long, value_name = "HOW", requires = "attributes", conflicts_with = "to")]
+    format: Option<String>,
+    /// Order the ads by the value of this: numbers first, then strings, then what is neither
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
+    sort: Option<String>,
+    /// Leave out what was printed before, wherever it stood
+    #[arg(long)]
+    unique: bool,
+    /// Print only how many ads there are; with --unique, how many different ones
+    #[arg(long, conflicts_with_all = ["to", "format"])]
+    count: bool,
+    #[command(flatten)]
+    world: World,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum From {
+    /// What the first lines show
+    Auto,
+    /// `condor_status -long`
+    Long,
+    /// New syntax
+    New,
+    /// JSON objects or a list of them
+    Json,
+    /// A JSON object a line
+    Jsonl,
+    /// `condor_status -xml`
+    Xml,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum To {
+    /// An attribute a line
+    Long,
+    /// New syntax, an ad a line
+    New,
+    /// New syntax, an attribute a line
+    Pretty,
+    /// A JSON list
+    Json,
+    /// A JSON object a line
+    Jsonl,
+    /// XML, an attribute a line
+    Xml,
+    /// XML, an ad a line
+    XmlCompact,
+}
+
+impl From {
+    fn format(self) -> Option<Format> {
+        match self {
+            From::Auto => None,
+            From::Long => Some(Format::Long),
+            From::New => Some(Format::New),
+            From::Json => Some(Format::Json),
+            From::Jsonl => Some(Format::JsonLines),
+            From::Xml => Some(Format::Xml),
+        }
+    }
+}
+
+impl To {
+    fn format(self) -> Format {
+        match self {
+            To::Long => Format::Long,
+            To::New | To::Pretty => Format::New,
+            To::Json => Format::Json,
+            To::Jsonl => Format::JsonLines,
+            To::Xml | To::XmlCompact => Format::Xml,
+        }
+    }
+
+    fn layout(self) -> Layout {
+        match self {
+            To::Pretty => Layout::Pretty,
+            To::XmlCompact => Layout::Compact,
+            _ => Layout::Usual,
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+    let settings = arguments.world.settings();
+    let constraint = expression(arguments.constraint.as_deref(), "--constraint", &settings, streams)?;
+    let key = expression(arguments.sort.as_deref(), "--sort", &settings, streams)?;
+    let attributes = names(&arguments.attributes)?;
+    let mut sink = Sink {
+        out: Some(BufWriter::with_capacity(1 << 16, std::io::stdout().lock())),
+        attributes: &attributes,
+        wanted: Wanted::new(attributes.clone()),
+        meter: Meter::new(settings.clone()),
+        values: arguments.format.as_deref().map(|how| values(how, attributes.len())).transpose()?,
+        writer: None,
+        to: arguments.to.map(To::format),
+        layout: arguments.to.map(To::layout).unwrap_or_default(),
+        seen: arguments.unique.then(Seen::default),
+        rows: Vec::new(),
+        count: arguments.count.then_some(0),
+        lost: 0,
+        json: JsonWriter::new(),
+    };
+    let mut selection = Selection {
+        referenced: Wanted::new([&constraint, &key].into_iter().flatten().flat_map(names_in).collect()),
+        constraint,
+        key,
+        first_names: Vec::new(),
+        sorted: Vec::new(),
+    };
+    let mut notes = Notes::default();
+    let mut unread: Vec<Failure> = Vec::new();
+    for path in &arguments.files {
+        // A file that cannot be read does not keep the others from being read.
+        let (mut reader, name) = match open(path, arguments.from, &settings) {
+            Ok(opened) => opened,
+            Err(failure) => {
+                unread.push(failure);
+                continue;
+            }
+        };
+        sink.to.get_or_insert(reader.format());
+        for ad in reader.by_ref() {
+            let done = match ad {
+                Ok(ad) => selection.ad(ad, &mut sink),
+                Err(error) => {
+                    unread.push(unreadable(&name, &error));
+                    break;
+                }
+            };
+            if done.is_err() {
+                return written(done);
+            }
+            if sink.meter.exhausted() {
+                return Err(too_much_work());
+            }
+        }
+        notes.add(&name, reader.report());
+    }
+    written(selection.rest(&mut sink).and_then(|()| sink.finish()))?;
+    if sink.meter.exhausted() {
+        return Err(too_much_work());
+    }
+    tell_missing(&selection, &sink.wanted, &mut notes);
+    notes.show(streams.err);
+    outcome(sink.lost, unread, notes.any())
+}
+
+/// Which ads are kept, and in which order.
+struct Selection {
+    constraint: Option<Expr>,
+    key: Option<Expr>,
+    /// The attributes that both refer to.
+    referenced: Wanted,
+    /// The names of the first ad.
+    first_names: Vec<Name>,
+    /// The ads that are kept until all are read, with the value they are sorted by.
+    sorted: Vec<(Value, ClassAd)>,
+}
+
+impl Selection {
+    /// Looks at an ad, and hands it on unless it is left out or has to wait for the others.
+    fn ad(&mut self, ad: ClassAd, sink: &mut Sink<'_, impl Write>) -> std::io::Result<()> {
+        if self.first_names.is_empty() {
+            self.first_names = ad.names().collect();
+        }
+        self.referenced.meet(&ad);
+        sink.meter.meet(&ad);
+        if let Some(constraint) = &self.constraint {
+            let value = sink.meter.eval(&ad, constraint);
+            if !value.is_ok_and(|value| value.as_condition() == Some(true)) {
+                return Ok(());
+            }
+        }
+        match &self.key {
+            Some(key) => self.sorted.push((sink.meter.eval(&ad, key).unwrap_or(Value::Error), ad)),
+            None => sink.ad(&ad)?,
+        }
+        Ok(())
+    }
+
+    /// Hands on the ads that waited, in their order.
+    fn rest(&mut self, sink: &mut Sink<'_, impl Write>) -> std::io::Result<()> {
+        self.sorted.sort_by(|(a, _), (b, _)| order(a, b));
+        self.sorted.iter().try_for_each(|(_, ad)| sink.ad(ad))
+    }
+}
+
+fn too_much_work() -> Failure {
+    Failure::new("cannot go on: evaluating in the ads so far took too much work")
+        .help("all ads together may take 20,000,000 steps, and 100 more for each of their attributes")
+}
+
+/// Says which attributes no ad had.
+fn tell_missing(selection: &Selection, wanted: &Wanted, notes: &mut Notes) {
+    // An attribute that some ads may lack is often asked for; a name near another one is a slip.
+    for (name, near) in selection.referenced.missing(&selection.first_names) {
+        if let Some(near) = near {
+            notes.warn(format!("no ad has the attribute `{name}`: did you mean `{near}`?"));
+        }
+    }
+    for (name, near) in wanted.missing(&selection.first_names) {
+        let near = near.map(|near| format!(": did you mean `{near}`?"));
+        notes.warn(format!("no ad has the attribute `{name}`{}", near.unwrap_or_default()));
+    }
+}
+
+/// The attributes to keep.
+fn names(given: &[String]) -> Result<Vec<Name>, Failure> {
+    let name = |text: &String| {
+        let text = text.trim();
+        if let Some(quoted) =
+            text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).filter(|name| !name.is_empty())
+        {
+            return Ok(Name::new(quoted));
+        }
+        if text.is_empty() || text.bytes().any(|byte| byte.is_ascii_whitespace() || b"=()[]{};,\"".contains(&byte)) {
+            return Err(Failure::input(format!("`--attributes`: expected a name, found `{text}`"))
+                .help("names are separated by commas: --attributes Name,Cpus; one that is no identifier stands in single quotes"));
+        }
+        Ok(Name::new(text))
+    };
+    given.iter().map(name).collect()
+}
+
+/// A reader of a file, and what to call the file.
+fn open(path: &Path, from: From, settings: &Settings) -> Result<(Reader<Box<dyn BufRead + Send>>, String), Failure> {
+    let input = input::open(path)?;
+    let options = settings.parse_options();
+    let reader = match from.format() {
+        Some(format) => Reader::new(input.reader, format, &options),
+        None => Reader::detect(input.reader, &options).map_err(|error| unreadable(&input.name, &error))?,
+    };
+    Ok((reader, input.name))
+}
+
+/// How it ended: the last failure is told by the caller, those before it here.
+fn outcome(lost: u64, mut unread: Vec<Failure>, faulty: bool) -> Result<(), Failure> {
+    if lost > 0 {
+        let values = report::counted(lost, "value");
+        unread.push(
+            Failure::new(format!(
+                "{values} cannot be read back from the long format: a line break or a quote is in the way"
+            ))
+            .help("write another form with --to"),
+        );
+    } else if unread.is_empty() && faulty {
+        unread.push(Failure::new("not everything could be read"));
+    }
+    let Some(last) = unread.pop() else { return Ok(()) };
+    for failure in unread {
+        complain(&failure.message);
+    }
+    Err(last)
+}
+
+fn expression(text: Option<&str>, flag: &str, settings: &Settings, streams: Streams) -> Result<Option<Expr>, Failure> {
+    text.map(|text| {
+        let options = ParseOptions { places: true, ..settings.parse_options() };
+        parsed(text.as_bytes(), flag, &options, streams)
+    })
+    .transpose()
+    .inspect(|expr| {
+        if let (Some(expr), Some(text)) = (expr, text) {
+            warn(expr, text.as_bytes(), flag, streams.err);
+        }
+    })
+}
+
+/// Numbers by value, then strings without case, then everything else.
+fn order(a: &Value, b: &Value) -> std::cmp::Ordering {
+    let kind = |value: &Value| match value {
+        Value::Str(_) => 1,
+        other if other.as_number().is_some_and(|number| !number.is_nan()) => 0,
+        _ => 2,
+    };
+    kind(a).cmp(&kind(b)).then_with(|| match (a, b) {
+        (Value::Int(a), Value::Int(b)) => a.cmp(b),
+        (Value::Str(a), Value::Str(b)) => folded_order(a, b).then_with(|| a.cmp(b)),
+        _ => match (a.as_number(), b.as_number()) {
+            (Some(a), Some(b)) => a.partial_cmp(&b).unwrap_or(std::cmp::Ordering::Equal),
+            _ => std::cmp::Ordering::Equal,
+        },
+    })
+}

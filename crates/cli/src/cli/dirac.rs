@@ -1,0 +1,207 @@
+//! The files and choices of DIRAC's policy.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use crate::cli::Failure;
+use crate::cli::input::{Notes, own};
+use crate::cli::policy::first_given;
+use crate::cli::settings::contents;
+use crate::report::{self, Color};
+use classmate::internal::builtin::near;
+use classmate_config::internal::config::check::Diagnostic;
+use classmate_config::internal::config::dirac::{Lottery, Order, PolicyOptions, Profile, Tree, Weighting};
+use classmate_config::internal::config::{ConfigError, Source};
+use classmate_pool::internal::priority::dirac::DiracChoice;
+
+/// The name of the file in a pool.
+const CONF: &str = "dirac.cfg";
+
+/// DIRAC's configuration files, and whose part of them counts.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct CsFiles {
+    /// A configuration file of DIRAC, instead of POOL/dirac.cfg; may be given several times, the last one counts most
+    #[arg(long = "cs", value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Whose `Operations` of DIRAC's configuration count; needed when it has those of several communities
+    #[arg(long, value_name = "NAME")]
+    vo: Option<String>,
+    /// Which setup of DIRAC's configuration counts; needed when it has several
+    #[arg(long, value_name = "NAME")]
+    setup: Option<String>,
+    /// Options by their paths, and values, that change what the files say.
+    #[arg(skip)]
+    changes: Vec<(String, String)>,
+}
+
+/// What is computed where DIRAC's documentation and its program differ, and how lots are drawn.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct Choices {
+    /// How a share is divided among the queues of a user or a sharing group
+    #[arg(long, value_enum, value_name = "RULE")]
+    weighting: Option<WeightingName>,
+    /// Whose rules of share correction hold
+    #[arg(long, value_enum, value_name = "RULES")]
+    profile: Option<ProfileName>,
+    /// How lots are drawn
+    #[arg(long, value_enum, value_name = "RULE")]
+    lottery: Option<LotteryName>,
+    /// Whether lots are drawn
+    #[arg(long, value_enum, value_name = "ORDER")]
+    order: Option<OrderName>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum WeightingName {
+    /// By the average priority of their jobs; queues that differ only in sites add up (the program)
+    Observed,
+    /// 1/N, times the queue's part of all user priorities (the documentation, to the letter)
+    Literal,
+    /// The queue's part of all user priorities (the documentation, as it is meant)
+    Proportional,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum ProfileName {
+    /// Those of the program
+    Observed,
+    /// Those of the documentation
+    Documented,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum LotteryName {
+    /// Sorted by random number / priority (the program)
+    Observed,
+    /// In proportion to priority
+    Proportional,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum OrderName {
+    /// Lots are drawn
+    Random,
+    /// The highest priority goes first
+    Greedy,
+}
+
+impl CsFiles {
+    /// The flag of the first of them that is given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let files = ("--cs", !self.files.is_empty());
+        first_given(&[files, ("--vo", self.vo.is_some()), ("--setup", self.setup.is_some())])
+    }
+
+    /// The same before settings are replaced: by those of the pool, if it has its own.
+    pub(super) fn before(&self, pool: Option<&Path>) -> Self {
+        let files = if own(pool, CONF).is_some() { Vec::new() } else { self.files.clone() };
+        Self { files, ..self.clone() }
+    }
+
+    /// Takes a line that changes an option, `Section/…/Name = value`, if it is one.
+    pub(super) fn change(&mut self, line: &str) -> bool {
+        let Some((path, value)) = line.split_once('=').filter(|(path, _)| path.contains('/')) else { return false };
+        self.changes.push((path.trim().trim_matches('/').to_owned(), value.trim().to_owned()));
+        true
+    }
+
+    /// Reads the files, or the one in the pool's directory; without any the defaults of DIRAC hold.
+    pub(super) fn read(&self, pool: Option<&Path>, notes: &mut Notes) -> Result<DiracChoice, Failure> {
+        let paths = if self.files.is_empty() { own(pool, CONF).into_iter().collect() } else { self.files.clone() };
+        let text = |path: &PathBuf| Ok((path.display().to_string(), contents(path)?));
+        let mut files = paths.iter().map(text).collect::<Result<Vec<_>, Failure>>()?;
+        self.tell_of_new(&files, notes);
+        files.extend(self.changes.iter().map(|(path, value)| ("--set".to_owned(), sections(path, value))));
+        let choice = DiracChoice::read(files.clone(), self.vo.clone(), self.setup.clone());
+        let choice = choice.map_err(|error| refused(error, files))?;
+        for warning in &choice.settings().warnings {
+            let help = warning.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
+            notes.warn(format!("{}: {}{help}", warning.place, warning.message));
+        }
+        Ok(choice)
+    }
+}
+
+impl CsFiles {
+    /// Tells of sections that no file has, whose names may be slips.
+    fn tell_of_new(&self, files: &[(String, Vec<u8>)], notes: &mut Notes) {
+        let mut tree = Tree::default();
+        // What is wrong with the files is told by who reads them.
+        if self.changes.is_empty() || files.iter().any(|(name, text)| tree.add(name, text).is_err()) {
+            return;
+        }
+        for (path, _) in &self.changes {
+            let (mut section, mut above) = (tree.root(), String::new());
+            let (sections, _) = path.rsplit_once('/').unwrap_or_default();
+            for part in sections.split('/') {
+                if let Some(inside) = section.named(part.as_bytes()) {
+                    section = inside;
+                    above = format!("{above}/{part}");
+                    continue;
+                }
+                let names: Vec<_> =
+                    section.sections().map(|inside| String::from_utf8_lossy(inside.name()).into_owned()).collect();
+                let near = near::closest(part.as_bytes(), names.iter().map(String::as_str));
+                let near = near.map(|near| format!("; did you mean `{near}`")).unwrap_or_default();
+                notes.warn(format!("--set: no file has the section `{above}/{part}`: it is added{near}"));
+                break;
+            }
+        }
+    }
+}
+
+/// An option in its sections, as a file has it.
+fn sections(path: &str, value: &str) -> Vec<u8> {
+    let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let name = parts.pop().unwrap_or_default();
+    let (open, close) = (parts.iter().map(|part| format!("{part} {{\n")), "}\n".repeat(parts.len()));
+    format!("{}{name} = {value}\n{close}", open.collect::<String>()).into_bytes()
+}
+
+/// An error with the line it is about.
+fn refused(error: ConfigError, files: Vec<(String, Vec<u8>)>) -> Failure {
+    let sources: Vec<Source> =
+        files.into_iter().map(|(name, text)| Source { name: name.into(), text: text.into() }).collect();
+    Failure::rendered(report::config::render(&Diagnostic::error(error), &sources, Color::Off))
+}
+
+impl Choices {
+    /// The flag of the first of them that is given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        first_given(&[
+            ("--weighting", self.weighting.is_some()),
+            ("--profile", self.profile.is_some()),
+            ("--lottery", self.lottery.is_some()),
+            ("--order", self.order.is_some()),
+        ])
+    }
+
+    /// The options of a configuration with what was chosen instead.
+    pub(super) fn over(&self, options: PolicyOptions) -> PolicyOptions {
+        let weighting = self.weighting.map(|name| match name {
+            WeightingName::Observed => Weighting::Observed,
+            WeightingName::Literal => Weighting::Literal,
+            WeightingName::Proportional => Weighting::Proportional,
+        });
+        let profile = self.profile.map(|name| match name {
+            ProfileName::Observed => Profile::Observed,
+            ProfileName::Documented => Profile::Documented,
+        });
+        let lottery = self.lottery.map(|name| match name {
+            LotteryName::Observed => Lottery::Observed,
+            LotteryName::Proportional => Lottery::Proportional,
+        });
+        let order = self.order.map(|name| match name {
+            OrderName::Random => Order::Random,
+            OrderName::Greedy => Order::Greedy,
+        });
+        PolicyOptions {
+            profile: profile.unwrap_or(options.profile),
+            weighting: weighting.unwrap_or(options.weighting),
+            lottery: lottery.unwrap_or(options.lottery),
+            order: order.unwrap_or(options.order),
+            memory_tags: options.memory_tags,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! `classmate eval EXPR`
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde_json::json;
+
+use crate::cli::input::{self, Notes};
+use crate::cli::{Failure, Streams, World, complain, parsed, written};
+use crate::report::{self, Color, Origin};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::builtin::check::check;
+use classmate::internal::builtin::near::closest;
+use classmate::internal::eval::explain::explain;
+use classmate::internal::eval::scope::Scope;
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::parse::ParseOptions;
+use classmate::internal::syntax::print::Style;
+use classmate::internal::value::Value;
+
+/// Evaluate an expression and print its value.
+///
+/// The expression sees the attributes of MY, and those of TARGET as `TARGET.name`. Lists and ads are printed
+/// with their parts unevaluated.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate eval '2 + 3 * 4'
+  classmate eval 'RequestMemory > 1024 && isUndefined(RequestGPUs)' --my job.ads
+  classmate eval 'MY.Requirements' --my job.ads --target slots.ads --target-at 3
+  classmate eval --explain 'RequestMemry > 1024' --my job.ads
+  classmate eval --now 2026-07-05T12:00:00Z 'formatTime(time(), \"%A\")'
+
+Exit status: 0 with a value (undefined and error are values), 1 when the evaluation was abandoned at a limit, \
+2 when the expression does not parse.")]
+pub(super) struct Arguments {
+    /// The expression, in new syntax
+    #[arg(allow_hyphen_values = true)]
+    expression: OsString,
+    /// The ad that the expression belongs to: the first of this file, in any form (`-` for standard input)
+    #[arg(long, value_name = "FILE")]
+    my: Option<PathBuf>,
+    /// Which ad of the file MY is, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "my", value_parser = clap::value_parser!(u64).range(1..))]
+    my_at: u64,
+    /// The ad on the other side of the match: the first of this file
+    #[arg(long, value_name = "FILE")]
+    target: Option<PathBuf>,
+    /// Which ad of the file TARGET is, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "target", value_parser = clap::value_parser!(u64).range(1..))]
+    target_at: u64,
+    /// How the value is printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Form,
+    /// Say on standard error why the value is undefined or an error, and what looks like a slip
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    world: World,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Form {
+    /// Canonical text
+    Text,
+    /// An object with `type` and `text`
+    Json,
+}
+
+#[expect(clippy::print_stderr, reason = "this is where explanations reach the user")]
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+    let settings = arguments.world.settings();
+    let source = arguments.expression.as_encoded_bytes();
+    let options = ParseOptions { places: true, ..settings.parse_options() };
+    if let Some(option) = option_meant(source) {
+        let expression = report::printable(source);
+        complain(&format!("warning: `{expression}` is taken for the expression: did you mean the option `{option}`?"));
+    }
+    let expr = parsed(source, "expression", &options, streams)?;
+    let mut notes = Notes::default();
+    let mut side = |path: &Option<PathBuf>, at: u64| {
+        path.as_ref().map(|path| input::ad(path, at, &settings, &mut notes)).transpose()
+    };
+    let my = side(&arguments.my, arguments.my_at)?.unwrap_or_else(ClassAd::new);
+    let target = side(&arguments.target, arguments.target_at)?;
+    notes.show(streams.err);
+    let scope = Scope::new(&my, &settings);
+    let scope = target.as_ref().map_or(scope, |target| scope.with_target(target));
+    let value = scope.eval(&expr);
+    if arguments.explain {
+        let color = streams.err;
+        for cause in explain(scope, &expr) {
+            let help = cause.help("MY", "TARGET").map_or_else(String::new, |help| format!("\n  = help: {help}"));
+            eprintln!("note: {cause}{help}");
+        }
+        warn(&expr, source, "expression", color);
+    } else if !matches!(value, Ok(Value::Bool(_) | Value::Int(_) | Value::Real(_))) {
+        // A misspelt function is an error or undefined, which nobody asked for.
+        warn(&expr, source, "expression", streams.err);
+    }
+    match value {
+        Ok(value) => print(&value, arguments.format),
+        Err(failed) => {
+            print(&Value::Error, arguments.format)?;
+            Err(Failure::new(format!("the evaluation was abandoned: {failed}")))
+        }
+    }
+}
+
+/// The option that somebody may have meant whose misspelling was taken for the expression.
+fn option_meant(expression: &[u8]) -> Option<&'static str> {
+    let known = ["--my", "--my-at", "--target", "--target-at", "--format", "--explain", "--strict", "--now", "--seed"];
+    expression.starts_with(b"--").then(|| closest(expression, known)).flatten()
+}
+
+/// Says what in an expression hardly means what its author wanted.
+pub(super) fn warn(expr: &Expr, source: &[u8], name: &str, color: Color) {
+    for finding in check(expr, source) {
+        complain(&report::render_finding(&finding, source, &Origin::whole(name), color));
+    }
+}
+
+fn print(value: &Value, form: Form) -> Result<(), Failure> {
+    let mut line = match form {
+        Form::Text => value.to_text(Style::New),
+        Form::Json => {
+            let text = String::from_utf8_lossy(&value.to_text(Style::New)).into_owned();
+            json!({ "type": value.type_of().as_str(), "text": text }).to_string().into_bytes()
+        }
+    };
+    line.push(b'\n');
+    written(std::io::stdout().lock().write_all(&line))
+}

@@ -1,0 +1,197 @@
+//! `classmate explain POOL`
+
+use std::io::Write;
+
+use clap::ValueEnum;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::cli::input::Notes;
+use crate::cli::negotiate::{PoolFiles, refused, snapshot, snapshot_to_explain};
+use crate::cli::policy::PolicyArguments;
+use crate::cli::{Failure, Streams, complain, page, parsed, written};
+use crate::report::explain::{self as report, Layout};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::builtin::near::{allowance, distance};
+use classmate::internal::eval::scope::Scope;
+use classmate::internal::syntax::parse::ParseOptions;
+use classmate_advice::internal::explain::replay::{self, Subject};
+use classmate_advice::internal::explain::{Market, find, group, slot, submitter};
+use classmate_pool::internal::negotiate::{Snapshot, negotiate};
+use classmate_pool::internal::priority::Policy;
+
+/// Say why a job does not run: which conditions refuse it, what is nearest, and what a cycle makes of it; or why a slot is
+/// idle, or how a share or a quota came about.
+///
+/// The Requirements of the job and of the slots are taken apart, through `&&`, `||`, `?:` and the attributes they refer
+/// to; every condition is evaluated for every slot. What would have to change is tried before it is told.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+What the columns say:
+  TRUE FALSE UNDEF ERROR  for how many slots a condition is what, looked at alone
+  TOGETHER                for how many it is true and all before it are; for the parts of `||`, it or one before
+
+Examples:
+  classmate explain examples/pool --job 1.0
+  classmate explain examples/pool --job 'Owner == \"bob\"' --format json
+  classmate explain examples/stuck --slot slot1@m05.example.org
+  classmate explain examples/pool --submitter carol@pool.test
+  classmate explain examples/groups --group chemistry
+
+Exit status: 0 on success, 1 when a file cannot be read, 2 when a file or a setting is wrong or there is nothing of that name.")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    files: PoolFiles,
+    #[command(flatten)]
+    about: About,
+    /// Policies of slots that are shown, what refuses most slots first
+    #[arg(long, value_name = "NUMBER", default_value_t = 3)]
+    policies: usize,
+    /// Leave out the cycle, and only say whether the job can run anywhere
+    #[arg(long, requires = "job")]
+    no_cycle: bool,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Form,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    policy: PolicyArguments,
+}
+
+/// What is asked about.
+#[derive(clap::Args, Debug)]
+#[group(required = true, multiple = false)]
+struct About {
+    /// Why a job does not run: its number, or an expression over jobs, of which the first is taken for which it is true
+    #[arg(long, value_name = "ID|EXPR")]
+    job: Option<String>,
+    /// Why a slot is idle, or who gets it
+    #[arg(long, value_name = "NAME")]
+    slot: Option<String>,
+    /// How the share of a submitter came about, and what became of it
+    #[arg(long, value_name = "NAME")]
+    submitter: Option<String>,
+    /// How the quota of a group came about, and what became of it
+    #[arg(long, value_name = "NAME")]
+    group: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Form {
+    /// For people
+    Text,
+    /// One object with everything
+    Json,
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+    let mut notes = Notes::default();
+    // Other policies ask more of slots than the negotiator does; of a slot that is asked about all is told.
+    let mut snapshot = if arguments.policy.is_condor() && arguments.about.slot.is_none() {
+        snapshot_to_explain(&arguments.files, arguments.about.job.is_some(), &mut notes, streams.err)?
+    } else {
+        snapshot(&arguments.files, false, &mut notes, streams.err)?
+    };
+    snapshot.policy = arguments.policy.read(arguments.files.directory(), &mut snapshot, &mut notes)?;
+    notes.show(streams.err);
+    let about = &arguments.about;
+    let json = arguments.format == Form::Json;
+    let mut out = page(!json);
+    let printed = if let Some(wanted) = &about.job {
+        let subject = subject(&snapshot, wanted, streams)?;
+        let (explanation, rest) =
+            replay::of_job(&mut snapshot, &subject, !arguments.no_cycle).map_err(|error| refused(&error))?;
+        // The process ends here; to give back every single ad of a large pool before would take long.
+        std::mem::forget(rest);
+        let layout = Layout { policies: arguments.policies };
+        if json { object(&mut out, &explanation) } else { report::write(&mut out, &explanation, layout, streams.out) }
+    } else {
+        let outcome = negotiate(&snapshot).map_err(|error| refused(&error))?;
+        if let Some(name) = &about.slot {
+            let market = Market::of(&snapshot).map_err(|error| refused(&error))?;
+            let found = slot::explain(&market, &snapshot, &outcome, name)
+                .ok_or_else(|| nothing("slot takes part in the cycle that is named", name, &market.names))?;
+            if json { object(&mut out, &found) } else { report::write_slot(&mut out, &found, streams.out) }
+        } else if let Some(name) = &about.submitter {
+            let known: Vec<String> = outcome.submitters.iter().map(|line| line.submitter.clone()).collect();
+            let found = submitter::story(&outcome, &snapshot, name)
+                .ok_or_else(|| nothing("submitter takes part in the cycle that is named", name, &known))?;
+            let title = format!("Submitter {}", found.summary.submitter);
+            if json { object(&mut out, &found) } else { report::write_steps(&mut out, &title, &found.steps) }
+        } else {
+            let name = about.group.as_deref().unwrap_or_default();
+            let known: Vec<String> = outcome.groups.iter().map(|group| group.name.clone()).collect();
+            let found = group::story(&outcome, &snapshot, name).map_err(|error| refused(&error))?;
+            let found = found.ok_or_else(|| match &snapshot.policy {
+                Policy::Slurm(_) => Failure::input(format!("no group is named `{name}`"))
+                    .help("accounts of Slurm have shares and no quotas: `classmate sshare` shows those"),
+                Policy::Dirac(_) => Failure::input(format!("no group is named `{name}`"))
+                    .help("groups of DIRAC have shares and no quotas: `classmate taskqueues` shows those"),
+                Policy::Condor => nothing("group is named", name, &known),
+            })?;
+            let title = format!("Group {}", found.explained.summary.name);
+            if json { object(&mut out, &found) } else { report::write_steps(&mut out, &title, &found.steps) }
+        }
+    };
+    let written = written(printed.and_then(|()| out.flush()));
+    std::mem::forget(snapshot);
+    written
+}
+
+fn object(out: &mut impl Write, found: &impl Serialize) -> std::io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, found)?;
+    writeln!(out)
+}
+
+/// There is nothing of that name; what there is.
+fn nothing(what: &str, name: &str, known: &[String]) -> Failure {
+    const LISTED: usize = 8;
+    let near = known
+        .iter()
+        .filter_map(|one| Some((distance(name.as_bytes(), one.as_bytes(), allowance(name.as_bytes()))?, one)))
+        .min();
+    let failure = Failure::input(format!("no {what} `{name}`"));
+    match near {
+        Some((_, near)) => failure.help(&format!("did you mean `{near}`?")),
+        None if known.is_empty() => failure.help("there are none at all"),
+        None => {
+            let more = if known.len() > LISTED { ", …" } else { "" };
+            let listed: Vec<String> = known.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
+            failure.help(&format!("there are {}{more}", listed.join(", ")))
+        }
+    }
+}
+
+/// The job that is asked about.
+fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<Subject, Failure> {
+    let text = wanted.trim();
+    let number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.').then_some(text);
+    let found = match number {
+        Some(number) => {
+            let whole = if number.contains('.') { number.to_owned() } else { format!("{number}.0") };
+            find(snapshot, |job, _| job.id.to_string() == whole)
+        }
+        None => {
+            let expr = parsed(text.as_bytes(), "--job", &ParseOptions::default(), streams)?;
+            let settings = snapshot.settings();
+            let holds = |ad: &ClassAd| Scope::new(ad, &settings).holds(&expr);
+            let found = find(snapshot, |_, ad| holds(ad));
+            let all = snapshot.jobs.par_iter().filter(|ad| holds(ad)).count();
+            if let Some((job, _)) = found.as_ref().filter(|_| all > 1) {
+                complain(&format!("note: {all} jobs satisfy `{text}`; this is the first, {}", job.id));
+            }
+            found
+        }
+    };
+    let Some((job, ad)) = found else {
+        let were_read = match snapshot.jobs.len() {
+            1 => "1 job was read".to_owned(),
+            count => format!("{count} jobs were read"),
+        };
+        let what = if number.is_some() { "there is no job" } else { "no job satisfies" };
+        return Err(
+            Failure::input(format!("{what} `{text}`")).help(&format!("{were_read}; a number is cluster.process"))
+        );
+    };
+    Ok(Subject::of(&job, ad))
+}

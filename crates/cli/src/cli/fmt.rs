@@ -1,0 +1,220 @@
+//! `classmate fmt FILE…`
+
+use std::io::{BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+
+use crate::cli::input::{self, unreadable};
+use crate::cli::lint::{Kind, detect};
+use crate::cli::{Failure, Streams, complain, written};
+use crate::report::{self, Origin, counted, diff};
+use classmate::internal::format::Format;
+use classmate::internal::format::detect::detect_file;
+use classmate::internal::format::new::parse_whole_ad;
+use classmate::internal::syntax::parse::ParseOptions;
+use classmate_advice::internal::fmt::{Unread, ads, config};
+use classmate_config::internal::config::BYTE_ORDER_MARK;
+
+/// Lay out expressions, ads, and the expressions inside configurations, in one readable way.
+///
+/// Spaces are set, conditions that do not fit on a line are broken one clause a line, and everything else stays: comments,
+/// the spelling of names, numbers and operators, and all text that is no expression. What is written parses to the same
+/// tree, which is checked, and is not changed again the next time. Files are written in place. A policy or an attribute that
+/// is no expression is told and stays as it is.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate fmt condor_config
+  classmate fmt --diff condor_config slots.ads
+  classmate fmt --check config.d/*
+  classmate fmt --expression 'Memory>1024&&(Cpus>1||Slow)'
+  classmate fmt --as config - < condor_config
+
+Exit status: 0 on success; 1 with --check or --diff when a file would change, or when one cannot be read or written; \
+2 when a text is no expression.")]
+pub(super) struct Arguments {
+    /// Files to lay out; `-` reads standard input and prints
+    #[arg(value_name = "FILE", required_unless_present = "expression")]
+    files: Vec<PathBuf>,
+    /// An expression to lay out and print
+    #[arg(long, short = 'e', value_name = "EXPR", allow_hyphen_values = true)]
+    expression: Option<String>,
+    /// What the files are, whatever their names say
+    #[arg(long = "as", value_name = "KIND", value_enum)]
+    kind: Option<Laid>,
+    /// Write nothing; list the files that would change
+    #[arg(long)]
+    check: bool,
+    /// Write nothing; show what would change
+    #[arg(long)]
+    diff: bool,
+    /// Columns of a line
+    #[arg(long, value_name = "COLUMNS", default_value_t = 100)]
+    width: usize,
+}
+
+/// What can be laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Laid {
+    /// Configuration files
+    Config,
+    /// Ads in any form
+    Ads,
+    /// One expression a file
+    Expression,
+}
+
+impl From<Laid> for Kind {
+    fn from(laid: Laid) -> Self {
+        match laid {
+            Laid::Config => Kind::Config,
+            Laid::Ads => Kind::Ads,
+            Laid::Expression => Kind::Expression,
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    if let Some(text) = &arguments.expression {
+        let tidy = laid_out("expression", text.as_bytes(), Kind::Expression, arguments.width, streams)?;
+        written(out.write_all(&tidy).and_then(|()| out.flush()))?;
+    }
+    let (mut changes, mut wrong) = (false, false);
+    for path in &arguments.files {
+        let kind = arguments.kind.map_or_else(|| detect(path), |kind| Ok(kind.into()))?;
+        let mut source = input::open(path)?;
+        let mut text = Vec::new();
+        source.reader.read_to_end(&mut text).map_err(|error| unreadable(&source.name, &error))?;
+        let tidy = laid_out(&source.name, &text, kind, arguments.width, streams)?;
+        let unread = unread(&text, kind);
+        for one in unread.iter().take(TOLD) {
+            let why = one.error.as_ref().map_or_else(
+                || "no attribute and stays as it is: expected `name = value`, found no `=`".to_owned(),
+                |error| format!("no expression and stays as it is: {error}"),
+            );
+            complain(&format!("warning: {}:{}: `{}` is {why}", source.name, one.line, one.name));
+        }
+        if unread.len() > TOLD {
+            let more = counted((unread.len() - TOLD) as u64, "more value");
+            complain(&format!("warning: {}: {more} like these; --as says what a file is", source.name));
+        }
+        wrong |= !unread.is_empty();
+        let changed = tidy != text;
+        let mark = if source.marked { BYTE_ORDER_MARK } else { b"" };
+        if source.marked && kind == Kind::Config {
+            let told = "the file begins with a byte order mark, for which the reference refuses it; the mark stays";
+            complain(&format!("warning: {}: {told}", source.name));
+        }
+        changes |= changed;
+        if arguments.diff {
+            if changed {
+                written(diff::write(&mut out, &source.name, &text, &tidy, streams.out))?;
+            }
+        } else if arguments.check {
+            if changed {
+                written(writeln!(out, "{}", source.name))?;
+            }
+        } else if path.as_os_str() == "-" {
+            written(out.write_all(mark).and_then(|()| out.write_all(&tidy)))?;
+        } else if changed {
+            replace(path, &[mark, &tidy].concat())?;
+        }
+    }
+    written(out.flush())?;
+    let stale = changes && (arguments.check || arguments.diff);
+    Ok(if wrong {
+        ExitCode::from(2)
+    } else if stale {
+        ExitCode::from(1)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// Values of one file that are told to stay as they are; more are counted.
+const TOLD: usize = 10;
+
+/// What stays as it is because it is no expression.
+fn unread(text: &[u8], kind: Kind) -> Vec<Unread> {
+    match kind {
+        Kind::Config => config::unread(text),
+        Kind::Ads if !text.trim_ascii_start().starts_with(b"[") => match detect_file(text, &ParseOptions::default()) {
+            Format::Long => ads::unread(text),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// Writes a file that was read, unless it is compressed.
+fn replace(path: &Path, text: &[u8]) -> Result<(), Failure> {
+    let cannot = |why: &str| Failure::new(format!("cannot write `{}`: {why}", path.display()));
+    let start = std::fs::read(path).map_err(|error| cannot(&input::plain(&error)))?;
+    if start.starts_with(&[0x1f, 0x8b]) {
+        return Err(cannot("it is compressed"));
+    }
+    std::fs::write(path, text).map_err(|error| cannot(&input::plain(&error)))
+}
+
+fn laid_out(name: &str, text: &[u8], kind: Kind, width: usize, streams: Streams) -> Result<Vec<u8>, Failure> {
+    if let Some(lines) = without_returns(text) {
+        return laid_out(name, &lines, kind, width, streams).map(|tidy| with_returns(&tidy));
+    }
+    let expression = |text: &[u8]| {
+        ads::expression(text, width)
+            .map_err(|error| Failure::rendered(report::render(&error, text, &Origin::whole(name), None, streams.err)))
+    };
+    Ok(match kind {
+        Kind::Config => config::config(text, width),
+        Kind::Expression => expression(text)?,
+        Kind::Submit | Kind::Test => {
+            let what = if kind == Kind::Test { "a file of policy tests" } else { "a submit file" };
+            return Err(Failure::input(format!("`{name}` is {what}: expected an expression, ads or a configuration"))
+                .help("`--as expression`, `--as ads` or `--as config` says what a file is; `classmate lint` looks at all of them"));
+        }
+        Kind::Ads => match detect_file(text, &ParseOptions::default()) {
+            Format::Long if text.trim_ascii_start().starts_with(b"[") => expression(text)?,
+            Format::Long => ads::long(text),
+            Format::New if parse_whole_ad(text, &ParseOptions::default()).is_ok() => expression(text)?,
+            Format::New => ads::several(text, width).map_err(|error| {
+                Failure::rendered(report::render(&error, text, &Origin::whole(name), None, streams.err))
+            })?,
+            _ => {
+                return Err(Failure::input(format!("`{name}` holds ads in a form of tools")).help(
+                    "`classmate ads FILE --to long` writes lines, which are laid out, and so are ads of new syntax",
+                ));
+            }
+        },
+    })
+}
+
+/// A text whose lines all end in `\r\n` with lines that end in `\n`; `None` of other texts.
+fn without_returns(text: &[u8]) -> Option<Vec<u8>> {
+    let mut newlines = memchr::memchr_iter(b'\n', text).peekable();
+    newlines.peek()?;
+    newlines.all(|at| at > 0 && text[at - 1] == b'\r').then(|| {
+        let lines = text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        lines.collect::<Vec<_>>().join(&b'\n')
+    })
+}
+
+/// A text with lines that end in `\r\n`.
+fn with_returns(text: &[u8]) -> Vec<u8> {
+    text.split(|byte| *byte == b'\n').collect::<Vec<_>>().join(b"\r\n".as_slice())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_lines_stay() {
+        assert_eq!(without_returns(b"a\r\nb\r\n").as_deref(), Some(b"a\nb\n".as_slice()));
+        assert_eq!(with_returns(b"a\nb\n"), b"a\r\nb\r\n");
+        // Mixed ends, and none, are left alone.
+        assert_eq!((without_returns(b"a\r\nb\n"), without_returns(b"a")), (None, None));
+    }
+}

@@ -1,0 +1,136 @@
+//! `classmate generate POOL`
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use indicatif::ProgressBarIter;
+
+use crate::cli::{Failure, input};
+use classmate_pool::internal::generate::{Pool, Shape};
+
+/// More groups than that no negotiator is given.
+const MOST_GROUPS: u64 = 1_000_000;
+
+/// More passes than that need priorities that are beyond numbers.
+const MOST_PASSES: i64 = 100;
+
+/// From 0 to 1.
+fn fraction(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "expected a number from 0 to 1".to_owned())
+}
+
+/// Make a pool by rule: a directory for `classmate negotiate` with as many slots and jobs as wanted.
+///
+/// The ads have the shape of those of a large production pool: its distributions of cores, memory, disk, sites and START
+/// expressions, and jobs with requirements of many kinds. The same seed gives the same pool.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate generate /tmp/pool --slots 100000 --jobs 1000000 --autoclusters 10000 --submitters 1000 --groups 100
+  classmate generate /tmp/cluster --shape static --slots 20000 --jobs 1000 --autoclusters 1000 --unmatched 1
+  classmate negotiate /tmp/pool --matches none --stats
+
+Exit status: 0 when the pool was written, 1 when a file cannot be written.")]
+pub(super) struct Arguments {
+    /// The directory, made if it is not there; files in it are replaced
+    pool: PathBuf,
+    /// How many slots
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
+    slots: u64,
+    /// How many idle jobs
+    #[arg(long, value_name = "NUMBER", default_value_t = 10_000)]
+    jobs: u64,
+    /// About as many jobs as slots, and such priorities of submitters that the slots are dealt in so many passes over
+    /// them, if every slot suits every job (`--shape static --unmatched 0`)
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, conflicts_with = "jobs",
+          value_parser = clap::value_parser!(u32).range(..=MOST_PASSES))]
+    passes: u32,
+    /// How many kinds of jobs, each of one submitter
+    #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    autoclusters: u64,
+    /// How many submitters
+    #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    submitters: u64,
+    /// How many groups the submitters belong to, each with an equal part of the pool
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=MOST_GROUPS))]
+    groups: u64,
+    /// Where the random numbers begin
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    seed: u64,
+    /// The kinds of machines and jobs
+    #[arg(long, value_enum, default_value = "ospool")]
+    shape: ShapeName,
+    /// Write slots with all of about 475 attributes, not only with those that matter
+    #[arg(long)]
+    full: bool,
+    /// The fraction of static slots that run a job already, 0 to 1
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, allow_negative_numbers = true)]
+    claimed: f64,
+    /// The fraction of autoclusters that ask for more than any slot has, 0 to 1
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.05, value_parser = fraction, allow_negative_numbers = true)]
+    unmatched: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum ShapeName {
+    /// Partitionable slots of many sites
+    Ospool,
+    /// Static slots of one core
+    Static,
+    /// As `ospool`, half of the slots with GPUs
+    Gpu,
+    /// No two slots and no two autoclusters alike: the worst case
+    Distinct,
+}
+
+impl From<ShapeName> for Shape {
+    fn from(name: ShapeName) -> Self {
+        match name {
+            ShapeName::Ospool => Shape::Ospool,
+            ShapeName::Static => Shape::Static,
+            ShapeName::Gpu => Shape::Gpu,
+            ShapeName::Distinct => Shape::Distinct,
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let pool = Pool {
+        slots: arguments.slots,
+        jobs: arguments.jobs,
+        passes: arguments.passes,
+        autoclusters: arguments.autoclusters,
+        submitters: arguments.submitters,
+        groups: arguments.groups,
+        seed: arguments.seed,
+        shape: arguments.shape.into(),
+        full: arguments.full,
+        claimed: arguments.claimed,
+        unmatched: arguments.unmatched,
+    };
+    let fail = |path: &PathBuf, error: &io::Error| {
+        Failure::new(format!("cannot write `{}`: {}", path.display(), input::plain(error)))
+    };
+    std::fs::create_dir_all(&arguments.pool).map_err(|error| fail(&arguments.pool, &error))?;
+    let progress = input::written();
+    let file = |name: &'static str, write: &dyn Fn(&mut BufWriter<ProgressBarIter<File>>) -> io::Result<()>| {
+        let path = arguments.pool.join(name);
+        progress.set_message(name);
+        let written = File::create(&path).and_then(|file| {
+            let mut out = BufWriter::with_capacity(1 << 20, progress.wrap_write(file));
+            write(&mut out)?;
+            out.flush()
+        });
+        written.map_err(|error| fail(&path, &error))
+    };
+    file("slots.ads", &|out| pool.write_slots(out))?;
+    file("jobs.ads", &|out| pool.write_jobs(out))?;
+    file("submitters.ads", &|out| pool.write_submitters(out))?;
+    file("config", &|out| pool.write_config(out))?;
+    file("Accountantnew.log", &|out| pool.write_log(out))?;
+    progress.finish_and_clear();
+    Ok(())
+}

@@ -1,0 +1,392 @@
+//! `classmate lint FILE…`
+
+use std::io::{BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+
+use crate::cli::input::{self, unreadable};
+use crate::cli::settings::{contents, of_files, of_pool};
+use crate::cli::{Failure, Streams, columns, complain, page, written};
+use crate::report::fold::Folded;
+use crate::report::{counted, lint as report};
+use classmate::internal::builtin::near;
+use classmate::internal::error::{Finding, Severity};
+use classmate::internal::format::detect::detect_file;
+use classmate::internal::format::{Format, Reader};
+use classmate::internal::span::{Position, Span};
+use classmate::internal::syntax::parse::ParseOptions;
+use classmate::internal::syntax::token::Quoting;
+use classmate_advice::internal::lint::ads::AdLinter;
+use classmate_advice::internal::lint::catalogue;
+use classmate_advice::internal::lint::expression::{Question, Role};
+use classmate_advice::internal::lint::universe::Universe;
+use classmate_advice::internal::lint::{Alarm, Edit, Excerpt, config, edited, expression, submit, suite};
+use classmate_config::internal::config::BYTE_ORDER_MARK;
+
+/// Find what is wrong, or hardly meant, in configurations, ads, submit files and expressions.
+///
+/// FILE is a configuration, a file of ads (also compressed), a submit file, a file of policy tests, or the directory of a pool; what it is, is
+/// told by its name and its first lines, or by --as. Several configuration files are read one after another, as a daemon
+/// does. What is said of a clause (`always-false`, `contradiction`, `implied-clause` and the like) is proven: it holds
+/// whatever the ads are.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate lint condor_config
+  classmate lint slots.ads jobs.ads
+  classmate lint --expression 'TARGET.OpSys == LINUX && TARGET.Memory > 2G'
+  classmate lint condor_config --allow redefined-knob --format sarif > lint.sarif
+  classmate lint condor_config --fix
+  classmate lint --list
+
+Every code has an example in docs/lint.md.
+
+Exit status: 0 without errors; 1 when a file cannot be read; 2 with errors, and with --deny-warnings also with warnings.")]
+pub(super) struct Arguments {
+    /// Files to look at, `-` for standard input
+    #[arg(value_name = "FILE", required_unless_present_any = ["expressions", "list"])]
+    files: Vec<PathBuf>,
+    /// An expression to look at, as the Requirements of a job; may be given several times
+    #[arg(long = "expression", short = 'e', value_name = "EXPR", allow_hyphen_values = true)]
+    expressions: Vec<String>,
+    /// What the files are, whatever their names say
+    #[arg(long = "as", value_name = "KIND", value_enum)]
+    kind: Option<Kind>,
+    /// Say nothing of this code; may be given several times
+    #[arg(long, value_name = "CODE")]
+    allow: Vec<String>,
+    /// Warnings are errors
+    #[arg(long)]
+    deny_warnings: bool,
+    /// Write into the files what is certain, and tell the rest
+    #[arg(long)]
+    fix: bool,
+    /// List the codes
+    #[arg(long)]
+    list: bool,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Form,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum Kind {
+    /// Configuration files
+    Config,
+    /// Ads in any form
+    Ads,
+    /// Submit files
+    Submit,
+    /// One expression a file
+    Expression,
+    /// Tests of policies
+    Test,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Form {
+    /// Text for people
+    Text,
+    /// One object with everything
+    Json,
+    /// A SARIF 2.1.0 log
+    Sarif,
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
+    if arguments.list {
+        let mut out = page(true);
+        written(report::list(&mut out).and_then(|()| out.flush()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(unknown) = arguments.allow.iter().find(|code| catalogue::find(code).is_none()) {
+        let list = "`classmate lint --list` lists all codes";
+        let help = match near::closest(unknown.as_bytes(), catalogue::CHECKS.iter().map(|check| check.code)) {
+            Some(meant) => format!("did you mean `{meant}`; {list}"),
+            None => list.to_owned(),
+        };
+        return Err(Failure::input(format!("`{unknown}` is no code")).help(&help));
+    }
+    let mut alarms = all(arguments)?;
+    if arguments.fix {
+        let mut changed = 0;
+        for file in unwritable(&alarms)? {
+            complain(&file);
+        }
+        // A change may make room for another.
+        for _ in 0..ROUNDS {
+            let edits = fix(&alarms)?;
+            if edits == 0 {
+                break;
+            }
+            changed += edits;
+            alarms = all(arguments)?;
+        }
+        if changed > 0 {
+            complain(&format!("{} made", counted(changed, "change")));
+        }
+    }
+    let width = columns().filter(|_| arguments.format == Form::Text);
+    let mut out = Folded::but_sources(BufWriter::new(std::io::stdout().lock()), width);
+    let printed = match arguments.format {
+        Form::Text => report::write(&mut out, &alarms, streams.out, width),
+        form => {
+            let whole = if form == Form::Json { report::json(&alarms) } else { report::sarif(&alarms) };
+            serde_json::to_writer_pretty(&mut out, &whole).map_err(Into::into).and_then(|()| writeln!(out))
+        }
+    };
+    written(printed.and_then(|()| out.flush()))?;
+    let wrong = alarms.iter().any(|alarm| alarm.severity() == Severity::Error || arguments.deny_warnings);
+    Ok(if wrong { ExitCode::from(2) } else { ExitCode::SUCCESS })
+}
+
+/// Most rounds of changes.
+const ROUNDS: usize = 20;
+
+/// What is wrong with everything that is named.
+fn all(arguments: &Arguments) -> Result<Vec<Alarm>, Failure> {
+    let mut alarms = Vec::new();
+    for (at, text) in arguments.expressions.iter().enumerate() {
+        let name =
+            if arguments.expressions.len() == 1 { "expression".to_owned() } else { format!("expression {}", at + 1) };
+        alarms.extend(of_expression(&name, text.as_bytes()));
+    }
+    let universe = Arc::new(universe(arguments)?);
+    let mut configs = Vec::new();
+    for path in &arguments.files {
+        if path.is_dir() {
+            configs.push(path.clone());
+            let ads = ["slots.ads", "jobs.ads"].map(|name| path.join(name));
+            if of_pool(path)?.is_empty() && !ads.iter().any(|file| file.is_file()) {
+                let shown = path.display();
+                return Err(Failure::input(format!("`{shown}` is no directory of a pool: nothing is read in it")).help(
+                    "expected `condor_config`, `config.d`, `config`, `slots.ads` or `jobs.ads` there; other files are named one by one",
+                ));
+            }
+            for file in ads.iter().filter(|file| file.is_file()) {
+                alarms.extend(of_file(file, Kind::Ads, &universe)?);
+            }
+            continue;
+        }
+        if let Some(alarm) = binary(path)? {
+            alarms.push(alarm);
+            continue;
+        }
+        match arguments.kind.map_or_else(|| detect(path), Ok)? {
+            Kind::Config => configs.push(path.clone()),
+            kind => alarms.extend(of_file(path, kind, &universe)?),
+        }
+    }
+    if !configs.is_empty() {
+        let reading = of_files(&configs)?;
+        alarms.extend(config::lint_beside(&reading.config, Some(&universe)));
+        alarms.extend(reading.error.map(|error| config::refusal(&reading.config, &error)));
+    }
+    alarms.retain(|alarm| !arguments.allow.iter().any(|code| code == alarm.code));
+    Ok(alarms)
+}
+
+/// An alarm about a file that is no text, such as a program: its first bytes hold a zero.
+fn binary(path: &Path) -> Result<Option<Alarm>, Failure> {
+    const LOOKED_AT: u64 = 1024;
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let source = input::open(path)?;
+    let mut start = Vec::new();
+    let read = source.reader.take(LOOKED_AT).read_to_end(&mut start);
+    read.map_err(|error| unreadable(&source.name, &error))?;
+    let Some(zero) = memchr::memchr(0, &start) else { return Ok(None) };
+    let first = memchr::memrchr(b'\n', &start[..zero]).map_or(0, |newline| newline + 1);
+    let finding =
+        Finding::error("the file is no text: it holds a zero byte", Span::new(zero - first, zero - first + 1));
+    Ok(Some(Alarm {
+        code: "syntax",
+        finding: finding.help("configurations, ads and submit files are text, in UTF-8"),
+        excerpt: Excerpt {
+            file: Arc::from(&*source.name),
+            line: Position::of(&start, zero).line,
+            column: 1,
+            text: start[first..=zero].to_vec(),
+        },
+        subject: None,
+        repeated: 0,
+        edit: None,
+    }))
+}
+
+/// What a file is, by its name, otherwise by its text.
+pub(super) fn detect(path: &Path) -> Result<Kind, Failure> {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+    if ends(&[".ads", ".ad", ".classad", ".json", ".jsonl", ".xml", ".gz"]) {
+        return Ok(Kind::Ads);
+    }
+    if ends(&[".toml"]) {
+        return Ok(Kind::Test);
+    }
+    if ends(&[".sub", ".submit", ".jdl"]) {
+        return Ok(Kind::Submit);
+    }
+    let folder = path.parent().and_then(Path::file_name).map(|folder| folder.to_string_lossy().into_owned());
+    if ends(&[".conf", ".config", "condor_config"]) || name == "config" || folder.as_deref() == Some("config.d") {
+        return Ok(Kind::Config);
+    }
+    if path.as_os_str() == "-" {
+        return Err(Failure::input("standard input can be anything")
+            .help("say what it is: --as config, ads, submit, test or expression"));
+    }
+    let text = contents(path)?;
+    if detect_file(&text, &ParseOptions::default()) != Format::Long {
+        return Ok(Kind::Ads);
+    }
+    if submit::is_submit(&text) {
+        return Ok(Kind::Submit);
+    }
+    let ad = [b"\nMyType = ".as_slice(), b"\nRequirements = ", b"\nClusterId = "];
+    let is_ad = ad.iter().any(|line| text.starts_with(&line[1..]) || memchr::memmem::find(&text, line).is_some());
+    Ok(if is_ad { Kind::Ads } else { Kind::Config })
+}
+
+/// The attributes of all ads that are named, standard input apart, which is read once.
+fn universe(arguments: &Arguments) -> Result<Universe, Failure> {
+    let mut universe = Universe::default();
+    for path in &arguments.files {
+        if path.is_dir() {
+            for name in ["slots.ads", "jobs.ads"] {
+                gather(&path.join(name), &mut universe);
+            }
+        } else if path.as_os_str() != "-" && arguments.kind.map_or_else(|| detect(path), Ok)? == Kind::Ads {
+            gather(path, &mut universe);
+        }
+    }
+    Ok(universe)
+}
+
+/// Counts in the ads of a file; what cannot be read is told elsewhere.
+fn gather(path: &Path, universe: &mut Universe) {
+    let Ok(source) = input::open(path) else { return };
+    let Ok(reader) = Reader::detect(source.reader, &ParseOptions::default()) else { return };
+    reader.flatten().for_each(|ad| universe.add(&ad));
+}
+
+fn of_file(path: &Path, kind: Kind, universe: &Arc<Universe>) -> Result<Vec<Alarm>, Failure> {
+    let mut source = input::open(path)?;
+    let mut text = Vec::new();
+    source.reader.read_to_end(&mut text).map_err(|error| unreadable(&source.name, &error))?;
+    let name: Arc<str> = Arc::from(source.name.as_str());
+    Ok(match kind {
+        Kind::Submit => submit::lint(&name, &text),
+        Kind::Test => {
+            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            suite::lint(&name, &text, &|file| contents(&folder.join(file)).ok())
+        }
+        Kind::Expression => of_expression(&name, text.trim_ascii_end()),
+        _ => {
+            let mut linter = AdLinter::within(Arc::clone(universe));
+            if detect_file(&text, &ParseOptions::default()) == Format::Long {
+                linter.long(&name, &text);
+                return Ok(linter.finish());
+            }
+            let cannot = |error| unreadable(&source.name, &error);
+            let mut reader = Reader::detect(text.as_slice(), &ParseOptions::default()).map_err(cannot)?;
+            for ad in reader.by_ref() {
+                linter.ad(&name, &ad.map_err(cannot)?);
+            }
+            let faults = reader.report().faults.iter().map(|fault| Alarm {
+                code: "syntax",
+                finding: (&fault.error).into(),
+                excerpt: Excerpt {
+                    file: Arc::clone(&name),
+                    line: fault.position.line,
+                    column: 1,
+                    text: fault.excerpt.clone(),
+                },
+                subject: None,
+                repeated: 0,
+                edit: None,
+            });
+            faults.collect::<Vec<_>>().into_iter().chain(linter.finish()).collect()
+        }
+    })
+}
+
+fn of_expression(name: &str, text: &[u8]) -> Vec<Alarm> {
+    let role = Role { condition: true, ..Role::default() };
+    let question = Question::of(text, Quoting::New, role);
+    let alarm = |found: expression::Found| Alarm {
+        code: found.code,
+        edit: found
+            .finding
+            .fix
+            .as_ref()
+            .filter(|_| found.is_certain())
+            .map(|fix| Edit { range: fix.span.range(), text: fix.text.clone() }),
+        finding: found.finding,
+        excerpt: Excerpt { file: Arc::from(name), line: 1, column: 1, text: text.to_vec() },
+        subject: None,
+        repeated: 0,
+    };
+    expression::lint(&question).into_iter().map(alarm).collect()
+}
+
+/// What there would be to write, where nothing can be written: into standard input, or a compressed file.
+fn unwritable(alarms: &[Alarm]) -> Result<Vec<String>, Failure> {
+    let mut files: Vec<&str> =
+        alarms.iter().filter(|alarm| alarm.edit.is_some()).map(|alarm| &*alarm.excerpt.file).collect();
+    files.sort_unstable();
+    files.dedup();
+    let mut told = Vec::new();
+    for file in files {
+        let path = Path::new(file);
+        if !path.is_file() {
+            told.push(format!("cannot write `{file}`: it is no file"));
+            continue;
+        }
+        let mut start = [0; 2];
+        let cannot = |error: std::io::Error| unreadable(file, &error);
+        let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut start)).map_err(cannot)?;
+        if start[..read] == COMPRESSED {
+            told.push(format!("cannot write `{file}`: it is compressed"));
+        }
+    }
+    Ok(told)
+}
+
+/// How compressed files begin.
+const COMPRESSED: [u8; 2] = [0x1f, 0x8b];
+
+/// Writes what is certain into the files; how many changes that were.
+fn fix(alarms: &[Alarm]) -> Result<u64, Failure> {
+    let mut files: Vec<&Arc<str>> =
+        alarms.iter().filter(|alarm| alarm.edit.is_some()).map(|alarm| &alarm.excerpt.file).collect();
+    files.sort();
+    files.dedup();
+    let mut changes = 0;
+    for file in files {
+        let path = Path::new(&**file);
+        if !path.is_file() {
+            continue;
+        }
+        let cannot = |error: std::io::Error| Failure::new(format!("cannot write `{file}`: {}", input::plain(&error)));
+        let text = std::fs::read(path).map_err(cannot)?;
+        if text.starts_with(&COMPRESSED) {
+            continue;
+        }
+        let edits: Vec<&Edit> =
+            alarms.iter().filter(|alarm| alarm.excerpt.file == *file).filter_map(|alarm| alarm.edit.as_ref()).collect();
+        // Places are counted without a byte order mark.
+        let marked = text.starts_with(BYTE_ORDER_MARK);
+        let (mark, text) = text.split_at(if marked { BYTE_ORDER_MARK.len() } else { 0 });
+        let new = edited(text, &edits);
+        if new == text {
+            continue;
+        }
+        std::fs::write(path, [mark, &new].concat()).map_err(cannot)?;
+        changes += edits.len() as u64;
+    }
+    Ok(changes)
+}

@@ -1,0 +1,346 @@
+//! The command line: one file a subcommand.
+
+mod ads;
+mod autoclusters;
+mod compare;
+mod config;
+mod conform;
+mod dirac;
+mod eval;
+mod explain;
+mod fmt;
+mod functions;
+mod generate;
+mod input;
+mod lint;
+mod matching;
+mod negotiate;
+mod policy;
+mod quotas;
+mod repl;
+mod report;
+mod settings;
+mod simulate;
+mod slurm;
+mod sprio;
+mod sshare;
+mod stats;
+mod taskqueues;
+mod test;
+mod userprio;
+mod whatif;
+
+use std::io::{BufWriter, StdoutLock, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+use crate::report::fold::Folded;
+use crate::report::{Color, Origin, render};
+use classmate::internal::builtin::user_map::{Homes, UserMap, UserMaps};
+use classmate::internal::eval::scope::Settings;
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::parse::{Mode, ParseOptions, parse_expr};
+use classmate::internal::syntax::time::{Zone, parse_instant};
+
+/// Columns of help, however wide the terminal is.
+const WIDEST_HELP: usize = 100;
+
+/// ClassAd interpreter and matchmaker: the answers of an HTCondor pool, with the reasons.
+#[derive(Parser, Debug)]
+#[command(name = "classmate", version, propagate_version = true, max_term_width = WIDEST_HELP)]
+#[command(after_help = "\
+Examples:
+  classmate eval '1 + 2 * 3'
+  classmate eval 'TARGET.Memory >= MY.RequestMemory' --my job.ads --target slot.ads
+  classmate match --job jobs.ads --slots slots.ads
+  classmate negotiate examples/pool
+  classmate explain examples/pool --job 1.0
+  classmate whatif examples/groups --set 'GROUP_QUOTA_chemistry = 5'
+  classmate report examples/groups -o cycle.html
+  classmate quotas examples/groups
+  classmate taskqueues examples/dirac
+  classmate sprio examples/slurm
+  classmate config check condor_config
+  classmate lint condor_config slots.ads
+
+Exit status: 0 on success, 1 when something could not be done, 2 on wrong usage or text that does not parse.")]
+pub struct Cli {
+    /// When to colour the output; `auto` colours on a terminal unless NO_COLOR is set.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum ColorChoice {
+    Auto,
+    Always,
+    Never,
+}
+
+impl ColorChoice {
+    fn for_stream(self, terminal: bool) -> Color {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        match self {
+            ColorChoice::Always => Color::On,
+            ColorChoice::Auto if terminal && !plain => Color::On,
+            _ => Color::Off,
+        }
+    }
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Eval(eval::Arguments),
+    Match(matching::Arguments),
+    Repl(repl::Arguments),
+    Functions(functions::Arguments),
+    Negotiate(Box<negotiate::Arguments>),
+    Explain(Box<explain::Arguments>),
+    Whatif(Box<whatif::Arguments>),
+    Diff(whatif::DiffArguments),
+    Report(Box<report::Arguments>),
+    Generate(generate::Arguments),
+    Simulate(Box<simulate::Arguments>),
+    Compare(compare::Arguments),
+    Quotas(quotas::Arguments),
+    Taskqueues(taskqueues::Arguments),
+    Userprio(Box<userprio::Arguments>),
+    Sprio(Box<sprio::Arguments>),
+    Sshare(Box<sshare::Arguments>),
+    Ads(ads::Arguments),
+    Config(config::Arguments),
+    Autoclusters(autoclusters::Arguments),
+    Lint(lint::Arguments),
+    Fmt(fmt::Arguments),
+    Test(test::Arguments),
+    Conform(conform::Arguments),
+}
+
+/// What went wrong, ready to be shown, and the exit status.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// The whole message, several lines if it shows a place.
+    message: String,
+    status: u8,
+}
+
+impl Failure {
+    /// Something could not be done.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Failure { message: format!("error: {}", message.into()), status: 1 }
+    }
+
+    /// The input was wrong: usage or text.
+    pub(crate) fn input(message: impl Into<String>) -> Self {
+        Failure { status: 2, ..Failure::new(message) }
+    }
+
+    /// A rendered report about wrong text.
+    pub(crate) fn rendered(report: String) -> Self {
+        Failure { message: report, status: 2 }
+    }
+
+    /// The message as it is shown.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to do about it, on a line of its own.
+    #[must_use]
+    pub(crate) fn help(mut self, help: &str) -> Self {
+        self.message.push_str("\n  = help: ");
+        self.message.push_str(help);
+        self
+    }
+}
+
+/// Clock and mode, for all commands that evaluate.
+#[derive(clap::Args, Debug)]
+pub(crate) struct World {
+    /// Evaluate as with STRICT_CLASSAD_EVALUATION
+    #[arg(long)]
+    strict: bool,
+    /// What `time()` answers: seconds since 1970, a date such as 2026-07-05T12:00:00Z, or `wall`
+    #[arg(long, value_name = "TIME", default_value = "wall", value_parser = parse_now, allow_negative_numbers = true)]
+    now: Now,
+    /// Where `random()` begins; the same seed gives the same numbers
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    seed: u64,
+    /// A map for `userMap`: lines `* user value`, as the files of `CLASSAD_USER_MAPFILE_` have; may be given several times
+    #[arg(long, value_name = "NAME=FILE", value_parser = parse_map)]
+    user_map: Vec<NamedMap>,
+    /// The accounts that `userHome` knows: a file in the form of /etc/passwd, which is read unless this names another
+    #[arg(long, value_name = "FILE", value_parser = parse_accounts)]
+    accounts: Option<Arc<Homes>>,
+}
+
+/// A user map and its name.
+#[derive(Clone, Debug)]
+struct NamedMap(String, Arc<UserMap>);
+
+fn parse_map(text: &str) -> Result<NamedMap, String> {
+    let (name, file) = text.split_once('=').ok_or("expected NAME=FILE")?;
+    let text = std::fs::read(file).map_err(|error| format!("cannot read `{file}`: {}", input::plain(&error)))?;
+    let map = UserMap::parse(&text);
+    match map.skipped().first() {
+        Some(line) => Err(format!("`{file}`: {line}")),
+        None => Ok(NamedMap(name.to_owned(), Arc::new(map))),
+    }
+}
+
+/// The account database of a machine that has one.
+const ACCOUNTS: &str = "/etc/passwd";
+
+fn parse_accounts(file: &str) -> Result<Arc<Homes>, String> {
+    let text = std::fs::read(file).map_err(|error| format!("cannot read `{file}`: {}", input::plain(&error)))?;
+    Ok(Arc::new(Homes::parse(&text)))
+}
+
+/// The clock of an evaluation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Now {
+    /// The wall clock.
+    Wall,
+    /// Seconds since 1970.
+    At(i64),
+}
+
+impl Now {
+    pub(crate) fn seconds(self) -> i64 {
+        match self {
+            Now::Wall => jiff::Timestamp::now().as_second(),
+            Now::At(seconds) => seconds,
+        }
+    }
+}
+
+fn parse_now(text: &str) -> Result<Now, String> {
+    if text == "wall" {
+        return Ok(Now::Wall);
+    }
+    parse_instant(text, &Zone::local())
+        .map(Now::At)
+        .ok_or_else(|| "expected seconds since 1970, a date such as 2026-07-05T12:00:00Z, or `wall`".to_owned())
+}
+
+impl World {
+    pub(crate) fn settings(&self) -> Settings {
+        let mut maps = UserMaps::default();
+        for NamedMap(name, map) in &self.user_map {
+            maps.insert(name.as_bytes(), Arc::clone(map));
+        }
+        Settings {
+            mode: if self.strict { Mode::Strict } else { Mode::HTCondor },
+            now: self.now.seconds(),
+            zone: Zone::local(),
+            seed: self.seed,
+            maps: Arc::new(maps),
+            // Where there is no such database, nobody has a home.
+            homes: self.accounts.clone().or_else(|| parse_accounts(ACCOUNTS).ok()).unwrap_or_default(),
+            ..Settings::default()
+        }
+    }
+}
+
+/// Runs the command line of this process.
+pub fn run() -> ExitCode {
+    let mut command = Cli::command();
+    if let Some(columns) = columns() {
+        command = command.term_width(columns.min(WIDEST_HELP));
+    }
+    let matches = command.get_matches_from(userprio::spelled(std::env::args_os()));
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let streams = Streams {
+        out: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stdout())),
+        err: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stderr())),
+    };
+    let result = match &cli.command {
+        Command::Eval(arguments) => eval::run(arguments, streams),
+        Command::Match(arguments) => matching::run(arguments, streams),
+        Command::Repl(arguments) => repl::run(arguments, streams),
+        Command::Functions(arguments) => functions::run(arguments),
+        Command::Negotiate(arguments) => negotiate::run(arguments, streams),
+        Command::Explain(arguments) => explain::run(arguments, streams),
+        Command::Whatif(arguments) => return ended(whatif::run(arguments, streams)),
+        Command::Report(arguments) => report::run(arguments, streams),
+        Command::Diff(arguments) => return ended(whatif::diff(arguments, streams)),
+        Command::Generate(arguments) => generate::run(arguments),
+        Command::Simulate(arguments) => simulate::run(arguments, streams),
+        Command::Compare(arguments) => compare::run(arguments, streams),
+        Command::Quotas(arguments) => quotas::run(arguments, streams),
+        Command::Taskqueues(arguments) => taskqueues::run(arguments, streams),
+        Command::Userprio(arguments) => userprio::run(arguments, streams),
+        Command::Sprio(arguments) => sprio::run(arguments, streams),
+        Command::Sshare(arguments) => sshare::run(arguments, streams),
+        Command::Ads(arguments) => ads::run(arguments, streams),
+        Command::Config(arguments) => return ended(config::run(arguments, streams)),
+        Command::Autoclusters(arguments) => autoclusters::run(arguments, streams),
+        Command::Lint(arguments) => return ended(lint::run(arguments, streams)),
+        Command::Test(arguments) => return ended(test::run(arguments, streams)),
+        Command::Fmt(arguments) => return ended(fmt::run(arguments, streams)),
+        Command::Conform(arguments) => conform::run(arguments),
+    };
+    ended(result.map(|()| ExitCode::SUCCESS))
+}
+
+/// The exit status of a command, its failure told.
+fn ended(result: Result<ExitCode, Failure>) -> ExitCode {
+    match result {
+        Ok(status) => status,
+        Err(failure) => {
+            complain(&failure.message);
+            ExitCode::from(failure.status)
+        }
+    }
+}
+
+/// An expression of the command line; `flag` is where it stood.
+pub(crate) fn parsed(text: &[u8], flag: &str, options: &ParseOptions, streams: Streams) -> Result<Expr, Failure> {
+    parse_expr(text, options)
+        .map_err(|error| Failure::rendered(render(&error, text, &Origin::whole(flag), None, streams.err)))
+}
+
+/// How a result with a table is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Form {
+    /// Tables for people
+    Table,
+    /// One object with everything
+    Json,
+}
+
+/// Whether each of the output streams is coloured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Streams {
+    pub(crate) out: Color,
+    pub(crate) err: Color,
+}
+
+/// Writes a message to standard error; one that nobody can receive is dropped.
+pub(crate) fn complain(message: &str) {
+    let _ = writeln!(std::io::stderr(), "{message}");
+}
+
+/// Standard output; text is folded to the width of a terminal, or to `COLUMNS`.
+pub(crate) fn page(text: bool) -> Folded<BufWriter<StdoutLock<'static>>> {
+    Folded::new(BufWriter::new(std::io::stdout().lock()), columns().filter(|_| text))
+}
+
+/// The width of the terminal, or `COLUMNS`; none if standard output is no terminal.
+pub(crate) fn columns() -> Option<usize> {
+    let terminal = comfy_table::Table::new().width();
+    let asked = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    terminal.map(|columns| asked().unwrap_or(usize::from(columns)))
+}
+
+/// Writing to a pipe that was closed, as by `head`, ends the command quietly.
+pub(crate) fn written(result: std::io::Result<()>) -> Result<(), Failure> {
+    match result {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|error| Failure::new(format!("cannot write the output: {}", input::plain(&error)))),
+    }
+}

@@ -1,0 +1,458 @@
+//! `classmate negotiate POOL`
+
+use std::collections::HashSet;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::cli::input::{self, Notes};
+use crate::cli::policy::PolicyArguments;
+use crate::cli::settings::{self, contents};
+use crate::cli::stats::{Measured, Report, Stopwatch};
+use crate::cli::{Failure, Form, Now, Streams, parse_now, parsed, written};
+use crate::report::{self, Color, outcome};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Settings as Evaluation;
+use classmate::internal::format::long::LongWriter;
+use classmate::internal::format::selection::Selection;
+use classmate::internal::syntax::parse::ParseOptions;
+use classmate_config::internal::config::ConfigError;
+use classmate_config::internal::config::setting::Settings as Knobs;
+use classmate_pool::internal::accountant::log::LogWarning;
+use classmate_pool::internal::accountant::{Journal, JournalError, Log};
+use classmate_pool::internal::negotiate::advertisement::advertisement;
+use classmate_pool::internal::negotiate::commit::CommitError;
+use classmate_pool::internal::negotiate::play::{self, Plan};
+use classmate_pool::internal::negotiate::{self, Outcome, Snapshot, commit, needed};
+use classmate_pool::internal::priority::Policy;
+use classmate_pool::internal::queue::cluster::Siblings;
+
+/// Run one negotiation cycle over a pool and show who got what, and why the others did not.
+///
+/// POOL is a directory with what the tools of a pool print: `slots.ads` (`condor_status -long`), `jobs.ads`
+/// (`condor_q -allusers -long`), and if there are any `submitters.ads` (`condor_status -submitters -long`),
+/// `Accountantnew.log` (from the negotiator's spool) and the negotiator's settings: `condor_config`, the files of
+/// `config.d` in the order of their names, then `config`, whichever there are. Every file can be given by its own flag
+/// instead. Nothing is changed anywhere, unless --commit is given.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate negotiate examples/pool
+  classmate negotiate examples/pool --matches none --format json
+  classmate negotiate examples/pool --ad
+  classmate negotiate examples/slurm --policy slurm
+  classmate negotiate examples/pool --commit      charge the cycle to examples/pool/Accountantnew.log
+  classmate negotiate examples/pool --cycles 24 --interval 3600 --run-time 7200
+  classmate negotiate --slots slots.ads.gz --jobs jobs.ads --log Accountantnew.log
+
+Exit status: 0 when the cycle was run, 1 when a file cannot be read, 2 when a file or a setting is wrong.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    files: PoolFiles,
+    /// Charge the cycle to the accountant's log: decay, usage and matches, all of it or nothing
+    #[arg(long)]
+    commit: bool,
+    /// How the outcome is printed
+    #[arg(long, value_enum, default_value = "table")]
+    format: Form,
+    /// Print the statistics as the negotiator's own ad has them, in the long format, and nothing else
+    #[arg(long, conflicts_with_all = ["format", "matches", "stats"])]
+    ad: bool,
+    /// Also tell how long each phase took, how much memory, and into how many classes slots and requests fell; in JSON
+    /// among the statistics
+    #[arg(long)]
+    stats: bool,
+    /// Look at slot after slot, as the reference negotiator does; the outcome is the same, only later
+    #[arg(long)]
+    reference_path: bool,
+    /// Threads that work at the same time; by default one a processor. The outcome does not depend on it
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// How many matches the table lists: `all`, `none` or a number
+    #[arg(long, value_name = "HOW MANY", default_value = "all")]
+    matches: Shown,
+    /// Play so many cycles: matched jobs run, jobs that have run are gone, and priorities move
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["ad", "matches", "stats", "reference_path"],
+          value_parser = clap::value_parser!(u32).range(1..))]
+    cycles: Option<u32>,
+    /// Seconds from one cycle to the next [default: that of the settings]
+    #[arg(long, value_name = "SECONDS", requires = "cycles", value_parser = clap::value_parser!(i64).range(1..))]
+    interval: Option<i64>,
+    /// How long a job runs: seconds, or an expression over the job, with the slot as TARGET; without it jobs never end
+    #[arg(long, value_name = "EXPR", requires = "cycles")]
+    run_time: Option<String>,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    policy: PolicyArguments,
+}
+
+/// The files of a pool, in a directory or each by its own flag.
+#[derive(clap::Args, Debug)]
+pub(super) struct PoolFiles {
+    /// A directory with the files of a pool
+    #[arg(required_unless_present_all = ["slots", "jobs"])]
+    pool: Option<PathBuf>,
+    /// Slot ads, instead of POOL/slots.ads
+    #[arg(long, value_name = "FILE")]
+    slots: Option<PathBuf>,
+    /// Job ads, instead of POOL/jobs.ads
+    #[arg(long, value_name = "FILE")]
+    jobs: Option<PathBuf>,
+    /// Submitter ads, instead of POOL/submitters.ads; without any they are made from the jobs
+    #[arg(long, value_name = "FILE")]
+    submitters: Option<PathBuf>,
+    /// The accountant's log, instead of POOL/Accountantnew.log; without one everybody starts alike
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// The negotiator's settings, instead of those in POOL; without any the defaults hold
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// Run the commands that the settings include; they can run any program then
+    #[arg(long)]
+    pub(super) allow_commands: bool,
+    /// The clock: seconds since 1970, a date, or `wall`; by default the newest time in the files
+    #[arg(long, value_name = "TIME", value_parser = parse_now)]
+    now: Option<Now>,
+    /// Where `random()` begins; the same seed gives the same numbers
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    seed: u64,
+}
+
+impl PoolFiles {
+    /// The files of a directory, perhaps with other settings.
+    pub(super) fn of(pool: &Path, config: Option<&Path>, allow_commands: bool, now: Option<Now>) -> Self {
+        let (slots, jobs, submitters, log) = (None, None, None, None);
+        let (pool, config) = (Some(pool.to_owned()), config.map(Path::to_owned));
+        Self { pool, slots, jobs, submitters, log, config, allow_commands, now, seed: 0 }
+    }
+
+    /// The directory, if one was given.
+    pub(super) fn directory(&self) -> Option<&Path> {
+        self.pool.as_deref()
+    }
+}
+
+/// How many matches are listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Shown(usize);
+
+impl FromStr for Shown {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Shown(usize::MAX)),
+            "none" => Ok(Shown(0)),
+            number => number.parse().map(Shown).map_err(|_| "expected `all`, `none` or a number".to_owned()),
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+    if let Some(threads) = arguments.threads {
+        // A pool of threads that is there already stays: then this process has run a cycle before.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
+    }
+    let mut watch = Stopwatch::start();
+    let mut notes = Notes::default();
+    // Several cycles change slots, other policies ask them more, and the slow path is there for doubt.
+    let less = arguments.policy.is_condor() && arguments.cycles.is_none() && !arguments.reference_path;
+    let kept = if less { Kept::ForCycle } else { Kept::Whole };
+    let files = &arguments.files;
+    let how = How { config: files.config.as_deref(), commit: arguments.commit, kept };
+    let mut snapshot = read(files, &how, &mut notes, streams.err)?;
+    let policy = arguments.policy.read(arguments.files.directory(), &mut snapshot, &mut notes)?;
+    snapshot.policy = policy;
+    if arguments.commit && !snapshot.policy.keeps_books() {
+        return Err(Failure::input("--commit writes the books of HTCondor's accountant, and --policy is not `condor`")
+            .help("leave out --commit"));
+    }
+    // The books are locked and read again before the cycle: nobody writes to them in between.
+    let mut journal = if arguments.commit { Some(books(&arguments.files, snapshot.now)?) } else { None };
+    if let Some(journal) = &journal {
+        snapshot.log = Some(journal.log().clone());
+    }
+    notes.show(streams.err);
+    if let Some(cycles) = arguments.cycles {
+        return play(arguments, cycles, snapshot, journal, streams);
+    }
+    let path = if arguments.reference_path { negotiate::Path::Reference } else { negotiate::Path::Fast };
+    // Nothing but the books needs the slots afterwards.
+    let cycle = if arguments.commit {
+        negotiate::run(&snapshot, path, &mut watch)
+    } else {
+        negotiate::run_taking(&mut snapshot, path, &mut watch)
+    };
+    let cycle = cycle.map_err(|error| refused(&error))?;
+    watch.stop();
+    let measured = Measured::new(watch, &cycle);
+    let (outcome, slots) = (cycle.outcome, cycle.slots);
+    if let Some(journal) = &mut journal {
+        commit(&snapshot, &outcome, journal).map_err(|error| not_charged(&error))?;
+    }
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let printed = match arguments.format {
+        _ if arguments.ad => {
+            let mut text = Vec::new();
+            let knobs = Knobs::new(&snapshot.config);
+            let kept = knobs.integer("NEGOTIATION_CYCLE_STATS_LENGTH", 3, 0, 100).map_err(|error| refused(&error))?;
+            LongWriter::new().write(&mut text, &advertisement(&outcome, snapshot.now, kept > 0));
+            out.write_all(&text)
+        }
+        Form::Json if arguments.stats => serde_json::to_writer_pretty(&mut out, &Report::new(&outcome, &measured))
+            .map_err(Into::into)
+            .and_then(|()| writeln!(out)),
+        Form::Json => serde_json::to_writer_pretty(&mut out, &outcome).map_err(Into::into).and_then(|()| writeln!(out)),
+        Form::Table if arguments.stats => print(&mut out, &outcome, arguments.matches.0, streams)
+            .and_then(|()| writeln!(out))
+            .and_then(|()| measured.write(&mut out)),
+        Form::Table => print(&mut out, &outcome, arguments.matches.0, streams),
+    };
+    let written = written(printed.and_then(|()| out.flush()));
+    // The process ends here; to give back every single ad of a large pool before would take long.
+    std::mem::forget((snapshot, outcome, slots));
+    written
+}
+
+/// Plays several cycles.
+fn play(
+    arguments: &Arguments,
+    cycles: u32,
+    snapshot: Snapshot,
+    mut journal: Option<Journal>,
+    streams: Streams,
+) -> Result<(), Failure> {
+    let interval = match arguments.interval {
+        Some(interval) => interval,
+        None => {
+            let knobs = Knobs::new(&snapshot.config);
+            knobs.integer("NEGOTIATOR_INTERVAL", 60, 1, i64::from(i32::MAX)).map_err(|error| refused(&error))?
+        }
+    };
+    let run_time = arguments.run_time.as_deref();
+    let run_time = run_time.map(|text| parsed(text.as_bytes(), "--run-time", &ParseOptions::default(), streams));
+    let plan = Plan { cycles, interval, run_time: run_time.transpose()? };
+    let book = |snapshot: &Snapshot, outcome: &Outcome| match &mut journal {
+        Some(journal) => commit(snapshot, outcome, journal).map(|()| Some(journal.log().clone())),
+        None => Ok(None),
+    };
+    let progress = input::steps(u64::from(cycles), "cycle");
+    let mut played = Vec::new();
+    let done = play::play(snapshot, &plan, book, |cycle| {
+        progress.inc(1);
+        played.push(cycle);
+    });
+    progress.finish_and_clear();
+    done.map_err(|error| not_charged(&error))?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let printed = match arguments.format {
+        Form::Json => {
+            let cycles = serde_json::json!({ "cycles": played });
+            serde_json::to_writer_pretty(&mut out, &cycles).map_err(Into::into).and_then(|()| writeln!(out))
+        }
+        Form::Table => report::play::write(&mut out, &played, streams.out),
+    };
+    written(printed.and_then(|()| out.flush()))
+}
+
+fn not_charged(error: &CommitError) -> Failure {
+    match error {
+        CommitError::Config(error) => refused(error),
+        CommitError::Journal(error) => not_written(error),
+    }
+}
+
+/// Opens the accountant's log for writing.
+fn books(arguments: &PoolFiles, now: i64) -> Result<Journal, Failure> {
+    let path = arguments.log.clone().or_else(|| Some(arguments.pool.as_ref()?.join("Accountantnew.log")));
+    let Some(path) = path else {
+        return Err(Failure::input("--commit needs an accountant's log to write to").help("give one with --log FILE"));
+    };
+    Journal::open(&path, now).map_err(|error| not_written(&error))
+}
+
+/// A log that cannot be written, with what to do about it.
+pub(super) fn not_written(error: &JournalError) -> Failure {
+    let message = match error {
+        JournalError::File { what, path, source } => {
+            format!("cannot {what} `{}`: {}", path.display(), input::plain(source))
+        }
+        other => other.to_string(),
+    };
+    let failure = match error {
+        JournalError::Corrupt { .. } | JournalError::Unwritable(_) => Failure::input(message),
+        _ => Failure::new(message),
+    };
+    failure.help(error.help())
+}
+
+fn print(out: &mut impl Write, result: &Outcome, matches: usize, streams: Streams) -> std::io::Result<()> {
+    outcome::write(out, result, matches, streams.out)
+}
+
+pub(super) fn snapshot(
+    arguments: &PoolFiles,
+    commit: bool,
+    notes: &mut Notes,
+    color: Color,
+) -> Result<Snapshot, Failure> {
+    read(arguments, &How { config: arguments.config.as_deref(), commit, kept: Kept::Whole }, notes, color)
+}
+
+/// The pool to explain one cycle of HTCondor's, and a job of it.
+pub(super) fn snapshot_to_explain(
+    arguments: &PoolFiles,
+    job: bool,
+    notes: &mut Notes,
+    color: Color,
+) -> Result<Snapshot, Failure> {
+    // What comes through a pipe can be read once only.
+    let slots = file(arguments, arguments.slots.as_ref(), "slots.ads");
+    let twice = slots.is_some_and(|path| std::fs::metadata(path).is_ok_and(|facts| facts.is_file()));
+    let kept = match (job, twice) {
+        (false, _) => Kept::ForCycle,
+        (true, true) => Kept::ToExplain,
+        (true, false) => Kept::Whole,
+    };
+    read(arguments, &How { config: arguments.config.as_deref(), commit: false, kept }, notes, color)
+}
+
+/// The pool with its own settings, whatever `--config` says.
+pub(super) fn snapshot_but_settings(
+    arguments: &PoolFiles,
+    notes: &mut Notes,
+    color: Color,
+) -> Result<Snapshot, Failure> {
+    read(arguments, &How { config: None, commit: false, kept: Kept::Whole }, notes, color)
+}
+
+/// Slots of which names are noted although the values are not kept.
+const NAMED: usize = 1000;
+
+/// A file of a pool: the one that is given, or that of the directory.
+fn file(arguments: &PoolFiles, given: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
+    given.cloned().or_else(|| arguments.pool.as_ref().map(|pool| pool.join(name)))
+}
+
+/// How a pool is read.
+struct How<'a> {
+    /// The settings, instead of the pool's own.
+    config: Option<&'a Path>,
+    /// Whether the books are going to be written.
+    commit: bool,
+    /// What is kept of slots.
+    kept: Kept,
+}
+
+/// What is kept of slots.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    Whole,
+    /// What a cycle can look at.
+    ForCycle,
+    /// That, what may have been meant, and names of all else.
+    ToExplain,
+}
+
+fn read(
+    arguments: &PoolFiles,
+    &How { config, commit, kept }: &How<'_>,
+    notes: &mut Notes,
+    color: Color,
+) -> Result<Snapshot, Failure> {
+    if let Some(pool) = &arguments.pool
+        && !pool.is_dir()
+    {
+        let what = if pool.exists() { "is not a directory" } else { "does not exist" };
+        return Err(Failure::new(format!(
+            "`{}` {what}: expected a directory with slots.ads and jobs.ads",
+            pool.display()
+        ))
+        .help("give single files with --slots FILE and --jobs FILE"));
+    }
+    let file = |given: &Option<PathBuf>, name: &str| file(arguments, given.as_ref(), name);
+    // What was asked for must be there; what is only looked for may be missing.
+    let optional = |given: &Option<PathBuf>, name: &str| {
+        file(given, name).filter(|path| given.is_some() || path.exists() || path.as_os_str() == "-")
+    };
+    let evaluation = Evaluation::default();
+    let ads = |path: Option<PathBuf>, selection: Option<Selection>, notes: &mut Notes| match path {
+        Some(path) => input::many_ads(&path, &evaluation, notes, selection.map(Arc::new).as_ref(), |ad, ()| ad),
+        None => Ok(Vec::new()),
+    };
+    // Most of a job is that of its cluster, and kept once.
+    let jobs_of = |path: Option<PathBuf>, notes: &mut Notes| match path {
+        Some(path) => {
+            input::many_ads(&path, &evaluation, notes, None, |ad, siblings: &mut Siblings| siblings.chain(ad))
+        }
+        None => Ok(Vec::new()),
+    };
+    let mut warnings = Vec::new();
+    let config = settings::pool(config, arguments.pool.as_deref(), arguments.allow_commands, color)?;
+    warnings.extend(config.warnings().iter().map(|warning| format!("{}: {}", warning.place, warning.message)));
+    let (maps, odd) = settings::user_maps(&config)?;
+    warnings.extend(odd);
+    let log = match optional(&arguments.log, "Accountantnew.log") {
+        Some(path) => {
+            let text = if commit && !path.exists() { Vec::new() } else { contents(&path)? };
+            let log = Log::read(&text).map_err(|error| {
+                Failure::input(format!("`{}`: {error}", path.display()))
+                    .help("expected the negotiator's Accountantnew.log, copied whole")
+            })?;
+            let place = |warning: &LogWarning| format!("{}:{}: {}", path.display(), warning.line(), warning.as_str());
+            warnings.extend(log.warnings().iter().map(place));
+            Some(log)
+        }
+        None => None,
+    };
+    // What is needed of slots depends on the jobs, which are therefore read first.
+    let slots = file(&arguments.slots, "slots.ads");
+    slots.as_deref().map(input::check).transpose()?;
+    let mut of_jobs = Notes::default();
+    let jobs = jobs_of(file(&arguments.jobs, "jobs.ads"), &mut of_jobs)?;
+    let first = match &slots {
+        Some(path) if kept == Kept::ToExplain => input::first(path, NAMED, &evaluation)?,
+        _ => Vec::new(),
+    };
+    let selection = match kept {
+        Kept::Whole => None,
+        Kept::ForCycle => needed::selection(&config, &jobs),
+        Kept::ToExplain => needed::selection_to_explain(&config, &jobs, &first),
+    };
+    let mut seen = HashSet::new();
+    let unkept = first.iter().flat_map(ClassAd::names).filter(|name| seen.insert(name.key())).collect();
+    let slots = ads(slots, selection, notes)?;
+    notes.append(of_jobs);
+    let submitters = optional(&arguments.submitters, "submitters.ads");
+    let mut snapshot = Snapshot {
+        config,
+        slots,
+        unkept,
+        served: hashbrown::HashMap::new(),
+        jobs,
+        submitters: submitters.map(|path| ads(Some(path), None, notes)).transpose()?,
+        log,
+        maps: Arc::new(maps),
+        policy: Policy::default(),
+        now: 0,
+        seed: arguments.seed,
+    };
+    for warning in warnings {
+        notes.warn(warning);
+    }
+    snapshot.now = arguments.now.map_or_else(|| snapshot.newest_time(), Now::seconds);
+    Ok(snapshot)
+}
+
+pub(super) fn refused(error: &ConfigError) -> Failure {
+    let failure = match &error.place {
+        Some(place) => Failure::input(format!("{place}: {error}")),
+        None => Failure::input(error.to_string()),
+    };
+    match &error.help {
+        Some(help) => failure.help(help),
+        None => failure,
+    }
+}

@@ -1,0 +1,154 @@
+//! Which policy orders a cycle: its name on the command line, and the files it reads.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+
+use crate::cli::Failure;
+use crate::cli::dirac::{Choices, CsFiles};
+use crate::cli::input::Notes;
+use crate::cli::slurm::{SlurmArguments, Stand};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::value::{List, Value};
+use classmate_config::internal::config::Config;
+use classmate_pool::internal::negotiate::Snapshot;
+use classmate_pool::internal::priority::Policy;
+use classmate_pool::internal::priority::slurm::machines::enlist;
+use classmate_pool::internal::quota::{GroupSetting, QuotaSettings};
+
+/// Tells of quotas that are parts of the pool: only those in slots stand in for shares.
+pub(super) fn warn_of_dynamic_quotas(config: &Config, notes: &mut Notes) {
+    // What is wrong with them is told by the cycle.
+    let Ok(settings) = QuotaSettings::read(config) else { return };
+    let dynamic = |group: &&GroupSetting| group.fixed.is_none() && group.dynamic.is_some();
+    let mut groups = settings.groups.iter().filter(dynamic);
+    if let Some(first) = groups.next() {
+        let others = match groups.count() {
+            0 => String::new(),
+            others => format!(" and of {others} more"),
+        };
+        let name = String::from_utf8_lossy(&first.name);
+        notes.warn(format!(
+            "GROUP_QUOTA_DYNAMIC of `{name}`{others} is no share under this policy: only GROUP_QUOTA, in slots, stands in for one"
+        ));
+    }
+}
+
+/// The first of some flags that is given.
+pub(super) fn first_given(flags: &[(&'static str, bool)]) -> Option<&'static str> {
+    flags.iter().find_map(|&(flag, given)| given.then_some(flag))
+}
+
+/// The choice of a policy.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct PolicyArguments {
+    /// Whose rules decide who is served next
+    #[arg(long, value_enum, value_name = "POLICY", default_value = "condor")]
+    policy: PolicyName,
+    #[command(flatten)]
+    slurm: SlurmArguments,
+    #[command(flatten)]
+    cs: CsFiles,
+    #[command(flatten)]
+    choices: Choices,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum PolicyName {
+    /// HTCondor's user priorities: shares of a pie, dealt in spins
+    Condor,
+    /// DIRAC's job shares: slots draw lots among task queues
+    Dirac,
+    /// Slurm's multifactor priority: jobs in the order of their priorities
+    Slurm,
+}
+
+impl PolicyArguments {
+    /// Whether it is HTCondor's, which asks nothing of slots but what the negotiator does.
+    pub(super) fn is_condor(&self) -> bool {
+        self.policy == PolicyName::Condor
+    }
+
+    /// Whether everything that is given is looked at, by the policy or by another one that is compared with it.
+    ///
+    /// What is given and passed over would be taken for what was computed.
+    pub(super) fn check(&self, other: Option<PolicyName>) -> Result<(), Failure> {
+        let unread = |name: PolicyName| self.policy != name && other != Some(name);
+        let slurm = self.slurm.given().filter(|_| unread(PolicyName::Slurm));
+        let dirac = self.cs.given().or(self.choices.given()).filter(|_| unread(PolicyName::Dirac));
+        let stray = slurm.map(|flag| (flag, "Slurm", "slurm")).or(dirac.map(|flag| (flag, "DIRAC", "dirac")));
+        if let Some((flag, whose, policy)) = stray {
+            return Err(Failure::input(format!("{flag} is given, and the policy is not {whose}'s"))
+                .help(&format!("add `--policy {policy}`")));
+        }
+        Ok(())
+    }
+
+    /// The choice before a change: by the rules of `name`, and where these are the same with the settings of the pool, if it
+    /// has its own.
+    pub(super) fn before(&self, name: Option<PolicyName>, pool: Option<&Path>) -> Self {
+        let policy = name.unwrap_or(self.policy);
+        if policy != self.policy {
+            return Self { policy, ..self.clone() };
+        }
+        Self { slurm: self.slurm.before(pool), cs: self.cs.before(pool), ..self.clone() }
+    }
+
+    /// Takes a line that changes the policy's own settings, if it is one.
+    pub(super) fn change(&mut self, line: &str) -> bool {
+        match self.policy {
+            PolicyName::Condor => false,
+            PolicyName::Dirac => self.cs.change(line),
+            PolicyName::Slurm => self.slurm.change(line),
+        }
+    }
+
+    /// The policy with what it reads. It may tell the slots what its files say of them.
+    pub(super) fn read(
+        &self,
+        pool: Option<&Path>,
+        snapshot: &mut Snapshot,
+        notes: &mut Notes,
+    ) -> Result<Policy, Failure> {
+        self.check(None)?;
+        self.read_checked(pool, snapshot, notes)
+    }
+
+    /// As [`PolicyArguments::read`], where another policy may look at what is given.
+    pub(super) fn read_checked(
+        &self,
+        pool: Option<&Path>,
+        snapshot: &mut Snapshot,
+        notes: &mut Notes,
+    ) -> Result<Policy, Failure> {
+        match self.policy {
+            PolicyName::Condor => Ok(Policy::Condor),
+            PolicyName::Dirac => {
+                warn_of_dynamic_quotas(&snapshot.config, notes);
+                let choice = self.cs.read(pool, notes)?;
+                let options = self.choices.over(choice.settings().options);
+                Ok(Policy::Dirac(choice.with_options(options)))
+            }
+            PolicyName::Slurm => {
+                let stand = Stand { config: &snapshot.config, jobs: &snapshot.jobs };
+                let settings = self.slurm.read(pool, Some(&stand), notes)?;
+                let evaluation = snapshot.settings();
+                enlist(&mut snapshot.slots, settings.conf(), &evaluation);
+                Ok(Policy::Slurm(Box::new(settings)))
+            }
+        }
+    }
+
+    /// What a machine says that any job may use, as far as the policy asks: it belongs to every partition.
+    pub(super) fn everywhere(policy: &Policy) -> ClassAd {
+        let mut ad = ClassAd::new();
+        if let Policy::Slurm(settings) = policy {
+            let names: Vec<Value> =
+                settings.conf().partitions.iter().map(|partition| Value::Str(partition.name.as_str().into())).collect();
+            if !names.is_empty() {
+                ad.insert("PartitionName", Value::List(List::of(names)));
+            }
+        }
+        ad
+    }
+}

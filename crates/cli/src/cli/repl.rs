@@ -1,0 +1,328 @@
+//! `classmate repl`
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::io::{BufRead, ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustyline::completion::{Completer, FilenameCompleter, Pair};
+use rustyline::error::ReadlineError;
+use rustyline::highlight::{CmdKind, Highlighter};
+use rustyline::hint::{Hint, Hinter, HistoryHinter};
+use rustyline::history::DefaultHistory;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{ColorMode, CompletionType, Config, Context, Editor, Helper};
+
+use crate::cli::input::{self, Notes};
+use crate::cli::{Failure, Now, Streams, World, written};
+use crate::repl::complete::{Completion, complete, signature};
+use crate::repl::highlight::{FAINT, paint};
+use crate::repl::input::{goes_on, is_command, split};
+use crate::repl::{Host, Output, Session, Start};
+use crate::report::Color;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::walk::Side;
+use classmate::internal::syntax::parse::Mode;
+use classmate::internal::syntax::time::Zone;
+
+/// Type expressions and see their values, and why they are undefined or errors.
+///
+/// `NAME = expression` defines an attribute of MY; `:help` lists the commands. On a terminal, lines are edited with
+/// completion and a history; otherwise lines are read from standard input. An input goes on on the next line while a
+/// bracket or a string is open; an empty line or a command ends it.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate repl
+  classmate repl --my job.ads --target slots.ads
+  echo ':match' | classmate repl --my job.ads --target slots.ads
+  classmate repl --check < script
+
+The history is kept in the file that CLASSMATE_HISTORY names, or in classmate/history of the user's data directory;
+an empty CLASSMATE_HISTORY keeps none.
+
+Exit status: 0; with --check, 1 when a line could not be carried out.")]
+pub(super) struct Arguments {
+    /// Begin with the first ad of this file as MY
+    #[arg(long, value_name = "FILE")]
+    my: Option<PathBuf>,
+    /// Begin with the first ad of this file as TARGET
+    #[arg(long, value_name = "FILE")]
+    target: Option<PathBuf>,
+    /// Fail when a line could not be carried out
+    #[arg(long)]
+    check: bool,
+    #[command(flatten)]
+    world: World,
+}
+
+/// The files and the clock of this process.
+struct Process {
+    begin: Instant,
+}
+
+impl Host for Process {
+    fn load(&mut self, path: &str, at: u64, settings: &Settings) -> Result<(ClassAd, Vec<String>), String> {
+        if path == "-" {
+            return Err("`-` is where the lines of the session come from: expected the name of a file".to_owned());
+        }
+        let mut notes = Notes::default();
+        let ad = input::ad(Path::new(path), at, settings, &mut notes);
+        let ad = ad.map_err(|failure| failure.message.trim_start_matches("error: ").to_owned())?;
+        Ok((ad, notes.lines(Color::Off)))
+    }
+
+    fn save(&mut self, path: &str, text: &[u8]) -> Result<(), String> {
+        std::fs::write(path, text).map_err(|error| format!("cannot write `{path}`: {}", input::plain(&error)))
+    }
+
+    fn now(&self) -> i64 {
+        Now::Wall.seconds()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.begin.elapsed()
+    }
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+    let settings = arguments.world.settings();
+    let start = Start {
+        mode: settings.mode,
+        now: match arguments.world.now {
+            Now::Wall => None,
+            Now::At(seconds) => Some(seconds),
+        },
+        zone: Some(Zone::local()),
+        seed: arguments.world.seed,
+        maps: Arc::clone(&settings.maps),
+        homes: Arc::clone(&settings.homes),
+        color: streams.out,
+    };
+    let mut session = Session::new(Box::new(Process { begin: Instant::now() }), start);
+    let mut notes = Notes::default();
+    for (side, path) in [(Side::My, &arguments.my), (Side::Target, &arguments.target)] {
+        if let Some(path) = path {
+            session.set(side, input::ad(path, 1, &settings, &mut notes)?);
+        }
+    }
+    notes.show(streams.err);
+    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let problems = if terminal { interactive(session, settings.mode, streams.out)? } else { piped(&mut session)? };
+    match problems {
+        0 => Ok(()),
+        _ if !arguments.check => Ok(()),
+        1 => Err(Failure::new("1 line could not be carried out")),
+        lines => Err(Failure::new(format!("{lines} lines could not be carried out"))),
+    }
+}
+
+/// Writes outputs; whether there was a problem among them.
+fn show(outputs: &[Output]) -> std::io::Result<bool> {
+    let mut out = std::io::stdout().lock();
+    for output in outputs {
+        writeln!(out, "{}", output.text())?;
+    }
+    out.flush()?;
+    Ok(outputs.iter().any(Output::is_problem))
+}
+
+/// Reads lines from standard input; how many inputs could not be carried out.
+fn piped(session: &mut Session) -> Result<usize, Failure> {
+    let mut input = std::io::stdin().lock();
+    let (mut open, mut line) = (Vec::new(), Vec::new());
+    let mut problems = 0;
+    while !session.finished() {
+        line.clear();
+        let read = input
+            .read_until(b'\n', &mut line)
+            .map_err(|error| Failure::new(format!("cannot read standard input: {}", input::plain(&error))))?;
+        // A command ends what is open before it, as the end does.
+        if !open.is_empty() && (read == 0 || is_command(&String::from_utf8_lossy(&line))) {
+            match show(&session.line(whole_lines(&open))) {
+                Ok(problem) => problems += usize::from(problem),
+                Err(error) => return written(Err(error)).map(|()| problems),
+            }
+            open.clear();
+        }
+        if read == 0 {
+            break;
+        }
+        open.extend_from_slice(&line);
+        if goes_on(&String::from_utf8_lossy(whole_lines(&open))) {
+            continue;
+        }
+        match show(&session.line(whole_lines(&open))) {
+            Ok(problem) => problems += usize::from(problem),
+            Err(error) => return written(Err(error)).map(|()| problems),
+        }
+        open.clear();
+    }
+    Ok(problems)
+}
+
+/// Lines without the last line end.
+fn whole_lines(text: &[u8]) -> &[u8] {
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    text.strip_suffix(b"\r").unwrap_or(text)
+}
+
+/// Where the history is kept, if it is.
+fn history_file() -> Option<PathBuf> {
+    match std::env::var_os("CLASSMATE_HISTORY") {
+        Some(file) if file.is_empty() => return None,
+        Some(file) => return Some(file.into()),
+        None => {}
+    }
+    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let data = folder("XDG_DATA_HOME")
+        .filter(|path| path.is_absolute())
+        .or_else(|| folder("APPDATA"))
+        .or_else(|| folder("HOME").map(|home| home.join(".local/share")))?;
+    Some(data.join("classmate/history"))
+}
+
+/// Edits lines on the terminal; how many inputs could not be carried out.
+fn interactive(session: Session, mode: Mode, color: Color) -> Result<usize, Failure> {
+    let broken = |error: ReadlineError| Failure::new(format!("cannot use the terminal: {error}"));
+    let config = Config::builder()
+        .completion_type(CompletionType::List)
+        .history_ignore_space(true)
+        .color_mode(if color == Color::On { ColorMode::Enabled } else { ColorMode::Disabled })
+        .auto_add_history(false)
+        .build();
+    let session = Rc::new(RefCell::new(session));
+    let mut editor: Editor<Assistant, DefaultHistory> = Editor::with_config(config).map_err(broken)?;
+    editor.set_helper(Some(Assistant {
+        session: Rc::clone(&session),
+        files: FilenameCompleter::new(),
+        history: HistoryHinter::new(),
+        mode,
+        color,
+    }));
+    // Ctrl-C during an evaluation does not end the session: the evaluation ends by itself at its limits, soon enough. While
+    // a line is typed the editor sees the key itself.
+    let _ = ctrlc::set_handler(|| {});
+    // A history that cannot be read or written is no reason to stop.
+    let history = history_file();
+    if let Some(file) = &history {
+        let _ = file.parent().map(std::fs::create_dir_all);
+        let _ = editor.load_history(file);
+    }
+    show(&[Output::Text(format!(
+        "classmate {}: type an expression, `:help` for commands, Ctrl-D to leave",
+        env!("CARGO_PKG_VERSION")
+    ))])
+    .map_err(|error| Failure::new(error.to_string()))?;
+    let mut problems = 0;
+    while !session.borrow().finished() {
+        match editor.readline("> ") {
+            Ok(line) => {
+                if !line.trim().is_empty() && editor.add_history_entry(line.as_str()).unwrap_or(false) {
+                    let _ = history.as_ref().map(|file| editor.append_history(file));
+                }
+                for input in split(&line) {
+                    let outputs = session.borrow_mut().line(input.as_bytes());
+                    match show(&outputs) {
+                        Ok(problem) => problems += usize::from(problem),
+                        Err(error) => return written(Err(error)).map(|()| problems),
+                    }
+                }
+            }
+            // The line is dropped, as in a shell.
+            Err(ReadlineError::Interrupted) => {}
+            Err(ReadlineError::Eof) => break,
+            // A byte that is no text, typed or pasted: the line is dropped, the session goes on.
+            Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => {
+                let _ = show(&[Output::Problem("error: the line is not UTF-8".to_owned())]);
+            }
+            Err(error) => return Err(broken(error)),
+        }
+    }
+    Ok(problems)
+}
+
+/// What the line editor asks about the line that is being typed.
+struct Assistant {
+    session: Rc<RefCell<Session>>,
+    files: FilenameCompleter,
+    history: HistoryHinter,
+    mode: Mode,
+    color: Color,
+}
+
+impl Helper for Assistant {}
+
+impl Completer for Assistant {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, pos: usize, context: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+        match complete(&self.session.borrow(), line, pos) {
+            Completion::File => self.files.complete(line, pos, context),
+            Completion::Words { start, words } => {
+                let pairs = words.into_iter().map(|word| Pair { display: word.clone(), replacement: word });
+                Ok((start, pairs.collect()))
+            }
+        }
+    }
+}
+
+/// Faint text behind the cursor; the right arrow takes it over if it goes on the line.
+struct Suggestion {
+    shown: String,
+    taken: Option<String>,
+}
+
+impl Hint for Suggestion {
+    fn display(&self) -> &str {
+        &self.shown
+    }
+
+    fn completion(&self) -> Option<&str> {
+        self.taken.as_deref()
+    }
+}
+
+impl Hinter for Assistant {
+    type Hint = Suggestion;
+
+    fn hint(&self, line: &str, pos: usize, context: &Context<'_>) -> Option<Suggestion> {
+        if pos < line.len() || self.color == Color::Off {
+            return None;
+        }
+        if line.ends_with(['(', ',', ' '])
+            && let Some(signature) = signature(line)
+        {
+            return Some(Suggestion { shown: format!("   {signature}"), taken: None });
+        }
+        let rest = self.history.hint(line, pos, context).filter(|rest| !rest.contains('\n'))?;
+        Some(Suggestion { shown: rest.clone(), taken: Some(rest) })
+    }
+}
+
+impl Highlighter for Assistant {
+    fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
+        match self.color {
+            Color::On => Cow::Owned(paint(line, self.mode)),
+            Color::Off => Cow::Borrowed(line),
+        }
+    }
+
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
+        Cow::Owned(format!("{FAINT}{hint}\x1b[0m"))
+    }
+
+    fn highlight_char(&self, _: &str, _: usize, _: CmdKind) -> bool {
+        self.color == Color::On
+    }
+}
+
+impl Validator for Assistant {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        Ok(if goes_on(context.input()) { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}

@@ -1,0 +1,70 @@
+//! `classmate report POOL -o FILE`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::cli::input::{Notes, plain};
+use crate::cli::negotiate::{PoolFiles, refused, snapshot};
+use crate::cli::policy::PolicyArguments;
+use crate::cli::{Failure, Streams, written};
+use crate::report::cycle::{CycleReport, page};
+use classmate_advice::internal::autoclusters::audit;
+use classmate_advice::internal::explain::reasons::common;
+use classmate_advice::internal::whatif::kind::kinds;
+use classmate_pool::internal::negotiate::negotiate;
+
+/// Write a page about a cycle: groups, submitters, spins, slots, why jobs did not run, and the audit of attributes.
+///
+/// The page is one file for any browser: no scripts, nothing is fetched, light or dark, wide or narrow.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate report examples/groups -o cycle.html
+  classmate report examples/pool -o - > cycle.html
+
+Exit status: 0 on success, 1 when a file cannot be read or written, 2 when a file or a setting is wrong.")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    files: PoolFiles,
+    /// Where the page is written; `-`: standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    policy: PolicyArguments,
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+    let mut notes = Notes::default();
+    let directory = arguments.files.directory();
+    let mut snapshot = snapshot(&arguments.files, false, &mut notes, streams.err)?;
+    snapshot.policy = arguments.policy.read(directory, &mut snapshot, &mut notes)?;
+    notes.show(streams.err);
+    let outcome = negotiate(&snapshot).map_err(|error| refused(&error))?;
+    let audit = audit(&snapshot).map_err(|error| refused(&error))?;
+    let reasons = common(&snapshot, &outcome).map_err(|error| refused(&error))?;
+    let name = directory.map_or_else(|| "a pool".to_owned(), shown);
+    let now = jiff::Timestamp::from_second(snapshot.now)
+        .map_or_else(|_| format!("second {}", snapshot.now), |now| now.strftime("%Y-%m-%d %H:%M:%S UTC").to_string());
+    let kinds = kinds(&snapshot, &outcome);
+    let text = page(&CycleReport {
+        name: &name,
+        now: &now,
+        outcome: &outcome,
+        kinds: &kinds,
+        reasons: &reasons,
+        audit: &audit,
+    });
+    if arguments.output.as_os_str() == "-" {
+        let mut out = std::io::stdout().lock();
+        return written(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    }
+    std::fs::write(&arguments.output, text)
+        .map_err(|error| Failure::new(format!("cannot write `{}`: {}", arguments.output.display(), plain(&error))))
+}
+
+/// The last part of a path, as the pool is called.
+fn shown(path: &Path) -> String {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    name.unwrap_or_else(|| path.display().to_string())
+}

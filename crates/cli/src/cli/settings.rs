@@ -1,0 +1,260 @@
+//! Reading configurations from files: those of a pool, or those a command names.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::cli::input::{self, plain};
+use crate::cli::negotiate::refused;
+use crate::cli::{Failure, Now, parse_now};
+use crate::report::{self, Color};
+use classmate::internal::builtin::user_map::UserMaps;
+use classmate_config::internal::config::check::Diagnostic;
+use classmate_config::internal::config::{
+    self, BYTE_ORDER_MARK, Config, ConfigError, Context, FileError, Files, Output,
+};
+
+/// Which files make a configuration, and for whom they are read.
+#[derive(clap::Args, Debug)]
+pub(super) struct Sources {
+    /// Configuration files, read in this order, or a pool's directory with `condor_config`, `config.d` and `config`;
+    /// without any the built-in defaults are all there is
+    #[arg(value_name = "FILE")]
+    pub(super) files: Vec<PathBuf>,
+    /// The daemon or tool that reads: SUBSYSTEM.NAME counts before NAME
+    #[arg(long, value_name = "NAME", default_value = "NEGOTIATOR")]
+    subsystem: String,
+    /// The local name of the daemon: NAME.KNOB counts before KNOB
+    #[arg(long, value_name = "NAME")]
+    local_name: Option<String>,
+    /// A line to read after the files, such as `PRIORITY_HALFLIFE = 3600`; may be given several times
+    #[arg(long = "set", value_name = "LINE")]
+    set: Vec<String>,
+    /// Run the commands that `include command` and a trailing `|` name; a configuration can run any program then
+    #[arg(long)]
+    allow_commands: bool,
+    /// Let the environment in: `$ENV(NAME)` finds its variables, and variables `_CONDOR_NAME` set NAME after the files
+    #[arg(long)]
+    environment: bool,
+    /// Also read what `LOCAL_CONFIG_DIR` and `LOCAL_CONFIG_FILE` name, as a daemon does
+    #[arg(long)]
+    local_files: bool,
+    /// What `time()` answers in a function macro: seconds since 1970, a date, or `wall`
+    #[arg(long, value_name = "TIME", default_value = "wall", value_parser = parse_now)]
+    now: Now,
+    /// Where `$RANDOM_CHOICE` and `$RANDOM_INTEGER` begin; the same seed gives the same values
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    seed: u64,
+}
+
+/// A configuration as far as it could be read, and why no further.
+pub(super) struct Reading {
+    pub(super) config: Config,
+    pub(super) error: Option<ConfigError>,
+}
+
+impl Reading {
+    /// The configuration, or the rendered error.
+    pub(super) fn whole(self, color: Color) -> Result<Config, Failure> {
+        match self.error {
+            Some(error) => Err(rendered(error, &self.config, color)),
+            None => Ok(self.config),
+        }
+    }
+}
+
+/// An error of a configuration with the line it is about.
+pub(super) fn rendered(error: ConfigError, config: &Config, color: Color) -> Failure {
+    Failure::rendered(report::config::render(&Diagnostic::error(error), config.sources(), color))
+}
+
+impl Sources {
+    /// Reads what is named.
+    pub(super) fn read(&self) -> Result<Reading, Failure> {
+        let environment =
+            || std::env::vars_os().map(|(name, value)| (name.into_encoded_bytes(), value.into_encoded_bytes()));
+        let config = Config::new(Context {
+            subsystem: self.subsystem.clone(),
+            local_name: self.local_name.clone(),
+            environment: if self.environment { environment().collect() } else { BTreeMap::new() },
+            commands: self.allow_commands,
+            now: self.now.seconds(),
+            seed: self.seed,
+        });
+        let mut reading = Reading { config, error: None };
+        for path in &self.files {
+            if path.is_dir() {
+                let files = of_pool(path)?;
+                if files.is_empty() {
+                    return Err(Failure::new(format!("`{}` holds no configuration", path.display()))
+                        .help("expected `condor_config`, `config.d` or `config` in it"));
+                }
+                for file in files {
+                    reading.read(&file, false)?;
+                }
+            } else {
+                reading.read(path, self.local_files)?;
+            }
+        }
+        if reading.error.is_none() && self.environment && !self.local_files {
+            reading.error = reading.config.apply_environment().err();
+        }
+        if reading.error.is_none() && !self.set.is_empty() {
+            reading.error = reading.config.add("--set", self.set.join("\n").as_bytes()).err();
+        }
+        Ok(reading)
+    }
+}
+
+impl Reading {
+    /// Reads a file over what is there, unless there was an error before.
+    fn read(&mut self, path: &Path, local_files: bool) -> Result<(), Failure> {
+        if self.error.is_some() {
+            return Ok(());
+        }
+        let name = path.display().to_string();
+        let result = if local_files {
+            self.config.read_root(&name, &Disk)
+        } else {
+            let (mut text, marked) = read_whole(path)?;
+            if marked {
+                text.splice(..0, BYTE_ORDER_MARK.iter().copied());
+            }
+            let name = if name == "-" { "standard input" } else { name.as_str() };
+            self.config.read(name, &text, &Disk)
+        };
+        self.error = result.err();
+        Ok(())
+    }
+}
+
+/// The configuration that some files make, read in this order; a directory is a pool's.
+pub(super) fn of_files(paths: &[PathBuf]) -> Result<Reading, Failure> {
+    let mut reading = Reading { config: Config::default(), error: None };
+    for path in paths {
+        let files = if path.is_dir() { of_pool(path)? } else { vec![path.clone()] };
+        for file in files {
+            reading.read(&file, false)?;
+        }
+    }
+    Ok(reading)
+}
+
+/// The settings of a pool: a given file, otherwise those in its directory, otherwise the defaults. With `commands` they may
+/// run programs.
+pub(super) fn pool(given: Option<&Path>, pool: Option<&Path>, commands: bool, color: Color) -> Result<Config, Failure> {
+    let files = match (given, pool) {
+        (Some(given), _) if given.is_dir() => of_pool(given)?,
+        (Some(given), _) => vec![given.to_owned()],
+        (None, Some(pool)) if pool.is_dir() => of_pool(pool)?,
+        _ => Vec::new(),
+    };
+    let mut reading = Reading { config: Config::new(Context { commands, ..Context::default() }), error: None };
+    for file in files {
+        reading.read(&file, false)?;
+    }
+    reading.whole(color)
+}
+
+/// The user maps of the negotiator, and what is odd about them.
+pub(super) fn user_maps(config: &Config) -> Result<(UserMaps, Vec<String>), Failure> {
+    config::user_map::user_maps(config, "NEGOTIATOR", &Disk).map_err(|error| refused(&error))
+}
+
+/// The configuration files of a pool's directory, in the order in which they are read.
+pub(super) fn of_pool(pool: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    files.extend(Some(pool.join("condor_config")).filter(|path| path.exists()));
+    let folder = pool.join("config.d");
+    if folder.is_dir() {
+        let path = folder.display().to_string();
+        let mut names = Disk.list(&path).map_err(|error| Failure::new(format!("cannot read `{path}`: {error}")))?;
+        names.retain(|name| !is_left_over(name));
+        names.sort();
+        files.extend(names.iter().map(|name| folder.join(name)));
+    }
+    files.extend(Some(pool.join("config")).filter(|path| path.is_file()));
+    Ok(files)
+}
+
+/// Files that a daemon would not read from a folder either: hidden ones, and what editors and packagers leave.
+fn is_left_over(name: &str) -> bool {
+    const ENDINGS: [&str; 9] = [".pl", ".py", ".sh", "~", ".rpmsave", ".rpmnew", ".dpkg-old", ".dpkg-dist", ".cfsaved"];
+    name.starts_with('.') || name.starts_with('#') || ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Most bytes that are read of what is no file: a device may never end.
+const ENDLESS: u64 = 512 << 20;
+
+pub(super) fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
+    read_whole(path).map(|(text, _)| text)
+}
+
+/// The text of a file, and whether a byte order mark stands before it.
+fn read_whole(path: &Path) -> Result<(Vec<u8>, bool), Failure> {
+    let input = input::open(path)?;
+    let most = if path.is_file() { u64::MAX } else { ENDLESS };
+    let mut text = Vec::new();
+    let read = input.reader.take(most).read_to_end(&mut text);
+    read.map_err(|error| Failure::new(format!("cannot read `{}`: {}", input.name, input::plain(&error))))?;
+    if text.len() as u64 == most {
+        return Err(Failure::new(format!("`{}` does not end: expected a file", input.name)));
+    }
+    Ok((text, input.marked))
+}
+
+/// The files of this machine.
+pub(super) struct Disk;
+
+/// Largest file that is included, in bytes.
+const LARGEST: u64 = 64 << 20;
+
+impl Files for Disk {
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
+        let file = std::fs::File::open(path).map_err(|error| reason(&error))?;
+        let mut text = Vec::new();
+        file.take(LARGEST + 1).read_to_end(&mut text).map_err(|error| reason(&error))?;
+        if text.len() as u64 > LARGEST {
+            return Err(FileError::Other(format!("it is larger than {} MiB", LARGEST >> 20)));
+        }
+        Ok(text)
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<String>, FileError> {
+        let entries = std::fs::read_dir(folder).map_err(|error| reason(&error))?;
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| reason(&error))?;
+            if entry.path().is_file() {
+                names.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    fn run(&self, command: &str) -> Result<Output, FileError> {
+        let output = Command::new("sh")
+            .args(["-c", command])
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(|error| reason(&error))?;
+        // What a shell says of a program it cannot find.
+        if output.status.code() == Some(127) {
+            return Err(FileError::Other("no such program".to_owned()));
+        }
+        Ok(Output { text: output.stdout, success: output.status.success() })
+    }
+
+    fn store(&self, path: &str, text: &[u8]) -> Result<(), FileError> {
+        std::fs::write(path, text).map_err(|error| reason(&error))
+    }
+}
+
+fn reason(error: &std::io::Error) -> FileError {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => FileError::Missing,
+        _ => FileError::Other(plain(error)),
+    }
+}

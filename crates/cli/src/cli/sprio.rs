@@ -1,0 +1,203 @@
+//! `classmate sprio POOL`
+
+use std::io::{BufWriter, Write};
+
+use clap::ArgAction;
+
+use crate::cli::input::Notes;
+use crate::cli::negotiate::{PoolFiles, snapshot};
+use crate::cli::slurm::{SlurmArguments, Stand};
+use crate::cli::{Failure, Streams, written};
+use crate::report::sprio::{Format, Line, Shown, Sort};
+use classmate_config::internal::config::slurm::SlurmConf;
+use classmate_pool::internal::pool::facts::Facts;
+use classmate_pool::internal::pool::slot::is_slot;
+use classmate_pool::internal::priority::slurm::machines::enlist;
+use classmate_pool::internal::priority::slurm::{Candidate, Machines, SlurmSettings, Standpoint};
+use classmate_pool::internal::queue::job::JobId;
+
+/// List the priorities of waiting jobs and what they are made of, as Slurm's `sprio` does.
+///
+/// POOL is a directory as `classmate negotiate` takes it, with Slurm's own files beside it: `slurm.conf`,
+/// `sacctmgr.dump`, `sshare.usage` and `sacctmgr.qos`, whichever there are. A job has a line for each of its partitions;
+/// jobs that run or are held have none.
+#[expect(clippy::struct_excessive_bools, reason = "one field is one option of the command")]
+#[derive(clap::Args, Debug)]
+#[command(disable_help_flag = true)]
+#[command(after_help = "\
+The priority is a sum without its fraction, at least 1:
+  factors from 0 to 1, times the weights PriorityWeightAge, …Assoc, …Fairshare, …JobSize,
+  …Partition, …QOS; for each resource what is asked of what the partition has, times its
+  PriorityWeightTRES; and the site factor, less nice.
+
+What a job says of itself:
+  AccountingGroup `phys.hep.ann`: the account hep and the user ann; or SlurmAccount and Owner
+  PartitionName, QOS, RequestCpus, RequestMemory, RequestGpus, RequestNodes, AllowedJobDuration
+  JobPrio: nice is -JobPrio
+
+Letters of -o and -S, weighted (capital) and as factors:
+  A a  age             B b  association     F f  fair share     J j  job size
+  P p  partition       Q q  QOS             T t  resources
+  Y y  priority, also as a fraction of 4294967295               S    site     N  nice
+  i    job             r    partition       u    user           o    account
+  n    QOS             c    cluster
+A field of -o is %[.][width]letter; with the dot it stands to the right, and it is cut to its width.
+
+Examples:
+  classmate sprio examples/slurm
+  classmate sprio examples/slurm -l -S -Y          all columns, the highest priority first
+  classmate sprio examples/slurm -n -u ann         factors of one user's jobs
+  classmate sprio examples/slurm -w                the weights
+  classmate sprio examples/slurm -h -o '%i %Y'
+
+Exit status: 0 on success, 1 when a file cannot be read, 2 on wrong usage or a wrong file.")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    files: PoolFiles,
+    /// Every column
+    #[arg(short = 'l', long)]
+    long: bool,
+    /// Factors, not what they weigh
+    #[arg(short = 'n', long)]
+    norm: bool,
+    /// The weights instead of jobs
+    #[arg(short = 'w', long)]
+    weights: bool,
+    /// The columns
+    #[arg(short = 'o', long, value_name = "FORMAT", conflicts_with_all = ["long", "norm"])]
+    format: Option<String>,
+    /// Sort by these columns, each with + or - before it
+    #[arg(short = 'S', long, value_name = "LETTERS", default_value = "i", allow_hyphen_values = true)]
+    sort: String,
+    /// No header
+    #[arg(short = 'h', long)]
+    noheader: bool,
+    /// Only jobs of these users, with commas between
+    #[arg(short = 'u', long, value_name = "USERS", value_delimiter = ',')]
+    user: Vec<String>,
+    /// Only these jobs (`7`, `7.2` or `7_2`), with commas between
+    #[arg(short = 'j', long = "job", value_name = "JOBS", value_delimiter = ',')]
+    job: Vec<String>,
+    /// Only these partitions, with commas between
+    #[arg(short = 'p', long, value_name = "PARTITIONS", value_delimiter = ',')]
+    partition: Vec<String>,
+    /// Print help
+    #[arg(long, action = ArgAction::Help)]
+    help: Option<bool>,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    slurm: SlurmArguments,
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+    let sort = Sort::parse(&arguments.sort).map_err(wrong_letters)?;
+    let given = arguments.format.as_deref().map(Format::parse).transpose().map_err(wrong_letters)?;
+    let wanted = arguments.job.iter().map(|text| wanted(text)).collect::<Result<Vec<_>, _>>()?;
+    let mut notes = Notes::default();
+    let mut snapshot = snapshot(&arguments.files, false, &mut notes, streams.err)?;
+    let stand = Stand { config: &snapshot.config, jobs: &snapshot.jobs };
+    let slurm = arguments.slurm.read(arguments.files.directory(), Some(&stand), &mut notes)?;
+    notes.show(streams.err);
+    let settings = snapshot.settings();
+    enlist(&mut snapshot.slots, slurm.conf(), &settings);
+    let slots = snapshot.slots.iter().filter(|ad| is_slot(ad));
+    let machines = Machines::of(slots, slurm.conf(), &settings);
+    let figures = Standpoint::figures(&slurm, &machines);
+    let standpoint = Standpoint::new(&slurm, &machines, slurm.tree(), &figures);
+    let conf = slurm.conf();
+    let shown = Shown { long: arguments.long, normal: arguments.norm, user: !arguments.user.is_empty() };
+    let format = given.unwrap_or_else(|| Format::default_of(shown, conf.weights, !conf.tres_weights.is_empty()));
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut print = |line: String| writeln!(out, "{line}");
+    let printed = (|| {
+        if !arguments.noheader {
+            print(format.header())?;
+        }
+        if arguments.weights {
+            let tres = conf.written.get("priorityweighttres").map_or("", String::as_str);
+            return print(format.weights(conf.weights, tres));
+        }
+        let waits = snapshot.jobs.iter().filter(|ad| Facts::of(ad, &settings).integer("JobStatus") == Some(1));
+        let candidates: Vec<Candidate> = waits.flat_map(|ad| standpoint.candidates(ad, &settings)).collect();
+        let numbers = Numbers::of(&candidates);
+        let mut lines: Vec<Line> = candidates
+            .iter()
+            .filter(|candidate| arguments.asks_for(candidate, &wanted))
+            .map(|candidate| line(candidate, &standpoint, &slurm, &numbers))
+            .collect();
+        sort.sort(&mut lines);
+        lines.iter().try_for_each(|line| print(format.row(line)))
+    })();
+    written(printed.and_then(|()| out.flush()))
+}
+
+impl Arguments {
+    fn asks_for(&self, candidate: &Candidate, jobs: &[(i64, Option<i64>)]) -> bool {
+        let among =
+            |names: &[String], name: &str| names.is_empty() || names.iter().any(|one| one.eq_ignore_ascii_case(name));
+        among(&self.user, &candidate.user)
+            && among(&self.partition, &candidate.partition)
+            && (jobs.is_empty()
+                || jobs.iter().any(|(cluster, process)| {
+                    *cluster == candidate.id.cluster && process.is_none_or(|process| process == candidate.id.process)
+                }))
+    }
+}
+
+/// The cluster and the process of `7`, `7_2` or `7.2`.
+fn wanted(text: &str) -> Result<(i64, Option<i64>), Failure> {
+    let number = |digits: &str| digits.parse::<u64>().ok().and_then(|number| i64::try_from(number).ok());
+    let (cluster, process) = match text.split_once(['_', '.']) {
+        Some((cluster, process)) => (number(cluster), Some(number(process))),
+        None => (number(text), None),
+    };
+    match (cluster, process) {
+        (Some(cluster), None) => Ok((cluster, None)),
+        (Some(cluster), Some(Some(process))) => Ok((cluster, Some(process))),
+        _ => Err(Failure::input(format!("`{text}` is no job")).help("expected a number such as `7`, `7.2` or `7_2`")),
+    }
+}
+
+/// How jobs are numbered: `7`, or `7_2` in a cluster of several.
+struct Numbers {
+    /// Clusters of several jobs.
+    several: std::collections::BTreeSet<i64>,
+}
+
+impl Numbers {
+    fn of(candidates: &[Candidate]) -> Self {
+        let several = candidates.iter().filter(|candidate| candidate.id.process != 0);
+        Self { several: several.map(|candidate| candidate.id.cluster).collect() }
+    }
+
+    fn shown(&self, id: JobId) -> String {
+        if self.several.contains(&id.cluster) {
+            format!("{}_{}", id.cluster, id.process)
+        } else {
+            id.cluster.to_string()
+        }
+    }
+}
+
+fn line(candidate: &Candidate, standpoint: &Standpoint<'_>, slurm: &SlurmSettings, numbers: &Numbers) -> Line {
+    let terms = standpoint.terms(candidate);
+    let SlurmConf { weights, tres_weights, .. } = slurm.conf();
+    Line {
+        id: numbers.shown(candidate.id),
+        partition: candidate.partition.clone(),
+        user: candidate.user.clone(),
+        account: candidate.account.clone(),
+        qos: candidate.qos.clone(),
+        cluster: slurm.files().associations.cluster.clone().unwrap_or_default(),
+        weighted: terms.weighted,
+        sum: terms.sum,
+        site: candidate.facts.site,
+        nice: candidate.facts.nice,
+        weights: *weights,
+        tres_weights: tres_weights.clone(),
+    }
+}
+
+fn wrong_letters(message: String) -> Failure {
+    Failure::input(message).help("the letters are listed by `classmate sprio --help`")
+}

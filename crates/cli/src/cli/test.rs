@@ -1,0 +1,129 @@
+//! `classmate test FILE…`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::cli::settings::contents;
+use crate::cli::{Failure, Streams, complain, input, page, written};
+use crate::report::{self, Color, Origin, policy};
+use classmate_advice::internal::policy_test::{Covered, PolicyFile, TestResult, Wrong, run as run_tests};
+
+/// Run tests of a policy: what expressions are worth, what matches and which clause decides, who gets how many.
+///
+/// FILE is written in TOML: ads, inline or from files beside it; a configuration; a pool for what concerns a cycle; and
+/// `[[test]]` with what is expected. The clock stands still: `now` of the file, otherwise 1970. See docs/test.md.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+A test:
+  [[test]]
+  name = 'big jobs need big slots'
+  job = 'job'
+  slot = 'slot'
+  match = false
+  clause = 'TARGET.Memory >= MY.RequestMemory'
+
+Examples:
+  classmate test examples/policy/start.toml
+  classmate test policies/*.toml --junit results.xml
+  classmate test examples/policy/start.toml --coverage
+
+Exit status: 0 when all pass, 1 when one fails or a file cannot be read, 2 when a file is wrong.")]
+pub(super) struct Arguments {
+    /// Test files
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Only tests whose name contains this text
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    #[arg(long, help = "Also write the results to a file, as JUnit XML", value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Tell which clauses the tests never made true, or never made refuse
+    #[arg(long)]
+    coverage: bool,
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
+    let mut out = page(true);
+    let mut all: Vec<(String, Vec<TestResult>)> = Vec::new();
+    let mut wrong: Vec<(String, Failure)> = Vec::new();
+    for path in &arguments.files {
+        let name = path.display().to_string();
+        let (results, covered) = match of_file(path, arguments.only.as_deref(), streams.err) {
+            Ok(found) => found,
+            Err(failure) => {
+                // The others are run all the same, and a build server is told.
+                wrong.push((name, failure));
+                continue;
+            }
+        };
+        written(policy::write(&mut out, &name, &results, streams.out))?;
+        if arguments.coverage {
+            written(policy::write_coverage(&mut out, &covered))?;
+        }
+        all.push((name, results));
+    }
+    let total: usize = all.iter().map(|(_, results)| results.len()).sum();
+    let failed = all.iter().flat_map(|(_, results)| results).filter(|result| !result.failures.is_empty()).count();
+    if !all.is_empty() {
+        written(writeln!(out, "{} passed, {failed} failed", total - failed).and_then(|()| out.flush()))?;
+    }
+    if let Some(path) = &arguments.junit {
+        let mut text = Vec::new();
+        let refused: Vec<(String, String)> =
+            wrong.iter().map(|(name, why)| (name.clone(), without_color(why.message()))).collect();
+        written(policy::junit(&mut text, &all, &refused))?;
+        std::fs::write(path, text)
+            .map_err(|error| Failure::new(format!("cannot write `{}`: {}", path.display(), input::plain(&error))))?;
+    }
+    let last = wrong.pop();
+    for (_, failure) in &wrong {
+        complain(failure.message());
+    }
+    if let Some((_, failure)) = last {
+        return Err(failure);
+    }
+    if total == 0 {
+        return Err(Failure::input("there is no test").help("a test begins with `[[test]]`"));
+    }
+    Ok(if failed > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// A message without the colors of a terminal.
+fn without_color(message: &str) -> String {
+    let mut parts = message.split('\u{1b}');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        plain.push_str(part.split_once('m').map_or(part, |(_, rest)| rest));
+    }
+    plain
+}
+
+fn of_file(path: &Path, only: Option<&str>, color: Color) -> Result<(Vec<TestResult>, Vec<Covered>), Failure> {
+    let name = path.display().to_string();
+    let text = contents(path)?;
+    let text = String::from_utf8(text).map_err(|_| {
+        Failure::input(format!("`{name}` is not UTF-8")).help("a test file is TOML, which is text in UTF-8")
+    })?;
+    let refused = |wrong: Wrong| match wrong {
+        Wrong::Text(finding) => {
+            Failure::rendered(report::render_finding(&finding, text.as_bytes(), &Origin::whole(&name), color))
+        }
+        Wrong::Other(message) => Failure::input(format!("{name}: {message}")),
+    };
+    let mut file = PolicyFile::parse(&text).map_err(refused)?;
+    file.check_ads(&text).map_err(refused)?;
+    if let Some(only) = only {
+        file.tests.retain(|test| test.name.get_ref().contains(only));
+    }
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let files = |file: &str| {
+        let path = folder.join(file);
+        let mut opened = input::open(&path).map_err(|_| format!("cannot read `{}`", path.display()))?;
+        let mut text = Vec::new();
+        std::io::Read::read_to_end(&mut opened.reader, &mut text)
+            .map_err(|error| format!("cannot read `{}`: {}", path.display(), input::plain(&error)))?;
+        Ok(text)
+    };
+    run_tests(&file, &files).map_err(refused)
+}

@@ -1,0 +1,589 @@
+//! `classmate userprio POOL`
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use crate::cli::input::{self, Notes};
+use crate::cli::negotiate::{PoolFiles, not_written, refused, snapshot};
+use crate::cli::settings::{self, contents};
+use crate::cli::{Failure, Now, Streams, complain, parse_now, written};
+use crate::report::Color;
+use crate::report::userprio::{Columns, Layout, Listing, Setting, write_resources};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::format::{Format, Writer};
+use classmate::internal::syntax::calendar::{Civil, DAY};
+use classmate::internal::syntax::parse::parse_expr;
+use classmate::internal::syntax::time::Zone;
+use classmate_config::internal::config::Config;
+use classmate_config::internal::config::knobs::NegotiatorKnobs;
+use classmate_config::internal::config::setting::Settings as Knobs;
+use classmate_pool::internal::accountant::edit::{Edit, EditError};
+use classmate_pool::internal::accountant::factor::FactorRules;
+use classmate_pool::internal::accountant::groups::{GroupNames, configured_share};
+use classmate_pool::internal::accountant::lease::{LeaseError, LeaseKind};
+use classmate_pool::internal::accountant::log::LogWarning;
+use classmate_pool::internal::accountant::report::{GroupShare, accounting_ads, numbered, roll_up, split_numbered};
+use classmate_pool::internal::accountant::{Durability, Journal, Log, ROOT_GROUP};
+use classmate_pool::internal::negotiate::concurrency::demands;
+use classmate_pool::internal::negotiate::quotas::{Explained, divide};
+use classmate_pool::internal::pool::facts::Facts;
+
+/// List who used what at which priority, and set it, as `condor_userprio` does.
+///
+/// POOL is a directory with the negotiator's `Accountantnew.log`, and if there are any its settings in `config`; or the
+/// log itself. Options are written `--usage` or `-usage`, and may be shortened as long as they are unambiguous. Without
+/// --allusers only those are listed who used anything in the day before the last update.
+#[expect(clippy::struct_excessive_bools, reason = "one field is one option of the command")]
+#[derive(clap::Args, Debug)]
+#[command(infer_long_args = true)]
+#[command(group = clap::ArgGroup::new("change").multiple(false))]
+#[command(after_help = "\
+Examples:
+  classmate userprio examples/pool -allusers
+  classmate userprio examples/pool -all -allusers          every column
+  classmate userprio examples/pool -priority alice         one user
+  classmate userprio spool/Accountantnew.log -setfactor alice@example.org 10
+  classmate userprio spool/Accountantnew.log -setceiling alice@example.org 64 -duration 86400
+  classmate userprio -inputfile saved.ads -usage           what `condor_userprio -long` printed
+
+The effective priority decides, lower is better: it is the real priority, which follows what is used with the half-life
+PRIORITY_HALFLIFE and is never below 0.5, times the priority factor.
+
+Exit status: 0 on success, 1 when something could not be done, 2 on wrong usage or a damaged log.")]
+pub(super) struct Arguments {
+    /// A directory with Accountantnew.log, or the log itself
+    #[arg(required_unless_present = "inputfile")]
+    pool: Option<PathBuf>,
+    /// Whom to list: full names, or what stands before the @
+    users: Vec<String>,
+
+    /// Set the real priority
+    #[arg(long, num_args = 2, value_names = ["USER", "VALUE"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
+    setprio: Option<Vec<String>>,
+    /// Set the priority factor, at least 1
+    #[arg(long, num_args = 2, value_names = ["USER", "VALUE"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
+    setfactor: Option<Vec<String>>,
+    /// Set the most weighted slots; -1: no limit
+    #[arg(long, visible_alias = "setceil", num_args = 2, value_names = ["USER", "VALUE"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
+    setceiling: Option<Vec<String>>,
+    /// Set the weighted slots that are served first
+    #[arg(long, num_args = 2, value_names = ["USER", "VALUE"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
+    setfloor: Option<Vec<String>>,
+    /// With -setfactor, -setceiling, -setfloor: for so many seconds only
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i64).range(1..), conflicts_with_all = ["setprio", "setaccum", "setbegin", "setlast", "resetusage", "resetall", "delete"], help_heading = "Changes")]
+    duration: Option<i64>,
+    /// End a ceiling that was set with -duration
+    #[arg(long, value_name = "USER", group = "change", help_heading = "Changes")]
+    cancelceilinglease: Option<String>,
+    /// End a floor that was set with -duration
+    #[arg(long, value_name = "USER", group = "change", help_heading = "Changes")]
+    cancelfloorlease: Option<String>,
+    /// End a factor that was set with -duration
+    #[arg(long, value_name = "USER", group = "change", help_heading = "Changes")]
+    cancelfactorlease: Option<String>,
+    /// Set the accumulated usage, weighted seconds
+    #[arg(long, num_args = 2, value_names = ["USER", "VALUE"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
+    setaccum: Option<Vec<String>>,
+    /// Set when usage began, seconds since 1970
+    #[arg(long, num_args = 2, value_names = ["USER", "TIME"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
+    setbegin: Option<Vec<String>>,
+    /// Set when there was usage last, seconds since 1970
+    #[arg(long, num_args = 2, value_names = ["USER", "TIME"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
+    setlast: Option<Vec<String>>,
+    /// Set a user's accumulated usage to nothing
+    #[arg(long, value_name = "USER", group = "change", help_heading = "Changes")]
+    resetusage: Option<String>,
+    /// Set everybody's accumulated usage to nothing
+    #[arg(long, group = "change", help_heading = "Changes")]
+    resetall: bool,
+    /// Remove a user's record
+    #[arg(long, value_name = "USER", group = "change", help_heading = "Changes")]
+    delete: Option<String>,
+
+    /// The slots in use by a user
+    #[arg(long, value_name = "USER", group = "change", help_heading = "Listing")]
+    getreslist: Option<String>,
+    /// Priorities and factors
+    #[arg(long, help_heading = "Listing")]
+    priority: bool,
+    /// Usage, and since when
+    #[arg(long, help_heading = "Listing")]
+    usage: bool,
+    /// Group quotas
+    #[arg(long, help_heading = "Listing")]
+    quotas: bool,
+    /// The columns that are shown when none are asked for
+    #[arg(long, help_heading = "Listing")]
+    most: bool,
+    /// All of these columns
+    #[arg(long, help_heading = "Listing")]
+    all: bool,
+    /// What becomes of quota that is left
+    #[arg(long, help_heading = "Listing")]
+    surplus: bool,
+    /// By what groups are sorted
+    #[arg(long, help_heading = "Listing")]
+    sortkey: bool,
+    /// Numbers of groups
+    #[arg(long, help_heading = "Listing")]
+    groupid: bool,
+    /// Places of groups in the listing
+    #[arg(long, help_heading = "Listing")]
+    order: bool,
+    /// Users below their groups
+    #[arg(long, visible_alias = "heir", conflicts_with_all = ["flat", "grouporder"], help_heading = "Listing")]
+    hierarchical: bool,
+    /// One list
+    #[arg(long, conflicts_with = "grouporder", help_heading = "Listing")]
+    flat: bool,
+    /// Groups first, then users
+    #[arg(long, help_heading = "Listing")]
+    grouporder: bool,
+    /// Usage of groups is summed into the groups above
+    #[arg(long, help_heading = "Listing")]
+    grouprollup: bool,
+    /// Also those who used nothing lately
+    #[arg(long, help_heading = "Listing")]
+    allusers: bool,
+    /// Who used anything since this day
+    #[arg(long, num_args = 3, value_names = ["MONTH", "DAY", "YEAR"], conflicts_with = "allusers", help_heading = "Listing")]
+    activefrom: Option<Vec<i64>>,
+    /// Only ads of which this expression is true
+    #[arg(long, value_name = "EXPR", help_heading = "Listing")]
+    constraint: Option<String>,
+    /// Whole ads
+    #[arg(long, conflicts_with = "json", help_heading = "Listing")]
+    long: bool,
+    /// Whole ads, as JSON
+    #[arg(long, help_heading = "Listing")]
+    json: bool,
+    /// These attributes of each ad, a line an ad; `-af:` takes letters: , t n for what stands between, l names, V quotes, r
+    /// as written
+    #[arg(long, visible_alias = "autoformat", num_args = 1.., value_name = "ATTRIBUTE", conflicts_with_all = ["long", "json"], help_heading = "Listing")]
+    af: Option<Vec<String>>,
+    #[arg(long, hide = true, requires = "af", value_name = "LETTERS", default_value = "")]
+    af_letters: String,
+    /// With -long, -json, -af: one ad with numbered attributes, as older negotiators answer
+    #[arg(long, conflicts_with = "modular", help_heading = "Listing")]
+    legacy: bool,
+    /// With -long, -json, -af: an ad a customer; this is the default
+    #[arg(long, help_heading = "Listing")]
+    modular: bool,
+
+    /// Accounting ads that were saved, instead of POOL
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    inputfile: Option<PathBuf>,
+    /// POOL/accounting.ads (`condor_status -accounting -long`), as the collector would answer
+    #[arg(long, conflicts_with_all = ["negotiator", "inputfile"], help_heading = "Input")]
+    collector: bool,
+    /// The log, as the negotiator would answer: this is the default
+    #[arg(long, conflicts_with = "inputfile", help_heading = "Input")]
+    negotiator: bool,
+    /// The negotiator whose books are meant; an error if POOL or the saved ads are those of another
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    name: Option<String>,
+    /// The negotiator's settings, instead of POOL/config
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    config: Option<PathBuf>,
+    /// Run the commands that the settings include; they can run any program then
+    #[arg(long, help_heading = "Input")]
+    allow_commands: bool,
+    /// The clock: seconds since 1970, a date, or `wall`; by default the last update for listings, `wall` for changes
+    #[arg(long, value_name = "TIME", value_parser = parse_now, help_heading = "Input")]
+    now: Option<Now>,
+}
+
+/// The command line with `-option` written `--option`, where it is one of this command.
+pub(super) fn spelled(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut ours = false;
+    let spell = |argument: OsString| {
+        let text = argument.to_str().unwrap_or_default();
+        let mut letters = text.strip_prefix('-').unwrap_or_default().chars();
+        let single = letters.next().is_some_and(|c| c.is_ascii_alphabetic()) && letters.next().is_some();
+        let setting = text.trim_start_matches('-').split_once(':');
+        let spelled = match setting.filter(|(option, _)| ours && text.starts_with('-') && is_af(option)) {
+            Some((_, letters)) => vec![format!("--af-letters={letters}").into(), "--af".into()],
+            None if ours && single => vec![format!("-{text}").into()],
+            None => vec![argument.clone()],
+        };
+        ours |= argument == "userprio";
+        spelled
+    };
+    arguments.into_iter().flat_map(spell).collect()
+}
+
+/// Whether an option is `-af` or `-autoformat`, shortened to no less than `-auto…`.
+fn is_af(option: &str) -> bool {
+    option == "af" || (option.len() >= 5 && "autoformat".starts_with(option))
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+    match edit(arguments)? {
+        Some(edit) => change(arguments, &edit),
+        None => list(arguments, streams),
+    }
+}
+
+/// The change that is asked for.
+fn edit(arguments: &Arguments) -> Result<Option<Edit>, Failure> {
+    let user = |name: &String| name.clone().into_bytes();
+    let lease = |kind, name: &Vec<u8>, value: f64| {
+        arguments.duration.map(|seconds| Edit::Lease(kind, name.clone(), value, seconds))
+    };
+    let edit = if let Some((name, value)) = real(arguments.setprio.as_ref())? {
+        Edit::Priority(name, value)
+    } else if let Some((name, value)) = real(arguments.setfactor.as_ref())? {
+        lease(LeaseKind::Factor, &name, value).unwrap_or(Edit::Factor(name, value))
+    } else if let Some((name, value)) = integer(arguments.setceiling.as_ref())? {
+        lease(LeaseKind::Ceiling, &name, value as f64).unwrap_or(Edit::Ceiling(name, value))
+    } else if let Some((name, value)) = integer(arguments.setfloor.as_ref())? {
+        lease(LeaseKind::Floor, &name, value as f64).unwrap_or(Edit::Floor(name, value))
+    } else if arguments.duration.is_some() {
+        return Err(Failure::input("-duration does nothing by itself")
+            .help("give it with -setfactor, -setceiling or -setfloor"));
+    } else if let Some(name) = &arguments.cancelceilinglease {
+        Edit::CancelLease(LeaseKind::Ceiling, user(name))
+    } else if let Some(name) = &arguments.cancelfloorlease {
+        Edit::CancelLease(LeaseKind::Floor, user(name))
+    } else if let Some(name) = &arguments.cancelfactorlease {
+        Edit::CancelLease(LeaseKind::Factor, user(name))
+    } else if let Some((name, value)) = real(arguments.setaccum.as_ref())? {
+        Edit::Accumulated(name, value)
+    } else if let Some((name, value)) = integer(arguments.setbegin.as_ref())? {
+        Edit::Begin(name, value)
+    } else if let Some((name, value)) = integer(arguments.setlast.as_ref())? {
+        Edit::Last(name, value)
+    } else if let Some(name) = &arguments.resetusage {
+        Edit::ResetUsage(user(name))
+    } else if let Some(name) = &arguments.delete {
+        Edit::Delete(user(name))
+    } else if arguments.resetall {
+        Edit::ResetAll
+    } else {
+        return Ok(None);
+    };
+    Ok(Some(edit))
+}
+
+fn real(given: Option<&Vec<String>>) -> Result<Option<(Vec<u8>, f64)>, Failure> {
+    valued(given, "a number")
+}
+
+fn integer(given: Option<&Vec<String>>) -> Result<Option<(Vec<u8>, i64)>, Failure> {
+    valued(given, "a whole number")
+}
+
+/// A user and a value.
+fn valued<T: std::str::FromStr>(given: Option<&Vec<String>>, expected: &str) -> Result<Option<(Vec<u8>, T)>, Failure> {
+    match given.map(Vec::as_slice) {
+        Some([name, value]) => match value.parse() {
+            Ok(value) => Ok(Some((name.clone().into_bytes(), value))),
+            Err(_) => Err(Failure::input(format!("`{value}` is no value for `{name}`: expected {expected}"))),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// The accountant's log of the pool.
+fn log_of(arguments: &Arguments) -> Option<PathBuf> {
+    let pool = arguments.pool.as_ref()?;
+    Some(if pool.is_dir() { pool.join("Accountantnew.log") } else { pool.clone() })
+}
+
+/// The settings of the pool; the defaults without any.
+fn config_of(arguments: &Arguments) -> Result<Config, Failure> {
+    settings::pool(arguments.config.as_deref(), arguments.pool.as_deref(), arguments.allow_commands, Color::Off)
+}
+
+fn rules_of(config: &Config) -> Result<(FactorRules, GroupNames), Failure> {
+    let knobs = NegotiatorKnobs::read(config).map_err(|error| refused(&error))?;
+    let groups = GroupNames::configured(config).map_err(|error| refused(&error))?;
+    Ok((FactorRules::new(&knobs.accountant), groups))
+}
+
+fn change(arguments: &Arguments, edit: &Edit) -> Result<(), Failure> {
+    let Some(path) = log_of(arguments) else {
+        return Err(Failure::input("there is no log to change: expected POOL"));
+    };
+    if !path.exists() {
+        return Err(Failure::new(format!("`{}` does not exist: expected the negotiator's log", path.display()))
+            .help("`classmate negotiate POOL --commit` begins a new one"));
+    }
+    let (rules, groups) = rules_of(&config_of(arguments)?)?;
+    let now = arguments.now.unwrap_or(Now::Wall).seconds();
+    let mut journal = Journal::open(&path, now).map_err(|error| not_written(&error))?;
+    for warning in journal.found() {
+        complain(&format!("warning: {}:{}: {}", path.display(), warning.line(), warning.as_str()));
+    }
+    let edited = edit.apply(journal.log(), rules, &groups, now).map_err(|error| match &error {
+        EditError::Lease(LeaseError::InEffect { .. } | LeaseError::None { .. }) => Failure::new(error.to_string()),
+        _ => Failure::input(error.to_string()),
+    })?;
+    journal.commit(&edited.transaction, Durability::Forced).map_err(|error| not_written(&error))?;
+    journal.compact_if_large(now).map_err(|error| not_written(&error))?;
+    if let Some(name) = edit.name().filter(|_| !edited.known) {
+        complain(&format!("note: there was no record of `{}`", String::from_utf8_lossy(name)));
+    }
+    written(writeln!(std::io::stdout(), "{}", edited.message))
+}
+
+fn list(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+    let mut notes = Notes::default();
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    if let Some(user) = &arguments.getreslist {
+        if !user.contains('@') {
+            return Err(Failure::input(format!("`{user}` is not the full name of a submitter: expected user@domain")));
+        }
+        let log = read_log(arguments, &mut notes)?;
+        notes.show(streams.err);
+        let now = arguments.now.unwrap_or(Now::Wall).seconds();
+        let printed = write_resources(&mut out, &log, user.as_bytes(), now, &Zone::local());
+        return written(printed.and_then(|()| out.flush()));
+    }
+    let mut ads = ads(arguments, &mut notes)?;
+    notes.show(streams.err);
+    if arguments.legacy && (arguments.long || arguments.json || arguments.af.is_some()) {
+        ads = vec![legacy(arguments, &ads)?];
+    }
+    let printed = if let Some(names) = &arguments.af {
+        let setting = Setting::parse(&arguments.af_letters)
+            .map_err(|error| Failure::input(format!("`-af:{}`: {error}", arguments.af_letters)))?;
+        setting.write(&mut out, &ads, names).and_then(|()| out.flush())
+    } else if arguments.long || arguments.json {
+        let format = if arguments.json { Format::Json } else { Format::Long };
+        let mut writer = Writer::new(out, format);
+        let all = ads.iter().try_for_each(|ad| writer.write(ad).map(|_| ()));
+        all.and_then(|()| writer.finish()).and_then(|mut out| out.flush())
+    } else {
+        let listing = listing(arguments, &ads);
+        let hidden = listing.hidden(&ads);
+        if hidden > 0 && hidden == ads.len() {
+            complain("note: nobody used anything in the time that is looked at: -allusers lists everybody");
+        }
+        listing.write(&mut out, &ads).and_then(|()| out.flush())
+    };
+    written(printed)
+}
+
+fn read_log(arguments: &Arguments, notes: &mut Notes) -> Result<Log, Failure> {
+    let Some(path) = log_of(arguments) else {
+        return Err(Failure::input("there is no log to read: expected POOL"));
+    };
+    let text = contents(&path)?;
+    let log = Log::read(&text).map_err(|error| Failure::input(format!("`{}`: {error}", path.display())))?;
+    let place = |warning: &LogWarning| format!("{}:{}: {}", path.display(), warning.line(), warning.as_str());
+    log.warnings().iter().map(place).for_each(|warning| notes.warn(warning));
+    Ok(log)
+}
+
+/// The ads to list.
+fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
+    let settings = Settings::default();
+    let collected = || arguments.pool.as_ref().map(|pool| pool.join("accounting.ads"));
+    let without_log = log_of(arguments).is_some_and(|log| !log.exists());
+    let saved = match &arguments.inputfile {
+        Some(path) => Some(path.clone()),
+        None if arguments.collector => collected(),
+        None => collected().filter(|path| without_log && !arguments.negotiator && path.exists()),
+    };
+    let ads = match saved {
+        Some(path) => {
+            let ads = input::ads(&path, &settings, notes)?;
+            let name = ads.iter().find_map(|ad| Facts::of(ad, &settings).string("NegotiatorName"));
+            of_negotiator(arguments, name.as_deref())?;
+            ads.iter().flat_map(|ad| split_numbered(ad).unwrap_or_else(|| vec![ad.clone()])).collect()
+        }
+        None => {
+            let log = read_log(arguments, notes)?;
+            let config = config_of(arguments)?;
+            let name = Knobs::new(&config).string("NEGOTIATOR_NAME").map_err(|error| refused(&error))?;
+            of_negotiator(arguments, name.as_deref())?;
+            let (rules, mut groups) = rules_of(&config)?;
+            if groups.iter().next().is_none() {
+                // Without settings the groups are those that have records.
+                let recorded = log.table("Customer").map(|(name, _)| name.to_vec());
+                groups = GroupNames::new(recorded.filter(|name| !name.contains(&b'@')));
+                return chosen(accounting_ads(&log, rules, &groups, &|_| None), arguments);
+            }
+            let computed = division(arguments, notes)?;
+            // A setting that is wrong is told by whoever needs it; here it leaves a cell empty.
+            let share = |name: &[u8]| {
+                let share = groups.contains(name).then(|| configured_share(&config, &groups, name).ok()).flatten()?;
+                let own = |group: &&Explained| group.summary.name.as_bytes().eq_ignore_ascii_case(name);
+                Some(match computed.iter().find(own) {
+                    None => share,
+                    Some(Explained { summary, .. }) => GroupShare {
+                        effective: Some(summary.quota),
+                        subtree: Some(summary.subtree_quota),
+                        sort_key: Some(summary.sort_key),
+                        requested: Some(summary.demand),
+                        ..share
+                    },
+                })
+            };
+            accounting_ads(&log, rules, &groups, &share)
+        }
+    };
+    chosen(ads, arguments)
+}
+
+/// The ads as one, with the limits that the log knows of.
+fn legacy(arguments: &Arguments, ads: &[ClassAd]) -> Result<ClassAd, Failure> {
+    let config = config_of(arguments)?;
+    let knobs = NegotiatorKnobs::read(&config).map_err(|error| refused(&error))?;
+    let (_, groups) = rules_of(&config)?;
+    let any = groups.iter().next().is_some();
+    let known = |group: &[u8]| group == ROOT_GROUP || !any || groups.contains(group);
+    let factor = |group: &[u8]| {
+        let own = knobs.accountant.group_factors.iter().find(|(name, _)| name.eq_ignore_ascii_case(group));
+        own.map_or(0.0, |(_, factor)| *factor)
+    };
+    let mut held: BTreeMap<Vec<u8>, f64> = BTreeMap::new();
+    if arguments.inputfile.is_none() && !arguments.collector && log_of(arguments).is_some_and(|log| log.exists()) {
+        let log = read_log(arguments, &mut Notes::default())?;
+        for (_, slot) in log.table("Resource") {
+            let limits = slot.string("MatchedConcurrencyLimits").unwrap_or_default().to_ascii_lowercase();
+            for demand in demands(&limits) {
+                *held.entry(demand.name.to_vec()).or_default() += demand.amount;
+            }
+        }
+    }
+    let limits: Vec<(Vec<u8>, f64)> = held.into_iter().collect();
+    // What is rolled up keeps the factors of the records.
+    Ok(numbered(ads, &known, if arguments.grouprollup { None } else { Some(&factor) }, &limits))
+}
+
+/// Whether the books are those of the negotiator that is asked for.
+fn of_negotiator(arguments: &Arguments, name: Option<&[u8]>) -> Result<(), Failure> {
+    match (&arguments.name, name) {
+        (Some(asked), Some(name)) if !name.eq_ignore_ascii_case(asked.as_bytes()) => {
+            let name = String::from_utf8_lossy(name);
+            Err(Failure::new(format!("these are the books of the negotiator `{name}`, not of `{asked}`")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What the groups of a pool are due: computed if the pool's slots and jobs are there.
+fn division(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<Explained>, Failure> {
+    let there = |pool: &&PathBuf| ["slots.ads", "jobs.ads"].iter().all(|file| pool.join(file).exists());
+    let Some(pool) = arguments.pool.as_ref().filter(there) else { return Ok(Vec::new()) };
+    let files = PoolFiles::of(pool, arguments.config.as_deref(), arguments.allow_commands, arguments.now);
+    let snapshot = snapshot(&files, false, notes, Color::Off)?;
+    let division = divide(&snapshot).map_err(|error| refused(&error))?;
+    Ok(division.groups)
+}
+
+/// The ads that are asked for.
+fn chosen(mut ads: Vec<ClassAd>, arguments: &Arguments) -> Result<Vec<ClassAd>, Failure> {
+    let settings = Settings::default();
+    if arguments.grouprollup {
+        roll_up(&mut ads);
+    }
+    if let Some(text) = &arguments.constraint {
+        let constraint = parse_expr(text.as_bytes(), &settings.parse_options())
+            .map_err(|error| Failure::input(format!("`{text}` is no constraint: {error}")))?;
+        ads.retain(|ad| Scope::new(ad, &settings).holds(&constraint));
+    }
+    if !users(arguments).is_empty() {
+        let asked_for = |ad: &ClassAd| {
+            let name = Facts::of(ad, &settings).string("Name").unwrap_or_else(|| "".into());
+            let before = memchr::memchr(b'@', &name).map_or(&*name, |at| &name[..at]);
+            let is = |user: &String| {
+                let full = user.contains('@') || user == "<none>";
+                user.as_bytes() == if full { &*name } else { before }
+            };
+            users(arguments).iter().any(is)
+        };
+        ads.retain(asked_for);
+    }
+    Ok(ads)
+}
+
+/// The users named; with saved ads there is no POOL before them.
+fn users(arguments: &Arguments) -> Vec<String> {
+    let first = arguments.pool.iter().filter(|_| arguments.inputfile.is_some());
+    first.map(|name| name.display().to_string()).chain(arguments.users.iter().cloned()).collect()
+}
+
+fn listing(arguments: &Arguments, ads: &[ClassAd]) -> Listing {
+    let asked = [
+        (arguments.priority, Columns::PRIORITIES),
+        (arguments.usage, Columns::USAGE),
+        (arguments.quotas, Columns::QUOTAS),
+        (arguments.most, Columns::MOST),
+        (arguments.all, Columns::ALL),
+        (arguments.surplus, Columns::SURPLUS),
+        (arguments.sortkey, Columns::SORT_KEY),
+        (arguments.groupid, Columns::GROUP),
+        (arguments.order, Columns::ORDER),
+    ];
+    let columns = asked.iter().filter(|(asked, _)| *asked).fold(Columns::NONE, |all, (_, one)| all.with(*one));
+    let zone = Zone::local();
+    let settings = Settings::default();
+    let updated = ads.first().and_then(|ad| Facts::of(ad, &settings).integer("LastUpdate")).unwrap_or(0);
+    let now = arguments.now.map_or(updated, Now::seconds);
+    let active_since = match arguments.activefrom.as_deref() {
+        _ if arguments.allusers || !users(arguments).is_empty() => -1,
+        Some([month, day, year]) => midnight(*month, *day, *year, &zone),
+        _ => now.saturating_sub(DAY),
+    };
+    Listing {
+        columns,
+        layout: if arguments.hierarchical {
+            Layout::Hierarchical
+        } else if arguments.flat {
+            Layout::Flat
+        } else if arguments.grouporder {
+            Layout::GroupsFirst
+        } else {
+            Layout::Automatic
+        },
+        quotas: arguments.quotas || arguments.surplus,
+        rollup: arguments.grouprollup,
+        active_since,
+        zone,
+    }
+}
+
+/// The beginning of a day, epoch seconds; years below 50 are those of this century.
+fn midnight(month: i64, day: i64, year: i64, zone: &Zone) -> i64 {
+    let year = match year {
+        ..50 => year + 2000,
+        50..=1900 => year + 1900,
+        _ => year,
+    };
+    let mut date = Civil::from_seconds(0, 0);
+    (date.year, date.month, date.day) = (year.clamp(1970, 9999), month.clamp(1, 12), day.clamp(1, 31));
+    let local = date.to_seconds();
+    local - i64::from(zone.offset_at(local))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_this_command_may_have_one_dash() {
+        let spell = |line: &str| -> Vec<String> {
+            let spelled = spelled(line.split(' ').map(OsString::from));
+            spelled.into_iter().map(|argument| argument.into_string().unwrap()).collect()
+        };
+        assert_eq!(spell("c userprio p -setprio a@x -1 -h"), ["c", "userprio", "p", "--setprio", "a@x", "-1", "-h"]);
+        assert_eq!(spell("c eval -x -foo"), ["c", "eval", "-x", "-foo"]);
+        assert_eq!(spell("c userprio --all -usage"), ["c", "userprio", "--all", "--usage"]);
+        let set = ["c", "userprio", "p", "--af-letters=,l", "--af", "Name"];
+        assert_eq!(spell("c userprio p -af:,l Name"), set);
+        assert_eq!(spell("c userprio p --autoformat:,l Name"), set);
+    }
+
+    /// 2026-11-20 00:00 UTC is 1795132800 (`date -u -d 2026-11-20 +%s`).
+    #[test]
+    fn days_begin_at_midnight() {
+        assert_eq!(midnight(11, 20, 2026, &Zone::utc()), 1_795_132_800);
+        assert_eq!(midnight(11, 20, 26, &Zone::utc()), 1_795_132_800);
+    }
+}

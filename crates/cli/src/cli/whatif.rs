@@ -1,0 +1,358 @@
+//! `classmate whatif POOL` and `classmate diff OUTCOME OUTCOME`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use hashbrown::HashSet;
+
+use crate::cli::input::{self, Notes};
+use crate::cli::negotiate::{PoolFiles, refused, snapshot_but_settings};
+use crate::cli::policy::{PolicyArguments, PolicyName};
+use crate::cli::settings::{self, contents};
+use crate::cli::{Failure, Streams, complain, page, parsed, written};
+use crate::report::whatif as report;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::name::Name;
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::parse::ParseOptions;
+use classmate_advice::internal::lint::config::lint;
+use classmate_advice::internal::whatif::{Difference, Ran, Setting, drain, summed};
+use classmate_config::internal::config::Config;
+use classmate_config::internal::config::knob;
+use classmate_config::internal::config::setting::Settings as Knobs;
+use classmate_config::internal::config::slurm::SlurmConf;
+use classmate_pool::internal::negotiate::play::{Plan, play};
+use classmate_pool::internal::negotiate::{Outcome, Snapshot};
+use classmate_pool::internal::pool::facts::Facts;
+use classmate_pool::internal::pool::slot::copies;
+
+/// Show what a change of settings, jobs or slots does to a cycle: run it before and after, and compare.
+///
+/// Nothing is changed anywhere. Changes are made in this order: settings, jobs, slots, slots taken away, slots added.
+#[derive(clap::Args, Debug)]
+#[command(mut_arg("config", |arg| arg.help("The negotiator's settings after the change, instead of those in POOL")))]
+#[command(mut_arg("slurm_conf", |arg| arg.help(after("Weights, flags and partitions", "slurm.conf"))))]
+#[command(mut_arg("associations", |arg| arg.help(after("What `sacctmgr dump` writes", "sacctmgr.dump"))))]
+#[command(mut_arg("qos", |arg| arg.help(after("What `sacctmgr -P show qos` prints", "sacctmgr.qos"))))]
+#[command(mut_arg("files", |arg| arg.help(after("A configuration file of DIRAC", "dirac.cfg") + "; may be given several times, the last one counts most")))]
+#[command(after_help = "\
+Examples:
+  classmate whatif examples/groups --set 'GROUP_QUOTA_chemistry = 5'
+  classmate whatif examples/stuck --set-job 'RequestMemory > 8192' 'RequestMemory = 8192'
+  classmate whatif examples/groups --config other.conf
+  classmate whatif examples/slurm --policy-before condor --policy slurm
+  classmate whatif examples/slurm --policy slurm --set 'PriorityWeightFairshare = 0'
+  classmate whatif examples/pool --drain 'Machine == \"m01.pool.test\"' --expect 'JobsLost <= 1'
+
+Exit status: 0 on success, 1 when an --expect is not true or a file cannot be read, 2 when a file or a setting is wrong.")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    files: PoolFiles,
+    /// A line to read after the negotiator's settings, or those of the policy: `PriorityWeightAge = 1000` or
+    /// `PartitionName=debug PriorityTier=5` for Slurm, `Registry/Groups/lhcb_mc/JobShare = 500` for DIRAC; may be given
+    /// several times
+    #[arg(long, value_name = "KNOB = VALUE")]
+    set: Vec<String>,
+    /// Set an attribute of the jobs for which an expression holds; may be given several times
+    #[arg(long, num_args = 2, value_names = ["EXPR", "NAME = VALUE"])]
+    set_job: Vec<String>,
+    /// Set an attribute of the slots for which an expression holds; may be given several times
+    #[arg(long, num_args = 2, value_names = ["EXPR", "NAME = VALUE"])]
+    set_slot: Vec<String>,
+    /// Add the slots of a file; may be given several times
+    #[arg(long, value_name = "FILE")]
+    add_slots: Vec<PathBuf>,
+    /// Take away the slots for which an expression holds; may be given several times
+    #[arg(long, value_name = "EXPR")]
+    drain: Vec<String>,
+    /// Run so many cycles on either side, as `negotiate --cycles` does, and compare all that is matched in them
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    cycles: u32,
+    /// Seconds from one cycle to the next [default: that of the settings]
+    #[arg(long, value_name = "SECONDS", requires = "cycles", value_parser = clap::value_parser!(i64).range(1..))]
+    interval: Option<i64>,
+    /// How long a job runs: seconds, or an expression over the job, with the slot as TARGET; without it jobs never end
+    #[arg(long, value_name = "EXPR", requires = "cycles")]
+    run_time: Option<String>,
+    /// Whose rules hold before the change; by default those of --policy
+    #[arg(long, value_enum, value_name = "POLICY")]
+    policy_before: Option<PolicyName>,
+    #[command(flatten)]
+    shown: Shown,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    policy: PolicyArguments,
+}
+
+/// Compare two outcomes that `classmate negotiate --format json` printed.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate negotiate examples/pool --format json > before.json
+  classmate diff before.json after.json
+
+Exit status: 0 on success, 1 when an --expect is not true or a file cannot be read, 2 when a file is wrong.")]
+pub(super) struct DiffArguments {
+    /// The outcome before
+    before: PathBuf,
+    /// The outcome after
+    after: PathBuf,
+    #[command(flatten)]
+    shown: Shown,
+}
+
+/// What is said of a file with the settings of a policy.
+fn after(what: &str, name: &str) -> String {
+    format!("{what} after the change, instead of POOL/{name}; without that one before the change too")
+}
+
+const EXPECT: &str = "\
+A condition over the result that must be true, such as `JobsLost == 0`; may be given several times. It knows \
+MatchesBefore, MatchesAfter, WeightBefore, WeightAfter, PreemptionsBefore, PreemptionsAfter, JobsWon, JobsLost, \
+JobsMoved, SlotsWon, SlotsLost, RequestsStranded, RequestsFreed, RequestsUnmatchedNow and RequestsUnmatchedBefore";
+
+/// How a difference is shown and judged.
+#[derive(clap::Args, Debug)]
+struct Shown {
+    #[arg(long, value_name = "EXPR", help = EXPECT, allow_hyphen_values = true)]
+    expect: Vec<String>,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Form,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Form {
+    /// For people
+    Text,
+    /// One object with everything
+    Json,
+}
+
+fn setting(pair: &[String], flag: &str, streams: Streams) -> Result<Setting, Failure> {
+    let Some((name, value)) =
+        pair[1].split_once('=').filter(|(name, value)| !name.trim().is_empty() && !value.starts_with('='))
+    else {
+        return Err(Failure::input(format!("expected `NAME = VALUE`, found `{}`", pair[1])));
+    };
+    Ok(Setting {
+        of: parsed(pair[0].as_bytes(), flag, &ParseOptions::default(), streams)?,
+        name: Name::new(name.trim()),
+        value: parsed(value.as_bytes(), flag, &ParseOptions::default(), streams)?,
+    })
+}
+
+/// A change that concerns nothing is a slip.
+fn some(count: usize, condition: &str, what: &str) -> Result<(), Failure> {
+    if count > 0 { Ok(()) } else { Err(Failure::input(format!("`{condition}` holds for no {what}"))) }
+}
+
+/// Reads lines after the settings of the negotiator.
+fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes) -> Result<(), Failure> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    for line in lines {
+        snapshot.config.add("--set", line.as_bytes()).map_err(|error| refused(&error))?;
+    }
+    // A slip in a name would change nothing.
+    let config = &snapshot.config;
+    let slips: Vec<_> = lint(config).into_iter().filter(|alarm| &*alarm.excerpt.file == "--set").collect();
+    for alarm in &slips {
+        let help = alarm.finding.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+        notes.warn(format!("--set: {}{help}", alarm.finding.message));
+    }
+    if slips.is_empty() {
+        let set = config.assignments().filter(|(_, _, place)| &*place.file == "--set");
+        for (name, ..) in set {
+            let bare = config.bare(name);
+            if knob::find(&bare.to_ascii_uppercase()).is_some() || is_mentioned(config, bare) {
+                continue;
+            }
+            let name = String::from_utf8_lossy(name);
+            let help = if SlurmConf::is_line(&name) { "; with `--policy slurm` it is a setting of Slurm" } else { "" };
+            notes.warn(format!(
+                "--set: `{name}` changes nothing here: no cycle reads it, and no value mentions it{help}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a name stands anywhere but where it is defined, or may: a name that is computed, `$(A$(B))`, may be any.
+fn is_mentioned(config: &Config, name: &[u8]) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let sources = config.sources().iter();
+    let lines = sources.flat_map(|source| source.text.split(|byte| *byte == b'\n'));
+    lines.into_iter().any(|line| {
+        let words = || line.split(|byte| !is_word(byte)).filter(|word| word.eq_ignore_ascii_case(name));
+        let defines = line.trim_ascii_start().get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+        words().count() > usize::from(defines) || computes_a_name(line)
+    })
+}
+
+/// Whether a line has a reference in the name of another one.
+fn computes_a_name(line: &[u8]) -> bool {
+    memchr::memmem::find_iter(line, b"$(").any(|at| {
+        let name = &line[at + 2..];
+        let end = name.iter().position(|byte| !byte.is_ascii_alphanumeric() && !b"_.".contains(byte));
+        end.is_some_and(|end| name[end] == b'$')
+    })
+}
+
+fn change(snapshot: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, streams: Streams) -> Result<(), Failure> {
+    let settings = snapshot.settings();
+    for pair in arguments.set_job.chunks_exact(2) {
+        some(setting(pair, "--set-job", streams)?.apply(&mut snapshot.jobs, &settings), &pair[0], "job")?;
+    }
+    for pair in arguments.set_slot.chunks_exact(2) {
+        some(setting(pair, "--set-slot", streams)?.apply(&mut snapshot.slots, &settings), &pair[0], "slot")?;
+    }
+    for condition in &arguments.drain {
+        let expr = parsed(condition.as_bytes(), "--drain", &ParseOptions::default(), streams)?;
+        some(drain(&mut snapshot.slots, &expr, &settings), condition, "slot")?;
+    }
+    for path in &arguments.add_slots {
+        let mut added = input::many_ads(path, &settings, notes, None, |ad, ()| ad)?;
+        some_ads(added.len(), path)?;
+        new_names(&snapshot.slots, &added, path, &settings)?;
+        snapshot.slots.append(&mut added);
+    }
+    Ok(())
+}
+
+/// Slots are told apart by their names: none may come twice.
+fn new_names(slots: &[ClassAd], added: &[ClassAd], path: &Path, settings: &Settings) -> Result<(), Failure> {
+    let name = |slot: &ClassAd| Facts::of(slot, settings).string("Name").map(|name| name.to_vec());
+    let mut known: HashSet<Vec<u8>> = slots.iter().filter_map(name).collect();
+    match added.iter().filter_map(name).find(|name| !known.insert(name.clone())) {
+        None => Ok(()),
+        Some(name) => {
+            let name = String::from_utf8_lossy(&name).into_owned();
+            Err(Failure::input(format!("`{}`: there is a slot `{name}` already", path.display()))
+                .help("give it another `Name`, or change the one that there is with --set-slot"))
+        }
+    }
+}
+
+fn some_ads(count: usize, path: &Path) -> Result<(), Failure> {
+    if count > 0 { Ok(()) } else { Err(Failure::input(format!("`{}` holds no slots", path.display()))) }
+}
+
+/// What comes of a cycle, which takes the slots, or of several.
+fn ran(snapshot: &mut Snapshot, arguments: &Arguments, streams: Streams) -> Result<Ran, Failure> {
+    if arguments.cycles == 1 {
+        return Ran::taking(snapshot).map_err(|error| refused(&error));
+    }
+    let ran = Ran::of(snapshot).map_err(|error| refused(&error))?;
+    let interval = match arguments.interval {
+        Some(interval) => interval,
+        None => {
+            let knobs = Knobs::new(&snapshot.config);
+            knobs.integer("NEGOTIATOR_INTERVAL", 60, 1, i64::from(i32::MAX)).map_err(|error| refused(&error))?
+        }
+    };
+    let run_time = arguments
+        .run_time
+        .as_deref()
+        .map(|text| parsed(text.as_bytes(), "--run-time", &ParseOptions::default(), streams))
+        .transpose()?;
+    let plan = Plan { cycles: arguments.cycles, interval, run_time };
+    let mut outcomes = Vec::new();
+    play(snapshot.clone(), &plan, |_, _| Ok(None), |cycle| outcomes.push(cycle.outcome))
+        .map_err(|error| Failure::input(error.to_string()))?;
+    Ok(ran.with_outcome(snapshot, summed(outcomes)))
+}
+
+/// The settings after the change, if a file has others.
+fn configure(after: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, streams: Streams) -> Result<(), Failure> {
+    let Some(path) = &arguments.files.config else { return Ok(()) };
+    after.config =
+        settings::pool(Some(path), arguments.files.directory(), arguments.files.allow_commands, streams.err)?;
+    let (maps, odd) = settings::user_maps(&after.config)?;
+    after.maps = Arc::new(maps);
+    for warning in odd {
+        notes.warn(warning);
+    }
+    Ok(())
+}
+
+pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
+    let mut notes = Notes::default();
+    let directory = arguments.files.directory();
+    expectations(&arguments.shown, streams)?;
+    let mut before = snapshot_but_settings(&arguments.files, &mut notes, streams.err)?;
+    // There are many jobs, and one copy of them will do: they are changed when the cycle before the change has run.
+    let (mut jobs, slots) = (std::mem::take(&mut before.jobs), std::mem::take(&mut before.slots));
+    let mut after = before.clone();
+    after.slots = copies(&slots);
+    before.slots = slots;
+    std::mem::swap(&mut before.jobs, &mut jobs);
+    arguments.policy.check(arguments.policy_before)?;
+    let mut policy = arguments.policy.clone();
+    let lines: Vec<&String> = arguments.set.iter().filter(|line| !policy.change(line)).collect();
+    let policy_before = arguments.policy.before(arguments.policy_before, directory);
+    before.policy = policy_before.read_checked(directory, &mut before, &mut notes)?;
+    configure(&mut after, arguments, &mut notes, streams)?;
+    std::mem::swap(&mut after.jobs, &mut before.jobs);
+    set(&mut after, &lines, &mut notes)?;
+    after.policy = policy.read_checked(directory, &mut after, &mut notes)?;
+    std::mem::swap(&mut after.jobs, &mut before.jobs);
+    let old = ran(&mut before, arguments, streams)?;
+    std::mem::swap(&mut after.jobs, &mut before.jobs);
+    change(&mut after, arguments, &mut notes, streams)?;
+    notes.show(streams.err);
+    let new = ran(&mut after, arguments, streams)?;
+    let shown = show(&Difference::between(&old, &new), &arguments.shown, streams);
+    // The process ends here; to give back every single ad of a large pool before would take long.
+    std::mem::forget((before, after, old, new));
+    shown
+}
+
+pub(super) fn diff(arguments: &DiffArguments, streams: Streams) -> Result<ExitCode, Failure> {
+    expectations(&arguments.shown, streams)?;
+    let difference = Difference::of(&outcome(&arguments.before)?, &outcome(&arguments.after)?);
+    show(&difference, &arguments.shown, streams)
+}
+
+fn outcome(path: &Path) -> Result<Outcome, Failure> {
+    serde_json::from_slice(&contents(path)?).map_err(|error| {
+        Failure::input(format!("`{}` is no outcome: {error}", path.display()))
+            .help("expected what `classmate negotiate --format json` prints")
+    })
+}
+
+/// What is expected.
+fn expectations<'s>(shown: &'s Shown, streams: Streams) -> Result<Vec<(&'s str, Expr)>, Failure> {
+    let parse =
+        |text: &'s String| Ok((text.as_str(), parsed(text.as_bytes(), "--expect", &ParseOptions::default(), streams)?));
+    shown.expect.iter().map(parse).collect()
+}
+
+fn show(difference: &Difference, shown: &Shown, streams: Streams) -> Result<ExitCode, Failure> {
+    let ad = difference.to_ad();
+    let mut failed = Vec::new();
+    for (text, expr) in expectations(shown, streams)? {
+        let value = Scope::new(&ad, &Settings::default()).eval(&expr);
+        if !value.as_ref().is_ok_and(|value| value.as_condition() == Some(true)) {
+            let value = value.map_or_else(|failed| failed.to_string(), |value| value.to_string());
+            failed.push(format!("error: expected `{text}`, which is {value}"));
+        }
+    }
+    let mut out = page(shown.format == Form::Text);
+    let printed = match shown.format {
+        Form::Text => report::write(&mut out, difference, streams.out),
+        Form::Json => {
+            serde_json::to_writer_pretty(&mut out, difference).map_err(Into::into).and_then(|()| writeln!(out))
+        }
+    };
+    written(printed.and_then(|()| out.flush()))?;
+    for message in &failed {
+        complain(message);
+    }
+    Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}

@@ -1,0 +1,43 @@
+//! Cases of kind `ads`: read ads in a form and print them in all.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::{input, settings, text};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::format::binding::read_as_binding;
+use classmate::internal::format::json::JsonWriter;
+use classmate::internal::format::long::write_old;
+use classmate::internal::format::new::NewWriter;
+use classmate::internal::format::xml::XmlWriter;
+
+pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
+    let settings = settings(case)?;
+    let format = String::from_utf8_lossy(&input(case, "format")?).into_owned();
+    let (ads, ok) = read_as_binding(&format, &input(case, "input")?, &settings.parse_options()).ok_or_else(|| {
+        format!("`format` must be single, new, newl, old, json, jsonl, xml, auto or fileauto, found `{format}`")
+    })?;
+    let mut answers = Map::new();
+    answers.insert("ads".to_owned(), ads.iter().map(printed).collect());
+    answers.insert("ok".to_owned(), Json::Bool(ok));
+    Ok(answers)
+}
+
+/// An ad in every form.
+fn printed(ad: &ClassAd) -> Json {
+    let form = |write: &dyn Fn(&mut Vec<u8>)| {
+        let mut out = Vec::new();
+        write(&mut out);
+        text(&out)
+    };
+    let mut names: Vec<_> = ad.names().collect();
+    names.sort_by(|a, b| a.listing_order(*b));
+    json!({
+        "attrs": names.iter().map(|name| text(name.as_bytes())).collect::<Json>(),
+        "new": form(&|out| NewWriter::new().write(out, ad)),
+        "pretty": form(&|out| NewWriter::new().write_pretty(out, ad)),
+        "old": form(&|out| write_old(out, ad)),
+        "json": form(&|out| JsonWriter::new().write(out, ad)),
+        "xml": form(&|out| XmlWriter::new().write_compact(out, ad)),
+        "xml_spaced": form(&|out| XmlWriter::new().write_spaced(out, ad)),
+    })
+}

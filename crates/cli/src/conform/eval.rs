@@ -1,0 +1,55 @@
+//! Cases of kind `eval`: parse, print and evaluate an expression.
+
+use serde_json::{Map, Value as Json};
+
+use super::{ad, choice, describe, input, optional, settings, text};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Scope;
+use classmate::internal::format::new::parse_ad;
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr, parse_full, parse_prefix};
+use classmate::internal::syntax::print::Style;
+use classmate::internal::syntax::token::Quoting;
+
+pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
+    let settings = settings(case)?;
+    let source = input(case, "expr")?;
+    let old = choice(case, "syntax", ["new", "old"])? == 1;
+    let options = settings.parse_options();
+    let my = match optional(case, "my")? {
+        Some(text) => ad(&text, "my", &options)?,
+        None => ClassAd::new(),
+    };
+    let target = optional(case, "target")?.map(|text| ad(&text, "target", &options)).transpose()?;
+
+    let parsed = if old {
+        let options = ParseOptions { quoting: Quoting::Old, ..options.clone() };
+        // One line of the long format: what follows the expression is ignored, and so is all behind the line.
+        let end = memchr::memchr(b'\n', &source).unwrap_or(source.len());
+        let line = source[..end].strip_suffix(b"\r").unwrap_or(&source[..end]);
+        parse_prefix(line, &options).map(|(expr, _)| expr)
+    } else {
+        parse_expr(&source, &options).or_else(|error| swallowed(&source, &options).ok_or(error))
+    };
+    let mut answers = Map::new();
+    answers.insert("parse".to_owned(), Json::Bool(parsed.is_ok()));
+    let Ok(expr) = parsed else {
+        if !old && parse_full(&source, &options).is_ok() {
+            answers.insert("full_parse".to_owned(), Json::Bool(true));
+        }
+        return Ok(answers);
+    };
+    answers.insert("unparsed".to_owned(), text(&expr.to_text(Style::New)));
+    let scope = Scope::new(&my, &settings);
+    let scope = target.as_ref().map_or(scope, |target| scope.with_target(target));
+    answers.insert("value".to_owned(), describe(scope.eval(&expr).as_ref().ok()));
+    Ok(answers)
+}
+
+/// The records took a text for an expression when it was the value of the only attribute of an ad written around
+/// it, and a full parse accepted it too. So `true ? 1 : 2;` is one: a full parse does not look behind a conditional.
+fn swallowed(source: &[u8], options: &ParseOptions) -> Option<Expr> {
+    parse_full(source, options).ok()?;
+    let (ad, _) = parse_ad(&[b"[expression = ", source, b"\n]"].concat(), options).ok()?;
+    ad.get("expression").filter(|_| ad.len() == 1)
+}

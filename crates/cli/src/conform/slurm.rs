@@ -1,0 +1,442 @@
+//! Cases of `slurm`: times, decay, trees, factors, priorities, files and lines of listings.
+
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value as Json, json};
+
+use crate::report::sprio::{Format, Line};
+use classmate_config::internal::config::TextFiles;
+use classmate_config::internal::config::slurm::{
+    AssociationRow, Associations, BillingSum, Duration, INFINITE, PriorityFlags, ResetPeriod, Shares, SlurmConf,
+    TresWeights, Weights,
+};
+use classmate_pool::internal::priority::slurm::billing::billing;
+use classmate_pool::internal::priority::slurm::factor::{self, recomputed};
+use classmate_pool::internal::priority::slurm::order::OrderKey;
+use classmate_pool::internal::priority::slurm::reset::next_reset;
+use classmate_pool::internal::priority::slurm::usage::{Decay, Tick, capacity, historical_usage};
+use classmate_pool::internal::priority::slurm::{
+    Algorithm, AssociationTree, Cluster, Factors, Figures, JobFacts, Maxima, ROOT, Scale, Ties, figures,
+};
+
+pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
+    let op = case.get("op").and_then(Json::as_str).ok_or("expected a string in `op`")?;
+    let input = case.get("input").filter(|input| input.is_object()).ok_or("expected an object in `input`")?;
+    let output = match op {
+        "time_string" => time_string(input)?,
+        "decay_factor" => json!({ "factor": decay(input)?.factor(number(input, "half_life")?, number(input, "dt")?) }),
+        "tick" => tick(input)?,
+        "historical_usage" => {
+            let periods = list(input, "periods")?.iter().map(of_json).collect::<Result<Vec<f64>, _>>()?;
+            let usage = historical_usage(&periods, number(input, "period_len")?, number(input, "half_life")?);
+            json!({ "usage": usage })
+        }
+        "r_h" => json!({ "r_h": capacity(number(input, "procs")?, number(input, "half_life")?) }),
+        "next_reset" => {
+            let period = text(input, "period")?;
+            let period = ResetPeriod::parse(period).ok_or_else(|| format!("`{period}` is no period"))?;
+            let (last, now) = (number(input, "last_reset")? as i64, number(input, "now")? as i64);
+            json!({ "next": next_reset(period, last, now, &TimeZone::UTC) })
+        }
+        "classic" => classic(input)?,
+        "fair_tree" => fair_tree(input)?,
+        "parse_dump" => parse_dump(text(input, "text")?)?,
+        "parse_conf" => parse_conf(text(input, "text")?),
+        "age_factor" => {
+            let since = optional(input, "accrue_time")?.map(|since| since as i64);
+            json!({ "factor": factor::age(number(input, "now")? as i64, since, number(input, "max_age")?) })
+        }
+        "job_size" => {
+            let job = object(input, "job")?;
+            let cluster = cluster(object(input, "cluster")?)?;
+            let nodes = optional(job, "min_nodes")?.unwrap_or(1.0);
+            let limit = optional(job, "time_limit_min")?.unwrap_or(f64::INFINITY);
+            let cpus = optional(job, "cpus")?.unwrap_or(0.0);
+            let (small, by_time) = (truth(input, "favor_small"), truth(input, "relative_to_time"));
+            json!({ "factor": factor::job_size(nodes, cpus, limit, cluster, small, by_time) })
+        }
+        "priority" => priority(input)?,
+        "billing" => {
+            let weights = match input.get("weights") {
+                None | Some(Json::Null) => None,
+                Some(weights) => Some(TresWeights(amounts(weights)?)),
+            };
+            let sum = flags(input)?.billing;
+            json!({ "billing": billing(&amounts(object(input, "tres")?)?, weights.as_ref(), sum) })
+        }
+        "evaluation_order" => evaluation_order(input)?,
+        "sprio_row" => {
+            let job = line(object(input, "job")?)?;
+            let format = Format::parse(text(input, "format")?)?;
+            json!({ "line": format.row(&job) })
+        }
+        "incr_only" => {
+            let start = optional(input, "start")?.unwrap_or(0.0) as u32;
+            let only = truth(input, "incr_only");
+            let computed = list(input, "computed")?.iter().map(of_json).collect::<Result<Vec<f64>, _>>()?;
+            let priorities = computed.iter().scan(start, |before, &now| {
+                *before = recomputed(*before, now as u32, only);
+                Some(*before)
+            });
+            json!({ "priorities": priorities.collect::<Vec<_>>() })
+        }
+        other => return Err(format!("`{other}` is no operation")),
+    };
+    let mut answers = Map::new();
+    answers.insert("output".to_owned(), output);
+    Ok(answers)
+}
+
+fn time_string(input: &Json) -> Result<Json, String> {
+    let read = input.get("text").and_then(Json::as_str).and_then(Duration::parse);
+    let shown = |time: Option<Duration>| match time {
+        None => Json::Null,
+        Some(Duration::Seconds(seconds)) => json!(seconds),
+        Some(Duration::Infinite) => json!("INFINITE"),
+    };
+    Ok(json!({ "seconds": shown(read), "config_seconds": shown(read.map(Duration::in_whole_minutes)) }))
+}
+
+fn decay(input: &Json) -> Result<Decay, String> {
+    match input.get("mode").and_then(Json::as_str) {
+        None | Some("linearized") => Ok(Decay::Linearized),
+        Some("exact") => Ok(Decay::Exact),
+        Some(other) => Err(format!("`mode` must be `linearized` or `exact`, found `{other}`")),
+    }
+}
+
+fn tick(input: &Json) -> Result<Json, String> {
+    let tick = Tick {
+        last: number(input, "last_ran")?,
+        now: number(input, "now")?,
+        start: number(input, "start")?,
+        end: optional(input, "end")?,
+        billing: number(input, "billable")? * optional(input, "usage_factor")?.unwrap_or(1.0),
+    };
+    Ok(json!({ "usage": tick.usage(number(input, "usage")?, number(input, "half_life")?, decay(input)?) }))
+}
+
+/// The tree of a case's rows, with their usage.
+fn tree(input: &Json) -> Result<AssociationTree, String> {
+    let mut associations = Associations { file: "rows".to_owned(), ..Associations::default() };
+    let mut usages = Vec::new();
+    for (line, row) in (1..).zip(list(input, "rows")?) {
+        let shares = match row.get("shares") {
+            Some(Json::String(text)) if text == "parent" => Shares::Parent,
+            Some(shares) => {
+                let number = shares.as_f64().filter(|number| (0.0..=f64::from(u32::MAX)).contains(number));
+                Shares::Own(number.ok_or_else(|| format!("`shares` is `{shares}`"))? as u32)
+            }
+            None => Shares::Own(1),
+        };
+        let account = text(row, "account")?;
+        let mut association = match row.get("user").and_then(Json::as_str) {
+            Some(user) => AssociationRow::user(user, account, shares),
+            None => {
+                let parent = row.get("parent").and_then(Json::as_str).unwrap_or("root");
+                AssociationRow::account(account, parent, shares)
+            }
+        };
+        association.line = line;
+        association.partition = row.get("partition").and_then(Json::as_str).map(str::to_owned);
+        usages.push(optional(row, "usage")?.unwrap_or(0.0));
+        associations.rows.push(association);
+    }
+    let mut tree = AssociationTree::new(&associations)
+        .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
+    for (row, usage) in associations.rows.iter().zip(usages) {
+        let at = match &row.user {
+            Some(user) => tree.find_user(&row.account, user, row.partition.as_deref()),
+            None => tree.find_account(&row.account),
+        };
+        if let Some(at) = at {
+            tree.charge(at, usage);
+        }
+    }
+    Ok(tree)
+}
+
+fn by_key(tree: &AssociationTree, shown: impl Fn(usize, &Figures) -> Json, figures: &[Figures]) -> Json {
+    let nodes = tree.nodes().iter().zip(figures).enumerate().filter(|(at, _)| *at != ROOT);
+    let nodes: Map<String, Json> = nodes.map(|(at, (node, figures))| (node.key(), shown(at, figures))).collect();
+    json!({ "nodes": nodes })
+}
+
+fn classic(input: &Json) -> Result<Json, String> {
+    let tree = tree(input)?;
+    let damping = optional(input, "damping")?.unwrap_or(1.0);
+    let algorithm = match text(input, "algorithm")? {
+        "linear2.0" => Algorithm::Linear { capacity: number(input, "capacity")? },
+        "exponential" => Algorithm::Exponential { damping },
+        "depth_oblivious" => Algorithm::DepthOblivious { damping },
+        other => return Err(format!("`{other}` is no algorithm")),
+    };
+    let shown = |_: usize, figures: &Figures| {
+        json!({
+            "norm_shares": figures.norm_shares,
+            "usage_norm": figures.norm_usage,
+            "usage_efctv": figures.effective_usage,
+            "factor": figures.factor,
+        })
+    };
+    Ok(by_key(&tree, shown, &figures(&tree, algorithm)))
+}
+
+fn fair_tree(input: &Json) -> Result<Json, String> {
+    let tree = tree(input)?;
+    let ties = match input.get("ties").and_then(Json::as_str) {
+        None | Some("observed") => Ties::Observed,
+        Some("documented") => Ties::Documented,
+        Some(other) => return Err(format!("`ties` must be `observed` or `documented`, found `{other}`")),
+    };
+    let shown = |at: usize, figures: &Figures| {
+        let mut shown = Map::new();
+        let level = figures.level_fair_share.map(|value| if value.is_infinite() { json!("inf") } else { json!(value) });
+        shown.insert("norm_shares".to_owned(), json!(figures.norm_shares));
+        shown.insert("usage_efctv".to_owned(), json!(figures.effective_usage));
+        shown.insert("level_fs".to_owned(), level.unwrap_or(Json::Null));
+        if tree.nodes()[at].is_user() {
+            shown.insert("rank".to_owned(), json!(figures.rank));
+            shown.insert("factor".to_owned(), json!(figures.factor));
+        }
+        Json::Object(shown)
+    };
+    Ok(by_key(&tree, shown, &figures(&tree, Algorithm::FairTree { ties })))
+}
+
+fn parse_dump(text: &str) -> Result<Json, String> {
+    let (dump, defects) = Associations::read("dump", text.as_bytes());
+    if let Some(error) = defects.errors.first() {
+        return Err(error.to_string());
+    }
+    let row = |row: &AssociationRow| {
+        let mut shown = Map::new();
+        if let Some(user) = &row.user {
+            shown.insert("user".to_owned(), json!(user));
+        }
+        shown.insert("account".to_owned(), json!(row.account));
+        if row.user.is_none() {
+            shown.insert("parent".to_owned(), json!(row.parent));
+        }
+        let shares = match row.shares {
+            Shares::Own(shares) => json!(shares),
+            Shares::Parent => json!("parent"),
+        };
+        shown.insert("shares".to_owned(), shares);
+        if let Some(partition) = &row.partition {
+            shown.insert("partition".to_owned(), json!(partition));
+        }
+        if let Some(priority) = row.priority {
+            shown.insert("priority".to_owned(), json!(priority));
+        }
+        Json::Object(shown)
+    };
+    Ok(json!({ "cluster": dump.cluster, "rows": dump.rows.iter().map(row).collect::<Vec<_>>() }))
+}
+
+/// What a configuration says; what is wrong in it keeps its default, as the errors tell.
+fn parse_conf(text: &str) -> Json {
+    let (conf, defects) = SlurmConf::read("slurm.conf", text.as_bytes(), &TextFiles::default());
+    let written = |key: &str, otherwise: &str| conf.written.get(key).map_or(otherwise, String::as_str).to_owned();
+    let time = |time: Duration| time.seconds().unwrap_or(INFINITE);
+    let Weights { age, association, fair_share, job_size, partition, qos } = conf.weights;
+    let partitions: Map<String, Json> = conf
+        .partitions
+        .iter()
+        .map(|partition| {
+            let shown = json!({ "PriorityJobFactor": partition.job_factor, "PriorityTier": partition.tier });
+            (partition.name.clone(), shown)
+        })
+        .collect();
+    let mut shown = json!({
+        "PriorityType": written("prioritytype", "priority/multifactor"),
+        "PriorityFavorSmall": conf.favor_small,
+        "FairShareDampeningFactor": conf.dampening,
+        "PriorityUsageResetPeriod": written("priorityusageresetperiod", "NONE").to_uppercase(),
+        "PriorityWeightTRES": conf.written.get("priorityweighttres"),
+        "flags": conf.flags.words(),
+        "PriorityDecayHalfLife": time(conf.half_life),
+        "PriorityCalcPeriod": time(conf.calc_period),
+        "PriorityMaxAge": time(conf.max_age),
+        "PriorityWeightAge": age,
+        "PriorityWeightAssoc": association,
+        "PriorityWeightFairshare": fair_share,
+        "PriorityWeightJobSize": job_size,
+        "PriorityWeightPartition": partition,
+        "PriorityWeightQOS": qos,
+        "partitions": partitions,
+    });
+    if let (Json::Object(shown), false) = (&mut shown, defects.errors.is_empty()) {
+        let error = |error: &classmate_config::internal::config::ConfigError| match &error.place {
+            Some(place) => format!("{place}: {error}"),
+            None => error.to_string(),
+        };
+        shown.insert("errors".to_owned(), defects.errors.iter().map(error).collect());
+    }
+    shown
+}
+
+fn priority(input: &Json) -> Result<Json, String> {
+    let (job, cfg) = (object(input, "job")?, object(input, "cfg")?);
+    let partition = job.get("partition").unwrap_or(&Json::Null);
+    let tres = |of: &Json| of.get("tres").map_or(Ok(Vec::new()), amounts);
+    let facts = JobFacts {
+        now: optional(job, "now")?.unwrap_or(0.0) as i64,
+        accrues_since: optional(job, "accrue_time")?.map(|since| since as i64),
+        nodes: optional(job, "min_nodes")?.unwrap_or(1.0),
+        cpus: optional(job, "cpus")?.unwrap_or(0.0),
+        time_limit: optional(job, "time_limit_min")?.unwrap_or(f64::INFINITY),
+        fair_share: optional(job, "fairshare")?.unwrap_or(0.0),
+        association_priority: optional(job, "assoc_priority")?.unwrap_or(0.0),
+        qos_priority: optional(job, "qos_priority")?.unwrap_or(0.0),
+        partition_factor: optional(partition, "job_factor")?.unwrap_or(0.0),
+        tres: tres(job)?,
+        partition_tres: TresWeights(tres(partition)?),
+        site: optional(job, "site")?.unwrap_or(0.0) as i64,
+        nice: optional(job, "nice")?.unwrap_or(0.0) as i64,
+        held: truth(job, "held"),
+        direct: optional(job, "direct_priority")?.map(|priority| priority as u32).filter(|&priority| priority > 0),
+    };
+    let tres_weights = TresWeights(cfg.get("tres_weights").map_or(Ok(Vec::new()), amounts)?);
+    let scale = Scale {
+        weights: weights(object(cfg, "weights")?)?,
+        tres_weights: &tres_weights,
+        flags: flags(cfg)?,
+        max_age: optional(cfg, "max_age")?.unwrap_or(f64::INFINITY),
+        favor_small: truth(cfg, "favor_small"),
+        cluster: cfg.get("cluster").map_or(Ok(Cluster::default()), cluster)?,
+        maxima: Maxima {
+            job_factor: optional(cfg, "max_job_factor")?.unwrap_or(1.0),
+            qos: optional(cfg, "max_qos_priority")?.unwrap_or(0.0),
+            association: optional(cfg, "max_assoc_priority")?.unwrap_or(0.0),
+        },
+    };
+    let factors = facts.factors(&scale);
+    // The records show what the factors would weigh, also for a priority set by hand.
+    let terms = JobFacts { direct: None, ..facts.clone() }.terms(&scale).weighted;
+    let shown = |factors: &Factors| {
+        let tres: Map<String, Json> = factors.tres.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        json!({
+            "age": factors.age,
+            "assoc": factors.association,
+            "fairshare": factors.fair_share,
+            "jobsize": factors.job_size,
+            "partition": factors.partition,
+            "qos": factors.qos,
+            "tres": tres,
+        })
+    };
+    Ok(json!({ "priority": facts.terms(&scale).priority, "terms": shown(&terms), "factors": shown(&factors) }))
+}
+
+fn evaluation_order(input: &Json) -> Result<Json, String> {
+    let mut keys = Vec::new();
+    for job in list(input, "jobs")? {
+        keys.push(OrderKey {
+            tier: optional(job, "tier")?.unwrap_or(1.0) as u16,
+            priority: number(job, "priority")? as u32,
+            submitted: number(job, "submit")? as i64,
+            id: number(job, "id")? as i64,
+        });
+    }
+    keys.retain(|key| key.priority > 0);
+    keys.sort_by(OrderKey::compare);
+    Ok(json!({ "order": keys.iter().map(|key| key.id).collect::<Vec<_>>() }))
+}
+
+/// A job as a line of `sprio` shows it.
+fn line(job: &Json) -> Result<Line, String> {
+    let terms = object(job, "terms")?;
+    let word = |key: &str| job.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
+    let weighted = Factors {
+        age: number(terms, "age")?,
+        association: number(terms, "assoc")?,
+        fair_share: number(terms, "fairshare")?,
+        job_size: number(terms, "jobsize")?,
+        partition: number(terms, "partition")?,
+        qos: number(terms, "qos")?,
+        tres: terms.get("tres").map_or(Ok(Vec::new()), amounts)?,
+    };
+    let (site, nice) = (optional(job, "site")?.unwrap_or(0.0), optional(job, "nice")?.unwrap_or(0.0));
+    Ok(Line {
+        id: job.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned)).unwrap_or_default(),
+        partition: word("partition_name"),
+        user: word("user"),
+        account: word("account"),
+        qos: word("qos_name"),
+        cluster: word("cluster"),
+        sum: weighted.sum() + site - nice,
+        weighted,
+        site: site as i64,
+        nice: nice as i64,
+        weights: job.get("weights").map_or(Ok(Weights::default()), weights)?,
+        tres_weights: TresWeights(job.get("tres_weights").map_or(Ok(Vec::new()), amounts)?),
+    })
+}
+
+fn weights(of: &Json) -> Result<Weights, String> {
+    let weight = |key: &str| Ok::<u32, String>(optional(of, key)?.unwrap_or(0.0) as u32);
+    Ok(Weights {
+        age: weight("age")?,
+        association: weight("assoc")?,
+        fair_share: weight("fairshare")?,
+        job_size: weight("jobsize")?,
+        partition: weight("partition")?,
+        qos: weight("qos")?,
+    })
+}
+
+fn cluster(of: &Json) -> Result<Cluster, String> {
+    Ok(Cluster { nodes: number(of, "nodes")?, cpus: number(of, "cpus")? })
+}
+
+/// The flags of a list of words.
+fn flags(of: &Json) -> Result<PriorityFlags, String> {
+    let Some(words) = of.get("flags").filter(|words| !words.is_null()) else {
+        return Ok(PriorityFlags { billing: BillingSum::Sum, ..PriorityFlags::default() });
+    };
+    let words = words.as_array().ok_or("expected a list in `flags`")?;
+    let words: Vec<&str> = words.iter().filter_map(Json::as_str).collect();
+    Ok(PriorityFlags::parse(&words.join(",")))
+}
+
+fn amounts(of: &Json) -> Result<Vec<(String, f64)>, String> {
+    match of {
+        Json::Null => Ok(Vec::new()),
+        Json::Object(amounts) => amounts.iter().map(|(name, amount)| Ok((name.clone(), of_json(amount)?))).collect(),
+        other => Err(format!("expected an object of numbers, found `{other}`")),
+    }
+}
+
+fn object<'a>(of: &'a Json, key: &str) -> Result<&'a Json, String> {
+    of.get(key).filter(|value| value.is_object()).ok_or_else(|| format!("expected an object in `{key}`"))
+}
+
+fn list<'a>(of: &'a Json, key: &str) -> Result<&'a Vec<Json>, String> {
+    of.get(key).and_then(Json::as_array).ok_or_else(|| format!("expected a list in `{key}`"))
+}
+
+fn text<'a>(of: &'a Json, key: &str) -> Result<&'a str, String> {
+    of.get(key).and_then(Json::as_str).ok_or_else(|| format!("expected a string in `{key}`"))
+}
+
+fn truth(of: &Json, key: &str) -> bool {
+    of.get(key).and_then(Json::as_bool).unwrap_or(false)
+}
+
+fn of_json(value: &Json) -> Result<f64, String> {
+    match value {
+        Json::String(text) if text == "inf" || text == "INFINITE" => Ok(f64::INFINITY),
+        value => value.as_f64().ok_or_else(|| format!("expected a number, found `{value}`")),
+    }
+}
+
+fn optional(of: &Json, key: &str) -> Result<Option<f64>, String> {
+    match of.get(key) {
+        None | Some(Json::Null) => Ok(None),
+        Some(value) => of_json(value).map(Some).map_err(|why| format!("`{key}`: {why}")),
+    }
+}
+
+fn number(of: &Json, key: &str) -> Result<f64, String> {
+    optional(of, key)?.ok_or_else(|| format!("expected a number in `{key}`"))
+}

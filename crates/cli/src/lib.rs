@@ -1,0 +1,6 @@
+//! The `classmate` command.
+
+pub mod cli;
+pub mod conform;
+pub mod repl;
+pub mod report;

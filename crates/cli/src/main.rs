@@ -1,0 +1,5 @@
+//! The `classmate` command.
+
+fn main() -> std::process::ExitCode {
+    classmate_cli::cli::run()
+}

@@ -1,0 +1,412 @@
+//! The commands of a session: lines that begin with a colon.
+
+use crate::repl::draw::shortened;
+use crate::repl::{Output, Session, ads, expression};
+use crate::report::{functions, printable};
+use classmate::internal::builtin::near::{allowance, distance};
+use classmate::internal::eval::walk::Side;
+use classmate::internal::syntax::parse::Mode;
+use classmate::internal::syntax::time::{AbsTime, Zone, parse_instant, write_abs};
+
+type Run = fn(&mut Session, Input<'_>) -> Vec<Output>;
+
+struct Command {
+    name: &'static str,
+    arguments: &'static str,
+    about: &'static str,
+    more: &'static str,
+    run: Run,
+}
+
+/// What stands behind the name of a command.
+#[derive(Clone, Copy)]
+pub(super) struct Input<'l> {
+    /// The whole line.
+    pub(super) line: &'l [u8],
+    /// Where the argument begins.
+    pub(super) begins: usize,
+}
+
+impl Input<'_> {
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.line[self.begins..]).trim().to_owned()
+    }
+}
+
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "help",
+        arguments: "[COMMAND|FUNCTION]",
+        about: "List the commands, or say more of one, or of a function",
+        more: "",
+        run: help,
+    },
+    Command {
+        name: "load",
+        arguments: "my|target FILE [N]",
+        about: "Read MY or TARGET from a file",
+        more: "The first ad of the file is taken, or the Nth.",
+        run: ads::load,
+    },
+    Command {
+        name: "save",
+        arguments: "[my|target] FILE",
+        about: "Write MY or TARGET to a file, an attribute a line",
+        more: "",
+        run: ads::save,
+    },
+    Command {
+        name: "my",
+        arguments: "[TEXT]",
+        about: "Show MY",
+        more: "With TEXT, only the attributes whose names contain it. `NAME = expression` defines an attribute.",
+        run: |session, input| ads::show(session, Side::My, input),
+    },
+    Command {
+        name: "target",
+        arguments: "[TEXT]",
+        about: "Show TARGET, the ad on the other side",
+        more: "With TEXT, only the attributes whose names contain it. `TARGET.NAME = expression` defines an attribute.",
+        run: |session, input| ads::show(session, Side::Target, input),
+    },
+    Command {
+        name: "unset",
+        arguments: "NAME",
+        about: "Remove an attribute of MY, or of TARGET as TARGET.NAME",
+        more: "",
+        run: ads::unset,
+    },
+    Command {
+        name: "match",
+        arguments: "",
+        about: "Match MY with TARGET, and show which clauses refuse",
+        more: "The clauses are what `&&` joins in Requirements and in the attributes that it consists of.",
+        run: ads::match_ads,
+    },
+    Command {
+        name: "trace",
+        arguments: "EXPRESSION",
+        about: "Show the value of every part",
+        more: "References are followed. What was not needed for the value is not evaluated.",
+        run: expression::trace_expression,
+    },
+    Command {
+        name: "ast",
+        arguments: "EXPRESSION",
+        about: "Show how an expression is read",
+        more: "",
+        run: expression::ast,
+    },
+    Command {
+        name: "refs",
+        arguments: "EXPRESSION",
+        about: "Show the attributes that an expression needs",
+        more: "External references are those that MY does not define.",
+        run: expression::refs,
+    },
+    Command {
+        name: "flatten",
+        arguments: "EXPRESSION",
+        about: "Show what is left when MY is known",
+        more: "",
+        run: expression::flatten_expression,
+    },
+    Command {
+        name: "type",
+        arguments: "EXPRESSION",
+        about: "Show the type of a value",
+        more: "",
+        run: expression::type_of,
+    },
+    Command {
+        name: "time",
+        arguments: "EXPRESSION",
+        about: "Show how long an evaluation takes",
+        more: "The expression is evaluated again and again for up to 0.3 seconds.",
+        run: expression::time,
+    },
+    Command {
+        name: "strict",
+        arguments: "[on|off]",
+        about: "Evaluate as with STRICT_CLASSAD_EVALUATION",
+        more: "Without an argument, the mode is shown.",
+        run: strict,
+    },
+    Command {
+        name: "now",
+        arguments: "[TIME|wall]",
+        about: "Set what time() answers",
+        more: "TIME is in seconds since 1970 or a date such as 2026-07-05T12:00:00Z; `wall` goes back to the clock.",
+        run: now,
+    },
+    Command {
+        name: "functions",
+        arguments: "[NAME]",
+        about: "List the functions, or describe one",
+        more: "",
+        run: list_functions,
+    },
+    Command { name: "quit", arguments: "", about: "Leave", more: "Ctrl-D does the same.", run: quit },
+];
+
+/// The names of the commands, without colon.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    COMMANDS.iter().map(|command| command.name)
+}
+
+/// The command that somebody may have meant who left out the colon: the line is its name, or a word for it elsewhere.
+pub(super) fn meant(line: &[u8]) -> Option<&'static str> {
+    let word = std::str::from_utf8(line.trim_ascii()).ok()?.to_ascii_lowercase();
+    match word.as_str() {
+        "exit" | "bye" | "q" => Some("quit"),
+        _ => names().find(|name| *name == word),
+    }
+}
+
+/// Whether a command does nothing without arguments.
+pub(super) fn needs_arguments(name: &str) -> bool {
+    COMMANDS.iter().any(|command| command.name == name && !matches!(command.arguments.as_bytes(), [] | [b'[', ..]))
+}
+
+/// Carries out a line that begins with a colon, after white space.
+pub(super) fn run(session: &mut Session, line: &[u8]) -> Vec<Output> {
+    let colon = line.len() - line.trim_ascii_start().len() + 1;
+    let end = line[colon..].iter().position(u8::is_ascii_whitespace).map_or(line.len(), |at| colon + at);
+    let name = String::from_utf8_lossy(&line[colon..end]).into_owned();
+    match found(&name) {
+        Ok(command) => (command.run)(session, Input { line, begins: end }),
+        Err(message) => problem(message),
+    }
+}
+
+/// The command of a name, or of the beginning of one.
+fn found(name: &str) -> Result<&'static Command, String> {
+    if let Some(command) = COMMANDS.iter().find(|command| command.name == name) {
+        return Ok(command);
+    }
+    let begun: Vec<&Command> = COMMANDS.iter().filter(|command| command.name.starts_with(name)).collect();
+    let list = |names: &[&str]| names.iter().map(|name| format!("`:{name}`")).collect::<Vec<_>>().join(" or ");
+    match begun.as_slice() {
+        [only] => return Ok(only),
+        [] => {}
+        several if !name.is_empty() => {
+            let names: Vec<&str> = several.iter().map(|command| command.name).collect();
+            return Err(format!("`:{name}` may be {}", list(&names)));
+        }
+        _ => return Err("expected the name of a command after `:`\n  = help: `:help` lists them".to_owned()),
+    }
+    let near =
+        names().filter(|known| distance(name.as_bytes(), known.as_bytes(), allowance(name.as_bytes())).is_some());
+    let near: Vec<&str> = near.collect();
+    let help = if near.is_empty() {
+        "`:help` lists the commands".to_owned()
+    } else {
+        format!("did you mean {}?", list(&near))
+    };
+    Err(format!("there is no command `:{}`\n  = help: {help}", shortened(&printable(name.as_bytes()), 40)))
+}
+
+pub(super) fn problem(message: impl Into<String>) -> Vec<Output> {
+    vec![Output::Problem(format!("error: {}", message.into()))]
+}
+
+pub(super) fn text(text: impl Into<String>) -> Vec<Output> {
+    vec![Output::Text(text.into())]
+}
+
+pub(super) fn usage(name: &str) -> Vec<Output> {
+    let arguments = COMMANDS.iter().find(|command| command.name == name).map_or("", |command| command.arguments);
+    problem(format!("expected `:{name} {arguments}`"))
+}
+
+fn help(_: &mut Session, input: Input<'_>) -> Vec<Output> {
+    let name = input.text();
+    if !name.is_empty() {
+        return match found(name.trim_start_matches(':')) {
+            Ok(command) => {
+                let mut about = format!("{}\n\n{}", call(command), command.about);
+                if !command.more.is_empty() {
+                    about.push('\n');
+                    about.push_str(command.more);
+                }
+                text(about)
+            }
+            Err(message) => functions::describe(&name).map_or_else(|_| problem(message), text),
+        };
+    }
+    let mut lines =
+        String::from("Type an expression for its value, or `NAME = expression` to define an attribute of MY.\n");
+    let width = COMMANDS.iter().map(|command| call(command).len()).max().unwrap_or(0);
+    for command in COMMANDS {
+        lines.push_str(&format!("\n  {:width$}  {}", call(command), command.about));
+    }
+    text(lines)
+}
+
+fn call(command: &Command) -> String {
+    format!(":{} {}", command.name, command.arguments).trim_end().to_owned()
+}
+
+fn strict(session: &mut Session, input: Input<'_>) -> Vec<Output> {
+    session.start.mode = match input.text().to_ascii_lowercase().as_str() {
+        "" => return text(if session.start.mode == Mode::Strict { "on" } else { "off" }),
+        "on" => Mode::Strict,
+        "off" => Mode::HTCondor,
+        _ => return usage("strict"),
+    };
+    Vec::new()
+}
+
+fn now(session: &mut Session, input: Input<'_>) -> Vec<Output> {
+    let argument = input.text();
+    let zone = session.start.zone.clone().unwrap_or_else(Zone::utc);
+    match argument.as_str() {
+        "" => {
+            let seconds = session.settings().now;
+            let offset = zone.offset_at(seconds);
+            let mut date = Vec::new();
+            write_abs(&mut date, AbsTime { seconds, offset });
+            let date = printable(&date);
+            let utc = date.strip_suffix("-00:00").or_else(|| date.strip_suffix("+00:00"));
+            text(format!("{seconds}, {}", utc.map_or_else(|| date.clone(), |date| format!("{date}Z"))))
+        }
+        "wall" => {
+            session.start.now = None;
+            Vec::new()
+        }
+        other => match parse_instant(other, &zone) {
+            Some(seconds) => {
+                session.start.now = Some(seconds);
+                Vec::new()
+            }
+            None => usage("now"),
+        },
+    }
+}
+
+fn list_functions(_: &mut Session, input: Input<'_>) -> Vec<Output> {
+    match input.text().as_str() {
+        "" => text(functions::list(100)),
+        name => functions::describe(name).map_or_else(problem, text),
+    }
+}
+
+fn quit(session: &mut Session, _: Input<'_>) -> Vec<Output> {
+    session.finished = true;
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repl::Start;
+    use crate::repl::tests::Still;
+
+    fn last(lines: &[&str]) -> String {
+        let mut session = Session::new(Box::new(Still), Start::default());
+        let mut outputs = Vec::new();
+        for line in lines {
+            outputs = session.line(line.as_bytes());
+        }
+        outputs.iter().map(Output::text).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn commands_without_their_colon_are_recognised() {
+        assert_eq!(last(&["exit"]), "undefined\n  because MY has no attribute `exit`\n  help: or `:quit`?");
+        assert!(last(&["help"]).ends_with("help: or `:help`?"));
+        assert_eq!(last(&["help = 1", "help"]), "1");
+        assert!(last(&["?"]).contains("`:help` lists the commands"));
+    }
+
+    #[test]
+    fn help_knows_functions_too() {
+        assert!(last(&[":help strcat"]).contains("strcat("));
+        assert!(last(&[":help nosuchthing"]).starts_with("error: there is no command"));
+    }
+
+    #[test]
+    fn an_input_of_several_lines_that_does_not_parse_says_which_lines_it_took() {
+        assert!(last(&["1", "(1 +\n2\n"]).contains("the lines 2 to 3 are one input"));
+    }
+
+    #[test]
+    fn beginnings_of_names_are_enough() {
+        assert_eq!(last(&[":ty 1.5"]), "real");
+        assert_eq!(last(&[":t 1"]), "error: `:t` may be `:target` or `:trace` or `:type` or `:time`");
+        assert!(last(&[":flaten 1"]).contains("did you mean `:flatten`?"));
+        assert!(last(&[":"]).contains("expected the name of a command"));
+    }
+
+    #[test]
+    fn every_command_is_in_the_help_and_explains_itself() {
+        let help = last(&[":help"]);
+        for command in COMMANDS {
+            assert!(help.contains(&format!(":{}", command.name)));
+            assert!(last(&[&format!(":help {}", command.name)]).contains(command.about));
+        }
+    }
+
+    #[test]
+    fn the_clause_that_refuses_is_shown_for_both_sides() {
+        let shown = last(&[
+            "RequestMemory = 4096",
+            "Requirements = TARGET.Memory >= RequestMemory && TARGET.HasGpu",
+            "TARGET.Memory = 8192",
+            "TARGET.Requirements = START",
+            "TARGET.START = MY.Memory > 1 && TARGET.Owner == \"ada\"",
+            ":match",
+        ]);
+        assert_eq!(
+            shown,
+            "\
+MY accepts TARGET: no: its Requirements are undefined
+  undefined  TARGET.HasGpu
+             because TARGET has no attribute for `TARGET.HasGpu`
+  1 of 2 clauses accept
+TARGET accepts MY: no: its Requirements are undefined
+  undefined  START → TARGET.Owner == \"ada\"
+             because in `START` of TARGET: MY has no attribute for `TARGET.Owner`
+  1 of 2 clauses accept
+match: no; Rank of TARGET for MY: 0"
+        );
+    }
+
+    #[test]
+    fn the_clock_can_be_set() {
+        assert_eq!(last(&[":now 2026-07-05T12:00:00Z", "time()"]), "1783252800"); // date -ud 2026-07-05T12:00:00Z +%s
+        assert_eq!(last(&[":now 5", ":now wall", "time()"]), "1735689600");
+        assert_eq!(last(&[":now 0", ":now"]), "0, 1970-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn strict_mode_can_be_turned_on() {
+        assert!(last(&[":strict on", "010"]).starts_with("10\nwarning: `010` has the value 10"));
+        assert!(last(&["010"]).starts_with("error:"));
+    }
+
+    #[test]
+    fn references_and_what_is_left_are_shown() {
+        let lines = ["a = 2", "b = a + x", ":refs b * TARGET.y"];
+        assert_eq!(last(&lines), "external: TARGET.y, x\ninternal: a, b");
+        assert_eq!(last(&["a = 2", ":flatten a * 3 + x"]), "6 + x");
+    }
+
+    #[test]
+    fn wrong_arguments_are_answered_with_the_right_form() {
+        for (line, form) in [
+            (":load", ":load my|target FILE [N]"),
+            (":load other x", ":load my|target FILE [N]"),
+            (":save", ":save [my|target] FILE"),
+            (":trace", ":trace EXPRESSION"),
+            (":strict maybe", ":strict [on|off]"),
+            (":now soon", ":now [TIME|wall]"),
+            (":now 2026-13-45", ":now [TIME|wall]"),
+        ] {
+            assert_eq!(last(&[line]), format!("error: expected `{form}`"), "{line}");
+        }
+        assert!(last(&[":load my slot.ad 0"]).contains("counted from 1"));
+        assert!(last(&[":save ro"]).contains("cannot write `ro`"));
+        assert!(last(&[":match"]).contains("there is no TARGET"));
+    }
+}

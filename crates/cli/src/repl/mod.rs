@@ -1,0 +1,392 @@
+//! The session of the interactive command: a line in, outputs out.
+//!
+//! Nothing here touches the terminal, the file system or the clock: the shell passes a [`Host`].
+
+mod ads;
+pub mod command;
+pub mod complete;
+pub mod draw;
+mod expression;
+pub mod highlight;
+pub mod input;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::report::{Color, Origin, printable, render_finding};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::builtin::check::check;
+use classmate::internal::builtin::user_map::{Homes, UserMaps};
+use classmate::internal::error::{Finding, SyntaxError};
+use classmate::internal::eval::explain::{Cause, Reason, explain};
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::walk::Side;
+use classmate::internal::name::Name;
+use classmate::internal::syntax::diagnose::diagnose;
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::lexer::{Lexer, Token};
+use classmate::internal::syntax::parse::{Mode, ParseOptions, parse_expr};
+use classmate::internal::syntax::print::Style;
+use classmate::internal::syntax::time::Zone;
+use classmate::internal::syntax::token::is_space;
+use classmate::internal::value::Value;
+
+/// What a session needs of the world.
+pub trait Host {
+    /// Reads the ad of a file that stands at a place, counted from 1; also what could not be read of it.
+    ///
+    /// # Errors
+    /// Why there is no such ad, for people.
+    fn load(&mut self, path: &str, at: u64, settings: &Settings) -> Result<(ClassAd, Vec<String>), String>;
+
+    /// Writes a file.
+    ///
+    /// # Errors
+    /// Why that was not possible, for people.
+    fn save(&mut self, path: &str, text: &[u8]) -> Result<(), String>;
+
+    /// Seconds since 1970.
+    fn now(&self) -> i64;
+
+    /// Time since some moment, never running backwards.
+    fn elapsed(&self) -> Duration;
+}
+
+/// Something to show.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// A value in canonical text.
+    Value(String),
+    /// Anything else that was asked for.
+    Text(String),
+    /// What hardly means what it says.
+    Warning(String),
+    /// Why the line could not be carried out.
+    Problem(String),
+}
+
+impl Output {
+    /// The text, of one or more lines, without the last line end.
+    pub fn text(&self) -> &str {
+        match self {
+            Output::Value(text) | Output::Text(text) | Output::Warning(text) | Output::Problem(text) => text,
+        }
+    }
+
+    /// Whether the line could not be carried out.
+    pub fn is_problem(&self) -> bool {
+        matches!(self, Output::Problem(_))
+    }
+}
+
+/// What a session begins with.
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    /// HTCondor or strict mode.
+    pub mode: Mode,
+    /// What `time()` answers; `None` for the clock of the host.
+    pub now: Option<i64>,
+    /// The zone of local times; `None` for UTC.
+    pub zone: Option<Zone>,
+    /// Where `random()` begins.
+    pub seed: u64,
+    /// The maps that `userMap` looks into.
+    pub maps: Arc<UserMaps>,
+    /// The home directories that `userHome` knows.
+    pub homes: Arc<Homes>,
+    /// Whether outputs are coloured.
+    pub color: Color,
+}
+
+/// An interactive session: two ads, a clock, and the lines given so far.
+pub struct Session {
+    host: Box<dyn Host>,
+    my: ClassAd,
+    target: Option<ClassAd>,
+    start: Start,
+    /// Number of the next line of input.
+    line: u64,
+    finished: bool,
+}
+
+/// The name of an attribute and the text of its expression, for lines such as `Cpus = 4`.
+struct Definition {
+    side: Side,
+    name: Name,
+    /// Where the expression begins in the line.
+    begins: usize,
+}
+
+impl Session {
+    /// A session with an empty MY and no TARGET.
+    pub fn new(host: Box<dyn Host>, start: Start) -> Self {
+        Session { host, my: ClassAd::new(), target: None, start, line: 1, finished: false }
+    }
+
+    /// Whether `:quit` was given.
+    pub fn finished(&self) -> bool {
+        self.finished
+    }
+
+    /// The ad of a side, if there is one.
+    pub fn ad(&self, side: Side) -> Option<&ClassAd> {
+        match side {
+            Side::Target => self.target.as_ref(),
+            _ => Some(&self.my),
+        }
+    }
+
+    /// Sets the ad of a side.
+    pub fn set(&mut self, side: Side, ad: ClassAd) {
+        match side {
+            Side::Target => self.target = Some(ad),
+            _ => self.my = ad,
+        }
+    }
+
+    /// Carries out one input, which may span several lines: an expression, a definition, a command, or nothing.
+    pub fn line(&mut self, source: &[u8]) -> Vec<Output> {
+        let text = source.trim_ascii();
+        let outputs = match text.first() {
+            None | Some(b'#') => Vec::new(),
+            Some(b':') => command::run(self, source),
+            _ if only_a_comment(text) => Vec::new(),
+            Some(b'?') if text.len() == 1 => {
+                command::problem("expected an expression\n  = help: `:help` lists the commands")
+            }
+            _ => match self.definition(source) {
+                Some(definition) => self.define(source, &definition),
+                None => self.evaluate(source, 0),
+            },
+        };
+        self.line += memchr::memchr_iter(b'\n', source).count() as u64 + 1;
+        outputs
+    }
+
+    /// The settings of evaluations at this moment.
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            mode: self.start.mode,
+            now: self.start.now.unwrap_or_else(|| self.host.now()),
+            zone: self.start.zone.clone().unwrap_or_else(Zone::utc),
+            seed: self.start.seed.wrapping_add(self.line),
+            maps: Arc::clone(&self.start.maps),
+            homes: Arc::clone(&self.start.homes),
+            ..Settings::default()
+        }
+    }
+
+    pub(crate) fn scope<'a>(&'a self, settings: &'a Settings) -> Scope<'a> {
+        let scope = Scope::new(&self.my, settings);
+        self.target.as_ref().map_or(scope, |target| scope.with_target(target))
+    }
+
+    fn options(&self) -> ParseOptions {
+        ParseOptions { places: true, ..self.settings().parse_options() }
+    }
+
+    fn rendered(&self, finding: &Finding, source: &[u8]) -> String {
+        let origin = Origin { name: "input", line: self.line, column: 1 };
+        render_finding(finding, source, &origin, self.start.color)
+    }
+
+    /// Parses what stands in a line from an offset on; also gives the warnings about it.
+    pub(crate) fn parse(&self, source: &[u8], begins: usize) -> Result<(Expr, Vec<Output>), Output> {
+        let text = &source[begins.min(source.len())..];
+        let options = self.options();
+        let problem = |error: SyntaxError| {
+            let finding = diagnose(text, &error, &options).shifted(begins);
+            let mut report = self.rendered(&finding, source);
+            let more = memchr::memchr_iter(b'\n', source.trim_ascii_end()).count() as u64;
+            if more > 0 {
+                let (first, last) = (self.line, self.line + more);
+                report.push_str(&format!("\n  = note: the lines {first} to {last} are one input: something was open"));
+            }
+            Output::Problem(report)
+        };
+        let expr = parse_expr(text, &options).map_err(problem)?;
+        let warnings = check(&expr, text);
+        let warnings = warnings.into_iter().map(|finding| self.rendered(&finding.shifted(begins), source));
+        Ok((expr, warnings.map(Output::Warning).collect()))
+    }
+
+    /// The attribute that a line defines, if it does.
+    fn definition(&self, source: &[u8]) -> Option<Definition> {
+        let options = self.options();
+        let tokens: Vec<(Token, usize)> = Lexer::new(source, options.mode, options.quoting)
+            .map_while(Result::ok)
+            .take(4)
+            .map(|(_, token, end)| (token, end))
+            .collect();
+        match tokens.as_slice() {
+            [(Token::Name(name), _), (Token::Assign, begins), ..] => {
+                Some(Definition { side: Side::My, name: *name, begins: *begins })
+            }
+            [(Token::Name(scope), _), (Token::Dot, _), (Token::Name(name), _), (Token::Assign, begins)] => {
+                let side = match scope.folded() {
+                    b"my" => Side::My,
+                    b"target" => Side::Target,
+                    _ => return None,
+                };
+                Some(Definition { side, name: *name, begins: *begins })
+            }
+            _ => None,
+        }
+    }
+
+    fn define(&mut self, source: &[u8], definition: &Definition) -> Vec<Output> {
+        let name = definition.name;
+        // `a =! b` and `a => b` are slips, not definitions; `a =!b` means what it says.
+        let negated = matches!(source.get(definition.begins..), Some([b'!', next, ..]) if !is_space(*next));
+        if !negated && matches!(source.get(definition.begins), Some(b'!' | b'<' | b'>' | b'=' | b'~')) {
+            return self.evaluate(source, 0);
+        }
+        if name.as_bytes().is_empty() {
+            return vec![Output::Problem("error: an attribute name cannot be empty".to_owned())];
+        }
+        let (expr, warnings) = match self.parse(source, definition.begins) {
+            Ok(parsed) => parsed,
+            Err(problem) => return vec![problem],
+        };
+        match definition.side {
+            Side::Target => self.target.get_or_insert_default().insert_expr(name, &expr),
+            _ => self.my.insert_expr(name, &expr),
+        }
+        warnings
+    }
+
+    /// The value of what stands in a line from an offset on, and why it is undefined or an error if it is.
+    pub(crate) fn evaluate(&mut self, source: &[u8], begins: usize) -> Vec<Output> {
+        let (expr, warnings) = match self.parse(source, begins) {
+            Ok(parsed) => parsed,
+            Err(problem) => return vec![problem],
+        };
+        let settings = self.settings();
+        let scope = self.scope(&settings);
+        let value = scope.eval(&expr);
+        let mut outputs = match &value {
+            Ok(value) => vec![Output::Value(self.shown(value))],
+            Err(failed) => vec![Output::Problem(format!("error: the evaluation was abandoned: {failed}"))],
+        };
+        if !matches!(value, Ok(ref value) if !value.is_undefined() && !value.is_error()) {
+            // What a warning says of the line itself need not be said twice.
+            let warned = |cause: &Cause| {
+                let said = matches!(cause.reason, Reason::UnknownFunction | Reason::ArgumentCount(..));
+                said && cause.path.is_empty() && !warnings.is_empty()
+            };
+            let causes = explain(scope, &expr).into_iter().filter(|cause| !warned(cause));
+            outputs.extend(causes.map(|cause| Output::Text(because(&cause, false))));
+            outputs.extend(command::meant(source).map(|command| Output::Text(format!("  help: or `:{command}`?"))));
+        }
+        outputs.extend(warnings);
+        outputs
+    }
+
+    /// A value as text, coloured if outputs are.
+    pub(crate) fn shown(&self, value: &Value) -> String {
+        self.painted(&printable(&value.to_text(Style::New)))
+    }
+
+    /// An expression as text, coloured if outputs are.
+    pub(crate) fn painted(&self, text: &str) -> String {
+        match self.start.color {
+            Color::On => highlight::paint(text, self.start.mode),
+            Color::Off => text.to_owned(),
+        }
+    }
+}
+
+/// Why a value is undefined or an error; `swapped` when it was evaluated with TARGET as the ad of the scope.
+pub(crate) fn because(cause: &Cause, swapped: bool) -> String {
+    let (my, target) = if swapped { ("TARGET", "MY") } else { ("MY", "TARGET") };
+    let mut text = format!("  because {}", cause.describe(my, target));
+    let help = match cause.reason {
+        Reason::NoTarget => Some("load one with `:load target FILE`".to_owned()),
+        _ => cause.help(my, target),
+    };
+    if let Some(help) = help {
+        text.push_str("\n  help: ");
+        text.push_str(&help);
+    }
+    text
+}
+
+fn only_a_comment(text: &[u8]) -> bool {
+    text.starts_with(b"//") && memchr::memchr(b'\n', text).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A world in which nothing is random: one file, a clock that stands.
+    pub(crate) struct Still;
+
+    impl Host for Still {
+        fn load(&mut self, path: &str, at: u64, settings: &Settings) -> Result<(ClassAd, Vec<String>), String> {
+            match (path, at) {
+                ("slot.ad", 1) => ClassAd::parse_with(b"[ Name = \"slot1\"; Cpus = 4 ]", &settings.parse_options())
+                    .map(|ad| (ad, Vec::new()))
+                    .map_err(|error| error.to_string()),
+                _ => Err(format!("cannot read `{path}`: not found")),
+            }
+        }
+
+        fn save(&mut self, path: &str, _: &[u8]) -> Result<(), String> {
+            if path == "ro" { Err("cannot write `ro`".to_owned()) } else { Ok(()) }
+        }
+
+        fn now(&self) -> i64 {
+            1_735_689_600
+        }
+
+        fn elapsed(&self) -> Duration {
+            Duration::ZERO
+        }
+    }
+
+    fn said(lines: &[&str]) -> Vec<String> {
+        let mut session = Session::new(Box::new(Still), Start::default());
+        let outputs = lines.iter().flat_map(|line| session.line(line.as_bytes())).collect::<Vec<_>>();
+        outputs.iter().map(|output| output.text().to_owned()).collect()
+    }
+
+    #[test]
+    fn definitions_are_seen_by_later_lines() {
+        assert_eq!(said(&["a = 2", "b = a * 3", "b + 1", "TARGET.c = 5", "TARGET.c - a"]), ["7", "3"]);
+    }
+
+    #[test]
+    fn a_comparison_is_no_definition() {
+        assert_eq!(said(&["a = 2", "a == 2", "a =?= 2", "a =!= 2"]), ["true", "true", "false"]);
+        assert_eq!(said(&["a =!true", "a"]), ["false"]);
+        assert!(said(&["a =! 2"])[0].starts_with("error: `=!` is not an operator"));
+    }
+
+    #[test]
+    fn an_undefined_value_says_what_is_missing() {
+        let said = said(&["Memory = 1024", "Memry > 5"]);
+        assert_eq!(said[0], "undefined");
+        assert_eq!(said[1], "  because MY has no attribute `Memry`\n  help: did you mean `Memory` of MY?");
+    }
+
+    #[test]
+    fn a_line_that_does_not_parse_is_a_problem_with_a_place() {
+        let mut session = Session::new(Box::new(Still), Start::default());
+        session.line(b"1");
+        let outputs = session.line(b"x = 1 +");
+        assert!(outputs[0].is_problem());
+        assert!(outputs[0].text().contains("input:2:8"), "{}", outputs[0].text());
+    }
+
+    #[test]
+    fn comments_and_empty_lines_say_nothing() {
+        assert!(said(&["", "  ", "# a script", "// a comment"]).is_empty());
+    }
+
+    #[test]
+    fn a_file_is_loaded_into_a_side() {
+        assert_eq!(said(&[":load target slot.ad", "TARGET.Cpus"]), ["TARGET is `slot1`, with 2 attributes", "4"]);
+        assert_eq!(said(&[":load my nosuch.ad"]), ["error: cannot read `nosuch.ad`: not found"]);
+    }
+}

@@ -1,0 +1,215 @@
+//! Configurations for people: what is wrong with one, and what its names are worth.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value as Json, json};
+
+use super::{Color, Origin, render_finding};
+use classmate::internal::error::{Finding, Severity};
+use classmate::internal::span::Span;
+use classmate_config::internal::config::check::Diagnostic;
+use classmate_config::internal::config::{Config, Definition, Place, Source, knob};
+
+/// Renders what is wrong at a place of a configuration, with the line it stands on.
+pub fn render(diagnostic: &Diagnostic, sources: &[Source], color: Color) -> String {
+    let error = &diagnostic.error;
+    let place = error.place.as_ref().filter(|place| place.line > 0);
+    let line = place.and_then(|place| {
+        let source = sources.iter().find(|source| source.name == place.file)?;
+        Some((place, line_of(&source.text, place.line)?))
+    });
+    let Some((place, line)) = line else {
+        return plain(diagnostic);
+    };
+    let start = (place.column as usize - 1).min(line.len());
+    let end = match error.width {
+        0 => line.trim_ascii_end().len().max(start),
+        width => (start + width as usize).min(line.len()),
+    };
+    let span = Span::new(start, end);
+    let mut finding = match diagnostic.severity {
+        Severity::Error => Finding::error(error.message.as_str(), span),
+        Severity::Warning => Finding::warning(error.message.as_str(), span),
+    };
+    finding.help.clone_from(&error.help);
+    let origin = Origin { name: &place.file, line: u64::from(place.line), column: 1 };
+    render_finding(&finding, line, &origin, color)
+}
+
+/// The bytes of a line, counted from 1.
+fn line_of(text: &[u8], line: u32) -> Option<&[u8]> {
+    text.split(|byte| *byte == b'\n').nth(line as usize - 1)
+}
+
+fn plain(diagnostic: &Diagnostic) -> String {
+    let error = &diagnostic.error;
+    let word = match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    let place = error.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+    let help = error.help.as_ref().map(|help| format!("\n  = help: {help}")).unwrap_or_default();
+    format!("{word}: {place}{}{help}", error.message)
+}
+
+/// How values are listed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Layout {
+    /// Values after expansion, not as they are written.
+    pub expand: bool,
+    /// With where each comes from, how it is written, and its default.
+    pub verbose: bool,
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Where a value comes from, as `condor_config_val` says it.
+pub fn origin(definition: &Definition<'_>) -> String {
+    match (definition.place, definition.template) {
+        (Some(Place { file, line: 0, .. }), _) => file.to_string(),
+        (Some(place), None) => format!("{}, line {}", place.file, place.line),
+        (Some(place), Some(template)) => format!("{}, line {}, {template}", place.file, place.line),
+        (None, _) => "<Default>".to_owned(),
+    }
+}
+
+/// Writes `NAME = value`; a value of several lines as a block that can be read again.
+fn assignment(out: &mut impl Write, name: &[u8], value: &[u8]) -> io::Result<()> {
+    let name = text(name);
+    if value.contains(&b'\n') {
+        let mut tag = "end".to_owned();
+        while text(value).lines().any(|line| line.trim() == format!("@{tag}")) {
+            tag.push('_');
+        }
+        return writeln!(out, "{name} @={tag}\n{}\n@{tag}", text(value));
+    }
+    writeln!(out, "{}", format!("{name} = {}", text(value)).trim_end())
+}
+
+/// Writes one name with its value.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write(out: &mut impl Write, config: &Config, definition: &Definition<'_>, layout: Layout) -> io::Result<()> {
+    let value =
+        if layout.expand || layout.verbose { expanded(config, definition) } else { Ok(definition.raw.to_vec()) };
+    match &value {
+        Ok(value) => assignment(out, definition.name, value)?,
+        Err(why) => writeln!(out, "# {} {why}", text(definition.name))?,
+    }
+    if layout.verbose {
+        writeln!(out, " # at: {}", origin(definition))?;
+        if value.as_ref().map(Vec::as_slice) != Ok(definition.raw) {
+            writeln!(out, " # raw: {} = {}", text(definition.name), text(definition.raw).replace('\n', "\n #      "))?;
+        }
+        let default = default(config, definition);
+        if definition.place.is_some()
+            && let Some(default) = &default
+        {
+            writeln!(out, " # default: {}", text(default))?;
+        }
+        if let Some(knob) = knob::find(definition.name) {
+            writeln!(out, " # {}: {}", knob.kind.describe(), knob.meaning)?;
+        }
+    }
+    Ok(())
+}
+
+fn expanded(config: &Config, definition: &Definition<'_>) -> Result<Vec<u8>, String> {
+    match config.get(&text(definition.name)) {
+        Ok(found) => Ok(found.map(|found| found.text).unwrap_or_default()),
+        Err(error) => Err(error.message),
+    }
+}
+
+/// The default of a name: the table's, otherwise the code's.
+fn default(config: &Config, definition: &Definition<'_>) -> Option<Vec<u8>> {
+    let built_in = config.built_in(definition.name).map(|built_in| built_in.raw.to_vec());
+    built_in.or_else(|| Some(knob::find(definition.name)?.code?.as_bytes().to_vec()))
+}
+
+/// A name with all there is to say about it.
+pub fn json(config: &Config, definition: &Definition<'_>) -> Json {
+    let mut shown = Map::new();
+    shown.insert("name".to_owned(), json!(text(definition.name)));
+    match expanded(config, definition) {
+        Ok(value) => shown.insert("value".to_owned(), json!(text(&value))),
+        Err(why) => shown.insert("error".to_owned(), json!(why)),
+    };
+    shown.insert("raw".to_owned(), json!(text(definition.raw)));
+    shown.insert("default".to_owned(), json!(default(config, definition).map(|default| text(&default))));
+    let place = definition.place;
+    shown.insert("source".to_owned(), json!(place.map_or("<Default>", |place| &place.file)));
+    if let Some(place) = place.filter(|place| place.line > 0) {
+        shown.insert("line".to_owned(), json!(place.line));
+        shown.insert("column".to_owned(), json!(place.column));
+    }
+    if let Some(template) = definition.template {
+        shown.insert("template".to_owned(), json!(template));
+    }
+    if let Some(knob) = knob::find(definition.name) {
+        shown.insert("type".to_owned(), json!(knob.kind.describe()));
+        shown.insert("meaning".to_owned(), json!(knob.meaning));
+    }
+    Json::Object(shown)
+}
+
+/// A diagnostic with its place.
+pub fn diagnostic_json(diagnostic: &Diagnostic) -> Json {
+    let error = &diagnostic.error;
+    let severity = match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    json!({
+        "severity": severity,
+        "message": error.message,
+        "file": error.place.as_ref().map(|place| &*place.file),
+        "line": error.place.as_ref().map(|place| place.line),
+        "column": error.place.as_ref().map(|place| place.column),
+        "help": error.help,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(source: &str, name: &str, layout: Layout) -> String {
+        let config = Config::parse("c", source.as_bytes()).unwrap();
+        let mut out = Vec::new();
+        write(&mut out, &config, &config.definition(name.as_bytes()).unwrap(), layout).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn values_of_several_lines_are_written_to_be_read_again() {
+        let text = listed("A @=x\none\n@end\ntwo\n@x", "A", Layout::default());
+        assert_eq!(text, "A @=end_\none\n@end\ntwo\n@end_\n");
+        let again = Config::parse("c", text.as_bytes()).unwrap();
+        assert_eq!(again.get("A").unwrap().unwrap().text, b"one\n@end\ntwo");
+    }
+
+    #[test]
+    fn the_verbose_layout_tells_place_raw_value_and_default() {
+        let layout = Layout { verbose: true, ..Layout::default() };
+        assert_eq!(
+            listed("X = 2\nNEGOTIATOR_INTERVAL = $(X)0", "NEGOTIATOR_INTERVAL", layout),
+            "NEGOTIATOR_INTERVAL = 20\n # at: c, line 2\n # raw: NEGOTIATOR_INTERVAL = $(X)0\n # default: 60\n \
+             # integer: seconds from the start of a cycle to the start of the next\n"
+        );
+        assert_eq!(listed("", "HOUR", layout), "HOUR = 3600\n # at: <Default>\n");
+    }
+
+    #[test]
+    fn a_place_is_shown_with_its_line() {
+        let config = Config::parse("c", b"\n  NEGOTIATOR_INTERVAL = soon").unwrap();
+        let diagnostics = classmate_config::internal::config::check::check(&config);
+        let report = render(&diagnostics[0], config.sources(), Color::Off);
+        assert!(report.contains("c:2:25"), "{report}");
+        assert!(report.contains("  NEGOTIATOR_INTERVAL = soon"), "{report}");
+        assert!(report.contains("^^^^"), "{report}");
+    }
+}

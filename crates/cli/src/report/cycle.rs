@@ -1,0 +1,314 @@
+//! A cycle as a page for browsers: groups, submitters, spins, slots, reasons, and the audit of attributes.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::report::counted;
+use crate::report::page::{Page, escaped};
+use classmate_advice::internal::autoclusters::Audit;
+use classmate_advice::internal::explain::reasons::Common;
+use classmate_advice::internal::whatif::kind::SlotKind;
+use classmate_pool::internal::negotiate::Outcome;
+use classmate_pool::internal::quota::story::slots;
+use classmate_pool::internal::quota::summary::GroupSummary;
+
+/// What a page tells.
+#[derive(Debug)]
+pub struct CycleReport<'a> {
+    /// What the pool is called.
+    pub name: &'a str,
+    /// The clock, in words.
+    pub now: &'a str,
+    /// What the cycle decided.
+    pub outcome: &'a Outcome,
+    /// Slots by their kind.
+    pub kinds: &'a [SlotKind],
+    /// Why jobs did not run.
+    pub reasons: &'a [Common],
+    /// What the significant attributes do.
+    pub audit: &'a Audit,
+}
+
+/// Rows of a table, at most.
+const ROWS: usize = 200;
+const BAR: &str = "position:relative;height:1.1rem;border:1px solid var(--line);overflow:hidden";
+const FACTS: &str = "margin:.7rem 0 .15rem;color:var(--faint);font-size:.875rem";
+
+/// The page.
+pub fn page(report: &CycleReport<'_>) -> String {
+    let outcome = report.outcome;
+    let mut page = Page::new(&format!("A cycle of {}", report.name));
+    let statistics = &outcome.statistics;
+    page.paragraph(&format!(
+        "As of {}: matches {}, submitters {} with {} idle jobs, slots {} of weight {} ({} looked at), requests refused {}, \
+         pies {}, spins {}.",
+        report.now,
+        statistics.matches,
+        statistics.active_submitters,
+        statistics.idle_jobs,
+        statistics.total_slots,
+        slots(statistics.pool_weight),
+        statistics.trimmed_slots,
+        statistics.rejections,
+        statistics.pies,
+        statistics.pie_spins
+    ));
+    if !outcome.groups.is_empty() {
+        page.heading("Groups");
+        page.figures(&[groups(&outcome.groups)]);
+    }
+    submitters(&mut page, outcome);
+    spins(&mut page, outcome);
+    page.heading("Slots");
+    let rows = report.kinds.iter().take(ROWS).map(|kind| {
+        let left = kind.slots - kind.in_use.min(kind.slots);
+        vec![
+            kind.name.clone(),
+            kind.slots.to_string(),
+            kind.in_use.to_string(),
+            left.to_string(),
+            kind.matched.to_string(),
+        ]
+    });
+    page.table(
+        "by their kind",
+        &["kind", "slots", "in use before", "free before", "matched"],
+        &rows.collect::<Vec<_>>(),
+    );
+    page.heading("Why jobs did not run");
+    if report.reasons.is_empty() {
+        page.paragraph("No request was refused.");
+    } else {
+        page.figures(&[reasons(report.reasons)]);
+    }
+    audit(&mut page, report.audit);
+    if !outcome.quirks.is_empty() {
+        page.heading("Notes");
+        outcome.quirks.iter().for_each(|quirk| page.paragraph(quirk));
+    }
+    page.finish()
+}
+
+fn push(text: &mut String, part: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    let _ = text.write_fmt(part);
+}
+
+/// A strip from the left, as a fraction of the bar.
+fn strip(text: &mut String, fraction: f64, style: &str) {
+    let percent = (fraction * 100.0).clamp(0.0, 100.0);
+    push(text, format_args!("<div style=\"position:absolute;left:0;top:0;width:{percent:.2}%;{style}\"></div>"));
+}
+
+/// A line across the bar.
+fn line(text: &mut String, fraction: f64, style: &str) {
+    let percent = (fraction * 100.0).clamp(0.0, 100.0);
+    push(
+        text,
+        format_args!(
+            "<div style=\"position:absolute;left:min({percent:.2}%, calc(100% - 3px));top:0;height:100%;{style}\"></div>"
+        ),
+    );
+}
+
+fn key(text: &mut String, style: &str, words: &str) {
+    push(
+        text,
+        format_args!(
+            "<li><span style=\"display:inline-block;width:1.2rem;height:.8rem;margin-right:.35rem;{style}\"></span>{}</li>",
+            escaped(words)
+        ),
+    );
+}
+
+fn groups(groups: &[GroupSummary]) -> String {
+    let depths: BTreeMap<&str, usize> = groups.iter().fold(BTreeMap::new(), |mut depths, group| {
+        let above = group.parent.as_deref().and_then(|parent| depths.get(parent).copied());
+        depths.insert(group.name.as_str(), above.map_or(0, |above| above + 1));
+        depths
+    });
+    let widest = groups.iter().map(|group| group.quota.max(group.granted()).max(group.usage).max(group.demand));
+    let widest = widest.fold(0.0, f64::max).max(1e-9);
+    let mut text =
+        String::from("<figure>\n<figcaption>Quota, grant, use and demand</figcaption>\n<ul class=\"legend\">");
+    key(&mut text, "background:var(--c0)", "used at the end");
+    key(&mut text, "background:var(--c0);opacity:.35", "granted");
+    key(&mut text, "border-right:3px solid var(--ink)", "quota");
+    key(&mut text, "border-right:3px dotted var(--c1)", "demand");
+    text.push_str("</ul>\n");
+    for group in in_order(groups).into_iter().take(ROWS) {
+        let facts = format!(
+            "quota {}, granted {}, used {}, asked for {}",
+            slots(group.quota),
+            slots(group.granted()),
+            slots(group.usage),
+            slots(group.demand)
+        );
+        let indent = depths.get(group.name.as_str()).copied().unwrap_or(0).min(8);
+        let name = escaped(&group.name);
+        text.push_str("<div class=\"group\">");
+        push(
+            &mut text,
+            format_args!(
+                "<p style=\"{FACTS};padding-left:{indent}rem\"><strong style=\"color:var(--ink)\">{name}</strong> {}</p>",
+                escaped(&facts)
+            ),
+        );
+        push(&mut text, format_args!("<div role=\"img\" aria-label=\"{name}: {}\" style=\"{BAR}\">", escaped(&facts)));
+        strip(&mut text, group.granted() / widest, "height:100%;background:var(--c0);opacity:.35");
+        strip(&mut text, group.usage / widest, "height:100%;background:var(--c0)");
+        line(&mut text, group.quota / widest, "border-right:3px solid var(--ink)");
+        line(&mut text, group.demand / widest, "border-right:3px dotted var(--c1)");
+        text.push_str("</div></div>\n");
+    }
+    text.push_str("</figure>\n");
+    text
+}
+
+/// The groups, each followed by those below it.
+fn in_order(groups: &[GroupSummary]) -> Vec<&GroupSummary> {
+    let mut below: BTreeMap<Option<&str>, Vec<&GroupSummary>> = BTreeMap::new();
+    for group in groups {
+        below.entry(group.parent.as_deref()).or_default().push(group);
+    }
+    let mut found = Vec::with_capacity(groups.len());
+    let mut waiting: Vec<&GroupSummary> = below.remove(&None).unwrap_or_default().into_iter().rev().collect();
+    while let Some(group) = waiting.pop() {
+        found.push(group);
+        waiting.extend(below.remove(&Some(group.name.as_str())).unwrap_or_default().into_iter().rev());
+    }
+    found
+}
+
+fn submitters(page: &mut Page, outcome: &Outcome) {
+    page.heading("Submitters");
+    let known = |value: Option<f64>, show: fn(f64) -> String| value.map_or_else(|| "–".to_owned(), show);
+    let rows = outcome.submitters.iter().take(ROWS).map(|line| {
+        vec![
+            line.submitter.clone(),
+            known(line.priority, |priority| format!("{priority:.2}")),
+            known(line.share, |share| format!("{:.1}%", share * 100.0)),
+            known(line.limit, slots),
+            line.idle.to_string(),
+            line.matched.to_string(),
+            slots(line.weight),
+            line.stopped.as_str().to_owned(),
+        ]
+    });
+    let headings = ["submitter", "priority", "share", "limit", "idle", "matched", "weight", "why no more"];
+    page.table("in the order in which they were served", &headings, &rows.collect::<Vec<_>>());
+    more(page, outcome.submitters.len(), "submitters");
+    // The pie of a submitter is that of its group.
+    let group = |name: &str| {
+        let visit = outcome.negotiations.iter().find(|visit| visit.submitter == name);
+        visit.and_then(|visit| visit.group.as_deref()).unwrap_or_default()
+    };
+    let mut pies: BTreeMap<&str, f64> = BTreeMap::new();
+    for line in &outcome.submitters {
+        *pies.entry(group(&line.submitter)).or_default() += line.weight;
+    }
+    let mut text = String::from(
+        "<figure style=\"margin-top:1.2rem\">\n<figcaption>Share and what was matched</figcaption>\n<ul class=\"legend\">",
+    );
+    key(&mut text, "background:var(--c2)", "part of what was matched from the same pie");
+    key(&mut text, "border-right:3px solid var(--ink)", "share when first visited");
+    text.push_str("</ul>\n");
+    for line_of in outcome.submitters.iter().filter(|line| line.share.is_some()).take(40) {
+        let pie = pies.get(group(&line_of.submitter)).copied().unwrap_or(0.0);
+        let got = if pie > 0.0 { line_of.weight / pie } else { 0.0 };
+        let share = line_of.share.unwrap_or(0.0);
+        let facts = format!("share {:.1}%, matched {:.1}%", share * 100.0, got * 100.0);
+        let name = escaped(&line_of.submitter);
+        push(
+            &mut text,
+            format_args!("<p style=\"{FACTS}\"><strong style=\"color:var(--ink)\">{name}</strong> {facts}</p>"),
+        );
+        push(&mut text, format_args!("<div role=\"img\" aria-label=\"{name}: {facts}\" style=\"{BAR}\">"));
+        strip(&mut text, got, "height:100%;background:var(--c2)");
+        line(&mut text, share, "border-right:3px solid var(--ink)");
+        text.push_str("</div>\n");
+    }
+    text.push_str("</figure>\n");
+    page.figures(&[text]);
+}
+
+fn more(page: &mut Page, count: usize, what: &str) {
+    if count > ROWS {
+        page.paragraph(&format!("… and {} more {what}", count - ROWS));
+    }
+}
+
+fn spins(page: &mut Page, outcome: &Outcome) {
+    page.heading("Spins of the pie");
+    let rows = outcome.pies.iter().take(ROWS).map(|pie| {
+        let at = (pie.pie, pie.spin);
+        let visits = outcome.negotiations.iter().filter(|visit| (visit.pie, visit.spin) == at);
+        let passed = visits.clone().filter(|visit| visit.passed.is_some()).count();
+        let matches = outcome.matches.iter().filter(|made| (made.pie, made.spin) == at).count();
+        vec![
+            format!("{}.{}", pie.pie, pie.spin),
+            pie.group.clone().unwrap_or_else(|| "–".to_owned()),
+            slots(pie.pie_left),
+            visits.count().to_string(),
+            passed.to_string(),
+            matches.to_string(),
+        ]
+    });
+    let headings = ["pie and spin", "group", "left to deal", "turns", "passed over", "matches"];
+    page.table("in order", &headings, &rows.collect::<Vec<_>>());
+    more(page, outcome.pies.len(), "spins");
+}
+
+fn reasons(reasons: &[Common]) -> String {
+    let most = reasons.iter().map(|one| one.jobs).max().unwrap_or(1).max(1) as f64;
+    let mut text = String::from("<figure>\n<figcaption>Jobs that wait, by cause</figcaption>\n");
+    for one in reasons.iter().take(20) {
+        let jobs = if one.jobs == 1 { "1 job".to_owned() } else { format!("{} jobs", one.jobs) };
+        push(
+            &mut text,
+            format_args!(
+                "<p class=\"reason\" style=\"margin:.7rem 0 .15rem;color:var(--ink)\"><strong>{jobs}</strong>, such as {}: {}</p>",
+                escaped(&one.example),
+                escaped(&one.text)
+            ),
+        );
+        push(&mut text, format_args!("<div role=\"img\" aria-label=\"{jobs}\" style=\"{BAR}\">"));
+        strip(&mut text, one.jobs as f64 / most, "height:100%;background:var(--c1)");
+        text.push_str("</div>\n");
+    }
+    text.push_str("</figure>\n");
+    text
+}
+
+fn audit(page: &mut Page, audit: &Audit) {
+    page.heading("Audit of significant attributes");
+    let significant = audit.attributes.iter().filter(|one| one.significant).count();
+    page.paragraph(&format!(
+        "{} {} significant; {} {} into {} and {}.",
+        counted(significant as u64, "attribute"),
+        if significant == 1 { "is" } else { "are" },
+        counted(audit.idle_jobs as u64, "idle job"),
+        if audit.idle_jobs == 1 { "falls" } else { "fall" },
+        counted(audit.autoclusters as u64, "autocluster"),
+        counted(audit.requests as u64, "request")
+    ));
+    for warning in &audit.warnings {
+        page.paragraph(&format!("Warning: {warning}"));
+    }
+    let rows = audit.attributes.iter().take(ROWS).map(|one| {
+        let because = one.reasons.first().map_or(String::new(), |reason| match reason.jobs {
+            0 => reason.source.clone(),
+            _ => format!("{} of jobs", reason.source),
+        });
+        vec![
+            one.name.clone(),
+            one.values.to_string(),
+            one.autoclusters_without.to_string(),
+            one.requests_without.to_string(),
+            if one.matters { "yes" } else { "no" }.to_owned(),
+            if because.is_empty() { "the access point".to_owned() } else { because },
+        ]
+    });
+    let headings = ["attribute", "values", "autoclusters without", "requests without", "matters", "because of"];
+    page.table("job attributes", &headings, &rows.collect::<Vec<_>>());
+}

@@ -1,0 +1,191 @@
+//! Lines folded to the width of a terminal.
+
+use std::io::{self, Write};
+
+/// Narrower terminals are not folded for.
+const NARROWEST: usize = 20;
+
+/// Writes lines no wider than a terminal: those that are longer go on below, under their last column or two further in.
+///
+/// Lines are folded at spaces; a word that is longer than a line, behind a comma, a parenthesis, `&&` or `||`, and otherwise
+/// stays whole. Colours have no width.
+///
+/// ```
+/// use std::io::Write;
+/// use classmate_cli::report::fold::Folded;
+/// let mut out = Vec::new();
+/// writeln!(Folded::new(&mut out, Some(24)), "  7  a condition that is long").unwrap();
+/// assert_eq!(String::from_utf8(out).unwrap(), "  7  a condition that is\n     long\n");
+/// ```
+#[derive(Debug)]
+pub struct Folded<W: Write> {
+    out: W,
+    width: Option<usize>,
+    line: Vec<u8>,
+    /// Whether lines of a source stay whole.
+    sources: bool,
+}
+
+impl<W: Write> Folded<W> {
+    /// Folds to so many columns; not at all if there are none, or fewer than 20.
+    pub fn new(out: W, width: Option<usize>) -> Self {
+        Folded { out, width: width.filter(|width| *width >= NARROWEST), line: Vec::new(), sources: false }
+    }
+
+    /// As [`Folded::new`], but lines of a source, with the marks below them, stay whole: what is said of them is folded.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// use classmate_cli::report::fold::Folded;
+    /// let mut out = Vec::new();
+    /// let text = b"error: a message of some words\n1 | a line of the source that is long\n  |                     ^\n";
+    /// Folded::but_sources(&mut out, Some(24)).write_all(text).unwrap();
+    /// let folded = b"error: a message of some\n  words\n1 | a line of the source that is long\n  |                     ^\n";
+    /// assert_eq!(out, folded);
+    /// ```
+    pub fn but_sources(out: W, width: Option<usize>) -> Self {
+        Folded { sources: true, ..Folded::new(out, width) }
+    }
+
+    /// The columns that lines are folded to, if they are.
+    pub fn columns(&self) -> Option<usize> {
+        self.width
+    }
+
+    fn end_line(&mut self) -> io::Result<()> {
+        let line = std::mem::take(&mut self.line);
+        match self.width {
+            Some(width) if !(self.sources && is_of_source(&line)) => fold(&mut self.out, &line, width)?,
+            _ => self.out.write_all(&line)?,
+        }
+        self.out.write_all(b"\n")
+    }
+}
+
+impl<W: Write> Write for Folded<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.width.is_none() {
+            return self.out.write(bytes);
+        }
+        for byte in bytes {
+            if *byte == b'\n' {
+                self.end_line()?;
+            } else {
+                self.line.push(*byte);
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.write_all(&std::mem::take(&mut self.line))?;
+        self.out.flush()
+    }
+}
+
+/// Whether the first thing in a line is a bar, or one behind its number.
+fn is_of_source(line: &[u8]) -> bool {
+    let columns = columns(line);
+    let visible = line.iter().zip(columns.windows(2)).filter(|(_, at)| at[0] < at[1]).map(|(byte, _)| byte);
+    visible.into_iter().find(|byte| !byte.is_ascii_digit() && **byte != b' ') == Some(&b'|')
+}
+
+/// The column of each byte of a line, and behind the last one; escapes take none.
+fn columns(line: &[u8]) -> Vec<usize> {
+    let (mut columns, mut column, mut escaped) = (Vec::with_capacity(line.len() + 1), 0, false);
+    for byte in line {
+        columns.push(column);
+        escaped |= *byte == 0x1b;
+        if escaped {
+            escaped = !byte.is_ascii_alphabetic();
+        } else if byte & 0xc0 != 0x80 {
+            column += 1;
+        }
+    }
+    columns.push(column);
+    columns
+}
+
+/// Where the line goes on below: under the last column of a table that begins in the left half, or two further in.
+fn indent(line: &[u8], columns: &[usize], width: usize) -> usize {
+    let leading = line.iter().take_while(|byte| **byte == b' ').count();
+    let begins = |at: &usize| line[at - 2..*at] == *b"  " && line[*at] != b' ';
+    let gap = (leading + 2..line.len()).take_while(|at| columns[*at] <= width / 2).filter(begins).last();
+    gap.map_or((leading + 2).min(width / 2), |at| columns[at])
+}
+
+fn fold(out: &mut impl Write, line: &[u8], width: usize) -> io::Result<()> {
+    let columns = columns(line);
+    let indent = indent(line, &columns, width);
+    let (mut from, mut before) = (0, 0);
+    loop {
+        // What is left, with what stands before it in its line.
+        let room = columns[from] + width - before;
+        if columns[line.len()] <= room {
+            return out.write_all(&line[from..]);
+        }
+        // Never within the indentation, which would leave an empty line.
+        let text = line[from..].iter().position(|byte| *byte != b' ').map_or(line.len(), |at| from + at);
+        let first = if from == 0 { (text..line.len()).find(|at| columns[*at] >= indent).unwrap_or(text) } else { text };
+        let space = |at: &usize| line[*at] == b' ';
+        let within = (first..line.len()).take_while(|at| columns[*at] <= room).filter(space).last();
+        // A word that is longer than a line goes on behind what separates its parts.
+        let part = |at: &usize| b",(&|".contains(&line[at - 1]) && line[*at] != line[at - 1];
+        let inside = || (first.max(text + 1)..line.len()).take_while(|at| columns[*at] <= room).filter(part).last();
+        let beyond = || (first.max(text + 1)..line.len()).find(|at| space(at) || part(at));
+        let Some(at) = within.or_else(inside).or_else(beyond) else {
+            return out.write_all(&line[from..]);
+        };
+        let kept = line[from..at].trim_ascii_end();
+        out.write_all(kept)?;
+        from = line[at..].iter().position(|byte| *byte != b' ').map_or(line.len(), |skipped| at + skipped);
+        if from == line.len() {
+            return Ok(());
+        }
+        out.write_all(b"\n")?;
+        out.write_all(&vec![b' '; indent])?;
+        before = indent;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(text: &str, width: usize) -> String {
+        let mut out = Vec::new();
+        writeln!(Folded::new(&mut out, Some(width)), "{text}").unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn sentences_go_on_two_further_in() {
+        assert_eq!(folded("- one two three four five six", 20), "- one two three four\n  five six\n");
+        assert_eq!(folded("short", 20), "short\n");
+    }
+
+    #[test]
+    fn rows_go_on_under_their_last_column() {
+        assert_eq!(folded("  12   3  a > 1 && b > 2 && c", 22), "  12   3  a > 1 && b >\n          2 && c\n");
+    }
+
+    #[test]
+    fn long_words_stay_whole_and_colours_have_no_width() {
+        let word = "x".repeat(30);
+        assert_eq!(folded(&format!("{word} y"), 20), format!("{word}\n  y\n"));
+        assert_eq!(folded(&word, 20), format!("{word}\n"));
+        assert_eq!(folded("- member(x,\"one,two,three\")||y z", 20), "- member(x,\"one,two,\n  three\")||y z\n");
+        assert_eq!(folded("f(\"aaaaaaaaaaaaaaaaaaaaaa\",b,c)", 20), "f(\n  \"aaaaaaaaaaaaaaaaaaaaaa\",\n  b,c)\n");
+        assert_eq!(folded("aaaaaaaaaa&&bbbbbbb||cccccccc", 20), "aaaaaaaaaa&&\n  bbbbbbb||cccccccc\n");
+        let coloured = "\u{1b}[1mone two three four\u{1b}[0m";
+        assert_eq!(folded(coloured, 20), format!("{coloured}\n"));
+    }
+
+    #[test]
+    fn nothing_is_folded_without_a_width() {
+        let mut out = Vec::new();
+        let text = "word ".repeat(50);
+        write!(Folded::new(&mut out, None), "{text}").unwrap();
+        assert_eq!(out, text.as_bytes());
+    }
+}

@@ -1,0 +1,104 @@
+//! The builtin functions as text.
+
+use classmate::internal::builtin::near::{foreign, nearest};
+use classmate::internal::builtin::{Function, all, find};
+use classmate::internal::name::Name;
+
+/// All functions, one a line: what a call looks like and what it does, cut to a line of at most `width` columns.
+pub fn list(width: usize) -> String {
+    let mut functions: Vec<&Function> = all().collect();
+    functions.sort_by_key(|function| function.name.to_ascii_lowercase());
+    let column = functions.iter().map(|function| function.signature.len()).filter(|len| *len <= 40).max().unwrap_or(0);
+    let lines = functions.iter().map(|function| {
+        let first = function.about.split_once(". ").map_or(function.about, |(first, _)| first).trim_end_matches('.');
+        cut(&format!("{:column$}  {first}", function.signature), width)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn cut(text: &str, width: usize) -> String {
+    match text.char_indices().nth(width) {
+        Some(_) => {
+            let end = text.char_indices().nth(width.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
+            format!("{}…", &text[..end])
+        }
+        None => text.to_owned(),
+    }
+}
+
+/// One function: what a call looks like, what it does, examples.
+///
+/// # Errors
+/// There is no such function; the message may say what was meant.
+pub fn describe(name: &str) -> Result<String, String> {
+    let name = name.strip_suffix("()").unwrap_or(name);
+    let Some(function) = find(Name::new(name)) else { return Err(unknown(name)) };
+    let mut text = format!("{}\n\n{}\n", function.signature, filled(function.about, 100));
+    let width = function.examples.iter().map(|(call, _)| call.chars().count()).max().unwrap_or(0);
+    for (call, value) in function.examples {
+        text.push_str(&format!("\n  {call}{:gap$}  →  {value}", "", gap = width - call.chars().count()));
+    }
+    Ok(text.trim_end().to_owned())
+}
+
+/// That there is no such function, and what was meant.
+fn unknown(name: &str) -> String {
+    let message = format!("there is no function `{name}`");
+    if let Some(help) = foreign(name.as_bytes()) {
+        return format!("{message}\n  = help: {help}");
+    }
+    // Names that contain what was asked for, before those that are spelled alike.
+    let wanted = name.to_ascii_lowercase();
+    let mut near: Vec<&str> = nearest(name.as_bytes()).iter().map(|function| function.name).collect();
+    let contained = all().any(|function| function.name.to_ascii_lowercase().contains(&wanted));
+    if wanted.len() >= 5 && contained || near.is_empty() && wanted.len() >= 3 {
+        near =
+            all().map(|function| function.name).filter(|known| known.to_ascii_lowercase().contains(&wanted)).collect();
+        near.truncate(10);
+    }
+    match near.as_slice() {
+        [] => message,
+        names => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            format!("{message}\n  = help: did you mean {}?", names.join(" or "))
+        }
+    }
+}
+
+/// A text in lines of at most `width` columns.
+fn filled(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > width {
+            out.push('\n');
+            column = 0;
+        } else if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_does_not_exist_is_answered_with_those_that_do() {
+        assert!(describe("strct").unwrap_err().contains("did you mean `strcat`"));
+        assert!(describe("len").unwrap_err().contains("write `size(value)`"));
+        assert!(describe("stringList").unwrap_err().contains("`stringListSize`"));
+        assert!(describe("IFTHENELSE").is_ok());
+    }
+
+    #[test]
+    fn lines_are_no_longer_than_asked_for() {
+        assert!(list(72).lines().all(|line| line.chars().count() <= 72));
+        assert!(filled(&"word ".repeat(100), 30).lines().all(|line| line.len() <= 30));
+    }
+}

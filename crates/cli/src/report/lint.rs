@@ -1,0 +1,177 @@
+//! Alarms for people, for tools, and for platforms that show them beside the code (SARIF 2.1.0).
+
+use std::io::{self, Write};
+
+use serde_json::{Value as Json, json};
+
+use super::{Color, Origin, counted, render_within};
+use classmate::internal::error::{Finding, Severity};
+use classmate::internal::span::Position;
+use classmate_advice::internal::lint::catalogue::{CHECKS, Check};
+use classmate_advice::internal::lint::{Alarm, Excerpt};
+
+/// How many alarms are errors and how many are warnings.
+pub fn counts(alarms: &[Alarm]) -> (u64, u64) {
+    let errors = alarms.iter().filter(|alarm| alarm.severity() == Severity::Error).count();
+    (errors as u64, (alarms.len() - errors) as u64)
+}
+
+/// Writes each alarm with its place and help, and how many there are; lines of files are cut to a number of columns, if
+/// there is one.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write(out: &mut impl Write, alarms: &[Alarm], color: Color, columns: Option<usize>) -> io::Result<()> {
+    for alarm in alarms {
+        writeln!(out, "{}\n", render(alarm, color, columns))?;
+    }
+    let (errors, warnings) = counts(alarms);
+    writeln!(out, "{}, {}", counted(errors, "error"), counted(warnings, "warning"))
+}
+
+fn render(alarm: &Alarm, color: Color, columns: Option<usize>) -> String {
+    let Excerpt { file, line, column, text } = &alarm.excerpt;
+    let mut finding = Finding { severity: alarm.severity(), ..alarm.finding.clone() };
+    if alarm.repeated > 0 {
+        let more =
+            format!("the same stands in {} other {}", alarm.repeated, if alarm.repeated == 1 { "ad" } else { "ads" });
+        finding.help = Some(finding.help.map_or_else(|| more.clone(), |help| format!("{help}; {more}")));
+    }
+    let named = match &alarm.subject {
+        Some(subject) if *line == 0 => format!("{file}, {subject}"),
+        _ => file.to_string(),
+    };
+    let origin = Origin { name: &named, line: (*line).max(1), column: *column };
+    render_within(&finding, Some(alarm.code), text, &origin, (color, columns))
+}
+
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
+/// All alarms as one object.
+pub fn json(alarms: &[Alarm]) -> Json {
+    let (errors, warnings) = counts(alarms);
+    let listed: Vec<Json> = alarms
+        .iter()
+        .map(|alarm| {
+            let (start, end) = alarm.place();
+            json!({
+                "code": alarm.code,
+                "severity": word(alarm.severity()),
+                "message": alarm.finding.message,
+                "help": alarm.finding.help,
+                "file": &*alarm.excerpt.file,
+                "line": start.line,
+                "column": start.column,
+                "end_line": end.line,
+                "end_column": end.column,
+                "subject": alarm.subject,
+                "repeated": alarm.repeated,
+                "fix": alarm.edit.as_ref().map(|edit| json!({
+                    "start": edit.range.start,
+                    "end": edit.range.end,
+                    "text": edit.text,
+                })),
+            })
+        })
+        .collect();
+    json!({ "errors": errors, "warnings": warnings, "alarms": listed })
+}
+
+/// All alarms as a SARIF log with one run.
+pub fn sarif(alarms: &[Alarm]) -> Json {
+    let rule = |check: &Check| {
+        json!({
+            "id": check.code,
+            "shortDescription": { "text": check.about },
+            "defaultConfiguration": { "level": word(check.severity) },
+        })
+    };
+    let results: Vec<Json> = alarms
+        .iter()
+        .map(|alarm| {
+            let text = match &alarm.finding.help {
+                Some(help) => format!("{}. Help: {help}", alarm.finding.message),
+                None => alarm.finding.message.clone(),
+            };
+            let physical = |(start, end): (Position, Position)| {
+                let mut physical = json!({ "artifactLocation": { "uri": uri(&alarm.excerpt.file) } });
+                if start.line > 0 {
+                    physical["region"] = json!({
+                        "startLine": start.line,
+                        "startColumn": start.column,
+                        "endLine": end.line,
+                        "endColumn": end.column,
+                    });
+                }
+                physical
+            };
+            let mut result = json!({
+                "ruleId": alarm.code,
+                "ruleIndex": CHECKS.iter().position(|check| check.code == alarm.code),
+                "level": word(alarm.severity()),
+                "message": { "text": text },
+                "locations": [{ "physicalLocation": physical(alarm.place()) }],
+            });
+            if let Some((span, why)) = &alarm.finding.related {
+                result["relatedLocations"] = json!([{
+                    "physicalLocation": physical(alarm.place_of(*span)),
+                    "message": { "text": why },
+                }]);
+            }
+            result
+        })
+        .collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "classmate",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": CHECKS.iter().map(rule).collect::<Vec<_>>(),
+            }},
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    })
+}
+
+/// The name of a file as a reference of RFC 3986: other bytes than the unreserved ones and `/` are percent-encoded.
+fn uri(file: &str) -> String {
+    let mut uri = String::with_capacity(file.len());
+    for byte in file.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}
+
+/// Writes what is looked for.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn list(out: &mut impl Write) -> io::Result<()> {
+    let width = CHECKS.iter().map(|check| check.code.len()).max().unwrap_or_default();
+    CHECKS
+        .iter()
+        .try_for_each(|check| writeln!(out, "{:width$}  {:7}  {}", check.code, word(check.severity), check.about))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_percent_encoded() {
+        assert_eq!(uri("sp ace/\u{e4}#.conf"), "sp%20ace/%C3%A4%23.conf");
+        assert_eq!(uri("/etc/condor/condor_config"), "/etc/condor/condor_config");
+    }
+}

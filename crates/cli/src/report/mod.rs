@@ -1,0 +1,338 @@
+//! Errors and findings as text for people: place, caret, help, colour.
+//!
+//! The only module that draws. Errors come in as values with a place; what would have been right is said here.
+
+pub mod autoclusters;
+pub mod config;
+pub mod cycle;
+pub mod diff;
+pub mod explain;
+pub mod fold;
+pub mod functions;
+pub mod lint;
+pub mod outcome;
+pub mod page;
+pub mod play;
+pub mod plot;
+pub mod policy;
+pub mod quotas;
+pub mod simulated;
+pub mod sprio;
+pub mod sshare;
+pub mod taskqueues;
+pub mod template;
+pub mod userprio;
+pub mod whatif;
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet};
+
+use classmate::internal::error::{Finding, Severity, SyntaxError};
+use classmate::internal::format::report::Fault;
+use classmate::internal::name::Name;
+use classmate::internal::span::{Position, Span};
+use classmate::internal::syntax::diagnose::{diagnose, diagnose_part};
+use classmate::internal::syntax::parse::ParseOptions;
+
+/// Whether output is coloured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Color {
+    /// Escape sequences are written.
+    On,
+    /// Plain text.
+    #[default]
+    Off,
+}
+
+/// How much of a long line is shown around a place.
+const CONTEXT: usize = 160;
+
+/// Renders an error in a source text.
+///
+/// `origin` names the source (`job.ad`, or what the text is called) and the position in it at which the source
+/// text begins. `help` says what to do; without it, what people usually mean by such a text is said.
+pub fn render(error: &SyntaxError, source: &[u8], origin: &Origin<'_>, help: Option<&str>, color: Color) -> String {
+    let finding = match help {
+        Some(help) => Finding::from(error).help(help),
+        None => diagnose(source, error, &ParseOptions::default()),
+    };
+    render_finding(&finding, source, origin, color)
+}
+
+/// Renders what a reader of ads found wrong in a file.
+pub fn render_fault(fault: &Fault, file: &str, color: Color) -> String {
+    rendered_fault(fault, file, color, |finding| finding)
+}
+
+/// Renders what a reader of ads left out behind a value, as the reference does.
+pub fn render_ignored(fault: &Fault, file: &str, color: Color) -> String {
+    rendered_fault(fault, file, color, |finding| Finding {
+        severity: Severity::Warning,
+        message: format!("the rest of this line is ignored: {}", finding.message),
+        ..finding
+    })
+}
+
+fn rendered_fault(fault: &Fault, file: &str, color: Color, told: impl Fn(Finding) -> Finding) -> String {
+    let within = Position::of(&fault.excerpt, fault.error.span.start as usize);
+    // The excerpt may begin inside the line.
+    let column = fault.position.column.saturating_sub(within.column) + 1;
+    let origin = Origin { name: file, line: fault.position.line, column };
+    let finding = match fault.quoting {
+        Some(quoting) if column == 1 => {
+            let options = ParseOptions { quoting, ..ParseOptions::default() };
+            diagnose_part(&fault.excerpt, &fault.error, &options)
+        }
+        _ => Finding::from(&fault.error),
+    };
+    render_finding(&told(finding), &fault.excerpt, &origin, color)
+}
+
+/// Renders a finding about a source text; see [`render`].
+pub fn render_finding(finding: &Finding, source: &[u8], origin: &Origin<'_>, color: Color) -> String {
+    render_coded(finding, None, source, origin, color)
+}
+
+/// As [`render_finding`], with the code of the finding beside its severity.
+pub fn render_coded(finding: &Finding, code: Option<&str>, source: &[u8], origin: &Origin<'_>, color: Color) -> String {
+    render_within(finding, code, source, origin, (color, None))
+}
+
+/// As [`render_coded`], with lines of the source cut around the places to a number of columns, if there is one.
+pub fn render_within(
+    finding: &Finding,
+    code: Option<&str>,
+    source: &[u8],
+    origin: &Origin<'_>,
+    (color, columns): (Color, Option<usize>),
+) -> String {
+    let primary = Mark { span: finding.span, kind: AnnotationKind::Primary, label: None };
+    let related = finding.related.as_ref();
+    let related = related.map(|(span, why)| Mark { span: *span, kind: AnnotationKind::Context, label: Some(why) });
+    let pictures = match related {
+        Some(related) if fits_beside(source, finding.span, related.span) => vec![vec![primary, related]],
+        Some(related) => vec![vec![primary], vec![related]],
+        None => vec![vec![primary]],
+    };
+    let level = match finding.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level.primary_title(finding.message.as_str());
+    let mut group = Group::with_title(match code {
+        Some(code) => title.id(code),
+        None => title,
+    });
+    for marks in pictures {
+        group = group.elements(picture(source, origin, &marks));
+    }
+    let help = finding.help.as_deref();
+    if let Some(help) = help {
+        group = group.element(Level::HELP.message(help));
+    }
+    let renderer = match color {
+        Color::On => Renderer::styled(),
+        Color::Off => Renderer::plain(),
+    };
+    match columns {
+        Some(columns) => renderer.term_width(columns).render(&[group]),
+        None => renderer.render(&[group]),
+    }
+}
+
+/// A place that is underlined.
+struct Mark<'f> {
+    span: Span,
+    kind: AnnotationKind,
+    label: Option<&'f String>,
+}
+
+/// Whether two places are so near that one line shows both.
+fn fits_beside(source: &[u8], one: Span, other: Span) -> bool {
+    let both = one.to(other).range();
+    let text = &source[both.start.min(source.len())..both.end.min(source.len())];
+    text.len() <= CONTEXT && memchr::memchr(b'\n', text).is_none()
+}
+
+/// A line with its marks, the first of which gives the place.
+fn picture<'f>(source: &[u8], origin: &Origin<'f>, marks: &[Mark<'f>]) -> Vec<Element<'f>> {
+    let spans: Vec<_> = marks.iter().map(|mark| mark.span.range()).collect();
+    let window = Window::around(source, &spans);
+    let within = Position::of(source, spans.first().map_or(0, |span| span.start));
+    let line = (origin.line + within.line - 1) as usize;
+    let column = if within.line == 1 { origin.column + within.column - 1 } else { within.column };
+    let annotations = marks.iter().zip(window.marks).map(|(mark, span)| {
+        let annotation = mark.kind.span(span);
+        match mark.label {
+            Some(label) => annotation.label(label.as_str()),
+            None => annotation,
+        }
+    });
+    let snippet = Snippet::source(window.text).line_start(line).annotations(annotations);
+    // The renderer counts columns in what it shows, which is right unless the line begins elsewhere or is cut.
+    if window.cut || column != within.column {
+        let place = annotate_snippets::Origin::path(origin.name).line(line).char_column(column as usize);
+        vec![place.into(), snippet.into()]
+    } else {
+        vec![snippet.path(origin.name).into()]
+    }
+}
+
+/// The line of a place, cut to a readable length and made valid text.
+struct Window {
+    text: String,
+    /// The places in `text`, in the order asked for.
+    marks: Vec<Range<usize>>,
+    /// Whether the beginning of the line is left out.
+    cut: bool,
+}
+
+impl Window {
+    /// The line of the first of some places that stand on it.
+    fn around(source: &[u8], spans: &[Range<usize>]) -> Window {
+        let start = spans.iter().map(|span| span.start).min().unwrap_or_default().min(source.len());
+        let line_start = memchr::memrchr(b'\n', &source[..start]).map_or(0, |newline| newline + 1);
+        let line_end = memchr::memchr(b'\n', &source[start..]).map_or(source.len(), |newline| start + newline);
+        // What ends a line is not shown.
+        let line_end = line_end - usize::from(line_end > start && source[line_end - 1] == b'\r');
+        let from = cut_before(source, line_start, start.saturating_sub(CONTEXT));
+        let clamped: Vec<Range<usize>> = spans
+            .iter()
+            .map(|span| {
+                let first = span.start.clamp(start, line_end);
+                first..span.end.clamp(first, line_end).min(first + CONTEXT)
+            })
+            .collect();
+        let last = clamped.iter().map(|span| span.end).max().unwrap_or(start);
+        let to = line_end.min(last + CONTEXT);
+        // Cut at every mark, so that marks stand between characters however the bytes are shown.
+        let mut cuts: Vec<usize> = clamped.iter().flat_map(|span| [span.start, span.end]).chain([from, to]).collect();
+        cuts.sort_unstable();
+        cuts.dedup();
+        let mut text = String::from(if from > line_start { "…" } else { "" });
+        let mut shown = vec![(from, text.len())];
+        for pair in cuts.windows(2) {
+            text.push_str(&printable(&source[pair[0]..pair[1]]));
+            shown.push((pair[1], text.len()));
+        }
+        if to < line_end {
+            text.push('…');
+        }
+        let at = |offset: usize| shown.iter().find(|(known, _)| *known == offset).map_or(0, |(_, place)| *place);
+        let marks = clamped.iter().map(|span| at(span.start)..at(span.end)).collect();
+        Window { text, marks, cut: from > line_start }
+    }
+}
+
+/// Where a source text comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// The file, or what the text is called.
+    pub name: &'a str,
+    /// The line on which the text begins, from 1.
+    pub line: u64,
+    /// The column at which the text begins, from 1.
+    pub column: u64,
+}
+
+impl<'a> Origin<'a> {
+    /// A text that is the whole of what it is called.
+    pub fn whole(name: &'a str) -> Self {
+        Origin { name, line: 1, column: 1 }
+    }
+}
+
+fn cut_before(source: &[u8], line_start: usize, wanted: usize) -> usize {
+    let mut from = wanted.max(line_start);
+    while from > line_start && source[from] & 0xC0 == 0x80 {
+        from -= 1;
+    }
+    from
+}
+
+/// Bytes as text without characters that would move the caret or the cursor.
+pub fn printable(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes)
+        .chars()
+        .map(|character| match character {
+            '\t' => ' ',
+            other if other.is_control() => '·',
+            other => other,
+        })
+        .collect()
+}
+
+/// A number of things, in words.
+///
+/// ```
+/// use classmate_cli::report::counted;
+/// assert_eq!((counted(1, "ad"), counted(2, "ad")), ("1 ad".to_owned(), "2 ads".to_owned()));
+/// ```
+pub fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Writes rows under the names of their columns, aligned; columns of numbers to the right.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn columns(out: &mut impl Write, names: &[Name], rows: &[Vec<String>]) -> io::Result<()> {
+    let width = |text: &str| text.chars().count();
+    let widths: Vec<usize> = (0..names.len())
+        .map(|at| rows.iter().map(|row| width(&row[at])).fold(width(&names[at].display()), usize::max))
+        .collect();
+    let right: Vec<bool> = (0..names.len())
+        .map(|at| !rows.is_empty() && rows.iter().all(|row| row[at].parse::<f64>().is_ok() || row[at] == "undefined"))
+        .collect();
+    let header: Vec<String> = names.iter().map(|name| name.display().into_owned()).collect();
+    for row in std::iter::once(&header).chain(rows) {
+        let mut line = String::new();
+        for (at, cell) in row.iter().enumerate() {
+            let blanks = " ".repeat(widths[at] - width(cell));
+            let (before, after) = if right[at] { (blanks.as_str(), "") } else { ("", blanks.as_str()) };
+            let gap = if at > 0 { "  " } else { "" };
+            line.extend([gap, before, cell, after]);
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+
+    fn rendered(source: &str) -> String {
+        let error = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap_err();
+        render(
+            &error,
+            source.as_bytes(),
+            &Origin { name: "job.ad", line: 3, column: 1 },
+            Some("`*` needs a value on both sides"),
+            Color::Off,
+        )
+    }
+
+    #[test]
+    fn the_caret_stands_under_the_place() {
+        let report = rendered("Memory + * 2");
+        let lines: Vec<&str> = report.lines().collect();
+        assert_eq!(lines[0], "error: expected an expression, found `*`");
+        let source = lines.iter().position(|line| line.contains("Memory + * 2")).unwrap();
+        let star = lines[source].find('*').unwrap();
+        assert_eq!(lines[source + 1].find('^'), Some(star));
+        assert!(report.contains("job.ad:3:10"), "{report}");
+        assert!(report.contains("help: `*` needs a value on both sides"), "{report}");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_place() {
+        let source = format!("{} + * 2 {}", "a".repeat(5000), "+ b".repeat(5000));
+        let report = rendered(&source);
+        assert!(report.len() < 2000, "{}", report.len());
+        assert!(report.contains("+ * 2"));
+    }
+}

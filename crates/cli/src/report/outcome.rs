@@ -1,0 +1,214 @@
+//! The outcome of a cycle as tables.
+
+use std::io::{self, Write};
+
+use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, presets};
+use indexmap::IndexMap;
+
+use crate::report::Color;
+use classmate_pool::internal::negotiate::Outcome;
+use classmate_pool::internal::negotiate::candidate::Tier;
+use classmate_pool::internal::negotiate::outcome::{Rejected, Rejection, Tally};
+
+/// Writes submitters, at most so many matches, rejections by reason, and statistics.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write(out: &mut impl Write, outcome: &Outcome, matches: usize, color: Color) -> io::Result<()> {
+    submitters(out, outcome, color)?;
+    if !outcome.groups.is_empty() {
+        writeln!(out)?;
+        groups(out, outcome, color)?;
+    }
+    if matches > 0 {
+        writeln!(out)?;
+        made(out, outcome, matches, color)?;
+    }
+    if !outcome.rejections.is_empty() {
+        writeln!(out)?;
+        rejections(out, outcome, color)?;
+    }
+    writeln!(out)?;
+    statistics(out, outcome)?;
+    for quirk in &outcome.quirks {
+        writeln!(out, "note: {quirk}")?;
+    }
+    Ok(())
+}
+
+pub(super) fn table(headings: &[&str], numbers: &[usize], color: Color) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    match color {
+        Color::On => table.enforce_styling(),
+        Color::Off => table.force_no_tty(),
+    };
+    table.set_header(headings.iter().map(|heading| Cell::new(heading).add_attribute(Attribute::Bold)));
+    for (at, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if numbers.contains(&at) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+pub(super) fn lines(out: &mut impl Write, table: &Table) -> io::Result<()> {
+    for line in table.lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn submitters(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Result<()> {
+    let headings = ["SUBMITTER", "PRIORITY", "SHARE", "LIMIT", "RUNNING", "IDLE", "MATCHED", "WEIGHT", "STOPPED"];
+    let mut table = table(&headings, &[1, 2, 3, 4, 5, 6, 7], color);
+    for line in &outcome.submitters {
+        let known = |value: Option<f64>, show: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), show);
+        table.add_row([
+            line.submitter.clone(),
+            known(line.priority, |priority| format!("{priority:.2}")),
+            known(line.share, |share| format!("{:.1}%", share * 100.0)),
+            known(line.limit, number),
+            line.running.to_string(),
+            line.idle.to_string(),
+            line.matched.to_string(),
+            number(line.weight),
+            line.stopped.as_str().to_owned(),
+        ]);
+    }
+    if outcome.submitters.is_empty() {
+        return writeln!(out, "no submitters: nobody has idle or running jobs");
+    }
+    lines(out, &table)
+}
+
+fn groups(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Result<()> {
+    let headings = ["GROUP", "QUOTA", "DEMAND", "USED BEFORE", "GRANTED", "USED", "ROUNDS"];
+    let mut table = table(&headings, &[1, 2, 3, 4, 5, 6], color);
+    for group in &outcome.groups {
+        table.add_row([
+            group.name.clone(),
+            number(group.quota),
+            number(group.demand),
+            number(group.usage_before),
+            number(group.granted()),
+            number(group.usage),
+            group.rounds.len().to_string(),
+        ]);
+    }
+    lines(out, &table)
+}
+
+/// At most two decimals, none if they are zero.
+fn number(value: f64) -> String {
+    if value >= 1e15 {
+        return "unlimited".to_owned();
+    }
+    let text = format!("{value:.2}");
+    text.strip_suffix(".00").map_or(text.clone(), str::to_owned)
+}
+
+fn made(out: &mut impl Write, outcome: &Outcome, most: usize, color: Color) -> io::Result<()> {
+    if outcome.matches.is_empty() {
+        return writeln!(out, "no matches");
+    }
+    let mut table =
+        table(&["#", "JOB", "SUBMITTER", "SLOT", "WEIGHT", "PREEMPTING", "PIE", "SPIN"], &[0, 4, 6, 7], color);
+    for (at, made) in outcome.matches.iter().enumerate().take(most) {
+        let preempting = match (made.preempting, &made.displaced) {
+            (Tier::None, _) => "-".to_owned(),
+            (_, Some(user)) => user.clone(),
+            (_, None) => "somebody".to_owned(),
+        };
+        table.add_row([
+            (at + 1).to_string(),
+            made.job.clone(),
+            made.submitter.clone(),
+            made.slot.clone(),
+            number(made.weight),
+            preempting,
+            made.pie.to_string(),
+            made.spin.to_string(),
+        ]);
+    }
+    lines(out, &table)?;
+    let hidden = outcome.matches.len().saturating_sub(most);
+    if hidden > 0 {
+        writeln!(out, "{hidden} more matches are not shown (--matches all)")?;
+    }
+    Ok(())
+}
+
+/// Rejections of one submitter for one reason.
+#[derive(Default)]
+struct Group<'a> {
+    last: Option<&'a Rejected>,
+    requests: IndexMap<&'a str, ()>,
+}
+
+fn rejections(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Result<()> {
+    let mut groups: IndexMap<(&str, &str), Group<'_>> = IndexMap::new();
+    for rejected in &outcome.rejections {
+        let group = groups.entry((&rejected.reason, &rejected.submitter)).or_default();
+        group.requests.insert(&rejected.job, ());
+        group.last = Some(rejected);
+    }
+    groups.sort_by(|a, _, b, _| a.0.cmp(b.0));
+    let mut table = table(&["REJECTED FOR", "SUBMITTER", "REQUESTS", "FIRST JOB", "SLOTS"], &[2], color);
+    for ((reason, submitter), group) in &groups {
+        let first = group.requests.keys().next().copied().unwrap_or_default();
+        let slots = match group.last {
+            // The limit is looked at before any slot.
+            Some(last) if last.rejection == Rejection::ConcurrencyLimit && last.slots.considered == 0 => {
+                "not looked at".to_owned()
+            }
+            Some(last) => considered(&last.slots),
+            None => String::new(),
+        };
+        table.add_row([*reason, *submitter, &group.requests.len().to_string(), first, &slots]);
+    }
+    lines(out, &table)
+}
+
+/// What became of the slots that were looked at, in words.
+fn considered(tally: &Tally) -> String {
+    let parts = [
+        (tally.refused_by_job, "refused by the job"),
+        (tally.refused_by_slot, "refuse the job"),
+        (tally.used_by_submitter, "run its own jobs"),
+        (tally.preemption_not_required, "not to be preempted"),
+        (tally.prefers_its_job, "prefer the job they run"),
+        (tally.unreachable, "out of reach"),
+        (tally.beyond_share, "beyond the share"),
+        (tally.over_limit, "over the limit"),
+        (tally.over_concurrency_limit, "over a concurrency limit"),
+    ];
+    let parts: Vec<String> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    match (tally.considered, parts.is_empty()) {
+        (0, _) => "none left".to_owned(),
+        (count, true) => format!("{count} left"),
+        (count, false) => format!("{count} left: {}", parts.join(", ")),
+    }
+}
+
+fn statistics(out: &mut impl Write, outcome: &Outcome) -> io::Result<()> {
+    let counts = &outcome.statistics;
+    writeln!(
+        out,
+        "{} slots of weight {}, {} looked at; {} submitters with {} idle jobs in {} autoclusters",
+        counts.total_slots,
+        number(counts.pool_weight),
+        counts.trimmed_slots,
+        counts.active_submitters,
+        counts.idle_jobs,
+        counts.autoclusters
+    )?;
+    writeln!(
+        out,
+        "{} matches and {} rejections of {} requests considered, in {} spins of {} pies",
+        counts.matches, counts.rejections, counts.jobs_considered, counts.pie_spins, counts.pies
+    )
+}

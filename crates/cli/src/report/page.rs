@@ -1,0 +1,154 @@
+//! A page for browsers in one file: no scripts, nothing fetched, light or dark as the reader's system is, wide or narrow.
+//!
+//! What is written is well-formed XML too, so that other programs can read it.
+
+use std::fmt::Write;
+
+/// The style of all pages. Colours of data are told apart by people who see few colours too.
+const STYLE: &str = "\
+:root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --faint: #59636e; --line: #d5dae0;
+  --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #cc79a7; --c4: #b58900; --c5: #3b3f99; --c6: #7a7f87; }
+@media (prefers-color-scheme: dark) { :root { --paper: #14171b; --ink: #e6e9ed; --faint: #9aa4af; --line: #363c44;
+  --c0: #56b4e9; --c1: #ff8b3d; --c2: #2ec4a0; --c3: #e79fc6; --c4: #f0d354; --c5: #9a9eff; --c6: #9aa0a8; } }
+* { box-sizing: border-box; }
+body { margin: 0; padding: 1rem; background: var(--paper); color: var(--ink);
+  font: 16px/1.45 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; line-height: 1.2; } h2 { font-size: 1.15rem; margin-top: 2rem; margin-bottom: .5rem; }
+h1, h2, p, .plots, .wide { max-width: 66rem; margin-left: auto; margin-right: auto; }
+.wide { width: fit-content; min-width: min(100%, 66rem); max-width: 100%; overflow-x: auto; }
+table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
+caption { text-align: left; color: var(--faint); padding: 0 0 .3rem; }
+th, td { padding: .2rem .7rem .2rem 0; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
+th:first-child, td:first-child { text-align: left; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1.5rem; }
+figure { margin: 0; min-width: 0; } figcaption { font-weight: 600; }
+figure p { margin: 0; color: var(--faint); font-size: .875rem; }
+svg { display: block; width: 100%; height: auto; }
+svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
+svg path { stroke-linecap: round; }
+svg .grid { stroke: var(--line); stroke-width: 1; fill: none; }
+svg .axis { stroke: var(--faint); stroke-width: 1; fill: none; }
+.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .1rem 1rem; margin: .2rem 0 0; padding: 0;
+  font-size: .875rem; }
+.legend svg { display: inline-block; width: 1.6rem; height: .8rem; margin-right: .35rem; vertical-align: baseline; }
+";
+
+/// A page that grows from top to bottom.
+///
+/// ```
+/// use classmate_cli::report::page::Page;
+/// let mut page = Page::new("A & B");
+/// page.heading("Numbers");
+/// page.table("all of them", &["", "jobs"], &[vec!["a".to_owned(), "7".to_owned()]]);
+/// let text = page.finish();
+/// assert!(text.starts_with("<!DOCTYPE html>") && text.contains("<h1>A &amp; B</h1>"));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Page {
+    text: String,
+}
+
+impl Page {
+    /// A page with a title.
+    pub fn new(title: &str) -> Self {
+        let title = escaped(title);
+        let text = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" \
+             content=\"width=device-width, initial-scale=1\"/>\n<link rel=\"icon\" href=\"data:,\"/>\n\
+             <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
+        );
+        Self { text }
+    }
+
+    /// The heading of a part.
+    pub fn heading(&mut self, text: &str) {
+        self.push(format_args!("<h2>{}</h2>\n", escaped(text)));
+    }
+
+    /// A paragraph.
+    pub fn paragraph(&mut self, text: &str) {
+        self.push(format_args!("<p>{}</p>\n", escaped(text)));
+    }
+
+    /// A table; of each row the first field is its name, the others are numbers. It is as wide as the page allows, and scrolls
+    /// by itself beyond that.
+    pub fn table(&mut self, caption: &str, headings: &[&str], rows: &[Vec<String>]) {
+        self.push(format_args!("<div class=\"wide\">\n<table>\n<caption>{}</caption>\n<thead><tr>", escaped(caption)));
+        for heading in headings {
+            self.push(format_args!("<th scope=\"col\">{}</th>", escaped(heading)));
+        }
+        self.push(format_args!("</tr></thead>\n<tbody>\n"));
+        for row in rows {
+            self.push(format_args!("<tr>"));
+            for (at, field) in row.iter().enumerate() {
+                let field = escaped(field);
+                if at == 0 {
+                    self.push(format_args!("<th scope=\"row\">{field}</th>"));
+                } else {
+                    self.push(format_args!("<td>{field}</td>"));
+                }
+            }
+            self.push(format_args!("</tr>\n"));
+        }
+        self.push(format_args!("</tbody>\n</table>\n</div>\n"));
+    }
+
+    /// Figures, side by side where there is room: pieces of markup as [`super::plot`] draws them.
+    pub fn figures(&mut self, figures: &[String]) {
+        self.push(format_args!("<div class=\"plots\">\n{}</div>\n", figures.concat()));
+    }
+
+    /// The whole text.
+    pub fn finish(self) -> String {
+        self.text + "</main>\n</body>\n</html>\n"
+    }
+
+    fn push(&mut self, part: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = self.text.write_fmt(part);
+    }
+}
+
+/// Text as it is written between tags and in attributes; characters that no page may hold become U+FFFD.
+///
+/// ```
+/// assert_eq!(classmate_cli::report::page::escaped("a<b & \"c\"\u{0}"), "a&lt;b &amp; &quot;c&quot;\u{fffd}");
+/// ```
+pub fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' | '\t' => escaped.push(c),
+            _ if c.is_control() || c == '\u{fffe}' || c == '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_users_write_is_text_and_never_markup() {
+        let mut page = Page::new("<script>");
+        page.heading("</h2>");
+        page.paragraph("a & b");
+        page.table("<b>", &["<i>"], &[vec!["\"".to_owned(), "<td>".to_owned()]]);
+        let text = page.finish();
+        assert!(!text.contains("<script>") && !text.contains("<b>") && !text.contains("<i>"));
+        assert_eq!(text.matches("<td>").count(), 1);
+        assert!(text.contains("<title>&lt;script&gt;</title>") && text.contains("<p>a &amp; b</p>"));
+    }
+
+    #[test]
+    fn nothing_is_fetched_and_nothing_runs() {
+        let text = Page::new("t").finish();
+        assert!(!text.contains("http") && !text.contains("src=") && !text.contains("script"));
+    }
+}

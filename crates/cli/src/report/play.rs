@@ -1,0 +1,68 @@
+//! Several cycles as a table: who holds how much of what is in use.
+
+use std::io::{self, Write};
+
+use crate::report::Color;
+use crate::report::outcome::{lines, table};
+use classmate_pool::internal::negotiate::play::{Holding, Played};
+
+/// Submitters with a column of their own.
+const MOST: usize = 8;
+
+/// Writes a line a cycle, with the shares of the submitters that hold most.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write(out: &mut impl Write, played: &[Played], color: Color) -> io::Result<()> {
+    let names = largest(played);
+    let fixed = ["CYCLE", "TIME", "ENDED", "STARTED", "DISPLACED", "RUNNING", "IDLE"];
+    let headings: Vec<&str> = fixed.iter().copied().chain(names.iter().map(String::as_str)).collect();
+    let numbers: Vec<usize> = (0..headings.len()).collect();
+    let mut rows = table(&headings, &numbers, color);
+    let first = played.first().map_or(0, |cycle| cycle.now);
+    for cycle in played {
+        let of = |name: &String| cycle.submitters.iter().find(|holding| holding.submitter == *name);
+        let counts = [cycle.ended, cycle.started, cycle.displaced, cycle.running, cycle.idle];
+        let row = [cycle.cycle.to_string(), format!("+{}", elapsed(cycle.now - first))]
+            .into_iter()
+            .chain(counts.iter().map(usize::to_string))
+            .chain(names.iter().map(|name| of(name).map_or_else(|| "-".to_owned(), share)));
+        rows.add_row(row);
+    }
+    lines(out, &rows)?;
+    let everybody = played.iter().flat_map(|cycle| &cycle.submitters).map(|holding| &holding.submitter);
+    let known = everybody.collect::<std::collections::BTreeSet<_>>().len();
+    if known > names.len() {
+        writeln!(out, "\n{} more submitters: --format json has all", known - names.len())?;
+    }
+    writeln!(out, "\nshares are of the weight of the slots in use; in parentheses the effective priority")
+}
+
+/// The submitters that held most over all cycles, in the order of their names.
+fn largest(played: &[Played]) -> Vec<String> {
+    let mut sums: std::collections::BTreeMap<&str, f64> = std::collections::BTreeMap::new();
+    for holding in played.iter().flat_map(|cycle| &cycle.submitters) {
+        *sums.entry(&holding.submitter).or_default() += holding.weight;
+    }
+    let mut ranked: Vec<(&str, f64)> = sums.into_iter().collect();
+    ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    ranked.truncate(MOST);
+    let mut names: Vec<String> = ranked.into_iter().map(|(name, _)| name.to_owned()).collect();
+    names.sort();
+    names
+}
+
+fn share(holding: &Holding) -> String {
+    let share = format!("{:.1} %", holding.share * 100.0);
+    match holding.priority {
+        Some(priority) => format!("{share} ({priority:.2})"),
+        None => share,
+    }
+}
+
+/// Seconds as `d+hh:mm:ss`, days only if there are any.
+fn elapsed(seconds: i64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let clock = format!("{:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60);
+    if days > 0 { format!("{days}+{clock}") } else { clock }
+}

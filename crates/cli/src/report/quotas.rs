@@ -1,0 +1,90 @@
+//! Group quotas as a table, or the derivation of one group's.
+
+use std::io::{self, Write};
+
+use crate::report::Color;
+use crate::report::outcome::{lines, table};
+use classmate_pool::internal::negotiate::quotas::{Division, Explained};
+use classmate_pool::internal::quota::story::slots;
+use classmate_pool::internal::quota::summary::{Kind, SurplusPolicy};
+
+/// Levels by which names are indented at most.
+const INDENTED: usize = 10;
+
+/// Writes a line a group.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write(out: &mut impl Write, division: &Division, color: Color) -> io::Result<()> {
+    let headings = [
+        "GROUP",
+        "CONFIGURED",
+        "QUOTA",
+        "SUBTREE",
+        "DEMAND",
+        "IN USE",
+        "TAKES",
+        "LEAVES",
+        "GRANTED",
+        "SURPLUS",
+        "ORDER",
+        "WHY",
+    ];
+    let mut table = table(&headings, &[1, 2, 3, 4, 5, 6, 7, 8, 10], color);
+    for group in &division.groups {
+        let Explained { summary, depth, place, why, .. } = group;
+        let round = summary.rounds.first();
+        let taken: f64 = round.map_or(0.0, |round| round.taken.iter().map(|taken| taken.amount).sum());
+        let left = round.map_or(0.0, |round| round.spare);
+        table.add_row([
+            format!("{}{}", "  ".repeat((*depth).min(INDENTED)), summary.name),
+            configured(group),
+            slots(summary.quota),
+            slots(summary.subtree_quota),
+            slots(summary.demand),
+            slots(summary.usage),
+            some(taken),
+            some(left),
+            slots(summary.allocated),
+            policy(summary.surplus).to_owned(),
+            place.to_string(),
+            why.clone(),
+        ]);
+    }
+    lines(out, &table)?;
+    let unit = if division.weighted { "weighted slots" } else { "slots" };
+    writeln!(out)?;
+    writeln!(out, "{} {unit} in the pool; {} wanted by nobody", slots(division.pool), slots(division.surplus))
+}
+
+/// Writes how the grant of one group came about.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write_story(out: &mut impl Write, group: &Explained) -> io::Result<()> {
+    writeln!(out, "{}", group.summary.name)?;
+    for line in &group.story {
+        writeln!(out, "  {line}")?;
+    }
+    Ok(())
+}
+
+fn configured(group: &Explained) -> String {
+    match group.summary.kind {
+        Kind::Pool => "-".to_owned(),
+        Kind::Static => slots(group.summary.configured),
+        Kind::Dynamic => format!("{}%", slots(group.summary.configured * 100.0)),
+    }
+}
+
+fn some(number: f64) -> String {
+    if number > 0.0 { slots(number) } else { "-".to_owned() }
+}
+
+fn policy(policy: SurplusPolicy) -> &'static str {
+    match policy {
+        SurplusPolicy::No => "no",
+        SurplusPolicy::ByQuota => "accepts",
+        SurplusPolicy::Regroup => "regroups",
+    }
+}

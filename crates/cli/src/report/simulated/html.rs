@@ -1,0 +1,123 @@
+//! A simulation, or several side by side, as a page.
+
+use super::plots::{self, Named, Whose};
+use super::{compared, counts, figure, percent};
+use crate::report::page::Page;
+use classmate_pool::internal::simulate::compare::{Comparison, Parts};
+use classmate_pool::internal::simulate::result::{Line, Run};
+
+/// Rows of a table; more are in the other forms.
+const MOST: usize = 100;
+
+/// The page of a run.
+pub fn run(run: &Run) -> String {
+    let mut page = Page::new(&format!("{} under {}", run.workload, run.policy));
+    for line in counts(&run.simulated) {
+        page.paragraph(&line);
+    }
+    let named: Named<'_> = ("", run);
+    let alone = [(run.policy.as_str(), run)];
+    page.heading("Over time");
+    let mut figures = vec![plots::utilisation(&alone), plots::queue(&alone)];
+    if run.simulated.groups.len() > 1 {
+        figures.push(plots::shares(named, Whose::Groups, &largest(&run.simulated.groups)));
+    }
+    figures.push(plots::shares(named, Whose::Submitters, &largest(&run.simulated.submitters)));
+    figures.push(plots::waits(&alone));
+    page.figures(&figures.iter().map(plots_figure).collect::<Vec<_>>());
+    page.heading("Who got what");
+    if run.simulated.groups.len() > 1 {
+        lines(&mut page, "Groups", &run.simulated.groups);
+    }
+    lines(&mut page, "Submitters", &run.simulated.submitters);
+    page.finish()
+}
+
+fn plots_figure(plot: &crate::report::plot::Plot) -> String {
+    plot.figure()
+}
+
+/// The largest users, as many as have a line of their own.
+fn largest(all: &[Line]) -> Vec<String> {
+    let mut ranked: Vec<&Line> = all.iter().filter(|line| line.core_seconds > 0.0).collect();
+    ranked.sort_by(|one, other| other.core_seconds.total_cmp(&one.core_seconds));
+    ranked.into_iter().take(plots::own_lines()).map(|line| line.name.clone()).collect()
+}
+
+fn lines(page: &mut Page, what: &str, all: &[Line]) {
+    let headings = [
+        "",
+        "jobs",
+        "completed",
+        "share",
+        "given",
+        "wait, mean (s)",
+        "median (s)",
+        "95 % (s)",
+        "longest (s)",
+        "slowdown, mean",
+        "preemptions",
+        "lost (core-s)",
+    ];
+    let mut ranked: Vec<&Line> = all.iter().collect();
+    ranked.sort_by(|one, other| other.core_seconds.total_cmp(&one.core_seconds));
+    let hidden = ranked.len().saturating_sub(MOST);
+    let row = |line: &&Line| {
+        vec![
+            line.name.clone(),
+            line.jobs.to_string(),
+            line.completed.to_string(),
+            percent(Some(line.share)),
+            percent(line.due),
+            figure(line.wait.mean),
+            figure(line.wait.median),
+            figure(line.wait.p95),
+            line.longest_wait.to_string(),
+            format!("{:.2}", line.slowdown.mean),
+            line.preemptions.to_string(),
+            figure(line.lost),
+        ]
+    };
+    let rows: Vec<Vec<String>> = ranked.iter().take(MOST).map(row).collect();
+    let more = if hidden > 0 { format!("; {hidden} more are in run.json") } else { String::new() };
+    page.table(&format!("{what}, the largest user first{more}"), &headings, &rows);
+}
+
+/// The page of several runs, each with what it is called.
+pub fn comparison(runs: &[(String, Run)]) -> String {
+    let found = Comparison::new(runs);
+    let mut page = Page::new(&format!("{} compared", found.runs.join(", ")));
+    for (name, run) in runs {
+        page.paragraph(&format!(
+            "{name}: {} under {}, {} cores, a cycle every {} s",
+            run.workload, run.policy, run.simulated.cores, run.interval
+        ));
+    }
+    page.heading("In numbers");
+    let headings: Vec<&str> = std::iter::once("").chain(found.runs.iter().map(String::as_str)).collect();
+    page.table("All jobs together", &headings, &compared::measures(&found));
+    page.heading("Over time");
+    let named: Vec<Named<'_>> = runs.iter().map(|(name, run)| (name.as_str(), run)).collect();
+    let mut figures = vec![plots::utilisation(&named), plots::queue(&named), plots::waits(&named)];
+    // One colour is one name in all plots.
+    let first =
+        |parts: &[Parts]| parts.iter().take(plots::own_lines()).map(|part| part.name.clone()).collect::<Vec<_>>();
+    if !found.groups.is_empty() {
+        let names = first(&found.groups);
+        figures.extend(named.iter().map(|run| plots::shares(*run, Whose::Groups, &names)));
+    }
+    let names = first(&found.submitters);
+    figures.extend(named.iter().map(|run| plots::shares(*run, Whose::Submitters, &names)));
+    page.figures(&figures.iter().map(plots_figure).collect::<Vec<_>>());
+    page.heading("Who got what");
+    for (what, parts) in [("Groups", &found.groups), ("Submitters", &found.submitters)] {
+        if !parts.is_empty() {
+            let (headings, rows) = compared::parts(&found.runs, parts, MOST);
+            let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+            let hidden = parts.len().saturating_sub(MOST);
+            let more = if hidden > 0 { format!("; {hidden} more are not shown") } else { String::new() };
+            page.table(&format!("{what}, the largest user first{more}"), &headings, &rows);
+        }
+    }
+    page.finish()
+}

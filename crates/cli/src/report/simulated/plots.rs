@@ -1,0 +1,180 @@
+//! The plots of simulations: use, queue, shares over time, and how long jobs waited.
+
+use std::collections::BTreeMap;
+
+use crate::report::plot::{Axis, Bars, COLORS, Line, Marks, Plot, Stroke};
+use classmate_pool::internal::simulate::result::{Run, Step};
+
+/// A run and what it is called.
+pub(super) type Named<'r> = (&'r str, &'r Run);
+
+/// How much of the machines was in use, a line a run.
+pub(super) fn utilisation(runs: &[Named<'_>]) -> Plot {
+    over_time(runs, "Utilisation", "Cores in use out of all there are", Axis::percent("utilisation (%)", 1.0), |step| {
+        step.utilisation
+    })
+}
+
+/// How many jobs waited, a line a run.
+pub(super) fn queue(runs: &[Named<'_>]) -> Plot {
+    let steps = runs.iter().flat_map(|(_, run)| &run.simulated.over_time);
+    let most = steps.map(|step| step.waiting).fold(1.0, f64::max);
+    over_time(runs, "Queue length", "Jobs that wait", Axis::up_to("jobs waiting", most), |step| step.waiting)
+}
+
+fn over_time(runs: &[Named<'_>], title: &str, note: &str, y: Axis, value: fn(&Step) -> f64) -> Plot {
+    let clock = Clock::of(runs);
+    let line = |(color, (name, run)): (usize, &Named<'_>)| Line {
+        name: (*name).to_owned(),
+        color,
+        stroke: Stroke::Solid,
+        points: clock.points(run, |step| Some(step.map_or(0.0, value))),
+    };
+    let lines = runs.iter().enumerate().map(line).collect();
+    let note = format!("{note}, {}.", means(runs));
+    Plot { title: title.to_owned(), note, y, marks: Marks::Lines(clock.axis, lines) }
+}
+
+/// How long jobs waited for their first start, bars for each run.
+pub(super) fn waits(runs: &[Named<'_>]) -> Plot {
+    let part = |(_, run): &Named<'_>| {
+        let waits = &run.simulated.waits;
+        let all: u64 = waits.iter().map(|class| class.jobs).sum();
+        waits.iter().map(|class| class.jobs as f64 / all.max(1) as f64).collect::<Vec<f64>>()
+    };
+    let name = |up_to: Option<i64>| match up_to {
+        None => "more".to_owned(),
+        Some(seconds) if seconds < 3600 => format!("{} min", seconds / 60),
+        Some(seconds) if seconds < 86_400 => format!("{} h", seconds / 3600),
+        Some(seconds) => format!("{} d", seconds / 86_400),
+    };
+    let classes = runs.first().map_or([].as_slice(), |(_, run)| &run.simulated.waits);
+    let kinds = runs.iter().enumerate();
+    let bars = kinds.map(|(color, run)| Bars { name: run.0.to_owned(), color, heights: part(run) }).collect::<Vec<_>>();
+    let most = bars.iter().flat_map(|bars| &bars.heights).copied().fold(0.01, f64::max);
+    Plot {
+        title: "Wait distribution".to_owned(),
+        note:
+            "Of the jobs that started: the time from submission to the first start, each bar from the one before up to \
+               the time below it."
+                .to_owned(),
+        y: Axis::percent("jobs (%)", most),
+        marks: Marks::Bars("wait, up to".to_owned(), classes.iter().map(|class| name(class.up_to)).collect(), bars),
+    }
+}
+
+/// Whose shares are drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    Submitters,
+    Groups,
+}
+
+/// Who had how much of what was in use, and what the policy gave: of one run.
+///
+/// `names` are those with a line of their own, at most [`own_lines`]; the others are one line together.
+pub(super) fn shares((name, run): Named<'_>, whose: Whose, names: &[String]) -> Plot {
+    let clock = Clock::of(&[(name, run)]);
+    let parts = |step: &Step| match whose {
+        Whose::Submitters => step.shares.clone(),
+        Whose::Groups => step.group_shares.clone(),
+    };
+    let given = |step: &Step| match whose {
+        Whose::Submitters => step.due.clone(),
+        Whose::Groups => step.group_due.clone(),
+    };
+    let line = |name: &str, color, stroke, of: &dyn Fn(&Step) -> Option<f64>| Line {
+        name: name.to_owned(),
+        color,
+        stroke,
+        points: clock.points(run, |step| step.and_then(of)),
+    };
+    let used = |step: &Step| !step.shares.is_empty();
+    let mut lines = Vec::new();
+    for (color, who) in names.iter().enumerate() {
+        let own = |step: &Step| used(step).then(|| parts(step).get(who).copied().unwrap_or(0.0));
+        lines.push(line(who, color, Stroke::Solid, &own));
+    }
+    let all = match whose {
+        Whose::Submitters => &run.simulated.submitters,
+        Whose::Groups => &run.simulated.groups,
+    };
+    let others = all.iter().filter(|line| line.jobs > 0 && !names.contains(&line.name)).count();
+    if others > 0 {
+        let own = |step: &Step| {
+            let rest = |parts: BTreeMap<String, f64>| {
+                parts.iter().filter(|(name, _)| !names.contains(name)).map(|(_, part)| part).sum()
+            };
+            used(step).then(|| rest(parts(step)))
+        };
+        lines.push(line(&format!("{others} others"), COLORS - 1, Stroke::Solid, &own));
+    }
+    for (color, who) in names.iter().enumerate() {
+        lines.push(line("", color, Stroke::Dashed, &|step| given(step).get(who).copied()));
+    }
+    lines.push(line("what the policy gave", COLORS - 1, Stroke::Dashed, &|_| None));
+    let of = if whose == Whose::Groups { "groups" } else { "submitters" };
+    let title = if name.is_empty() { format!("Shares of {of}") } else { format!("Shares of {of}: {name}") };
+    let note = format!("Of the cores in use, {}. Dashed: when it asked, of the pool.", means(&[(name, run)]));
+    Plot { title, note, y: Axis::percent("share (%)", 1.0), marks: Marks::Lines(clock.axis, lines) }
+}
+
+/// How many have a line of their own.
+pub(super) fn own_lines() -> usize {
+    COLORS - 1
+}
+
+/// Over how long a time the values of a plot are means.
+fn means(runs: &[Named<'_>]) -> String {
+    let mut steps: Vec<i64> = runs.iter().map(|(_, run)| run.simulated.step).collect();
+    steps.dedup();
+    match steps[..] {
+        [step] if step % 3600 == 0 => format!("means over {} h", step / 3600),
+        [step] => format!("means over {step} s"),
+        _ => "means over the steps of each run".to_owned(),
+    }
+}
+
+/// The time axis of some runs: each from its own start.
+struct Clock {
+    axis: Axis,
+    /// Seconds of the axis's unit.
+    unit: f64,
+}
+
+impl Clock {
+    fn of(runs: &[Named<'_>]) -> Self {
+        let spans = runs.iter().map(|(_, run)| run.simulated.end - run.simulated.start);
+        let longest = spans.max().unwrap_or(0).max(1) as f64;
+        let (unit, name) = match longest {
+            span if span <= 3.0 * 3600.0 => (60.0, "minutes"),
+            span if span <= 4.0 * 86_400.0 => (3600.0, "hours"),
+            _ => (86_400.0, "days"),
+        };
+        let mut starts: Vec<i64> = runs.iter().map(|(_, run)| run.simulated.start).collect();
+        starts.dedup();
+        // Times of a trace that does not say when it began count from 0.
+        let date = starts.first().filter(|start| starts.len() == 1 && **start > 365 * 86_400);
+        let date = date.and_then(|start| jiff::Timestamp::from_second(*start).ok());
+        let since =
+            date.map_or_else(|| "the first job".to_owned(), |date| date.strftime("%Y-%m-%d %H:%M UTC").to_string());
+        Self { axis: Axis::ending(format!("{name} since {since}"), longest / unit), unit }
+    }
+
+    /// A value for each step of a run, in the middle of the step.
+    fn points(&self, run: &Run, value: impl Fn(Option<&Step>) -> Option<f64>) -> Vec<Option<(f64, f64)>> {
+        let run = &run.simulated;
+        let length = run.step.max(1);
+        let count = (run.end - run.start + length - 1) / length;
+        let mut steps = run.over_time.iter().peekable();
+        let mut points = Vec::new();
+        for number in 0..count.clamp(0, 10_000) {
+            let begin = run.start + number * length;
+            let step = steps.next_if(|step| step.start <= begin);
+            let end = (begin + length).min(run.end);
+            let middle = (f64::midpoint(begin as f64, end as f64) - run.start as f64) / self.unit;
+            points.push(value(step).map(|value| (middle, value)));
+        }
+        points
+    }
+}

@@ -1,0 +1,450 @@
+//! Listings of priorities as `sprio` prints them.
+//!
+//! In: jobs with their weighted factors, and a format. Out: lines, column for column. Formula source:
+//! `slurm-multifactor.md` §7.1.
+
+use std::cmp::Ordering;
+
+use classmate_config::internal::config::slurm::{TresWeights, Weights};
+use classmate_pool::internal::priority::slurm::Factors;
+
+/// The widest column.
+const WIDEST: usize = 4096;
+
+/// A job in a partition.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Line {
+    /// The number of the job, as shown.
+    pub id: String,
+    /// The partition.
+    pub partition: String,
+    /// The user.
+    pub user: String,
+    /// The account.
+    pub account: String,
+    /// The quality of service.
+    pub qos: String,
+    /// The cluster.
+    pub cluster: String,
+    /// The weighted factors.
+    pub weighted: Factors,
+    /// Their sum, with site and without nice.
+    pub sum: f64,
+    /// Added to the sum.
+    pub site: i64,
+    /// Taken from the sum.
+    pub nice: i64,
+    /// The weights of the factors.
+    pub weights: Weights,
+    /// The weights of resources.
+    pub tres_weights: TresWeights,
+}
+
+/// A column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// `i`
+    JobId,
+    /// `r`
+    Partition,
+    /// `u`
+    User,
+    /// `o`
+    Account,
+    /// `n`
+    Qos,
+    /// `c`
+    Cluster,
+    /// `s`
+    Sluid,
+    /// `Y`
+    Priority,
+    /// `y`
+    NormalPriority,
+    /// `S`
+    Site,
+    /// `N`
+    Nice,
+    /// `A`, `B`, `F`, `J`, `P`, `Q`
+    Weighted(Factor),
+    /// `a`, `b`, `f`, `j`, `p`, `q`
+    Normal(Factor),
+    /// `T`
+    WeightedTres,
+    /// `t`
+    NormalTres,
+}
+
+/// A factor of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Factor {
+    /// Age.
+    Age,
+    /// Association.
+    Association,
+    /// Fair share.
+    FairShare,
+    /// Job size.
+    JobSize,
+    /// Partition.
+    Partition,
+    /// Quality of service.
+    Qos,
+}
+
+impl Factor {
+    const ALL: [(char, Factor, &'static str); 6] = [
+        ('A', Factor::Age, "AGE"),
+        ('B', Factor::Association, "ASSOC"),
+        ('F', Factor::FairShare, "FAIRSHARE"),
+        ('J', Factor::JobSize, "JOBSIZE"),
+        ('P', Factor::Partition, "PARTITION"),
+        ('Q', Factor::Qos, "QOS"),
+    ];
+
+    fn of(self, factors: &Factors) -> f64 {
+        match self {
+            Self::Age => factors.age,
+            Self::Association => factors.association,
+            Self::FairShare => factors.fair_share,
+            Self::JobSize => factors.job_size,
+            Self::Partition => factors.partition,
+            Self::Qos => factors.qos,
+        }
+    }
+
+    fn weight(self, weights: Weights) -> u32 {
+        match self {
+            Self::Age => weights.age,
+            Self::Association => weights.association,
+            Self::FairShare => weights.fair_share,
+            Self::JobSize => weights.job_size,
+            Self::Partition => weights.partition,
+            Self::Qos => weights.qos,
+        }
+    }
+}
+
+/// Letters, columns and headers of what is no factor.
+const PLAIN: [(char, Field, &str); 13] = [
+    ('i', Field::JobId, "JOBID"),
+    ('r', Field::Partition, "PARTITION"),
+    ('u', Field::User, "USER"),
+    ('o', Field::Account, "ACCOUNT"),
+    ('n', Field::Qos, "QOSNAME"),
+    ('c', Field::Cluster, "CLUSTER"),
+    ('s', Field::Sluid, "SLUID"),
+    ('Y', Field::Priority, "PRIORITY"),
+    ('y', Field::NormalPriority, "PRIORITY"),
+    ('S', Field::Site, "SITE"),
+    ('N', Field::Nice, "NICE"),
+    ('T', Field::WeightedTres, "TRES"),
+    ('t', Field::NormalTres, "TRES"),
+];
+
+impl Field {
+    /// The column of a letter.
+    pub fn of_letter(letter: char) -> Option<Self> {
+        let plain = PLAIN.iter().find(|(known, ..)| *known == letter).map(|(_, field, _)| *field);
+        plain.or_else(|| {
+            let (known, factor, _) = Factor::ALL.iter().find(|(known, ..)| known.eq_ignore_ascii_case(&letter))?;
+            Some(if *known == letter { Self::Weighted(*factor) } else { Self::Normal(*factor) })
+        })
+    }
+
+    fn header(self) -> &'static str {
+        match self {
+            Self::Weighted(factor) | Self::Normal(factor) => {
+                Factor::ALL.iter().find(|(_, known, _)| *known == factor).map_or("", |(.., header)| header)
+            }
+            plain => PLAIN.iter().find(|(_, known, _)| *known == plain).map_or("", |(.., header)| header),
+        }
+    }
+
+    fn value(self, line: &Line) -> String {
+        match self {
+            Self::JobId => line.id.clone(),
+            Self::Partition => line.partition.clone(),
+            Self::User => line.user.clone(),
+            Self::Account => line.account.clone(),
+            Self::Qos => line.qos.clone(),
+            Self::Cluster => line.cluster.clone(),
+            Self::Sluid => String::new(),
+            Self::Priority => format!("{}", line.sum.max(1.0).trunc()),
+            Self::NormalPriority => format!("{:16.14}", line.sum.max(1.0) / f64::from(u32::MAX)),
+            Self::Site => line.site.to_string(),
+            Self::Nice => line.nice.to_string(),
+            Self::Weighted(factor) => format!("{:.0}", factor.of(&line.weighted)),
+            Self::Normal(factor) => format!("{:.7}", normal(factor, line)),
+            Self::WeightedTres => tres(line, |_, value| format!("{value:.0}")),
+            Self::NormalTres => tres(line, |name, value| format!("{:.2}", value / line.tres_weights.of(name))),
+        }
+    }
+
+    /// What stands in the line of the weights.
+    fn weight(self, weights: Weights, tres: &str) -> String {
+        match self {
+            Self::JobId => "Weights".to_owned(),
+            Self::Site => "1".to_owned(),
+            Self::Weighted(factor) | Self::Normal(factor) => factor.weight(weights).to_string(),
+            Self::WeightedTres | Self::NormalTres => tres.to_owned(),
+            _ => String::new(),
+        }
+    }
+
+    fn compare(self, one: &Line, other: &Line) -> Ordering {
+        match self {
+            Self::JobId => numbers(&one.id).cmp(&numbers(&other.id)),
+            Self::Partition => one.partition.cmp(&other.partition),
+            Self::User => one.user.cmp(&other.user),
+            Self::Account => one.account.cmp(&other.account),
+            Self::Qos => one.qos.cmp(&other.qos),
+            Self::Cluster => one.cluster.cmp(&other.cluster),
+            Self::Sluid => Ordering::Equal,
+            Self::Priority | Self::NormalPriority => one.sum.total_cmp(&other.sum),
+            Self::Site => one.site.cmp(&other.site),
+            Self::Nice => one.nice.cmp(&other.nice),
+            Self::Weighted(factor) => factor.of(&one.weighted).total_cmp(&factor.of(&other.weighted)),
+            Self::Normal(factor) => normal(factor, one).total_cmp(&normal(factor, other)),
+            Self::WeightedTres | Self::NormalTres => {
+                let sum = |line: &Line| line.weighted.tres.iter().map(|(_, value)| value).sum::<f64>();
+                sum(one).total_cmp(&sum(other))
+            }
+        }
+    }
+}
+
+/// The numbers in the text of a job's number.
+fn numbers(id: &str) -> Vec<u64> {
+    let digits = id.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    digits.map(|digits| digits.parse().unwrap_or(u64::MAX)).collect()
+}
+
+fn normal(factor: Factor, line: &Line) -> f64 {
+    match factor.weight(line.weights) {
+        0 => 0.0,
+        weight => factor.of(&line.weighted) / f64::from(weight),
+    }
+}
+
+fn tres(line: &Line, shown: impl Fn(&str, f64) -> String) -> String {
+    let counted = line.weighted.tres.iter().filter(|(_, value)| *value != 0.0);
+    let items: Vec<String> = counted.map(|(name, value)| format!("{name}={}", shown(name, *value))).collect();
+    items.join(",")
+}
+
+/// What the columns are and how wide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Format {
+    /// What stands before the first column.
+    before: String,
+    columns: Vec<Column>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Column {
+    field: Field,
+    /// 0: as wide as the value.
+    width: usize,
+    right: bool,
+    /// What stands behind it.
+    after: String,
+}
+
+/// Which of the columns there are by default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// `-l`: all of them.
+    pub long: bool,
+    /// `-n`: factors, not what they weigh.
+    pub normal: bool,
+    /// Whether the user is shown.
+    pub user: bool,
+}
+
+impl Format {
+    /// The columns that are shown by default: those of factors that weigh something.
+    ///
+    /// ```
+    /// use classmate_config::internal::config::slurm::Weights;
+    /// use classmate_cli::report::sprio::{Format, Shown};
+    /// let weights = Weights { age: 5, ..Weights::default() };
+    /// let format = Format::default_of(Shown::default(), weights, false);
+    /// assert_eq!(format, Format::parse("%.15i %9r %.10Y %.10S %.10A").unwrap());
+    /// ```
+    pub fn default_of(shown: Shown, weights: Weights, tres: bool) -> Self {
+        let Shown { long, normal, user } = shown;
+        let mut fields: Vec<&str> = vec!["%.15i", "%9r"];
+        let mut add = |when: bool, field: &'static str| {
+            if when {
+                fields.push(field);
+            }
+        };
+        add(long || user, "%.8u");
+        add(long, "%.8o");
+        if normal {
+            add(true, "%10y");
+            add(long || weights.age > 0, "%10a");
+            add(long || weights.association > 0, "%10b");
+            add(long || weights.fair_share > 0, "%10f");
+            add(long || weights.job_size > 0, "%10j");
+            add(long || weights.partition > 0, "%10p");
+            add(long, "%10n");
+            add(long || weights.qos > 0, "%10q");
+            add(long || tres, "%20t");
+        } else {
+            add(true, "%.10Y");
+            add(true, "%.10S");
+            add(long || weights.age > 0, "%.10A");
+            add(long || weights.association > 0, "%.10B");
+            add(long || weights.fair_share > 0, "%.10F");
+            add(long || weights.job_size > 0, "%.10J");
+            add(long || weights.partition > 0, "%.10P");
+            add(long, "%.10n");
+            add(long || weights.qos > 0, "%.10Q");
+            add(long, "%.11N");
+            add(long || tres, "%.20T");
+        }
+        Self::parse(&fields.join(" ")).unwrap_or(Self { before: String::new(), columns: Vec::new() })
+    }
+
+    /// Reads `%[.][width]letter` with any text between; the dot justifies to the right.
+    ///
+    /// # Errors
+    /// What is no column, in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut parts = text.split('%');
+        let before = parts.next().unwrap_or_default().to_owned();
+        let column = |part: &str| {
+            let wrong = || format!("`%{part}` is no column");
+            let (right, rest) = match part.strip_prefix('.') {
+                Some(rest) => (true, rest),
+                None => (false, part),
+            };
+            let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            let (width, rest) = rest.split_at(digits);
+            let letter = rest.chars().next().ok_or_else(wrong)?;
+            let field = Field::of_letter(letter).ok_or_else(wrong)?;
+            let width = if width.is_empty() { 0 } else { width.parse().unwrap_or(usize::MAX) };
+            if width > WIDEST {
+                return Err(format!("a column is at most {WIDEST} wide, found `%{part}`"));
+            }
+            Ok(Column { field, width, right, after: rest[letter.len_utf8()..].to_owned() })
+        };
+        Ok(Self { before, columns: parts.map(column).collect::<Result<_, String>>()? })
+    }
+
+    /// The line of a job.
+    pub fn row(&self, line: &Line) -> String {
+        self.cells(|field| field.value(line))
+    }
+
+    /// The headers.
+    pub fn header(&self) -> String {
+        self.cells(|field| field.header().to_owned())
+    }
+
+    /// The line of the weights; those of resources as configured.
+    pub fn weights(&self, weights: Weights, tres: &str) -> String {
+        self.cells(|field| field.weight(weights, tres))
+    }
+
+    fn cells(&self, value: impl Fn(Field) -> String) -> String {
+        let mut line = self.before.clone();
+        for Column { field, width, right, after } in &self.columns {
+            let value = value(*field);
+            match (*width, *right) {
+                (0, _) => line.push_str(&value),
+                (width, true) => line.extend(format!("{value:>width$}").chars().take(width)),
+                (width, false) => line.extend(format!("{value:<width$}").chars().take(width)),
+            }
+            line.push_str(after);
+        }
+        line
+    }
+}
+
+/// An order of jobs: columns, each rising or falling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sort(Vec<(Field, bool)>);
+
+impl Sort {
+    /// Reads letters with `+` or `-` before them, with commas between or none.
+    ///
+    /// # Errors
+    /// What is no column, in words.
+    ///
+    /// ```
+    /// use classmate_cli::report::sprio::Sort;
+    /// assert!(Sort::parse("-Y,i").is_ok());
+    /// assert_eq!(Sort::parse("x"), Err("`x` is no column".to_owned()));
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut keys = Vec::new();
+        let mut falling = false;
+        for letter in text.chars() {
+            match letter {
+                '+' | '-' => falling = letter == '-',
+                ',' | ' ' | '%' => {}
+                letter => {
+                    let field = Field::of_letter(letter).ok_or_else(|| format!("`{letter}` is no column"))?;
+                    keys.push((field, std::mem::take(&mut falling)));
+                }
+            }
+        }
+        Ok(Self(keys))
+    }
+
+    /// Sorts jobs; those that are equal stay as they stand.
+    pub fn sort(&self, lines: &mut [Line]) {
+        lines.sort_by(|one, other| {
+            let by = |&(field, falling): &(Field, bool)| {
+                let order = field.compare(one, other);
+                if falling { order.reverse() } else { order }
+            };
+            self.0.iter().map(by).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(id: &str, sum: f64) -> Line {
+        Line { id: id.to_owned(), sum, ..Line::default() }
+    }
+
+    #[test]
+    fn columns_are_padded_and_cut_and_the_dot_is_to_the_right() {
+        let job = Line { user: "longest".to_owned(), ..line("7", 12.9) };
+        let row = |format: &str| Format::parse(format).unwrap().row(&job);
+        assert_eq!(row("<%i|%4i|%.4i|%.4u|%4u>"), "<7|7   |   7|long|long>");
+        assert_eq!(row("%Y %y"), "12 0.00000000300352");
+    }
+
+    #[test]
+    fn amounts_are_rounded_half_to_even() {
+        let values = [0.5, 1.5, 2.5, 62.5].map(|value| ("x".to_owned(), value)).to_vec();
+        let job = Line { weighted: Factors { tres: values, ..Factors::default() }, ..line("1", 1.0) };
+        assert_eq!(Format::parse("%T").unwrap().row(&job), "x=0,x=2,x=2,x=62");
+    }
+
+    #[test]
+    fn what_is_no_column_is_told() {
+        for text in ["%", "%5", "%.z", "%5000i"] {
+            assert!(Format::parse(text).is_err(), "{text}");
+        }
+        assert_eq!(Format::parse("%.z"), Err("`%.z` is no column".to_owned()));
+    }
+
+    #[test]
+    fn jobs_are_sorted_by_number_not_by_text() {
+        let mut lines = [line("10", 1.0), line("9", 1.0), line("2_10", 2.0), line("2_9", 2.0)];
+        let ids = |lines: &[Line]| lines.iter().map(|line| line.id.clone()).collect::<Vec<_>>();
+        Sort::parse("i").unwrap().sort(&mut lines);
+        assert_eq!(ids(&lines), ["2_9", "2_10", "9", "10"]);
+        Sort::parse("+Y,-i").unwrap().sort(&mut lines);
+        assert_eq!(ids(&lines), ["10", "9", "2_10", "2_9"]);
+    }
+}

@@ -1,0 +1,87 @@
+//! Task queues as a table.
+
+use std::io::{self, Write};
+
+use crate::report::outcome::{lines, table};
+use crate::report::{Color, counted};
+use classmate_pool::internal::priority::dirac::Listing;
+use classmate_pool::internal::priority::dirac::listing::Line;
+
+/// Writes a line a queue, and the draws.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write(out: &mut impl Write, listing: &Listing, color: Color) -> io::Result<()> {
+    if listing.queues.is_empty() {
+        return match &listing.slot {
+            Some(slot) if listing.busy => writeln!(out, "{slot} runs a job and asks for no other"),
+            Some(slot) if listing.in_all > 0 => {
+                writeln!(out, "{slot} accepts none of the {}", counted(listing.in_all as u64, "task queue"))
+            }
+            _ => writeln!(out, "no task queues: no job waits"),
+        };
+    }
+    let headings = [
+        "TQ",
+        "JOBS",
+        "OWNER",
+        "GROUP",
+        "CPU TIME",
+        "SITES",
+        "PLATFORMS",
+        "TAGS",
+        "GROUP SHARE",
+        "SHARE",
+        "PRIORITY",
+        "FIRST",
+    ];
+    let mut table = table(&headings, &[0, 1, 4, 8, 9, 10, 11], color);
+    for line in &listing.queues {
+        let row = &line.row;
+        table.add_row([
+            row.queue.to_string(),
+            line.jobs.to_string(),
+            line.owner.clone(),
+            line.group.clone(),
+            line.cpu_time.to_string(),
+            sites(line),
+            set(&line.platforms),
+            set(&line.tags),
+            share(row.group_share, row.group_correction),
+            share(row.share, row.user_correction),
+            format!("{:.4}", row.priority),
+            format!("{:.2}%", line.chance * 100.0),
+        ]);
+    }
+    lines(out, &table)?;
+    let jobs: usize = listing.queues.iter().map(|line| line.jobs).sum();
+    writeln!(out)?;
+    let shown = counted(listing.queues.len() as u64, "task queue");
+    let jobs = counted(jobs as u64, "job");
+    match &listing.slot {
+        Some(slot) => writeln!(out, "{slot} accepts {shown} of {} with {jobs}", listing.in_all)?,
+        None => writeln!(out, "{shown} with {jobs}")?,
+    }
+    for (at, draw) in listing.draws.iter().enumerate() {
+        let order: Vec<String> = draw.order.iter().map(ToString::to_string).collect();
+        let job = draw.job.as_deref().unwrap_or("-");
+        writeln!(out, "draw {}: {} -> job {job}", at + 1, order.join(" "))?;
+    }
+    Ok(())
+}
+
+/// A share and its correction, if there is one.
+fn share(share: f64, correction: f64) -> String {
+    let number = format!("{share:.2}");
+    let number = number.strip_suffix(".00").unwrap_or(&number);
+    if correction == 1.0 { number.to_owned() } else { format!("{number} x{correction:.2}") }
+}
+
+fn set(values: &[String]) -> String {
+    if values.is_empty() { "-".to_owned() } else { values.join(",") }
+}
+
+fn sites(line: &Line) -> String {
+    let banned = line.banned_sites.iter().map(|site| format!("!{site}"));
+    set(&line.sites.iter().cloned().chain(banned).collect::<Vec<_>>())
+}

@@ -1,0 +1,202 @@
+//! Drawing a priority listing: headings, cells, totals.
+
+use std::io::{self, Write};
+
+use super::column::{COLUMNS, Column, Columns};
+use super::row::{Row, Surplus};
+use super::{Listing, View};
+use classmate::internal::syntax::calendar::Civil;
+use classmate::internal::syntax::number::write_general;
+use classmate::internal::syntax::time::Zone;
+
+/// Names are cut at this many characters.
+const LONGEST_NAME: usize = 99;
+/// Sort keys from here on mean the last group.
+const LAST_KEY: f64 = 3.402_820_01e38;
+
+/// Everything a listing is drawn from.
+pub(super) struct Drawing<'a> {
+    pub(super) rows: &'a [Row],
+    pub(super) view: &'a View,
+    pub(super) surplus: Surplus,
+    /// When priorities were updated, epoch seconds.
+    pub(super) updated: i64,
+    pub(super) listing: &'a Listing,
+}
+
+impl Drawing<'_> {
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let width = self.name_width();
+        writeln!(out, "Last Priority Update: {}", date(self.updated, &self.listing.zone))?;
+        let hierarchical = self.view.hierarchical;
+        let titles = match (self.view.hide_users, hierarchical) {
+            (true, true) => ["Group", "Name"],
+            (true, false) => ["", "Group Name"],
+            (false, true) => ["Group", "  User Name"],
+            (false, false) => ["", "User Name"],
+        };
+        for (at, title) in titles.iter().enumerate() {
+            self.line(out, width, title.as_bytes(), |column| centred(column.heading[at], column.width))?;
+        }
+        let dashes = |out: &mut _| self.line(out, width, &vec![b'-'; width], |column| "-".repeat(column.width));
+        dashes(out)?;
+        let (mut users, mut in_use, mut accumulated) = (0, 0.0, 0.0);
+        let mut hide_root = self.view.hide_root;
+        for row in self.rows.iter().filter(|row| row.last >= self.listing.active_since) {
+            if row.is_group {
+                if self.view.hide_groups || (!hierarchical && hide_root && row.group_id == 0) {
+                    continue;
+                }
+                // Where another group is shown, the root is shown too.
+                hide_root = false;
+            } else {
+                users += 1;
+                if self.view.hide_users {
+                    continue;
+                }
+            }
+            self.line(out, width, &self.name(row), |column| self.cell(row, column))?;
+            if !row.is_group {
+                in_use += row.in_use;
+                accumulated += row.accumulated;
+            }
+        }
+        dashes(out)?;
+        let count = format!("Number of users: {users}");
+        self.line(out, width, count.as_bytes(), |column| self.total(column, in_use, accumulated))
+    }
+
+    /// Writes one line; names and cells are cut or filled up with blanks.
+    fn line(
+        &self,
+        out: &mut impl Write,
+        width: usize,
+        name: &[u8],
+        cell: impl Fn(&Column) -> String,
+    ) -> io::Result<()> {
+        let mut line = name[..name.len().min(width)].to_vec();
+        line.resize(width, b' ');
+        for column in COLUMNS.iter().filter(|column| self.view.columns.any(column.is)) {
+            let cell = cell(column);
+            let end = line.len() + 1 + column.width;
+            line.push(b' ');
+            line.extend_from_slice(&cell.as_bytes()[..cell.len().min(column.width)]);
+            line.resize(end, b' ');
+        }
+        line.push(b'\n');
+        out.write_all(&line)
+    }
+
+    fn name_width(&self) -> usize {
+        let shown = |row: &&Row| row.last >= self.listing.active_since;
+        let length = |row: &Row| {
+            let indented = self.view.hierarchical && !row.is_group;
+            let prefix = if indented && row.group_id != 0 { row.group.len() } else { 0 };
+            (row.name.len() + if indented { 2 } else { 0 }).saturating_sub(prefix)
+        };
+        let longest = self.rows.iter().filter(shown).map(length).max().unwrap_or(0).clamp(10, LONGEST_NAME);
+        let count = format!("Number of users: {}", self.view.count);
+        longest.max(count.len()) + if self.view.hierarchical { 2 } else { 0 }
+    }
+
+    fn name(&self, row: &Row) -> Vec<u8> {
+        if !self.view.hierarchical || row.is_group {
+            return row.name.clone();
+        }
+        let skipped = if row.group_id > 0 { (row.group.len() + 1).min(row.name.len()) } else { 0 };
+        [b"  ", &row.name[skipped..]].concat()
+    }
+
+    fn cell(&self, row: &Row, column: &Column) -> String {
+        let (is, width) = (column.is, column.width);
+        if !row.has.any(is) {
+            let expected = row.is_group && is.any(Columns::QUOTAS.with(Columns::SORT_KEY));
+            return if expected { right("n/d", width) } else { String::new() };
+        }
+        let two = |value: f64| real(value, width, 2);
+        let positive = |holds: bool, value: f64| if holds { two(value) } else { String::new() };
+        match is {
+            Columns::GROUP => real(row.group_id as f64, width, 0),
+            Columns::ORDER => two(row.order),
+            Columns::SORT_KEY if row.sort_key >= LAST_KEY => right("<last>", width),
+            Columns::SORT_KEY => two(row.sort_key),
+            Columns::EFFECTIVE_QUOTA => two(row.effective_quota),
+            Columns::CONFIG_QUOTA => two(row.config_quota),
+            Columns::SURPLUS if row.group_id == 0 => "yes".to_owned(),
+            Columns::SURPLUS => row.surplus.as_str().to_owned(),
+            Columns::SUBTREE_QUOTA => two(row.subtree_quota),
+            Columns::PRIORITY => two(row.priority),
+            Columns::REAL_PRIORITY => two(if row.factor > 0.0 { row.priority / row.factor } else { 0.0 }),
+            Columns::FACTOR => positive(row.factor > 0.0, row.factor),
+            Columns::IN_USE => real(row.in_use, width, 0),
+            Columns::TOTAL => two(row.accumulated / 3600.0),
+            Columns::BEGIN => self.date_year(row.begin, width),
+            Columns::LAST => self.date_year(row.last, width),
+            Columns::SINCE => duration(self.updated.saturating_sub(row.last), width),
+            Columns::REQUESTED => real(row.requested, width, 0),
+            Columns::FLOOR => positive(row.floor > 0.0, row.floor),
+            Columns::CEILING => positive(row.ceiling > -1.0, row.ceiling),
+            _ => String::new(),
+        }
+    }
+
+    fn total(&self, column: &Column, in_use: f64, accumulated: f64) -> String {
+        let (since, width) = (self.listing.active_since, column.width);
+        match column.is {
+            Columns::SURPLUS => self.surplus.as_str().to_owned(),
+            Columns::IN_USE => real(in_use, width, 0),
+            Columns::TOTAL => real(accumulated / 3600.0, width, 2),
+            Columns::LAST => self.date_year(since, width),
+            Columns::SINCE if since > 0 => duration(self.updated.saturating_sub(since), width),
+            _ => String::new(),
+        }
+    }
+
+    /// Month, day, year, hour and minute; blank if it never was.
+    fn date_year(&self, time: i64, width: usize) -> String {
+        if time <= 0 {
+            return String::new();
+        }
+        let at = Civil::from_seconds(time, self.listing.zone.offset_at(time));
+        right(&format!("{:2}/{:02}/{:<4} {:02}:{:02}", at.month, at.day, at.year, at.hour, at.minute), width)
+    }
+}
+
+/// Month, day, hour and minute.
+pub(crate) fn date(time: i64, zone: &Zone) -> String {
+    let at = Civil::from_seconds(time, zone.offset_at(time));
+    format!("{:2}/{:<2} {:02}:{:02}", at.month, at.day, at.hour, at.minute)
+}
+
+/// Days, hours and minutes.
+fn duration(seconds: i64, width: usize) -> String {
+    if seconds <= 0 {
+        return right("<now>", width);
+    }
+    let minutes = seconds / 60;
+    right(&format!("{:3}+{:02}:{:02}", minutes / 1440, minutes / 60 % 24, minutes % 60), width)
+}
+
+/// A number with so many decimals; one that is too wide loses digits.
+fn real(value: f64, width: usize, decimals: usize) -> String {
+    let shown = if value.is_nan() {
+        if value.is_sign_negative() { "-nan" } else { "nan" }.to_owned()
+    } else {
+        format!("{value:.decimals$}")
+    };
+    if shown.len() <= width {
+        return right(&shown, width);
+    }
+    let mut short = Vec::new();
+    write_general(&mut short, value, width.saturating_sub(6), false);
+    right(&String::from_utf8_lossy(&short), width)
+}
+
+fn right(text: &str, width: usize) -> String {
+    format!("{text:>width$}")
+}
+
+fn centred(text: &str, width: usize) -> String {
+    let left = width.saturating_sub(text.len()) / 2;
+    format!("{}{text}", " ".repeat(left))
+}

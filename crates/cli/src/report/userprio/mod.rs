@@ -1,0 +1,252 @@
+//! Priorities and usage as `condor_userprio` lists them: same columns, widths, order and filters.
+//!
+//! In: accounting ads. Out: a table, character for character. Formula source: `accountant.md` §11.
+
+pub mod column;
+mod draw;
+mod resources;
+mod row;
+mod values;
+
+use std::cmp::Ordering;
+use std::io::{self, Write};
+
+pub use column::Columns;
+pub use resources::write_resources;
+pub use values::Setting;
+
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Settings;
+use classmate::internal::syntax::time::Zone;
+use classmate_pool::internal::pool::facts::Facts;
+use draw::Drawing;
+use row::{Found, Row, Surplus};
+
+/// How rows are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Layout {
+    /// Users below their groups, if anything but priorities is shown and there are groups.
+    #[default]
+    Automatic,
+    /// Users below their groups: `-hierarchical`.
+    Hierarchical,
+    /// One list: `-flat`.
+    Flat,
+    /// Groups first, then users: `-grouporder`.
+    GroupsFirst,
+}
+
+/// What a listing shows.
+#[derive(Debug, Clone)]
+pub struct Listing {
+    /// The columns asked for; none: [`Columns::MOST`].
+    pub columns: Columns,
+    /// The layout asked for.
+    pub layout: Layout,
+    /// Columns of quotas are kept even where no user is in a group: `-quotas`, `-surplus`.
+    pub quotas: bool,
+    /// The ads are sums over subtrees: `-grouprollup`.
+    pub rollup: bool,
+    /// Who was active since then is shown, epoch seconds; -1: everybody, `-allusers`.
+    pub active_since: i64,
+    /// The zone of dates.
+    pub zone: Zone,
+}
+
+impl Listing {
+    /// Writes the listing; nothing if there are no ads.
+    ///
+    /// # Errors
+    /// Those of the output.
+    ///
+    /// ```
+    /// use classmate::internal::ad::ClassAd;
+    /// use classmate_cli::report::userprio::{Columns, Layout, Listing};
+    /// use classmate::internal::syntax::time::Zone;
+    /// let ad = ClassAd::parse(b"[Name = \"alice@x\"; Priority = 500.0; PriorityFactor = 1000.0]")?;
+    /// let listing = Listing {
+    ///     columns: Columns::PRIORITIES, layout: Layout::Automatic, quotas: false, rollup: false,
+    ///     active_since: -1, zone: Zone::utc(),
+    /// };
+    /// let mut out = Vec::new();
+    /// listing.write(&mut out, &[ad])?;
+    /// let text = String::from_utf8(out)?;
+    /// assert_eq!(text.lines().nth(4), Some("alice@x                  500.00     0.50   1000.00"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write(&self, out: &mut impl Write, ads: &[ClassAd]) -> io::Result<()> {
+        if ads.is_empty() {
+            return Ok(());
+        }
+        let (mut rows, mut found) = row::rows(ads, self.rollup);
+        let view = self.arrange(&mut rows, &mut found, ads.len());
+        let settings = Settings::default();
+        let updated = Facts::of(&ads[0], &settings).integer("LastUpdate").unwrap_or(0);
+        Drawing { rows: &rows, view: &view, surplus: found.surplus, updated, listing: self }.write(out)
+    }
+
+    /// How many of the ads are left out because they were not active since.
+    pub fn hidden(&self, ads: &[ClassAd]) -> usize {
+        let (rows, _) = row::rows(ads, self.rollup);
+        rows.iter().filter(|row| row.last < self.active_since).count()
+    }
+
+    /// Decides what is shown, and sorts the rows.
+    fn arrange(&self, rows: &mut [Row], found: &mut Found, count: usize) -> View {
+        let mut columns = if self.columns.is_empty() { Columns::MOST } else { self.columns };
+        let mut hierarchical = matches!(self.layout, Layout::Automatic | Layout::Hierarchical);
+        let mut hide_groups = false;
+        if columns.without(Columns::PRIORITIES).is_empty() {
+            if self.layout == Layout::Automatic {
+                hierarchical = false;
+            }
+            hide_groups = !hierarchical;
+        }
+        columns = self.with_data(columns, found.has);
+        if found.grouped {
+            sort(rows, &Order { by: By::GroupsByName, columns, root_last: true });
+            row::number_groups(rows, columns, found);
+        }
+        let visible = |row: &Row| row.last >= self.active_since;
+        let all_in_root = !rows.iter().any(|row| visible(row) && row.group_id > 0);
+        if !found.has.any(Columns::GROUP) || all_in_root {
+            hierarchical = false;
+        }
+        if (hide_groups || all_in_root) && !self.quotas && !found.users_have_quotas {
+            columns = columns.without(Columns::QUOTAS);
+        }
+        let only_quotas = columns.any(Columns::QUOTAS) && columns.without(Columns::QUOTAS).is_empty();
+        let by = match (hierarchical, self.layout) {
+            (true, _) if columns.any(Columns::PRIORITY.with(Columns::USED)) => By::GroupPlace,
+            (true, _) => By::GroupNumber,
+            (false, Layout::GroupsFirst) => By::GroupsFirst,
+            (false, _) => By::Column,
+        };
+        // By its sort key the root is last anyway; among numbered groups it has none.
+        let root_last = found.surplus == Surplus::Regroup || by == By::GroupNumber;
+        sort(rows, &Order { by, columns, root_last });
+        View {
+            columns,
+            hierarchical,
+            hide_groups,
+            hide_users: only_quotas && !found.users_have_quotas,
+            hide_root: all_in_root,
+            count,
+        }
+    }
+
+    /// The columns without those of which no ad has anything.
+    fn with_data(&self, mut columns: Columns, has: Columns) -> Columns {
+        let dropped = [
+            (Columns::USED, Columns::USED),
+            (Columns::FACTOR, Columns::FACTOR),
+            (Columns::BEGIN, Columns::BEGIN),
+            (Columns::LAST, Columns::LAST.with(Columns::SINCE)),
+            (Columns::QUOTAS, if self.quotas { Columns::NONE } else { Columns::QUOTAS }),
+        ];
+        for (needed, gone) in dropped {
+            if !has.any(needed) {
+                columns = columns.without(gone);
+            }
+        }
+        columns
+    }
+}
+
+/// What is shown in the end.
+#[expect(clippy::struct_excessive_bools, reason = "four independent decisions about what is shown")]
+#[derive(Debug)]
+struct View {
+    columns: Columns,
+    hierarchical: bool,
+    hide_groups: bool,
+    hide_users: bool,
+    /// The root is hidden as long as no other group is shown.
+    hide_root: bool,
+    count: usize,
+}
+
+/// By what rows are sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// The first column that is a priority, a usage, or the name.
+    Column,
+    /// Groups as the ads have them, among the users.
+    GroupsFirst,
+    GroupNumber,
+    GroupPlace,
+    GroupsByName,
+}
+
+struct Order {
+    by: By,
+    columns: Columns,
+    root_last: bool,
+}
+
+impl Order {
+    fn compare(&self, a: &Row, b: &Row) -> Ordering {
+        let groups_first = b.is_group.cmp(&a.is_group);
+        let root_last = || match (self.root_last, a.group_id == 0, b.group_id == 0) {
+            (true, true, false) => Ordering::Greater,
+            (true, false, true) => Ordering::Less,
+            _ => Ordering::Equal,
+        };
+        match self.by {
+            By::Column => self.column(a, b),
+            By::GroupsFirst if a.is_group || b.is_group => a.index.cmp(&b.index),
+            By::GroupsFirst => self.column(a, b),
+            By::GroupNumber | By::GroupPlace if a.group_id != b.group_id => {
+                let place = if self.by == By::GroupPlace { number(a.order, b.order) } else { Ordering::Equal };
+                root_last().then(place).then(a.group_id.cmp(&b.group_id))
+            }
+            By::GroupNumber | By::GroupPlace => groups_first.then_with(|| self.column(a, b)),
+            By::GroupsByName if a.is_group && b.is_group => root_last().then_with(|| a.name.cmp(&b.name)),
+            By::GroupsByName => groups_first.then_with(|| self.column(a, b)),
+        }
+    }
+
+    fn column(&self, a: &Row, b: &Row) -> Ordering {
+        if self.columns.any(Columns::PRIORITY) {
+            number(a.priority, b.priority)
+        } else if self.columns.any(Columns::USED) {
+            number(a.accumulated, b.accumulated)
+        } else {
+            a.name.cmp(&b.name)
+        }
+    }
+}
+
+/// Numbers in a total order in which the zeros are equal.
+fn number(a: f64, b: f64) -> Ordering {
+    (a + 0.0).total_cmp(&(b + 0.0))
+}
+
+/// Sorts as the reference's library does as long as that is defined: equals keep their order up to sixteen rows. More
+/// rows are sorted stably too; there the reference's order of equals is an accident.
+fn sort(rows: &mut [Row], order: &Order) {
+    if order.by == By::GroupsFirst {
+        // Not an order: a group compares with users by its place among the ads, users among themselves by columns.
+        // Inserting one after another, as the library does with so few, is defined all the same.
+        if rows.len() > 16 {
+            rows.sort_by(|a, b| {
+                let groups_first = b.is_group.cmp(&a.is_group);
+                groups_first.then_with(|| order.compare(a, b))
+            });
+            return;
+        }
+        for at in 1..rows.len() {
+            let mut to = at;
+            if order.compare(&rows[at], &rows[0]) == Ordering::Less {
+                to = 0;
+            } else {
+                while to > 0 && order.compare(&rows[at], &rows[to - 1]) == Ordering::Less {
+                    to -= 1;
+                }
+            }
+            rows[to..=at].rotate_right(1);
+        }
+        return;
+    }
+    rows.sort_by(|a, b| order.compare(a, b));
+}

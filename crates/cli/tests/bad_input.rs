@@ -1,0 +1,411 @@
+//! What is wrong with what a user gives: a clear message, the right status, and books as they were.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up its data has failed")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use classmate_pool::internal::accountant::Journal;
+
+/// Status, and everything that was printed.
+struct Answer {
+    status: Option<i32>,
+    text: String,
+}
+
+fn answer(command: &mut Command) -> Answer {
+    let output = command.env("NO_COLOR", "1").env("TZ", "UTC").output().unwrap();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    Answer { status: output.status.code(), text }
+}
+
+fn classmate(arguments: &[&str]) -> Answer {
+    answer(Command::new(env!("CARGO_BIN_EXE_classmate")).args(arguments))
+}
+
+fn recorded() -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("examples/pool/Accountantnew.log")
+}
+
+/// A folder with a log in it.
+fn books(text: &[u8]) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("Accountantnew.log");
+    std::fs::write(&path, text).unwrap();
+    let path = path.display().to_string();
+    (folder, path)
+}
+
+/// What `config check` says of settings.
+fn checked(settings: &str) -> Answer {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("condor_config");
+    std::fs::write(&path, settings).unwrap();
+    classmate(&["config", "check", &path.display().to_string()])
+}
+
+fn says(answer: &Answer, status: i32, texts: &[&str]) {
+    assert_eq!(answer.status, Some(status), "{}", answer.text);
+    for text in texts {
+        assert!(answer.text.contains(text), "`{text}` is not in:\n{}", answer.text);
+    }
+}
+
+#[test]
+fn contradictory_quotas_are_told_with_the_one_that_counts() {
+    let found = checked("GROUP_NAMES = a\nGROUP_QUOTA_a = 5\nGROUP_QUOTA_DYNAMIC_a = 0.5\n");
+    says(&found, 0, &["group `a` has GROUP_QUOTA `5` and GROUP_QUOTA_DYNAMIC `0.5`: GROUP_QUOTA counts", ":3:1"]);
+    let found = checked("GROUP_NAMES = a, a.b\nGROUP_QUOTA_a = 5\nGROUP_QUOTA_a.b = 9\n");
+    says(&found, 0, &["static quotas below `a` sum to 9, more than its 5"]);
+}
+
+#[test]
+fn a_group_without_parent_is_told_to_be_left_out() {
+    let found = checked("GROUP_NAMES = a.b\nGROUP_QUOTA_a.b = 5\n");
+    says(&found, 0, &["group `a.b` is left out: its parent `a` is not in GROUP_NAMES", ":1:"]);
+}
+
+#[test]
+fn negative_quotas_are_errors_and_negative_factors_count_as_one() {
+    let found = checked("GROUP_NAMES = a\nGROUP_QUOTA_a = -5\n");
+    says(&found, 2, &["`GROUP_QUOTA_a` is `-5`: expected a number from 0"]);
+    let found = checked("DEFAULT_PRIO_FACTOR = -5\nGROUP_NAMES = a\nGROUP_QUOTA_a = 1\nGROUP_PRIO_FACTOR_a = -3\n");
+    let texts = ["`DEFAULT_PRIO_FACTOR` is `-5`: factors below 1 count as 1", "`GROUP_PRIO_FACTOR_a` is `-3`"];
+    says(&found, 0, &texts);
+    let before = std::fs::read(recorded()).unwrap();
+    let (_folder, log) = books(&before);
+    says(&classmate(&["userprio", &log, "-setfactor", "alice@pool.test", "-3"]), 2, &["`-3` is out of range"]);
+    assert_eq!(std::fs::read(&log).unwrap(), before);
+}
+
+#[test]
+fn a_cyclic_macro_is_told_with_the_names_of_its_circle() {
+    says(&checked("A = $(B)\nB = $(C)\nC = $(A)\n"), 2, &["`A` refers to itself: A → B → C → A"]);
+    let found = checked("NEGOTIATOR_INTERVAL = $(A)\nA = $(A2)\nA2 = $(A)\n");
+    says(&found, 2, &["`NEGOTIATOR_INTERVAL` cannot be expanded"]);
+}
+
+#[test]
+fn a_log_cut_in_the_middle_is_read_to_its_last_whole_transaction() {
+    let whole = std::fs::read(recorded()).unwrap();
+    // What was being written when it was cut.
+    let begun = b"105 \n103 Customer.alice@pool.test Priority 9.000000\n103 Customer.alice@pool.te";
+    let cut = [&whole[..], begun].concat();
+    let (_folder, log) = books(&cut);
+    says(&classmate(&["userprio", &log, "-allusers"]), 0, &["warning: ", "was discarded", "alice@pool.test"]);
+    // Reading changes nothing; a change first drops what was not finished.
+    assert_eq!(std::fs::read(&log).unwrap(), cut);
+    says(&classmate(&["userprio", &log, "-setprio", "alice@pool.test", "7"]), 0, &["was set to 7"]);
+    let again = classmate(&["userprio", &log, "-allusers"]);
+    says(&again, 0, &["alice@pool.test"]);
+    assert!(!again.text.contains("discarded"), "{}", again.text);
+}
+
+#[test]
+fn a_record_that_cannot_be_read_is_told_and_nothing_is_changed() {
+    let whole = std::fs::read(recorded()).unwrap();
+    let at = memchr::memmem::find(&whole, b"\n103 ").unwrap() + 1;
+    let damaged = [&whole[..at], b"garbage\n", &whole[at..]].concat();
+    let (_folder, log) = books(&damaged);
+    for change in [&["-allusers"][..], &["-setprio", "alice@pool.test", "7"]] {
+        let found = classmate(&[&["userprio", &log], change].concat());
+        says(&found, 2, &[&format!("(at byte {at}) cannot be read")]);
+    }
+    assert_eq!(std::fs::read(&log).unwrap(), damaged);
+}
+
+#[test]
+fn there_are_no_two_writers() {
+    let (_folder, log) = books(&std::fs::read(recorded()).unwrap());
+    let first = Journal::open(Path::new(&log), 7).unwrap();
+    let before = std::fs::read(&log).unwrap();
+    let second = classmate(&["userprio", &log, "-setprio", "alice@pool.test", "7"]);
+    says(&second, 1, &["error: ", "Accountantnew.log"]);
+    assert_eq!(std::fs::read(&log).unwrap(), before);
+    // Reading is allowed all the same.
+    says(&classmate(&["userprio", &log, "-allusers"]), 0, &["alice@pool.test"]);
+    drop(first);
+    says(&classmate(&["userprio", &log, "-setprio", "alice@pool.test", "7"]), 0, &["was set to 7"]);
+}
+
+/// A file that may not grow stands for a disk that is full: writing fails in the same place.
+#[test]
+fn a_full_disk_leaves_the_books_as_they_were() {
+    let whole = std::fs::read(recorded()).unwrap();
+    let (_folder, log) = books(&whole);
+    // A first change writes the log as ours: from here on every byte must stay.
+    says(&classmate(&["userprio", &log, "-setprio", "alice@pool.test", "5"]), 0, &["was set to 5"]);
+    let before = std::fs::read(&log).unwrap();
+    assert!(before.len() > 512);
+    let script = format!("trap '' XFSZ; ulimit -f 1; exec '{}' \"$@\"", env!("CARGO_BIN_EXE_classmate"));
+    let full =
+        answer(Command::new("sh").args(["-c", &script, "sh", "userprio", &log, "-setprio", "alice@pool.test", "7"]));
+    says(&full, 1, &["error: cannot "]);
+    assert_eq!(std::fs::read(&log).unwrap(), before);
+    says(&classmate(&["userprio", &log, "-setprio", "alice@pool.test", "7"]), 0, &["was set to 7"]);
+}
+
+/// Settings of a pool may run a program only where that is allowed, by every command that reads them.
+#[test]
+fn commands_in_the_settings_of_a_pool_are_not_run_unless_allowed() {
+    let pool = tempfile::tempdir().unwrap();
+    std::fs::write(pool.path().join("config"), "include command : touch ran; echo NEGOTIATOR_PRE_JOB_RANK = 7\n")
+        .unwrap();
+    for name in ["slots.ads", "jobs.ads"] {
+        std::fs::write(pool.path().join(name), "").unwrap();
+    }
+    std::fs::write(pool.path().join("Accountantnew.log"), "107 1 CreationTimestamp 1\n").unwrap();
+    let folder = pool.path().to_str().unwrap();
+    for command in ["negotiate", "userprio"] {
+        let run = |more: &[&str]| {
+            let mut arguments = vec![command, folder];
+            arguments.extend(more);
+            answer(Command::new(env!("CARGO_BIN_EXE_classmate")).args(arguments).current_dir(pool.path()))
+        };
+        says(&run(&[]), 2, &["is not run", "config:1:19", "allow it with --allow-commands"]);
+        assert!(!pool.path().join("ran").exists());
+        says(&run(&["--allow-commands"]), 0, &[]);
+        std::fs::remove_file(pool.path().join("ran")).unwrap();
+    }
+}
+
+/// A trace of so many lines that are no jobs, every third of which is one.
+fn sick_trace(lines: u64) -> (tempfile::TempDir, String) {
+    let line = |number: u64| match number % 3 {
+        0 => format!("{number} {number} -1 5 -1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n"),
+        _ => format!("{number} {number} 3\n"),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sick.swf");
+    std::fs::write(&path, (1..=lines).map(line).collect::<String>()).unwrap();
+    let path = path.display().to_string();
+    (folder, path)
+}
+
+#[test]
+fn every_bad_line_of_a_trace_is_told_however_many_there_are() {
+    // Two of three lines are bad: 1, 2, 4, 5, … The thousandth is line 1499, so 1501 and 1502 are the first of the others,
+    // and of 1800 lines 1200 are bad: 200 more in 100 pairs, of which twenty are told.
+    let (_folder, path) = sick_trace(1800);
+    let found = classmate(&["simulate", "--workload", &path, "--slots", "2"]);
+    says(&found, 0, &[":1: 3 numbers", ":1499: 3 numbers", "more lines are no job: 1501-1502, 1504-1505,"]);
+    says(&found, 0, &["1558-1559, and 80 other places: --format json has all"]);
+    assert_eq!(found.text.matches(": 3 numbers: expected 18").count(), 1000);
+    let json = answer(
+        Command::new(env!("CARGO_BIN_EXE_classmate"))
+            .args(["simulate", "--workload", &path, "--slots", "2", "--format", "json"])
+            .stderr(std::process::Stdio::null()),
+    );
+    let run: serde_json::Value =
+        serde_json::from_str(&json.text[json.text.find('{').unwrap()..=json.text.rfind('}').unwrap()]).unwrap();
+    let jobs = &run["jobs"];
+    assert_eq!((&jobs["records"], &jobs["bad"], &jobs["completed"]), (&1800.into(), &1200.into(), &600.into()));
+    let further = run["further_faults"].as_array().unwrap();
+    let lines = |place: &serde_json::Value| place[1].as_u64().unwrap() - place[0].as_u64().unwrap() + 1;
+    assert_eq!((run["faults"].as_array().unwrap().len(), further.iter().map(lines).sum::<u64>()), (1000, 200));
+}
+
+#[test]
+fn what_a_trace_holds_gives_a_terminal_no_commands() {
+    let job = "0 -1 5 1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1";
+    let (_folder, path) = folder(&[("t.swf", &format!("\u{1b}[31mX {job}\n\u{7}\u{9b}2J {job}\n3 {job}\n"))]);
+    let found = classmate(&["simulate", "--workload", &format!("{path}/t.swf"), "--slots", "1"]);
+    says(&found, 0, &["t.swf:1: the job number is `\u{fffd}[31mX`", ":2: the job number is `\u{fffd}\u{fffd}2J`"]);
+    assert!(!found.text.contains('\u{1b}'));
+}
+
+#[test]
+fn steps_that_would_be_too_many_are_made_longer_and_it_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.swf");
+    // The last job ends at 100,000 s: of steps of 10 s there would be 10,000, which is the most; of 9 s more.
+    std::fs::write(
+        &path,
+        "1 0 -1 5 -1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n2 99990 -1 9 -1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n",
+    )
+    .unwrap();
+    let path = path.display().to_string();
+    let played = |step: &str| classmate(&["simulate", "--workload", &path, "--slots", "1", "--step", step]);
+    says(&played("1"), 0, &["shares over time are told in steps of 10 s, not 1 s: there would be too many"]);
+    assert!(!played("10").text.contains("too many"));
+    let csv = classmate(&["simulate", "--workload", &path, "--slots", "1", "--step", "1", "--format", "json"]);
+    says(&csv, 0, &["\"step\": 10,"]);
+}
+
+/// A folder with files: their names and texts.
+fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let path = folder.path().display().to_string();
+    (folder, path)
+}
+
+const SLOT: &str = "MyType = \"Machine\"\nName = \"slot1@n1\"\nMachine = \"n1\"\nState = \"Unclaimed\"\nActivity = \"Idle\"\nCpus = 4\n\
+                    Memory = 1000\nRequirements = true\n";
+
+/// The ad of a job.
+fn job(cluster: i64, more: &str) -> String {
+    format!(
+        "MyType = \"Job\"\nClusterId = {cluster}\nProcId = 0\nOwner = \"u\"\nUser = \"u@x\"\nJobStatus = 1\nQDate = 1000\n\
+         RequestCpus = 1\nRequestMemory = 1\nRequirements = true\nRemoteWallClockTime = 100\n{more}\n\n"
+    )
+}
+
+const DUMP: &str = "Account - 'a'\nParent - 'a'\nUser - 'u':Partition='x'\nUser - 'u':Partition='y'\nUser - 'v'\n";
+
+#[test]
+fn a_run_time_that_nobody_lives_to_see_is_told() {
+    let (_folder, path) = folder(&[("jobs.ads", &job(7, ""))]);
+    let workload = format!("{path}/jobs.ads");
+    let play = |more: &[&str]| classmate(&[&["simulate", "--workload", &workload, "--slots", "2"], more].concat());
+    let found = play(&["--run-time", "1e300"]);
+    says(&found, 2, &["jobs.ads:ad 1: the run time of job 7.0 is 1e300: expected at most 4503599627370496 seconds"]);
+    let found = play(&["--run-time", "9e18", "--policy", "slurm"]);
+    says(&found, 2, &["the run time of job 7.0 is 9e18: expected at most"]);
+    // Of what is bearable nothing overflows.
+    let found = play(&["--run-time", "4503599627370496"]);
+    says(&found, 0, &["jobs: 1 completed", "utilisation 50.0 %"]);
+}
+
+#[test]
+fn jobs_of_a_file_of_ads_are_named_by_the_number_of_their_ad() {
+    let jobs = job(7, "RequestCpus = 9") + &job(8, "");
+    let (_folder, path) = folder(&[("jobs.ads", &jobs)]);
+    let found = classmate(&["simulate", "--workload", &format!("{path}/jobs.ads"), "--slots", "2"]);
+    says(&found, 0, &["jobs.ads:ad 1: job 7.0 asks for 9 cores: no machine has as many"]);
+}
+
+#[test]
+fn an_end_before_the_beginning_is_told() {
+    let (_folder, path) = folder(&[("jobs.ads", &job(7, ""))]);
+    let found = classmate(&["simulate", "--workload", &format!("{path}/jobs.ads"), "--slots", "2", "--until", "999"]);
+    says(&found, 0, &["nothing is played: the first job is submitted at 1000, and --until is 999"]);
+}
+
+#[test]
+fn a_header_that_is_wrong_is_told_when_it_is_why_nothing_can_be_played() {
+    for (value, expected) in [("abc", "expected a whole number of 0 or more"), ("0", "expected 1 or more")] {
+        let text = format!("; MaxProcs: {value}\n1 0 -1 5 1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n");
+        let (_folder, path) = folder(&[("t.swf", &text)]);
+        let found = classmate(&["simulate", "--workload", &format!("{path}/t.swf")]);
+        let told = format!("t.swf:1: `MaxProcs` is `{value}`: {expected}");
+        says(&found, 2, &[&told, "how many cores there are is not known"]);
+    }
+}
+
+#[test]
+fn usage_without_partitions_is_given_to_the_associations_in_their_order() {
+    let pool = |usage: &str| folder(&[("sacctmgr.dump", DUMP), ("sshare.usage", usage), ("slots.ads", SLOT)]);
+    let (_one, path) = pool("Account|User|RawUsage\nroot||7\na||7\na|u|1\na|u|2\na|v|4\n");
+    let found = classmate(&["sshare", &path, "-a", "-m", "-P", "-o", "User,Partition,RawUsage"]);
+    says(&found, 0, &["u|x|1\n", "u|y|2\n", "v||4\n"]);
+    assert!(!found.text.contains("warning"), "{}", found.text);
+    let (_one, path) = pool("Account|User|RawUsage\na|v|1\na|u|2\n");
+    let told = "sshare.usage:3: usage of account `a`, user `u` belongs to no association and is passed over (print it with \
+                `sshare -a -m -P`, which names partitions)";
+    says(&classmate(&["sshare", &path, "-a"]), 0, &[told]);
+}
+
+#[test]
+fn what_slurms_files_do_not_know_is_told_once_for_each_kind() {
+    let jobs = [
+        job(1, "PartitionName = \"x\""),
+        job(2, "PartitionName = \"z\"\nAccountingGroup = \"a.v\""),
+        job(3, "Owner = \"w\""),
+        job(4, "Owner = \"w\"\nSlurmAccount = \"b\"\nQOS = \"high\""),
+    ];
+    let conf = "PriorityWeightTRES=Foo=3\nPartitionName=x Nodes=n1 Default=YES\n";
+    let files = [("jobs.ads", &*jobs.concat()), ("slots.ads", SLOT), ("sacctmgr.dump", DUMP), ("slurm.conf", conf)];
+    let (_folder, path) = folder(&files);
+    let told = [
+        "slurm.conf:1:1: `Foo` in `PriorityWeightTRES` is no resource of Slurm",
+        "jobs that belong to no association of the dump have the fair-share factor 0: 2, the first is 3.0 of `w`",
+        "jobs that name a partition which `slurm.conf` does not have: 1, the first is 2.0 in `z`",
+        "jobs that name a QOS which is not listed have no priority of it, and their usage counts once: 1, the first is 4.0 with `high`",
+    ];
+    says(&classmate(&["negotiate", &path, "--policy", "slurm"]), 0, &told);
+    says(&classmate(&["sprio", &path]), 0, &told);
+}
+
+#[test]
+fn a_user_with_an_association_for_a_partition_stands_as_that() {
+    let files = [("jobs.ads", &*job(1, "")), ("slots.ads", SLOT), ("sacctmgr.dump", DUMP)];
+    let conf = ("slurm.conf", "PriorityWeightFairshare=1000\nPartitionName=x Nodes=n1 Default=YES\nPartitionName=y\n");
+    let (_folder, path) = folder(&[&files[..], &[conf]].concat());
+    // Nobody has used anything: all have the best factor, 1 - 1 is 0. A third of the shares of the only account.
+    let found = classmate(&["negotiate", &path, "--policy", "slurm"]);
+    says(&found, 0, &["u@x            0.00  33.3%"]);
+    let found = classmate(&["explain", &path, "--policy", "slurm", "--job", "1.0"]);
+    says(&found, 0, &["fair-share factor 1.00"]);
+}
+
+#[test]
+fn options_of_another_policy_are_refused() {
+    for (policy, given, told) in [
+        ("condor", &["--cs", "nope"][..], "--cs is given, and the policy is not DIRAC's"),
+        ("condor", &["--vo", "x"], "--vo is given, and the policy is not DIRAC's"),
+        ("condor", &["--setup", "x"], "--setup is given, and the policy is not DIRAC's"),
+        ("slurm", &["--cs", "nope"], "--cs is given, and the policy is not DIRAC's"),
+        ("slurm", &["--lottery", "proportional"], "--lottery is given, and the policy is not DIRAC's"),
+        ("condor", &["--linear"], "--linear is given, and the policy is not Slurm's"),
+        ("dirac", &["--linear"], "--linear is given, and the policy is not Slurm's"),
+        ("condor", &["--ties", "documented"], "--ties is given, and the policy is not Slurm's"),
+        ("dirac", &["--usage", "nope"], "--usage is given, and the policy is not Slurm's"),
+    ] {
+        let (_folder, path) = folder(&[("jobs.ads", &job(1, "")), ("slots.ads", SLOT)]);
+        says(
+            &classmate(&[&["negotiate", &path, "--policy", policy], given].concat()),
+            2,
+            &[told, "help: add `--policy "],
+        );
+    }
+}
+
+#[test]
+fn a_choice_of_diracs_rules_holds_for_a_cycle_as_for_its_queues() {
+    // Two queues, of a job with priority 9 and one with 1. In proportion the first is drawn in nine of ten cases.
+    let jobs = job(1, "UserPriority = 9\nCPUTime = 300") + &job(2, "UserPriority = 1\nCPUTime = 90000");
+    let (_folder, path) = folder(&[("jobs.ads", &jobs), ("slots.ads", SLOT)]);
+    let told = classmate(&["negotiate", &path, "--policy", "dirac", "--order", "greedy"]);
+    says(&told, 0, &["1  1.0  u@x"]);
+    says(&classmate(&["simulate", "--help"]), 0, &["--weighting", "--profile", "--lottery", "--order"]);
+}
+
+#[test]
+fn dynamic_quotas_are_no_shares_and_that_is_told() {
+    let config = "GROUP_NAMES = a, b\nGROUP_QUOTA_DYNAMIC_a = 0.5\nGROUP_QUOTA_b = 5\n";
+    let files = [("jobs.ads", &*job(1, "")), ("slots.ads", SLOT), ("config", config)];
+    let (_folder, path) = folder(&files);
+    for policy in ["dirac", "slurm"] {
+        let told =
+            "GROUP_QUOTA_DYNAMIC of `a` is no share under this policy: only GROUP_QUOTA, in slots, stands in for one";
+        let config = format!("{path}/config");
+        says(&classmate(&["negotiate", &path, "--config", &config, "--policy", policy]), 0, &[told]);
+    }
+}
+
+#[test]
+fn a_job_that_a_limit_of_the_site_keeps_back_is_told_so() {
+    let cs = "JobScheduling\n{\nCheckJobLimits = yes\nRunningLimit\n{\nCERN\n{\nJobType\n{\nMC = 1\n}\n}\n}\n}\n";
+    let jobs: String = (1..=2).map(|cluster| job(cluster, "JobType = \"MC\"")).collect();
+    let slot = |name: &str| SLOT.replace("slot1", name) + "Site = \"CERN\"\n\n";
+    let slots = slot("slot1") + &slot("slot2") + &slot("slot3");
+    let (_folder, path) = folder(&[("jobs.ads", &jobs), ("slots.ads", &slots), ("dirac.cfg", cs)]);
+    let found = classmate(&["negotiate", &path, "--policy", "dirac"]);
+    says(&found, 0, &["held back by a limit of the site"]);
+    assert!(!found.text.contains("other jobs were drawn"), "{}", found.text);
+}
+
+#[test]
+fn a_number_of_a_job_is_taken_in_each_of_its_forms_and_nothing_else_is() {
+    let jobs: String = (4..=6).map(|cluster| job(cluster, "EnteredCurrentStatus = 1000")).collect();
+    let (_folder, path) = folder(&[("jobs.ads", &jobs), ("slots.ads", SLOT)]);
+    for number in ["5", "5.0", "5_0"] {
+        let found = classmate(&["sprio", &path, "-h", "-o", "%i", "-j", number]);
+        assert_eq!((found.status, found.text.trim()), (Some(0), "5"), "{number}");
+    }
+    says(&classmate(&["sprio", &path, "-j", "abc"]), 2, &["`abc` is no job", "expected a number such as `7`"]);
+    says(&classmate(&["sprio", &path, "-j", "5.x"]), 2, &["`5.x` is no job"]);
+}

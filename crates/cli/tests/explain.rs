@@ -1,0 +1,1041 @@
+//! What is said about jobs that do not run is so.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::matching::symmetric;
+use classmate::internal::format::long::LongReader;
+use classmate::internal::name::Name;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate_advice::internal::explain::suggestion::{Change, Changed, Suggestion};
+use classmate_advice::internal::explain::{Explanation, Market, explain, find};
+use classmate_advice::internal::whatif::{Difference, Ran, Setting, drain};
+use classmate_cli::report::explain::suggested;
+use classmate_config::internal::config::Config;
+use classmate_pool::internal::generate::{NOW, Pool};
+use classmate_pool::internal::negotiate::Snapshot;
+use proptest::prelude::*;
+
+fn ad(text: &str) -> ClassAd {
+    ClassAd::parse(text.as_bytes()).unwrap()
+}
+
+fn explained(job: &ClassAd, slots: Vec<ClassAd>) -> (Market, Explanation) {
+    let market = Market::of(&Snapshot { slots, ..Snapshot::default() }).unwrap();
+    let found = explain(&market, "1.0".to_owned(), "a@x".to_owned(), job);
+    (market, found)
+}
+
+/// The job with the changes of a suggestion made in its text; none if something else than the job changes.
+fn changed(job: &ClassAd, changes: &[Change]) -> Option<ClassAd> {
+    let mut job = job.clone();
+    for change in changes {
+        let text = match change.of {
+            Changed::Slot => return None,
+            Changed::Job => change.after.clone(),
+            Changed::Meant | Changed::Constant | Changed::Condition => {
+                let text = job.get(change.attribute.as_str())?.to_string();
+                // A condition that stands there more than once cannot be told apart in the text.
+                if text.matches(&change.before).count() != 1 {
+                    return None;
+                }
+                text.replacen(&change.before, &change.after, 1)
+            }
+        };
+        let expr = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+        job.insert_expr(change.attribute.as_str(), &expr);
+    }
+    Some(job)
+}
+
+/// A slot with the changes of a suggestion made in its text; none if the job changes.
+fn changed_slot(slot: &ClassAd, changes: &[Change]) -> Option<ClassAd> {
+    let mut slot = slot.clone();
+    for change in changes {
+        if change.of != Changed::Slot {
+            return None;
+        }
+        let text = slot.get(change.attribute.as_str())?.to_string();
+        if text.matches(&change.before).count() != 1 {
+            return None;
+        }
+        let text = text.replacen(&change.before, &change.after, 1);
+        let expr = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+        slot.insert_expr(change.attribute.as_str(), &expr);
+    }
+    Some(slot)
+}
+
+/// How many slots a change of their policy wins, made in the text of all that have it; none if the job changes, or if a text
+/// stands more than once.
+fn won_by_text(market: &Market, job: &ClassAd, suggestion: &Suggestion) -> Option<usize> {
+    let mut won = 0;
+    for slot in &market.slots {
+        for change in &suggestion.changes {
+            let text = slot.ad.get(change.attribute.as_str()).map(|expr| expr.to_string()).unwrap_or_default();
+            // An attribute that is a condition by itself is set wherever it is one; of its values the first is told.
+            if change.attribute == "START" {
+                return None;
+            }
+            // The text of one condition may be a part of another one.
+            let conditions = text.split(" && ").filter(|condition| *condition == change.before).count();
+            if change.of != Changed::Slot || conditions > 1 || text.matches(&change.before).count() != conditions {
+                return None;
+            }
+        }
+        let Some(after) = changed_slot(&slot.ad, &suggestion.changes) else { continue };
+        let matches = |slot: &ClassAd| symmetric(job, slot, &market.settings);
+        won += usize::from(!matches(&slot.ad) && matches(&after));
+    }
+    Some(won)
+}
+
+fn condition(of_job: bool) -> impl Strategy<Value = String> {
+    let texts: &[&str] = if of_job {
+        &[
+            "TARGET.Memory >= RequestMemory",
+            "TARGET.Memory > RequestMemory",
+            "RequestMemory < TARGET.Memory",
+            "TARGET.Cpus >= MY.RequestCpus",
+            "TARGET.Cpus >= 4",
+            "TARGET.Arch == \"A\"",
+            "(TARGET.Arch == \"A\" || TARGET.Cpus > 3)",
+            "TARGET.HasGpu",
+            "TARGET.Memory >= RequestMemory * 2",
+            "RequestMemory / RequestCpus <= 100",
+            "TARGET.Memory - RequestMemory >= 150",
+            "RequestMemory + Overhead <= TARGET.Memory",
+            "stringListMember(TARGET.Arch, Arches)",
+            "member(TARGET.Arch, {\"C\"})",
+            "member(TARGET.Arch, Sites)",
+            "(RequestMemory ?: 0) % 300 == 0",
+            "isUndefined(MY.Limit)",
+            "(TARGET.Cpus > 1 ? TARGET.Memory > 300 : true)",
+            "Fits",
+        ]
+    } else {
+        &[
+            "TARGET.RequestMemory <= Memory",
+            "MY.Memory > TARGET.RequestMemory",
+            "TARGET.RequestCpus <= Cpus",
+            "TARGET.IsShort",
+            "!TARGET.IsShort",
+            "(TARGET.IsShort =?= true || TARGET.RequestCpus == 2)",
+            "TARGET.Owner == \"bob\"",
+            "TARGET.RequestMemory / TARGET.RequestCpus <= 100",
+            "300 / TARGET.RequestCpus < Memory",
+            "Memory - TARGET.RequestMemory >= 150",
+            "-TARGET.RequestMemory > -300",
+            "TARGET.RequestMemory * Cpus <= Memory",
+            "TARGET.RequestMemory + TARGET.Overhead <= Memory",
+            "stringListMember(TARGET.ProjectName, \"atlas, cms\")",
+            "stringListIMember(TARGET.Arch, \"b,a\")",
+            "member(TARGET.ProjectName, { \"lhcb\", \"cms\" })",
+            "stringListMember(Arch, TARGET.Arches)",
+            "member(Arch, TARGET.Sites)",
+            "(TARGET.RequestGPUs ?: 0) > 0",
+            "TARGET.Limit =!= undefined && TARGET.Limit < 4",
+            "isUndefined(TARGET.Limit)",
+            "TARGET.RequestMemory % 128 == 0",
+            "TARGET.RequestMemory / 64 < Cpus",
+            "TARGET.User == alice",
+            "START",
+            "false",
+        ]
+    };
+    let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+    prop::collection::vec(prop::sample::select(texts), 1..4).prop_map(|parts| parts.join(" && "))
+}
+
+fn slot() -> impl Strategy<Value = (String, u32, u32, &'static str, &'static str)> {
+    let start = prop::sample::select(vec!["true", "false", "TARGET.RequestMemory < 500", "undefined"]);
+    (condition(false), 1..6u32, 1..10u32, prop::sample::select(vec!["A", "B"]), start)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_suggested_change_makes_the_match(
+        requirements in condition(true),
+        (memory, cpus) in (1..10u32, 1..6u32),
+        slots in prop::collection::vec(slot(), 1..6),
+    ) {
+        let job = ad(&format!(
+            "[ RequestMemory = {}; RequestCpus = {cpus}; Arches = \"C\"; Sites = {{ \"C\" }}; Limit = 7; User = \"Alice\"; \
+             Fits = TARGET.Memory > 250 && TARGET.Cpus < 5; Requirements = {requirements} ]",
+            memory * 100
+        ));
+        let slots: Vec<ClassAd> = slots.iter().enumerate().map(|(at, (policy, cpus, memory, arch, start))| ad(&format!(
+            "[ Name = \"s{at}\"; MyType = \"Machine\"; Cpus = {cpus}; Memory = {}; Arch = \"{arch}\"; START = {start}; Requirements = {policy} ]",
+            memory * 100
+        ))).collect();
+        let (market, found) = explained(&job, slots);
+        prop_assert_eq!(found.matching, market.matching(&job));
+        for suggestion in &found.suggestions {
+            prop_assert!(suggestion.won > 0 && suggestion.lost <= suggestion.won, "{:?}", suggestion);
+            if let Some(after) = changed(&job, &suggestion.changes) {
+                prop_assert_eq!(market.matching(&after), suggestion.slots, "{:?}", suggestion);
+                let counted = |before: bool| {
+                    let is = |job: &ClassAd, at: usize| symmetric(job, &market.slots[at].ad, &market.settings);
+                    (0..market.slots.len()).filter(|at| is(&job, *at) == before && is(&after, *at) != before).count()
+                };
+                prop_assert_eq!((counted(false), counted(true)), (suggestion.won, suggestion.lost), "{:?}", suggestion);
+                let job = after;
+                let named = market.names.iter().position(|name| *name == suggestion.example).unwrap();
+                prop_assert!(symmetric(&job, &market.slots[named].ad, &market.settings), "{:?}", suggestion);
+            }
+            if let Some(won) = won_by_text(&market, &job, suggestion) {
+                prop_assert_eq!(won, suggestion.slots, "{:?}", suggestion);
+            }
+            let named = market.names.iter().position(|name| *name == suggestion.example).unwrap();
+            if let Some(slot) = changed_slot(&market.slots[named].ad, &suggestion.changes) {
+                prop_assert!(!symmetric(&job, &market.slots[named].ad, &market.settings), "{:?}", suggestion);
+                prop_assert!(symmetric(&job, &slot, &market.settings), "{:?} of {}", suggestion, slot);
+            }
+        }
+        for clause in &found.clauses {
+            prop_assert_eq!(clause.alone.total(), market.slots.len());
+        }
+        // Everything that must be true together is the whole.
+        if let Some(last) = found.clauses.iter().rev().find_map(|clause| clause.together.filter(|_| clause.depth <= 1)) {
+            prop_assert!(last >= found.accepted_by_job);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_change_that_is_told_of_a_slot_makes_a_match(
+        (policy, cpus, memory, arch, start) in slot(),
+        jobs in prop::collection::vec((condition(true), 1..10u32, 1..6u32), 1..6),
+    ) {
+        let jobs = jobs.iter().enumerate().map(|(at, (requirements, memory, cpus))| ad(&format!(
+            "[ ClusterId = {}; ProcId = 0; JobStatus = 1; User = \"Alice@x\"; Owner = \"Alice\"; RequestMemory = {}; RequestCpus = {cpus}; \
+             Fits = TARGET.Memory > 250 && TARGET.Cpus < 5; Requirements = {requirements} ]",
+            at + 1, memory * 100
+        )));
+        let slot = ad(&format!(
+            "[ Name = \"s\"; MyType = \"Machine\"; State = \"Unclaimed\"; Cpus = {cpus}; Memory = {}; Arch = \"{arch}\"; \
+             START = {start}; Requirements = {policy} ]",
+            memory * 100
+        ));
+        let snapshot = Snapshot { slots: vec![slot], jobs: jobs.collect(), ..Snapshot::default() };
+        let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
+        let market = Market::of(&snapshot).unwrap();
+        let found = classmate_advice::internal::explain::slot::explain(&market, &snapshot, &outcome, "s").unwrap();
+        let slot = &market.slots[0].ad;
+        let matches = |job: &ClassAd, slot: &ClassAd| symmetric(job, slot, &market.settings);
+        let matching = snapshot.jobs.iter().filter(|job| matches(job, slot)).count();
+        prop_assert_eq!(found.matching, matching);
+        prop_assert!(matching == 0 || found.changes.is_empty());
+        prop_assert_eq!(found.nearest.is_empty(), matching > 0 || found.clauses.is_empty());
+        for change in &found.changes {
+            let (named, _) = change.job.split_once('.').unwrap();
+            let job = &snapshot.jobs[named.parse::<usize>().unwrap() - 1];
+            if let Some(after) = changed(job, &change.changes) {
+                prop_assert!(matches(&after, slot), "{:?}", change);
+            }
+            if let Some(after) = changed_slot(slot, &change.changes) {
+                prop_assert!(matches(job, &after), "{:?}", change);
+                let count = snapshot.jobs.iter().filter(|job| matches(job, &after)).count();
+                prop_assert_eq!(count, change.jobs, "{:?}", change);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_slot_tells_the_values_and_what_both_sides_refuse() {
+    let job = |id: u32, memory: u32| {
+        ad(&format!(
+            "[ ClusterId = {id}; ProcId = 0; JobStatus = 1; User = \"a@x\"; RequestMemory = {memory}; \
+             Requirements = TARGET.Memory >= RequestMemory ]"
+        ))
+    };
+    let slot = ad("[ Name = \"s\"; MyType = \"Machine\"; State = \"Unclaimed\"; Memory = 1000; Requirements = START; \
+                   START = TARGET.RequestMemory <= 500 ]");
+    let snapshot = Snapshot { slots: vec![slot], jobs: vec![job(1, 2000), job(2, 800)], ..Snapshot::default() };
+    let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
+    let market = Market::of(&snapshot).unwrap();
+    let found = classmate_advice::internal::explain::slot::explain(&market, &snapshot, &outcome, "s").unwrap();
+    let causes: Vec<&str> = found.causes.iter().map(|cause| cause.text.as_str()).collect();
+    assert_eq!(
+        causes,
+        [
+            "it refuses every idle job by `TARGET.RequestMemory <= 500` in `START` (RequestMemory of jobs is 800 to 2000)",
+            "1 of 2 idle jobs refuse it by `TARGET.Memory >= RequestMemory` (Memory of the slot is 1000, RequestMemory of the \
+             job is 2000)"
+        ]
+    );
+    // The one that fails by one condition is nearer.
+    let near: Vec<(&str, usize)> =
+        found.nearest.iter().map(|near| (near.example.as_str(), near.by_slot.len() + near.by_job.len())).collect();
+    assert_eq!(near, [("2.0", 1), ("1.0", 2)]);
+    let first = &found.changes[0];
+    assert_eq!((first.job.as_str(), first.changes[0].after.as_str()), ("2.0", "500"));
+    assert!(found.changes.iter().any(|one| one.changes[0].after == "TARGET.RequestMemory <= 800" && one.jobs == 1));
+}
+
+#[test]
+fn memory_is_lowered_to_what_most_slots_have() {
+    let slots = (0..5).map(|at| {
+        let memory = if at < 4 { 8192 } else { 4096 };
+        ad(&format!("[ Name = \"s{at}\"; MyType = \"Machine\"; Memory = {memory}; Requirements = TARGET.RequestMemory <= Memory ]"))
+    });
+    let job = ad("[ RequestMemory = 9000; Requirements = TARGET.Memory >= RequestMemory ]");
+    let (_, found) = explained(&job, slots.collect());
+    let first = &found.suggestions[0];
+    assert_eq!((first.changes[0].before.as_str(), first.changes[0].after.as_str(), first.slots), ("9000", "8192", 4));
+    assert_eq!(found.never, ["TARGET.Memory >= RequestMemory"]);
+}
+
+#[test]
+fn the_branch_that_a_slot_takes_is_changed_for_first() {
+    // `P` is there, so that the second branch counts: at most 8192.
+    let guarded = "P = 8192; Requirements = isUndefined(P) ? TARGET.X < 100 : TARGET.X <= P";
+    let first = |job: &str, slot: &str| suggestions(&format!("{job}; Requirements = true"), slot).remove(0);
+    assert_eq!(first("X = 9000", guarded), "`X` 9000 → 8192: 1 slot, such as s");
+    // Of a slot without GPUs it asks for at most two cores; more GPUs would do nothing.
+    let cores = "GPUs = 0; Requirements = ifThenElse(GPUs > 0, TARGET.RequestGPUs >= 1, TARGET.RequestCpus <= 2)";
+    let job = "RequestCpus = 4; RequestGPUs = 0";
+    assert_eq!(first(job, cores), "`RequestCpus` 4 → 2: 1 slot, such as s");
+    // Of the job's own attribute: 64 is not above 100, so 5 is wanted.
+    let own = "P = 100; Requirements = TARGET.X > 100 ? TARGET.X / 2 == P : TARGET.X == 5";
+    assert_eq!(first("X = 64", own), "`X` 64 → 5: 1 slot, such as s");
+}
+
+#[test]
+fn what_does_nothing_in_a_change_is_left_out() {
+    // 200 + 10 * 1 < 256: fewer cores do, whatever the memory.
+    let slot = "Memory = 256; Cpus = 2; Requirements = TARGET.RequestCpus < Cpus";
+    let job = "RequestMemory = 200; RequestCpus = 8; Requirements = RequestMemory + 10 * RequestCpus < TARGET.Memory";
+    let found = suggestions(job, slot);
+    assert_eq!(found[0], "`RequestCpus` 8 → 1: 1 slot, such as s");
+    assert!(found[1..].iter().all(|other| !other.contains("`RequestCpus` 8 → 1 and")), "{found:?}");
+}
+
+/// What is suggested first for a job, of a pool of one slot.
+fn suggestions(job: &str, slot: &str) -> Vec<String> {
+    let slot = ad(&format!("[ Name = \"s\"; MyType = \"Machine\"; Memory = 16384; Cpus = 4; {slot} ]"));
+    let job = ad(&format!("[ RequestMemory = 2000; RequestCpus = 1; {job} ]"));
+    let (_, found) = explained(&job, vec![slot]);
+    found.suggestions.iter().map(|one| suggested(one).trim().to_owned()).collect()
+}
+
+#[test]
+fn an_attribute_is_solved_for_in_lists_quotients_differences_and_sums() {
+    let any = "Requirements = true";
+    let of_slot = |policy: &str| suggestions(any, &format!("Requirements = {policy}"));
+    let tail = ": 1 slot, such as s";
+    let quotient = of_slot("TARGET.RequestMemory / TARGET.RequestCpus <= 1000");
+    assert_eq!(quotient[0], format!("`RequestMemory` 2000 → 1000{tail}"));
+    assert_eq!(quotient[1], format!("`RequestCpus` 1 → 2{tail}"));
+    assert_eq!(of_slot("Memory - TARGET.RequestMemory >= 15000")[0], format!("`RequestMemory` 2000 → 1384{tail}"));
+    let list = of_slot("stringListMember(TARGET.ProjectName, \"atlas,cms\")");
+    assert_eq!(list[0], format!("`ProjectName` undefined → \"atlas\"{tail}"));
+    let list = of_slot("member(TARGET.ProjectName, { \"atlas\", \"cms\" })");
+    assert_eq!(list[0], format!("`ProjectName` undefined → \"atlas\"{tail}"));
+    let sum = of_slot("TARGET.RequestMemory + TARGET.MemoryOverhead <= Memory");
+    assert_eq!(sum[0], format!("`MemoryOverhead` undefined → 14384{tail}"));
+    // The nearest of the list.
+    let near = suggestions(
+        "ProjectName = \"cns\"; Requirements = true",
+        "Requirements = stringListMember(TARGET.ProjectName, \"atlas,cms\")",
+    );
+    assert_eq!(near[0], format!("`ProjectName` \"cns\" → \"cms\"{tail}"));
+    // Of the job's own conditions.
+    let own = suggestions("Requirements = RequestMemory / RequestCpus <= 1000 && TARGET.Cpus > 1", any);
+    assert_eq!(own[..2], [format!("`RequestCpus` 1 → 2{tail}"), format!("`RequestMemory` 2000 → 1000{tail}")]);
+    let own = suggestions("Requirements = TARGET.Memory - RequestMemory >= 15000", any);
+    assert_eq!(own[0], format!("`RequestMemory` 2000 → 1384{tail}"));
+    let own = suggestions("Requirements = RequestMemory + Extra <= TARGET.Memory", any);
+    assert_eq!(own[0], format!("`Extra` undefined → 14384{tail}"));
+}
+
+#[test]
+fn of_the_values_that_would_do_the_nearest_is_told() {
+    let any = "Requirements = true";
+    let tail = ": 1 slot, such as s";
+    let first = |job: &str, policy: &str| suggestions(job, &format!("Requirements = {policy}")).remove(0);
+    let disk = |present: &str| format!("RequestDisk = {present}; {any}");
+    // 2047 / 1024 is 1 among integers.
+    assert_eq!(first(&disk("4000"), "TARGET.RequestDisk / 1024 < 2"), format!("`RequestDisk` 4000 → 2047{tail}"));
+    // 1999 / 2 is 999.
+    let cpus = "RequestCpus = 2; Requirements = true";
+    let memory = first(cpus, "TARGET.RequestMemory/TARGET.RequestCpus < 1000");
+    assert_eq!(memory, format!("`RequestMemory` 2000 → 1999{tail}"));
+    let strict = first(&disk("9"), "(TARGET.RequestDisk - 100) > 12.5");
+    assert_eq!(strict, format!("`RequestDisk` 9 → 113{tail}"));
+    // A tenth of 16384 is 1638.4, and what is whole stays whole.
+    let whole = first(any, "TARGET.RequestMemory <= Memory * 0.1");
+    assert_eq!(whole, format!("`RequestMemory` 2000 → 1638{tail}"));
+    let real = first("Share = 0.9; Requirements = true", "TARGET.Share < 0.5");
+    assert_eq!(real, format!("`Share` 0.9 → 0.4{tail}"));
+    // 16384 / 10 is 1638, and of the number in the condition as little is taken away.
+    let constant = first("Requirements = TARGET.Memory * 0.1 >= 2000", "true");
+    assert_eq!(
+        constant,
+        format!("`TARGET.Memory * 0.1 >= 2000` → `TARGET.Memory * 0.1 >= 1638` in `Requirements`{tail}")
+    );
+}
+
+#[test]
+fn what_is_no_number_or_leads_nowhere_gives_no_change_of_the_job() {
+    for condition in [
+        "TARGET.RequestMemory / 0 < 2",
+        "TARGET.RequestMemory * 0 > 2",
+        "TARGET.RequestMemory % 0 == 2",
+        "TARGET.RequestMemory < real(\"NaN\")",
+        "TARGET.RequestMemory + 1 > real(\"INF\")",
+        "TARGET.RequestMemory - \"a\" > 5",
+        "TARGET.RequestMemory / {1} > 5",
+    ] {
+        let found = suggestions("Requirements = true", &format!("Requirements = {condition}"));
+        assert!(found.iter().all(|text| !text.starts_with("`RequestMemory`")), "{condition}: {found:?}");
+    }
+    let tail = ": 1 slot, such as s";
+    let first = |policy: &str| suggestions("Requirements = true", &format!("Requirements = {policy}")).remove(0);
+    assert_eq!(first("TARGET.RequestMemory < -5"), format!("`RequestMemory` 2000 → -6{tail}"));
+    let huge = first("TARGET.RequestMemory * 2 > 9007199254740993");
+    assert_eq!(huge, format!("`RequestMemory` 2000 → 4503599627370497{tail}"));
+}
+
+#[test]
+fn what_slots_ask_of_presence_defaults_lists_and_remainders_is_found() {
+    let tail = ": 1 slot, such as s";
+    let of = |job: &str, policy: &str| {
+        suggestions(&format!("{job}; Requirements = true"), &format!("Site = \"cern\"; Requirements = {policy}"))
+    };
+    let first = |job: &str, policy: &str| of(job, policy).remove(0);
+    for policy in
+        ["(TARGET.RequestGPUs ?: 0) > 0", "ifThenElse(isUndefined(TARGET.RequestGPUs), 0, TARGET.RequestGPUs) >= 1"]
+    {
+        assert_eq!(first("A = 1", policy), format!("`RequestGPUs` undefined → 1{tail}"), "{policy}");
+    }
+    // 7 is the largest below 8; to be there at all is what the other condition asks.
+    for policy in [
+        "TARGET.X =!= undefined && TARGET.X < 8",
+        "!isUndefined(TARGET.X) && TARGET.X < 8",
+        "(TARGET.X isnt undefined && TARGET.X < 8) || TARGET.Y == 1 && false",
+        "TARGET.X =!= undefined && TARGET.X < 8 && TARGET.X > 6",
+    ] {
+        assert_eq!(first("A = 1", policy), format!("`X` undefined → 7{tail}"), "{policy}");
+    }
+    for policy in ["isUndefined(TARGET.WantX)", "TARGET.WantX =?= undefined", "!(undefined isnt TARGET.WantX)"] {
+        assert_eq!(first("WantX = 5", policy), format!("`WantX` 5 → undefined{tail}"), "{policy}");
+    }
+    assert_eq!(first("A = 1", "TARGET.HasX =!= undefined"), format!("`HasX` undefined → true{tail}"));
+    assert_eq!(first("A = 1", "(TARGET.WantX ?: false)"), format!("`WantX` undefined → true{tail}"));
+    assert_eq!(first("WantX = true", "!(TARGET.WantX ?: false)"), format!("`WantX` true → false{tail}"));
+    // The job's is the member, or the list; and the list of the slots gets longer.
+    let member = of("Place = \"B\"", "member(TARGET.Place, {\"A\",\"C\"}) =?= true");
+    assert_eq!(member[0], format!("`Place` \"B\" → \"A\"{tail}"));
+    assert_eq!(
+        member[1],
+        format!(
+            "slots with `member(TARGET.Place,{{ \"A\",\"C\" }}) is true` → `member(TARGET.Place,{{ \"A\",\"C\",\"B\" }}) is \
+             true` in `Requirements`{tail}"
+        )
+    );
+    let text = of("Place = \"B\"", "(stringListIMember(TARGET.Place, \"A,C\") ?: false)");
+    assert_eq!(text[0], format!("`Place` \"B\" → \"A\"{tail}"));
+    assert!(text[1].contains("\"A,C,B\""), "{text:?}");
+    assert_eq!(
+        first("Sites = { \"infn\" }", "member(Site, TARGET.Sites)"),
+        format!("`Sites` {{ \"infn\" }} → {{ \"infn\",\"cern\" }}{tail}")
+    );
+    assert_eq!(first("A = 1", "member(Site, TARGET.Sites)"), format!("`Sites` undefined → {{ \"cern\" }}{tail}"));
+    assert_eq!(
+        first("Sites = \"infn\"", "stringListMember(Site, TARGET.Sites)"),
+        format!("`Sites` \"infn\" → \"infn,cern\"{tail}")
+    );
+    let left = of("A = 1", "TARGET.RequestMemory % 1024 == 0");
+    assert_eq!(left[..2], [2048, 1024].map(|to| format!("`RequestMemory` 2000 → {to}{tail}")));
+    assert_eq!(left[2], format!("slots without `TARGET.RequestMemory % 1024 == 0` in `Requirements`{tail}"));
+    assert_eq!(first("A = 1", "TARGET.RequestCpus != 1"), format!("`RequestCpus` 1 → 2{tail}"));
+}
+
+#[test]
+fn what_the_job_asks_of_lists_defaults_and_remainders_is_found() {
+    let tail = ": 1 slot, such as s";
+    let of = |job: &str| suggestions(job, "Site = \"cern\"; Tags = \"ssd,gpu\"; Requirements = true");
+    let first = |job: &str| of(job).remove(0);
+    assert_eq!(
+        first("Requirements = member(TARGET.Site, {\"A\"})"),
+        format!(
+            "`member(TARGET.Site,{{ \"A\" }})` → `member(TARGET.Site,{{ \"A\",\"cern\" }})` in `Requirements`{tail}"
+        )
+    );
+    assert_eq!(
+        first("Requirements = stringListMember(\"gpus\", TARGET.Tags)"),
+        format!(
+            "`stringListMember(\"gpus\",TARGET.Tags)` → `stringListMember(\"gpu\",TARGET.Tags)` in `Requirements`{tail}"
+        )
+    );
+    assert_eq!(
+        first("Sites = {\"A\"}; Requirements = member(TARGET.Site, Sites)"),
+        format!("`Sites` {{ \"A\" }} → {{ \"A\",\"cern\" }}{tail}")
+    );
+    assert_eq!(first("Least = 9; Requirements = (Least ?: 0) < TARGET.Cpus"), format!("`Least` 9 → 3{tail}"));
+    assert_eq!(first("Max = 9; Requirements = isUndefined(MY.Max)"), format!("`Max` 9 → undefined{tail}"));
+    let left = of("Requirements = RequestMemory % 1024 == 0");
+    assert_eq!(left[..2], [2048, 1024].map(|to| format!("`RequestMemory` 2000 → {to}{tail}")));
+}
+
+#[test]
+fn of_a_job_that_matches_a_change_says_what_it_wins_and_loses() {
+    let slots = |counts: [usize; 3]| {
+        let kinds = [("LINUX", 1000), ("LINUX", 4000), ("WINDOWS", 4000)];
+        let kinds = kinds.into_iter().zip(counts).flat_map(|(kind, count)| std::iter::repeat_n(kind, count));
+        kinds.enumerate().map(|(at, (system, memory))| {
+            ad(&format!(
+                "[ Name = \"s{at}\"; MyType = \"Machine\"; OpSys = \"{system}\"; Memory = {memory}; Requirements = true ]"
+            ))
+        })
+    };
+    let job =
+        ad("[ RequestMemory = 2000; Requirements = TARGET.Memory >= RequestMemory && TARGET.OpSys == \"LINUX\" ]");
+    let told = |counts: [usize; 3]| {
+        let (_, found) = explained(&job, slots(counts).collect());
+        assert!(found.matching > 0);
+        found.suggestions.iter().map(|one| suggested(one).trim().to_owned()).collect::<Vec<_>>()
+    };
+    let windows = "`TARGET.OpSys == \"LINUX\"` → `TARGET.OpSys == \"WINDOWS\"` in `Requirements`";
+    let found = told([2, 1, 3]);
+    assert!(found.contains(&"`RequestMemory` 2000 → 1000: 3 slots (+2), such as s0".to_owned()), "{found:?}");
+    assert!(found.contains(&format!("{windows}: 3 slots (+3, −1), such as s3")), "{found:?}");
+    // Three are lost for two.
+    let found = told([2, 3, 2]);
+    assert!(!found.iter().any(|text| text.starts_with(windows)) && !found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn a_circle_is_told_with_its_way_and_where_it_is() {
+    let cause = |job: &str, slot: &str| {
+        let slot = ad(&format!("[ Name = \"s\"; MyType = \"Machine\"; Memory = 10; {slot} ]"));
+        explained(&ad(&format!("[ {job} ]")), vec![slot]).1.causes.remove(0).text
+    };
+    let any = "Requirements = true";
+    assert_eq!(
+        cause("Requirements = Fits && TARGET.Memory > 1; Fits = Large; Large = Fits && true", any),
+        "no slot satisfies `Fits`: `Fits` → `Large` → `Fits` is a circle in the job, and so it is undefined"
+    );
+    assert_eq!(
+        cause("Requirements = Requirements && TARGET.Memory > 1", any),
+        "no slot satisfies `Requirements`: `Requirements` → `Requirements` is a circle in the job, and so it is undefined"
+    );
+    assert_eq!(
+        cause(any, "Requirements = START; START = START"),
+        "1 of 1 slots that the job accepts refuse it by `START` in `START`: `START` → `START` is a circle in slots, and so it \
+         is undefined"
+    );
+    let across = cause("Requirements = TARGET.Fits; Fits = TARGET.Fits", "Requirements = true; Fits = TARGET.Fits");
+    assert!(
+        across.contains("`Fits` of slots → `Fits` of the job → `Fits` of slots is a circle, and so it is undefined"),
+        "{across}"
+    );
+}
+
+#[test]
+fn one_change_of_several_policies_is_told_once_with_all_that_it_wins() {
+    let slots = (0..3).map(|at| {
+        let more = if at == 0 { " && TARGET.RequestCpus > 0" } else { "" };
+        ad(&format!(
+            "[ Name = \"s{at}\"; MyType = \"Machine\"; Memory = 1000; Requirements = Fits{more}; \
+             Fits = TARGET.RequestMemory <= MY.Memory ]"
+        ))
+    });
+    let job = ad("[ RequestMemory = 2000; RequestCpus = 1; Requirements = true ]");
+    let (_, found) = explained(&job, slots.collect());
+    let told: Vec<String> = found.suggestions.iter().map(suggested).collect();
+    let without = told.iter().filter(|text| text.contains("slots without")).collect::<Vec<_>>();
+    assert_eq!(
+        without,
+        ["  slots without `TARGET.RequestMemory <= MY.Memory` in `Fits`: 3 slots, such as s1"],
+        "{told:?}"
+    );
+}
+
+#[test]
+fn names_that_a_condition_does_without_are_no_cause_and_of_one_condition_there_is_one_note() {
+    let slot = "[ Name = \"s\"; MyType = \"Machine\"; Cpus = 4; Memory = 9; Requirements = (TARGET.RequestGPUs ?: 0) <= 0 \
+                && ifThenElse(isUndefined(TARGET.Disc), 1, TARGET.Disc) < 5 \
+                && countMatches(Capability > 3, { [ Capability = 4 ] }) > 2 && TARGET.Zap + TARGET.Zip > 1 ]";
+    let (_, found) = explained(&ad("[ RequestCpus = 1; Requirements = true ]"), vec![ad(slot)]);
+    let names: Vec<&str> = found.absent.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["TARGET.Zap", "TARGET.Zip"]);
+    let mut out = Vec::new();
+    let layout = classmate_cli::report::explain::Layout { policies: 1 };
+    classmate_cli::report::explain::write(
+        &mut out,
+        &Explanation { causes: Vec::new(), ..found },
+        layout,
+        classmate_cli::report::Color::Off,
+    )
+    .unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let notes: Vec<&str> = text.lines().filter(|line| line.starts_with("note: `TARGET")).collect();
+    assert_eq!(notes, ["note: `TARGET.Zap`, `TARGET.Zip` exist nowhere; slots ask `TARGET.Zap + TARGET.Zip > 1`"]);
+}
+
+#[test]
+fn a_job_without_requirements_is_told_as_such() {
+    let (_, found) = explained(&ad("[ RequestMemory = 1 ]"), vec![ad("[ Name = \"s\"; Requirements = true ]")]);
+    assert!(found.clauses.is_empty() && found.matching == 0 && found.suggestions.is_empty());
+}
+
+/// A made pool with groups, slots in use and jobs that match nothing.
+fn made(seed: u64) -> Snapshot {
+    let pool = Pool {
+        slots: 60,
+        jobs: 150,
+        autoclusters: 12,
+        submitters: 7,
+        groups: seed % 4,
+        seed,
+        claimed: 0.3,
+        unmatched: 0.2,
+        ..Pool::default()
+    };
+    let (mut slots, mut jobs, mut config) = (Vec::new(), Vec::new(), Vec::new());
+    pool.write_slots(&mut slots).unwrap();
+    pool.write_jobs(&mut jobs).unwrap();
+    pool.write_config(&mut config).unwrap();
+    let ads =
+        |text: &[u8]| LongReader::new(text, &ParseOptions::default()).collect::<Result<Vec<ClassAd>, _>>().unwrap();
+    Snapshot {
+        slots: ads(&slots),
+        jobs: ads(&jobs),
+        config: Config::parse("config", &config).unwrap(),
+        now: NOW,
+        ..Snapshot::default()
+    }
+}
+
+fn difference(before: &Snapshot, after: &Snapshot) -> Difference {
+    Difference::between(&Ran::of(before).unwrap(), &Ran::of(after).unwrap())
+}
+
+#[test]
+fn without_a_change_there_is_no_difference_and_with_one_the_sums_agree() {
+    let parsed = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+    for seed in 0..12 {
+        let before = made(seed);
+        let mut after = before.clone();
+        let settings = before.settings();
+        // What is set is what is there.
+        let same = Setting { of: parsed("true"), name: Name::new("JobStatus"), value: parsed("1") };
+        assert_eq!(same.apply(&mut after.jobs, &settings), before.jobs.len());
+        let found = difference(&before, &after);
+        assert!(found.is_none(), "seed {seed}: {found:?}");
+        let gone = drain(&mut after.slots, &parsed("Cpus >= 8"), &settings);
+        let found = difference(&before, &after);
+        assert_eq!(
+            found.is_none(),
+            gone == 0 || found.matches.0 == found.matches.1 && found.jobs_moved.is_empty(),
+            "seed {seed}"
+        );
+        // Who wins and who loses is the difference of the matches, by job, by submitter and by kind of slot.
+        let (old, new) = found.matches;
+        assert_eq!(new + found.jobs_lost.len(), old + found.jobs_won.len(), "seed {seed}");
+        let sum = |moved: &[classmate_advice::internal::whatif::Moved<usize>]| {
+            moved.iter().map(|one| one.after as i64 - one.before as i64).sum::<i64>()
+        };
+        assert_eq!(sum(&found.submitters), new as i64 - old as i64, "seed {seed}");
+        assert!(found.freed.is_empty(), "seed {seed}: fewer slots match more: {:?}", found.freed);
+    }
+}
+
+#[test]
+fn a_cycle_that_takes_the_slots_decides_what_one_over_a_copy_decides() {
+    for seed in 0..4 {
+        let snapshot = made(seed);
+        let copied = Ran::of(&snapshot).unwrap();
+        let taken = Ran::taking(&mut snapshot.clone()).unwrap();
+        assert!(Difference::between(&copied, &taken).is_none());
+        assert_eq!((&copied.prospects, &copied.classes), (&taken.prospects, &taken.classes));
+        assert_eq!(copied.outcome.matches, taken.outcome.matches);
+        assert!(copied.classes.values().sum::<usize>() == copied.outcome.matches.len());
+    }
+}
+
+#[test]
+fn a_cycle_knows_which_jobs_no_slot_would_do_for() {
+    let mut stuck = 0;
+    for seed in 0..6 {
+        let mut snapshot = made(seed);
+        if seed % 2 == 1 {
+            // Slots in use are not looked at then, and would do all the same.
+            snapshot.config.add("test", b"NEGOTIATOR_CONSIDER_PREEMPTION = false").unwrap();
+        }
+        let ran = Ran::of(&snapshot).unwrap();
+        assert!(ran.prospects.is_sorted() && !ran.prospects.is_empty());
+        for prospect in ran.prospects.iter().step_by(5) {
+            let (job, ad) = find(&snapshot, |job, _| job.id == prospect.job).unwrap();
+            let (market, asker) = Market::with(&snapshot, ad, &job.submitter).unwrap();
+            let matching = market.matching(&asker.ad);
+            assert_eq!(prospect.stuck_in.is_none(), matching > 0, "seed {seed}: {}", prospect.job);
+            stuck += usize::from(matching == 0);
+        }
+    }
+    assert!(stuck > 10, "{stuck}");
+}
+
+#[test]
+fn all_requests_that_lose_every_slot_are_counted() {
+    let slots = ["a", "b"].map(|name| {
+        let memory = if name == "a" { 100 } else { 10 };
+        ad(&format!("[ Name = \"{name}\"; MyType = \"Machine\"; Memory = {memory}; Requirements = true ]"))
+    });
+    // A hundred requests, each of two jobs, that only the large slot would do for; and one for either.
+    let jobs = (1..102).flat_map(|cluster| (0..2).map(move |process| (cluster, process)));
+    let jobs = jobs.map(|(cluster, process)| {
+        let memory = if cluster == 101 { 5 } else { 20 + cluster % 80 };
+        ad(&format!(
+            "[ ClusterId = {cluster}; ProcId = {process}; JobStatus = 1; User = \"u@x\"; RequestMemory = {memory}; \
+             Requirements = TARGET.Memory >= RequestMemory ]"
+        ))
+    });
+    let before = Snapshot { slots: slots.to_vec(), jobs: jobs.collect(), ..Snapshot::default() };
+    let mut after = before.clone();
+    drain(&mut after.slots, &parse_expr(b"Memory > 50", &ParseOptions::default()).unwrap(), &before.settings());
+    let found = difference(&before, &after);
+    assert_eq!((found.stranded.len(), found.freed.len()), (100, 0));
+    assert_eq!(difference(&after, &before).freed.len(), 100);
+    assert_eq!(found.stranded[0], "1.0");
+}
+
+/// A pool of ten slots of four cores, whose groups `phys.cms` and `phys.atlas` have 8 weighted slots between them.
+fn capped() -> Snapshot {
+    let config = "UID_DOMAIN = x\nGROUP_NAMES = phys, phys.cms, phys.atlas, chem\nGROUP_QUOTA_phys = 8\n\
+                  GROUP_QUOTA_phys.cms = 8\nGROUP_QUOTA_phys.atlas = 8\nGROUP_QUOTA_chem = 32\nGROUP_ACCEPT_SURPLUS = false\n";
+    let slot = |at: usize| {
+        ad(&format!(
+            "[Name = \"s{at:02}\"; MyType = \"Machine\"; State = \"Unclaimed\"; Activity = \"Idle\"; Cpus = 4; Memory = 8192; \
+             SlotWeight = Cpus; Requirements = true]"
+        ))
+    };
+    let job = |cluster: i64, process: i64, group: &str, owner: &str| {
+        ad(&format!(
+            "[ClusterId = {cluster}; ProcId = {process}; JobStatus = 1; JobUniverse = 5; Owner = \"{owner}\"; User = \"{owner}@x\"; \
+             AcctGroup = \"{group}\"; AcctGroupUser = \"{owner}\"; AccountingGroup = \"{group}.{owner}\"; RequestCpus = 1; \
+             Requirements = TARGET.Memory > 0]"
+        ))
+    };
+    let jobs = (0..5).map(|at| job(1, at, "phys.cms", "alice")).chain((0..5).map(|at| job(2, at, "phys.atlas", "bob")));
+    Snapshot {
+        config: Config::parse("c", config.as_bytes()).unwrap(),
+        slots: (0..10).map(slot).collect(),
+        jobs: jobs.collect(),
+        ..Snapshot::default()
+    }
+}
+
+#[test]
+fn a_waiting_job_is_counted_once_however_often_its_request_was_refused() {
+    let snapshot = capped();
+    let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
+    assert_eq!(outcome.matches.len(), 2);
+    let waiting: usize = classmate_advice::internal::explain::reasons::common(&snapshot, &outcome)
+        .unwrap()
+        .iter()
+        .map(|common| common.jobs)
+        .sum();
+    assert_eq!(waiting, 8);
+}
+
+#[test]
+fn the_story_of_a_group_names_the_level_that_caps_it_and_grants_what_the_quotas_say() {
+    let snapshot = capped();
+    let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
+    let story =
+        |name: &str| classmate_advice::internal::explain::group::story(&outcome, &snapshot, name).unwrap().unwrap();
+    // Of 8 weighted slots for both, two slots of 4 are given to the first one.
+    let full = "`phys` above it accepts no surplus, and all below it use 8 of its 8";
+    let groups: Vec<(&str, bool)> = ["phys.atlas", "phys.cms"]
+        .into_iter()
+        .map(|name| (name, story(name).steps.iter().any(|step| step.contains(full))))
+        .collect();
+    assert!(groups.contains(&("phys.cms", true)), "{groups:?}");
+    let above = story("phys").steps.pop().unwrap();
+    assert_eq!(
+        above,
+        "with all groups below it, it uses 8 of the 8 of its subtree, and 10 are asked for; it accepts no surplus, which caps them all"
+    );
+    let division = classmate_pool::internal::negotiate::quotas::divide(&snapshot).unwrap();
+    for one in &division.groups {
+        assert_eq!(story(&one.summary.name).granted, one.summary.granted(), "{}", one.summary.name);
+    }
+}
+
+#[test]
+fn another_weight_or_another_kind_of_slot_is_a_difference() {
+    let before = capped();
+    let mut after = before.clone();
+    for slot in &mut after.slots {
+        slot.insert("Memory", 4096_i64);
+    }
+    let found = difference(&before, &after);
+    assert!(!found.is_none() && found.weight.0 == found.weight.1);
+    // Two slots of four cores were matched before, of another kind after it.
+    let kinds: Vec<(usize, usize)> = found.classes.iter().map(|kind| (kind.before, kind.after)).collect();
+    assert_eq!(kinds, [(0, 2), (2, 0)]);
+    let mut after = before.clone();
+    after.config.add("more", b"SLOT_WEIGHT = 3").unwrap();
+    after.slots.iter_mut().for_each(|slot| slot.insert("SlotWeight", 3_i64));
+    let found = difference(&before, &after);
+    assert!(!found.is_none());
+    assert!(found.weights.iter().any(|moved| moved.before != moved.after), "{found:?}");
+}
+
+#[test]
+fn changes_are_found_through_arithmetic_negation_and_quotation_marks() {
+    let slots = || {
+        (0..3)
+            .map(|at| ad(&format!("[Name = \"s{at}\"; Memory = 8192; OpSys = \"LINUX\"; Requirements = true]")))
+            .collect()
+    };
+    let first = |job: &str| {
+        let found = explained(&ad(job), slots()).1;
+        found.suggestions[0]
+            .changes
+            .iter()
+            .map(|change| format!("{} {}", change.attribute, change.after))
+            .collect::<Vec<_>>()
+    };
+    // 8192 > 819 · 10, and not > 820 · 10.
+    assert_eq!(
+        first("[RequestMemory = 1000; Requirements = TARGET.Memory > RequestMemory * 10]"),
+        ["RequestMemory 819"]
+    );
+    // 8192 / 1.5 = 5461.3…, which is less than 8192 − 1000.
+    assert_eq!(
+        first(
+            "[RequestMemory = 8000; Requirements = TARGET.Memory >= RequestMemory * 1.5 && (TARGET.Memory - 1000) >= RequestMemory]"
+        ),
+        ["RequestMemory 5461"]
+    );
+    assert_eq!(
+        first("[RequestMemory = \"2000\"; Requirements = TARGET.Memory >= RequestMemory]"),
+        ["RequestMemory 2000"]
+    );
+    assert_eq!(
+        first("[Requirements = !(TARGET.OpSys != \"WINDOWS\")]"),
+        ["Requirements  !(TARGET.OpSys != \"LINUX\")"]
+    );
+    assert_eq!(
+        first(
+            "[RequestMemory = 9000; Requirements = TARGET.OpSys == \"LINUX\" ? !(TARGET.Memory < RequestMemory) : TARGET.HasX]"
+        ),
+        ["RequestMemory 8192"]
+    );
+}
+
+#[test]
+fn to_be_somebody_else_is_the_last_thing_that_is_proposed() {
+    let slot = ad(
+        "[Name = \"s\"; Requirements = START; START = StartJob && true; StartJob = ProjectOK || TARGET.Owner == \"root\"; ProjectOK = false]",
+    );
+    let found = explained(&ad("[Owner = \"alice\"; Requirements = true]"), vec![slot]).1;
+    let last = found.suggestions.last().unwrap();
+    assert!(found.suggestions.len() > 1 && last.changes[0].attribute == "Owner", "{:?}", found.suggestions);
+}
+
+/// What is proposed for a job, one line each.
+fn proposed(job: &str, slots: &[&str]) -> Vec<String> {
+    let found = explained(&ad(job), slots.iter().map(|text| ad(text)).collect()).1;
+    found.suggestions.iter().map(|one| suggested(one).trim().to_owned()).collect()
+}
+
+/// Slots of one kind.
+const FOUR: [&str; 4] = ["s0", "s1", "s2", "s3"];
+
+fn four(attributes: &str) -> Vec<String> {
+    FOUR.iter().map(|name| format!("[Name = \"{name}\"; Machine = \"{name}\"; {attributes}]")).collect()
+}
+
+fn proposed_of_four(job: &str, attributes: &str) -> Vec<String> {
+    let slots = four(attributes);
+    proposed(job, &slots.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+const GPUS: &str = "GPUMem = 4000; HasGPU = true; Memory = 8192; OpSys = \"LINUX\"; Requirements = true";
+
+#[test]
+fn inside_alternatives_only_what_fails_of_a_chain_is_changed() {
+    assert_eq!(
+        proposed_of_four("[Requirements = (TARGET.GPUMem >= 8000 && TARGET.Memory > 100) || TARGET.IsSpecial]", GPUS),
+        ["`TARGET.GPUMem >= 8000` → `TARGET.GPUMem >= 4000` in `Requirements`: 4 slots, such as s0"]
+    );
+    // Both fail: both are changed, together.
+    assert_eq!(
+        proposed_of_four(
+            "[RequestCpus = 1; Requirements = RequestCpus > 0 ? (TARGET.GPUMem >= 8000 && TARGET.Memory >= 10000) : false]",
+            GPUS
+        )
+        .last()
+        .unwrap(),
+        "`TARGET.GPUMem >= 8000` → `TARGET.GPUMem >= 4000` in `Requirements` and `TARGET.Memory >= 10000` → \
+         `TARGET.Memory >= 8192` in `Requirements`: 4 slots, such as s0"
+    );
+    // Of each alternative its own part.
+    let found = proposed_of_four(
+        "[Requirements = (TARGET.OpSys == \"LINUX\" && TARGET.HasNone) || (TARGET.OpSys == \"WINDOWS\" && TARGET.Memory > 5)]",
+        GPUS,
+    );
+    assert_eq!(
+        found,
+        [
+            "`TARGET.OpSys == \"WINDOWS\"` → `TARGET.OpSys == \"LINUX\"` in `Requirements`: 4 slots, such as s0",
+            "without `TARGET.HasNone` in `Requirements`: 4 slots, such as s0",
+        ]
+    );
+}
+
+#[test]
+fn a_name_that_looks_like_it_and_a_text_without_quotation_marks_are_proposed() {
+    assert_eq!(
+        proposed_of_four("[Requirements = TARGET.OpSys == LINUX]", GPUS)[0],
+        "`TARGET.OpSys == LINUX` → `TARGET.OpSys == \"LINUX\"` in `Requirements`: 4 slots, such as s0"
+    );
+    assert_eq!(
+        proposed_of_four("[RequestMemory = 5; Requirements = TARGET.Memorry >= RequestMemory]", GPUS)[0],
+        "`TARGET.Memorry >= RequestMemory` → `TARGET.Memory >= RequestMemory` in `Requirements`: 4 slots, such as s0"
+    );
+    assert_eq!(
+        proposed_of_four("[Requirements = TARGET.HasGPUs]", GPUS)[0],
+        "`TARGET.HasGPUs` → `TARGET.HasGPU` in `Requirements`: 4 slots, such as s0"
+    );
+    // The name alone is not enough, and 9000 is more than 8192.
+    assert_eq!(
+        proposed_of_four("[RequestMemory = 9000; Requirements = TARGET.Memorry >= RequestMemory]", GPUS)[1],
+        "`RequestMemory` 9000 → 8192 and `TARGET.Memorry >= RequestMemory` → `TARGET.Memory >= RequestMemory` in \
+         `Requirements`: 4 slots, such as s0"
+    );
+}
+
+#[test]
+fn no_attribute_is_made_up_of_a_word_or_of_what_other_slots_have() {
+    let slot = "[Name = \"s\"; Requirements = START; START = TARGET.Owner == alice || TARGET.Team == cms]";
+    let found = proposed("[Owner = \"alice\"; Requirements = true]", &[slot]);
+    assert_eq!(
+        found,
+        ["slots with `TARGET.Owner == alice` → `TARGET.Owner == \"alice\"` in `START`: 1 slot, such as s"]
+    );
+    let slots = [
+        "[Name = \"a\"; HasJava = true; Requirements = START; START = HasJava && TARGET.RequestMemory > 5]",
+        "[Name = \"b\"; Requirements = START; START = HasJava == true]",
+    ];
+    let found = proposed("[RequestMemory = 1; Requirements = true]", &slots);
+    assert!(found.len() > 1 && found.iter().all(|text| !text.contains("`HasJava` undefined")), "{found:?}");
+}
+
+#[test]
+fn of_texts_the_nearest_is_proposed_and_none_for_a_pattern() {
+    let found = proposed_of_four("[Requirements = TARGET.Machine =?= \"S1\"]", "Requirements = true");
+    assert_eq!(
+        found,
+        ["`TARGET.Machine is \"S1\"` → `TARGET.Machine is \"s1\"` in `Requirements`: 1 slot, such as s1"]
+    );
+    assert_eq!(
+        proposed_of_four("[Requirements = TARGET.Machine == \"s*\"]", "Requirements = true")[0],
+        "`TARGET.Machine == \"s*\"` → `regexp(\"^s.*$\",TARGET.Machine,\"i\")` in `Requirements`: 4 slots, such as s0"
+    );
+}
+
+#[test]
+fn a_limit_of_slots_becomes_another_number() {
+    assert_eq!(
+        proposed_of_four(
+            "[RequestMemory = 5000; Requirements = true]",
+            "Requirements = START; START = TARGET.RequestMemory <= 4096 && TARGET.RequestMemory > 10"
+        ),
+        [
+            "`RequestMemory` 5000 → 4096: 4 slots, such as s0",
+            "slots with `TARGET.RequestMemory <= 4096` → `TARGET.RequestMemory <= 5000` in `START`: 4 slots, such as s0",
+        ]
+    );
+}
+
+#[test]
+fn nothing_is_compared_with_a_lot_or_the_clock() {
+    for condition in ["random() < 0.0", "time() > 5", "CurrentTime > 5"] {
+        let found = proposed_of_four(&format!("[Requirements = {condition}]"), "Requirements = true");
+        assert!(found.iter().all(|text| !text.contains('→')), "{found:?}");
+    }
+}
+
+#[test]
+fn a_submitter_that_a_constraint_leaves_out_is_told_of() {
+    let mut snapshot = capped();
+    snapshot.config.add("more", b"NEGOTIATOR_SUBMITTER_CONSTRAINT = IdleJobs > 100").unwrap();
+    let names: Vec<String> = classmate_pool::internal::negotiate::negotiate(&capped())
+        .unwrap()
+        .submitters
+        .into_iter()
+        .map(|line| line.submitter)
+        .collect();
+    let text = |idle: i64, name: &str| {
+        format!("[Name = \"{name}\"; ScheddName = \"s\"; ScheddIpAddr = \"<1>\"; IdleJobs = {idle}]")
+    };
+    for advertised in [false, true] {
+        snapshot.submitters = advertised.then(|| names.iter().map(|name| ad(&text(5, name))).collect());
+        let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
+        assert_eq!((outcome.matches.len(), outcome.submitters.len()), (0, 0));
+        let story = classmate_advice::internal::explain::submitter::story(&outcome, &snapshot, &names[0]).unwrap();
+        assert!(story.steps[1].contains("`IdleJobs > 100` is not true (IdleJobs is 5)"), "{:?}", story.steps);
+        assert!(classmate_advice::internal::explain::submitter::story(&outcome, &snapshot, "nobody@x").is_none());
+    }
+    snapshot.config.add("more", b"NEGOTIATOR_SUBMITTER_CONSTRAINT = IdleJobs > 4 && Name =!= \"x\"").unwrap();
+    assert_eq!(classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap().submitters.len(), names.len());
+}
+
+#[test]
+fn jobs_that_a_constraint_leaves_out_are_counted_in_the_story_of_a_share() {
+    let mut snapshot = capped();
+    snapshot.config.add("more", b"NEGOTIATOR_JOB_CONSTRAINT = false").unwrap();
+    let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
+    let name = outcome.submitters[0].submitter.clone();
+    let story = classmate_advice::internal::explain::submitter::story(&outcome, &snapshot, &name).unwrap();
+    assert_eq!(story.steps[1], "NEGOTIATOR_JOB_CONSTRAINT leaves out 5 of 5 idle jobs: `false` is not true");
+}
+
+#[test]
+fn only_jobs_that_get_a_slot_found_none_before() {
+    let read = |slots: &str, more: &str| {
+        let text = |number: u32, memory: u32| {
+            format!(
+                "[ClusterId = {number}; ProcId = 0; JobStatus = 1; JobUniverse = 5; Owner = \"a\"; User = \"a@x\"; QDate = {number}; \
+                 RequestMemory = {memory}; Requirements = TARGET.Memory >= RequestMemory]"
+            )
+        };
+        let mut config = Config::default();
+        config.add("c", more.as_bytes()).unwrap();
+        Snapshot {
+            slots: vec![ad(slots)],
+            jobs: vec![ad(&text(1, 10)), ad(&text(2, 20))],
+            config,
+            now: NOW,
+            ..Snapshot::default()
+        }
+    };
+    let slot = |requirements: &str, user: &str| {
+        format!(
+            "[Name = \"s\"; MyType = \"Machine\"; Cpus = 1; Memory = 15; Rank = 0; CurrentRank = 0; Requirements = {requirements}{user}]"
+        )
+    };
+    // Job 1 gets the slot only after the change; job 2 never.
+    let found = difference(&read(&slot("false", ""), ""), &read(&slot("true", ""), ""));
+    let short: Vec<(&str, usize)> = found.no_match_before.iter().map(|one| (one.request.as_str(), one.jobs)).collect();
+    assert_eq!((found.jobs_won.as_slice(), short.as_slice()), (["1.0".to_owned()].as_slice(), [("1.0", 1)].as_slice()));
+    assert!(found.no_match_now.is_empty() && found.reasons.is_empty(), "{found:?}");
+    // In use: job 1 is refused before and after the change, for another reason.
+    let used = slot("true", "; RemoteUser = \"b@x\"; State = \"Claimed\"");
+    let found = difference(&read(&slot("false", ""), ""), &read(&used, "PREEMPTION_REQUIREMENTS = false"));
+    assert!(found.no_match_before.is_empty() && found.jobs_won.is_empty());
+    let moved: Vec<(&str, &str, &str)> =
+        found.reasons.iter().map(|one| (one.name.as_str(), one.before.as_str(), one.after.as_str())).collect();
+    assert_eq!(moved, [("1.0", "no match found", "PREEMPTION_REQUIREMENTS == False")]);
+}

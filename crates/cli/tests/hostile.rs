@@ -1,0 +1,653 @@
+//! Input from strangers: each is answered as the reference answers it, or refused with a clear message; nothing
+//! crashes, hangs, or takes more memory than a small multiple of the input.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use classmate::internal::ad::ClassAd;
+use classmate::internal::error::SyntaxErrorKind;
+use classmate::internal::eval::Failed;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::value::Value;
+
+fn parse_error(source: &str) -> SyntaxErrorKind {
+    parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap_err().kind
+}
+
+fn eval_in(ad: &str, expr: &str) -> Result<Value, Failed> {
+    let ad = ClassAd::parse(ad.as_bytes()).unwrap();
+    let expr = parse_expr(expr.as_bytes(), &ParseOptions::default()).unwrap();
+    Scope::new(&ad, &Settings::default()).eval(&expr)
+}
+
+/// Runs the command with so much address space, in kilobytes.
+fn classmate(kilobytes: u64, arguments: &[&str]) -> Output {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -v {kilobytes}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_classmate")]);
+    command.args(arguments).output().unwrap()
+}
+
+fn file(folder: &tempfile::TempDir, name: &str, contents: &[u8]) -> String {
+    let path = folder.path().join(name);
+    std::fs::write(&path, contents).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_hundred_thousand_parentheses_are_too_deep() {
+    let source = format!("{}1{}", "(".repeat(100_000), ")".repeat(100_000));
+    assert_eq!(parse_error(&source), SyntaxErrorKind::TooDeep(500));
+    // The reference accepts 165 in the value of an attribute and refuses 166 (section 12).
+    let nested = |count: usize| format!("{}1{}", "(".repeat(count), ")".repeat(count));
+    assert!(parse_expr(nested(165).as_bytes(), &ParseOptions::default()).is_ok());
+    assert_eq!(parse_error(&nested(166)), SyntaxErrorKind::TooDeep(500));
+}
+
+#[test]
+fn a_hundred_thousand_conditionals_are_too_deep() {
+    assert_eq!(parse_error(&format!("{}c", "a ? b : ".repeat(100_000))), SyntaxErrorKind::TooDeep(500));
+    assert_eq!(parse_error(&format!("{}1", "a ? ".repeat(100_000))), SyntaxErrorKind::TooDeep(500));
+}
+
+#[test]
+fn other_nesting_is_bounded_too() {
+    for opening in ["[a=", "{", "f(", "x[", "-", "!", "a ?: "] {
+        let source = format!("{}1", opening.repeat(100_000));
+        assert_eq!(parse_error(&source), SyntaxErrorKind::TooDeep(500), "{opening}");
+    }
+}
+
+#[test]
+fn a_chain_of_a_million_operators_parses_prints_compares_and_fails_to_evaluate() {
+    let source = format!("0{}", " + 1".repeat(1_000_000));
+    let expr = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap();
+    assert_eq!(expr.to_string(), source);
+    assert!(expr.same_as(&expr.clone()));
+    let empty = ClassAd::new();
+    assert_eq!(Scope::new(&empty, &Settings::default()).eval(&expr).unwrap_err(), Failed::Depth(400));
+}
+
+#[test]
+fn circular_references_are_undefined() {
+    assert!(eval_in("[a = b; b = c; c = a]", "a").unwrap().is_undefined());
+    assert!(eval_in("[a = [b = a.b]]", "a.b").unwrap().is_undefined());
+    let (left, right) = (ClassAd::parse(b"[x = TARGET.x]").unwrap(), ClassAd::parse(b"[x = TARGET.x]").unwrap());
+    let settings = Settings::default();
+    assert!(Scope::new(&left, &settings).with_target(&right).eval_attr("x").unwrap().is_undefined());
+}
+
+#[test]
+fn exponential_work_and_memory_are_abandoned() {
+    let doubling = |term: &str, last: &str| {
+        let links: Vec<String> =
+            (0..40).map(|at| format!("a{at} = {}", term.replace('@', &format!("a{}", at + 1)))).collect();
+        format!("[{}; a40 = {last}]", links.join("; "))
+    };
+    assert!(matches!(eval_in(&doubling("@ + @", "1"), "a0"), Err(Failed::Work(_))));
+    assert!(matches!(eval_in(&doubling("strcat(@, @)", "\"x\""), "a0"), Err(Failed::Memory(_) | Failed::Work(_))));
+}
+
+#[test]
+fn functions_nest_beyond_the_depth_limit_without_exhausting_the_stack() {
+    // 150 nested calls in each of 390 attributes: 58,500 levels of native recursion.
+    let call = |inner: &str| format!("{}{inner}{}", "int(".repeat(150), ")".repeat(150));
+    let links: Vec<String> = (0..390).map(|at| format!("a{at} = {}", call(&format!("a{}", at + 1)))).collect();
+    let value = eval_in(&format!("[{}; a390 = 7]", links.join("; ")), "a0");
+    assert_eq!(value.unwrap().as_int(), Some(7));
+}
+
+#[test]
+fn a_string_of_a_hundred_megabytes_is_read_in_a_small_multiple_of_its_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.ads");
+    let mut out = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
+    out.write_all(b"s = \"").unwrap();
+    for _ in 0..10_000 {
+        out.write_all(&[b'x'; 10_000]).unwrap();
+    }
+    out.write_all(b"\"\n").unwrap();
+    out.flush().unwrap();
+    drop(out);
+    let output = classmate(700_000, &["eval", "size(s)", "--my", path.to_str().unwrap()]);
+    assert_eq!(text(&output.stdout), "100000000\n", "{}", text(&output.stderr));
+    // As an expression, too.
+    let source = format!("\"{}\"", "y".repeat(100_000_000));
+    let expr = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap();
+    assert_eq!(expr.to_text(classmate::internal::syntax::print::Style::New).len(), source.len());
+}
+
+#[test]
+fn bytes_that_are_not_text_are_data_in_strings_and_errors_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "bytes.ads", b"s = \"\xff\xfe\"\n");
+    let output = classmate(400_000, &["eval", "size(s)", "--my", &path]);
+    assert_eq!(text(&output.stdout), "2\n");
+    let path = file(&folder, "bad.ads", b"good = 1\nbad = \xff\n");
+    let output = classmate(400_000, &["eval", "good", "--my", &path]);
+    assert_eq!(text(&output.stdout), "1\n");
+    let message = text(&output.stderr);
+    assert!(message.contains("unexpected byte 0xff"), "{message}");
+    assert!(message.contains("bad.ads:2:7"), "{message}");
+}
+
+#[test]
+fn a_nul_byte_ends_an_expression() {
+    let expr = parse_expr(b"1 + 1\0 + garbage )", &ParseOptions::default()).unwrap();
+    assert_eq!(expr.to_string(), "1 + 1");
+}
+
+#[test]
+fn carriage_returns_at_line_ends_are_no_part_of_the_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "dos.ads", b"a = \"x\"\r\nb = 2\r\n\r\na = 3\r\n");
+    let output = classmate(400_000, &["eval", "strcat(a, string(b))", "--my", &path]);
+    assert_eq!(text(&output.stdout), "\"x2\"\n", "{}", text(&output.stderr));
+    let output = classmate(400_000, &["eval", "a", "--my", &path, "--my-at", "2"]);
+    assert_eq!(text(&output.stdout), "3\n");
+}
+
+#[test]
+fn a_truncated_file_gives_what_was_whole_and_says_what_was_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "cut.ads", b"a = 1\nb = \"abc");
+    let output = classmate(400_000, &["eval", "a", "--my", &path]);
+    assert_eq!(text(&output.stdout), "1\n");
+    let message = text(&output.stderr);
+    assert!(message.contains("the string is not closed"), "{message}");
+    assert!(message.contains("skipped: 0 ads, 1 line"), "{message}");
+}
+
+#[test]
+fn empty_files_directories_and_missing_files_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "empty.ads", b"");
+    let output = classmate(400_000, &["eval", "a", "--my", &path]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("empty.ads` holds no ads"), "{}", text(&output.stderr));
+    let output = classmate(400_000, &["eval", "a", "--my", folder.path().to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("it is a directory"), "{}", text(&output.stderr));
+    let missing = Path::new("no-such-file.ads");
+    let output = classmate(400_000, &["eval", "a", "--my", missing.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("cannot read `no-such-file.ads`: no such file"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_parse_error_has_a_caret_under_the_place_and_status_2() {
+    let output = classmate(400_000, &["eval", "Memory + * 2"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = text(&output.stderr);
+    let lines: Vec<&str> = message.lines().collect();
+    let source = lines.iter().position(|line| line.contains("Memory + * 2")).unwrap();
+    assert_eq!(lines[source + 1].find('^'), lines[source].find('*'), "{message}");
+}
+
+#[test]
+fn nobody_listening_is_no_reason_to_crash() {
+    for redirection in ["2>&1 | true", "2>/dev/full", ">/dev/full"] {
+        let command =
+            format!("'{}' eval '1 +' {redirection}; '{0}' eval 1 {redirection}", env!("CARGO_BIN_EXE_classmate"));
+        let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+        assert!(!text(&output.stderr).contains("panicked"), "{}", text(&output.stderr));
+        assert_ne!(output.status.code(), Some(101), "{redirection}");
+    }
+}
+
+#[test]
+fn a_log_that_was_cut_is_read_with_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("examples/pool");
+    let log = std::fs::read(pool.join("Accountantnew.log")).unwrap();
+    let path = file(&folder, "cut.log", &log[..log.len() - 10]);
+    let output = classmate(900_000, &["negotiate", pool.to_str().unwrap(), "--log", &path]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let message = text(&output.stderr);
+    assert!(message.contains("warning: ") && message.contains("cut.log:"), "{message}");
+    assert!(message.contains("the last line is not complete and was discarded"), "{message}");
+}
+
+/// Most seconds that a megabyte of input may take, ten times what was measured in a debug build on a slow machine.
+const PATIENCE: u64 = 30;
+
+/// A megabyte, nearly: what is repeated, again and again.
+fn megabyte(part: &str) -> String {
+    part.repeat(1_000_000 / part.len())
+}
+
+/// The limit of address space for inputs of a megabyte, in kilobytes: 256 MiB, and what a program maps anyway.
+const SPACE: u64 = (256 << 10) + (64 << 10);
+
+/// Evaluates an expression in an ad of new syntax within the limits; returns the value and what was complained of.
+fn within_limits(ad: &str, expr: &str) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "hostile.ads", format!("{ad}\n").as_bytes());
+    let begin = Instant::now();
+    let output = classmate(SPACE, &["eval", expr, "--my", &path]);
+    assert!(begin.elapsed() < Duration::from_secs(PATIENCE), "{expr}: {:?}", begin.elapsed());
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{expr}: {:?} {}", output.status, text(&output.stderr));
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// Asserts that an evaluation is given up: at a limit, with a message, or with the value error.
+fn is_refused(ad: &str, expr: &str) {
+    let (value, message) = within_limits(ad, expr);
+    assert_eq!(value, "error\n", "{expr}: {message}");
+}
+
+#[test]
+fn a_megabyte_of_comments_is_skipped() {
+    for comment in ["/**/", "//\n", "/* a */ // b\n"] {
+        let source = format!("1 + {}2", megabyte(comment));
+        let expr = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap();
+        assert_eq!(expr.to_string(), "1 + 2", "{comment}");
+        let ad = ClassAd::parse(format!("[{}a = {}7]", megabyte(comment), megabyte(comment)).as_bytes()).unwrap();
+        assert_eq!(ad.to_string(), "[ a = 7 ]", "{comment}");
+    }
+}
+
+#[test]
+fn chains_of_every_operator_are_read_printed_and_given_up() {
+    let operators = [
+        "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", ">>>", "<", "<=", ">", ">=", "==", "!=", "=?=", "=!=",
+        "&&", "||",
+    ];
+    for operator in operators {
+        let source = format!("x{}", megabyte(&format!(" {operator} x")));
+        let expr = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap();
+        assert_eq!(expr.to_text(classmate::internal::syntax::print::Style::Old), source.as_bytes(), "{operator}");
+        let ad = ClassAd::parse(b"[x = 1]").unwrap();
+        let value = Scope::new(&ad, &Settings::default()).eval(&expr);
+        assert_eq!(value.unwrap_err(), Failed::Depth(400), "{operator}");
+    }
+}
+
+#[test]
+fn selections_and_subscripts_in_a_row_are_given_up() {
+    for (first, part) in [("x", ".a"), ("[a = 1]", ".a"), ("x", "[0]"), ("{1}", "[0]")] {
+        let source = format!("{first}{}", megabyte(part));
+        match parse_expr(source.as_bytes(), &ParseOptions::default()) {
+            Ok(expr) => {
+                let value = Scope::new(&ClassAd::new(), &Settings::default()).eval(&expr);
+                assert!(matches!(value, Err(Failed::Depth(_))), "{part}: {value:?}");
+            }
+            Err(error) => assert_eq!(error.kind, SyntaxErrorKind::TooDeep(500), "{part}"),
+        }
+    }
+}
+
+#[test]
+fn attributes_that_double_are_given_up() {
+    let chain = |first: &str, term: &str| {
+        let links: Vec<String> =
+            (1..60).map(|at| format!("a{at} = {}", term.replace('@', &format!("a{}", at - 1)))).collect();
+        format!("[a0 = {first}; {}]", links.join("; "))
+    };
+    let megabyte = format!("\"{}\"", megabyte("x"));
+    for (first, term) in [
+        ("\"x\"", "strcat(@, @)"),
+        (megabyte.as_str(), "strcat(@, @)"),
+        ("\"x\"", "join(\",\", @, @)"),
+        ("\"x\"", "join(\",\", split(@), split(@), @, @)"),
+        ("1", "@ + @"),
+        ("1", "size({ @, @ }) + @ + @"),
+        ("\"aa\"", "replaceAll(\"a\", @, \"aa\")"),
+        ("1", "eval(strcat(unparse(@), \" + \", unparse(@)))"),
+        ("1 + 1", "eval(\"@ + @\")"),
+        ("1", "@ ? @ + @ : @"),
+    ] {
+        is_refused(&chain(first, term), "a59");
+    }
+    // What is written, and not what it stands for, is the value of these.
+    for (first, term, value) in [
+        ("{1}", "{@, @}", "{ a58,a58 }\n"),
+        ("x", "unparse(@)", "\"unparse(a57)\"\n"),
+        ("{1}", "string({@, @})", "\"{ a58,a58 }\"\n"),
+    ] {
+        assert_eq!(within_limits(&chain(first, term), "a59").0, value, "{term}");
+    }
+    assert_eq!(within_limits(&chain("{1}", "{@, @}"), "a59 == a59").0, "error\n");
+}
+
+#[test]
+fn contexts_inside_contexts_are_given_up() {
+    let mut nested = "1".to_owned();
+    let mut counted = "true".to_owned();
+    for _ in 0..20 {
+        nested = format!("evalInEachContext({nested}, L)");
+        counted = format!("countMatches({counted} > 0, L)");
+    }
+    let ad = "[L = { [a = 1], [a = 2], [a = 3] }]";
+    is_refused(ad, &nested);
+    is_refused(ad, &counted);
+    is_refused("[a = evalInEachContext(a, { [x = 1], [x = 2] })]", "a");
+    let ads = format!("[L = {{ {} [a = 2] }}]", megabyte("[a = 1],"));
+    is_refused(&ads, "evalInEachContext(evalInEachContext(a, L), L)");
+    is_refused(&ads, "countMatches(countMatches(a > 0, L) > 1, L)");
+    assert_eq!(within_limits(&ads, "countMatches(a > 1, L)").0, "1\n");
+}
+
+#[test]
+fn lists_of_a_megabyte_are_searched_compared_and_printed() {
+    let numbers = format!("[L = {{ {} 2 }}; LL = {{ {} {{ 2 }} }}]", "1,".repeat(250_000), "{ 1 },".repeat(80_000));
+    for (expr, value) in [
+        ("member(3, L)", "false"),
+        ("anyCompare(\"==\", L, 2)", "true"),
+        ("allCompare(\"<\", L, 3)", "true"),
+        ("sum(L) + max(L) + min(L)", "250005"),
+        ("L == L", "error"),
+        ("member({ 2 }, LL)", "error"),
+        // 2 + 80,000 * 6 + 5 + 2
+        ("size(string(LL))", "480009"),
+        ("size(join(\",\", L))", "500001"),
+    ] {
+        assert_eq!(within_limits(&numbers, expr).0, format!("{value}\n"), "{expr}");
+    }
+    assert_eq!(within_limits(&numbers, "LL").0.len(), 480_009 + 1);
+}
+
+/// Work that grows with the square of the input is given up.
+#[test]
+fn a_megabyte_against_a_megabyte_is_done_at_once_or_given_up() {
+    let tokens = |letter: char| (0..60_000).map(|at| format!("{letter}{at}")).collect::<Vec<_>>().join(",");
+    let ad = format!("[a = \"{}\"; b = \"{}\"]", tokens('a'), tokens('b'));
+    for (expr, value) in [
+        ("stringListsIntersect(a, b)", "false"),
+        ("stringListSubsetMatch(a, strcat(b, \",\", a))", "true"),
+        ("stringListISubsetMatch(a, b)", "false"),
+        ("stringListMember(\"b\", a)", "false"),
+        ("size(split(a))", "60000"),
+    ] {
+        assert_eq!(within_limits(&ad, expr).0, format!("{value}\n"), "{expr}");
+    }
+    let every =
+        |call: &str, subject: &str| format!("[a = \"{subject}\"; L = {{ {} 1 }}]", format!("{call},").repeat(20_000));
+    let numbers = "1,".repeat(250_000);
+    let digits = "1".repeat(400_000);
+    for (call, subject) in [
+        ("stringListsIntersect(a, a)", tokens('a').as_str()),
+        ("stringListSubsetMatch(a, a)", tokens('a').as_str()),
+        ("stringListMember(\"x\", a)", tokens('a').as_str()),
+        ("stringListSum(a)", numbers.as_str()),
+        ("stringListSize(a)", numbers.as_str()),
+        ("int(a)", digits.as_str()),
+        ("real(a)", digits.as_str()),
+        ("round(a)", digits.as_str()),
+        ("versioncmp(a, a)", digits.as_str()),
+        ("a == strcat(a)", digits.as_str()),
+        ("strcmp(a, strcat(a))", digits.as_str()),
+        ("member(a, { strcat(a) })", digits.as_str()),
+        ("size(split(a, \"1\"))", digits.as_str()),
+        ("formatTime(0, a)", digits.as_str()),
+        // Every argument counts, whatever it is for.
+        ("pow(a, 2)", digits.as_str()),
+        ("interval(a)", digits.as_str()),
+        ("quantize(a, a)", digits.as_str()),
+        ("quantize(1, a)", digits.as_str()),
+        ("quantize(1, { a })", digits.as_str()),
+        ("versioncmp(a, \"9\")", digits.as_str()),
+        ("split(\"a\", a)", digits.as_str()),
+        ("stringListsIntersect(\"a\", \"b\", a)", digits.as_str()),
+        ("stringListSize(\"a\", a)", digits.as_str()),
+        ("stringListMember(\"a\", \"a,b\", a)", digits.as_str()),
+        ("replaceAll(\"a\", \"b\", \"c\", a)", digits.as_str()),
+        ("regexp(\"a\", \"b\", a)", digits.as_str()),
+        ("[x = 1][a]", digits.as_str()),
+    ] {
+        is_refused(&every(call, subject), "join(L)");
+    }
+}
+
+#[test]
+fn patterns_that_backtrack_are_given_up() {
+    let patterns = [
+        "(a+)+$",
+        "(a|aa)+$",
+        "(a*)*b",
+        "(.*)(.*)(.*)(.*)x",
+        "^(([a-z])+.)+[A-Z]([a-z])+$",
+        "(?:a++)+b",
+        "(a(?1)?)b",
+        "a{1,1000}{1,60}b",
+        "((((a{1,9}){1,9}){1,9}){1,9})b",
+    ];
+    for pattern in patterns {
+        for (subject, count) in [(1_000_000, 1), (60_000, 1), (1000, 1), (100, 300_000)] {
+            let texts = vec!["s"; count].join(",");
+            let ad = format!("[s = \"{}b!\"; L = {{ {texts} }}]", "a".repeat(subject));
+            let expr = format!("regexpMember(\"{pattern}\", L) || replaceAll(\"{pattern}\", s, \"x\") == \"x\"");
+            let (value, _) = within_limits(&ad, &expr);
+            assert!(["true\n", "false\n", "error\n"].contains(&value.as_str()), "{pattern}: {value}");
+        }
+    }
+    // Each is another pattern, and takes long to compile.
+    let calls: Vec<String> = (0..20_000).map(|at| format!("regexp(\"((a{{1,255}}){{1,255}}{at})\", \"a\")")).collect();
+    is_refused(&format!("[L = {{ {} }}]", calls.join(",")), "join(L)");
+    is_refused(&format!("[s = \"{}\"]", "(".repeat(1_000_000)), "regexp(s, s)");
+}
+
+#[test]
+fn two_ads_that_ask_one_another_are_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let links: Vec<String> = (0..60).map(|at| format!("a{at} = TARGET.a{} + TARGET.a{0};", at + 1)).collect();
+    let ad = format!("[{} x = TARGET.x + TARGET.x; y = TARGET.z; z = TARGET.y; a60 = 1]\n", links.concat());
+    let (left, right) = (file(&folder, "left.ads", ad.as_bytes()), file(&folder, "right.ads", ad.as_bytes()));
+    for (expr, value) in [("a0", "error\n"), ("x", "undefined\n"), ("y", "undefined\n"), ("TARGET.a0", "error\n")] {
+        let begin = Instant::now();
+        let output = classmate(SPACE, &["eval", expr, "--my", &left, "--target", &right]);
+        assert!(begin.elapsed() < Duration::from_secs(PATIENCE), "{expr}: {:?}", begin.elapsed());
+        assert_eq!(text(&output.stdout), value, "{expr}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_hundred_thousand_references_are_listed() {
+    let source =
+        format!("{{ {} }}", (0..100_000).map(|at| format!("TARGET.a{at}, b{at}")).collect::<Vec<_>>().join(","));
+    let expr = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap();
+    let (ad, settings) = (ClassAd::new(), Settings::default());
+    let found =
+        classmate::internal::ad::refs::external(&ad, &expr, classmate::internal::ad::refs::Naming::Full, &settings)
+            .unwrap();
+    assert_eq!(found.len(), 200_000);
+}
+
+#[test]
+fn flattening_what_doubles_is_bounded() {
+    use classmate::internal::ad::flatten::{Inlining, flatten};
+    for term in ["@ + @", "strcat(@, @)", "{@, @}", "@ && @", "@ ? @ : @", "[b = @; c = @]"] {
+        let links: Vec<String> =
+            (1..60).map(|at| format!("a{at} = {}", term.replace('@', &format!("a{}", at - 1)))).collect();
+        let ad = ClassAd::parse(format!("[a0 = x; {}]", links.join("; ")).as_bytes()).unwrap();
+        let expr = parse_expr(b"a59", &ParseOptions::default()).unwrap();
+        let begin = Instant::now();
+        if let Ok(classmate::internal::ad::flatten::Flattened::Residue(rest)) =
+            flatten(&ad, &expr, Inlining::Inline, &Settings::default())
+        {
+            let limit = usize::try_from(Settings::default().limits.bytes).unwrap();
+            assert!(rest.to_text_within(classmate::internal::syntax::print::Style::New, 2 * limit).is_some(), "{term}");
+        }
+        assert!(begin.elapsed() < Duration::from_secs(PATIENCE), "{term}: {:?}", begin.elapsed());
+    }
+}
+
+/// A megabyte in each form, read and written in every form.
+#[test]
+fn a_megabyte_in_every_form_is_read_and_written() {
+    let json = |inside: &str| format!("{{\"a\": {inside}}}\n");
+    let xml = |inside: &str| format!("<c><a n=\"a\">{inside}</a></c>\n");
+    let inputs: Vec<(&str, String)> = vec![
+        ("json", json(&"[".repeat(1_000_000))),
+        ("json", json(&format!("{}{}", "[".repeat(500_000), "]".repeat(500_000)))),
+        ("json", "{\"a\":".repeat(160_000)),
+        ("json", (0..500).map(|_| format!("{{\"a\": {}{}}}", "[".repeat(900), "]".repeat(900))).collect()),
+        (
+            "json",
+            format!(
+                "[{{{}}}]",
+                (0..500)
+                    .map(|at| format!("\"a{at}\": {}{}", "[".repeat(900), "]".repeat(900)))
+                    .collect::<Vec<_>>()
+                    .join(",")
+            ),
+        ),
+        ("json", json(&format!("\"{}\"", megabyte("\\u00e9")))),
+        ("json", json(&format!("\"{}\"", megabyte("\\ud83d")))),
+        ("json", json(&format!("[{}1]", megabyte("1,")))),
+        ("json", json(&format!("[{}1]", megabyte("{},")))),
+        ("json", megabyte("{}")),
+        ("json", megabyte("x{}")),
+        ("json", megabyte("/**/")),
+        ("xml", xml(&megabyte("<l>"))),
+        ("xml", xml(&format!("{}{}", "<l>".repeat(140_000), "</l>".repeat(140_000)))),
+        ("xml", xml(&format!("<l>{}</l>", megabyte("<i>1</i>")))),
+        ("xml", xml(&format!("<s>{}</s>", megabyte("&lt;")))),
+        ("xml", megabyte("<c>")),
+        ("xml", megabyte("<")),
+        ("xml", megabyte("<c><a n=\"a\">")),
+        ("new", megabyte("[")),
+        ("new", megabyte("[a=")),
+        ("new", megabyte("[]")),
+        ("new", megabyte("x[]")),
+        ("new", format!("[a = 1{}]", megabyte(";"))),
+        ("new", format!("[{}]", (0..60_000).map(|at| format!("a{at} = x + {at};")).collect::<String>())),
+        ("new", megabyte("[a = \"")),
+        ("long", format!("a = {}", megabyte("x + "))),
+        ("long", format!("a = \"{}\"\n", megabyte("x"))),
+        ("long", format!("a = {{ {}1 }}\n", megabyte("1,"))),
+        ("long", megabyte("a = (\n\n")),
+        ("long", megabyte("=")),
+        ("long", format!("{} = 1\n", megabyte("x"))),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (form, input) in &inputs {
+        let path = file(&folder, "hostile.ads", input.as_bytes());
+        let shown: String = input.chars().take(40).collect();
+        for to in ["long", "new", "json", "jsonl", "xml"] {
+            let begin = Instant::now();
+            let output = classmate(SPACE, &["ads", &path, "--from", form, "--to", to]);
+            assert!(begin.elapsed() < Duration::from_secs(PATIENCE), "{shown} to {to}: {:?}", begin.elapsed());
+            let message = text(&output.stderr);
+            assert!(matches!(output.status.code(), Some(0 | 1)), "{shown} to {to}: {:?} {message}", output.status);
+            assert!(!message.contains("panicked"), "{shown} to {to}: {message}");
+        }
+    }
+}
+
+#[test]
+fn a_megabyte_is_answered_in_the_session() {
+    let inputs = [
+        format!("x{}", " + x".repeat(250_000)),
+        format!("\"a\"{}", "+b".repeat(500_000)),
+        format!("{{ {}x }}", "x == undefined,".repeat(60_000)),
+        megabyte("x x "),
+        megabyte("10K "),
+        megabyte("a & "),
+        megabyte("(]"),
+        megabyte("'"),
+        megabyte("\"a"),
+    ];
+    for input in &inputs {
+        let shown: String = input.chars().take(20).collect();
+        for command in ["", ":trace ", ":ast ", ":refs ", ":flatten ", ":type ", "y = "] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = file(&folder, "script", format!("{command}{input}\n1 + 1\n").as_bytes());
+            let run = format!("ulimit -v {SPACE}; exec '{}' repl < '{path}'", env!("CARGO_BIN_EXE_classmate"));
+            let begin = Instant::now();
+            let output = Command::new("sh").args(["-c", &run]).output().unwrap();
+            assert!(begin.elapsed() < Duration::from_secs(PATIENCE), "{command}{shown}: {:?}", begin.elapsed());
+            let printed = text(&output.stdout);
+            assert!(printed.ends_with("\n2\n") || printed == "2\n", "{command}{shown}: {}", text(&output.stderr));
+        }
+    }
+}
+
+#[test]
+fn reasons_are_looked_for_within_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let chain: String = (0..60_000).map(|at| format!("a{at} = a{} + 1;", at + 1)).collect();
+    let path = file(&folder, "chain.ad", format!("[{chain}]").as_bytes());
+    let begin = Instant::now();
+    let output = classmate(SPACE, &["eval", "a0", "--my", &path, "--explain"]);
+    assert!(begin.elapsed() < Duration::from_secs(PATIENCE / 10), "{:?}", begin.elapsed());
+    assert!(text(&output.stderr).contains("goes deeper than 400 levels"), "{}", text(&output.stderr));
+    let many: String = (0..60_000).map(|at| format!("attr{at} = {at};")).collect();
+    let clauses: Vec<String> = (0..3000).map(|at| format!("TARGET.nop{at} > 1")).collect();
+    let path = file(&folder, "many.ad", format!("[{many} Requirements = {}]", clauses.join(" && ")).as_bytes());
+    let begin = Instant::now();
+    let run = format!("echo :match | '{}' repl --my '{path}' --target '{path}'", env!("CARGO_BIN_EXE_classmate"));
+    let output = Command::new("sh").args(["-c", &run]).output().unwrap();
+    assert!(begin.elapsed() < Duration::from_secs(PATIENCE / 10), "{:?}", begin.elapsed());
+    assert!(text(&output.stdout).contains("match: no"));
+}
+
+/// One evaluation may take 10,000,000 steps; a megabyte of ads that each take as much is given up.
+#[test]
+fn a_megabyte_of_costly_ads_is_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let links: String = (0..20).map(|at| format!("a{at} = a{0} + a{0}\n", at + 1)).collect();
+    let ads = format!("{links}a20 = 1\n\n").repeat(4000);
+    let path = file(&folder, "costly.ads", ads.as_bytes());
+    for more in [&["--constraint", "a0 > 5", "--count"][..], &["--attributes", "a0", "--format", "values"]] {
+        let start = Instant::now();
+        let output = classmate(SPACE, &[&["ads", &path], more].concat());
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stderr).contains("took too much work"), "{}", text(&output.stderr));
+        assert!(start.elapsed() < Duration::from_secs(PATIENCE), "{:?}", start.elapsed());
+    }
+}
+
+/// However many ads there are, the command holds one of them.
+#[test]
+fn fifty_thousand_ads_stream_in_bounded_memory() {
+    let ad: String = (0..40).map(|at| format!("Attribute{at} = strcat(\"value\", {at})\n")).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("many.ads");
+    let mut out = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
+    for at in 0..50_000 {
+        writeln!(out, "Name = \"slot{at}\"\nMemory = {}\n{ad}", at % 1000).unwrap();
+    }
+    out.flush().unwrap();
+    drop(out);
+    let path = path.to_str().unwrap();
+    // The file is 76 MB long.
+    for (arguments, lines) in [
+        (vec!["ads", path, "--count"], 1),
+        (vec!["ads", path, "--constraint", "Memory >= 500", "--attributes", "Name", "--format", "values"], 25_000),
+        (vec!["ads", path, "--to", "jsonl"], 50_000),
+    ] {
+        let output = classmate(64 << 10, &arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
+        assert_eq!(text(&output.stdout).lines().count(), lines, "{arguments:?}");
+    }
+}
+
+#[test]
+fn configurations_of_dirac_as_large_as_they_like_are_read_in_time() {
+    use classmate_config::internal::config::dirac::{DiracSettings, Tree, Whose};
+    let many = |line: &dyn Fn(usize) -> String| (0..40_000).map(line).collect::<String>();
+    let correctors = many(&|at| format!("I{at} {{\nGroup = g{at}\nS {{\n}}\n}}\n"));
+    let started = many(&|at| format!("W{at}, W"));
+    for text in [
+        format!("ShareCorrections {{\nShareCorrectorsToStart = {started}\nW {{\n{correctors}}}\n}}"),
+        format!("Operations {{\n{}}}", many(&|at| format!("vo{at} {{\nJobScheduling {{\n}}\n}}\n"))),
+        many(&|_| "a += b\n".to_owned()),
+        format!("Registry {{\nGroups {{\n{}}}\n}}", many(&|at| format!("g{at} {{\nJobShare = 1\n}}\n"))),
+        format!("RunningLimit {{\n{}}}", many(&|at| format!("s{at} {{\nOwner {{\na = 1\n}}\n}}\n"))),
+        "{".repeat(1_000_000),
+        "a{".repeat(500_000),
+    ] {
+        let start = Instant::now();
+        let read = Tree::parse("c", text.as_bytes()).and_then(|tree| DiracSettings::read(&tree, Whose::default()));
+        drop(read);
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}: {}", start.elapsed(), &text[..40]);
+    }
+}

@@ -1,0 +1,176 @@
+//! Every code of `classmate lint` is documented with an example that gives it and one that gives nothing.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use classmate_advice::internal::lint::catalogue::CHECKS;
+
+/// The examples of the document: code, kind, whether it is a bad one, text.
+fn examples() -> Vec<(String, String, bool, String)> {
+    let text =
+        std::fs::read_to_string(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/lint.md")).unwrap();
+    let (mut found, mut code) = (Vec::new(), String::new());
+    let mut open: Option<(String, bool, String)> = None;
+    for line in text.lines() {
+        if let Some(title) = line.strip_prefix("#### `") {
+            title.trim_end_matches('`').clone_into(&mut code);
+        } else if let Some((kind, bad, lines)) = &mut open {
+            if line == "```" {
+                found.push((code.clone(), std::mem::take(kind), *bad, std::mem::take(lines)));
+                open = None;
+            } else {
+                lines.push_str(line);
+                lines.push('\n');
+            }
+        } else if let Some((kind, which)) = line.strip_prefix("```").and_then(|info| info.split_once(' ')) {
+            open = Some((kind.to_owned(), which == "bad", String::new()));
+        }
+    }
+    found
+}
+
+/// The codes that a text gives.
+fn codes(kind: &str, text: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("example");
+    std::fs::write(&path, text).unwrap();
+    let kind = if kind == "ad" { "ads" } else { kind };
+    let output = Command::new(env!("CARGO_BIN_EXE_classmate"))
+        .args(["lint", "--format", "json", "--as", kind])
+        .arg(&path)
+        .output()
+        .unwrap();
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let alarms = result["alarms"].as_array().unwrap();
+    alarms.iter().map(|alarm| alarm["code"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn bad_examples_give_their_code_and_good_ones_nothing() {
+    let mut wrong = Vec::new();
+    for (code, kind, bad, text) in examples() {
+        let found = codes(&kind, &text);
+        if bad && found.first() != Some(&code) || !bad && !found.is_empty() {
+            wrong.push(format!("{code}, bad: {bad}: {text} gives {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_code_has_both_examples() {
+    let of = |bad: bool| {
+        let of_kind = examples().into_iter().filter(|example| example.2 == bad);
+        of_kind.map(|(code, ..)| code).collect::<BTreeSet<_>>()
+    };
+    let all: BTreeSet<String> = CHECKS.iter().map(|check| check.code.to_owned()).collect();
+    assert_eq!(of(true), all);
+    assert_eq!(of(false), all);
+}
+
+#[test]
+fn a_byte_order_mark_stays_and_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pool.conf");
+    let run =
+        |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_classmate")).args(arguments).arg(&path).output().unwrap();
+    std::fs::write(&path, "\u{feff}START = a > 5 && b > 1 && a > 1\n").unwrap();
+    let linted = run(&["lint", "--fix"]);
+    assert!(String::from_utf8_lossy(&linted.stdout).contains("begins with a byte order mark"));
+    assert_eq!(linted.status.code(), Some(2));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "\u{feff}START = a > 5 && b > 1\n");
+    std::fs::write(&path, "\u{feff}START = a>5\n").unwrap();
+    let laid_out = run(&["fmt"]);
+    assert!(String::from_utf8_lossy(&laid_out.stderr).contains("begins with a byte order mark"));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "\u{feff}START = a > 5\n");
+}
+
+#[test]
+fn what_fix_writes_keeps_the_value_or_gives_one() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, fixed) in [
+        ("START = a > 5 && b > 1 && a > 1 && b > 1\n", "START = a > 5 && b > 1\n"),
+        ("START = TARGET.Memory > 5 & Cpus = 2\n", "START = TARGET.Memory > 5 && Cpus == 2\n"),
+        ("# kept\nSTART = GPUs == undefined\n\n", "# kept\nSTART = GPUs =?= undefined\n\n"),
+        ("START = OpSys == LINUX\n", "START = OpSys == LINUX\n"),
+        // A comment between the lines of a value stays.
+        (
+            "START = TARGET.A > 3 || \\\n  # why we need B\n  TARGET.A > 3 || \\\n  TARGET.B\n",
+            "START = TARGET.A > 3 || \\\n  # why we need B\n  TARGET.A > 3 || \\\n  TARGET.B\n",
+        ),
+        (
+            "START = TARGET.A > 3 || \\\n  # why \\\n  TARGET.A > 3 || \\\n  TARGET.B\n",
+            "START = TARGET.A > 3 || \\\n  # why \\\n  TARGET.A > 3 || \\\n  TARGET.B\n",
+        ),
+        ("START = a > 1 /* kept */ && a > 1\n", "START = a > 1 /* kept */ && a > 1\n"),
+        ("START = GPUs /* kept */ == undefined\n", "START = GPUs /* kept */ == undefined\n"),
+        // The bits may be meant: `(TARGET.a & 4) == 4`.
+        ("START = TARGET.a & 4 == 4\n", "START = TARGET.a & 4 == 4\n"),
+    ] {
+        let path = folder.path().join("pool.conf");
+        std::fs::write(&path, text).unwrap();
+        let status = Command::new(env!("CARGO_BIN_EXE_classmate")).args(["lint", "--fix"]).arg(&path).output().unwrap();
+        assert!(status.status.code().is_some_and(|code| code != 1));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), fixed);
+    }
+}
+
+#[test]
+fn words_that_no_ad_of_the_pool_has_are_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let slots = "MyType = \"Machine\"\nGLIDEIN_Site = \"MIT\"\nStart = TARGET.Owner == bob && TARGET.Group == Site\n";
+    let jobs = "MyType = \"Job\"\nClusterId = 1\nOwner = \"bob\"\nGroup = \"x\"\nSite = \"x\"\n\
+                Requirements = TARGET.GLIDEIN_Site == MIT && TARGET.GLIDEIN_Site != LastRemoteHost\n";
+    for (name, text) in [("slots.ads", slots), ("jobs.ads", jobs), ("config", "PREEMPT = TARGET.Owner == root\n")] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let told = |files: &[&std::path::Path]| {
+        let command =
+            Command::new(env!("CARGO_BIN_EXE_classmate")).args(["lint", "--format", "json"]).args(files).output();
+        let result: serde_json::Value = serde_json::from_slice(&command.unwrap().stdout).unwrap();
+        let place = |alarm: &serde_json::Value| {
+            format!("{} {}:{}", alarm["code"].as_str().unwrap(), alarm["line"], alarm["column"])
+        };
+        result["alarms"].as_array().unwrap().iter().map(place).collect::<Vec<String>>()
+    };
+    assert_eq!(told(&[folder.path()]), ["unquoted-word 3:25", "unquoted-word 6:39", "unquoted-word 1:27"]);
+    // Of a slot alone nobody knows what the jobs have.
+    assert_eq!(told(&[&folder.path().join("slots.ads")]), Vec::<String>::new());
+}
+
+#[test]
+fn expressions_may_begin_with_a_minus_sign() {
+    let command = ["lint", "-e", "-5 < TARGET.Cpus"];
+    let output = Command::new(env!("CARGO_BIN_EXE_classmate")).args(command).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0 errors, 0 warnings\n");
+}
+
+#[test]
+fn a_sarif_log_names_files_by_valid_references() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a b#1.conf");
+    std::fs::write(&path, "NEGOTIATOR_INTERVALL = 5\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_classmate")).args(["lint", "--format", "sarif"]).arg(&path).output();
+    let log: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert!(place["artifactLocation"]["uri"].as_str().unwrap().ends_with("/a%20b%231.conf"), "{place}");
+}
+
+#[test]
+fn a_sarif_log_tells_the_related_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pool.conf");
+    std::fs::write(&path, "START = TARGET.Memory > 5 && \\\n  TARGET.Memory < 3\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_classmate")).args(["lint", "--format", "sarif"]).arg(&path).output();
+    let log: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    let result = &log["runs"][0]["results"][0];
+    let region = |of: &serde_json::Value| {
+        let region = &of["physicalLocation"]["region"];
+        format!("{}:{}-{}", region["startLine"], region["startColumn"], region["endColumn"])
+    };
+    assert_eq!(region(&result["locations"][0]), "2:3-20");
+    assert_eq!(region(&result["relatedLocations"][0]), "1:9-26");
+    assert_eq!(result["relatedLocations"][0]["message"]["text"], "this one");
+}

@@ -1,0 +1,20 @@
+//! Integration tests of the command and of everything at once; each module is named after what it guards.
+
+mod bad_input;
+mod conformance;
+mod explain;
+mod golden;
+mod hostile;
+mod lint;
+mod manual;
+mod planted;
+mod projection;
+mod quota_examples;
+mod quotas;
+mod report;
+mod simulate_page;
+mod slurm;
+mod terminal;
+mod transcripts;
+mod userprio;
+mod widths;

@@ -1,0 +1,77 @@
+//! Pools with a planted problem each: what is told first is its cause.
+//!
+//! `tests/data/planted/*.toml`: `problem` says what is wrong with the pool, `ask` is the command, `first` what the first
+//! cause, alarm or warning must contain (of an alarm: its code), `reason` the kind of cause.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::path::Path;
+use std::process::Command;
+
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Planted {
+    problem: String,
+    ask: Vec<String>,
+    first: String,
+    reason: Option<String>,
+    config: Option<String>,
+    slots: Option<String>,
+    jobs: Option<String>,
+    log: Option<String>,
+}
+
+/// What a command finds first: its kind, and its words.
+fn first(planted: &Planted) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &Option<String>| {
+        if let Some(text) = text {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+    };
+    write("config", &planted.config);
+    write("slots.ads", &planted.slots);
+    write("jobs.ads", &planted.jobs);
+    write("Accountantnew.log", &planted.log);
+    let lint = planted.ask[0] == "lint";
+    let of = if lint { folder.path().join("config") } else { folder.path().to_owned() };
+    let output = Command::new(env!("CARGO_BIN_EXE_classmate"))
+        .arg(&planted.ask[0])
+        .arg(of)
+        .args(&planted.ask[1..])
+        .args(["--format", "json"])
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let Ok(found) = serde_json::from_slice::<serde_json::Value>(&output.stdout) else { return (String::new(), errors) };
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    if lint {
+        (String::new(), text(&found["alarms"][0]["code"]))
+    } else if planted.ask[0] == "autoclusters" {
+        (String::new(), text(&found["warnings"][0]))
+    } else {
+        (text(&found["causes"][0]["reason"]), text(&found["causes"][0]["text"]))
+    }
+}
+
+#[test]
+fn the_planted_cause_is_told_first() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/data/planted");
+    let mut files: Vec<_> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(files.len() >= 30, "only {} pools", files.len());
+    let mut wrong = Vec::new();
+    for file in &files {
+        let planted: Planted = toml::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        let (reason, text) = first(&planted);
+        if !text.contains(&planted.first) || planted.reason.as_ref().is_some_and(|wanted| *wanted != reason) {
+            let name = file.file_stem().unwrap().to_string_lossy();
+            wrong.push(format!(
+                "{name} ({}): expected {:?} `{}`\n  found `{reason}` `{text}`",
+                planted.problem, planted.reason, planted.first
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,726 @@
+//! Slurm's priorities: the recorded cases, and the worked examples with every intermediate figure.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+use std::io::Read;
+
+use classmate_cli::conform::{Kind, answer};
+use classmate_pool::internal::priority::slurm::usage::{Decay, Tick};
+use classmate_pool::internal::priority::slurm::{Algorithm, AssociationTree, Figures, Ties, figures, tree};
+use proptest::prelude::*;
+use serde_json::Value as Json;
+
+fn records(file: &str) -> String {
+    let path = format!("{}/tests/data/conformance/{file}", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    text
+}
+
+/// Numbers within the tolerance (absolute below 1, relative above), everything else exactly; what is not expected
+/// is not compared.
+fn alike(expected: &Json, found: &Json, tolerance: f64) -> bool {
+    match (expected, found) {
+        (Json::Number(expected), Json::Number(found)) => {
+            let (expected, found) = (expected.as_f64().unwrap(), found.as_f64().unwrap());
+            (expected - found).abs() <= tolerance * expected.abs().max(found.abs()).max(1.0)
+        }
+        (Json::Object(expected), Json::Object(found)) => {
+            expected.iter().all(|(key, value)| found.get(key).is_some_and(|found| alike(value, found, tolerance)))
+        }
+        (Json::Array(expected), Json::Array(found)) => {
+            expected.len() == found.len() && expected.iter().zip(found).all(|(one, other)| alike(one, other, tolerance))
+        }
+        (expected, found) => expected == found,
+    }
+}
+
+fn all_alike(file: &str, count: usize) {
+    let text = records(file);
+    let mut wrong = Vec::new();
+    for line in text.lines() {
+        let case: Json = serde_json::from_str(line).unwrap();
+        let found = answer(Kind::Slurm, line.as_bytes());
+        let tolerance = case["tol"].as_f64().unwrap_or(1e-9);
+        if !alike(&case["expect"], &found["output"], tolerance) {
+            wrong.push(format!("{} {}: {}\n   found {found}", case["id"], case["op"], case["expect"]));
+        }
+    }
+    assert_eq!(text.lines().count(), count);
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_recorded_tree_decay_and_file_is_alike() {
+    all_alike("slurm-fairshare.jsonl.gz", 120);
+}
+
+#[test]
+fn every_recorded_priority_and_line_is_alike() {
+    all_alike("slurm-priority.jsonl.gz", 97);
+}
+
+/// A tree from a dump, with the usage of users by `account/user`.
+fn tree_of(dump: &str, usage: &[(&str, f64)]) -> AssociationTree {
+    let (_, mut tree, _) = tree::read("dump", dump.as_bytes()).unwrap();
+    for (key, usage) in usage {
+        let (account, user) = key.split_once('/').unwrap();
+        let at = tree.find_user(account, user, None).unwrap();
+        tree.charge(at, *usage);
+    }
+    tree
+}
+
+fn at<'f>(tree: &AssociationTree, figures: &'f [Figures], key: &str) -> &'f Figures {
+    let at = tree.nodes().iter().position(|node| node.key() == key);
+    &figures[at.unwrap_or_else(|| panic!("there is no {key}"))]
+}
+
+fn close(found: f64, expected: f64, within: f64, what: &str) {
+    let same = found == expected || (found - expected).abs() <= within;
+    assert!(same, "{what}: found {found}, expected {expected}");
+}
+
+/// Accounts A to F and users 1 to 5 of the page of version 2.0 (seed 004).
+const PAGE: &str = "Account - 'a':Fairshare=40\nAccount - 'd':Fairshare=60\nParent - 'a'\nAccount - 'b':Fairshare=30\n\
+    Account - 'c':Fairshare=10\nParent - 'd'\nAccount - 'e':Fairshare=25\nAccount - 'f':Fairshare=35\nParent - 'b'\n\
+    User - 'user1'\nParent - 'c'\nUser - 'user2'\nUser - 'user3'\nParent - 'e'\nUser - 'user4'\nParent - 'f'\nUser - 'user5'\n";
+const PAGE_USAGE: [(&str, f64); 3] = [("b/user1", 20_000.0), ("c/user2", 25_000.0), ("e/user4", 25_000.0)];
+
+/// §8.1, the complete example of the page of version 2.0: S, `U_A`, `U_E` and F of every account and user.
+#[test]
+fn accounts_a_to_f_with_users_1_to_5_under_the_linear_formula() {
+    let tree = tree_of(PAGE, &PAGE_USAGE);
+    // The usages are 20 %, 25 % and 25 % of what the machine can do.
+    let all = figures(&tree, Algorithm::Linear { capacity: 100_000.0 });
+    for (key, shares, usage, effective, factor) in [
+        ("a", 0.40, 0.45, 0.45, 0.475),
+        ("d", 0.60, 0.25, 0.25, 0.675),
+        ("b", 0.30, 0.20, 0.2 + 0.25 * 30.0 / 40.0, 0.45625),
+        ("c", 0.10, 0.25, 0.25 + 0.20 * 10.0 / 40.0, 0.40),
+        ("e", 0.25, 0.25, 0.25 + 0.0 * 25.0 / 60.0, 0.5),
+        ("f", 0.35, 0.0, 0.25 * 35.0 / 60.0, 0.602_083_333_333),
+        ("b/user1", 0.30, 0.20, 0.3875, 0.45625),
+        ("c/user2", 0.05, 0.25, 0.25 + 0.05 / 2.0, 0.3875),
+        ("c/user3", 0.05, 0.0, 0.15, 0.45),
+        ("e/user4", 0.25, 0.25, 0.25, 0.5),
+        ("f/user5", 0.35, 0.0, 0.145_833_333_333, 0.602_083_333_333),
+    ] {
+        let found = at(&tree, &all, key);
+        close(found.norm_shares, shares, 1e-12, key);
+        close(found.norm_usage, usage, 1e-12, key);
+        close(found.effective_usage, effective, 1e-11, key);
+        close(found.factor.unwrap(), factor, 1e-11, key);
+    }
+}
+
+/// §8.1: "If user 2 held 4 shares and user 3 one, user 2 would have S = 0.1 * 4/5 = 0.08."
+#[test]
+fn user_2_with_four_shares_has_four_fifths_of_account_c() {
+    let tree = tree_of(&PAGE.replace("'user2'", "'user2':Fairshare=4"), &[]);
+    let all = figures(&tree, Algorithm::Linear { capacity: 1.0 });
+    close(at(&tree, &all, "c/user2").norm_shares, 0.08, 1e-12, "user2");
+    close(at(&tree, &all, "c/user3").norm_shares, 0.02, 1e-12, "user3");
+}
+
+/// §8.2: the same tree as 22.05.8 shows it, six digits.
+#[test]
+fn accounts_a_to_f_with_users_1_to_5_under_the_exponential_formula() {
+    let tree = tree_of(PAGE, &PAGE_USAGE);
+    let all = figures(&tree, Algorithm::Exponential { damping: 1.0 });
+    for (key, usage, effective, factor) in [
+        ("a", 0.642_857, 0.642_857, 0.328_248),
+        ("b", 0.285_714, 0.553_571, 0.278_309),
+        ("c", 0.357_143, 0.428_571, 0.051_271),
+        ("d", 0.357_143, 0.357_143, 0.661_935),
+        ("e", 0.357_143, 0.357_143, 0.371_499),
+        ("f", 0.0, 0.208_333, 0.661_935),
+        ("b/user1", 0.285_714, 0.553_571, 0.278_309),
+        ("c/user2", 0.357_143, 0.392_857, 0.004_313),
+        ("c/user3", 0.0, 0.214_286, 0.051_271),
+        ("e/user4", 0.357_143, 0.357_143, 0.371_499),
+        ("f/user5", 0.0, 0.208_333, 0.661_935),
+    ] {
+        let found = at(&tree, &all, key);
+        close(found.norm_usage, usage, 5e-7, key);
+        close(found.effective_usage, effective, 5e-7, key);
+        close(found.factor.unwrap(), factor, 5e-7, key);
+    }
+}
+
+/// §8.2: `DEPTH_OBLIVIOUS`.
+#[test]
+fn users_1_to_5_without_regard_to_depth() {
+    let tree = tree_of(PAGE, &PAGE_USAGE);
+    let all = figures(&tree, Algorithm::DepthOblivious { damping: 1.0 });
+    for (key, factor) in
+        [("b/user1", 0.357_214), ("c/user2", 0.007_076), ("c/user3", 1.0), ("e/user4", 0.629_976), ("f/user5", 1.0)]
+    {
+        close(at(&tree, &all, key).factor.unwrap(), factor, 5e-7, key);
+    }
+}
+
+/// §8.3: the same tree under Fair Tree, and with a root/root user.
+#[test]
+fn accounts_a_to_f_with_users_1_to_5_under_fair_tree() {
+    let observed = Algorithm::FairTree { ties: Ties::Observed };
+    let tree = tree_of(PAGE, &PAGE_USAGE);
+    let all = figures(&tree, observed);
+    for (key, level, rank) in [
+        ("a", 0.622_222, None),
+        ("d", 1.68, None),
+        ("b", 1.6875, None),
+        ("c", 0.45, None),
+        ("e", 0.416_667, None),
+        ("f", f64::INFINITY, None),
+        ("f/user5", f64::INFINITY, Some(5)),
+        ("e/user4", 1.0, Some(4)),
+        ("b/user1", 1.0, Some(3)),
+        ("c/user3", f64::INFINITY, Some(2)),
+        ("c/user2", 0.5, Some(1)),
+    ] {
+        let found = at(&tree, &all, key);
+        close(found.level_fair_share.unwrap(), level, 5e-7, key);
+        assert_eq!(found.rank, rank, "{key}");
+        assert_eq!(found.factor, rank.map(|rank| rank as f64 / 5.0), "{key}");
+    }
+    let tree = tree_of(&format!("User - 'root':Fairshare=0\n{PAGE}"), &PAGE_USAGE);
+    let all = figures(&tree, observed);
+    for (key, factor) in [("f/user5", 1.0), ("e/user4", 0.833_333), ("b/user1", 0.666_667), ("root/root", 0.166_667)] {
+        close(at(&tree, &all, key).factor.unwrap(), factor, 5e-7, key);
+    }
+}
+
+/// §8.4: tied accounts, as released and as documented.
+#[test]
+fn tied_accounts_as_observed_and_as_documented() {
+    let dump = "User - 'root'\nAccount - 'a'\nAccount - 'b'\nParent - 'a'\nUser - 'a1'\nUser - 'a2'\nParent - 'b'\n\
+                User - 'b1'\nUser - 'b2'\n";
+    let tree = tree_of(dump, &[("a/a1", 10.0), ("a/a2", 90.0), ("b/b1", 20.0), ("b/b2", 80.0)]);
+    let factors = |ties| {
+        let all = figures(&tree, Algorithm::FairTree { ties });
+        ["root/root", "a/a1", "a/a2", "b/b1", "b/b2"].map(|key| at(&tree, &all, key).factor.unwrap())
+    };
+    assert_eq!(factors(Ties::Observed), [1.0, 0.8, 0.6, 0.6, 0.2]);
+    assert_eq!(factors(Ties::Documented), [1.0, 0.8, 0.2, 0.6, 0.4]);
+    let all = figures(&tree, Algorithm::FairTree { ties: Ties::Observed });
+    for (key, level) in
+        [("a", 0.666_667), ("b", 0.666_667), ("a/a1", 5.0), ("a/a2", 0.555_556), ("b/b1", 2.5), ("b/b2", 0.625)]
+    {
+        close(at(&tree, &all, key).level_fair_share.unwrap(), level, 5e-7, key);
+    }
+}
+
+/// §8.5: shares of `parent`, under Fair Tree and the exponential formula, as 22.05.8 shows them.
+#[test]
+fn shares_of_parent_move_members_one_level_up() {
+    let dump = "User - 'root':Fairshare=1\nAccount - 'phys':Fairshare=5\nAccount - 'chem':Fairshare=3\n\
+        Account - 'solo':Fairshare=2\nParent - 'phys'\nAccount - 'hep':Fairshare=parent\nAccount - 'astro':Fairshare=4\n\
+        User - 'daemon':Fairshare=2\nUser - 'bin':Fairshare=parent\nParent - 'hep'\nUser - 'sys':Fairshare=3\nUser - 'games'\n\
+        User - 'man':Fairshare=parent\nParent - 'astro'\nUser - 'lp'\nUser - 'mail'\nParent - 'chem'\nUser - 'news'\n\
+        User - 'uucp':Fairshare=0\nParent - 'solo'\nUser - 'proxy':Fairshare=parent\n";
+    let usage = [
+        ("phys/daemon", 1000.0),
+        ("phys/bin", 500.0),
+        ("hep/sys", 300.0),
+        ("hep/games", 700.0),
+        ("hep/man", 200.0),
+        ("astro/lp", 1500.0),
+        ("chem/news", 2500.0),
+        ("chem/uucp", 100.0),
+        ("solo/proxy", 900.0),
+    ];
+    let tree = tree_of(dump, &usage);
+    let fair_tree = figures(&tree, Algorithm::FairTree { ties: Ties::Observed });
+    let classic = figures(&tree, Algorithm::Exponential { damping: 1.0 });
+    let infinite = f64::INFINITY;
+    for (key, shares, level, rank, norm, effective, factor) in [
+        ("root/root", 0.090_909, infinite, 11, 0.090_909, 0.0, 1.0),
+        ("solo/proxy", 0.181_818, infinite, 10, 0.181_818, 0.116_883, 0.640_443),
+        ("phys/bin", 0.454_545, infinite, 9, 0.454_545, 0.545_455, 0.435_275),
+        ("hep/man", 0.454_545, infinite, 9, 0.454_545, 0.545_455, 0.435_275),
+        ("hep/sys", 0.3, 4.2, 7, 0.136_364, 0.190_909, 0.378_929),
+        ("astro/mail", 0.5, infinite, 6, 0.090_909, 0.167_532, 0.278_769),
+        ("astro/lp", 0.5, 0.5, 5, 0.090_909, 0.264_935, 0.132_652),
+        ("phys/daemon", 0.2, 0.84, 4, 0.090_909, 0.212_987, 0.197_120),
+        ("hep/games", 0.1, 0.6, 3, 0.045_455, 0.136_364, 0.125),
+        ("chem/news", 1.0, 1.04, 2, 0.272_727, 0.337_662, 0.423_932),
+        ("chem/uucp", 0.0, 0.0, 1, 0.0, 0.012_987, 0.0),
+    ] {
+        let found = at(&tree, &fair_tree, key);
+        close(found.norm_shares, shares, 5e-7, key);
+        close(found.level_fair_share.unwrap(), level, 5e-7, key);
+        assert_eq!((found.rank, found.factor), (Some(rank), Some(rank as f64 / 11.0)), "{key}");
+        let found = at(&tree, &classic, key);
+        close(found.norm_shares, norm, 5e-7, key);
+        close(found.effective_usage, effective, 5e-7, key);
+        close(found.factor.unwrap(), factor, 5e-7, key);
+    }
+    for (key, level) in [("solo", 1.555_556), ("phys", 0.833_333), ("chem", 0.807_692), ("astro", 1.12)] {
+        close(at(&tree, &fair_tree, key).level_fair_share.unwrap(), level, 5e-7, key);
+    }
+}
+
+/// §8.6: a user tied with an account.
+#[test]
+fn a_user_tied_with_an_account_shares_its_rank_with_the_best_of_the_account() {
+    let dump =
+        "User - 'x'\nAccount - 'g':Fairshare=2\nParent - 'g'\nUser - 'g1'\nUser - 'g2'\nParent - 'root'\nUser - 'y'\n";
+    let tree = tree_of(dump, &[("root/x", 128.0), ("g/g1", 64.0), ("g/g2", 192.0), ("root/y", 512.0)]);
+    let all = figures(&tree, Algorithm::FairTree { ties: Ties::Observed });
+    let found = ["root/x", "g/g1", "g/g2", "root/y"].map(|key| at(&tree, &all, key).factor.unwrap());
+    assert_eq!(found, [1.0, 1.0, 0.5, 0.25]);
+    let levels = ["root/x", "g", "root/y"].map(|key| at(&tree, &all, key).level_fair_share.unwrap());
+    assert_eq!(levels, [1.75, 1.75, 0.4375]);
+}
+
+/// §8.7: 1000·D(60) + 53·8·D(53) = 1392.595 at the tick; a later tail of 43 s adds 338.351, then D(60).
+#[test]
+fn a_job_of_95_seconds_is_charged_as_logged() {
+    let tick = Tick { last: 0.0, now: 60.0, start: 7.0, end: None, billing: 8.0 };
+    close(tick.usage(1000.0, 1800.0, Decay::Linearized), 1392.595, 5e-4, "the tick");
+    close(1000.0 * Decay::Linearized.factor(1800.0, 60.0), 977.160, 5e-4, "what was there");
+    close(Decay::Linearized.charged(1800.0, 53.0, 8.0), 415.434, 5e-4, "what is new");
+    let tail = Tick { last: 60.0, now: 103.0, start: 7.0, end: Some(103.0), billing: 8.0 };
+    close(tail.usage(0.0, 1800.0, Decay::Linearized), 338.351, 5e-4, "the tail");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Usage that only decays is the same whatever the steps in which it does.
+    #[test]
+    fn decay_over_a_time_is_that_of_any_split_of_it(
+        half_life in 60.0..1e7f64,
+        parts in proptest::collection::vec(0.0..1e5f64, 1..8),
+        exact in any::<bool>(),
+    ) {
+        let decay = if exact { Decay::Exact } else { Decay::Linearized };
+        let whole = decay.factor(half_life, parts.iter().sum());
+        let split: f64 = parts.iter().map(|&part| decay.factor(half_life, part)).product();
+        prop_assert!((whole - split).abs() <= 1e-9 * whole.max(f64::MIN_POSITIVE) || whole < 1e-290);
+    }
+
+    /// In closed form: after n half-lives 2^-n is left.
+    #[test]
+    fn after_n_half_lives_a_half_to_the_n_is_left(half_life in 3600.0..1e7f64, halvings in 0.0..20.0f64) {
+        let expected = (-halvings).exp2();
+        let exact = Decay::Exact.factor(half_life, half_life * halvings);
+        prop_assert!((exact - expected).abs() <= 1e-12 * expected);
+        // 0.693 and the first order of the exponential: within one part in a thousand for each halving.
+        let observed = Decay::Linearized.factor(half_life, half_life * halvings);
+        prop_assert!((observed / expected - 1.0).abs() <= 1e-3 * halvings.max(1e-9) + 1e-12);
+    }
+
+    /// Text of any kind is read or refused: nothing panics, and whatever makes a tree has figures for everybody.
+    #[test]
+    fn any_text_is_read_or_refused(
+        words in proptest::collection::vec(
+            prop_oneof![
+                Just("Account - 'a'"), Just("Parent - 'b'"), Just("User - "), Just(":Fairshare="), Just("parent"), Just("2147483647"),
+                Just("PartitionName="), Just("Priority"), Just("WeightTRES"), Just("=CPU=1G,Mem=2"), Just("MaxTime=1-2:3"), Just("Nodes=n[1-3"),
+                Just("]"), Just("\n"), Just("\\"), Just("#"), Just("\""), Just("'"), Just("é"), Just("\u{1d11e}"), Just("%.9"), Just("%"), Just("-"),
+                Just(":"), Just("|"), Just("1"), Just("99999999999999999999"), Just("root"), Just(" "), Just(",")
+            ],
+            0..40,
+        ),
+    ) {
+        use classmate_config::internal::config::TextFiles;
+        use classmate_config::internal::config::slurm::{Duration, HostList, SlurmConf, read_qos, read_usage};
+        let text = words.concat();
+        let (_, _) = SlurmConf::read("c", text.as_bytes(), &TextFiles::default());
+        if let Ok((_, tree, _)) = tree::read("d", text.as_bytes()) {
+            for algorithm in [Algorithm::FairTree { ties: Ties::Documented }, Algorithm::DepthOblivious { damping: 1.0 }] {
+                prop_assert_eq!(figures(&tree, algorithm).len(), tree.nodes().len());
+            }
+        }
+        let _ = (read_usage("u", text.as_bytes()), read_qos("q", text.as_bytes()), Duration::parse(&text));
+        let _ = HostList::parse(&text).contains("n1é");
+        let _ = classmate_cli::report::sprio::Format::parse(&text).map(|format| format.header());
+        let _ = (classmate_cli::report::sprio::Sort::parse(&text), classmate_cli::report::sshare::Columns::parse(&text));
+    }
+
+    /// The shares of a level add up to one, and those of the users to that of the root.
+    #[test]
+    fn shares_add_up_to_one(shares in proptest::collection::vec((1u32..100, 0usize..6), 1..40), usage in 0.0..1e6f64) {
+        // Every account but the last ones has members; each row is an account under an earlier one, with a user in it.
+        let mut dump = String::new();
+        for (number, (own, above)) in shares.iter().enumerate() {
+            let parent = if number == 0 { "root".to_owned() } else { format!("a{}", above % number) };
+            dump.push_str(&format!("Parent - '{parent}'\nAccount - 'a{number}':Fairshare={own}\n"));
+        }
+        for number in 0..shares.len() {
+            dump.push_str(&format!("Parent - 'a{number}'\nUser - 'u{number}'\n"));
+        }
+        let (_, mut tree, _) = tree::read("dump", dump.as_bytes()).unwrap();
+        let last = tree.nodes().len() - 1;
+        tree.charge(last, usage);
+        let classic = figures(&tree, Algorithm::Exponential { damping: 1.0 });
+        let users = tree.nodes().iter().zip(&classic).filter(|(node, _)| node.is_user());
+        let sum: f64 = users.map(|(_, figures)| figures.norm_shares).sum();
+        prop_assert!((sum - 1.0).abs() < 1e-9);
+        let fair_tree = figures(&tree, Algorithm::FairTree { ties: Ties::Observed });
+        for node in tree.nodes().iter().filter(|node| !node.children.is_empty()) {
+            let sum: f64 = node.children.iter().map(|&child| fair_tree[child].norm_shares).sum();
+            prop_assert!((sum - 1.0).abs() < 1e-9);
+        }
+        // Factors are between 0 and 1, and somebody has the best.
+        let factors: Vec<f64> = fair_tree.iter().filter_map(|figures| figures.factor).collect();
+        prop_assert_eq!(factors.len(), shares.len());
+        prop_assert!(factors.iter().all(|factor| (0.0..=1.0).contains(factor)) && factors.contains(&1.0));
+    }
+}
+
+mod cycle {
+    //! Cycles of the negotiator in Slurm's order.
+
+    use classmate::internal::ad::ClassAd;
+    use classmate::internal::eval::scope::Settings;
+    use classmate_config::internal::config::knobs::NegotiatorKnobs;
+    use classmate_config::internal::config::slurm::{Associations, SlurmConf, UsageRow};
+    use classmate_config::internal::config::{Config, TextFiles};
+    use classmate_pool::internal::accountant::Ungrouped;
+    use classmate_pool::internal::accountant::usage::{Account, SlotInUse};
+    use classmate_pool::internal::negotiate::{Outcome, Snapshot, negotiate};
+    use classmate_pool::internal::priority::slurm::{Options, SlurmFiles, SlurmSettings};
+    use classmate_pool::internal::priority::{Claimant, Deal, Opening, Policy, Waiting};
+    use classmate_pool::internal::queue::Job;
+
+    fn settings(conf: &str, dump: &str, usage: &[(&str, &str, f64)]) -> SlurmSettings {
+        let (conf, defects) = SlurmConf::read("slurm.conf", conf.as_bytes(), &TextFiles::default());
+        assert_eq!(defects.errors, []);
+        let (associations, defects) = Associations::read("dump", dump.as_bytes());
+        assert_eq!(defects.errors, []);
+        let row = |&(account, user, usage): &(&str, &str, f64)| UsageRow {
+            account: account.to_owned(),
+            user: Some(user.to_owned()),
+            partition: None,
+            usage,
+            by_resource: None,
+            line: 0,
+        };
+        let usage = usage.iter().map(row).collect();
+        let files = SlurmFiles { conf, associations, usage, qos: Vec::new(), options: Options::default() };
+        SlurmSettings::new(files).unwrap()
+    }
+
+    fn slots(count: usize, more: &str) -> Vec<ClassAd> {
+        let slot = |at: usize| {
+            let text = format!(
+                "[MyType = \"Machine\"; Name = \"s{at}\"; Machine = \"m{at}\"; State = \"Unclaimed\"; Cpus = 1; Memory = 1000; \
+                 Requirements = true; {more}]"
+            );
+            ClassAd::parse(text.as_bytes()).unwrap()
+        };
+        (0..count).map(slot).collect()
+    }
+
+    fn job(cluster: i64, group: &str, more: &str) -> ClassAd {
+        let text = format!(
+            "[ClusterId = {cluster}; ProcId = 0; JobStatus = 1; User = \"u@x\"; AccountingGroup = \"{group}\"; QDate = 100; \
+             RequestCpus = 1; Requirements = TARGET.Cpus >= 1; {more}]"
+        );
+        ClassAd::parse(text.as_bytes()).unwrap()
+    }
+
+    fn run(settings: SlurmSettings, slots: Vec<ClassAd>, jobs: Vec<ClassAd>) -> Outcome {
+        let policy = Policy::Slurm(Box::new(settings));
+        let snapshot = Snapshot { slots, jobs, policy, now: 1000, ..Snapshot::default() };
+        let outcome = negotiate(&snapshot).unwrap();
+        // A cycle that is written down gives the same when it is read back.
+        let text = serde_json::to_string(&snapshot).unwrap();
+        let again: Snapshot = serde_json::from_str(&text).unwrap();
+        assert_eq!(negotiate(&again).unwrap(), outcome);
+        outcome
+    }
+
+    fn matches(outcome: &Outcome) -> Vec<(&str, &str)> {
+        outcome.matches.iter().map(|made| (made.job.as_str(), made.slot.as_str())).collect()
+    }
+
+    const TWO: &str = "Account - 'a':Fairshare=1\nAccount - 'b':Fairshare=1\nParent - 'a'\nUser - 'ann'\nParent - 'b'\nUser - 'bob'\n";
+
+    #[test]
+    fn one_association_with_the_best_factor_may_take_the_whole_pool() {
+        let settings = settings("PriorityWeightFairshare=1000", TWO, &[("b", "bob", 50.0)]);
+        let jobs = (1..=4).map(|n| job(n, "b.bob", "")).chain((5..=8).map(|n| job(n, "a.ann", ""))).collect();
+        let outcome = run(settings, slots(4, ""), jobs);
+        assert_eq!(matches(&outcome), [("5.0", "s0"), ("6.0", "s1"), ("7.0", "s2"), ("8.0", "s3")]);
+        // The others are refused once, all four of them.
+        assert_eq!(
+            outcome.rejections.iter().map(|refused| (&*refused.submitter, refused.jobs)).collect::<Vec<_>>(),
+            [("b.bob@x", 4)]
+        );
+    }
+
+    #[test]
+    fn jobs_go_by_priority_then_submission_then_number() {
+        // Nice is -JobPrio: it is taken from the sum. Before that everybody has 500 + 0.
+        let settings = settings("PriorityWeightFairshare=1000", TWO, &[]);
+        let jobs = vec![
+            job(1, "a.ann", "JobPrio = -10"),
+            job(2, "b.bob", "JobPrio = 5"),
+            job(3, "a.ann", ""),
+            job(4, "b.bob", "QDate = 50"),
+            job(5, "b.bob", ""),
+        ];
+        let outcome = run(settings, slots(5, ""), jobs);
+        let order: Vec<&str> = outcome.matches.iter().map(|made| made.job.as_str()).collect();
+        assert_eq!(order, ["2.0", "4.0", "3.0", "5.0", "1.0"]);
+    }
+
+    #[test]
+    fn a_job_in_two_partitions_is_served_once_and_only_where_slots_list_its_partition() {
+        let conf = "PriorityWeightPartition=100\nPartitionName=batch PriorityJobFactor=1 Default=YES\n\
+                    PartitionName=debug PriorityJobFactor=10\nPartitionName=front PriorityTier=2\n";
+        let mut pool = slots(1, "PartitionName = {\"batch\"}");
+        pool.extend(slots(3, "PartitionName = {\"debug\", \"front\"}").into_iter().skip(1));
+        let jobs = vec![
+            job(1, "a.ann", ""),
+            job(2, "a.ann", "PartitionName = {\"batch\", \"debug\"}"),
+            job(3, "a.ann", "PartitionName = \"front\""),
+            job(4, "a.ann", "PartitionName = \"gone\""),
+            job(5, "a.ann", "PartitionName = \"batch,debug\""),
+        ];
+        let outcome = run(settings(conf, TWO, &[]), pool, jobs);
+        // 3: the higher tier first; 2 in debug with 100, then 5, which finds debug full; 1 in batch, older than 5.
+        assert_eq!(matches(&outcome), [("3.0", "s1"), ("2.0", "s2"), ("1.0", "s0")]);
+        let refused: Vec<&str> = outcome.rejections.iter().map(|refused| refused.job.as_str()).collect();
+        assert_eq!(refused, ["5.0", "4.0", "5.0"]);
+    }
+
+    #[test]
+    fn groups_do_not_divide_the_pool_and_strangers_come_last() {
+        let config = Config::parse("c", b"GROUP_NAMES = a, b\nGROUP_QUOTA_a = 1\nGROUP_QUOTA_b = 1\n").unwrap();
+        let policy = Policy::Slurm(Box::new(settings("PriorityWeightFairshare=1000", TWO, &[])));
+        let jobs = vec![job(1, "z.eve", ""), job(2, "a.ann", ""), job(3, "a.ann", ""), job(4, "a.ann", "")];
+        let snapshot = Snapshot { config, slots: slots(4, ""), jobs, policy, now: 1000, ..Snapshot::default() };
+        let outcome = negotiate(&snapshot).unwrap();
+        assert_eq!(matches(&outcome), [("2.0", "s0"), ("3.0", "s1"), ("4.0", "s2"), ("1.0", "s3")]);
+    }
+
+    #[test]
+    fn priorities_never_sink_under_that_flag_and_age_counts_from_the_time_it_is_idle() {
+        let conf = "PriorityWeightAge=1000\nPriorityMaxAge=1\n";
+        let jobs =
+            || vec![job(1, "a.ann", "EnteredCurrentStatus = 990"), job(2, "b.bob", "EnteredCurrentStatus = 950")];
+        let order = |conf: &str| {
+            let outcome = run(settings(conf, TWO, &[]), slots(2, ""), jobs());
+            outcome.matches.iter().map(|made| made.job.clone()).collect::<Vec<_>>()
+        };
+        // 10 and 50 of 60 seconds: 166 and 833.
+        assert_eq!(order(conf), ["2.0", "1.0"]);
+        // From submission both are as old.
+        assert_eq!(order(&format!("{conf}PriorityFlags=ACCRUE_ALWAYS,INCR_ONLY\n")), ["1.0", "2.0"]);
+    }
+
+    /// An ad that stays until the tests end.
+    fn kept(ad: ClassAd) -> &'static ClassAd {
+        Box::leak(Box::new(ad))
+    }
+
+    /// Under `INCR_ONLY` a priority that would sink stays: the user who used the machine keeps the place of before.
+    #[test]
+    fn priorities_that_would_sink_stay_under_that_flag() {
+        let order = |flags: &str| {
+            let conf = format!("PriorityWeightFairshare=1000\nPriorityFlags={flags}\n");
+            let evaluation = Settings::default();
+            let job = |cluster: i64, group: &str| Job::new(kept(job(cluster, group, "")), None, &evaluation).unwrap();
+            let waiting = Endless(vec![vec![job(1, "a.ann")], vec![job(2, "b.bob")]]);
+            let knobs = NegotiatorKnobs::read(&Config::default()).unwrap();
+            let opening = Opening {
+                log: None,
+                quota: &|_| None,
+                knobs: &knobs,
+                groups: &Ungrouped,
+                slots: &[],
+                jobs: &[],
+                settings: &evaluation,
+            };
+            let mut policy = Policy::Slurm(Box::new(settings(&conf, TWO, &[]))).open(&opening);
+            let name = |name: &[u8]| Claimant {
+                submitter: name.to_vec(),
+                idle_jobs: 1,
+                last_heard: 0,
+                job_prio: None,
+                schedd: Some(0),
+            };
+            let claimants = [name(b"a.ann@x"), name(b"b.bob@x")];
+            let deal = Deal { weight: 1.0, smallest_weight: 1.0, group: None, first_pie: 1 };
+            let mut first = |now: i64| {
+                policy.charge(
+                    &[SlotInUse { submitter: b"a.ann@x", account: Account::Submitter, weight: 1.0, suspended: false }],
+                    now,
+                );
+                policy.begin(&claimants, &waiting, &deal).next_turn().unwrap().who
+            };
+            [first(0), first(300)]
+        };
+        // Nobody has used anything at first: both have 1000, and the lower number goes first.
+        assert_eq!(order("FAIR_TREE"), [0, 1]);
+        assert_eq!(order("INCR_ONLY"), [0, 0]);
+    }
+
+    struct Endless(Vec<Vec<Job<'static>>>);
+
+    impl Waiting for Endless {
+        fn jobs(&self, who: usize) -> Vec<(usize, &Job<'_>)> {
+            self.0[who].iter().enumerate().map(|(at, job)| (who * 100 + at, job)).collect()
+        }
+    }
+
+    /// Users who always want more get, in the long run, what the tree promises them; and one who stops is forgotten by half
+    /// with each half-life.
+    #[test]
+    fn long_run_shares_are_those_of_the_tree() {
+        let tree = "Account - 'a':Fairshare=7\nAccount - 'b':Fairshare=3\nParent - 'a'\nUser - 'ann':Fairshare=5\n\
+                    User - 'abe':Fairshare=2\nParent - 'b'\nUser - 'bob'\n";
+        // The classic formulas mix the usage of siblings in, and keep to the shares on one level only.
+        let flat = "User - 'ann':Fairshare=5\nUser - 'abe':Fairshare=2\nUser - 'bob':Fairshare=3\n";
+        for (flags, dump) in [("FAIR_TREE", tree), ("NO_FAIR_TREE", flat), ("DEPTH_OBLIVIOUS", flat)] {
+            let conf = format!("PriorityWeightFairshare=100000\nPriorityDecayHalfLife=1-0\nPriorityFlags={flags}\n");
+            let settings = settings(&conf, dump, &[]);
+            let evaluation = Settings::default();
+            let names = if dump == tree { ["a.ann", "a.abe", "b.bob"] } else { ["root.ann", "root.abe", "root.bob"] };
+            let queues = names.iter().enumerate().map(|(who, name)| {
+                let job =
+                    |at: usize| Job::new(kept(job((who * 100 + at) as i64, name, "")), None, &evaluation).unwrap();
+                (0..10).map(job).collect()
+            });
+            let waiting = Endless(queues.collect());
+            let knobs = NegotiatorKnobs::read(&Config::default()).unwrap();
+            let opening = Opening {
+                log: None,
+                quota: &|_| None,
+                knobs: &knobs,
+                groups: &Ungrouped,
+                slots: &[],
+                jobs: &[],
+                settings: &evaluation,
+            };
+            let mut policy = Policy::Slurm(Box::new(settings)).open(&opening);
+            let claimants: Vec<Claimant> = names
+                .iter()
+                .map(|name| Claimant {
+                    submitter: format!("{name}@x").into_bytes(),
+                    idle_jobs: 10,
+                    last_heard: 0,
+                    job_prio: None,
+                    schedd: Some(0),
+                })
+                .collect();
+            let deal = Deal { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
+            let mut won = [0u32; 3];
+            let mut using: Vec<usize> = Vec::new();
+            let (cycles, warm) = (6000, 1000);
+            for cycle in 0..cycles {
+                // Ten slots, jobs of one period each.
+                let names: Vec<Vec<u8>> = using.iter().map(|&who| claimants[who].submitter.clone()).collect();
+                let in_use: Vec<SlotInUse<'_>> = names
+                    .iter()
+                    .map(|submitter| SlotInUse {
+                        submitter,
+                        account: Account::Submitter,
+                        weight: 1.0,
+                        suspended: false,
+                    })
+                    .collect();
+                policy.charge(&in_use, 300 * cycle);
+                let mut turns = policy.begin(&claimants, &waiting, &deal);
+                using = (0..10).map(|_| turns.next_turn().unwrap().who).collect();
+                for &who in using.iter().filter(|_| cycle >= warm) {
+                    won[who] += 1;
+                }
+            }
+            let whole: u32 = won.iter().sum();
+            for (who, target) in [(0, 0.5), (1, 0.2), (2, 0.3)] {
+                let share = f64::from(won[who]) / f64::from(whole);
+                assert!((share - target).abs() < 0.02 * target, "{flags}: {} has {share} of {target}", names[who]);
+            }
+        }
+    }
+}
+
+mod listings {
+    //! The listings of a cluster that was constructed to give those of the specification, to the character.
+
+    use std::process::Command;
+
+    fn lines(arguments: &[&str]) -> Vec<String> {
+        let output = Command::new(env!("CARGO_BIN_EXE_classmate"))
+            .args(arguments)
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap().lines().map(|line| line.trim_end().to_owned()).collect()
+    }
+
+    /// Every line of the specification stands in the listing, in its order (it leaves some out); blanks at the end aside.
+    fn holds(expected: &str, arguments: &[&str]) {
+        let found = lines(arguments);
+        let mut rest = found.iter();
+        for line in expected.lines().skip(1) {
+            assert!(rest.any(|found| found == line.trim_end()), "not found: {line}\nin {found:#?}");
+        }
+    }
+
+    #[test]
+    fn sprio_is_that_of_the_specification() {
+        let expected = r"
+          JOBID PARTITION   PRIORITY       SITE        AGE      ASSOC  FAIRSHARE    JOBSIZE  PARTITION        QOS                 TRES
+              1 batch           4111          0          0          0       3636         78        250          0        cpu=31,mem=16
+              2 batch           7245          0          0        700       4545        500        250        500      cpu=500,mem=250
+              3 debug           3903          0          0          0       2727        133       1000          0        cpu=62,mem=31
+              4 zero            1896          0          0          0       1818         66          0          0          cpu=8,mem=4
+              5 batch           7019          0          0          0       6364        125        250        125       cpu=125,mem=31
+              5 debug           8238          0          0          0       6364        125       1000        125      cpu=500,mem=125
+              6 batch           9937          0          0        233       5455       1000        250          0    cpu=1000,mem=2000
+";
+        assert_eq!(lines(&["sprio", "examples/slurm"]), expected.lines().skip(1).collect::<Vec<_>>());
+        let expected = r"
+          JOBID PARTITION PRIORITY   AGE        ASSOC      FAIRSHARE  JOBSIZE    PARTITION  QOS        TRES
+              1 batch     0.00000095 0.0000025  0.0000000  0.3636364  0.0781250  0.2500000  0.0000000  cpu=0.03,mem=0.01
+              2 batch     0.00000168 0.0000000  1.0000000  0.4545455  0.5000000  0.2500000  1.0000000  cpu=0.50,mem=0.12
+";
+        holds(expected, &["sprio", "examples/slurm", "-n"]);
+        let expected = r"
+          JOBID PARTITION   PRIORITY       SITE        AGE      ASSOC  FAIRSHARE    JOBSIZE  PARTITION        QOS                 TRES
+        Weights                               1       1000        700      10000       1000       1000        500    CPU=1000,Mem=2000
+";
+        holds(expected, &["sprio", "examples/slurm", "-w"]);
+        let expected = "\n3|   games|1000 |      3903|0.00000090893247|cpu=62,mem=31|cpu=0.06,mem=0.02\n";
+        holds(expected, &["sprio", "examples/slurm", "-h", "-o", "%i|%.8u|%5P|%.10Y|%y|%T|%t"]);
+    }
+
+    #[test]
+    fn sshare_is_that_of_the_specification() {
+        let expected = r"
+Account                    User  RawShares  NormShares    RawUsage  EffectvUsage  FairShare
+-------------------- ---------- ---------- ----------- ----------- ------------- ----------
+root                                          0.000000        7700      1.000000
+ root                      root          1    0.090909           0      0.000000   1.000000
+ chem                                    3    0.272727        2600      0.337662
+  chem                     news          1    1.000000        2500      0.961538   0.181818
+";
+        holds(expected, &["sshare", "examples/slurm", "-a"]);
+        let expected = r"
+ phys||5|0.454545|4200|0.545455|0.545455||0.833333
+  phys|bin|parent|0.454545|500|0.064935|0.119048|0.818182|
+  phys|daemon|2|0.200000|1000|0.129870|0.238095|0.363636|0.840000
+";
+        let columns = "Account,User,RawShares,NormShares,RawUsage,NormUsage,Eff,FairShare,LevelFS";
+        holds(expected, &["sshare", "examples/slurm", "-a", "-P", "-o", columns]);
+        let expected = r"
+Account                    User  RawShares  NormShares    RawUsage   NormUsage  EffectvUsage  FairShare    LevelFS                    GrpTRESMins                    TRESRunMins
+-------------------- ---------- ---------- ----------- ----------- ----------- ------------- ---------- ---------- ------------------------------ ------------------------------
+root                                          0.000000        7700                  1.000000                                                      cpu=0,mem=0,energy=0,node=0,b+
+ root                      root          1    0.090909           0    0.000000      0.000000   1.000000        inf                                cpu=0,mem=0,energy=0,node=0,b+
+ phys                                    5    0.454545        4200    0.545455      0.545455              0.833333                                cpu=0,mem=0,energy=0,node=0,b+
+  phys                      bin     parent    0.454545         500    0.064935      0.119048   0.818182                                           cpu=0,mem=0,energy=0,node=0,b+
+  phys                   daemon          2    0.200000        1000    0.129870      0.238095   0.363636   0.840000                                cpu=0,mem=0,energy=0,node=0,b+
+  hep                               parent    0.454545        1200    0.155844      0.285714                                                      cpu=0,mem=0,energy=0,node=0,b+
+";
+        holds(expected, &["sshare", "examples/slurm", "-a", "-l"]);
+    }
+}

@@ -1,0 +1,122 @@
+//! What is printed on a terminal fits it: 80 columns, and wide ones are used.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+use std::process::Command;
+
+use rexpect::session::spawn_command;
+
+/// Longest wait for an answer, in milliseconds.
+const PATIENCE: u64 = 60_000;
+
+/// The commands that explain a policy, with exit status 0.
+const COMMANDS: &[&[&str]] = &[
+    &["explain", "examples/pool", "--job", "1.0"],
+    &["explain", "examples/stuck", "--job", "1.0"],
+    &["explain", "examples/stuck", "--slot", "slot1@m05.example.org"],
+    &["explain", "examples/pool", "--submitter", "carol@pool.test"],
+    &["explain", "examples/groups", "--group", "chemistry"],
+    &["whatif", "examples/groups", "--set", "GROUP_QUOTA_chemistry = 5"],
+    &["autoclusters", "examples/pool"],
+    &["autoclusters", "examples/explosion"],
+    &["test", "examples/policy/start.toml", "examples/policy/owner.toml"],
+    &["lint", "examples/pool/config"],
+];
+
+/// The lines that a command prints on a terminal of so many columns, without colours.
+fn printed(arguments: &[&str], columns: &str) -> Vec<String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+    command.args(arguments).env("COLUMNS", columns).env("NO_COLOR", "1").env("TERM", "xterm");
+    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let mut session = spawn_command(command, Some(PATIENCE)).unwrap();
+    // A session gives each byte as a character.
+    let bytes: Vec<u8> = session.exp_eof().unwrap().chars().map(|byte| byte as u8).collect();
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(!text.contains('\u{1b}'), "{arguments:?} prints colours: {text}");
+    text.lines().map(|line| line.trim_end_matches('\r').to_owned()).collect()
+}
+
+fn piped(arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+    command.args(arguments).env("COLUMNS", "80").current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
+}
+
+/// Without what folding changes: what is no blank, for a word that is longer than a line is folded too.
+fn unfolded(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+#[test]
+fn lines_fit_a_terminal_and_nothing_is_lost() {
+    for arguments in COMMANDS {
+        let whole = piped(arguments);
+        for columns in [80, 200] {
+            let lines = printed(arguments, &columns.to_string());
+            for line in &lines {
+                let text = line.trim_start();
+                // A word of an expression that is longer than the line stays whole.
+                let fits = line.chars().count() <= columns || !text.contains(' ');
+                assert!(fits, "{arguments:?} at {columns}: {} in {line:?}", line.chars().count());
+            }
+            assert_eq!(unfolded(&lines.join("\n")), unfolded(&whole), "{arguments:?} at {columns}");
+        }
+    }
+}
+
+#[test]
+fn a_pipe_and_a_wide_terminal_have_one_line_for_each_row() {
+    for arguments in COMMANDS {
+        let whole = piped(arguments);
+        let lines = printed(arguments, "1000");
+        assert_eq!(lines.len(), whole.lines().count(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn help_fits_a_terminal() {
+    for columns in [60, 80] {
+        for line in printed(&["explain", "--help"], &columns.to_string()) {
+            // The usage and the examples are commands, which stay whole.
+            let command = ["classmate ", "Usage: "].iter().any(|start| line.trim_start().starts_with(start));
+            let fits = line.chars().count() <= columns || command;
+            assert!(fits, "{columns} columns: {line}");
+        }
+    }
+}
+
+#[test]
+fn excerpts_of_long_lines_fit_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.conf");
+    let clauses: Vec<String> = (0..30).map(|at| format!("TARGET.Attribute{at} > {at}")).collect();
+    std::fs::write(&path, format!("START = {} && 1 =?= 1.0\n", clauses.join(" && "))).unwrap();
+    let lines = printed(&["lint", path.to_str().unwrap()], "80");
+    assert!(lines.iter().all(|line| line.chars().count() <= 80 || line.contains("long.conf")), "{lines:#?}");
+    let caret = lines.iter().position(|line| line.contains("^^^^^^^^^")).unwrap();
+    let at = lines[caret].find('^').unwrap();
+    let byte = lines[caret - 1].char_indices().nth(at).unwrap().0;
+    assert!(lines[caret - 1][byte..].starts_with("1 =?= 1.0"), "{lines:#?}");
+}
+
+#[test]
+fn clauses_without_blanks_fit_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.toml");
+    let names: Vec<String> = (0..20).map(|at| format!("user{at}")).collect();
+    let text = format!(
+        "ads.job = '[ Requirements = stringListMember(TARGET.Owner,\"{names}\")&&(TARGET.A||TARGET.B) ]'\n\
+         ads.slot = '[ Owner = \"user3\"; A = false; B = false; Requirements = true ]'\n\
+         [[test]]\nname = 't'\njob = 'job'\nslot = 'slot'\nmatch = true\n",
+        names = names.join(",")
+    );
+    std::fs::write(&path, text).unwrap();
+    let lines = printed(&["test", "--coverage", path.to_str().unwrap()], "80");
+    assert!(lines.iter().any(|line| line.contains("user19")), "{lines:#?}");
+    let long = |line: &&String| line.chars().count() > 80 && !line.contains("t.toml");
+    assert_eq!(lines.iter().find(long), None, "{lines:#?}");
+    let expression = format!("TARGET.Cpus>1&&member(TARGET.Owner,{{\"{}\"}})&&1=?=1.0", names.join("\",\""));
+    let lines = printed(&["lint", "-e", &format!("{expression}&&{expression}")], "80");
+    assert_eq!(lines.iter().find(long), None, "{lines:#?}");
+}

@@ -1,0 +1,707 @@
+//! What is wrong with a configuration: values that are not what their knobs take, names that are hardly meant.
+//!
+//! In: a [`Config`]. Out: [`Diagnostic`]s with places, in the order of the files.
+
+mod groups;
+mod names;
+
+use std::collections::BTreeSet;
+
+use self::names::{FAMILY, SUBSYSTEMS, is_of_every_daemon};
+use super::facts::UNKNOWN;
+use super::knob::{self, Kind, Knob};
+use super::setting::{Settings, leading_number, list_items};
+use super::{Config, ConfigError, ConfigWarning, Definition, Place, shown};
+use classmate::internal::builtin::near;
+use classmate::internal::error::Severity;
+use classmate::internal::syntax::diagnose::diagnose;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::token::Quoting;
+
+/// What is wrong at a place, and how bad that is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What kind of fault it is, by a name that does not change: `unknown-knob`, `bad-value`.
+    pub code: &'static str,
+    /// An error stops a daemon; a warning does not.
+    pub severity: Severity,
+    /// What is wrong, where, and what to do.
+    pub error: ConfigError,
+}
+
+impl Diagnostic {
+    /// Something that stops a daemon.
+    pub fn error(error: ConfigError) -> Self {
+        Diagnostic { code: "bad-value", severity: Severity::Error, error }
+    }
+
+    /// Something that does not.
+    pub fn warning(error: ConfigError) -> Self {
+        Diagnostic { code: "odd-line", severity: Severity::Warning, error }
+    }
+
+    /// The same diagnostic with another code.
+    #[must_use]
+    pub fn coded(self, code: &'static str) -> Self {
+        Diagnostic { code, ..self }
+    }
+}
+
+impl From<&ConfigWarning> for Diagnostic {
+    fn from(warning: &ConfigWarning) -> Self {
+        let ConfigWarning { message, place, width, help } = warning.clone();
+        Diagnostic::warning(ConfigError { message, place: Some(place), width, help })
+    }
+}
+
+/// Bytes of expanded values that are looked at; a configuration that makes more is given up.
+const MOST: usize = 256 << 20;
+/// Diagnostics of values; more are not looked for.
+const ENOUGH: usize = 1000;
+
+/// What is wrong with a configuration that was read, the oddities of reading included, in the order of the files.
+pub fn check(config: &Config) -> Vec<Diagnostic> {
+    // What only a machine knows is left open: nothing is concluded from it.
+    let config = &config.without_facts();
+    let mut found: Vec<Diagnostic> = config.warnings().iter().map(Diagnostic::from).collect();
+    let referenced = referenced(config);
+    let groups = Settings::new(config).list("GROUP_NAMES").unwrap_or_default();
+    let groups_known = !groups.iter().any(|name| is_open(name));
+    let groups: BTreeSet<Vec<u8>> = groups.iter().map(|name| name.to_ascii_uppercase()).collect();
+    let mut checker = Checker {
+        config,
+        referenced,
+        groups,
+        groups_known,
+        mentioned: None,
+        found: Vec::new(),
+        work: 0,
+        daemons: daemons(config),
+        match_exprs: match_exprs(config),
+    };
+    let names: Vec<&[u8]> = config.names().collect();
+    for name in names {
+        checker.name(name);
+        if checker.work > MOST || checker.found.len() >= ENOUGH {
+            break;
+        }
+    }
+    if checker.work > MOST {
+        let message =
+            format!("the values are longer than {} MiB when they are expanded: the rest is not checked", MOST >> 20);
+        checker.found.push(Diagnostic::error(ConfigError::new(message, None)));
+    }
+    found.extend(checker.found);
+    sort(config, &mut found);
+    found
+}
+
+/// Puts diagnostics into the order of the files.
+pub fn sort(config: &Config, found: &mut [Diagnostic]) {
+    let order = |diagnostic: &Diagnostic| {
+        let place = diagnostic.error.place.as_ref()?;
+        let file = config.sources().iter().position(|source| source.name == place.file);
+        Some((file.unwrap_or(usize::MAX), place.line, place.column))
+    };
+    found.sort_by_key(|diagnostic| order(diagnostic).unwrap_or((usize::MAX, 0, 0)));
+}
+
+/// Whether a daemon (upper case) is one of HTCondor's own: its knobs are known.
+fn is_plain(name: &[u8]) -> bool {
+    SUBSYSTEMS.iter().any(|known| known.as_bytes() == name)
+}
+
+/// Whether a text holds what only a machine knows.
+fn is_open(text: &[u8]) -> bool {
+    memchr::memmem::find(text, UNKNOWN.as_bytes()).is_some()
+}
+
+/// The names that some value refers to, upper case.
+pub fn referenced(config: &Config) -> BTreeSet<Vec<u8>> {
+    let mut names = BTreeSet::new();
+    for (_, raw, _) in config.assignments() {
+        for at in memchr::memmem::find_iter(raw, b"(") {
+            let body = &raw[at + 1..];
+            let end = body.iter().position(|byte| !super::reference::is_name_byte(*byte)).unwrap_or(body.len());
+            if at > 0 && end > 0 && end <= 100 {
+                names.insert(body[..end].to_ascii_uppercase());
+            }
+        }
+    }
+    names
+}
+
+/// The names that a configuration gives to daemons, upper case: those that the master starts, and local names.
+fn daemons(config: &Config) -> BTreeSet<Vec<u8>> {
+    let mut names: BTreeSet<Vec<u8>> = BTreeSet::new();
+    let expanded = |name: &[u8]| config.get(&String::from_utf8_lossy(name)).ok().flatten().map(|found| found.text);
+    for list in ["DAEMON_LIST", "DC_DAEMON_LIST"] {
+        let items = expanded(list.as_bytes()).map(|text| list_items(&text)).unwrap_or_default();
+        names.extend(items.iter().map(|name| name.strip_prefix(b"+").unwrap_or(name).to_ascii_uppercase()));
+    }
+    for name in config.names().filter(|name| name.to_ascii_uppercase().ends_with(b"_ARGS")) {
+        let Some(text) = expanded(name) else { continue };
+        let words: Vec<&[u8]> = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
+        let local = words.windows(2).filter(|pair| matches!(pair[0], b"-local-name" | b"-localname" | b"-local"));
+        names.extend(local.map(|pair| pair[1].trim_ascii().to_ascii_uppercase()));
+    }
+    names
+}
+
+/// The names of `NEGOTIATOR_MATCH_EXPRS`, upper case.
+fn match_exprs(config: &Config) -> BTreeSet<Vec<u8>> {
+    let names = Settings::new(config).list("NEGOTIATOR_MATCH_EXPRS").unwrap_or_default();
+    names.iter().map(|name| name.to_ascii_uppercase()).collect()
+}
+
+struct Checker<'c> {
+    config: &'c Config,
+    referenced: BTreeSet<Vec<u8>>,
+    /// Declared groups, upper case.
+    groups: BTreeSet<Vec<u8>>,
+    /// Whether all of them are known.
+    groups_known: bool,
+    /// The words of all values, once they are asked for.
+    mentioned: Option<BTreeSet<Vec<u8>>>,
+    /// Names that the configuration gives to daemons, upper case.
+    daemons: BTreeSet<Vec<u8>>,
+    /// Macros that slots are to get, upper case.
+    match_exprs: BTreeSet<Vec<u8>>,
+    found: Vec<Diagnostic>,
+    /// Bytes looked at.
+    work: usize,
+}
+
+impl Checker<'_> {
+    fn name(&mut self, name: &[u8]) {
+        let Some(definition) = self.config.assignment(name) else { return };
+        let (prefix, bare) = self.split(name, &definition);
+        let Some(bare) = bare else { return };
+        let value = self.expand(name, &definition);
+        let Some(value) = value else { return };
+        match knob::find(bare) {
+            Some(knob) => {
+                if let Some(now) = knob.now {
+                    let message = format!("`{}` is the obsolete name of `{now}`", shown(name));
+                    self.warn_name("obsolete-knob", message, &definition, Some(format!("write `{now}`")));
+                }
+                // A macro of the file's own, named like one of a family: it is used where it is referred to.
+                if knob.is_family() && self.is_referenced(name) && !self.is_member(knob, bare) {
+                    return;
+                }
+                self.member(knob, bare, &definition);
+                self.value(knob, name, &value, &definition);
+            }
+            None if prefix.is_none() => self.unknown(bare, &definition),
+            None => {}
+        }
+    }
+
+    /// The prefix of a name and the rest; no rest if it is of another daemon.
+    fn split<'n>(&mut self, name: &'n [u8], definition: &Definition<'_>) -> (Option<&'n [u8]>, Option<&'n [u8]>) {
+        let Some(dot) = memchr::memchr(b'.', name) else {
+            return (None, Some(name));
+        };
+        let (prefix, rest) = (&name[..dot], &name[dot + 1..]);
+        let context = self.config.context();
+        let counts = |known: &str| known.as_bytes().eq_ignore_ascii_case(prefix);
+        if counts(&context.subsystem) || context.local_name.as_deref().is_some_and(counts) {
+            return (Some(prefix), Some(rest));
+        }
+        if SUBSYSTEMS.into_iter().any(counts) || self.daemons.contains(&prefix.to_ascii_uppercase()) {
+            return (Some(prefix), None);
+        }
+        if knob::find(name).is_some() {
+            return (None, Some(name));
+        }
+        // A prefix nobody has, in front of a knob: hardly meant.
+        if knob::find(rest).is_some_and(|knob| !knob.is_family()) && !self.is_referenced(name) {
+            let message =
+                format!("`{}` is neither a daemon nor a local name: nobody reads `{}`", shown(prefix), shown(name));
+            let help = match near::closest(prefix, SUBSYSTEMS) {
+                Some(known) => format!("did you mean `{known}`"),
+                None => "a local name is given with --local-name".to_owned(),
+            };
+            self.warn_name("unread-prefix", message, definition, Some(help));
+        }
+        (Some(prefix), None)
+    }
+
+    fn is_referenced(&self, name: &[u8]) -> bool {
+        self.referenced.contains(&name.to_ascii_uppercase())
+    }
+
+    /// The value of a definition, expanded; what goes wrong is told.
+    fn expand(&mut self, name: &[u8], definition: &Definition<'_>) -> Option<Vec<u8>> {
+        let owner = name.to_vec();
+        match self.config.expanded(&owner, definition.raw) {
+            Ok(expanded) => {
+                self.work += expanded.text.len() + 16 * expanded.references;
+                Some(expanded.text)
+            }
+            // A transform has macros of its own, and the attributes of the job.
+            Err(_) if knob::is_transform(self.config.bare(name)) => None,
+            Err(error) => {
+                self.work += 4 << 20;
+                let refused = self.config.not_expanded(&shown(name), definition, &error);
+                self.found.push(Diagnostic::error(refused));
+                None
+            }
+        }
+    }
+
+    /// A diagnostic about the name of a definition.
+    fn warn_name(&mut self, code: &'static str, message: String, definition: &Definition<'_>, help: Option<String>) {
+        let place = definition.place.cloned();
+        let width = if definition.template.is_some() { 0 } else { definition.name.len() };
+        let mut error = ConfigError::new(message, place).about(width);
+        error.help = help;
+        self.found.push(Diagnostic::warning(error).coded(code));
+    }
+
+    /// Macros that slots are to get and that nobody defines.
+    fn match_exprs(&mut self, text: &[u8], definition: &Definition<'_>) {
+        for name in list_items(text) {
+            if self.config.definition(&name).is_none_or(|found| found.raw.trim_ascii().is_empty()) {
+                let message = format!("`{}` is not defined: slots do not get it", shown(&name));
+                self.fault(Severity::Warning, message, definition, None);
+            }
+        }
+    }
+
+    /// A name that is no knob: a mistake if it looks like one.
+    fn unknown(&mut self, name: &[u8], definition: &Definition<'_>) {
+        if self.config.built_in(name).is_some() || self.is_referenced(name) {
+            return;
+        }
+        let upper = name.to_ascii_uppercase();
+        let mut starts = (1..=upper.len()).filter(|end| upper.get(*end).is_none_or(|next| *next == b'_'));
+        let of_daemon = starts.any(|end| self.daemons.contains(&upper[..end]) && !is_plain(&upper[..end]));
+        if is_of_every_daemon(&upper) || of_daemon || self.match_exprs.contains(&upper) {
+            return;
+        }
+        if let Some(meant) = self.of_declared_group(name) {
+            let message = format!("`{}` is not a knob of the negotiator", shown(name));
+            self.warn_name("unknown-knob", message, definition, Some(format!("did you mean `{meant}`")));
+            return;
+        }
+        let family = FAMILY.iter().any(|prefix| upper.starts_with(prefix.as_bytes()));
+        let nearest = self.nearest(name, family, definition);
+        if nearest.is_none() && !family {
+            return;
+        }
+        let whose = if family { " of the negotiator" } else { "" };
+        let message = format!("`{}` is not a knob{whose}", shown(name));
+        let help = nearest.map(|known| format!("did you mean `{known}`"));
+        self.warn_name("unknown-knob", message, definition, help);
+    }
+
+    /// The knob that a name may have meant.
+    fn nearest(&mut self, name: &[u8], family: bool, definition: &Definition<'_>) -> Option<String> {
+        let allowed = if family { near::allowance(name) } else { near::allowance(name).min(2) };
+        let known = knob::all().filter(|knob| !knob.is_family() && knob.now.is_none());
+        let known = known.filter(|knob| family || knob.name.len() >= 8).map(|knob| knob.name);
+        if let Some(known) = near::closest_within(allowed, name, known) {
+            return Some(known.to_owned());
+        }
+        // Those of other daemons, of types of slots, and limits: a name is no mistake where another value mentions it.
+        let meant = names::of_slot_type(name)
+            .or_else(|| names::of_pattern(name))
+            .or_else(|| names::of_limit(name, definition.raw))
+            .or_else(|| names::of_table(name))
+            .filter(|_| !family)?;
+        (!self.mentioned().contains(&name.to_ascii_uppercase())).then_some(meant)
+    }
+
+    /// The words of all values, upper case.
+    fn mentioned(&mut self) -> &BTreeSet<Vec<u8>> {
+        let config = self.config;
+        self.mentioned.get_or_insert_with(|| {
+            let words = |raw: &[u8]| {
+                let words = raw.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
+                words.filter(|word| (4..=100).contains(&word.len())).map(<[u8]>::to_ascii_uppercase).collect::<Vec<_>>()
+            };
+            config.assignments().flat_map(|(_, raw, _)| words(raw)).collect()
+        })
+    }
+
+    fn value(&mut self, knob: &Knob, name: &[u8], text: &[u8], definition: &Definition<'_>) {
+        let value = text.trim_ascii();
+        if value.is_empty() || is_open(value) {
+            return;
+        }
+        let shown_name = shown(name);
+        match knob.kind {
+            Kind::Expression => self.expression(&shown_name, text, definition),
+            Kind::Pattern => {
+                if let Err(error) = classmate::internal::pcre::Regex::new(&String::from_utf8_lossy(value)) {
+                    let message = format!("`{shown_name}` is `{}`: {error}", shown(value));
+                    self.fault(Severity::Error, message, definition, None);
+                }
+            }
+            Kind::Number => {
+                let plain = super::setting::is_number(value);
+                if !plain {
+                    let read = leading_number(value);
+                    let message =
+                        format!("`{shown_name}` is `{}`: read as {read}, for only a plain number is", shown(value));
+                    // The daemon goes on.
+                    self.odd_number(message, definition, None);
+                } else if knob.name.ends_with("PRIO_FACTOR") && leading_number(value) < 1.0 {
+                    let message = format!("`{shown_name}` is `{}`: factors below 1 count as 1", shown(value));
+                    self.odd_number(message, definition, None);
+                }
+            }
+            Kind::List if knob.name == "GROUP_NAMES" => self.group_names(text, definition),
+            Kind::List if knob.name == "NEGOTIATOR_MATCH_EXPRS" => self.match_exprs(text, definition),
+            _ => {
+                // The same code that reads the knob says whether it can.
+                let refused = super::setting::typed(knob.kind, &shown_name, text, definition.place);
+                if let Err(error) = refused {
+                    if knob.name == knob::LIMIT {
+                        // A macro that others use is hardly a limit.
+                        if !self.is_referenced(name) {
+                            let resource = knob::member(knob, self.config.bare(name)).map(of_no_limit);
+                            self.odd_number(error.message, definition, resource);
+                        }
+                        return;
+                    }
+                    let help = default_help(knob);
+                    self.fault(Severity::Error, error.message, definition, help);
+                }
+            }
+        }
+    }
+
+    /// Something about the value of a definition.
+    fn fault(&mut self, severity: Severity, message: String, definition: &Definition<'_>, help: Option<String>) {
+        let mut error = at_value(message, definition);
+        error.help = help;
+        self.found.push(Diagnostic { code: "bad-value", severity, error });
+    }
+
+    /// A number that is not what it looks like.
+    fn odd_number(&mut self, message: String, definition: &Definition<'_>, help: Option<String>) {
+        let mut error = at_value(message, definition);
+        error.help = help;
+        self.found.push(Diagnostic { code: "odd-number", severity: Severity::Warning, error });
+    }
+
+    fn expression(&mut self, name: &str, text: &[u8], definition: &Definition<'_>) {
+        let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+        let Err(error) = parse_expr(text, &options) else { return };
+        let finding = diagnose(text, &error, &options);
+        let mut refused = at_value(format!("`{name}` is no expression: {}", finding.message), definition);
+        refused.help.clone_from(&finding.help);
+        if definition.verbatim && definition.raw == text {
+            // The place inside the expression is one in the file.
+            if let Some(place) = &mut refused.place {
+                place.column += finding.span.start;
+            }
+            refused = refused.about(finding.span.range().len());
+        } else {
+            let read = format!("after expansion it reads `{}`", shown(text));
+            refused.help = Some(match refused.help {
+                Some(help) => format!("{help}; {read}"),
+                None => read,
+            });
+        }
+        self.found.push(Diagnostic::error(refused).coded("syntax"));
+    }
+}
+
+/// What comes of a concurrency limit that is no number, by the name of its resource.
+pub fn of_no_limit(resource: &[u8]) -> String {
+    format!("a job that asks for `{}` stops the negotiator", shown(&resource.to_ascii_lowercase()))
+}
+
+fn default_help(knob: &Knob) -> Option<String> {
+    let text = knob.default_text()?;
+    Some(format!("the default is `{text}`"))
+}
+
+/// An error at the value of a definition.
+fn at_value(message: String, definition: &Definition<'_>) -> ConfigError {
+    let place = definition.place.map(|place| match definition.value {
+        Some((line, column)) => Place { file: place.file.clone(), line, column },
+        None => place.clone(),
+    });
+    let width = if definition.verbatim { definition.raw.len() } else { 0 };
+    ConfigError::new(message, place).about(width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Severity, place, message and help of what is found, one a line.
+    fn found(text: &str) -> Vec<String> {
+        let config = Config::parse("c", text.as_bytes()).unwrap();
+        let line = |diagnostic: &Diagnostic| {
+            let error = &diagnostic.error;
+            let severity = if diagnostic.severity == Severity::Error { "error" } else { "warning" };
+            let place =
+                error.place.as_ref().map(|place| format!("{}:{}", place.line, place.column)).unwrap_or_default();
+            let help = error.help.as_ref().map(|help| format!(" [{help}]")).unwrap_or_default();
+            format!("{severity} {place}+{} {}{help}", error.width, error.message)
+        };
+        check(&config).iter().map(line).collect()
+    }
+
+    #[test]
+    fn values_out_of_range_or_of_another_kind_are_errors_at_the_value() {
+        assert_eq!(
+            found("NEGOTIATION_CYCLE_STATS_LENGTH = 500"),
+            [
+                "error 1:34+3 `NEGOTIATION_CYCLE_STATS_LENGTH` is `500`: expected a number from 0 to 100 [the default is `3`]"
+            ]
+        );
+        assert_eq!(
+            found("\n  NEGOTIATOR_CONSIDER_PREEMPTION = maybe"),
+            ["error 2:36+5 `NEGOTIATOR_CONSIDER_PREEMPTION` is `maybe`: expected a boolean [the default is `true`]"]
+        );
+        assert_eq!(found("PRIORITY_HALFLIFE = 2 * 3600\nNEGOTIATOR_INTERVAL = 7.5\nUSE_GLOBAL_JOB_PRIOS = 1"), [""; 0]);
+        assert_eq!(found("NEGOTIATE_ALL_JOBS_IN_CLUSTER = T"), [""; 0]);
+        let transform = "JOB_TRANSFORM_x @=end\nval = 3\nSET Y $INT(val) + 2\nif $INT(MY.x) > 2\nendif\n@end";
+        assert_eq!(found(transform), [""; 0]);
+        let second = "DAEMON_LIST = $(DAEMON_LIST) NEGOTIATOR_GPU\nNEGOTIATOR_GPU = $(NEGOTIATOR)\n\
+                      NEGOTIATOR_GPU_ARGS = -local-name NEGOTIATOR_GPU\nNEGOTIATOR_GPU.NEGOTIATOR_NAME = gpu\n\
+                      NEGOTIATOR_GPU_LOG = $(LOG)/gpu\nCOLLECTOR_ARGS = -f -local-name other\nother.NEGOTIATOR_NAME = x";
+        assert_eq!(found(second), [""; 0]);
+        assert_eq!(found("DAEMON_LIST = MASTER, EVENTD\nEVENTD = /bin/e\nEVENTD_LOG = $(LOG)/e"), [""; 0]);
+        assert_eq!(found("NEGOTIATOR_USERID = a\nNEGOTIATOR_MAX_FILE_DESCRIPTORS = 9"), [""; 0]);
+        assert_eq!(found("NEGOTIATOR_MATCH_EXPRS = NegotiatorName\nNegotiatorName = \"x\""), [""; 0]);
+        assert_eq!(found("DAEMON_LIST = MASTER, NEGOTIATOR\nNEGOTIATOR_INTERVL = 9").len(), 1);
+        let macros = "NEGOTIATOR_MATCH_EXPRS = A, B\nA = 1";
+        assert_eq!(found(macros), ["warning 1:26+4 `B` is not defined: slots do not get it"]);
+    }
+
+    #[test]
+    fn expressions_are_parsed_with_the_exact_place() {
+        assert_eq!(
+            found("PREEMPTION_REQUIREMENTS = RemoteUserPrio > * 1"),
+            [
+                "error 1:44+1 `PREEMPTION_REQUIREMENTS` is no expression: expected an expression, found `*` [a value is missing between `>` and `*`]"
+            ]
+        );
+        let expanded = found("X = * 1\nPREEMPTION_RANK = Cpus > $(X)");
+        assert_eq!(expanded.len(), 1);
+        assert!(expanded[0].starts_with("error 2:19+11 `PREEMPTION_RANK` is no expression"), "{expanded:?}");
+        assert!(expanded[0].ends_with("after expansion it reads `Cpus > * 1`]"), "{expanded:?}");
+    }
+
+    #[test]
+    fn unknown_names_of_the_family_are_told_with_the_nearest() {
+        assert_eq!(
+            found("NEGOTIATOR_INTERVALL = 5"),
+            [
+                "warning 1:1+20 `NEGOTIATOR_INTERVALL` is not a knob of the negotiator [did you mean `NEGOTIATOR_INTERVAL`]"
+            ]
+        );
+        assert_eq!(
+            found("PRIORTY_HALFLIFE = 5"),
+            ["warning 1:1+16 `PRIORTY_HALFLIFE` is not a knob [did you mean `PRIORITY_HALFLIFE`]"]
+        );
+        assert_eq!(
+            found("NEGOTIATOR_FROBNICATE = 5"),
+            ["warning 1:1+21 `NEGOTIATOR_FROBNICATE` is not a knob of the negotiator"]
+        );
+        // A macro that is used, or a knob of somebody else, is meant.
+        assert_eq!(
+            found("NEGOTIATOR_FROB = 5\nNEGOTIATOR_INTERVAL = $(NEGOTIATOR_FROB)\nMY_OWN = 3\nDAEMON_LIST = MASTER"),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn what_every_daemon_reads_is_no_mistake() {
+        let text = "NEGOTIATOR_ADDRESS_FILE = /x\nNEGOTIATOR_ARGS = -f\nNEGOTIATOR_HOST = $(CONDOR_HOST)\n\
+                    NEGOTIATOR_SUPER_ADDRESS_FILE = /x\nNEGOTIATOR_USE_SHARED_PORT = true\nMAX_NEGOTIATOR_LOG = 5\n\
+                    MAX_NEGOTIATOR_MATCH_LOG = 5\nNEGOTIATOR_ENVIRONMENT = A=b\nNEGOTIATOR_LOG_KEEP = 3\n\
+                    TRUNC_NEGOTIATOR_LOG_ON_OPEN = true\nNEGOTIATOR_DEBUG = D_FULLDEBUG\nNEGOTIATOR_RUN_DIR = /x\n\
+                    NEGOTIATOR_TIMEOUT_MULTIPLIER = 2\nMAX_NUM_NEGOTIATOR_LOG = 2\nNEGOTIATOR_PUBLISH_CROSSING = 1";
+        assert_eq!(found(text), [""; 0]);
+        assert_eq!(found("NEGOTIATOR_INTERVALL = 5\nNEGOTIATOR_HOSTT = x").len(), 2);
+    }
+
+    #[test]
+    fn group_knobs_without_an_underscore_are_told_with_the_right_name() {
+        let groups = "GROUP_NAMES = physics, chem\nGROUP_QUOTA_physics = 1\nGROUP_QUOTA_chem = 1\n";
+        for (name, help) in [
+            ("GROUPQUOTA_chem", "GROUP_QUOTA_chem"),
+            ("GROUP_QUOTA_DYNAMICchem", "GROUP_QUOTA_DYNAMIC_chem"),
+            ("GROUP_QUOTAphysics", "GROUP_QUOTA_physics"),
+            ("GROUP_ACCEPT_SURPLUSphysics", "GROUP_ACCEPT_SURPLUS_physics"),
+            ("GROUP_PRIOFACTOR_chem", "GROUP_PRIO_FACTOR_chem"),
+            ("GROUP_QUOTAS_physics", "GROUP_QUOTA_physics"),
+            ("GROUP_DYNAMIC_QUOTA_physics", "GROUP_QUOTA_DYNAMIC_physics"),
+            ("GROUP_ACEPT_SURPLUS_chem", "GROUP_ACCEPT_SURPLUS_chem"),
+            ("GROUP_NAME", "GROUP_NAMES"),
+            ("GROUP_AUTO_REGROUP", "GROUP_AUTOREGROUP"),
+        ] {
+            let width = name.len();
+            assert_eq!(
+                found(&format!("{groups}{name} = 1")),
+                [format!("warning 4:1+{width} `{name}` is not a knob of the negotiator [did you mean `{help}`]")],
+            );
+        }
+        // A group that nobody declares is not offered.
+        let none = ["warning 1:1+18 `GROUP_QUOTAphysics` is not a knob of the negotiator"];
+        assert_eq!(found("GROUP_QUOTAphysics = 1"), none);
+        // A macro that is referred to is no knob.
+        let helper = "GROUP_NAMES = a, b\nGROUP_QUOTA_BASE = 5\nGROUP_QUOTA_a = $(GROUP_QUOTA_BASE)\n\
+                      GROUP_QUOTA_b = $INT(GROUP_QUOTA_BASE)\nMEM_LIMIT = 10K\nB_LIMIT = $(MEM_LIMIT:1)0";
+        assert_eq!(found(&helper.replace("\nB_LIMIT = $(MEM_LIMIT:1)0", "")).len(), 1);
+        assert_eq!(found(&helper.replace("B_LIMIT = ", "B = ")), [""; 0]);
+    }
+
+    #[test]
+    fn nothing_is_concluded_from_what_only_a_machine_knows() {
+        let text = "NEGOTIATOR_INTERVAL = $(DETECTED_CPUS)\nDEFAULT_PRIO_FACTOR = $INT(DETECTED_MEMORY)\n\
+                    NEGOTIATOR_CONSIDER_PREEMPTION = $ENV(PREEMPT)\nPREEMPTION_RANK = $INT(DETECTED_CPUS) > 3\n\
+                    GROUP_NAMES = $ENV(GROUPS)\nGROUP_QUOTA_a = 3\nNEGOTIATOR_CYCLE_DELAY = $RANDOM_INTEGER(1, 9)";
+        assert_eq!(found(text), [""; 0]);
+        assert_eq!(found("N = 7x\nNEGOTIATOR_INTERVAL = $(N)").len(), 1);
+    }
+
+    #[test]
+    fn quotas_of_groups_that_are_not_declared_are_told() {
+        assert_eq!(
+            found(
+                "GROUP_NAMES = group_phys, bio\nGROUP_QUOTA_group_phsy = 5\nGROUP_ACCEPT_SURPLUS_chem = true\nGROUP_QUOTA_BIO = 3"
+            ),
+            [
+                "warning 2:1+22 `GROUP_QUOTA_group_phsy` is of no use: `GROUP_NAMES` does not name the group `group_phsy` [did you mean `group_phys`]",
+                "warning 3:1+25 `GROUP_ACCEPT_SURPLUS_chem` is of no use: `GROUP_NAMES` does not name the group `chem` [declare it: `GROUP_NAMES = $(GROUP_NAMES), chem`]",
+            ]
+        );
+        assert_eq!(
+            found("GROUP_NAMES = a-b"),
+            [
+                "warning 1:15+3 the group `a-b` cannot have a quota [knobs are named with letters, digits, `_`, `.` and `/` only]"
+            ]
+        );
+    }
+
+    #[test]
+    fn obsolete_names_and_unread_prefixes_are_told() {
+        assert_eq!(
+            found("HFS_ROUND_ROBIN_RATE = 5"),
+            [
+                "warning 1:1+20 `HFS_ROUND_ROBIN_RATE` is the obsolete name of `GROUP_QUOTA_ROUND_ROBIN_RATE` [write `GROUP_QUOTA_ROUND_ROBIN_RATE`]"
+            ]
+        );
+        assert_eq!(
+            found("NEGOTATOR.PRIORITY_HALFLIFE = 5"),
+            [
+                "warning 1:1+27 `NEGOTATOR` is neither a daemon nor a local name: nobody reads `NEGOTATOR.PRIORITY_HALFLIFE` [did you mean `NEGOTIATOR`]"
+            ]
+        );
+        assert_eq!(found("SCHEDD.PRIORITY_HALFLIFE = 0"), [""; 0]);
+        assert_eq!(found("NEGOTIATOR.PRIORITY_HALFLIFE = 0").len(), 1);
+        assert_eq!(found("LARGE.X_LIMIT = 5"), [""; 0]);
+    }
+
+    #[test]
+    fn slips_in_the_knobs_of_other_daemons_are_told() {
+        for (text, meant) in [
+            ("MAX_JOBS_RUNING = 5", "MAX_JOBS_RUNNING"),
+            ("SLOT_TYPE_1_PARTITONABLE = true", "SLOT_TYPE_1_PARTITIONABLE"),
+            ("SLOT_TYPE_12_STRAT = true", "SLOT_TYPE_12_START"),
+            ("ALOW_WRITE = *", "ALLOW_WRITE"),
+            ("DENY_WRTE = *", "DENY_WRITE"),
+            ("deny_wirte = *", "DENY_WRITE"),
+            ("DENY_REDA_COLLECTOR = *", "DENY_READ_COLLECTOR"),
+            ("ALLOW_NEGOTATOR_SCHEDD = *", "ALLOW_NEGOTIATOR_SCHEDD"),
+            ("SEC_CLEINT_ENCRYPTION = REQUIRED", "SEC_CLIENT_ENCRYPTION"),
+            ("SEC_DEFUALT_AUTHENTICATON = REQUIRED", "SEC_DEFAULT_AUTHENTICATION"),
+            ("SEC_READ_INTEGRTY = OPTIONAL", "SEC_READ_INTEGRITY"),
+            ("SETTABLE_ATTR_CONFIG = X", "SETTABLE_ATTRS_CONFIG"),
+            ("NUM_SLOT_TYPE_1 = 1", "NUM_SLOTS_TYPE_1"),
+            ("NUM_SLOTS_TYPE2 = 1", "NUM_SLOTS_TYPE_2"),
+            ("SLOTS_TYPE_1 = cpus=1", "SLOT_TYPE_1"),
+            ("SLOT_TYP_1_PARTITIONABLE = true", "SLOT_TYPE_1_PARTITIONABLE"),
+            ("STARTT = true", "START"),
+            ("XSW_LIMT = 5", "XSW_LIMIT"),
+        ] {
+            let name = &text[..text.find(' ').unwrap()];
+            let told = format!("warning 1:1+{} `{name}` is not a knob [did you mean `{meant}`]", name.len());
+            assert_eq!(found(text), [told], "{text}");
+        }
+        for text in [
+            "STARTT = true\nSTART = $(STARTT)",
+            "STARTD_ATTRS = Startt\nSTARTT = true",
+            "SLOT_TYPE_1_PARTITIONABLE = true\nSLOT_TYPE_1 = 100%\nSLOT_TYPE_1_START = true",
+            "SLOT_TYPE_1_Site = \"x\"\nSLOT_TYPE_1_CONSUMPTION_GPUS = 1",
+            "DENY_WRITE = a\nDENY_READ = b\nALLOW_WRITE_COLLECTOR = c\nDENY_DAEMON = d\nALLOW_OWNER = e\nALLOW_CONFIG = f",
+            "SEC_READ_INTEGRITY = OPTIONAL\nSEC_WRITE_ENCRYPTION = REQUIRED\nSEC_DAEMON_CRYPTO_METHODS = AES",
+            "SEC_DEFAULT_AUTHENTICATION_SCHEDD = REQUIRED\nSEC_DEFAULT_SESSION_DURATION = 60",
+            "NUM_SLOTS_TYPE_1 = 1\nSLOT_TYPE_1 = auto\nNUM_SLOTS_TYPE_12 = 1\nSLOT_TYPE_2_PARTITIONABLE = true",
+            // Names of a site's own.
+            "DENY_WRTE = *\nDENY_WRITE = $(DENY_WRTE)",
+            "DENY_HOSTS = a\nALLOW_GROUP = b\nSEC_SITE_ENCRYPTION = c\nMY_SLOT_TYPE_1 = auto\nSLOT_TYPE_A = auto",
+            "START2 = true",
+            "POOL = x",
+            "SITE_LIMITER = x > 5",
+            "MY_SUBLIME = 5",
+        ] {
+            assert_eq!(found(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn circles_are_errors_with_all_their_places() {
+        assert_eq!(
+            found("A = $(B)\nB = x $(A)"),
+            [
+                "error 1:5+4 `A` cannot be expanded: `A` refers to itself: A → B → A [`B` is set at c:2:1, `A` is set at c:1:1]",
+                "error 2:5+6 `B` cannot be expanded: `B` refers to itself: B → A → B [`A` is set at c:1:1, `B` is set at c:2:1]",
+            ]
+        );
+    }
+
+    #[test]
+    fn numbers_that_are_read_by_their_beginning_are_told() {
+        assert_eq!(
+            found("DEFAULT_PRIO_FACTOR = 10 * 2"),
+            ["warning 1:23+6 `DEFAULT_PRIO_FACTOR` is `10 * 2`: read as 10, for only a plain number is"]
+        );
+    }
+
+    /// The reference reads a limit when a job asks for it, as a number or a constant expression, and ends if it is neither.
+    #[test]
+    fn limits_that_are_no_numbers_are_told() {
+        assert_eq!(
+            found("XSW_LIMIT = bad\nNEGOTIATOR.YSW_LIMIT = bad"),
+            [
+                "warning 1:13+3 `XSW_LIMIT` is `bad`: expected a number [a job that asks for `xsw` stops the negotiator]",
+                "warning 2:24+3 `NEGOTIATOR.YSW_LIMIT` is `bad`: expected a number [a job that asks for `ysw` stops the negotiator]",
+            ]
+        );
+        assert_eq!(found("XSW_LIMIT = 1 + 1\nCONCURRENCY_LIMIT_DEFAULT_x = 2 * 2.5"), [""; 0]);
+        // A macro that is used as one.
+        assert_eq!(found("DISK_LIMIT = TARGET.Disk > 5\nPREEMPTION_REQUIREMENTS = $(DISK_LIMIT)"), [""; 0]);
+        for name in ["CONCURRENCY_LIMIT_DEFAULT", "CONCURRENCY_LIMIT_DEFAULT_x"] {
+            let told = found(&format!("{name} = y"));
+            assert!(
+                told[0].starts_with(&format!("error 1:{}+1 `{name}` is `y`: expected a number", name.len() + 4)),
+                "{told:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_configuration_of_bombs_is_given_up() {
+        let mut text = String::new();
+        for at in 0..100 {
+            text.push_str(&format!("A{at}_0 = {}\n", "x".repeat(1000)));
+            for level in 0..20 {
+                text.push_str(&format!("A{at}_{} = $(A{at}_{level})$(A{at}_{level})\n", level + 1));
+            }
+        }
+        let all = found(&text);
+        assert!(all.len() < 1000);
+        assert!(all.iter().any(|line| line.contains("is not checked")), "{:?}", all.last());
+        assert!(all.iter().any(|line| line.contains("longer than 4194304 bytes")));
+    }
+}

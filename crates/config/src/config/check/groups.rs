@@ -1,0 +1,98 @@
+//! Knobs of single groups, and the groups they are of.
+
+use super::super::knob::{self, Knob};
+use super::super::reference::is_name_byte;
+use super::super::setting::{Settings, list_items};
+use super::super::{Definition, shown};
+use super::Checker;
+use classmate::internal::builtin::near;
+use classmate::internal::error::Severity;
+
+/// How the knobs of single groups begin, the longer before the shorter.
+const OF_GROUPS: [&str; 5] =
+    ["GROUP_QUOTA_DYNAMIC_", "GROUP_QUOTA_", "GROUP_ACCEPT_SURPLUS_", "GROUP_AUTOREGROUP_", "GROUP_PRIO_FACTOR_"];
+
+impl Checker<'_> {
+    /// Whether a name of a family is of a group that there is.
+    pub(super) fn is_member(&self, knob: &Knob, name: &[u8]) -> bool {
+        let group = knob.name.ends_with("<group>").then(|| knob::member(knob, name)).flatten();
+        group.is_some_and(|group| self.groups.contains(&group.to_ascii_uppercase()))
+    }
+
+    /// Tells of a knob of a group that there is not.
+    pub(super) fn member(&mut self, knob: &Knob, name: &[u8], definition: &Definition<'_>) {
+        let Some(member) = knob.name.ends_with("<group>").then(|| knob::member(knob, name)).flatten() else { return };
+        if !self.groups_known || self.groups.contains(&member.to_ascii_uppercase()) {
+            return;
+        }
+        if let Some(meant) = self.of_declared_group(name) {
+            let message = format!("`{}` is not a knob of the negotiator", shown(name));
+            self.warn_name("unknown-knob", message, definition, Some(format!("did you mean `{meant}`")));
+            return;
+        }
+        let message =
+            format!("`{}` is of no use: `GROUP_NAMES` does not name the group `{}`", shown(name), shown(member));
+        let nearest = near::closest(member, &self.groups);
+        let spelt = nearest.and_then(|near| self.spelt(near));
+        let help = match spelt {
+            Some(group) => format!("did you mean `{group}`"),
+            None => format!("declare it: `GROUP_NAMES = $(GROUP_NAMES), {}`", shown(member)),
+        };
+        self.warn_name("undeclared-group", message, definition, Some(help));
+    }
+
+    /// A group as it is declared.
+    fn spelt(&self, group: &[u8]) -> Option<String> {
+        let declared = Settings::new(self.config).list("GROUP_NAMES").unwrap_or_default();
+        declared.iter().find(|known| known.eq_ignore_ascii_case(group)).map(|known| shown(known))
+    }
+
+    /// The knob of a declared group that a name is but for its underscores: `GROUPQUOTA_a`, `GROUP_QUOTA_DYNAMICa`.
+    fn without_underscore(&self, name: &[u8]) -> Option<String> {
+        let upper = name.to_ascii_uppercase();
+        OF_GROUPS.iter().find_map(|prefix| {
+            // Behind the letters of the prefix, with or without its underscores, stands a group.
+            let mut rest = upper.as_slice();
+            for letter in prefix.bytes().filter(|byte| *byte != b'_') {
+                rest = rest.strip_prefix(b"_").unwrap_or(rest).strip_prefix(&[letter])?;
+            }
+            let group = self.spelt(rest).or_else(|| self.spelt(rest.strip_prefix(b"_")?))?;
+            Some(format!("{prefix}{group}"))
+        })
+    }
+
+    /// The knob of a declared group that a name may have meant: the underscores are missing, or what stands before the
+    /// group is misspelt or in another order (`GROUP_QUOTAS_a`, `GROUP_DYNAMIC_QUOTA_a`).
+    pub(super) fn of_declared_group(&self, name: &[u8]) -> Option<String> {
+        self.without_underscore(name).or_else(|| self.misspelt(name))
+    }
+
+    fn misspelt(&self, name: &[u8]) -> Option<String> {
+        let upper = name.to_ascii_uppercase();
+        let words = |text: &[u8]| {
+            let mut words: Vec<Vec<u8>> = text.split(|byte| *byte == b'_').map(<[u8]>::to_vec).collect();
+            words.sort_unstable();
+            words
+        };
+        // The longest group that the name ends with: a group `a_b` rather than `b`.
+        let ends = |group: &&Vec<u8>| {
+            upper.strip_suffix(group.as_slice()).is_some_and(|front| front.len() > 1 && front.ends_with(b"_"))
+        };
+        let group = self.groups.iter().filter(ends).max_by_key(|group| group.len())?;
+        let front = &upper[..upper.len() - group.len()];
+        let turned = OF_GROUPS.into_iter().find(|prefix| words(prefix.as_bytes()) == words(front));
+        let prefix = turned.or_else(|| near::closest(front, OF_GROUPS))?;
+        Some(format!("{prefix}{}", self.spelt(group)?))
+    }
+
+    /// Group names that cannot have knobs of their own.
+    pub(super) fn group_names(&mut self, text: &[u8], definition: &Definition<'_>) {
+        for name in list_items(text) {
+            if !name.iter().copied().all(is_name_byte) {
+                let message = format!("the group `{}` cannot have a quota", shown(&name));
+                let help = "knobs are named with letters, digits, `_`, `.` and `/` only".to_owned();
+                self.fault(Severity::Warning, message, definition, Some(help));
+            }
+        }
+    }
+}

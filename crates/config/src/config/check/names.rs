@@ -1,0 +1,221 @@
+//! Names of knobs by what they look like.
+
+use std::sync::LazyLock;
+
+use crate::config::setting::is_number;
+use crate::config::table;
+use classmate::internal::builtin::near;
+
+/// Names that begin so belong to the negotiator: one that is not known is a mistake.
+pub(super) const FAMILY: [&str; 8] =
+    ["NEGOTIATOR_", "NEGOTIATION_", "GROUP_", "PREEMPTION_", "ACCOUNTANT_", "PRIORITY_", "CONCURRENCY_LIMIT_", "HFS_"];
+
+/// What every daemon reads under a name made of its own: `NEGOTIATOR_ARGS`. A name that begins so is one of them too.
+const OF_EVERY_DAEMON: [&str; 28] = [
+    "ADDRESS_FILE",
+    "ADMIN",
+    "ARGS",
+    "ATTRS",
+    "CLASSAD",
+    "CLASS",
+    "CORE",
+    "D_",
+    "DAEMON",
+    "DEBUG",
+    "ENVIRONMENT",
+    "EXPRS",
+    "HOST",
+    "INHERIT",
+    "IP",
+    "LOCK",
+    "LOG",
+    "MAX_FILE_DESCRIPTORS",
+    "NOT_RESPONDING",
+    "PORT",
+    "PUBLISH_",
+    "RUN",
+    "STATISTICS",
+    "STATS",
+    "SUPER_",
+    "TIMEOUT",
+    "USERID",
+    "USE_SHARED_PORT",
+];
+
+/// Whether a name (upper case) is of those that every daemon has: `NEGOTIATOR_ARGS`, `MAX_NEGOTIATOR_LOG`.
+pub(super) fn is_of_every_daemon(upper: &[u8]) -> bool {
+    let Ok(name) = std::str::from_utf8(upper) else { return false };
+    let of = |daemon: &str| {
+        let behind = name.strip_prefix(daemon).and_then(|rest| rest.strip_prefix('_'));
+        let generic = |rest: &str| {
+            OF_EVERY_DAEMON.iter().any(|known| {
+                rest.strip_prefix(known)
+                    .is_some_and(|more| more.is_empty() || more.starts_with('_') || known.ends_with('_'))
+            })
+        };
+        // The log's own: `MAX_NEGOTIATOR_LOG`, `TRUNC_NEGOTIATOR_MATCH_LOG_ON_OPEN`.
+        let before = ["MAX_", "MAX_NUM_", "TRUNC_", "KEEP_", "PREFIX_"].iter().any(|before| {
+            let rest = name.strip_prefix(before).and_then(|rest| rest.strip_prefix(daemon));
+            rest.is_some_and(|rest| rest.starts_with('_') && rest.contains("_LOG"))
+        });
+        behind.is_some_and(generic) || before
+    };
+    SUBSYSTEMS.into_iter().any(of)
+}
+
+/// Daemons and tools whose names may stand before a dot.
+pub(super) const SUBSYSTEMS: [&str; 16] = [
+    "MASTER",
+    "COLLECTOR",
+    "NEGOTIATOR",
+    "SCHEDD",
+    "STARTD",
+    "SHADOW",
+    "STARTER",
+    "TOOL",
+    "SUBMIT",
+    "CREDD",
+    "GRIDMANAGER",
+    "HAD",
+    "REPLICATION",
+    "JOB_ROUTER",
+    "DAGMAN",
+    "DEFRAG",
+];
+
+/// What is said of one type of slots, behind `SLOT_TYPE_<number>_`, beside policies and attributes.
+const OF_SLOT_TYPE: [&str; 12] = [
+    "CONSUMPTION_POLICY",
+    "CONTINUE",
+    "KILL",
+    "NAME_PREFIX",
+    "PARTITIONABLE",
+    "PREEMPT",
+    "RANK",
+    "SLOT_WEIGHT",
+    "START",
+    "STARTD_ATTRS",
+    "SUSPEND",
+    "WANT_VACATE",
+];
+
+/// The knob of a type of slots that a name is but for a slip: `SLOT_TYPE_1_PARTITONABLE`.
+pub(super) fn of_slot_type(name: &[u8]) -> Option<String> {
+    const PREFIX: &[u8] = b"SLOT_TYPE_";
+    let prefix = name.get(..PREFIX.len()).filter(|start| start.eq_ignore_ascii_case(PREFIX))?;
+    let rest = &name[prefix.len()..];
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let what = rest[digits..].strip_prefix(b"_").filter(|what| digits > 0 && what.len() >= 5)?;
+    let known = near::closest_within(if what.len() < 8 { 1 } else { 2 }, what, OF_SLOT_TYPE)?;
+    let front = String::from_utf8_lossy(&name[..name.len() - what.len()]);
+    (!known.as_bytes().eq_ignore_ascii_case(what)).then(|| format!("{front}{known}"))
+}
+
+/// Levels of access, behind `ALLOW_` and the like.
+const LEVELS: [&str; 12] = [
+    "ADMINISTRATOR",
+    "ADVERTISE_MASTER",
+    "ADVERTISE_SCHEDD",
+    "ADVERTISE_STARTD",
+    "CLIENT",
+    "CONFIG",
+    "DAEMON",
+    "NEGOTIATOR",
+    "OWNER",
+    "READ",
+    "SOAP",
+    "WRITE",
+];
+
+/// What is said of the security of a level, `SEC_<level>_…`.
+const FEATURES: [&str; 9] = [
+    "AUTHENTICATION",
+    "AUTHENTICATION_METHODS",
+    "AUTHENTICATION_TIMEOUT",
+    "CRYPTO_METHODS",
+    "ENCRYPTION",
+    "INTEGRITY",
+    "NEGOTIATION",
+    "SESSION_DURATION",
+    "SESSION_LEASE",
+];
+
+/// The names that are made of levels.
+static OF_LEVELS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let plain = ["ALLOW", "DENY", "SETTABLE_ATTRS"];
+    let plain = plain.iter().flat_map(|front| LEVELS.iter().map(move |level| format!("{front}_{level}")));
+    let secure = LEVELS.iter().chain(&["DEFAULT"]);
+    plain.chain(secure.flat_map(|level| FEATURES.iter().map(move |what| format!("SEC_{level}_{what}")))).collect()
+});
+
+/// The knob made of a level of access or of the number of a type of slots that a name is but for a slip, `DENY_WRTE`,
+/// `SEC_CLEINT_ENCRYPTION`, `NUM_SLOT_TYPE_1`; the name of a daemon may stand behind a level.
+pub(super) fn of_pattern(name: &[u8]) -> Option<String> {
+    let upper = String::from_utf8(name.to_ascii_uppercase()).ok()?;
+    let digits: String = upper.chars().filter(char::is_ascii_digit).collect();
+    if !digits.is_empty() {
+        let front = format!("SLOT_TYPE_{digits}");
+        let mut known: Vec<String> = OF_SLOT_TYPE.iter().map(|what| format!("{front}_{what}")).collect();
+        known.extend([format!("NUM_SLOTS_TYPE_{digits}"), front]);
+        let is_digit = |byte: &u8| byte.is_ascii_digit();
+        let together = upper.as_bytes().split(|byte| !is_digit(byte)).filter(|run| !run.is_empty()).count() == 1;
+        return closest_but_itself(1, &upper, &known)
+            .filter(|_| together && !upper.starts_with(&known[known.len() - 1]));
+    }
+    let daemon =
+        SUBSYSTEMS.iter().find_map(|daemon| upper.strip_suffix(daemon)?.strip_suffix('_').map(|front| (front, daemon)));
+    // A level may be called like a daemon.
+    let whole = of_level(&upper);
+    if whole.is_some() || OF_LEVELS.contains(&upper) {
+        return whole;
+    }
+    let (front, daemon) = daemon?;
+    of_level(front).map(|known| format!("{known}_{daemon}"))
+}
+
+/// The name made of a level that a name is but for a letter; of `SEC_<level>_…` one in either part.
+fn of_level(name: &str) -> Option<String> {
+    let one = closest_but_itself(1, name, &OF_LEVELS);
+    if one.is_some() || OF_LEVELS.iter().any(|known| known == name) {
+        return one;
+    }
+    let rest = name.strip_prefix("SEC_")?;
+    rest.match_indices('_').find_map(|(at, _)| {
+        let (level, what) = (&rest.as_bytes()[..at], &rest.as_bytes()[at + 1..]);
+        let level = near::closest_within(1, level, LEVELS.into_iter().chain(["DEFAULT"]))?;
+        near::closest_within(1, what, FEATURES).map(|what| format!("SEC_{level}_{what}"))
+    })
+}
+
+/// The nearest of some names; none if it is one of them.
+fn closest_but_itself(allowed: usize, name: &str, known: &[String]) -> Option<String> {
+    if known.iter().any(|known| known == name) {
+        return None;
+    }
+    near::closest_within(allowed, name.as_bytes(), known.iter().map(String::as_str)).map(str::to_owned)
+}
+
+/// The concurrency limit that a name is but for a slip, `XSW_LIMT`, where its value is a number.
+pub(super) fn of_limit(name: &[u8], value: &[u8]) -> Option<String> {
+    let at = memchr::memrchr(b'_', name).filter(|at| *at > 0)? + 1;
+    let slip = near::distance(&name[at..], b"LIMIT", 1) == Some(1);
+    let front = String::from_utf8_lossy(&name[..at]);
+    (slip && is_number(value.trim_ascii())).then(|| format!("{front}LIMIT"))
+}
+
+/// The names of the table.
+static TABLE: LazyLock<Vec<&str>> = LazyLock::new(|| table::entries().map(|(name, _)| name).collect());
+
+/// The knob with a default, of any daemon, that a name is but for one letter. Names that differ in a digit are meant.
+pub(super) fn of_table(name: &[u8]) -> Option<String> {
+    fn digits(name: &[u8]) -> impl Iterator<Item = &u8> {
+        name.iter().filter(|byte| byte.is_ascii_digit())
+    }
+    if name.len() < 6 {
+        return None;
+    }
+    let alike = |known: &&str| {
+        known.len() >= 5 && known.len().abs_diff(name.len()) <= 1 && digits(known.as_bytes()).eq(digits(name))
+    };
+    near::closest_within(1, name, TABLE.iter().copied().filter(alike)).map(str::to_owned)
+}

@@ -1,0 +1,624 @@
+//! An `HTCondor` configuration: the names that files set, over the built-in defaults.
+//!
+//! In: assignments, as a file makes them. Out: values, expanded when they are looked up, and where they come
+//! from (`config-language.md` §4, §9).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::condition::VERSION;
+use super::expand::{ExpandError, Expanded, Surroundings, expand};
+use super::line::Logical;
+use super::{ConfigError, ConfigWarning, Place, shown, table};
+
+/// Most bytes that all values may take together.
+const LARGEST: usize = 128 << 20;
+/// Warnings that are kept.
+const WARNINGS: usize = 1000;
+
+/// For whom a configuration is read, and all that it may ask of the world.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Context {
+    /// The daemon: `SUBSYSTEM.NAME` counts before `NAME`.
+    pub subsystem: String,
+    /// The local name of the daemon: `LOCALNAME.NAME` counts before that.
+    pub local_name: Option<String>,
+    /// What `$ENV` finds; variables `_CONDOR_NAME` set `NAME` when [`Config::apply_environment`] is called.
+    pub environment: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Whether `include command` and a trailing `|` may run programs.
+    pub commands: bool,
+    /// What `time()` answers in a function macro, in seconds since 1970.
+    pub now: i64,
+    /// Where random choices begin.
+    pub seed: u64,
+}
+
+impl Default for Context {
+    /// A negotiator without a local name, in an empty environment, that runs no commands, at time 0.
+    fn default() -> Self {
+        Context {
+            subsystem: "NEGOTIATOR".to_owned(),
+            local_name: None,
+            environment: BTreeMap::new(),
+            commands: false,
+            now: 0,
+            seed: 0,
+        }
+    }
+}
+
+/// A name's value as it was written, and where.
+#[derive(Debug, Clone)]
+struct Entry {
+    name: Box<[u8]>,
+    raw: Vec<u8>,
+    site: Site,
+}
+
+/// Where a value was written.
+#[derive(Debug, Clone)]
+pub(crate) struct Site {
+    /// Where the statement begins.
+    pub(crate) place: Place,
+    /// Where the value begins: line and column.
+    pub(crate) value: (u32, u32),
+    /// Whether the value stands in the file just as it is, on one line.
+    pub(crate) verbatim: bool,
+    /// The template it comes from; the place is then where that was asked for.
+    pub(crate) template: Option<Arc<str>>,
+}
+
+impl Site {
+    /// The site of a value that begins at a byte of a line.
+    pub(crate) fn of(line: &Logical, value: usize, template: Option<Arc<str>>) -> Self {
+        let place = line.place(value);
+        let verbatim = template.is_none() && line.is_verbatim(value);
+        Site { place: line.start(), value: (place.line, place.column), verbatim, template }
+    }
+
+    pub(crate) fn outside(place: Place) -> Self {
+        Site { value: (place.line, place.column), place, verbatim: false, template: None }
+    }
+}
+
+/// A text that was read, kept to show places in it.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The name under which it was handed in.
+    pub name: Arc<str>,
+    /// The text.
+    pub text: Arc<[u8]>,
+}
+
+/// Where the value of a name comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Definition<'a> {
+    /// The name that has the value, with its prefix, as it was first written.
+    pub name: &'a [u8],
+    /// The value before expansion.
+    pub raw: &'a [u8],
+    /// Where it was set; nowhere for a built-in default.
+    pub place: Option<&'a Place>,
+    /// Where the value itself begins: line and column.
+    pub value: Option<(u32, u32)>,
+    /// Whether the raw value stands there just as it is.
+    pub verbatim: bool,
+    /// The template that set it, such as `use POLICY:Desktop`.
+    pub template: Option<&'a str>,
+}
+
+impl<'a> Definition<'a> {
+    fn without_place(name: &'a [u8], raw: &'a [u8]) -> Self {
+        Definition { name, raw, place: None, value: None, verbatim: false, template: None }
+    }
+}
+
+/// The names a configuration sets, over the built-in table of defaults.
+///
+/// Names are case-insensitive; the last assignment wins; values are expanded at look-up, so the order
+/// of definition does not matter (`config-language.md` §4).
+///
+/// ```
+/// use classmate_config::internal::config::Config;
+/// let config = Config::parse("pool.conf", b"HOURS = 2\nPRIORITY_HALFLIFE = $(HOURS)").unwrap();
+/// assert_eq!(config.get("priority_halflife").unwrap().unwrap().text, b"2");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Config {
+    entries: Vec<Entry>,
+    index: HashMap<Box<[u8]>, usize>,
+    /// Prefixes that count, upper case, with their dot, the first one first.
+    prefixes: Vec<Vec<u8>>,
+    /// Names that are known without a file, upper case.
+    detected: BTreeMap<Vec<u8>, Vec<u8>>,
+    context: Arc<Context>,
+    warnings: Vec<ConfigWarning>,
+    /// An error of the text that is read, told when that is read to its end.
+    pub(super) refused: Option<ConfigError>,
+    sources: Vec<Source>,
+    /// Bytes of all values.
+    stored: usize,
+    /// References followed while reading.
+    pub(crate) references: usize,
+    /// Files and templates read.
+    pub(crate) files: usize,
+    /// Whether what hangs on a machine, on its environment or on chance is left open.
+    pub(super) unknowing: bool,
+}
+
+/// A value found: its expanded text and where it was set (nowhere for a built-in default).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The text after expansion; may be empty.
+    pub text: Vec<u8>,
+    /// The assignment it comes from.
+    pub place: Option<Place>,
+}
+
+impl Default for Config {
+    /// A negotiator's configuration in which nothing is set: the built-in defaults hold.
+    fn default() -> Self {
+        Config::new(Context::default())
+    }
+}
+
+impl Config {
+    /// A configuration in which nothing is set, for somebody.
+    pub fn new(context: Context) -> Self {
+        let prefix = |name: &str| [name.to_ascii_uppercase().as_bytes(), b"."].concat();
+        let subsystem = prefix(&context.subsystem);
+        let mut prefixes = Vec::new();
+        if let Some(local) = context.local_name.as_deref().map(prefix) {
+            prefixes.push([subsystem.as_slice(), &local].concat());
+            prefixes.push(local);
+        }
+        prefixes.push(subsystem);
+        let local = context.local_name.as_ref().unwrap_or(&context.subsystem);
+        let [major, minor, patch] = VERSION;
+        let detected = BTreeMap::from([
+            (b"SUBSYSTEM".to_vec(), context.subsystem.clone().into_bytes()),
+            (b"LOCALNAME".to_vec(), local.clone().into_bytes()),
+            (b"CONDOR_VERSION".to_vec(), format!("{major}.{minor}.{patch}").into_bytes()),
+        ]);
+        Config {
+            entries: Vec::new(),
+            index: HashMap::new(),
+            prefixes,
+            detected,
+            context: Arc::new(context),
+            warnings: Vec::new(),
+            refused: None,
+            sources: Vec::new(),
+            stored: 0,
+            references: 0,
+            files: 0,
+            unknowing: false,
+        }
+    }
+
+    /// Reads one file as the negotiator would; it cannot include others.
+    ///
+    /// # Errors
+    /// The first line that is not understood, with its place.
+    pub fn parse(file: &str, text: &[u8]) -> Result<Self, ConfigError> {
+        let mut config = Self::default();
+        config.add(file, text)?;
+        Ok(config)
+    }
+
+    /// For whom this configuration is.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// What is odd in the files read, in order; of very many the first thousand.
+    pub fn warnings(&self) -> &[ConfigWarning] {
+        &self.warnings
+    }
+
+    /// The texts that were read, in order.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    pub(crate) fn warn(&mut self, warning: ConfigWarning) {
+        if self.warnings.len() < WARNINGS {
+            self.warnings.push(warning);
+        }
+    }
+
+    pub(crate) fn keep_source(&mut self, name: &Arc<str>, text: &[u8]) {
+        self.sources.push(Source { name: Arc::clone(name), text: Arc::from(text) });
+    }
+
+    /// Sets a name that is known without a file, such as the folder of the root file.
+    pub(crate) fn detect(&mut self, name: &str, value: &str) {
+        self.detected.insert(name.as_bytes().to_vec(), value.as_bytes().to_vec());
+    }
+
+    /// The value of a name: with the prefixes that count, then without, then the built-in table; `None` if nowhere.
+    ///
+    /// # Errors
+    /// A circle of references, a value that grows without end, or a function macro that fails.
+    pub fn get(&self, name: &str) -> Result<Option<Found>, ConfigError> {
+        let Some(definition) = self.definition(name.as_bytes()) else {
+            return Ok(None);
+        };
+        let expanded = self.expanded(name.as_bytes(), definition.raw);
+        let text = expanded.map_err(|error| self.not_expanded(name, &definition, &error))?.text;
+        Ok(Some(Found { text, place: definition.place.cloned() }))
+    }
+
+    /// A text of this configuration with its references replaced, as if it were the value of a name.
+    ///
+    /// # Errors
+    /// A circle of references, growth without end, or a function macro that fails.
+    pub fn expansion(&self, owner: &[u8], text: &[u8]) -> Result<Vec<u8>, ExpandError> {
+        self.expanded(owner, text).map(|expanded| expanded.text)
+    }
+
+    /// An expansion error with the place of the value, and of all values of a circle.
+    pub(crate) fn not_expanded(&self, name: &str, definition: &Definition<'_>, error: &ExpandError) -> ConfigError {
+        let place = definition.place.map(|place| match definition.value {
+            Some((line, column)) => Place { file: Arc::clone(&place.file), line, column },
+            None => place.clone(),
+        });
+        let width = if definition.verbatim { definition.raw.len() } else { 0 };
+        let refused = ConfigError::new(format!("`{name}` cannot be expanded: {error}"), place).about(width);
+        match error {
+            ExpandError::Circle(names) => {
+                let mut sites: Vec<String> = Vec::new();
+                for name in names.iter().skip(1) {
+                    let found = self.definition(name.as_bytes()).and_then(|found| found.place);
+                    sites.extend(found.map(|place| format!("`{name}` is set at {place}")));
+                }
+                refused.with_help(sites.join(", "))
+            }
+            ExpandError::Function { .. } if definition.raw.windows(2).filter(|pair| pair == b"$(").count() > 0 => {
+                refused.with_help(
+                    "the argument of a function macro ends at the first `)`: name a macro without `$( )` in it",
+                )
+            }
+            _ => refused,
+        }
+    }
+
+    /// A text of this configuration with its references replaced; `owner` is the name whose value it is.
+    pub(crate) fn expanded(&self, owner: &[u8], text: &[u8]) -> Result<Expanded, ExpandError> {
+        let lookup = |name: &[u8]| self.raw(name);
+        let around = Surroundings {
+            lookup: &lookup,
+            environment: &self.context.environment,
+            now: self.context.now,
+            seed: self.context.seed,
+            unknowing: self.unknowing,
+        };
+        expand(owner, text, around)
+    }
+
+    /// The names the files set (not the built-in ones), in the order of their first assignment.
+    pub fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.entries.iter().map(|entry| &*entry.name)
+    }
+
+    /// A name without the prefix that makes it count for this daemon alone, if it has one: what [`Config::get`] is asked.
+    pub fn bare<'n>(&self, name: &'n [u8]) -> &'n [u8] {
+        let prefix = self.prefixes.iter().find(|prefix| {
+            name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+                && name.len() > prefix.len()
+        });
+        prefix.map_or(name, |prefix| &name[prefix.len()..])
+    }
+
+    /// Names, raw values and places, in the order of their first assignment: all there is to a configuration, besides
+    /// its [`Context`].
+    pub fn assignments(&self) -> impl Iterator<Item = (&[u8], &[u8], &Place)> {
+        self.entries.iter().map(|entry| (&*entry.name, &*entry.raw, &entry.site.place))
+    }
+
+    /// A configuration from its [`Config::assignments`].
+    pub fn from_assignments(assignments: impl IntoIterator<Item = (Vec<u8>, Vec<u8>, Place)>) -> Self {
+        let mut config = Self::default();
+        for (name, raw, place) in assignments {
+            config.insert(&name, raw, Site::outside(place));
+        }
+        config
+    }
+
+    /// The definition that gives a name its value, found as by [`Config::get`].
+    pub fn definition(&self, name: &[u8]) -> Option<Definition<'_>> {
+        let upper = name.to_ascii_uppercase();
+        // What is detected cannot be set.
+        self.detected(&upper).or_else(|| self.set(&upper)).or_else(|| self.built_in(&upper))
+    }
+
+    /// The definition of a name just as it stands, without prefixes and defaults.
+    pub fn assignment(&self, name: &[u8]) -> Option<Definition<'_>> {
+        Some(self.entries[*self.index.get(&*name.to_ascii_uppercase())?].definition())
+    }
+
+    /// The definition of a name (upper case) in a file.
+    fn set(&self, upper: &[u8]) -> Option<Definition<'_>> {
+        let find = |name: &[u8]| Some(self.entries[*self.index.get(name)?].definition());
+        let mut prefixed = Vec::with_capacity(upper.len() + 16);
+        for prefix in &self.prefixes {
+            prefixed.clear();
+            prefixed.extend_from_slice(prefix);
+            prefixed.extend_from_slice(upper);
+            if let Some(found) = find(&prefixed) {
+                return Some(found);
+            }
+        }
+        find(upper)
+    }
+
+    fn detected(&self, upper: &[u8]) -> Option<Definition<'_>> {
+        self.detected.get_key_value(upper).map(|(name, value)| Definition::without_place(name, value))
+    }
+
+    /// What a name is worth without any file.
+    pub fn built_in(&self, name: &[u8]) -> Option<Definition<'_>> {
+        let upper = name.to_ascii_uppercase();
+        let entry =
+            || table::entry(&upper).map(|(name, text)| Definition::without_place(name.as_bytes(), text.as_bytes()));
+        self.detected(&upper).or_else(entry)
+    }
+
+    fn raw(&self, name: &[u8]) -> Option<&[u8]> {
+        self.definition(name).map(|found| found.raw)
+    }
+
+    /// Whether a name has a value that is not empty.
+    pub(crate) fn is_defined(&self, name: &[u8]) -> bool {
+        self.raw(name).is_some_and(|raw| !raw.is_empty())
+    }
+
+    /// The raw value the first of these names has that has one, the table's default included.
+    pub(crate) fn earlier(&self, names: &[&[u8]]) -> Option<&[u8]> {
+        let set = names.iter().find_map(|name| self.index.get(&*name.to_ascii_uppercase()));
+        match set {
+            Some(&at) => Some(&self.entries[at].raw),
+            None => names.iter().find_map(|name| table::default_text(name)).map(str::as_bytes),
+        }
+    }
+
+    /// The spellings under which an assignment refers to itself: with and without a prefix that counts.
+    pub(crate) fn own_names<'n>(&self, name: &'n [u8]) -> Vec<&'n [u8]> {
+        let mut names = vec![name];
+        let prefix = self
+            .prefixes
+            .iter()
+            .find(|prefix| name.len() > prefix.len() && name[..prefix.len()].eq_ignore_ascii_case(prefix));
+        names.extend(prefix.map(|prefix| &name[prefix.len()..]));
+        names
+    }
+
+    /// Extends a name's value in place; a value that comes from the table, or is empty, is set anew.
+    pub(crate) fn append(&mut self, name: &[u8], between: &[u8], value: &[u8], site: Site) -> Result<(), ConfigError> {
+        let set = self.index.get(&*name.to_ascii_uppercase()).copied();
+        if let Some(at) = set.filter(|&at| !self.entries[at].raw.is_empty()) {
+            let entry = &mut self.entries[at];
+            entry.raw.extend_from_slice(between);
+            entry.raw.extend_from_slice(value);
+            entry.site = Site { verbatim: false, ..site };
+            self.stored += between.len() + value.len();
+            return self.bounded(at);
+        }
+        let old = self.earlier(&[name]).filter(|old| !old.is_empty());
+        let raw = old.map_or_else(|| value.to_vec(), |old| [old, between, value].concat());
+        let verbatim = site.verbatim && raw.len() == value.len();
+        self.assign(name, raw, Site { verbatim, ..site })
+    }
+
+    /// Sets a name.
+    pub(crate) fn assign(&mut self, name: &[u8], raw: Vec<u8>, site: Site) -> Result<(), ConfigError> {
+        let at = self.insert(name, raw, site);
+        self.bounded(at)
+    }
+
+    fn insert(&mut self, name: &[u8], raw: Vec<u8>, site: Site) -> usize {
+        self.stored += raw.len();
+        let upper = name.to_ascii_uppercase();
+        if let Some(&at) = self.index.get(&*upper) {
+            self.stored -= self.entries[at].raw.len();
+            self.entries[at].raw = raw;
+            self.entries[at].site = site;
+            return at;
+        }
+        self.index.insert(upper.into_boxed_slice(), self.entries.len());
+        self.entries.push(Entry { name: name.into(), raw, site });
+        self.entries.len() - 1
+    }
+
+    /// An error if the values have grown beyond measure.
+    fn bounded(&self, at: usize) -> Result<(), ConfigError> {
+        if self.stored <= LARGEST {
+            return Ok(());
+        }
+        let message = format!("all values together are longer than {} MiB", LARGEST >> 20);
+        Err(ConfigError::new(message, Some(self.entries[at].site.place.clone())))
+    }
+
+    /// Every name with a value: those the files set and those of the built-in table, by name.
+    pub fn all(&self) -> Vec<Definition<'_>> {
+        let mut found: BTreeMap<Vec<u8>, Definition<'_>> = BTreeMap::new();
+        for (name, text) in table::entries() {
+            let name = name.as_bytes();
+            found.insert(name.to_ascii_uppercase(), Definition::without_place(name, text.as_bytes()));
+        }
+        for entry in &self.entries {
+            found.insert(entry.name.to_ascii_uppercase(), entry.definition());
+        }
+        for (name, value) in &self.detected {
+            found.insert(name.clone(), Definition::without_place(name, value));
+        }
+        found.into_values().collect()
+    }
+}
+
+impl Entry {
+    fn definition(&self) -> Definition<'_> {
+        Definition {
+            name: &self.name,
+            raw: &self.raw,
+            place: Some(&self.site.place),
+            value: (self.site.place.line > 0).then_some(self.site.value),
+            verbatim: self.site.verbatim,
+            template: self.site.template.as_deref(),
+        }
+    }
+}
+
+/// A name as an assignment may set it.
+pub(crate) fn checked_name(name: &[u8]) -> Result<(), String> {
+    if name.is_empty() || !name.iter().copied().all(super::reference::is_name_byte) {
+        return Err(format!("`{}` is not a name", shown(name)));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str, name: &str) -> Option<String> {
+        let config = Config::parse("test", text.as_bytes()).unwrap();
+        config.get(name).unwrap().map(|found| String::from_utf8(found.text).unwrap())
+    }
+
+    fn refusal(text: &str) -> (String, u32, u32) {
+        let error = Config::parse("test", text.as_bytes()).unwrap_err();
+        let place = error.place.unwrap();
+        (error.message, place.line, place.column)
+    }
+
+    #[test]
+    fn a_value_keeps_quotes_and_trailing_comments() {
+        assert_eq!(value("A = 5 # x", "a").unwrap(), "5 # x");
+        assert_eq!(value("  A =  \"b c\" \r\n", "A").unwrap(), "\"b c\"");
+        assert_eq!(value("A = x = y : z", "A").unwrap(), "x = y : z");
+        assert_eq!(value("A =", "A").unwrap(), "");
+        assert_eq!(value("A=1\na = 2", "A").unwrap(), "2");
+        assert_eq!(value("3A/b.c = 1", "3a/B.C").unwrap(), "1");
+    }
+
+    #[test]
+    fn a_backslash_continues_a_line() {
+        assert_eq!(value("A = one \\  \n   two", "A").unwrap(), "one two");
+        assert_eq!(value("C=3 \\\n\nD=4", "C").unwrap(), "3 ");
+        assert_eq!(value("C=3 \\\n\nD=4", "D").unwrap(), "4");
+        assert_eq!(value("# comment \\\nA = 1", "A").unwrap(), "1");
+        assert_eq!(value("A = one \\\n# comment \\\n two", "A").unwrap(), "one two");
+        assert_eq!(value("A = 1 \\", "A").unwrap(), "1 ");
+        assert_eq!(value("\\\nA = 1", "A").unwrap(), "1");
+    }
+
+    #[test]
+    fn a_comment_inside_a_value_is_dropped_with_a_warning() {
+        let config = Config::parse("f", b"A = one \\\n # no bs\n two").unwrap();
+        assert_eq!(config.get("A").unwrap().unwrap().text, b"one two");
+        assert_eq!(config.warnings()[0].place.to_string(), "f:2:2");
+    }
+
+    #[test]
+    fn values_are_expanded_when_read() {
+        assert_eq!(value("A = $(B)\nB = 1\nB = 2", "A").unwrap(), "2");
+    }
+
+    #[test]
+    fn a_reference_to_itself_takes_the_earlier_value() {
+        assert_eq!(value("X = a\nX = $(x), b\nX = $(X), c", "X").unwrap(), "a, b, c");
+        assert_eq!(value("X = $(X:none), b", "X").unwrap(), "none, b");
+        assert_eq!(value("Y = 1\nX = $(Y)\nX = $(X) 2\nY = 3", "X").unwrap(), "3 2");
+        // The earlier value may be the table's default, 60.
+        let text = "NEGOTIATOR_INTERVAL = $(NEGOTIATOR_INTERVAL)*2";
+        assert_eq!(value(text, "NEGOTIATOR_INTERVAL").unwrap(), "60*2");
+        assert_eq!(value("A = 1\nNEGOTIATOR.A = $(A) 2", "A").unwrap(), "1 2");
+    }
+
+    #[test]
+    fn appending_joins_with_a_blank_or_the_separator() {
+        assert_eq!(value("A = 1\nA += 2", "A").unwrap(), "1 2");
+        assert_eq!(value("A += 2", "A").unwrap(), "2");
+        assert_eq!(value("A = 1\nA +,= 2", "A").unwrap(), "1,2");
+        assert_eq!(value("A = x\nA +&&= y", "A").unwrap(), "x && y");
+        assert_eq!(value("A = 1\nA += $(A)", "A").unwrap(), "1 1");
+        assert_eq!(value("A = 1\nA +=", "A").unwrap(), "1 ");
+        assert_eq!(value("DAEMON_LIST += X", "DAEMON_LIST").unwrap(), "MASTER X");
+    }
+
+    #[test]
+    fn the_subsystem_prefix_comes_first() {
+        let text = "NEGOTIATOR.X = a\nX = b\nY = $(X)";
+        assert_eq!(value(text, "X").unwrap(), "a");
+        assert_eq!(value(text, "Y").unwrap(), "a");
+        // An empty value stops the search.
+        assert_eq!(value("NEGOTIATOR.X =\nX = 2", "X").unwrap(), "");
+    }
+
+    #[test]
+    fn a_local_name_comes_before_the_subsystem() {
+        let context = Context { local_name: Some("second".to_owned()), ..Context::default() };
+        let mut config = Config::new(context);
+        config.add("f", b"X = 1\nNEGOTIATOR.X = 2\nSecond.X = 3\nY = $(X)$(LOCALNAME)").unwrap();
+        assert_eq!(config.get("Y").unwrap().unwrap().text, b"3second");
+        config.add("f", b"NEGOTIATOR.SECOND.X = 4").unwrap();
+        assert_eq!(config.get("X").unwrap().unwrap().text, b"4");
+    }
+
+    #[test]
+    fn what_is_detected_cannot_be_set() {
+        assert_eq!(value("SUBSYSTEM = x\nA = $(SUBSYSTEM)", "A").unwrap(), "NEGOTIATOR");
+        assert_eq!(value("", "CONDOR_VERSION").unwrap(), "25.14.1");
+    }
+
+    #[test]
+    fn a_name_may_contain_references() {
+        assert_eq!(value("N = q\nA_$(N) = 7", "A_q").unwrap(), "7");
+        // The colon of a default is taken for the operator.
+        assert_eq!(refusal("A_$(N:z) = 7"), ("`A_$(N` is not a name".to_owned(), 1, 1));
+    }
+
+    #[test]
+    fn a_section_line_is_ignored_if_it_is_one_word() {
+        assert_eq!(value("[section]\nA = 1", "A").unwrap(), "1");
+        assert_eq!(refusal("[two words]").1, 1);
+    }
+
+    #[test]
+    fn bad_lines_are_refused_with_their_place() {
+        assert_eq!(refusal("A = 1\n\n  D+=z"), ("`D+` is not a name".to_owned(), 3, 3));
+        assert_eq!(refusal("hello"), ("expected `NAME = value`, found `hello`".to_owned(), 1, 1));
+        assert_eq!(refusal("a-b = 1").0, "`a-b` is not a name");
+        assert_eq!(refusal(" = 1").0, "`` is not a name");
+    }
+
+    #[test]
+    fn a_function_macro_that_fails_is_told_when_the_value_is_read() {
+        let config = Config::parse("f", b"\nA = $INT(x +)").unwrap();
+        let error = config.get("A").unwrap_err();
+        assert!(error.message.starts_with("`A` cannot be expanded: `$INT(x +)`: `x +` is no expression"), "{error}");
+        assert_eq!(error.place.unwrap().to_string(), "f:2:5");
+        // The argument ends at the first `)`.
+        let config = Config::parse("f", b"N = 5\nA = $INT($(N))").unwrap();
+        assert!(config.get("A").unwrap_err().help.unwrap().contains("ends at the first `)`"));
+    }
+
+    #[test]
+    fn the_obsolete_colon_assigns_with_a_warning() {
+        let config = Config::parse("f", b"A : 1").unwrap();
+        assert_eq!(config.get("A").unwrap().unwrap().text, b"1");
+        assert_eq!(config.warnings().len(), 1);
+    }
+
+    #[test]
+    fn hostile_text_is_read_in_linear_time() {
+        let text = b"A = x \\\n".repeat(200_000);
+        assert!(Config::parse("f", &text).is_ok());
+        for text in ["\\\n", "\\\n\n", "A += x\n", "[x]\n", "A : x\n", "A = $(\n", "if true\nendif\n"] {
+            assert!(Config::parse("f", text.repeat(200_000).as_bytes()).is_ok());
+        }
+    }
+}

@@ -1,0 +1,474 @@
+//! DIRAC's configuration text (CS): sections in braces, options `key = value` (`dirac-shares.md` §6).
+//!
+//! In: the bytes of a file. Out: a table of sections and options, each with its place. Later texts go on where earlier
+//! ones ended: a section that appears twice continues the first one.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::config::{ConfigError, ConfigWarning, Place, Source, shown};
+
+/// Deepest nesting of sections.
+const DEEPEST: usize = 100;
+/// The row of the root.
+const ROOT: usize = 0;
+
+/// A configuration of DIRAC as it is written.
+///
+/// ```
+/// use classmate_config::internal::config::dirac::Tree;
+/// let tree = Tree::parse("dirac.cfg", b"Registry\n{\n  Groups\n  {\n    lhcb_mc { \n      JobShare = 300\n    }\n  }\n}\n")?;
+/// let share = tree.root().option("Registry/Groups/lhcb_mc/JobShare").unwrap();
+/// assert_eq!((share.text(), share.place().to_string()), (&b"300"[..], "dirac.cfg:6:7".to_owned()));
+/// # Ok::<(), classmate_config::internal::config::ConfigError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Tree {
+    nodes: Vec<Node>,
+    names: HashMap<(usize, Vec<u8>), usize>,
+    sources: Vec<Source>,
+    warnings: Vec<ConfigWarning>,
+}
+
+#[derive(Debug, Clone)]
+struct Node {
+    name: Vec<u8>,
+    place: Place,
+    content: Content,
+}
+
+#[derive(Debug, Clone)]
+enum Content {
+    /// Rows of what is in it, in the order of first appearance.
+    Section(Vec<usize>),
+    /// The value, and where it stands.
+    Option(Vec<u8>, Place),
+}
+
+/// Text that will be the name of a section if a brace follows.
+#[derive(Default)]
+struct Pending {
+    text: Vec<u8>,
+    place: Option<Place>,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        let root = Node { name: Vec::new(), place: Place::outside("root"), content: Content::Section(Vec::new()) };
+        Self { nodes: vec![root], names: HashMap::new(), sources: Vec::new(), warnings: Vec::new() }
+    }
+}
+
+impl Tree {
+    /// Reads a text; `file` is what it is called.
+    ///
+    /// # Errors
+    /// The first line that is not understood: a brace too many or too few, a section without a name, text that is
+    /// neither option nor section.
+    pub fn parse(file: &str, text: &[u8]) -> Result<Self, ConfigError> {
+        let mut tree = Self::default();
+        tree.add(file, text)?;
+        Ok(tree)
+    }
+
+    /// Reads a further text over what is there.
+    ///
+    /// # Errors
+    /// As [`Tree::parse`]; what was read before stays.
+    pub fn add(&mut self, file: &str, text: &[u8]) -> Result<(), ConfigError> {
+        let name: Arc<str> = Arc::from(file);
+        self.sources.push(Source { name: Arc::clone(&name), text: text.into() });
+        let mut open = vec![ROOT];
+        let mut pending = Pending::default();
+        for (at, line) in text.split(|byte| *byte == b'\n').enumerate() {
+            let column = line.len() - line.trim_ascii_start().len() + 1;
+            let line = line.trim_ascii();
+            if line.is_empty() || line.starts_with(b"#") {
+                continue;
+            }
+            let place = Place { file: Arc::clone(&name), line: at as u32 + 1, column: column as u32 };
+            if !line.starts_with(b"{") {
+                pending.refuse()?;
+            }
+            self.line(line, &place, &mut open, &mut pending)?;
+        }
+        pending.refuse()?;
+        match open.last() {
+            Some(&last) if last != ROOT => {
+                let node = &self.nodes[last];
+                let message = format!("the section `{}` is not closed", shown(&node.name));
+                Err(ConfigError::new(message, Some(node.place.clone()))
+                    .about(node.name.len())
+                    .with_help("every `{` needs a `}`: the file may be cut short"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn line(
+        &mut self,
+        line: &[u8],
+        start: &Place,
+        open: &mut Vec<usize>,
+        pending: &mut Pending,
+    ) -> Result<(), ConfigError> {
+        let here = |at: usize| Place { column: start.column + at as u32, ..start.clone() };
+        let inside = |open: &[usize]| open.last().copied().unwrap_or(ROOT);
+        for (at, &byte) in line.iter().enumerate() {
+            match byte {
+                b'{' => {
+                    let found = std::mem::take(pending);
+                    let name = found.text.trim_ascii();
+                    let place = found.place.unwrap_or_else(|| here(at));
+                    if name.is_empty() {
+                        return Err(ConfigError::new("expected the name of a section before `{`", Some(here(at)))
+                            .about(1)
+                            .with_help("the name stands before the brace, or on the line above it"));
+                    }
+                    if open.len() > DEEPEST {
+                        let message = format!("sections are nested more than {DEEPEST} deep");
+                        return Err(ConfigError::new(message, Some(place)));
+                    }
+                    let section = self.section(inside(open), name, place)?;
+                    open.push(section);
+                }
+                b'}' => {
+                    pending.refuse()?;
+                    if open.len() <= 1 {
+                        return Err(ConfigError::new("`}` closes nothing", Some(here(at)))
+                            .about(1)
+                            .with_help("there is one more `}` than `{` before it"));
+                    }
+                    open.pop();
+                }
+                b'=' | b'+' if byte == b'=' || line.get(at + 1) == Some(&b'=') => {
+                    let appends = byte == b'+';
+                    let value = &line[at + if appends { 2 } else { 1 }..];
+                    let skipped = value.len() - value.trim_ascii_start().len();
+                    let value_place = here(line.len() - value.len() + skipped);
+                    *pending = Pending::default();
+                    let option = Written { name: line[..at].trim_ascii(), place: here(0), value: value.trim_ascii() };
+                    return self.option(inside(open), &option, value_place, appends);
+                }
+                _ => {
+                    if !byte.is_ascii_whitespace() && pending.place.is_none() {
+                        pending.place = Some(here(at));
+                    }
+                    pending.text.push(byte);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn section(&mut self, parent: usize, name: &[u8], place: Place) -> Result<usize, ConfigError> {
+        let Some(&known) = self.names.get(&(parent, name.to_vec())) else {
+            return Ok(self.insert(parent, Node { name: name.to_vec(), place, content: Content::Section(Vec::new()) }));
+        };
+        match self.nodes[known].content {
+            Content::Section(_) => Ok(known),
+            Content::Option(..) => Err(self.twice(known, name, place, "a section", "an option")),
+        }
+    }
+
+    fn option(
+        &mut self,
+        parent: usize,
+        option: &Written<'_>,
+        value_place: Place,
+        appends: bool,
+    ) -> Result<(), ConfigError> {
+        let Written { name, place, value } = option;
+        if name.is_empty() {
+            return Err(ConfigError::new("expected the name of an option before `=`", Some(place.clone())));
+        }
+        if name.iter().any(|byte| matches!(byte, b'{' | b'}')) {
+            // DIRAC reads it so; nobody means it.
+            let message = format!("the option is called `{}`, brace included", shown(name));
+            let warning = ConfigWarning::new(message, place.clone()).about(name.len());
+            self.warnings.push(warning.with_help("an option stands on a line of its own"));
+        }
+        let Some(&known) = self.names.get(&(parent, name.to_vec())) else {
+            let content = Content::Option(value.to_vec(), value_place);
+            self.insert(parent, Node { name: name.to_vec(), place: place.clone(), content });
+            return Ok(());
+        };
+        match &mut self.nodes[known].content {
+            Content::Section(_) => Err(self.twice(known, name, place.clone(), "an option", "a section")),
+            Content::Option(text, _) if appends => {
+                text.extend_from_slice(b", ");
+                text.extend_from_slice(value);
+                Ok(())
+            }
+            content @ Content::Option(..) => {
+                *content = Content::Option(value.to_vec(), value_place);
+                self.nodes[known].place = place.clone();
+                Ok(())
+            }
+        }
+    }
+
+    fn insert(&mut self, parent: usize, node: Node) -> usize {
+        let at = self.nodes.len();
+        self.names.insert((parent, node.name.clone()), at);
+        self.nodes.push(node);
+        if let Content::Section(rows) = &mut self.nodes[parent].content {
+            rows.push(at);
+        }
+        at
+    }
+
+    fn twice(&self, known: usize, name: &[u8], place: Place, now: &str, before: &str) -> ConfigError {
+        let message = format!("`{}` is {now} here and {before} at {}", shown(name), self.nodes[known].place);
+        ConfigError::new(message, Some(place)).about(name.len())
+    }
+
+    /// The section everything is in.
+    pub fn root(&self) -> Section<'_> {
+        Section { tree: self, row: ROOT }
+    }
+
+    /// The texts that were read, for messages.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// What is odd but was read.
+    pub fn warnings(&self) -> &[ConfigWarning] {
+        &self.warnings
+    }
+}
+
+/// An option as it stands in a line.
+struct Written<'a> {
+    name: &'a [u8],
+    place: Place,
+    value: &'a [u8],
+}
+
+impl Pending {
+    /// Refuses text that no brace follows.
+    fn refuse(&self) -> Result<(), ConfigError> {
+        let Some(place) = &self.place else { return Ok(()) };
+        let text = self.text.trim_ascii();
+        let message = format!("expected `{{` or `=` after `{}`", shown(text));
+        Err(ConfigError::new(message, Some(place.clone()))
+            .about(text.len())
+            .with_help("an option is `key = value`, a section is `Name` and `{` … `}`"))
+    }
+}
+
+/// A section of a [`Tree`].
+#[derive(Debug, Clone, Copy)]
+pub struct Section<'t> {
+    tree: &'t Tree,
+    row: usize,
+}
+
+/// What a section holds under a name.
+#[derive(Debug, Clone, Copy)]
+pub enum Entry<'t> {
+    /// A section.
+    Section(Section<'t>),
+    /// An option.
+    Option(Setting<'t>),
+}
+
+/// An option with its value.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'t> {
+    name: &'t [u8],
+    text: &'t [u8],
+    place: &'t Place,
+    value_place: &'t Place,
+}
+
+impl<'t> Section<'t> {
+    /// Its name; empty for the root.
+    pub fn name(self) -> &'t [u8] {
+        &self.tree.nodes[self.row].name
+    }
+
+    /// Where it begins.
+    pub fn place(self) -> &'t Place {
+        &self.tree.nodes[self.row].place
+    }
+
+    /// What is in it, in the order of first appearance.
+    pub fn entries(self) -> impl Iterator<Item = (&'t [u8], Entry<'t>)> {
+        let rows: &[usize] = match &self.tree.nodes[self.row].content {
+            Content::Section(rows) => rows,
+            Content::Option(..) => &[],
+        };
+        rows.iter().map(move |&row| (self.tree.nodes[row].name.as_slice(), self.entry_of(row)))
+    }
+
+    /// The sections in it.
+    pub fn sections(self) -> impl Iterator<Item = Section<'t>> {
+        self.entries().filter_map(|(_, entry)| match entry {
+            Entry::Section(section) => Some(section),
+            Entry::Option(_) => None,
+        })
+    }
+
+    /// The options in it.
+    pub fn options(self) -> impl Iterator<Item = Setting<'t>> {
+        self.entries().filter_map(|(_, entry)| match entry {
+            Entry::Option(option) => Some(option),
+            Entry::Section(_) => None,
+        })
+    }
+
+    /// The section in it with this name.
+    pub fn named(self, name: &[u8]) -> Option<Section<'t>> {
+        match self.entry_of(*self.tree.names.get(&(self.row, name.to_vec()))?) {
+            Entry::Section(section) => Some(section),
+            Entry::Option(_) => None,
+        }
+    }
+
+    /// The section at a path such as `Registry/Groups`.
+    pub fn section(self, path: &str) -> Option<Section<'t>> {
+        match self.entry(path)? {
+            Entry::Section(section) => Some(section),
+            Entry::Option(_) => None,
+        }
+    }
+
+    /// The option at a path such as `Registry/Groups/lhcb_mc/JobShare`.
+    pub fn option(self, path: &str) -> Option<Setting<'t>> {
+        match self.entry(path)? {
+            Entry::Option(option) => Some(option),
+            Entry::Section(_) => None,
+        }
+    }
+
+    fn entry(self, path: &str) -> Option<Entry<'t>> {
+        let mut row = self.row;
+        for part in path.split('/').filter(|part| !part.is_empty()) {
+            row = *self.tree.names.get(&(row, part.as_bytes().to_vec()))?;
+        }
+        Some(self.entry_of(row))
+    }
+
+    fn entry_of(self, row: usize) -> Entry<'t> {
+        let node = &self.tree.nodes[row];
+        match &node.content {
+            Content::Section(_) => Entry::Section(Section { tree: self.tree, row }),
+            Content::Option(text, value_place) => {
+                Entry::Option(Setting { name: &node.name, text, place: &node.place, value_place })
+            }
+        }
+    }
+}
+
+impl<'t> Setting<'t> {
+    /// Its name.
+    pub fn name(self) -> &'t [u8] {
+        self.name
+    }
+
+    /// Its value, without white space at the ends.
+    pub fn text(self) -> &'t [u8] {
+        self.text
+    }
+
+    /// Where its name stands.
+    pub fn place(self) -> &'t Place {
+        self.place
+    }
+
+    /// The value as a list: separated by commas, blanks dropped.
+    pub fn list(self) -> impl Iterator<Item = &'t [u8]> {
+        self.text.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|item| !item.is_empty())
+    }
+
+    /// The value as a boolean: `y`, `yes`, `true` and `1` in any case are true, everything else is false.
+    pub fn is_true(self) -> bool {
+        [&b"y"[..], b"yes", b"true", b"1"].iter().any(|word| self.text.eq_ignore_ascii_case(word))
+    }
+
+    /// The value as a finite number.
+    pub fn number(self) -> Option<f64> {
+        std::str::from_utf8(self.text).ok()?.parse().ok().filter(|number: &f64| number.is_finite())
+    }
+
+    /// An error about the value: what was expected instead.
+    pub fn expected(self, what: &str) -> ConfigError {
+        let message = format!("`{}` is `{}`: expected {what}", shown(self.name), shown(self.text));
+        let place = if self.text.is_empty() { self.place } else { self.value_place };
+        let width = if self.text.is_empty() { self.name.len() } else { self.text.len() };
+        ConfigError::new(message, Some(place.clone())).about(width)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Tree {
+        Tree::parse("c", text.as_bytes()).unwrap()
+    }
+
+    fn error(text: &str) -> String {
+        let error = Tree::parse("c", text.as_bytes()).unwrap_err();
+        format!("{}+{} {}", error.place.unwrap(), error.width, error.message)
+    }
+
+    fn value<'t>(tree: &'t Tree, path: &str) -> Option<&'t [u8]> {
+        tree.root().option(path).map(Setting::text)
+    }
+
+    #[test]
+    fn braces_stand_behind_the_name_or_below_it() {
+        let tree = parse("A {\n B\n {\n  c = 1\n } }\nA\n{\n d = 2 }\n}\n");
+        assert_eq!(value(&tree, "/A/B/c"), Some(&b"1"[..]));
+        assert_eq!(value(&tree, "A/d"), Some(&b"2 }"[..]), "a value runs to the end of the line");
+        assert_eq!(value(&tree, "A/c"), None);
+        assert_eq!(value(&tree, "a/d"), None, "names are case-sensitive");
+    }
+
+    #[test]
+    fn values_may_hold_anything_and_be_appended_to() {
+        let tree = parse("Motto = a=b {x}\nEmpty =\nUsers += a\nUsers += b, c\n# Users = z\nLast = 1\nLast = 2 # kept");
+        assert_eq!(value(&tree, "Motto"), Some(&b"a=b {x}"[..]));
+        assert_eq!(value(&tree, "Empty"), Some(&b""[..]));
+        assert_eq!(value(&tree, "Users"), Some(&b"a, b, c"[..]));
+        assert_eq!(value(&tree, "Last"), Some(&b"2 # kept"[..]));
+        let users: Vec<&[u8]> = tree.root().option("Users").unwrap().list().collect();
+        assert_eq!(users, [b"a", b"b", b"c"]);
+    }
+
+    #[test]
+    fn booleans_are_four_words() {
+        for (text, truth) in [("Yes", true), ("y", true), ("TRUE", true), ("1", true), ("on", false), ("", false)] {
+            assert_eq!(parse(&format!("a = {text}")).root().option("a").unwrap().is_true(), truth, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        assert_eq!(error("A\n{\n  b = 1\n"), "c:1:1+1 the section `A` is not closed");
+        assert_eq!(error("A\n{\n}\n }"), "c:4:2+1 `}` closes nothing");
+        assert_eq!(error("  {\n}"), "c:1:3+1 expected the name of a section before `{`");
+        assert_eq!(error("A\n{\n  some words\n}"), "c:3:3+10 expected `{` or `=` after `some words`");
+        assert_eq!(error("word\nb = 1"), "c:1:1+4 expected `{` or `=` after `word`");
+        assert_eq!(error("last"), "c:1:1+4 expected `{` or `=` after `last`");
+        assert_eq!(error("= 1"), "c:1:1+0 expected the name of an option before `=`");
+        assert_eq!(error("A = 1\nA\n{\n}"), "c:2:1+1 `A` is a section here and an option at c:1:1");
+        assert_eq!(error("A\n{\n}\nA = 1"), "c:4:1+1 `A` is an option here and a section at c:1:1");
+    }
+
+    #[test]
+    fn an_option_behind_a_brace_is_read_as_dirac_does_and_told() {
+        let tree = parse("A { x = 1\n}");
+        assert_eq!(value(&tree, "A/A { x"), Some(&b"1"[..]));
+        assert_eq!(tree.warnings()[0].message, "the option is called `A { x`, brace included");
+    }
+
+    #[test]
+    fn a_tower_of_sections_is_refused() {
+        assert!(error(&"a {\n".repeat(100_000)).contains("nested more than 100 deep"));
+    }
+}

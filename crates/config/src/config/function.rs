@@ -1,0 +1,563 @@
+//! Function macros: `$INT(…)`, `$ENV(…)`, `$Fn(…)` and their kind (`config-language.md` §11).
+//!
+//! In: the text of a call. Out: the text that takes its place, or why there is none.
+
+use std::ops::Range;
+
+use super::expand::{ExpandError, Scope};
+use super::facts::UNKNOWN;
+use super::reference::{NESTED, Text};
+use super::{format, path};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::{Limits, Scope as Evaluation, Settings};
+use classmate::internal::syntax::number::write_general;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::print::Style;
+use classmate::internal::syntax::token::Quoting;
+use classmate::internal::value::Value;
+
+/// A function of the configuration language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Function {
+    Env,
+    Int,
+    Real,
+    String,
+    Eval,
+    Choice,
+    Substr,
+    RandomChoice,
+    RandomInteger,
+    Basename,
+    Dirname,
+    /// `$F…`, with its letters.
+    Path(path::Parts),
+}
+
+/// Names are case-sensitive.
+const NAMES: [(&str, Function); 11] = [
+    ("ENV", Function::Env),
+    ("INT", Function::Int),
+    ("REAL", Function::Real),
+    ("STRING", Function::String),
+    ("EVAL", Function::Eval),
+    ("CHOICE", Function::Choice),
+    ("SUBSTR", Function::Substr),
+    ("RANDOM_CHOICE", Function::RandomChoice),
+    ("RANDOM_INTEGER", Function::RandomInteger),
+    ("BASENAME", Function::Basename),
+    ("DIRNAME", Function::Dirname),
+];
+
+/// Longest name of a function.
+const LONGEST_NAME: usize = 16;
+
+/// A call at the beginning of a text.
+pub(crate) struct Call {
+    pub(crate) function: Function,
+    /// What stands between the parentheses.
+    pub(crate) argument: Range<usize>,
+    /// Bytes from `$` to `)`.
+    pub(crate) length: usize,
+}
+
+/// The call at the beginning of a text, which starts with `$`. It ends at the first `)`.
+pub(crate) fn find(text: &Text<'_>) -> Option<Call> {
+    let mut name = Vec::new();
+    let open = (1..=LONGEST_NAME + 1).find_map(|at| match text.get(at)? {
+        b'(' => Some(Some(at)),
+        byte if byte.is_ascii_alphabetic() || byte == b'_' => {
+            name.push(byte);
+            None
+        }
+        _ => Some(None),
+    })??;
+    let function = NAMES.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, function)| *function);
+    let function = function.or_else(|| path::Parts::parse(&name).map(Function::Path))?;
+    let start = open + 1;
+    let (mut colon, mut depth, mut before) = (false, 0usize, b'(');
+    for at in start.. {
+        let byte = text.get(at)?;
+        match byte {
+            b')' if depth == 0 => return Some(Call { function, argument: start..at, length: at + 1 }),
+            _ if function != Function::Env => {}
+            // Only a name, and perhaps a default; a reference in it is replaced first.
+            b')' => depth -= 1,
+            b'(' if before == b'$' && depth < NESTED => depth += 1,
+            b'(' => return None,
+            b':' if depth == 0 => colon = true,
+            b'$' | b'_' | b'.' | b'/' => {}
+            _ if byte.is_ascii_alphanumeric() || colon || depth > 0 => {}
+            _ => return None,
+        }
+        before = byte;
+    }
+    None
+}
+
+/// Why a call has no value.
+pub(crate) enum Failed {
+    /// A name in it cannot be expanded.
+    Expand(ExpandError),
+    /// The arguments are wrong.
+    Call(String),
+}
+
+impl From<ExpandError> for Failed {
+    fn from(error: ExpandError) -> Self {
+        Failed::Expand(error)
+    }
+}
+
+fn failed<T>(why: impl Into<String>) -> Result<T, Failed> {
+    Err(Failed::Call(why.into()))
+}
+
+/// Whether the value of a call hangs on a machine, on its environment or on chance.
+fn is_open(function: Function, argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<bool, Failed> {
+    let open = |text: &[u8]| memchr::memmem::find(text, UNKNOWN.as_bytes()).is_some();
+    match function {
+        Function::Env => {
+            let name = argument.split(|byte| *byte == b':').next().unwrap_or_default();
+            return Ok(!scope.around.environment.contains_key(name));
+        }
+        Function::RandomChoice | Function::RandomInteger => return Ok(true),
+        _ => {}
+    }
+    for part in argument.split(|byte| *byte == b',') {
+        let named = scope.value(part.trim_ascii())?;
+        if named.is_some_and(|text| open(&text)) || open(&scope.expanded(part)?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The value of a call.
+pub(crate) fn value(function: Function, argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
+    if scope.around.unknowing && is_open(function, argument, scope)? {
+        let name = NAMES.iter().find(|(_, known)| *known == function).map_or("F", |(name, _)| name);
+        return Ok(format!("{UNKNOWN}{name}").into_bytes());
+    }
+    match function {
+        Function::Env => Ok(env(&scope.expanded(argument)?, scope)),
+        Function::Int => int(argument, scope),
+        Function::Real => real(argument, scope),
+        Function::String => string(argument, scope),
+        Function::Eval => {
+            let (_, value) = evaluated(argument.trim_ascii(), scope)?;
+            Ok(match value {
+                Value::Str(text) => text.as_bytes().to_vec(),
+                other => other.to_text(Style::New),
+            })
+        }
+        Function::Choice => choice(argument, scope),
+        Function::Substr => substr(argument, scope),
+        Function::RandomChoice => random_choice(argument, scope),
+        Function::RandomInteger => random_integer(argument, scope),
+        Function::Basename => {
+            let (file, suffix) = split(argument);
+            let file = file_name(file, scope)?;
+            Ok(path::base_name(&file, suffix.unwrap_or_default().trim_ascii()).to_vec())
+        }
+        Function::Dirname => Ok(path::folder(&file_name(argument, scope)?).to_vec()),
+        Function::Path(parts) => Ok(parts.of(&file_name(argument, scope)?)),
+    }
+}
+
+/// An argument and what follows its comma.
+fn split(argument: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match memchr::memchr(b',', argument) {
+        Some(comma) => (&argument[..comma], Some(&argument[comma + 1..])),
+        None => (argument, None),
+    }
+}
+
+/// The value of a name, or the text itself if there is no such name.
+fn looked_up(text: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
+    let text = text.trim_ascii();
+    Ok(scope.value(text)?.unwrap_or_else(|| text.to_vec()))
+}
+
+fn env(argument: &[u8], scope: &Scope<'_, '_>) -> Vec<u8> {
+    let (name, default) = match memchr::memchr(b':', argument) {
+        Some(colon) => (&argument[..colon], Some(&argument[colon + 1..])),
+        None => (argument, None),
+    };
+    let found = scope.around.environment.get(name).map(Vec::as_slice);
+    found.or(default).unwrap_or(b"UNDEFINED").to_vec()
+}
+
+/// The text of an argument after look-up, and its value.
+fn evaluated(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<(Vec<u8>, Value), Failed> {
+    let text = looked_up(argument, scope)?;
+    scope.count(&text)?;
+    if text.trim_ascii().is_empty() {
+        return failed("expected a name or an expression");
+    }
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let expr = match parse_expr(&text, &options) {
+        Ok(expr) => expr,
+        Err(error) => return failed(format!("`{}` is no expression: {error}", super::shown(&text))),
+    };
+    let limits = Limits { work: 20_000, bytes: 1 << 20, ..Limits::default() };
+    let settings = Settings { now: scope.around.now, seed: scope.around.seed, limits, ..Settings::default() };
+    let value = Evaluation::new(&ClassAd::new(), &settings).eval(&expr);
+    match value {
+        Ok(value) => Ok((text, value)),
+        Err(_) => failed(format!("`{}` takes too long to evaluate", super::shown(&text))),
+    }
+}
+
+/// An argument that must be a number.
+fn number(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<f64, Failed> {
+    let (text, value) = evaluated(argument, scope)?;
+    let number = value.as_number().filter(|number| !number.is_nan());
+    number.map_or_else(|| failed(format!("`{}` is not a number", super::shown(&text))), Ok)
+}
+
+/// An argument that must be a whole number; reals lose their fraction.
+fn whole(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<i64, Failed> {
+    let (text, value) = evaluated(argument, scope)?;
+    match value {
+        Value::Int(number) => Ok(number),
+        other => match other.as_number().filter(|number| number.abs() < 9.2e18) {
+            Some(number) => Ok(number as i64),
+            None => failed(format!("`{}` is not a number", super::shown(&text))),
+        },
+    }
+}
+
+fn int(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
+    let (what, form) = split(argument);
+    let number = whole(what, scope)?;
+    match form {
+        None => Ok(number.to_string().into_bytes()),
+        Some(form) => formatted(form, "an integer, such as `%04d`", |directive| directive.integer(number)),
+    }
+}
+
+fn real(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
+    let (what, form) = split(argument);
+    let number = number(what, scope)?;
+    match form {
+        None => {
+            let mut text = Vec::new();
+            write_general(&mut text, number, 16, true);
+            Ok(text)
+        }
+        Some(form) => {
+            let mut text = formatted(form, "a real, such as `%.2f`", |directive| directive.real(number))?;
+            if !text.contains(&b'.') {
+                text.extend_from_slice(b".0");
+            }
+            Ok(text)
+        }
+    }
+}
+
+fn string(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
+    let (what, form) = split(argument);
+    let text = match evaluated(what, scope) {
+        Ok((_, Value::Str(text))) => text.as_bytes().to_vec(),
+        Ok((text, _)) => text,
+        Err(Failed::Expand(error)) => return Err(Failed::Expand(error)),
+        // What is no expression is plain text.
+        Err(Failed::Call(_)) => looked_up(what, scope)?,
+    };
+    match form {
+        None => Ok(text),
+        Some(form) => formatted(form, "a string, such as `%10s`", |directive| directive.string(&text)),
+    }
+}
+
+fn formatted(
+    form: &[u8],
+    what: &str,
+    value: impl Fn(&format::Directive) -> Option<Vec<u8>>,
+) -> Result<Vec<u8>, Failed> {
+    match format::format(form, value) {
+        Some(text) => Ok(text),
+        None => failed(format!("`{}` does not format {what}", super::shown(form))),
+    }
+}
+
+fn choice(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
+    let (index, items) = split(argument);
+    let at = whole(index, scope)?;
+    let Some(items) = items else {
+        return failed("expected an index and a list");
+    };
+    let list = listed(items, scope)?;
+    let items: Vec<&[u8]> = list.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).collect();
+    match usize::try_from(at).ok().and_then(|at| items.get(at)) {
+        Some(item) => Ok(item.to_vec()),
+        None => failed(format!("the index is {at}: expected 0 to {}", items.len() - 1)),
+    }
+}
+
+/// The items of an argument: as they are if there are several, otherwise the value of a name.
+fn listed(items: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
+    if items.contains(&b',') {
+        return Ok(items.to_vec());
+    }
+    match scope.value(items.trim_ascii())? {
+        Some(list) => Ok(list),
+        None => failed(format!("`{}` is neither a list nor the name of one", super::shown(items.trim_ascii()))),
+    }
+}
+
+fn substr(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
+    let (name, rest) = split(argument);
+    let Some(rest) = rest else {
+        return failed("expected a name and where to begin");
+    };
+    let Some(text) = scope.value(name.trim_ascii())? else {
+        return failed(format!("`{}` is not defined", super::shown(name.trim_ascii())));
+    };
+    let (start, length) = split(rest);
+    let size = text.len() as i64;
+    let start = whole(start, scope)?;
+    let first = if start < 0 { (size.saturating_add(start)).max(0) } else { start.min(size) };
+    let last = match length {
+        None => size,
+        Some(length) => match whole(length, scope)? {
+            cut if cut < 0 => size.saturating_add(cut),
+            length => first.saturating_add(length).min(size),
+        },
+    };
+    Ok(text[first as usize..last.max(first) as usize].to_vec())
+}
+
+fn random_choice(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
+    let list = listed(argument, scope)?;
+    let items: Vec<&[u8]> = if argument.contains(&b',') {
+        list.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).collect()
+    } else {
+        let blank = |byte: &u8| *byte == b',' || byte.is_ascii_whitespace();
+        list.split(blank).filter(|item| !item.is_empty()).collect()
+    };
+    if items.is_empty() {
+        return failed("there is nothing to choose from");
+    }
+    let at = draw(scope) % items.len() as u64;
+    Ok(items[at as usize].to_vec())
+}
+
+fn random_integer(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
+    let mut bounds = Vec::new();
+    for part in argument.split(|byte| *byte == b',') {
+        let text = std::str::from_utf8(part.trim_ascii()).unwrap_or_default();
+        match text.parse::<i32>() {
+            Ok(number) => bounds.push(i64::from(number)),
+            Err(_) => return failed(format!("`{}` is not a whole number", super::shown(part.trim_ascii()))),
+        }
+    }
+    let (min, max, step) = match bounds[..] {
+        [min, max] => (min, max, 1),
+        [min, max, step] => (min, max, step),
+        _ => return failed("expected two or three numbers: the smallest, the largest and the step"),
+    };
+    if min > max || step < 1 {
+        return failed("expected a largest number that is not below the smallest, and a step of at least 1");
+    }
+    let steps = ((max - min) / step + 1) as u64;
+    Ok((min + step * (draw(scope) % steps) as i64).to_string().into_bytes())
+}
+
+/// The next random number of an expansion: it depends on the seed and on how many were drawn before.
+fn draw(scope: &mut Scope<'_, '_>) -> u64 {
+    scope.budget.drawn += 1;
+    // SplitMix64, by Sebastiano Vigna.
+    let mut z = scope.around.seed.wrapping_add(scope.budget.drawn.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z ^ (z >> 31)) >> 1
+}
+
+fn file_name(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
+    let text = looked_up(argument, scope)?;
+    Ok(path::unquoted(&text).to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::expand::{Surroundings, expand};
+
+    fn lookup(name: &[u8]) -> Option<&'static [u8]> {
+        Some(match name {
+            b"X" => b"7.9",
+            b"FORTY" => b"42",
+            b"SUM" => b"2*(3+4)",
+            b"WORD" => b"toLower(\"ABC\")",
+            b"LETTERS" => b"abcdefg",
+            b"TWO" => b"2",
+            b"LIST" => b"a b,c d",
+            b"WORDS" => b"x x",
+            b"FILE" => b"/data/simulate.tar.gz",
+            b"SELF" => b"$INT(SELF)",
+            b"V" => b"FOO",
+            _ => return None,
+        })
+    }
+
+    fn expanded(text: &str) -> Result<String, String> {
+        let environment = BTreeMap::from([(b"FOO".to_vec(), b"bar".to_vec()), (b"EMPTY".to_vec(), Vec::new())]);
+        let table = |name: &[u8]| lookup(name);
+        let around = Surroundings { lookup: &table, environment: &environment, now: 0, seed: 7, unknowing: false };
+        match expand(b"", text.as_bytes(), around) {
+            Ok(expanded) => Ok(String::from_utf8(expanded.text).unwrap()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn check(cases: &[(&str, &str)]) {
+        for (text, value) in cases {
+            assert_eq!(expanded(text).as_deref(), Ok(*value), "{text}");
+        }
+    }
+
+    /// Values of this and the following tests are those of the reference library.
+    #[test]
+    fn int_evaluates_truncates_and_formats() {
+        check(&[
+            ("$INT(3*4)", "12"),
+            ("$INT(X)", "7"),
+            ("$INT(SUM)", "14"),
+            ("$INT(true)", "1"),
+            ("$INT(X,%04d)", "0007"),
+            ("$INT(12,%5d)|", "   12|"),
+            ("$INT(12,%x)", "c"),
+            ("$INT(FORTY,%X)$INT(FORTY,%+d)$INT(FORTY,%o)", "2A+4252"),
+            ("$INT(FORTY,%8.3d)", "     042"),
+            ("$INT(FORTY,a%db)$INT(FORTY,%lld)$INT(FORTY, %d)", "a42b42 42"),
+        ]);
+    }
+
+    #[test]
+    fn real_keeps_what_is_needed_or_formats() {
+        check(&[
+            ("$REAL(10/4.0)", "2.5"),
+            ("$REAL(3*4)", "12"),
+            ("$REAL(1/3.0)", "0.3333333333333333"),
+            ("$REAL(1e300)", "1E+300"),
+            ("$REAL(3,%.2f)", "3.00"),
+            ("$REAL(3,%g)", "3.0"),
+            ("$REAL(2,%5.1e)", "2.0e+00"),
+            ("$REAL(FORTY,%e)", "4.200000e+01"),
+            ("$REAL(FORTY,%8.3f)", "  42.000"),
+        ]);
+    }
+
+    #[test]
+    fn string_and_eval_take_the_value_of_a_string() {
+        check(&[
+            ("$STRING(WORD)", "abc"),
+            ("$STRING(foo)", "foo"),
+            ("$STRING(3+4)", "3+4"),
+            ("$STRING(a b c)", "a b c"),
+            ("$STRING(WORD,%10s)|", "       abc|"),
+            ("$STRING(WORD,%-10s)|", "abc       |"),
+            ("$STRING(WORD,%.2s)", "ab"),
+            ("$EVAL(WORD)", "abc"),
+            ("$EVAL(1+2)", "3"),
+            ("$EVAL({1,2})", "{ 1,2 }"),
+            ("$EVAL(foo)", "undefined"),
+            ("$EVAL(2.50)", "2.500000000000000E+00"),
+            ("$EVAL([a=1])", "[ a = 1 ]"),
+        ]);
+    }
+
+    #[test]
+    fn choice_counts_from_zero() {
+        check(&[
+            ("$CHOICE(2,x,y,z)", "z"),
+            ("$CHOICE(TWO,x,y,z)", "z"),
+            ("$CHOICE(1,LIST)", "c d"),
+            ("$CHOICE(1, a , b )", "b"),
+            ("$CHOICE(1,a,,c)|", "|"),
+        ]);
+        assert_eq!(expanded("$CHOICE(5,a,b)").unwrap_err(), "`$CHOICE(5,a,b)`: the index is 5: expected 0 to 1");
+        assert_eq!(
+            expanded("$CHOICE(0,NOPE)").unwrap_err(),
+            "`$CHOICE(0,NOPE)`: `NOPE` is neither a list nor the name of one"
+        );
+    }
+
+    #[test]
+    fn substr_counts_from_either_end() {
+        check(&[
+            ("$SUBSTR(LETTERS,2)", "cdefg"),
+            ("$SUBSTR(LETTERS,2,3)", "cde"),
+            ("$SUBSTR(LETTERS,-3)", "efg"),
+            ("$SUBSTR(LETTERS,1,-2)", "bcde"),
+            ("$SUBSTR(LETTERS,-3,2)", "ef"),
+            ("$SUBSTR(LETTERS,9)|", "|"),
+            ("$SUBSTR(LETTERS,-20,3)", "abc"),
+            ("$SUBSTR(LETTERS,0,TWO)", "ab"),
+            ("$SUBSTR(LETTERS,2,-9)|", "|"),
+        ]);
+        assert_eq!(expanded("$SUBSTR(hello,1)").unwrap_err(), "`$SUBSTR(hello,1)`: `hello` is not defined");
+    }
+
+    #[test]
+    fn env_takes_its_default_or_says_undefined() {
+        check(&[
+            ("$ENV(FOO)", "bar"),
+            ("$ENV(NOPE)", "UNDEFINED"),
+            ("$ENV(NOPE:def)", "def"),
+            ("$ENV(EMPTY:x)|", "|"),
+            ("$ENV($(V))", "bar"),
+            ("$ENV(NOPE:$(V))", "FOO"),
+            ("$ENV( FOO )", "$ENV( FOO )"),
+        ]);
+    }
+
+    #[test]
+    fn parts_of_paths_are_taken_from_the_file_a_name_holds() {
+        check(&[
+            ("$BASENAME(FILE)", "simulate.tar.gz"),
+            ("$BASENAME(FILE,.gz)", "simulate.tar"),
+            ("$DIRNAME(FILE)", "/data/"),
+            ("$Fn(FILE) $Fx(FILE) $Fp(FILE) $Fd(FILE)", "simulate.tar .gz /data/ data/"),
+            ("$Fn(/a/b.c)", "b"),
+        ]);
+    }
+
+    #[test]
+    fn random_values_come_from_the_seed() {
+        let drawn = expanded("$RANDOM_INTEGER(0,1000000) $RANDOM_INTEGER(0,1000000)").unwrap();
+        assert_eq!(expanded("$RANDOM_INTEGER(0,1000000) $RANDOM_INTEGER(0,1000000)").unwrap(), drawn);
+        let (first, second) = drawn.split_once(' ').unwrap();
+        assert_ne!(first, second);
+        check(&[("$RANDOM_CHOICE(WORDS)", "x"), ("$RANDOM_INTEGER(3,3)", "3"), ("$RANDOM_INTEGER(5,9,10)", "5")]);
+        for _ in 0..50 {
+            let number: i64 = expanded("$RANDOM_INTEGER(-6,6,3)").unwrap().parse().unwrap();
+            assert!([-6, -3, 0, 3, 6].contains(&number));
+        }
+        assert!(expanded("$RANDOM_INTEGER(5,3)").is_err());
+        assert!(expanded("$RANDOM_CHOICE(NOPE)").is_err());
+    }
+
+    #[test]
+    fn what_is_no_call_stays() {
+        for text in ["$int(3)", "$Int(3)", "$INT (3)", "$INTX(3)", "$FOO(3)", "$Fz(P)", "$$INT(3)", "$INT(3"] {
+            assert_eq!(expanded(text).as_deref(), Ok(text));
+        }
+    }
+
+    #[test]
+    fn a_call_that_fails_says_why() {
+        for (text, why) in [
+            ("$INT(3+)", "`$INT(3+)`: `3+` is no expression: expected an expression, found the end"),
+            ("$INT(nope)", "`$INT(nope)`: `nope` is not a number"),
+            ("$INT()", "`$INT()`: expected a name or an expression"),
+            ("$INT(3,%s)", "`$INT(3,%s)`: `%s` does not format an integer, such as `%04d`"),
+            ("$INT(SELF)", "`SELF` refers to itself: SELF → SELF"),
+        ] {
+            assert_eq!(expanded(text).unwrap_err(), why);
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Reading a value as a boolean, a number, a list or an expression (`config-language.md` §10).
+//!
+//! In: a [`Config`] and a name. Out: a typed value, or what was expected there.
+
+use super::condor::Found;
+use super::knob::Kind;
+use super::{Config, ConfigError, Place, shown, table};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::{self, scope::Scope};
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::token::Quoting;
+use classmate::internal::value::Value;
+
+/// The text of an expression knob and where it was set; the consumer parses it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExprText {
+    /// The expression as text.
+    pub text: Vec<u8>,
+    /// The assignment it comes from; nowhere for a default.
+    pub place: Option<Place>,
+}
+
+/// Reads typed values; every error names the knob, its place, the value and what was expected.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings<'a> {
+    config: &'a Config,
+}
+
+impl<'a> Settings<'a> {
+    /// Typed access to a configuration.
+    pub fn new(config: &'a Config) -> Self {
+        Self { config }
+    }
+
+    /// The expanded text of a knob that is set and not blank.
+    pub fn text(self, name: &str) -> Result<Option<Found>, ConfigError> {
+        let found = self.config.get(name)?;
+        Ok(found.filter(|found| !found.text.trim_ascii().is_empty()))
+    }
+
+    /// A text as it is; blank counts as unset.
+    pub fn string(self, name: &str) -> Result<Option<Vec<u8>>, ConfigError> {
+        Ok(self.text(name)?.map(|found| found.text.trim_ascii().to_vec()))
+    }
+
+    /// An expression knob; explicitly empty means no expression, not the default.
+    pub fn expression(self, name: &str) -> Result<Option<ExprText>, ConfigError> {
+        Ok(self.text(name)?.map(|Found { text, place }| ExprText { text: text.trim_ascii().to_vec(), place }))
+    }
+
+    /// A list separated by commas and white space; blank items vanish.
+    pub fn list(self, name: &str) -> Result<Vec<Vec<u8>>, ConfigError> {
+        Ok(self.text(name)?.map_or_else(Vec::new, |found| list_items(&found.text)))
+    }
+
+    /// A boolean; `default` is the one in code, used when neither a file nor the table has a value.
+    pub fn boolean(self, name: &str, default: bool) -> Result<bool, ConfigError> {
+        match self.valued(name)? {
+            Some(found) => truth(&found.text).ok_or_else(|| invalid(name, &found, "a boolean")),
+            None => Ok(default),
+        }
+    }
+
+    /// A boolean that may also be one of the letters `T` and `F`.
+    pub fn letter(self, name: &str, default: bool) -> Result<bool, ConfigError> {
+        match self.valued(name)? {
+            Some(found) => {
+                letter(&found.text).or_else(|| truth(&found.text)).ok_or_else(|| invalid(name, &found, "a boolean"))
+            }
+            None => Ok(default),
+        }
+    }
+
+    /// An integer within a range; reals lose their fraction.
+    pub fn integer(&self, name: &str, default: i64, min: i64, max: i64) -> Result<i64, ConfigError> {
+        let Some(found) = self.valued(name)? else {
+            return Ok(default);
+        };
+        whole(name, &found, min, max)
+    }
+
+    /// A real within a range.
+    pub fn real(self, name: &str, default: f64, min: f64, max: f64) -> Result<f64, ConfigError> {
+        let Some(found) = self.valued(name)? else {
+            return Ok(default);
+        };
+        real(name, &found, min, max)
+    }
+
+    /// A knob the reference reads as a plain number: the leading number of the text, 0 if there is none.
+    pub fn leading_number(self, name: &str) -> Result<Option<f64>, ConfigError> {
+        Ok(self.text(name)?.map(|found| leading_number(&found.text)))
+    }
+
+    /// The text of a knob whose explicitly empty value falls back to the table's default.
+    fn valued(self, name: &str) -> Result<Option<Found>, ConfigError> {
+        if let Some(found) = self.text(name)? {
+            return Ok(Some(found));
+        }
+        let Some(text) = table::default_text(name.as_bytes()).filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        let expanded = self.config.expanded(name.as_bytes(), text.as_bytes());
+        let text = expanded.map_err(|error| ConfigError::expansion(name, &error))?.text;
+        Ok(Some(Found { text, place: None }).filter(|found| !found.text.trim_ascii().is_empty()))
+    }
+}
+
+/// Whether a text is a value of a kind, as the reading of a knob would say.
+pub(crate) fn typed(kind: Kind, name: &str, text: &[u8], place: Option<&Place>) -> Result<(), ConfigError> {
+    let found = Found { text: text.to_vec(), place: place.cloned() };
+    match kind {
+        Kind::Boolean => truth(text).map(drop).ok_or_else(|| invalid(name, &found, "a boolean")),
+        Kind::Letter => {
+            letter(text).or_else(|| truth(text)).map(drop).ok_or_else(|| invalid(name, &found, "a boolean"))
+        }
+        Kind::Integer(min, max) => whole(name, &found, min, max).map(drop),
+        Kind::Real(min, max) => real(name, &found, min, max).map(drop),
+        Kind::Number | Kind::Expression | Kind::Pattern | Kind::List | Kind::Text | Kind::Path => Ok(()),
+    }
+}
+
+fn truth(text: &[u8]) -> Option<bool> {
+    let text = text.trim_ascii();
+    if text.eq_ignore_ascii_case(b"true") {
+        return Some(true);
+    }
+    if text.eq_ignore_ascii_case(b"false") {
+        return Some(false);
+    }
+    constant(text)?.as_condition()
+}
+
+fn letter(text: &[u8]) -> Option<bool> {
+    match text.trim_ascii() {
+        b"T" | b"t" => Some(true),
+        b"F" | b"f" => Some(false),
+        _ => None,
+    }
+}
+
+fn whole(name: &str, found: &Found, min: i64, max: i64) -> Result<i64, ConfigError> {
+    let text = found.text.trim_ascii();
+    let exact = std::str::from_utf8(text).ok().and_then(|text| text.parse::<i64>().ok());
+    let number = match exact {
+        Some(number) => Some(number),
+        None => number(text).filter(|n| n.abs() < 9.2e18).map(|n| n as i64),
+    };
+    let Some(number) = number else {
+        return Err(invalid(name, found, "an integer"));
+    };
+    if number < min || number > max {
+        return Err(invalid(name, found, &range(&min, &max, min == i64::MIN, max == i64::MAX)));
+    }
+    Ok(number)
+}
+
+fn real(name: &str, found: &Found, min: f64, max: f64) -> Result<f64, ConfigError> {
+    let Some(number) = number(found.text.trim_ascii()) else {
+        return Err(invalid(name, found, "a number"));
+    };
+    if !(min..=max).contains(&number) {
+        let expected = range(&min, &max, min == f64::MIN, max == f64::MAX);
+        return Err(invalid(name, found, &expected));
+    }
+    Ok(number)
+}
+
+/// The items of a list value.
+pub fn list_items(text: &[u8]) -> Vec<Vec<u8>> {
+    text.split(|b| *b == b',' || b.is_ascii_whitespace()).filter(|item| !item.is_empty()).map(<[u8]>::to_vec).collect()
+}
+
+fn range<T: std::fmt::Display>(min: &T, max: &T, no_min: bool, no_max: bool) -> String {
+    match (no_min, no_max) {
+        (true, true) => "a number".to_owned(),
+        (true, false) => format!("a number of at most {max}"),
+        (false, true) => format!("a number of at least {min}"),
+        (false, false) => format!("a number from {min} to {max}"),
+    }
+}
+
+fn invalid(name: &str, found: &Found, expected: &str) -> ConfigError {
+    let message = format!("`{name}` is `{}`: expected {expected}", shown(found.text.trim_ascii()));
+    ConfigError::new(message, found.place.clone())
+}
+
+/// Whether a text is a number and nothing else.
+pub(crate) fn is_number(text: &[u8]) -> bool {
+    literal(text.trim_ascii()).is_some()
+}
+
+/// The value of a number literal.
+fn literal(text: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(text).ok()?;
+    let looks_numeric = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
+    looks_numeric.then(|| text.parse().ok()).flatten()
+}
+
+/// The value of a constant expression, literals included.
+fn constant(text: &[u8]) -> Option<Value> {
+    if let Some(number) = literal(text) {
+        return Some(Value::Real(number));
+    }
+    let settings = eval::scope::Settings::default();
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let expr = parse_expr(text, &options).ok()?;
+    Scope::new(&ClassAd::new(), &settings).eval(&expr).ok()
+}
+
+/// The value of a constant numeric expression.
+fn number(text: &[u8]) -> Option<f64> {
+    constant(text)?.as_number().filter(|number| !number.is_nan())
+}
+
+/// The number at the beginning of a text, as C's `atof` reads it.
+pub fn leading_number(text: &[u8]) -> f64 {
+    let text = text.trim_ascii();
+    let numeric = text.iter().take_while(|b| b.is_ascii_digit() || b"+-.eE".contains(b)).count();
+    (0..=numeric).rev().find_map(|end| literal(&text[..end])).unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> Config {
+        Config::parse("c", text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn booleans_are_words_or_numbers() {
+        for (text, expected) in [
+            ("TRUE", true),
+            ("False", false),
+            ("1", true),
+            ("0", false),
+            ("0.5", true),
+            ("1 > 2", false),
+            ("3 - 2", true),
+        ] {
+            let config = config(&format!("A = {text}"));
+            assert_eq!(Settings::new(&config).boolean("A", !expected), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_empty_value_is_the_tables_default_for_numbers_and_nothing_for_expressions() {
+        let config = config("NEGOTIATOR_INTERVAL =\nPREEMPTION_REQUIREMENTS =\nNEGOTIATOR_CONSIDER_PREEMPTION =");
+        let settings = Settings::new(&config);
+        assert_eq!(settings.integer("NEGOTIATOR_INTERVAL", 1, 0, i64::MAX), Ok(60));
+        assert_eq!(settings.boolean("NEGOTIATOR_CONSIDER_PREEMPTION", false), Ok(true));
+        assert_eq!(settings.expression("PREEMPTION_REQUIREMENTS"), Ok(None));
+    }
+
+    #[test]
+    fn an_invalid_value_names_knob_place_value_and_expectation() {
+        let config = config("\n  A = maybe\nB = -1");
+        let error = Settings::new(&config).boolean("A", true).unwrap_err();
+        assert_eq!(error.message, "`A` is `maybe`: expected a boolean");
+        assert_eq!(error.place.unwrap().to_string(), "c:2:3");
+        let error = Settings::new(&config).integer("B", 0, 0, i64::MAX).unwrap_err();
+        assert_eq!(error.message, "`B` is `-1`: expected a number of at least 0");
+    }
+
+    #[test]
+    fn integers_truncate_reals() {
+        let hours = config("HOUR = 3600\nA = 2 * $(HOUR)\nB = 10 / 4.0");
+        assert_eq!(Settings::new(&hours).integer("A", 0, 0, i64::MAX), Ok(7200));
+        assert_eq!(Settings::new(&hours).real("B", 0.0, 0.0, 9.0), Ok(2.5));
+        let config = config("A = 7.9\nB = -7.9\nC = 9223372036854775807\nD = 1e30");
+        let read = |name| Settings::new(&config).integer(name, 0, i64::MIN, i64::MAX);
+        assert_eq!(read("A"), Ok(7));
+        assert_eq!(read("B"), Ok(-7));
+        assert_eq!(read("C"), Ok(i64::MAX));
+        assert!(read("D").is_err());
+    }
+
+    #[test]
+    fn lists_split_at_commas_and_blanks() {
+        let config = config("GROUP_NAMES = a, b  c,,");
+        let names = Settings::new(&config).list("GROUP_NAMES").unwrap();
+        assert_eq!(names, [b"a".to_vec(), b"b".to_vec(), b"c".to_vec()]);
+    }
+
+    #[test]
+    fn plain_numbers_are_read_from_the_beginning_of_the_text() {
+        for (text, expected) in [("1e10", 1e10), ("10 * 2", 10.0), ("5x", 5.0), ("2e", 2.0), ("x", 0.0)] {
+            assert_eq!(leading_number(text.as_bytes()), expected, "{text}");
+        }
+    }
+}

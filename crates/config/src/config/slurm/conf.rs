@@ -1,0 +1,678 @@
+//! `slurm.conf`: the priority family, the partitions; everything else is passed over.
+//!
+//! Formula source: `slurm-multifactor.md` §6.1.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::flags::WORDS;
+use super::line::{Line, lines, pairs};
+use super::weights::RESOURCES;
+use super::{Duration, HostList, Partition, PriorityFlags, TresWeights, Weights};
+use crate::config::{ConfigError, ConfigWarning, Files, Place};
+use classmate::internal::builtin::near;
+
+/// How deep files may include one another.
+const DEEPEST: usize = 16;
+
+/// How many files may be included in all.
+const MOST_FILES: usize = 256;
+
+/// The names of the priority family.
+const FAMILY: [&str; 18] = [
+    "FairShareDampeningFactor",
+    "PriorityCalcPeriod",
+    "PriorityDecayHalfLife",
+    "PriorityFavorSmall",
+    "PriorityFlags",
+    "PriorityMaxAge",
+    "PriorityParameters",
+    "PrioritySiteFactorParameters",
+    "PrioritySiteFactorPlugin",
+    "PriorityType",
+    "PriorityUsageResetPeriod",
+    "PriorityWeightAge",
+    "PriorityWeightAssoc",
+    "PriorityWeightFairshare",
+    "PriorityWeightJobSize",
+    "PriorityWeightPartition",
+    "PriorityWeightQOS",
+    "PriorityWeightTRES",
+];
+
+/// The names of the priority family on the line of a partition.
+const PARTITION_FAMILY: [&str; 3] = ["Priority", "PriorityJobFactor", "PriorityTier"];
+
+/// What is read of the line of a partition.
+const OF_PARTITION: [&str; 7] =
+    ["priorityjobfactor", "prioritytier", "priority", "tresbillingweights", "maxtime", "nodes", "default"];
+
+/// `PriorityType`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PriorityType {
+    /// `priority/multifactor`.
+    #[default]
+    Multifactor,
+    /// `priority/basic`: first come, first served.
+    Basic,
+}
+
+/// `PriorityUsageResetPeriod`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ResetPeriod {
+    /// `NONE`: never.
+    #[default]
+    None,
+    /// `NOW`: once, at the start.
+    Now,
+    /// `DAILY`.
+    Daily,
+    /// `WEEKLY`, on Sundays.
+    Weekly,
+    /// `MONTHLY`.
+    Monthly,
+    /// `QUARTERLY`: January, April, July, October.
+    Quarterly,
+    /// `YEARLY`.
+    Yearly,
+    /// So many seconds after the last reset.
+    Every(u64),
+}
+
+impl ResetPeriod {
+    /// Reads a period: a word in any case, or a time string.
+    pub fn parse(text: &str) -> Option<Self> {
+        Some(match text.to_ascii_uppercase().as_str() {
+            "NONE" => Self::None,
+            "NOW" => Self::Now,
+            "DAILY" => Self::Daily,
+            "WEEKLY" => Self::Weekly,
+            "MONTHLY" => Self::Monthly,
+            "QUARTERLY" => Self::Quarterly,
+            "YEARLY" => Self::Yearly,
+            _ => match Duration::parse(text)?.in_whole_minutes() {
+                Duration::Seconds(0) | Duration::Infinite => Self::None,
+                Duration::Seconds(seconds) => Self::Every(seconds),
+            },
+        })
+    }
+}
+
+/// What a `slurm.conf` says of priorities.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SlurmConf {
+    /// `PriorityType`.
+    pub priority_type: PriorityType,
+    /// `PriorityDecayHalfLife`, in whole minutes; 0: usage does not decay.
+    pub half_life: Duration,
+    /// `PriorityCalcPeriod`, in whole minutes.
+    pub calc_period: Duration,
+    /// `PriorityMaxAge`, in whole minutes.
+    pub max_age: Duration,
+    /// `PriorityUsageResetPeriod`.
+    pub reset: ResetPeriod,
+    /// `PriorityFavorSmall`.
+    pub favor_small: bool,
+    /// `PriorityFlags`.
+    pub flags: PriorityFlags,
+    /// The weights of the factors.
+    pub weights: Weights,
+    /// `PriorityWeightTRES`.
+    pub tres_weights: TresWeights,
+    /// `FairShareDampeningFactor`.
+    pub dampening: u16,
+    /// The partitions, in the order of the file.
+    pub partitions: Vec<Partition>,
+    /// The values of the priority family as written, by lower-case name.
+    pub written: BTreeMap<String, String>,
+}
+
+impl Default for SlurmConf {
+    fn default() -> Self {
+        Self {
+            priority_type: PriorityType::Multifactor,
+            half_life: Duration::Seconds(7 * 86_400),
+            calc_period: Duration::Seconds(300),
+            max_age: Duration::Seconds(7 * 86_400),
+            reset: ResetPeriod::None,
+            favor_small: false,
+            flags: PriorityFlags::default(),
+            weights: Weights::default(),
+            tres_weights: TresWeights::default(),
+            dampening: 1,
+            partitions: Vec::new(),
+            written: BTreeMap::new(),
+        }
+    }
+}
+
+/// What is wrong with a file, and what is odd.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Defects {
+    /// What is wrong, in the order in which it was found.
+    pub errors: Vec<ConfigError>,
+    /// What is odd.
+    pub warnings: Vec<ConfigWarning>,
+}
+
+impl SlurmConf {
+    /// Reads a file with those it includes. What is wrong keeps its default.
+    ///
+    /// ```
+    /// use classmate_config::internal::config::TextFiles;
+    /// use classmate_config::internal::config::slurm::SlurmConf;
+    /// let text = b"PriorityWeightAge=1000 # a week\nPriorityWaightQOS=5\nSlurmctldPort=6817\n";
+    /// let (conf, defects) = SlurmConf::read("slurm.conf", text, &TextFiles::default());
+    /// assert_eq!(conf.weights.age, 1000);
+    /// assert_eq!(defects.errors[0].place.as_ref().unwrap().line, 2);
+    /// assert_eq!(defects.errors[0].help.as_deref(), Some("did you mean `PriorityWeightQOS`"));
+    /// ```
+    pub fn read(name: &str, text: &[u8], files: &dyn Files) -> (Self, Defects) {
+        Self::read_changed(name, text, files, ("", &[]))
+    }
+
+    /// As [`SlurmConf::read`], with lines after it that change what is there. That of a partition leaves what it does not
+    /// name; `changes` are their name, for messages, and the lines.
+    ///
+    /// ```
+    /// use classmate_config::internal::config::TextFiles;
+    /// use classmate_config::internal::config::slurm::SlurmConf;
+    /// let text = b"PartitionName=debug Nodes=n[1-2] MaxTime=30 PriorityTier=1\n";
+    /// let changes = ["PartitionName=debug PriorityTier=5".to_owned()];
+    /// let (conf, _) = SlurmConf::read_changed("slurm.conf", text, &TextFiles::default(), ("--set", &changes));
+    /// let debug = conf.partition("debug").unwrap();
+    /// assert_eq!((debug.tier, debug.max_time.seconds()), (5, Some(1800)));
+    /// ```
+    pub fn read_changed(name: &str, text: &[u8], files: &dyn Files, changes: (&str, &[String])) -> (Self, Defects) {
+        let mut reader = Reader::new(files);
+        reader.file(name, text, 0);
+        let (source, lines) = changes;
+        let source: Arc<str> = Arc::from(source);
+        for (number, line) in (1..).zip(lines) {
+            reader.change(line, Place { file: Arc::clone(&source), line: number, column: 1 });
+        }
+        reader.finish()
+    }
+
+    /// Whether a line sets what is read of a `slurm.conf`: a partition, or a name of the priority family, misspelt ones too.
+    ///
+    /// ```
+    /// use classmate_config::internal::config::slurm::SlurmConf;
+    /// assert!(SlurmConf::is_line("PriorityWeightAge = 5"));
+    /// assert!(!SlurmConf::is_line("PRIORITY_HALFLIFE = 5"));
+    /// ```
+    pub fn is_line(line: &str) -> bool {
+        let name = line.split(['=', ' ']).next().unwrap_or_default();
+        name.eq_ignore_ascii_case("PartitionName") || is_family(name) && !name.contains('_')
+    }
+
+    /// A partition by name, in any case.
+    pub fn partition(&self, name: &str) -> Option<&Partition> {
+        self.partitions.iter().find(|partition| partition.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The partition of jobs that name none: the last one that says so.
+    pub fn default_partition(&self) -> Option<&Partition> {
+        self.partitions.iter().rev().find(|partition| partition.default)
+    }
+
+    /// The largest factor of all partitions, at least 1.
+    pub fn max_job_factor(&self) -> u16 {
+        self.partitions.iter().map(|partition| partition.job_factor).max().unwrap_or(1).max(1)
+    }
+}
+
+/// A value and where it stands.
+struct Written {
+    /// Its name as written.
+    key: String,
+    value: String,
+    place: Place,
+}
+
+/// Names as written and values, by the names in lower case.
+type Pairs = BTreeMap<String, (String, String)>;
+
+struct Reader<'f> {
+    files: &'f dyn Files,
+    values: BTreeMap<String, Written>,
+    /// Lines of partitions.
+    partitions: Vec<(Pairs, Place)>,
+    defects: Defects,
+    /// How many files were included.
+    included: usize,
+}
+
+impl<'f> Reader<'f> {
+    fn new(files: &'f dyn Files) -> Self {
+        Self { files, values: BTreeMap::new(), partitions: Vec::new(), defects: Defects::default(), included: 0 }
+    }
+
+    fn file(&mut self, name: &str, text: &[u8], depth: usize) {
+        let shown: Arc<str> = Arc::from(name);
+        for Line { number, text } in lines(text) {
+            let place = Place { file: Arc::clone(&shown), line: number, column: 1 };
+            match included(&text) {
+                Some(path) => self.include(name, path, place, depth),
+                None => self.line(&text, place),
+            }
+        }
+    }
+
+    fn include(&mut self, from: &str, path: &str, place: Place, depth: usize) {
+        let whole = match from.rsplit_once('/') {
+            Some((folder, _)) if !path.starts_with('/') => format!("{folder}/{path}"),
+            _ => path.to_owned(),
+        };
+        self.included += 1;
+        if depth >= DEEPEST || self.included > MOST_FILES {
+            let message = if depth >= DEEPEST {
+                format!("files include one another more than {DEEPEST} deep")
+            } else {
+                format!("more than {MOST_FILES} files are included")
+            };
+            self.defects.errors.push(ConfigError::new(message, Some(place)));
+            return;
+        }
+        match self.files.read(&whole) {
+            Ok(text) => self.file(&whole, &text, depth + 1),
+            Err(error) => {
+                let message = format!("cannot include `{path}`: {error}");
+                self.defects.errors.push(ConfigError::new(message, Some(place)));
+            }
+        }
+    }
+
+    fn line(&mut self, text: &str, place: Place) {
+        let (pairs, rest) = pairs(text);
+        let first = pairs.first().map_or_else(|| rest.split([' ', '=']).next().unwrap_or_default(), |(key, _)| key);
+        let of_partition = first.eq_ignore_ascii_case("PartitionName");
+        if !rest.is_empty() && (of_partition || is_family(first)) {
+            let message = format!("expected `Key=Value`, found `{rest}`");
+            self.defects.errors.push(ConfigError::new(message, Some(place.clone())));
+        } else if pairs.is_empty() && !rest.is_empty() {
+            let message = format!("expected `Key=Value`, found `{rest}`: the line is passed over");
+            self.defects.warnings.push(ConfigWarning::new(message, place.clone()));
+        } else if text.bytes().filter(|byte| *byte == b'"').count() % 2 == 1 {
+            let message = format!("a quote of `{text}` is not closed");
+            self.defects.warnings.push(ConfigWarning::new(message, place.clone()));
+        }
+        if of_partition {
+            for (key, value) in &pairs {
+                self.check_name(key, &PARTITION_FAMILY, &place);
+                if key.eq_ignore_ascii_case("Nodes") && !HostList::is_balanced(value) {
+                    let message = format!("`Nodes` is `{value}`, expected as many `]` as `[`");
+                    self.defects.errors.push(ConfigError::new(message, Some(place.clone())));
+                }
+            }
+            let pairs =
+                pairs.into_iter().map(|(key, value)| (key.to_ascii_lowercase(), (key.to_owned(), value.to_owned())));
+            self.partitions.push((pairs.collect(), place));
+        } else if !["NodeName", "NodeSet", "DownNodes", "FrontendName"]
+            .iter()
+            .any(|key| first.eq_ignore_ascii_case(key))
+        {
+            for (key, value) in pairs {
+                self.check_name(key, &FAMILY, &place);
+                if is_family(key) {
+                    let (written, value) = (key.to_owned(), value.to_owned());
+                    let written = Written { key: written, value, place: place.clone() };
+                    self.values.insert(key.to_ascii_lowercase(), written);
+                }
+            }
+        }
+    }
+
+    /// A line that changes what is there.
+    fn change(&mut self, text: &str, place: Place) {
+        let known = self.partitions.len();
+        self.line(text, place.clone());
+        let Some((pairs, _)) = (self.partitions.len() > known).then(|| self.partitions.pop()).flatten() else { return };
+        let name = |pairs: &Pairs| pairs.get("partitionname").map(|(_, name)| name.clone()).unwrap_or_default();
+        let changed = name(&pairs);
+        let unread = pairs.iter().filter(|(key, _)| !OF_PARTITION.contains(&key.as_str()) && *key != "partitionname");
+        for (_, (shown, _)) in unread {
+            let message = format!("`{shown}` of a partition is not read here: it changes nothing");
+            self.defects.warnings.push(ConfigWarning::new(message, place.clone()));
+        }
+        if changed.eq_ignore_ascii_case("DEFAULT") {
+            let message = "`PartitionName=DEFAULT` holds for the lines after it, and here are none";
+            self.defects.errors.push(ConfigError::new(message, Some(place)).with_help("name the partitions"));
+            return;
+        }
+        if let Some(there) = self.partitions.iter_mut().rfind(|(pairs, _)| name(pairs) == changed) {
+            there.0.extend(pairs);
+            there.1 = place;
+            return;
+        }
+        let names: Vec<String> = self.partitions.iter().map(|(pairs, _)| name(pairs)).collect();
+        let mut warning =
+            ConfigWarning::new(format!("there is no partition `{changed}` yet: it is added"), place.clone());
+        warning.help = near::closest(changed.as_bytes(), names.iter().map(String::as_str))
+            .map(|near| format!("did you mean `{near}`"));
+        self.defects.warnings.push(warning);
+        self.partitions.push((pairs, place));
+    }
+
+    /// A name of the family that nobody knows is an error: a weight misspelt would silently be 0.
+    fn check_name(&mut self, key: &str, known: &[&str], place: &Place) {
+        if !is_family(key) || known.iter().any(|name| key.eq_ignore_ascii_case(name)) {
+            return;
+        }
+        let mut error =
+            ConfigError::new(format!("`{key}` is no priority setting"), Some(place.clone())).about(key.len());
+        let of_partition = PARTITION_FAMILY.iter().find(|name| key.eq_ignore_ascii_case(name));
+        error.help = match of_partition {
+            Some(name) => Some(format!("it stands on the line of a partition: `PartitionName=… {name}=…`")),
+            None => near::closest(key.as_bytes(), known.iter().copied()).map(|near| format!("did you mean `{near}`")),
+        };
+        self.defects.errors.push(error);
+    }
+
+    fn finish(mut self) -> (SlurmConf, Defects) {
+        let mut conf = SlurmConf::default();
+        let values = std::mem::take(&mut self.values);
+        for (key, Written { key: shown, value, place }) in &values {
+            if let Err(expected) = conf.set(key, value) {
+                let message = format!("`{shown}` is `{value}`, expected {expected}");
+                self.defects.errors.push(ConfigError::new(message, Some(place.clone())));
+            }
+            if key == "priorityflags" {
+                self.check_flags(value, place);
+            }
+        }
+        if let Some(Written { key, value, place }) = values.get("priorityweighttres") {
+            self.check_resources((key, value), &conf.tres_weights, place);
+        }
+        let place = |key: &str| values.get(key).map(|written| written.place.clone());
+        if conf.half_life == Duration::Seconds(0) && conf.reset == ResetPeriod::None {
+            let message = "usage neither decays nor is reset: `PriorityDecayHalfLife` is 0 and there is no \
+                           `PriorityUsageResetPeriod`";
+            self.defects
+                .errors
+                .push(ConfigError::new(message, place("prioritydecayhalflife")).with_help("set one of them"));
+        }
+        let Weights { age, association, fair_share, job_size, partition, qos } = conf.weights;
+        let sum: u64 =
+            [age, association, fair_share, job_size, partition, qos].iter().map(|&weight| u64::from(weight)).sum();
+        if sum > u64::from(u32::MAX)
+            && let Some(place) = place("priorityweightage").or_else(|| place("priorityweightfairshare"))
+        {
+            let message = format!("the weights add up to {sum}, more than 4294967295: priorities are cut off there");
+            self.defects.warnings.push(ConfigWarning::new(message, place));
+        }
+        conf.written = values.into_iter().map(|(key, written)| (key, written.value)).collect();
+        self.partitions(&mut conf);
+        self.defects.errors.sort_by_key(|error| error.place.as_ref().map_or(0, |place| place.line));
+        (conf, self.defects)
+    }
+
+    fn check_flags(&mut self, text: &str, place: &Place) {
+        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            if !WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)) {
+                let mut warning = ConfigWarning::new(format!("`{word}` is no priority flag"), place.clone());
+                warning.help = near::closest(word.as_bytes(), WORDS).map(|near| format!("did you mean `{near}`"));
+                self.defects.warnings.push(warning);
+            }
+        }
+    }
+
+    /// A resource that Slurm does not know counts nothing.
+    fn check_resources(&mut self, (key, value): (&str, &str), weights: &TresWeights, place: &Place) {
+        for name in weights.unknown() {
+            let mut written = value.split([',', '=']).map(str::trim);
+            let shown = written.find(|written| written.eq_ignore_ascii_case(name)).unwrap_or(name);
+            let mut warning =
+                ConfigWarning::new(format!("`{shown}` in `{key}` is no resource of Slurm"), place.clone());
+            warning.help = near::closest(name.as_bytes(), RESOURCES).map(|near| format!("did you mean `{near}`"));
+            self.defects.warnings.push(warning);
+        }
+    }
+
+    fn partitions(&mut self, conf: &mut SlurmConf) {
+        let mut defaults = Pairs::new();
+        for (pairs, place) in std::mem::take(&mut self.partitions) {
+            let name = pairs.get("partitionname").map(|(_, name)| name.clone()).unwrap_or_default();
+            if name.eq_ignore_ascii_case("DEFAULT") {
+                defaults.extend(pairs);
+                continue;
+            }
+            let mut whole = defaults.clone();
+            whole.extend(pairs);
+            let mut partition = Partition::named(&name);
+            // `Priority` comes after what it overrides, in no order of the line.
+            for key in OF_PARTITION {
+                let Some((shown, value)) = whole.get(key) else { continue };
+                if let Err(expected) = set_of_partition(&mut partition, key, value) {
+                    let message = format!("`{shown}` of partition `{name}` is `{value}`, expected {expected}");
+                    self.defects.errors.push(ConfigError::new(message, Some(place.clone())));
+                }
+            }
+            if let (Some(prices), Some((key, value))) = (&partition.billing, whole.get("tresbillingweights")) {
+                self.check_resources((key, value), prices, &place);
+            }
+            match conf.partitions.iter_mut().find(|known| known.name == name) {
+                Some(known) => *known = partition,
+                None => conf.partitions.push(partition),
+            }
+        }
+    }
+}
+
+impl SlurmConf {
+    /// Sets a value by its lower-case name; an error is what was expected.
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let time = || {
+            let time = Duration::parse(value).map(Duration::in_whole_minutes);
+            time.ok_or_else(|| "a time such as `30` (minutes), `12:00:00` or `7-0`".to_owned())
+        };
+        let weight = || value.parse::<u32>().map_err(|_| "a whole number from 0 to 4294967295".to_owned());
+        match key {
+            "prioritytype" => {
+                self.priority_type = match value.to_ascii_lowercase().as_str() {
+                    "priority/multifactor" => PriorityType::Multifactor,
+                    "priority/basic" => PriorityType::Basic,
+                    _ => return Err("`priority/multifactor` or `priority/basic`".to_owned()),
+                }
+            }
+            "prioritydecayhalflife" => self.half_life = time()?,
+            "prioritycalcperiod" => match time()? {
+                Duration::Seconds(0..60) => return Err("a time of at least one minute".to_owned()),
+                period => self.calc_period = period,
+            },
+            "prioritymaxage" => self.max_age = time()?,
+            "priorityusageresetperiod" => {
+                self.reset = ResetPeriod::parse(value)
+                    .ok_or("`NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY`, `YEARLY` or a time")?;
+            }
+            "priorityfavorsmall" => self.favor_small = truth(value).ok_or("`YES` or `NO`")?,
+            "priorityflags" => self.flags = PriorityFlags::parse(value),
+            "priorityweightage" => self.weights.age = weight()?,
+            "priorityweightassoc" => self.weights.association = weight()?,
+            "priorityweightfairshare" => self.weights.fair_share = weight()?,
+            "priorityweightjobsize" => self.weights.job_size = weight()?,
+            "priorityweightpartition" => self.weights.partition = weight()?,
+            "priorityweightqos" => self.weights.qos = weight()?,
+            "priorityweighttres" => self.tres_weights = TresWeights::parse(value).map_err(|error| list_of(&error))?,
+            "fairsharedampeningfactor" => {
+                let factor = value.parse().ok().filter(|&factor: &u16| factor > 0);
+                self.dampening = factor.ok_or("a whole number from 1 to 65535")?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn set_of_partition(partition: &mut Partition, key: &str, value: &str) -> Result<(), String> {
+    let number = || value.parse::<u16>().map_err(|_| "a whole number from 0 to 65535".to_owned());
+    match key {
+        "priorityjobfactor" => partition.job_factor = number()?,
+        "prioritytier" => partition.tier = number()?,
+        "priority" => (partition.job_factor, partition.tier) = (number()?, number()?),
+        "tresbillingweights" => {
+            partition.billing = Some(TresWeights::parse(value).map_err(|error| list_of(&error))?);
+        }
+        "maxtime" => {
+            let time = Duration::parse(value).map(Duration::in_whole_minutes);
+            partition.max_time = time.ok_or("a time such as `30` (minutes) or `7-0`")?;
+        }
+        "nodes" => partition.nodes = HostList::parse(value),
+        "default" => partition.default = truth(value).ok_or("`YES` or `NO`")?,
+        _ => {}
+    }
+    Ok(())
+}
+
+fn list_of(error: &str) -> String {
+    format!("a list such as `CPU=1000,Mem=0.25G` ({error})")
+}
+
+fn truth(value: &str) -> Option<bool> {
+    match value.to_ascii_lowercase().as_str() {
+        "yes" | "up" | "true" | "1" => Some(true),
+        "no" | "down" | "false" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether a name belongs to the priority family, misspelt ones too.
+fn is_family(key: &str) -> bool {
+    let starts = |prefix: &str| key.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+    starts("prio") || starts("fairshare")
+}
+
+/// The path of an `Include` line.
+fn included(line: &str) -> Option<&str> {
+    let (word, path) = line.split_once(char::is_whitespace)?;
+    (word.eq_ignore_ascii_case("include") && !path.trim_start().starts_with('=')).then_some(path.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resources_that_nobody_knows_are_told_with_their_lines() {
+        let text =
+            b"PriorityWeightTRES=CPU=1,Foo=3,license/x=2\nPartitionName=p TRESBillingWeights=\"CPU=1,Nodes=2\"\n";
+        let (_, defects) = SlurmConf::read("c", text, &crate::config::TextFiles::default());
+        let told: Vec<(u32, &str, Option<&str>)> = defects
+            .warnings
+            .iter()
+            .map(|told| (told.place.line, told.message.as_str(), told.help.as_deref()))
+            .collect();
+        let expected = [
+            (1, "`Foo` in `PriorityWeightTRES` is no resource of Slurm", None),
+            (2, "`Nodes` in `TRESBillingWeights` is no resource of Slurm", Some("did you mean `node`")),
+        ];
+        assert_eq!((told, defects.errors.len()), (expected.to_vec(), 0));
+    }
+    use crate::config::TextFiles;
+
+    fn read(text: &str) -> (SlurmConf, Defects) {
+        SlurmConf::read("slurm.conf", text.as_bytes(), &TextFiles::default())
+    }
+
+    fn first_error(text: &str) -> (String, u32) {
+        let error = read(text).1.errors.remove(0);
+        (error.message, error.place.unwrap().line)
+    }
+
+    #[test]
+    fn names_of_other_families_are_passed_over() {
+        let (conf, defects) = read("ClusterName=lab\nSlurmUser=slurm\nNodeName=n[1-9] CPUs=4 Priority=3\n");
+        assert_eq!((conf, defects), (SlurmConf::default(), Defects::default()));
+    }
+
+    #[test]
+    fn wrong_values_are_told_with_their_line_and_keep_the_default() {
+        assert_eq!(
+            first_error("\nPriorityWeightAge=many"),
+            ("`PriorityWeightAge` is `many`, expected a whole number from 0 to 4294967295".to_owned(), 2)
+        );
+        assert_eq!(
+            first_error("PriorityMaxAge=1:2-3").0,
+            "`PriorityMaxAge` is `1:2-3`, expected a time such as `30` (minutes), `12:00:00` or `7-0`"
+        );
+        assert_eq!(
+            first_error("PriorityCalcPeriod=0").0,
+            "`PriorityCalcPeriod` is `0`, expected a time of at least one minute"
+        );
+        assert_eq!(first_error("FairShareDampeningFactor=0").1, 1);
+        assert_eq!(first_error("A=1\nPriorityWeightAge 5").0, "expected `Key=Value`, found `PriorityWeightAge 5`");
+    }
+
+    #[test]
+    fn names_are_told_as_they_are_written() {
+        assert_eq!(
+            first_error("PRIORITYweightAGE=many").0,
+            "`PRIORITYweightAGE` is `many`, expected a whole number from 0 to 4294967295"
+        );
+        assert_eq!(
+            first_error("PartitionName=Big PriorityTIER=x").0,
+            "`PriorityTIER` of partition `Big` is `x`, expected a whole number from 0 to 65535"
+        );
+    }
+
+    #[test]
+    fn usage_must_decay_or_be_reset() {
+        assert!(first_error("PriorityDecayHalfLife=0").0.starts_with("usage neither decays nor is reset"));
+        assert!(read("PriorityDecayHalfLife=0\nPriorityUsageResetPeriod=28-0").1.errors.is_empty());
+        assert_eq!(read("PriorityUsageResetPeriod=28-0").0.reset, ResetPeriod::Every(28 * 86_400));
+    }
+
+    #[test]
+    fn defaults_of_partitions_hold_for_those_after_them() {
+        let (conf, defects) = read(
+            "PartitionName=a\nPartitionName=DEFAULT PriorityJobFactor=10 MaxTime=1-0\nPartitionName=b Default=YES\n\
+             PartitionName=c Priority=7 PriorityTier=2 TRESBillingWeights=CPU=1.0,Mem=0.25G Nodes=n[1-4]\n",
+        );
+        assert_eq!(defects, Defects::default());
+        let seen: Vec<_> =
+            conf.partitions.iter().map(|p| (p.name.as_str(), p.job_factor, p.tier, p.max_time)).collect();
+        let day = Duration::Seconds(86_400);
+        assert_eq!(seen, [("a", 1, 1, Duration::Infinite), ("b", 10, 1, day), ("c", 7, 7, day)]);
+        assert_eq!(conf.default_partition().unwrap().name, "b");
+        assert_eq!(conf.partition("C").unwrap().billing.as_ref().unwrap().of("mem"), 0.25 / 1024.0);
+    }
+
+    #[test]
+    fn a_misspelt_setting_of_a_partition_is_told_too() {
+        let error = &read("PartitionName=a PriorityTeir=2").1.errors[0];
+        assert_eq!(error.message, "`PriorityTeir` is no priority setting");
+        assert_eq!(error.help.as_deref(), Some("did you mean `PriorityTier`"));
+    }
+
+    #[test]
+    fn what_is_not_closed_or_no_pair_is_told_with_its_line() {
+        let (_, defects) = read("A=1\njust words\nB=\"x\nPartitionName=p Nodes=n[1-4");
+        let told = |message: &str, line: u32| (message.to_owned(), line);
+        let warnings: Vec<_> = defects.warnings.iter().map(|one| told(&one.message, one.place.line)).collect();
+        let pass = "expected `Key=Value`, found `just words`: the line is passed over";
+        assert_eq!(warnings, [told(pass, 2), told("a quote of `B=\"x` is not closed", 3)]);
+        let errors: Vec<_> = defects.errors.iter().map(|one| one.message.as_str()).collect();
+        assert_eq!(errors, ["`Nodes` is `n[1-4`, expected as many `]` as `[`"]);
+    }
+
+    #[test]
+    fn unknown_flags_are_only_odd() {
+        let (conf, defects) = read("PriorityFlags=ACRUE_ALWAYS,MAX_TRES");
+        assert_eq!(conf.flags.words(), ["FAIR_TREE", "MAX_TRES"]);
+        assert_eq!(defects.warnings[0].message, "`ACRUE_ALWAYS` is no priority flag");
+        assert_eq!(defects.warnings[0].help.as_deref(), Some("did you mean `ACCRUE_ALWAYS`"));
+    }
+
+    #[test]
+    fn files_are_included_where_they_are_named_and_not_for_ever() {
+        let files = TextFiles::from_iter([("/etc/more.conf", "PriorityWeightQOS=5")]);
+        let (conf, defects) = SlurmConf::read("/etc/slurm.conf", b"include more.conf", &files);
+        assert_eq!((conf.weights.qos, defects), (5, Defects::default()));
+        let files = TextFiles::from_iter([("a", "Include a")]);
+        let (_, defects) = SlurmConf::read("a", b"Include a", &files);
+        assert_eq!(defects.errors[0].message, "files include one another more than 16 deep");
+        assert_eq!(first_error("A=1\nInclude gone").0, "cannot include `gone`: no such file");
+    }
+}

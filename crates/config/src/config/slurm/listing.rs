@@ -1,0 +1,163 @@
+//! Listings with `|` between the columns, as `sshare -a -m -P` and `sacctmgr -P show qos` print them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{ConfigError, Place};
+
+/// The usage of an association.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UsageRow {
+    /// The account, lower case.
+    pub account: String,
+    /// The user; none for an account.
+    pub user: Option<String>,
+    /// The partition, if the association is for one.
+    pub partition: Option<String>,
+    /// Decayed billing × seconds, not negative.
+    pub usage: f64,
+    /// `GrpTRESRaw`, as listed.
+    pub by_resource: Option<String>,
+    /// The line, from 1; 0 if it comes from no file.
+    #[serde(default)]
+    pub line: u32,
+}
+
+/// A quality of service.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Qos {
+    /// Its name, lower case.
+    pub name: String,
+    /// Its priority.
+    pub priority: u32,
+    /// What usage under it is multiplied by.
+    pub usage_factor: f64,
+}
+
+/// A listing, column by column.
+struct Listing {
+    header: Vec<String>,
+    rows: Vec<(u32, Vec<String>)>,
+    file: String,
+}
+
+impl Listing {
+    fn read(file: &str, text: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(text);
+        let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+        let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+        let header = lines.next().map(|(_, line)| cells(line)).unwrap_or_default();
+        Self { header, rows: lines.map(|(number, line)| (number, cells(line))).collect(), file: file.to_owned() }
+    }
+
+    fn column(&self, name: &str) -> Option<usize> {
+        self.header.iter().position(|header| header.eq_ignore_ascii_case(name))
+    }
+
+    fn needed(&self, name: &str, command: &str) -> Result<usize, ConfigError> {
+        self.column(name).ok_or_else(|| {
+            self.error(1, format!("there is no column `{name}`"))
+                .with_help(format!("expected the output of `{command}`"))
+        })
+    }
+
+    fn number<T: std::str::FromStr>(&self, line: u32, name: &str, text: &str) -> Result<T, ConfigError> {
+        text.parse().map_err(|_| self.error(line, format!("`{name}` is `{text}`, expected a number")))
+    }
+
+    fn error(&self, line: u32, message: String) -> ConfigError {
+        ConfigError::new(message, Some(Place { file: self.file.as_str().into(), line, column: 1 }))
+    }
+}
+
+fn cell(row: &[String], column: Option<usize>) -> &str {
+    column.and_then(|column| row.get(column)).map_or("", String::as_str)
+}
+
+/// Reads usage from the output of `sshare -a -m -P`: the columns `Account`, `User`, `RawUsage`, and `Partition` and
+/// `GrpTRESRaw` if there are any.
+///
+/// # Errors
+/// A column is missing, or a number is none.
+///
+/// ```
+/// use classmate_config::internal::config::slurm::read_usage;
+/// let rows = read_usage("usage", b"Account|User|RawUsage\nroot||7700\n chem|news|2500\n").unwrap();
+/// assert_eq!((rows[1].account.as_str(), rows[1].user.as_deref(), rows[1].usage), ("chem", Some("news"), 2500.0));
+/// ```
+pub fn read_usage(file: &str, text: &[u8]) -> Result<Vec<UsageRow>, ConfigError> {
+    const COMMAND: &str = "sshare -a -m -P";
+    let listing = Listing::read(file, text);
+    let (account, user) = (listing.needed("Account", COMMAND)?, listing.needed("User", COMMAND)?);
+    let usage = listing.needed("RawUsage", COMMAND)?;
+    let (partition, resources) = (listing.column("Partition"), listing.column("GrpTRESRaw"));
+    let named = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let rows = listing.rows.iter().map(|(line, row)| {
+        let usage: f64 = listing.number(*line, "RawUsage", cell(row, Some(usage)))?;
+        if !usage.is_finite() || usage < 0.0 {
+            return Err(listing.error(*line, format!("`RawUsage` is `{usage}`, expected 0 or more")));
+        }
+        Ok(UsageRow {
+            account: cell(row, Some(account)).to_lowercase(),
+            user: named(&cell(row, Some(user)).to_lowercase()),
+            partition: named(cell(row, partition)),
+            usage,
+            by_resource: named(cell(row, resources)),
+            line: *line,
+        })
+    });
+    rows.collect()
+}
+
+/// Reads qualities of service from the output of `sacctmgr -P show qos`: the columns `Name`, `Priority`, and
+/// `UsageFactor` if there is one.
+///
+/// # Errors
+/// A column is missing, or a number is none.
+///
+/// ```
+/// use classmate_config::internal::config::slurm::read_qos;
+/// let all = read_qos("qos", b"Name|Priority|UsageFactor\nhigh|80|2.000000\n").unwrap();
+/// assert_eq!((all[0].priority, all[0].usage_factor), (80, 2.0));
+/// ```
+pub fn read_qos(file: &str, text: &[u8]) -> Result<Vec<Qos>, ConfigError> {
+    const COMMAND: &str = "sacctmgr -P show qos";
+    let listing = Listing::read(file, text);
+    let (name, priority) = (listing.needed("Name", COMMAND)?, listing.needed("Priority", COMMAND)?);
+    let factor = listing.column("UsageFactor");
+    let rows = listing.rows.iter().map(|(line, row)| {
+        let usage_factor = match cell(row, factor) {
+            "" => 1.0,
+            text => listing.number(*line, "UsageFactor", text)?,
+        };
+        if !(usage_factor >= 0.0 && f64::is_finite(usage_factor)) {
+            return Err(listing.error(*line, format!("`UsageFactor` is `{usage_factor}`, expected 0 or more")));
+        }
+        Ok(Qos {
+            name: cell(row, Some(name)).to_lowercase(),
+            priority: listing.number(*line, "Priority", cell(row, Some(priority)))?,
+            usage_factor,
+        })
+    });
+    rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_column_tells_what_was_expected() {
+        let error = read_usage("u", b"Account  User  RawUsage\n").unwrap_err();
+        assert_eq!(error.message, "there is no column `Account`");
+        assert_eq!(error.help.as_deref(), Some("expected the output of `sshare -a -m -P`"));
+        assert!(read_qos("q", b"").is_err());
+    }
+
+    #[test]
+    fn what_is_no_number_is_told_with_its_line() {
+        let error = read_usage("u", b"Account|User|RawUsage\nroot||1\na|b|x\n").unwrap_err();
+        assert_eq!((error.message.as_str(), error.place.unwrap().line), ("`RawUsage` is `x`, expected a number", 3));
+        assert!(read_usage("u", b"Account|User|RawUsage\na|b|-1\n").is_err());
+        assert!(read_qos("q", b"Name|Priority\na|-1\n").is_err());
+    }
+}

@@ -1,0 +1,123 @@
+//! Weights of factors and of trackable resources.
+//!
+//! Formula source: `slurm-multifactor.md` §2, §2.4.
+
+use serde::{Deserialize, Serialize};
+
+/// The weights of the factors; 0 unless set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Weights {
+    /// `PriorityWeightAge`.
+    pub age: u32,
+    /// `PriorityWeightAssoc`.
+    pub association: u32,
+    /// `PriorityWeightFairshare`.
+    pub fair_share: u32,
+    /// `PriorityWeightJobSize`.
+    pub job_size: u32,
+    /// `PriorityWeightPartition`.
+    pub partition: u32,
+    /// `PriorityWeightQOS`.
+    pub qos: u32,
+}
+
+/// A number for each of some trackable resources, such as `cpu`, `mem` (in MB), `gres/gpu`; in the order given.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TresWeights(pub Vec<(String, f64)>);
+
+impl TresWeights {
+    /// Reads `type[/name]=number[unit],…`; a unit divides the number.
+    ///
+    /// # Errors
+    /// What of the list is no such item, in words.
+    ///
+    /// ```
+    /// use classmate_config::internal::config::slurm::TresWeights;
+    /// let weights = TresWeights::parse("CPU=1000,Mem=0.25G").unwrap();
+    /// assert_eq!(weights.of("cpu"), 1000.0);
+    /// assert_eq!(weights.of("mem"), 0.25 / 1024.0);
+    /// assert_eq!(weights.of("node"), 0.0);
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut weights = Vec::new();
+        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            let wrong = || format!("expected `resource=number`, found `{item}`");
+            let (name, number) = item.split_once('=').ok_or_else(wrong)?;
+            let name = name.trim().to_ascii_lowercase();
+            let end = number.find(|c: char| c.is_ascii_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(number.len());
+            let (number, unit) = number.split_at(end);
+            let number: f64 = number.trim().parse().map_err(|_| wrong())?;
+            if !number.is_finite() || number < 0.0 || name.is_empty() {
+                return Err(wrong());
+            }
+            let divisor = divisor(&name, unit).ok_or_else(wrong)?;
+            weights.push((name, number / divisor));
+        }
+        Ok(Self(weights))
+    }
+
+    /// The number of a resource, 0 if it has none.
+    pub fn of(&self, resource: &str) -> f64 {
+        self.0.iter().rev().find(|(name, _)| name == resource).map_or(0.0, |(_, number)| *number)
+    }
+
+    /// The names that are no resource of Slurm, in their order: their numbers count nothing.
+    ///
+    /// ```
+    /// use classmate_config::internal::config::slurm::TresWeights;
+    /// assert_eq!(TresWeights::parse("CPU=1,Foo=3,gres/gpu=2").unwrap().unknown(), ["foo"]);
+    /// ```
+    pub fn unknown(&self) -> Vec<&str> {
+        let of_kind = |name: &str| KINDS.iter().any(|kind| name.strip_prefix(kind).is_some_and(|own| !own.is_empty()));
+        let names = self.0.iter().map(|(name, _)| name.as_str());
+        names.filter(|name| !RESOURCES.contains(name) && !of_kind(name)).collect()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// The resources that Slurm always tracks.
+pub(super) const RESOURCES: [&str; 9] =
+    ["cpu", "mem", "node", "billing", "energy", "fs/disk", "fs/lustre", "vmem", "pages"];
+
+/// How the names of others begin.
+const KINDS: [&str; 5] = ["gres/", "license/", "bb/", "ic/", "fs/"];
+
+/// What a unit divides by: 1024 for each step above that of the resource (MB for memory, one for the others).
+fn divisor(resource: &str, unit: &str) -> Option<f64> {
+    let step = match unit.trim().to_ascii_uppercase().as_str() {
+        "" => return Some(1.0),
+        "K" | "KB" => 1,
+        "M" | "MB" => 2,
+        "G" | "GB" => 3,
+        "T" | "TB" => 4,
+        "P" | "PB" => 5,
+        _ => return None,
+    };
+    let base = i32::from(resource == "mem") * 2;
+    // A unit below that of the resource counts as that.
+    Some(1024f64.powi((step - base).max(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_divide_relative_to_that_of_the_resource() {
+        let weights = TresWeights::parse("cpu=1.0, Mem=2T,GRES/gpu=3k").unwrap();
+        let expected = [("cpu", 1.0), ("mem", 2.0 / 1024.0 / 1024.0), ("gres/gpu", 3.0 / 1024.0)];
+        assert_eq!(weights.0, expected.map(|(name, number)| (name.to_owned(), number)));
+    }
+
+    #[test]
+    fn what_is_no_item_is_told() {
+        assert_eq!(TresWeights::parse("cpu"), Err("expected `resource=number`, found `cpu`".to_owned()));
+        for text in ["cpu=x", "cpu=1Q", "=1", "cpu=-1", "cpu=inf"] {
+            assert!(TresWeights::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The priority factor of a name that has none stored.
+//!
+//! In: a submitter's (or group's) name and its group. Out: the factor. Formula source: `accountant.md` §3.
+
+use classmate_config::internal::config::knobs::AccountantKnobs;
+
+/// The smallest factor there is.
+const SMALLEST: f64 = 1.0;
+
+/// Default factors, from the configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FactorRules {
+    nice_user: f64,
+    remote: f64,
+    default: f64,
+    local_domain: Option<Vec<u8>>,
+    groups: Vec<(Vec<u8>, f64)>,
+}
+
+impl FactorRules {
+    /// The rules a configuration sets.
+    pub fn new(knobs: &AccountantKnobs) -> Self {
+        Self {
+            nice_user: knobs.nice_user_factor,
+            remote: knobs.remote_factor,
+            default: knobs.default_factor,
+            local_domain: knobs.local_domain.clone(),
+            groups: knobs.group_factors.clone(),
+        }
+    }
+
+    /// The factor of a name of this group that nobody has set: nice users, then the group's own, then
+    /// remote users, then the default; at least 1.
+    pub fn default_factor(&self, name: &[u8], group: &[u8]) -> f64 {
+        self.chosen(name, group).max(SMALLEST)
+    }
+
+    /// A stored factor if it counts (at least 1).
+    pub fn stored(factor: Option<f64>) -> Option<f64> {
+        factor.filter(|factor| *factor >= SMALLEST)
+    }
+
+    fn chosen(&self, name: &[u8], group: &[u8]) -> f64 {
+        if name.starts_with(b"nice-user") {
+            return self.nice_user;
+        }
+        // The exact group only: ancestors are not consulted.
+        if let Some((_, factor)) = self.groups.iter().find(|(known, _)| known.eq_ignore_ascii_case(group)) {
+            return *factor;
+        }
+        match &self.local_domain {
+            Some(local) if local != domain(name) => self.remote,
+            _ => self.default,
+        }
+    }
+}
+
+/// What follows the last `@` of a name; empty if there is none.
+fn domain(name: &[u8]) -> &[u8] {
+    memchr::memrchr(b'@', name).map_or(b"", |at| &name[at + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate_config::internal::config::Config;
+    use classmate_config::internal::config::knobs::NegotiatorKnobs;
+
+    fn rules(config: &str) -> FactorRules {
+        let config = Config::parse("c", config.as_bytes()).unwrap();
+        FactorRules::new(&NegotiatorKnobs::read(&config).unwrap().accountant)
+    }
+
+    #[test]
+    fn everybody_is_local_without_a_local_domain() {
+        assert_eq!(rules("").default_factor(b"alice@x", b"<none>"), 1000.0);
+    }
+
+    #[test]
+    fn rules_apply_in_order() {
+        let rules = rules("ACCOUNTANT_LOCAL_DOMAIN = x\nGROUP_PRIO_FACTOR_group_a = 7");
+        assert_eq!(rules.default_factor(b"nice-user.bob@y", b"group_a"), 1e10);
+        assert_eq!(rules.default_factor(b"group_a.bob@y", b"Group_A"), 7.0);
+        assert_eq!(rules.default_factor(b"bob@y", b"<none>"), 1e7);
+        assert_eq!(rules.default_factor(b"bob@X", b"<none>"), 1e7);
+        assert_eq!(rules.default_factor(b"a@y@x", b"<none>"), 1000.0);
+        // A group's own record has no domain.
+        assert_eq!(rules.default_factor(b"group_b", b"group_b"), 1e7);
+    }
+
+    #[test]
+    fn factors_below_one_are_raised() {
+        assert_eq!(rules("DEFAULT_PRIO_FACTOR = 0.1").default_factor(b"a@x", b"<none>"), 1.0);
+        assert_eq!(FactorRules::stored(Some(0.9)), None);
+        assert_eq!(FactorRules::stored(Some(1.0)), Some(1.0));
+    }
+}

@@ -1,0 +1,308 @@
+//! The books as ads: one a customer, as the negotiator answers a query for accounting ads.
+//!
+//! In: a log. Out: ads, groups first. Formula source: `accountant.md` §9.
+
+use hashbrown::HashMap;
+
+use super::factor::FactorRules;
+use super::groups::GroupNames;
+use super::log::Log;
+use super::record::Record;
+use super::store::CLOCK;
+use super::usage::Accountant;
+use super::{GroupOf, ROOT_GROUP};
+use crate::pool::facts::Facts;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Settings;
+use classmate::internal::name::Name;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::text::Text;
+use classmate::internal::value::Value;
+
+/// What group quotas say of a group; whoever computes them fills it in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GroupShare {
+    /// Quota after surplus, weighted slots; none if it was not computed.
+    pub effective: Option<f64>,
+    /// Quota as configured: slots, or a fraction below 1.
+    pub configured: f64,
+    /// Quota of the group and all below it, weighted slots; none if it was not computed.
+    pub subtree: Option<f64>,
+    /// Which group is served first; none if it was not computed.
+    pub sort_key: Option<f64>,
+    /// What becomes of quota that others leave: `no`, `byquota` or `regroup`.
+    pub surplus: &'static str,
+    /// Weighted slots asked for; none if it was not computed.
+    pub requested: Option<f64>,
+}
+
+/// The ads of all customers of a log: the groups breadth first, then the submitters as the log has them.
+///
+/// `share` is what is known of the quota of a group.
+pub fn accounting_ads(
+    log: &Log,
+    rules: FactorRules,
+    groups: &GroupNames,
+    share: &dyn Fn(&[u8]) -> Option<GroupShare>,
+) -> Vec<ClassAd> {
+    let accountant = Accountant::from_log(log, rules);
+    let order: HashMap<&[u8], usize> =
+        std::iter::once(ROOT_GROUP).chain(groups.iter()).enumerate().map(|(at, name)| (name, at)).collect();
+    let mut records: Vec<(&[u8], &Record)> = log.table("Customer").collect();
+    // Stable: submitters, and groups that are not configured any more, keep the order of the log.
+    records.sort_by_key(|(name, _)| (name.contains(&b'@'), order.get(name).copied().unwrap_or(usize::MAX)));
+    let last_update = log.get(CLOCK).and_then(|record| record.integer("LastUpdateTime")).unwrap_or(0);
+    records.iter().map(|(name, record)| ad(name, record, last_update, &accountant, groups, share)).collect()
+}
+
+fn ad(
+    name: &[u8],
+    record: &Record,
+    last_update: i64,
+    accountant: &Accountant,
+    groups: &GroupNames,
+    share: &dyn Fn(&[u8]) -> Option<GroupShare>,
+) -> ClassAd {
+    let mut ad = ClassAd::new();
+    for (attribute, text) in record.iter() {
+        let left_out = [b"UnchargedTime".as_slice(), b"WeightedUnchargedTime", b"MyType"];
+        if left_out.iter().any(|known| attribute.eq_ignore_ascii_case(known)) {
+            continue;
+        }
+        if let Ok(expr) = parse_expr(text, &ParseOptions::default()) {
+            ad.insert_expr(Name::new(attribute), &expr);
+        }
+    }
+    let is_group = !name.contains(&b'@');
+    ad.insert("Name", text(name));
+    ad.insert("LastUpdate", last_update);
+    ad.insert("Priority", accountant.effective_priority(name, groups));
+    ad.insert("PriorityFactor", accountant.factor(name, groups));
+    ad.insert("Ceiling", accountant.ceiling(name));
+    ad.insert("Floor", accountant.floor(name));
+    ad.insert("IsAccountingGroup", is_group);
+    ad.insert("AccountingGroup", text(if is_group { name } else { groups.group_of(name) }));
+    if let Some(share) = is_group.then(|| share(name)).flatten() {
+        ad.insert("ConfigQuota", share.configured);
+        ad.insert("SurplusPolicy", share.surplus);
+        let computed = [
+            ("EffectiveQuota", share.effective),
+            ("SubtreeQuota", share.subtree),
+            ("GroupSortKey", share.sort_key),
+            ("Requested", share.requested),
+        ];
+        for (attribute, value) in computed {
+            if let Some(value) = value {
+                ad.insert(attribute, value);
+            }
+        }
+    }
+    ad
+}
+
+/// Sums what the groups use into the groups above them, the root last; a group's priority means nothing then.
+pub fn roll_up(ads: &mut [ClassAd]) {
+    let settings = Settings::default();
+    let name = |ad: &ClassAd| {
+        let facts = Facts::of(ad, &settings);
+        facts.string("Name").filter(|_| facts.truth("IsAccountingGroup") == Some(true))
+    };
+    let groups: Vec<Option<Text>> = ads.iter().map(name).collect();
+    let is_above = |above: &[u8], below: &[u8]| {
+        above == ROOT_GROUP || below == above || (below.starts_with(above) && below.get(above.len()) == Some(&b'.'))
+    };
+    let before = ads.to_vec();
+    for (at, above) in groups.iter().enumerate() {
+        let Some(above) = above else { continue };
+        let below = || {
+            let mine = |other: &Option<Text>| other.as_ref().is_some_and(|below| is_above(above, below));
+            before.iter().zip(&groups).filter(move |(_, other)| mine(other)).map(|(ad, _)| Facts::of(ad, &settings))
+        };
+        let ad = &mut ads[at];
+        ad.insert("Priority", 0.0);
+        ad.insert("ResourcesUsed", below().filter_map(|facts| facts.integer("ResourcesUsed")).sum::<i64>());
+        for sum in ["WeightedResourcesUsed", "AccumulatedUsage", "WeightedAccumulatedUsage"] {
+            ad.insert(sum, below().filter_map(|facts| facts.number(sum)).sum::<f64>());
+        }
+        let begins = below().filter_map(|facts| facts.integer("BeginUsageTime")).filter(|time| *time > 0);
+        if let Some(begin) = begins.min() {
+            ad.insert("BeginUsageTime", begin);
+        }
+        if let Some(last) = below().filter_map(|facts| facts.integer("LastUsageTime")).max() {
+            ad.insert("LastUsageTime", last);
+        }
+    }
+}
+
+/// The priority factor that a group has by the settings.
+type Factor<'f> = dyn Fn(&[u8]) -> f64 + 'f;
+
+/// The ads as the single one that older negotiators answer with: attributes with numbers, from 1, groups first. Groups that
+/// are not `known` are left out. `factor` is the priority factor a group has by the settings, 0 if it has none; with
+/// `limits`, what is held of each concurrency limit.
+pub fn numbered(
+    ads: &[ClassAd],
+    known: &dyn Fn(&[u8]) -> bool,
+    factor: Option<&Factor<'_>>,
+    limits: &[(Vec<u8>, f64)],
+) -> ClassAd {
+    let settings = Settings::default();
+    let mut whole = ClassAd::new();
+    whole.insert("LastUpdate", ads.first().and_then(|ad| Facts::of(ad, &settings).integer("LastUpdate")).unwrap_or(0));
+    for (name, held) in limits {
+        let name = name.iter().map(|byte| if *byte == b'.' { b'_' } else { *byte });
+        whole.insert(Name::new(b"ConcurrencyLimit_".iter().copied().chain(name).collect::<Vec<u8>>()), *held);
+    }
+    let mut count = 0i64;
+    for ad in ads {
+        let facts = Facts::of(ad, &settings);
+        let name = facts.string("Name").unwrap_or_else(|| Text::from(""));
+        let is_group = facts.truth("IsAccountingGroup") == Some(true);
+        if is_group && !known(&name) {
+            continue;
+        }
+        count += 1;
+        let of_kind = if is_group { OF_GROUP.as_slice() } else { &OF_SUBMITTER };
+        for attribute in NUMBERED.iter().chain(of_kind) {
+            let Some(expr) = ad.get(*attribute) else { continue };
+            whole.insert_expr(format!("{attribute}{count}").as_str(), &expr);
+        }
+        if is_group {
+            whole.insert(format!("AccountingGroup{count}").as_str(), text(parent(&name)));
+            if let Some(factor) = factor {
+                whole.insert(format!("PriorityFactor{count}").as_str(), factor(&name));
+            }
+        }
+    }
+    whole.insert("NumSubmittors", count);
+    whole
+}
+
+/// What the single ad says of everybody, of submitters, of groups.
+const NUMBERED: [&str; 11] = [
+    "Name",
+    "IsAccountingGroup",
+    "AccountingGroup",
+    "Priority",
+    "PriorityFactor",
+    "ResourcesUsed",
+    "WeightedResourcesUsed",
+    "AccumulatedUsage",
+    "WeightedAccumulatedUsage",
+    "BeginUsageTime",
+    "LastUsageTime",
+];
+const OF_SUBMITTER: [&str; 4] = ["Ceiling", "Floor", "SubmitterShare", "SubmitterLimit"];
+const OF_GROUP: [&str; 7] = [
+    "EffectiveQuota",
+    "ConfigQuota",
+    "SubtreeQuota",
+    "GroupSortKey",
+    "SurplusPolicy",
+    "Requested",
+    "HierWeightedResourcesUsed",
+];
+
+/// The group above a group; the root is above itself.
+fn parent(group: &[u8]) -> &[u8] {
+    memchr::memrchr(b'.', group).map_or(ROOT_GROUP, |dot| &group[..dot])
+}
+
+/// Takes the single ad that older tools save apart, with numbered attributes, into one ad a customer. Other ads stay.
+pub fn split_numbered(ad: &ClassAd) -> Option<Vec<ClassAd>> {
+    let settings = Settings::default();
+    let facts = Facts::of(ad, &settings);
+    let count = facts.integer("NumSubmittors").filter(|count| *count >= 0)?;
+    // No more than there can be: every customer has a name.
+    let count = (count as usize).min(ad.len());
+    let mut ads = vec![ClassAd::new(); count];
+    for (name, expr) in ad.iter() {
+        let text = name.to_string();
+        let stem = text.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number = text[stem.len()..].parse::<usize>().ok().filter(|number| (1..=count).contains(number));
+        if let Some(number) = number {
+            ads[number - 1].insert_expr(Name::new(stem), &expr);
+        }
+    }
+    if let Some(updated) = facts.integer("LastUpdate") {
+        for ad in &mut ads {
+            ad.insert("LastUpdate", updated);
+        }
+    }
+    Some(ads)
+}
+
+fn text(name: &[u8]) -> Value {
+    Value::Str(Text::new(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate_config::internal::config::Config;
+    use classmate_config::internal::config::knobs::NegotiatorKnobs;
+
+    const LOG: &str = "101 Accountant. * *\n103 Accountant. LastUpdateTime 1000\n\
+        101 Customer.g.b.eve@x * *\n103 Customer.g.b.eve@x Priority 10.0\n103 Customer.g.b.eve@x UnchargedTime 7\n\
+        101 Customer.g.b * *\n103 Customer.g.b WeightedResourcesUsed 3.0\n103 Customer.g.b LastUsageTime 9\n\
+        101 Customer.g * *\n103 Customer.g WeightedResourcesUsed 4.0\n103 Customer.g LastUsageTime 5\n\
+        101 Customer.<none> * *\n";
+
+    fn ads() -> Vec<ClassAd> {
+        let rules = FactorRules::new(&NegotiatorKnobs::read(&Config::default()).unwrap().accountant);
+        let groups = GroupNames::new([b"g".to_vec(), b"g.b".to_vec()]);
+        accounting_ads(&Log::read(LOG.as_bytes()).unwrap(), rules, &groups, &|_| None)
+    }
+
+    fn fact(ad: &ClassAd, name: &str) -> String {
+        ad.get(name).map(|expr| expr.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn the_groups_come_first_and_priorities_are_effective() {
+        let ads = ads();
+        let names: Vec<_> = ads.iter().map(|ad| fact(ad, "Name")).collect();
+        assert_eq!(names, ["\"<none>\"", "\"g\"", "\"g.b\"", "\"g.b.eve@x\""]);
+        let eve = &ads[3];
+        assert_eq!((fact(eve, "AccountingGroup"), fact(eve, "UnchargedTime")), ("\"g.b\"".into(), String::new()));
+        assert_eq!(eve.constant("Priority").and_then(|value| value.as_number()), Some(10_000.0));
+        assert_eq!(eve.constant("LastUpdate").and_then(|value| value.as_number()), Some(1000.0));
+    }
+
+    #[test]
+    fn rolling_up_sums_into_the_groups_above() {
+        let mut ads = ads();
+        roll_up(&mut ads);
+        let used = |at: usize| ads[at].constant("WeightedResourcesUsed").and_then(|value| value.as_number());
+        assert_eq!((used(0), used(1), used(2)), (Some(7.0), Some(7.0), Some(3.0)));
+        assert_eq!(fact(&ads[1], "LastUsageTime"), "9");
+    }
+
+    #[test]
+    fn one_ad_holds_all_and_can_be_taken_apart() {
+        let all = ads();
+        let whole = numbered(&all, &|group| group != b"g.b", Some(&|_| 3.0), &[(b"lic.sw".to_vec(), 2.0)]);
+        let value = |name: &str| fact(&whole, name);
+        assert_eq!((value("NumSubmittors"), value("LastUpdate")), ("3".into(), "1000".into()));
+        assert_eq!((value("Name1"), value("AccountingGroup1")), ("\"<none>\"".into(), "\"<none>\"".into()));
+        assert_eq!((value("Name2"), value("AccountingGroup2")), ("\"g\"".into(), "\"<none>\"".into()));
+        assert_eq!((value("Name3"), value("AccountingGroup3")), ("\"g.b.eve@x\"".into(), "\"g.b\"".into()));
+        let number = |name: &str| Facts::of(&whole, &Settings::default()).number(name);
+        assert_eq!((number("ConcurrencyLimit_lic_sw"), number("PriorityFactor2")), (Some(2.0), Some(3.0)));
+        let again = split_numbered(&whole).unwrap();
+        let same = ["Name", "Priority", "WeightedResourcesUsed", "Ceiling", "LastUpdate"];
+        assert!(same.iter().all(|name| fact(&again[2], name) == fact(&all[3], name)));
+    }
+
+    #[test]
+    fn an_ad_with_numbered_attributes_is_taken_apart() {
+        let ad = ClassAd::parse(
+            b"[NumSubmittors = 2; LastUpdate = 7; Name1 = \"a@x\"; Priority1 = 5.0; Name2 = \"b@x\"; Name9 = 1]",
+        );
+        let ads = split_numbered(&ad.unwrap()).unwrap();
+        assert_eq!((ads.len(), fact(&ads[0], "Name"), fact(&ads[1], "LastUpdate")), (2, "\"a@x\"".into(), "7".into()));
+        assert!(split_numbered(&ads[0]).is_none());
+        let hostile = ClassAd::parse(b"[NumSubmittors = 9223372036854775807; Name1 = \"a@x\"]").unwrap();
+        assert_eq!(split_numbered(&hostile).unwrap().len(), 2);
+    }
+}

@@ -1,0 +1,186 @@
+//! How candidates for a job are compared.
+//!
+//! In: a slot and a request. Out: a key; the largest wins, ties go to the slot that comes first.
+//! Formula source: `negotiation.md` §10.5, §10.6.
+
+use std::cmp::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::matching;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::syntax::expr::Expr;
+
+/// Whom a match would displace, and why it may. Larger is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// Somebody with a worse priority.
+    Priority,
+    /// Somebody whose job the slot likes less.
+    Rank,
+    /// Nobody.
+    None,
+}
+
+/// The expressions of the configuration that rank slots.
+#[derive(Debug, Clone, Default)]
+pub struct Ranking {
+    /// `NEGOTIATOR_PRE_JOB_RANK`.
+    pub before_job: Option<Expr>,
+    /// `NEGOTIATOR_POST_JOB_RANK`.
+    pub after_job: Option<Expr>,
+    /// `PREEMPTION_RANK`.
+    pub preemption: Option<Expr>,
+    /// `NEGOTIATOR_IGNORE_JOB_RANKS`: slots are ranked without regard to the job.
+    pub ignore_jobs: bool,
+}
+
+/// What candidates are compared by, most important first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankKey {
+    /// `NEGOTIATOR_PRE_JOB_RANK`; the lowest number if it is no number.
+    pub before_job: f64,
+    /// The job's `Rank`; 0 if it is no number.
+    pub job: f64,
+    /// `NEGOTIATOR_POST_JOB_RANK`; the lowest number if it is no number.
+    pub after_job: f64,
+    /// Whom the match would displace.
+    pub tier: Tier,
+    /// `PREEMPTION_RANK`, if somebody is displaced.
+    pub preemption: f64,
+}
+
+impl Ranking {
+    /// The key of a slot for a request.
+    pub fn key(&self, slot: &ClassAd, request: &ClassAd, tier: Tier, settings: &Settings) -> RankKey {
+        let preemption = self.preemption_of(slot, request, tier, settings);
+        if self.ignore_jobs {
+            return RankKey { tier, preemption, ..self.of_slot(slot, settings) };
+        }
+        RankKey {
+            before_job: value(self.before_job.as_ref(), slot, request, settings),
+            job: matching::rank(request, slot, settings),
+            after_job: value(self.after_job.as_ref(), slot, request, settings),
+            tier,
+            preemption,
+        }
+    }
+
+    /// The key of a slot whatever the job: its ranks are asked of a job that says nothing (§10.8).
+    pub fn of_slot(&self, slot: &ClassAd, settings: &Settings) -> RankKey {
+        let nobody = ClassAd::new();
+        RankKey {
+            before_job: value(self.before_job.as_ref(), slot, &nobody, settings),
+            job: 1.0,
+            after_job: value(self.after_job.as_ref(), slot, &nobody, settings),
+            tier: Tier::None,
+            preemption: NOBODY,
+        }
+    }
+
+    /// The last key: `PREEMPTION_RANK` if somebody is displaced.
+    pub fn preemption_of(&self, slot: &ClassAd, request: &ClassAd, tier: Tier, settings: &Settings) -> f64 {
+        if tier == Tier::None { NOBODY } else { value(self.preemption.as_ref(), slot, request, settings) }
+    }
+}
+
+/// The last key of a slot nobody uses.
+const NOBODY: f64 = f32::MIN as f64;
+
+/// The value of a rank of the negotiator; the lowest number if it is none.
+fn value(expr: Option<&Expr>, slot: &ClassAd, request: &ClassAd, settings: &Settings) -> f64 {
+    let scope = Scope::new(slot, settings).with_target(request);
+    of_negotiator(expr.and_then(|expr| scope.eval(expr).ok()?.as_number()))
+}
+
+/// A rank of the negotiator from the number it is, if it is one.
+pub(crate) fn of_negotiator(value: Option<f64>) -> f64 {
+    // The reference keeps these in single precision.
+    value.map_or(f64::MIN, |number| f64::from(number as f32))
+}
+
+/// The key of a slot that nobody uses.
+pub(crate) fn of_nobody(before_job: f64, job: f64, after_job: f64) -> RankKey {
+    RankKey { before_job, job, after_job, tier: Tier::None, preemption: NOBODY }
+}
+
+impl RankKey {
+    /// `Greater` if this candidate is better. What is not a number is the worst there is.
+    pub fn compare(&self, other: &Self) -> Ordering {
+        by_value(self.before_job, other.before_job)
+            .then_with(|| by_value(self.job, other.job))
+            .then_with(|| by_value(self.after_job, other.after_job))
+            .then_with(|| self.tier.cmp(&other.tier))
+            .then_with(|| by_value(self.preemption, other.preemption))
+    }
+}
+
+fn by_value(a: f64, b: f64) -> Ordering {
+    // With NaN out of the way the order is total, and both zeros are equal.
+    let low = |x: f64| if x.is_nan() { f64::NEG_INFINITY } else { x };
+    low(a).partial_cmp(&low(b)).unwrap_or(Ordering::Equal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+
+    const KEY: RankKey = RankKey { before_job: 0.0, job: 0.0, after_job: 0.0, tier: Tier::None, preemption: 0.0 };
+
+    /// The worked table of `negotiation.md` §10.6.
+    #[test]
+    fn keys_are_compared_from_the_first_to_the_last() {
+        let slots = [(100.0, 1.0, 10.0), (100.0, 2.0, 20.0), (100.0, 2.0, 30.0), (0.0, 1.0, 40.0), (200.0, 1.0, 50.0)];
+        let mut order: Vec<usize> = (1..=5).collect();
+        let key = |slot: usize| {
+            let (before_job, job, after_job) = slots[slot - 1];
+            RankKey { before_job, job, after_job, ..KEY }
+        };
+        order.sort_by(|a, b| key(*b).compare(&key(*a)));
+        assert_eq!(order, [5, 3, 2, 1, 4]);
+    }
+
+    #[test]
+    fn displacing_nobody_is_better_and_counts_after_the_ranks() {
+        let displacing = RankKey { tier: Tier::Rank, ..KEY };
+        assert_eq!(displacing.compare(&KEY), Ordering::Less);
+        assert_eq!(RankKey { tier: Tier::Priority, ..KEY }.compare(&displacing), Ordering::Less);
+        assert_eq!(RankKey { after_job: 1.0, ..displacing }.compare(&KEY), Ordering::Greater);
+    }
+
+    #[test]
+    fn without_jobs_a_slot_has_one_rank() {
+        let expr = |text: &str| Some(parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap());
+        let ranking =
+            Ranking { before_job: expr("5"), after_job: expr("TARGET.x"), ignore_jobs: true, ..Ranking::default() };
+        let (slot, job) = (ClassAd::parse(b"[Rank = 7]").unwrap(), ClassAd::parse(b"[x = 3; Rank = 9]").unwrap());
+        let key = ranking.key(&slot, &job, Tier::Rank, &Settings::default());
+        assert_eq!((key.before_job, key.job, key.after_job, key.tier), (5.0, 1.0, f64::MIN, Tier::Rank));
+    }
+
+    #[test]
+    fn what_is_not_a_number_never_wins() {
+        let nan = RankKey { job: f64::NAN, ..KEY };
+        assert_eq!(nan.compare(&KEY), Ordering::Less);
+        assert_eq!(KEY.compare(&nan), Ordering::Greater);
+        assert_eq!(nan.compare(&nan), Ordering::Equal);
+    }
+
+    #[test]
+    fn ranks_are_single_precision_and_missing_ones_are_lowest() {
+        let expr = |text: &str| Some(parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap());
+        let ranking =
+            Ranking { before_job: expr("16777217 + TARGET.x"), after_job: expr("\"a\""), ..Ranking::default() };
+        let slot = ClassAd::parse(b"[Rank = 7]").unwrap();
+        let key =
+            ranking.key(&slot, &ClassAd::parse(b"[x = 0; Rank = 0.1]").unwrap(), Tier::None, &Settings::default());
+        assert_eq!((key.before_job, key.after_job, key.job), (16_777_216.0, f64::MIN, 0.1));
+        assert_eq!(key.preemption, f64::from(f32::MIN));
+        // A job without Rank is ranked by the slot's.
+        let key = ranking.key(&slot, &ClassAd::new(), Tier::Rank, &Settings::default());
+        assert_eq!((key.before_job, key.job, key.preemption), (f64::MIN, 7.0, f64::MIN));
+    }
+}

@@ -1,0 +1,105 @@
+//! The charges of a cycle, from what it saw and decided to the books.
+
+use hashbrown::HashMap;
+
+use crate::accountant::cycle::{Charge, Cycle, SlotUse, post, posted};
+use crate::accountant::factor::FactorRules;
+use crate::accountant::groups::GroupNames;
+use crate::accountant::usage::{Account, SlotInUse};
+use crate::accountant::{Journal, JournalError, Log};
+use crate::negotiate::rules::Rules;
+use crate::negotiate::{Outcome, Snapshot, slots};
+use crate::pool::facts::Facts;
+use crate::pool::{Slot, State};
+use classmate_config::internal::config::ConfigError;
+use classmate_config::internal::config::setting::Settings;
+
+/// Why the charges of a cycle were not written.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// A setting is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The log cannot be written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+/// Charges a cycle to the books: decay and usage up to its moment, the slots in use, and its matches.
+///
+/// # Errors
+/// A wrong setting, or a log that cannot be written; nothing is charged then.
+pub fn commit(snapshot: &Snapshot, outcome: &Outcome, journal: &mut Journal) -> Result<(), CommitError> {
+    let size = Settings::new(&snapshot.config).integer("MAX_ACCOUNTANT_DATABASE_SIZE", 1_000_000, 0, i64::MAX)?;
+    journal.set_largest(size as u64);
+    with_cycle(snapshot, outcome, |cycle, factors, groups| post(journal, cycle, factors, groups))??;
+    Ok(())
+}
+
+/// The books as [`commit`] would leave them, in memory alone.
+///
+/// # Errors
+/// A wrong setting, or a name that the books cannot hold.
+pub fn charged(snapshot: &Snapshot, outcome: &Outcome) -> Result<Log, CommitError> {
+    let log = snapshot.log.clone().unwrap_or_default();
+    let charged = with_cycle(snapshot, outcome, |cycle, factors, groups| posted(&log, cycle, factors, groups))?;
+    Ok(charged.map_err(JournalError::from)?)
+}
+
+/// Puts together what a cycle charges, and hands it on.
+fn with_cycle<R>(
+    snapshot: &Snapshot,
+    outcome: &Outcome,
+    then: impl FnOnce(&Cycle<'_>, FactorRules, &GroupNames) -> R,
+) -> Result<R, ConfigError> {
+    let settings = snapshot.settings();
+    let rules = Rules::read(&snapshot.config, &settings)?;
+    let groups = GroupNames::configured(&snapshot.config)?;
+    let keyed = |slot: Slot| {
+        let address = Facts::of(&slot.ad, &settings).string("StartdIpAddr").unwrap_or_else(|| "".into());
+        let key = [&*slot.name, b"@", &*address].concat();
+        (slot, key)
+    };
+    // Those the cycle saw: what its constraint leaves out is not charged, as it is not counted.
+    let slots = slots(snapshot.slots.clone(), &rules, &settings);
+    let slots: Vec<(Slot, Vec<u8>)> = slots.into_iter().map(keyed).collect();
+    let by_name: HashMap<&[u8], usize> =
+        slots.iter().enumerate().rev().map(|(at, (slot, _))| (&*slot.name, at)).collect();
+    let used: Vec<SlotUse<'_>> = slots
+        .iter()
+        .map(|(slot, key)| {
+            let charged = slot.charged.as_deref().filter(|_| slot.is_in_use());
+            let in_use = charged.map(|submitter| {
+                let account = Account::Submitter;
+                SlotInUse { submitter, account, weight: slot.weight, suspended: slot.suspended }
+            });
+            SlotUse { key: key.clone(), in_use, matched: slot.state == State::Matched }
+        })
+        .collect();
+    let matches: Vec<Charge<'_>> = outcome
+        .matches
+        .iter()
+        .map(|made| {
+            let slot = by_name.get(made.slot.as_bytes()).map(|&at| &slots[at]);
+            Charge {
+                key: slot.map_or_else(|| format!("{}@", made.slot).into_bytes(), |(_, key)| key.clone()),
+                submitter: made.submitter.as_bytes(),
+                weight: made.weight,
+                shared: slot.is_some_and(|(slot, _)| slot.consumption.is_some()),
+                limits: made.limits.clone().map(String::into_bytes),
+            }
+        })
+        .collect();
+    let submitters: Vec<&[u8]> = outcome.submitters.iter().map(|summary| summary.submitter.as_bytes()).collect();
+    let names: Vec<&[u8]> = groups.iter().collect();
+    let cycle = Cycle {
+        now: snapshot.now,
+        half_life: rules.knobs.accountant.half_life,
+        discount_suspended: rules.knobs.accountant.discount_suspended,
+        slots: &used,
+        matches: &matches,
+        submitters: &submitters,
+        groups: &names,
+    };
+    Ok(then(&cycle, FactorRules::new(&rules.knobs.accountant), &groups))
+}

@@ -1,0 +1,180 @@
+//! The rows during the deal: how many slots of each are left, and what they cost.
+
+use crate::negotiate::engine::evaluate::Order;
+use crate::negotiate::engine::table::Table;
+use crate::pool::Slot;
+use crate::pool::address::Protocols;
+use classmate::internal::program::mask::Mask;
+
+/// The rows during the deal: what is left of each.
+#[derive(Debug)]
+pub(super) struct Rows {
+    /// Slots of each row that are not taken.
+    pub(super) free: Vec<u32>,
+    /// What a slot of each row costs.
+    pub(super) cost: Vec<f64>,
+    /// The different costs, ascending, and which of them it is.
+    pub(super) costs: Vec<f64>,
+    pub(super) cost_of: Vec<u32>,
+    /// The free slots of each row, by bit: so that they are counted a word of rows at a time.
+    pub(super) planes: Planes,
+    /// Rows of one cost that stand next to each other.
+    pub(super) runs: Vec<Run>,
+    /// For each order the entries that may still be free; what is found not to be is taken out.
+    pub(super) open: Vec<Mask>,
+    /// Free slots of all rows.
+    pub(super) left: usize,
+    /// For each row where to look for its first slot that is not taken.
+    next: Vec<u32>,
+    /// By place, whether a slot is taken.
+    taken: Vec<bool>,
+    /// The rows of the slots that were taken, in order.
+    pub(super) log: Vec<u32>,
+    /// Rows of slots that somebody uses.
+    pub(super) in_use: Mask,
+    /// Whether no partitionable slot belongs to an access point.
+    pub(super) unclaimed: bool,
+    /// How all slots can be reached, if all by the same protocols.
+    pub(super) protocols: Option<Protocols>,
+}
+
+impl Rows {
+    /// All slots are free.
+    pub(super) fn new<'s>(table: &Table, slot: &dyn Fn(u32) -> &'s Slot, preemption: bool) -> Self {
+        let first = |row: usize| table.slots(row as u32).first().map(|place| slot(*place));
+        let each = || (0..table.len()).map(first);
+        let cost: Vec<f64> = each().map(|slot| slot.map_or(0.0, |slot| slot.weight)).collect();
+        let mut costs: Vec<f64> = each().flatten().map(|slot| slot.weight).collect();
+        costs.sort_by(f64::total_cmp);
+        costs.dedup_by_key(|cost| cost.to_bits());
+        let number = |cost: &f64| costs.binary_search_by(|known| known.total_cmp(cost)).unwrap_or_default() as u32;
+        let cost_of: Vec<u32> = cost.iter().map(number).collect();
+        let uses = |row: usize| preemption && first(row).is_some_and(|slot| slot.user.is_some());
+        let free: Vec<u32> = (0..table.len()).map(|row| table.slots(row as u32).len() as u32).collect();
+        Self {
+            planes: Planes::of(&free),
+            runs: Run::all(&cost_of),
+            open: Vec::new(),
+            left: free.iter().map(|free| *free as usize).sum(),
+            free,
+            cost,
+            cost_of,
+            costs,
+            next: vec![0; table.len()],
+            taken: vec![false; table.row_of.len()],
+            log: Vec::new(),
+            in_use: Mask::of(table.len(), uses),
+            unclaimed: each().flatten().all(|slot| !(slot.partitionable && slot.claimed_by.is_some())),
+            protocols: agreed(each().flatten().map(|slot| slot.protocols)),
+        }
+    }
+
+    /// Notes another order; its number.
+    pub(super) fn add_order(&mut self, order: &Order) -> usize {
+        self.open.push(Mask::all(order.entries.len()));
+        self.open.len() - 1
+    }
+
+    /// Notes that a slot is taken.
+    pub(super) fn taken(&mut self, place: u32, row: u32) {
+        if !std::mem::replace(&mut self.taken[place as usize], true) {
+            let row = row as usize;
+            self.free[row] -= 1;
+            self.left -= 1;
+            self.planes.set(row, self.free[row]);
+            self.log.push(row as u32);
+        }
+    }
+
+    /// How many slots taken cost about as much to take away from a count as to count anew.
+    pub(super) fn recount(&self) -> usize {
+        self.planes.words.len() / 2
+    }
+
+    /// Whether a slot is not taken.
+    pub(super) fn is_free(&self, place: u32) -> bool {
+        !self.taken[place as usize]
+    }
+
+    /// The first slot of a row that is not taken.
+    pub(super) fn first_free(&mut self, row: u32, table: &Table) -> Option<u32> {
+        let slots = table.slots(row);
+        let next = &mut self.next[row as usize];
+        while let Some(place) = slots.get(*next as usize) {
+            if !self.taken[*place as usize] {
+                return Some(*place);
+            }
+            *next += 1;
+        }
+        None
+    }
+}
+
+/// Numbers of free slots, 64 rows to a word of each bit.
+#[derive(Debug)]
+pub(super) struct Planes {
+    /// For each 64 rows where their words begin: as many as the largest of the numbers has bits.
+    starts: Vec<u32>,
+    words: Vec<u64>,
+}
+
+impl Planes {
+    fn of(numbers: &[u32]) -> Self {
+        let (mut starts, mut words) = (vec![0], Vec::new());
+        for chunk in numbers.chunks(64) {
+            let bits = u32::BITS - chunk.iter().max().copied().unwrap_or(0).leading_zeros();
+            let plane = |bit: u32| chunk.iter().rev().fold(0, |word, number| word << 1 | u64::from(number >> bit & 1));
+            words.extend((0..bits).map(plane));
+            starts.push(words.len() as u32);
+        }
+        Self { starts, words }
+    }
+
+    /// The words of 64 rows, the lowest bit first.
+    pub(super) fn of_word(&self, at: usize) -> &[u64] {
+        &self.words[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    /// Sets the number of a row to one that is not larger.
+    fn set(&mut self, row: usize, number: u32) {
+        let range = self.starts[row / 64] as usize..self.starts[row / 64 + 1] as usize;
+        for (bit, word) in self.words[range].iter_mut().enumerate() {
+            *word = *word & !(1 << (row % 64)) | u64::from(number >> bit & 1) << (row % 64);
+        }
+    }
+}
+
+/// Rows of one cost that stand next to each other.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) cost: u32,
+    first: usize,
+    end: usize,
+}
+
+impl Run {
+    fn all(costs: &[u32]) -> Vec<Self> {
+        let mut first = 0;
+        let run = |rows: &[u32]| {
+            first += rows.len();
+            Self { cost: rows[0], first: first - rows.len(), end: first }
+        };
+        costs.chunk_by(|a, b| a == b).map(run).collect()
+    }
+
+    /// The words in which its rows are, with those rows.
+    pub(super) fn words(&self) -> impl Iterator<Item = (usize, u64)> + use<> {
+        let (first, end) = (self.first, self.end);
+        (first / 64..end.div_ceil(64)).map(move |at| {
+            let from = u64::MAX << first.saturating_sub(at * 64);
+            let to = u64::MAX >> (at * 64 + 64).saturating_sub(end);
+            (at, from & to)
+        })
+    }
+}
+
+/// How an address can be reached, if all slots agree.
+fn agreed(mut protocols: impl Iterator<Item = Protocols>) -> Option<Protocols> {
+    let first = protocols.next()?;
+    protocols.all(|other| other == first).then_some(first)
+}

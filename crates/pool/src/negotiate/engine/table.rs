@@ -1,0 +1,153 @@
+//! Classes of slots: slots that no request of the cycle can tell apart are one row.
+//!
+//! In: the slots' columns and what separates them (`separation`). Out: rows, each with its slots in the order in which
+//! they are looked at. Rows of one structure stand next to each other, a block, which begins at a multiple of 64.
+
+use hashbrown::HashMap;
+
+use crate::negotiate::engine::separation::Separator;
+use crate::negotiate::engine::vocabulary::shape;
+use crate::pool::Slot;
+use classmate::internal::program::batch::Columns;
+use classmate::internal::program::column::refine;
+
+/// A row without slots: fills blocks up.
+const NOBODY: u32 = u32::MAX;
+
+/// Rows of one structure.
+#[derive(Debug)]
+pub(super) struct Block {
+    /// Its first row, a multiple of 64.
+    pub(super) first: usize,
+    /// For each row its first slot, by place.
+    pub(super) slots: Vec<u32>,
+    /// All of its slots, by place, row by row.
+    pub(super) members: Vec<u32>,
+}
+
+/// The rows.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    pub(super) blocks: Vec<Block>,
+    /// For each slot, by place, its row.
+    pub(super) row_of: Vec<u32>,
+    /// For each row the places of its slots, ascending: a range of `members`.
+    starts: Vec<u32>,
+    members: Vec<u32>,
+    /// Rows that have slots.
+    pub(super) classes: usize,
+}
+
+/// The structure of every slot: which attributes it has, and the expressions of those that are no constants.
+pub(super) fn structures(columns: &Columns, count: usize) -> (Vec<u32>, usize) {
+    let mut structure = vec![0; count];
+    let mut kinds = usize::from(count > 0);
+    for column in &columns.columns {
+        let shapes: Vec<u32> = column.entries.iter().enumerate().map(|(id, entry)| shape(entry, id as u32)).collect();
+        if shapes.windows(2).any(|pair| pair[0] != pair[1]) {
+            kinds = refine(&mut structure, |at| shapes[column.ids[at] as usize]);
+        }
+    }
+    (structure, kinds)
+}
+
+impl Table {
+    /// Groups the slots, given by place.
+    pub(super) fn new<'s>(
+        slots: &(dyn Fn(u32) -> &'s Slot + Sync),
+        (structure, kinds): (&[u32], usize),
+        separator: &Separator<'_, 's>,
+    ) -> Self {
+        let mut groups = structure.to_vec();
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); kinds];
+        for (place, kind) in structure.iter().enumerate() {
+            members[*kind as usize].push(place as u32);
+        }
+        facts(&mut groups, slots);
+        separator.separate(&mut groups, &members);
+        Self::of_groups(&groups, structure, kinds, &|place| slots(place).weight.to_bits())
+    }
+
+    /// Numbers the rows, block by block; in a block those of one cost stand next to each other.
+    fn of_groups(groups: &[u32], structure: &[u32], kinds: usize, cost: &dyn Fn(u32) -> u64) -> Self {
+        let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
+        let mut ends = vec![0_usize; count + 1];
+        for group in groups {
+            ends[*group as usize + 1] += 1;
+        }
+        for group in 0..count {
+            ends[group + 1] += ends[group];
+        }
+        // Each group is filled from its start, which is where the one before it ends.
+        let mut by_group = vec![0; groups.len()];
+        for (place, group) in groups.iter().enumerate() {
+            by_group[ends[*group as usize]] = place as u32;
+            ends[*group as usize] += 1;
+        }
+        let places = |group: u32| {
+            let group = group as usize;
+            &by_group[if group == 0 { 0 } else { ends[group - 1] }..ends[group]]
+        };
+        let mut of_block: Vec<Vec<u32>> = vec![Vec::new(); kinds];
+        for group in 0..count as u32 {
+            of_block[structure[places(group)[0] as usize] as usize].push(group);
+        }
+        let mut table = Self { row_of: vec![NOBODY; groups.len()], classes: count, ..Self::default() };
+        for mut groups in of_block {
+            groups.sort_by_cached_key(|group| cost(places(*group)[0]));
+            let first = table.starts.len();
+            let mut block = Block { first, slots: Vec::with_capacity(groups.len()), members: Vec::new() };
+            for group in groups {
+                let row = table.starts.len() as u32;
+                table.starts.push(table.members.len() as u32);
+                let places = places(group);
+                for place in places {
+                    table.row_of[*place as usize] = row;
+                }
+                table.members.extend(places);
+                block.slots.push(places[0]);
+                block.members.extend(places);
+            }
+            let end = table.members.len() as u32;
+            table.starts.resize(table.starts.len().next_multiple_of(64), end);
+            table.blocks.push(block);
+        }
+        table.starts.push(table.members.len() as u32);
+        table
+    }
+
+    /// Number of rows, those without slots included.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// The places of the slots of a row, ascending.
+    pub(super) fn slots(&self, row: u32) -> &[u32] {
+        &self.members[self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize]
+    }
+}
+
+/// Separates slots by what the negotiator asks of them itself.
+fn facts<'s>(groups: &mut [u32], slots: &(dyn Fn(u32) -> &'s Slot + Sync)) {
+    let mut weights: HashMap<u64, u32> = HashMap::new();
+    let mut names: HashMap<&[u8], u32> = HashMap::new();
+    let mut numbered = |text: Option<&'s [u8]>| {
+        let next = names.len() as u32 + 1;
+        text.map_or(0, |text| *names.entry(text).or_insert(next))
+    };
+    let ids: Vec<[u32; 4]> = (0..groups.len())
+        .map(|at| {
+            let slot = slots(at as u32);
+            let next = weights.len() as u32;
+            let weight = *weights.entry(slot.weight.to_bits()).or_insert(next);
+            let bits =
+                u32::from(slot.partitionable) | u32::from(slot.protocols.v4) << 1 | u32::from(slot.protocols.v6) << 2;
+            [weight, bits, numbered(slot.user.as_deref()), numbered(slot.claimed_by.as_deref())]
+        })
+        .collect();
+    let [weight, bits, user, owner] = [0, 1, 2, 3];
+    refine(groups, |at| ids[at][weight]);
+    refine(groups, |at| ids[at][bits]);
+    refine(groups, |at| ids[at][user]);
+    refine(groups, |at| ids[at][owner]);
+}

@@ -1,0 +1,171 @@
+//! The groups of a cycle: whose turn it is, and what requests and slots are told of quotas.
+//!
+//! In: the groups of the configuration, the size of the pool, submitters. Out: one deal for every call of a group.
+//! Formula source: `group-quotas.md` §4, §6; `negotiation.md` §3.
+
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+
+use crate::accountant::GroupOf;
+use crate::negotiate::deal::{Dealing, Negotiating};
+use crate::negotiate::preemption::Groups;
+use crate::pool::PoolSize;
+use crate::priority::{Deal, GroupShare, PriorityPolicy};
+use crate::queue::Submitter;
+use crate::quota::summary::summaries;
+use crate::quota::{Call, Configured, GroupTree, Pool, QuotaRules, QuotaSettings, ROOT, Rounds, assign, flat};
+use classmate::internal::eval::scope::Settings;
+use classmate_config::internal::config::{Config, ConfigError};
+
+/// What the configuration says of groups.
+#[derive(Debug, Clone)]
+pub struct GroupRules {
+    /// The groups; only the root without groups.
+    pub tree: Arc<GroupTree>,
+    /// What is odd about them, in words.
+    pub odd: Vec<String>,
+    /// How they are divided and negotiated for.
+    pub rules: QuotaRules,
+}
+
+impl GroupRules {
+    /// Reads the rules.
+    ///
+    /// # Errors
+    /// A value that is not what its knob takes.
+    pub fn read(config: &Config) -> Result<Self, ConfigError> {
+        let settings = QuotaSettings::read(config)?;
+        let tree = GroupTree::new(&settings);
+        let odd = tree.warnings().iter().map(ToString::to_string).collect();
+        Ok(Self { tree: Arc::new(tree), odd, rules: settings.rules })
+    }
+
+    /// The quota of a group in slots, if it has a static one.
+    pub fn quota(&self, group: &[u8]) -> Option<f64> {
+        let found = &self.tree.groups()[self.tree.find(group)?];
+        match found.configured {
+            Configured::Static(quota) if quota > 0.0 => Some(quota),
+            _ => None,
+        }
+    }
+
+    /// The slots that quotas are shares of: weighted, or counted with the cores of partitionable slots.
+    fn total(&self, size: &PoolSize) -> f64 {
+        if self.rules.weighted { size.weight } else { size.effective }
+    }
+
+    /// Whether the pool can be divided.
+    ///
+    /// # Errors
+    /// Flat quotas that do not fit into it.
+    pub fn fit(&self, size: &PoolSize) -> Result<(), ConfigError> {
+        if self.rules.flat { flat::fits(&self.tree, self.total(size)) } else { Ok(()) }
+    }
+
+    /// What is divided among whom: the size of the pool, what submitters ask for, what groups use.
+    pub fn pool(&self, size: &PoolSize, submitters: &[Submitter], policy: &dyn PriorityPolicy) -> Pool {
+        let mut demand = vec![0.0; self.tree.len()];
+        for submitter in submitters {
+            let (running, idle) = if self.rules.weighted_demand {
+                (submitter.weighted_running, submitter.weighted_idle)
+            } else {
+                (submitter.running, submitter.idle)
+            };
+            demand[self.tree.of(&submitter.name)] += running as f64 + idle as f64;
+        }
+        let usage = self.tree.groups().iter().map(|group| policy.group_usage(&group.name)).collect();
+        Pool { total: self.total(size), demand, usage, last_served: Vec::new() }
+    }
+}
+
+impl GroupOf for Arc<GroupTree> {
+    fn group_of(&self, name: &[u8]) -> &[u8] {
+        GroupTree::group_of(self, name)
+    }
+}
+
+/// The groups and their quotas at the beginning of a cycle.
+#[derive(Debug)]
+pub struct KnownQuotas {
+    tree: Arc<GroupTree>,
+    quotas: Vec<f64>,
+}
+
+impl KnownQuotas {
+    /// The quotas of the groups in a pool; none without groups.
+    pub fn of(groups: &GroupRules, size: &PoolSize) -> Option<Self> {
+        if groups.tree.is_empty() {
+            return None;
+        }
+        let quotas = assign::assign(&groups.tree, &groups.rules, groups.total(size));
+        Some(Self { tree: groups.tree.clone(), quotas: quotas.iter().map(|quota| quota.quota).collect() })
+    }
+}
+
+impl GroupOf for KnownQuotas {
+    fn group_of(&self, name: &[u8]) -> &[u8] {
+        self.tree.group_of(name)
+    }
+}
+
+impl Groups for KnownQuotas {
+    fn quota(&self, submitter: &[u8]) -> Option<f64> {
+        self.quotas.get(self.tree.of(submitter)).copied()
+    }
+}
+
+/// Negotiates for every group in its turn, until the rounds are over.
+pub fn deal(dealing: &mut Dealing<'_>, size: &PoolSize, settings: &Settings) {
+    let GroupRules { tree, rules, .. } = &dealing.rules.groups;
+    let pool = dealing.rules.groups.pool(size, dealing.submitters, &*dealing.policy);
+    let mut lists = lists(tree, dealing.submitters);
+    let mut rounds = Rounds::new(tree, rules, &pool, settings.clone());
+    let mut quotas = Arc::default();
+    let mut first_pie = 1;
+    let mut divided = 0;
+    while let Some(call) = rounds.next(|group| !lists[group].is_empty()) {
+        // Quotas change from round to round at most.
+        if std::mem::replace(&mut divided, rounds.record().len()) != divided {
+            quotas = Arc::new((0..tree.len()).map(|group| rounds.quota(group)).collect());
+        }
+        dealing.group = Some(Negotiating {
+            name: tree.display(call.group),
+            autoregroup: tree.autoregroup && call.group == ROOT,
+            quotas: Arc::clone(&quotas),
+        });
+        let (left, next_pie) = dealing.deal(&lists[call.group], &terms(tree, &call, size, first_pie));
+        first_pie = next_pie;
+        let left: HashSet<usize> = left.into_iter().collect();
+        lists[call.group].retain(|who| !left.contains(who));
+        let served = if call.unbounded { 0..tree.len() } else { call.group..call.group + 1 };
+        for group in served {
+            rounds.used(group, dealing.policy.group_usage(&tree.groups()[group].name));
+        }
+    }
+    dealing.outcome.groups = summaries(tree, &rounds, &pool.demand);
+}
+
+/// The submitters of each group; those of groups that regroup also with the root's.
+fn lists(tree: &GroupTree, submitters: &[Submitter]) -> Vec<Vec<usize>> {
+    let mut lists: Vec<Vec<usize>> = vec![Vec::new(); tree.len()];
+    for (who, submitter) in submitters.iter().enumerate() {
+        lists[tree.of(&submitter.name)].push(who);
+    }
+    let again = (1..tree.len()).filter(|&group| tree.groups()[group].autoregroup);
+    let again: Vec<usize> = again.flat_map(|group| lists[group].clone()).collect();
+    lists[ROOT].extend(again);
+    lists
+}
+
+/// What is dealt in a call.
+fn terms(tree: &GroupTree, call: &Call, size: &PoolSize, first_pie: u32) -> Deal {
+    let quota = f64::from(call.whole_limit());
+    let name = || tree.groups()[call.group].name.to_vec();
+    Deal {
+        weight: size.weight.min(quota),
+        smallest_weight: size.smallest_weight,
+        group: (!call.unbounded).then(|| GroupShare { name: name(), quota }),
+        first_pie,
+    }
+}

@@ -1,0 +1,146 @@
+//! What of a pool's slots the cycle can look at, given its settings and jobs.
+//!
+//! In: the configuration and the job ads. Out: a selection, by which slots may be read; none if everything is needed. A
+//! cycle over slots of the selection decides what one over whole slots decides (`tests/projection.rs`).
+
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
+
+use crate::negotiate::Snapshot;
+use crate::negotiate::rules::Rules;
+use crate::pool::needed::asked;
+use classmate::internal::ad::{Attribute, ClassAd};
+use classmate::internal::builtin::near::{allowance, distance};
+use classmate::internal::eval::scope::Settings;
+use classmate::internal::format::selection::{Chooser, Selection};
+use classmate::internal::name::Name;
+use classmate::internal::program::mentions::Mentions;
+use classmate::internal::syntax::expr::Tree;
+use classmate_config::internal::config::Config;
+
+/// Jobs a thread looks at before another one helps.
+const GRAIN: usize = 4096;
+
+/// What one cycle under HTCondor's policy needs of slot ads; none if that cannot be foreseen, or if the configuration is
+/// wrong, which the cycle tells.
+///
+/// The attributes that the negotiator asks for, and those that an expression of the configuration or of a job names.
+/// What the expressions of a slot name, the selection keeps in that slot.
+///
+/// ```
+/// use classmate::internal::ad::ClassAd;
+/// use classmate_config::internal::config::Config;
+/// use classmate_pool::internal::negotiate::needed::selection;
+/// let job = ClassAd::parse(b"[Requirements = TARGET.Arch == \"a\"]")?;
+/// let slot = ClassAd::parse(b"[Name = \"s\"; Arch = \"a\"; OpSys = \"b\"]")?;
+/// let selection = selection(&Config::default(), &[job]).unwrap();
+/// assert_eq!(selection.project(&slot).to_string(), r#"[ Arch = "a"; Name = "s" ]"#);
+/// let job = ClassAd::parse(b"[Requirements = size(TARGET) > 1]")?;
+/// assert!(classmate_pool::internal::negotiate::needed::selection(&Config::default(), &[job]).is_none());
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
+/// ```
+pub fn selection(config: &Config, jobs: &[ClassAd]) -> Option<Selection> {
+    of_cycle(config, jobs).map(|(selection, ..)| selection)
+}
+
+/// The selection, the settings, and what there is in the jobs.
+fn of_cycle<'a>(config: &Config, jobs: &'a [ClassAd]) -> Option<(Selection, Rules, Found<'a>)> {
+    let rules = Rules::read(config, &Settings::default()).ok()?;
+    if rules.knobs.matching.cross_slot_prios {
+        // Attributes of other slots of the machine, named by number.
+        return None;
+    }
+    let mut selection = asked();
+    selection.add(rules.match_exprs.iter().map(|(name, _)| *name));
+    let of_jobs = found(jobs);
+    selection.defined_elsewhere(of_jobs.names.iter().copied());
+    let foreseen = rules.expressions().all(|expr| selection.add_named_in(expr.tree()))
+        && of_jobs.expressions.values().all(|tree| selection.add_named_in(tree));
+    foreseen.then_some((selection, rules, of_jobs))
+}
+
+/// As [`selection`], to explain what a cycle does: with attributes that may be meant by names that the first slots of the
+/// pool do not have.
+///
+/// ```
+/// use classmate::internal::ad::ClassAd;
+/// use classmate_config::internal::config::Config;
+/// use classmate_pool::internal::negotiate::needed::selection_to_explain;
+/// let job = ClassAd::parse(b"[Requirements = TARGET.Memroy > 1]")?;
+/// let slot = ClassAd::parse(b"[Memory = 2; Disk = 3]")?;
+/// let selection = selection_to_explain(&Config::default(), &[job], &[slot.clone()]).unwrap();
+/// assert!(selection.project(&slot).contains("Memory") && !selection.project(&slot).contains("Mips"));
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
+/// ```
+pub fn selection_to_explain(config: &Config, jobs: &[ClassAd], first: &[ClassAd]) -> Option<Selection> {
+    let (mut selection, rules, of_jobs) = of_cycle(config, jobs)?;
+    let of_slots = found(first);
+    let trees = of_jobs.expressions.values().chain(of_slots.expressions.values()).map(|tree| &***tree);
+    let mentioned: HashSet<Name> =
+        trees.chain(rules.expressions().map(|expr| &**expr.tree())).flat_map(|tree| Mentions::of(tree).names).collect();
+    for name in mentioned.difference(&of_slots.names) {
+        let (name, allowed) = (name.as_bytes(), allowance(name.as_bytes()));
+        selection.add(of_slots.names.iter().copied().filter(|one| distance(name, one.as_bytes(), allowed).is_some()));
+    }
+    Some(selection)
+}
+
+/// What there is in ads.
+#[derive(Default)]
+struct Found<'a> {
+    /// Their distinct expressions, by address.
+    expressions: HashMap<usize, &'a Arc<Tree>>,
+    /// The names of their attributes.
+    names: HashSet<Name>,
+}
+
+impl<'a> Found<'a> {
+    fn add(&mut self, ad: &'a ClassAd) {
+        for (name, value) in ad.attributes() {
+            self.names.insert(name);
+            if let Attribute::Tree(tree) = value {
+                self.expressions.insert(Arc::as_ptr(tree) as usize, tree);
+            }
+        }
+    }
+
+    fn join(mut self, other: Self) -> Self {
+        self.expressions.extend(other.expressions);
+        self.names.extend(other.names);
+        self
+    }
+}
+
+fn found(ads: &[ClassAd]) -> Found<'_> {
+    let of_chunk = |ads| {
+        let mut found = Found::default();
+        let mut last: Option<&Arc<ClassAd>> = None;
+        for ad in ads {
+            let ad: &ClassAd = ad;
+            found.add(ad);
+            let mut above = ad.chained();
+            if above.map(Arc::as_ptr) == last.map(Arc::as_ptr) {
+                continue;
+            }
+            last = above;
+            while let Some(parent) = above {
+                found.add(parent);
+                above = parent.chained();
+            }
+        }
+        found
+    };
+    ads.par_chunks(GRAIN).map(of_chunk).reduce(Found::default, Found::join)
+}
+
+impl Snapshot {
+    /// Leaves out of the slots what one cycle under HTCondor's policy cannot look at; false if all of it is needed.
+    pub fn project(&mut self) -> bool {
+        let Some(selection) = selection(&self.config, &self.jobs) else { return false };
+        let mut chooser = Chooser::new(Arc::new(selection));
+        self.slots.iter_mut().for_each(|ad| *ad = chooser.project(ad));
+        true
+    }
+}

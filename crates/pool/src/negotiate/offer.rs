@@ -1,0 +1,623 @@
+//! Choosing the slot for one request.
+//!
+//! In: a request and what its submitter may still take. Out: a slot, or why there is none.
+//! Formula source: `negotiation.md` §10.
+
+mod room;
+
+use std::collections::BTreeSet;
+
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
+
+use crate::accountant::Log;
+use crate::negotiate::candidate::{RankKey, Tier};
+use crate::negotiate::concurrency::ConcurrencyLimits;
+use crate::negotiate::market::Market;
+use crate::negotiate::outcome::{MOST_TIED, Rejection, Tally};
+use crate::negotiate::preemption::Objection;
+use crate::negotiate::rules::Rules;
+use crate::pool::address::Protocols;
+use crate::pool::consumption::Draw;
+use crate::pool::facts::Facts;
+use crate::pool::{Slot, State};
+use crate::priority::Session;
+use crate::priority::session::Serve;
+use crate::queue::request::Request;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::matching;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::value::Value;
+
+pub use room::VARIOUS;
+
+/// Slots a thread looks at before another one helps.
+const GRAIN: usize = 256;
+
+/// Who asks for a slot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Asking<'a> {
+    /// Number of the submitter.
+    pub submitter: usize,
+    /// Its name.
+    pub name: &'a [u8],
+    /// Name of its access point; empty if unknown.
+    pub schedd: &'a [u8],
+    /// How that can be reached.
+    pub protocols: Protocols,
+    /// What the turn allows at this moment.
+    pub serve: Serve,
+}
+
+/// A slot for a request.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Offer {
+    /// Index of the slot.
+    pub slot: usize,
+    /// Whom it displaces.
+    pub tier: Tier,
+    /// Weight to be charged.
+    pub cost: f64,
+    /// Whether dynamic slots of it are given up first, so that there is room.
+    pub makes_room: bool,
+}
+
+/// Why there is none, and what became of the slots.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refusal {
+    /// The reason.
+    pub rejection: Rejection,
+    /// What became of the slots.
+    pub tally: Tally,
+    /// Concurrency limits that are reached, alphabetically.
+    pub reached: Vec<String>,
+    /// Whether a concurrency limit refused it before any slot was looked at.
+    pub untested: bool,
+}
+
+impl Refusal {
+    /// Refused whatever the slot, for a concurrency limit that is reached.
+    pub(super) fn untested(limit: &[u8]) -> Self {
+        let reached = vec![String::from_utf8_lossy(limit).into_owned()];
+        Self { rejection: Rejection::ConcurrencyLimit, tally: Tally::default(), reached, untested: true }
+    }
+}
+
+/// What became of one slot.
+enum Verdict {
+    Unreachable,
+    RefusedByJob,
+    RefusedBySlot,
+    /// Its user may not be displaced.
+    InUse(Objection),
+    /// Nobody uses it, but the submitter has its share.
+    BeyondShare,
+    OverLimit,
+    /// A concurrency limit is reached.
+    Limited(Vec<u8>),
+    Suitable(RankKey, Offer),
+    /// What became of it once these dynamic slots were given up, by number.
+    WithRoom(Vec<usize>, Box<Verdict>),
+}
+
+/// The slots of a cycle that are still to be had, and the candidates found last.
+#[derive(Debug)]
+pub struct Offers<'c> {
+    slots: Vec<Slot>,
+    rules: &'c Rules,
+    settings: &'c Settings,
+    /// Slots in the order in which they are looked at; those that are not free are skipped.
+    order: Vec<usize>,
+    free: Vec<bool>,
+    left: usize,
+    found: Option<Found>,
+    largest_tie: usize,
+    concurrency: ConcurrencyLimits,
+    /// Slots by name, if dynamic ones may be given up to make room.
+    named: HashMap<Box<[u8]>, usize>,
+    /// Dynamic slots that are not to be given up any more, by the slot they were carved from. As in the reference, where their
+    /// claims are dropped when the slot is looked at, these are all that a request could have had, whatever it took.
+    given_up: HashMap<usize, HashSet<usize>>,
+}
+
+/// The concurrency limits a request falls under.
+pub(super) enum Limited {
+    /// None, or the same whatever the slot: in lower case.
+    Everywhere(Option<Vec<u8>>),
+    /// Those its expression gives for a slot.
+    BySlot,
+}
+
+/// The sorted candidates of a full scan, kept for the next job of the same request.
+#[derive(Debug)]
+struct Found {
+    autocluster: u32,
+    submitter: usize,
+    serve: Serve,
+    /// Best last.
+    candidates: Vec<(RankKey, Offer)>,
+    tally: Tally,
+    /// Whether a slot was too heavy when the candidates were looked for.
+    passed_over: bool,
+    /// Which dynamic slots are given up where room is made.
+    rooms: HashMap<usize, Vec<usize>>,
+    reached: BTreeSet<Vec<u8>>,
+}
+
+impl<'c> Offers<'c> {
+    /// The slots that are looked at, in their order.
+    pub fn new(slots: Vec<Slot>, rules: &'c Rules, settings: &'c Settings) -> Self {
+        let mut order: Vec<usize> = (0..slots.len()).filter(|&at| rules.trim.keeps(&slots[at], settings)).collect();
+        if rules.ranking.ignore_jobs {
+            let keys: Vec<RankKey> = slots.iter().map(|slot| rules.ranking.of_slot(&slot.ad, settings)).collect();
+            order.sort_by(|&a, &b| keys[b].compare(&keys[a]));
+        }
+        let mut concurrency = rules.concurrency.clone();
+        for slot in &slots {
+            let facts = Facts::of(&slot.ad, settings);
+            for held in ["ConcurrencyLimits", "PreemptingConcurrencyLimits"].iter().filter_map(|&by| facts.string(by)) {
+                concurrency.hold(&held.to_ascii_lowercase());
+            }
+        }
+        let mut free = vec![false; slots.len()];
+        for &at in &order {
+            free[at] = true;
+        }
+        let named = if rules.makes_room() { room::by_name(&slots) } else { HashMap::new() };
+        let (left, given_up) = (order.len(), HashMap::new());
+        Self { slots, rules, settings, left, order, free, found: None, largest_tie: 0, concurrency, named, given_up }
+    }
+
+    /// Counts the concurrency limits of slots that were handed out and are not claimed yet, which only the books know.
+    #[must_use]
+    pub fn with_books(mut self, log: &Log) -> Self {
+        for slot in self.slots.iter().filter(|slot| slot.state == State::Matched) {
+            let address = Facts::of(&slot.ad, self.settings).string("StartdIpAddr").unwrap_or_else(|| "".into());
+            let key = [b"Resource.", &*slot.name, b"@", &*address].concat();
+            if let Some(held) = log.get(&key).and_then(|record| record.string("MatchedConcurrencyLimits")) {
+                self.concurrency.hold(&held.to_ascii_lowercase());
+            }
+        }
+        self
+    }
+
+    /// All slots as they are now.
+    pub(super) fn give_back(self) -> Vec<Slot> {
+        self.slots
+    }
+
+    /// All slots.
+    pub(super) fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// A slot as it is now.
+    pub(super) fn slot_at(&self, at: usize) -> &Slot {
+        &self.slots[at]
+    }
+
+    /// The slots that are looked at, in their order.
+    pub(super) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Clock and seed.
+    pub(super) fn settings(&self) -> &'c Settings {
+        self.settings
+    }
+
+    /// The first concurrency limit of a text that is reached.
+    pub(super) fn reached(&self, text: &[u8]) -> Option<Vec<u8>> {
+        self.concurrency.reached(text).map(<[u8]>::to_vec)
+    }
+
+    /// Forgets the candidates found last.
+    pub(super) fn forget_candidates(&mut self) {
+        self.found = None;
+    }
+}
+
+impl Market for Offers<'_> {
+    fn needs_ad(&self, _: u32) -> bool {
+        true
+    }
+
+    fn slot(&self, at: usize) -> &Slot {
+        &self.slots[at]
+    }
+
+    fn into_slots(self: Box<Self>) -> Vec<Slot> {
+        self.give_back()
+    }
+
+    fn left(&self) -> usize {
+        self.left
+    }
+
+    fn largest_tie(&self) -> usize {
+        self.largest_tie
+    }
+
+    fn would_do(&self, _: u32, ad: &dyn Fn() -> ClassAd) -> bool {
+        let ad = ad();
+        self.slots.par_iter().any(|slot| matching::symmetric(&ad, &slot.ad, self.settings))
+    }
+
+    fn forget(&mut self) {
+        self.found = None;
+        let free = &self.free;
+        self.order.retain(|&at| free[at]);
+    }
+
+    fn best(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Refusal> {
+        let limited = self.limited(request);
+        if let Limited::Everywhere(Some(text)) = &limited
+            && let Some(name) = self.concurrency.reached(text)
+        {
+            return Err(Refusal::untested(name));
+        }
+        let kept = self.found.take().filter(|found| {
+            self.rules.knobs.matching.match_list_caching
+                && (found.autocluster, found.submitter, found.serve)
+                    == (request.autocluster, asking.submitter, asking.serve)
+                && self.still_holds(found, request)
+        });
+        let (mut found, offer) = if let Some(mut found) = kept {
+            let offer = self.pop(&mut found, request, &limited, session);
+            (found, offer)
+        } else {
+            let mut found = self.scan(request, &limited, asking, session);
+            let offer = found.candidates.pop().map(|(_, offer)| offer);
+            (found, offer)
+        };
+        let refusal = |found: &mut Found| Refusal {
+            rejection: rejection(&found.tally),
+            tally: found.tally,
+            reached: found.reached.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
+            untested: false,
+        };
+        let answer = offer.ok_or_else(|| refusal(&mut found));
+        self.found = Some(found);
+        answer
+    }
+
+    fn passed_over(&mut self, submitter: usize) -> bool {
+        self.found.as_ref().is_some_and(|found| found.submitter == submitter && found.passed_over)
+    }
+
+    fn of_slot(&self, at: usize, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Tally> {
+        if !self.free.get(at).copied().unwrap_or(false) {
+            return Err(Tally::default());
+        }
+        let limited = self.limited(request);
+        let reached = match &limited {
+            Limited::Everywhere(Some(text)) => self.concurrency.reached(text),
+            _ => None,
+        };
+        // How good it is, nobody asks.
+        let offer = match reached {
+            Some(name) => Err(Verdict::Limited(name.to_vec())),
+            None => self.fit(at, request, &limited, asking, session),
+        };
+        match offer {
+            Ok(offer) if offer.tier == Tier::None => Ok(offer),
+            Ok(_) => Err(Tally { considered: 1, ..Tally::default() }),
+            Err(refused) => {
+                let mut found = Found::new(request.autocluster, asking);
+                found.tally.considered = 1;
+                found.note(refused);
+                Err(found.tally)
+            }
+        }
+    }
+
+    fn make_room(&mut self, offer: &Offer) -> Vec<String> {
+        let room = self.found.as_ref().and_then(|found| found.rooms.get(&offer.slot));
+        room.map_or_else(Vec::new, |room| room::names(&self.slots[offer.slot].ad, room, self.settings))
+    }
+
+    fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
+        let held = match self.limited(request) {
+            Limited::Everywhere(text) => text,
+            Limited::BySlot => self.limits_in(offer.slot, request),
+        };
+        self.take_under(offer, request, held)
+    }
+}
+
+impl Offers<'_> {
+    /// The concurrency limits of a request, as far as they are known without a slot.
+    pub(super) fn limited(&self, request: &Request) -> Limited {
+        self.limited_ad(&request.ad)
+    }
+
+    /// As [`Offers::limited`], from the ad of a request.
+    pub(super) fn limited_ad(&self, ad: &ClassAd) -> Limited {
+        if !ad.contains("ConcurrencyLimits") {
+            return Limited::Everywhere(None);
+        }
+        match Facts::of(ad, self.settings).string("ConcurrencyLimits") {
+            Some(text) => Limited::Everywhere(Some(text.to_ascii_lowercase())),
+            None => Limited::BySlot,
+        }
+    }
+
+    /// The concurrency limits of a request in a slot, in lower case.
+    fn limits_in(&self, at: usize, request: &Request) -> Option<Vec<u8>> {
+        let scope = Scope::new(&request.ad, self.settings).with_target(&self.slots[at].ad);
+        match scope.eval_attr("ConcurrencyLimits") {
+            Ok(Value::Str(text)) => Some(text.to_ascii_lowercase()),
+            _ => None,
+        }
+    }
+
+    /// The concurrency limit that keeps a request out of a slot, if it depends on the slot and one is reached.
+    fn reached_in(&self, at: usize, request: &Request, limited: &Limited) -> Option<Vec<u8>> {
+        let Limited::BySlot = limited else { return None };
+        let text = self.limits_in(at, request)?;
+        self.concurrency.reached(&text).map(<[u8]>::to_vec)
+    }
+
+    /// Whether the best of the candidates found last may still be relied on, where the configuration says that what
+    /// is asked about preemption changes with time.
+    fn still_holds(&self, found: &Found, request: &Request) -> bool {
+        let knobs = &self.rules.knobs.matching;
+        if knobs.preemption_requirements_stable && knobs.preemption_rank_stable {
+            return true;
+        }
+        let Some((key, offer)) = found.candidates.last() else { return false };
+        if offer.makes_room {
+            return false;
+        }
+        let slot = &self.slots[offer.slot].ad;
+        let required = knobs.preemption_requirements_stable
+            || offer.tier != Tier::Priority
+            || self.rules.preemption.is_required(slot, &request.ad, self.settings);
+        let ranked = knobs.preemption_rank_stable
+            || self
+                .rules
+                .ranking
+                .preemption_of(slot, &request.ad, offer.tier, self.settings)
+                .total_cmp(&key.preemption)
+                .is_eq();
+        required && ranked
+    }
+
+    /// Takes what a request was offered under these concurrency limits.
+    pub(super) fn take_under(&mut self, offer: &Offer, request: &Request, held: Option<Vec<u8>>) -> Option<Vec<u8>> {
+        self.concurrency.hold(held.as_deref().unwrap_or_default());
+        let slot = &mut self.slots[offer.slot];
+        let draw = draw(slot, request, self.settings).filter(|_| !offer.makes_room);
+        if let Some(draw) = draw {
+            slot.deduct(&draw, &self.rules.weighing, self.settings);
+            self.offer_again(offer.slot, request);
+        } else if slot.stays {
+            self.order.retain(|&at| at != offer.slot);
+            self.order.push(offer.slot);
+        } else if std::mem::replace(&mut self.free[offer.slot], false) {
+            self.left -= 1;
+        }
+        held
+    }
+
+    /// Puts a slot that is not used up back among the candidates, if it still fits.
+    fn offer_again(&mut self, at: usize, request: &Request) {
+        let slot = &self.slots[at];
+        let (Some(draw), Some(found)) = (draw(slot, request, self.settings), &mut self.found) else { return };
+        if !matching::symmetric(&draw.request, &slot.ad, self.settings) {
+            return;
+        }
+        let key = self.rules.ranking.key(&slot.ad, &request.ad, Tier::None, self.settings);
+        let cost = cost(slot, Some(&draw), self.settings);
+        let place = found.candidates.partition_point(|(other, _)| other.compare(&key).is_lt());
+        found.candidates.insert(place, (key, Offer { slot: at, tier: Tier::None, cost, makes_room: false }));
+    }
+
+    /// Looks at every slot.
+    fn scan(&mut self, request: &Request, limited: &Limited, asking: &Asking<'_>, session: &Session) -> Found {
+        let free = self.order.par_iter().with_min_len(GRAIN).filter(|&&at| self.free[at]);
+        let verdicts: Vec<Verdict> = free.map(|&at| self.test(at, request, limited, asking, session)).collect();
+        let mut found = Found::new(request.autocluster, asking);
+        found.tally.considered = verdicts.len();
+        let mut weight = 0.0;
+        let looked_at: Vec<usize> = self.order.iter().copied().filter(|&at| self.free[at]).collect();
+        for (at, verdict) in looked_at.into_iter().zip(verdicts) {
+            let verdict = match verdict {
+                Verdict::WithRoom(room, verdict) => {
+                    self.given_up.entry(at).or_default().extend(&room);
+                    found.rooms.insert(at, room);
+                    *verdict
+                }
+                verdict => verdict,
+            };
+            if let Verdict::Suitable(_, offer) = &verdict {
+                weight += offer.cost;
+            }
+            found.note(verdict);
+            // With ranks that do not depend on the job, the slots come best first, and enough is enough.
+            if self.rules.ranking.ignore_jobs && weight > session.limit() {
+                break;
+            }
+        }
+        found.tally.suitable = found.candidates.len();
+        found.passed_over = found.tally.over_limit > 0;
+        // Stable, so that ties go to the slot that comes first; then turned round to take from the end.
+        found.candidates.sort_by(|(a, _), (b, _)| b.compare(a));
+        found.candidates.reverse();
+        let ties = found.candidates.chunk_by(|(a, _), (b, _)| a.compare(b).is_eq()).map(<[_]>::len);
+        self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0)).min(MOST_TIED);
+        found
+    }
+
+    /// Whether a slot will do, and how good it is.
+    fn test(&self, at: usize, request: &Request, limited: &Limited, asking: &Asking<'_>, session: &Session) -> Verdict {
+        match self.fit(at, request, limited, asking, session) {
+            Ok(offer) => Verdict::Suitable(self.key(&self.slots[at].ad, &offer, request), offer),
+            Err(verdict) => verdict,
+        }
+    }
+
+    /// What a slot that will do offers; what became of it otherwise, or once room was made in it.
+    fn fit(
+        &self,
+        at: usize,
+        request: &Request,
+        limited: &Limited,
+        asking: &Asking<'_>,
+        session: &Session,
+    ) -> Result<Offer, Verdict> {
+        let slot = &self.slots[at];
+        if slot.is_elsewhere(asking.schedd) || !slot.protocols.meet(asking.protocols) || self.is_reached_through(slot) {
+            return Err(Verdict::Unreachable);
+        }
+        let draw = match self.accepted(slot, request) {
+            Ok(draw) => draw,
+            Err(refused) => return Err(self.with_room(at, request, limited, asking, session).unwrap_or(refused)),
+        };
+        let tier = self.displacing(slot, request, asking)?;
+        let cost = cost(slot, draw.as_ref(), self.settings);
+        let offer = Offer { slot: at, tier, cost, makes_room: false };
+        self.permitted(offer, request, limited, session)
+    }
+
+    /// Whether an offer of a slot that fits is allowed, and how good it is.
+    fn judge(&self, slot: &ClassAd, offer: Offer, request: &Request, limited: &Limited, session: &Session) -> Verdict {
+        match self.permitted(offer, request, limited, session) {
+            Ok(offer) => Verdict::Suitable(self.key(slot, &offer, request), offer),
+            Err(verdict) => verdict,
+        }
+    }
+
+    /// How good an offer is.
+    fn key(&self, slot: &ClassAd, offer: &Offer, request: &Request) -> RankKey {
+        self.rules.ranking.key(slot, &request.ad, offer.tier, self.settings)
+    }
+
+    /// The offer of a slot that fits, if it is allowed.
+    fn permitted(
+        &self,
+        offer: Offer,
+        request: &Request,
+        limited: &Limited,
+        session: &Session,
+    ) -> Result<Offer, Verdict> {
+        let permitted = match offer.tier {
+            Tier::None => session.permits_unclaimed(offer.cost),
+            Tier::Priority => session.permits_preempting(offer.cost),
+            Tier::Rank => true,
+        };
+        if !permitted {
+            return Err(Verdict::OverLimit);
+        }
+        match self.reached_in(offer.slot, request, limited) {
+            Some(name) => Err(Verdict::Limited(name)),
+            None => Ok(offer),
+        }
+    }
+
+    /// What the request would take, if slot and request accept each other and the slot says what is taken; who refuses,
+    /// if they do not.
+    fn accepted(&self, slot: &Slot, request: &Request) -> Result<Option<Draw>, Verdict> {
+        let draw = draw(slot, request, self.settings);
+        if slot.consumption.is_some() && draw.is_none() {
+            return Err(Verdict::RefusedBySlot);
+        }
+        let asked = draw.as_ref().map_or(&request.ad, |draw| &draw.request);
+        if !matching::accepts(asked, &slot.ad, self.settings) {
+            return Err(Verdict::RefusedByJob);
+        }
+        if !matching::accepts(&slot.ad, asked, self.settings) {
+            return Err(Verdict::RefusedBySlot);
+        }
+        Ok(draw)
+    }
+
+    /// Whom a match with a slot would displace; an objection, if it may not be had.
+    fn displacing(&self, slot: &Slot, request: &Request, asking: &Asking<'_>) -> Result<Tier, Verdict> {
+        let only_preferring = asking.serve != Serve::Any;
+        match slot.user.as_deref().filter(|_| self.rules.trim.preemption) {
+            Some(user) => {
+                let users = (user, asking.name);
+                let preemption = &self.rules.preemption;
+                let ground = preemption.ground(&slot.ad, &request.ad, users, only_preferring, self.settings);
+                ground.map_err(Verdict::InUse)
+            }
+            None if only_preferring => Err(Verdict::BeyondShare),
+            None => Ok(Tier::None),
+        }
+    }
+
+    /// The best candidate that is still to be had and allowed; those passed over are gone.
+    fn pop(&self, found: &mut Found, request: &Request, limited: &Limited, session: &Session) -> Option<Offer> {
+        while let Some((_, offer)) = found.candidates.pop() {
+            if !self.free[offer.slot] {
+                continue;
+            }
+            if let Some(name) = self.reached_in(offer.slot, request, limited) {
+                found.note(Verdict::Limited(name));
+            } else if (offer.tier != Tier::None && session.permits_preempting(offer.cost))
+                || session.permits_unclaimed(offer.cost)
+            {
+                return Some(offer);
+            } else {
+                found.note(Verdict::OverLimit);
+            }
+        }
+        None
+    }
+}
+
+impl Found {
+    fn new(autocluster: u32, asking: &Asking<'_>) -> Self {
+        let Asking { submitter, serve, .. } = *asking;
+        let (candidates, tally, reached) = (Vec::new(), Tally::default(), BTreeSet::new());
+        let rooms = HashMap::new();
+        Self { autocluster, submitter, serve, candidates, tally, passed_over: false, rooms, reached }
+    }
+
+    /// Counts what became of a slot, and keeps it if it will do.
+    fn note(&mut self, verdict: Verdict) {
+        let tally = &mut self.tally;
+        match verdict {
+            Verdict::Unreachable => tally.unreachable += 1,
+            Verdict::RefusedByJob => tally.refused_by_job += 1,
+            Verdict::RefusedBySlot => tally.refused_by_slot += 1,
+            Verdict::InUse(Objection::SameSubmitter) => tally.used_by_submitter += 1,
+            Verdict::InUse(Objection::Requirements) => tally.preemption_not_required += 1,
+            Verdict::InUse(Objection::Rank) => tally.prefers_its_job += 1,
+            Verdict::InUse(Objection::NotPreferred) | Verdict::BeyondShare => tally.beyond_share += 1,
+            Verdict::OverLimit => tally.over_limit += 1,
+            Verdict::Limited(name) => {
+                tally.over_concurrency_limit += 1;
+                self.reached.insert(name);
+            }
+            Verdict::Suitable(key, offer) => self.candidates.push((key, offer)),
+            Verdict::WithRoom(_, verdict) => self.note(*verdict),
+        }
+    }
+}
+
+/// What a request would take of a slot that says so.
+fn draw(slot: &Slot, request: &Request, settings: &Settings) -> Option<Draw> {
+    slot.consumption.as_ref()?.draw(&slot.ad, &request.ad, settings)
+}
+
+fn cost(slot: &Slot, draw: Option<&Draw>, settings: &Settings) -> f64 {
+    match (&slot.consumption, draw) {
+        (Some(consumption), Some(draw)) => consumption.cost(&slot.ad, draw, settings),
+        _ => slot.weight,
+    }
+}
+
+/// The reason, the first that applies (§11.5).
+pub(super) fn rejection(tally: &Tally) -> Rejection {
+    if tally.over_concurrency_limit > 0 {
+        Rejection::ConcurrencyLimit
+    } else if tally.preemption_not_required > 0 {
+        Rejection::PreemptionRequirements
+    } else if tally.over_limit > 0 {
+        Rejection::SubmitterLimit
+    } else {
+        Rejection::NoMatch
+    }
+}

@@ -1,0 +1,330 @@
+//! Room in partitionable slots: dynamic slots that are given up so that a request fits.
+//!
+//! In: a partitionable slot whose ad tells of its dynamic slots, and a request that it has no room for. Out: the slot as
+//! it would be without some of them, and which. Formula source: `negotiation.md` §10.10.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::{Asking, Limited, Offer, Offers, Verdict};
+use crate::negotiate::candidate::Tier;
+use crate::negotiate::preemption::Preemption;
+use crate::pool::Slot;
+use crate::pool::facts::Facts;
+use crate::pool::resource::resources;
+use crate::pool::slot::weight;
+use crate::priority::Session;
+use crate::priority::session::Serve;
+use crate::queue::request::Request;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::matching;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::name::Name;
+use classmate::internal::text::Text;
+use classmate::internal::value::Value;
+
+/// Whom a slot runs jobs of while room is made in it, as the reference calls them.
+pub const VARIOUS: &str = "various_dSlot_users";
+
+/// A partitionable slot with room made in it.
+#[derive(Debug, Clone)]
+pub(super) struct Room {
+    /// Its ad, with what the dynamic slots give back.
+    pub(super) ad: ClassAd,
+    /// On what ground they are given up.
+    pub(super) tier: Tier,
+    /// Which of them, by number.
+    pub(super) given_up: Vec<usize>,
+}
+
+/// Looks for room.
+pub(super) struct Search<'a> {
+    /// When somebody may be displaced.
+    pub(super) preemption: &'a Preemption,
+    /// Who asks.
+    pub(super) submitter: &'a [u8],
+    /// Only jobs that the slot likes less may be displaced.
+    pub(super) only_preferring: bool,
+    /// Clock and seed.
+    pub(super) settings: &'a Settings,
+    /// A slot of the pool by its name.
+    pub(super) named: &'a dyn Fn(&[u8]) -> Option<&'a Slot>,
+    /// Whether slot and request accept each other, the slot having this ad.
+    pub(super) fits: &'a dyn Fn(&ClassAd) -> bool,
+}
+
+/// A dynamic slot that may be given up.
+struct Child {
+    number: usize,
+    rank: f64,
+}
+
+impl Search<'_> {
+    /// Room for a request, made by giving up as few dynamic slots as are needed, those that run what the slot likes
+    /// least first. `gone` are those given up before in the cycle.
+    pub(super) fn room(&self, slot: &Slot, request: &ClassAd, gone: Option<&HashSet<usize>>) -> Option<Room> {
+        let children = self.children(slot, gone)?;
+        let rank = Scope::new(&slot.ad, self.settings).with_target(request).eval_attr("Rank").ok();
+        let rank = rank.and_then(|value| value.as_number()).unwrap_or(0.0);
+        let names = list(&slot.ad, "ChildName", self.settings);
+        let assets: Vec<(Name, Vec<Value>)> = resources(&slot.ad, self.settings)
+            .into_iter()
+            .map(|name| (name, list(&slot.ad, Name::new([b"Child", name.as_bytes()].concat()), self.settings)))
+            .collect();
+        let mut room = Room { ad: slot.ad.clone(), tier: Tier::None, given_up: Vec::new() };
+        for child in children.into_iter().take_while(|child| child.rank <= rank) {
+            if child.rank < rank {
+                room.tier = if room.tier == Tier::Priority { Tier::Priority } else { Tier::Rank };
+            } else if !self.only_preferring && self.required(names.get(child.number), request) {
+                room.tier = Tier::Priority;
+            } else {
+                continue;
+            }
+            for (name, amounts) in &assets {
+                give_back(&mut room.ad, *name, amounts.get(child.number), self.settings);
+            }
+            room.given_up.push(child.number);
+            if (self.fits)(&room.ad) {
+                room.ad.insert("RemoteUser", VARIOUS);
+                return Some(room);
+            }
+        }
+        None
+    }
+
+    /// The dynamic slots that may be given up at all, worst liked first.
+    fn children(&self, slot: &Slot, gone: Option<&HashSet<usize>>) -> Option<Vec<Child>> {
+        if !slot.partitionable {
+            return None;
+        }
+        let facts = Facts::of(&slot.ad, self.settings);
+        let count = usize::try_from(facts.integer("NumDynamicSlots")?).ok().filter(|count| *count > 0)?;
+        let of = |name: &str| list(&slot.ad, name, self.settings);
+        let (names, ranks, states) = (of("ChildName"), of("ChildCurrentRank"), of("ChildState"));
+        let retirement = of("ChildRetirementTimeRemaining");
+        // What pools publish has no claims; an ad that has some must have all of them.
+        let claims = slot.ad.contains("ChildClaimIds").then(|| of("ChildClaimIds"));
+        if claims.as_ref().is_some_and(|claims| claims.len() != count) {
+            return None;
+        }
+        let told = [names.len(), ranks.len(), states.len(), retirement.len()].into_iter().max().unwrap_or(0);
+        let number_of = |list: &[Value], at: usize| list.get(at).and_then(Value::as_number);
+        let may_go = |at: &usize| {
+            let text = |list: &[Value]| match list.get(*at) {
+                Some(Value::Str(text)) => Some(text.clone()),
+                _ => None,
+            };
+            let claimed = claims.as_ref().is_none_or(|claims| text(claims).is_some_and(|claim| !claim.is_empty()));
+            let leaving = text(&states).is_some_and(|state: Text| state.eq_ignore_ascii_case(b"Preempting"));
+            let retired = number_of(&retirement, *at).unwrap_or(0.0) <= 0.0;
+            claimed && !leaving && retired && !gone.is_some_and(|gone| gone.contains(at))
+        };
+        let child = |number| Child { number, rank: number_of(&ranks, number).unwrap_or(0.0) };
+        let mut children: Vec<Child> = (0..count.min(told)).filter(may_go).map(child).collect();
+        children.sort_by(|a, b| a.rank.total_cmp(&b.rank));
+        Some(children)
+    }
+
+    /// Whether the job of a dynamic slot may be displaced although the slot likes the request no better.
+    fn required(&self, name: Option<&Value>, request: &ClassAd) -> bool {
+        let Some(Value::Str(name)) = name else { return false };
+        let Some(child) = (self.named)(name) else { return false };
+        child.user.as_deref() != Some(self.submitter) && self.preemption.is_required(&child.ad, request, self.settings)
+    }
+}
+
+impl Offers<'_> {
+    /// Whether a dynamic slot is to be had by way of the slot it was carved from.
+    pub(super) fn is_reached_through(&self, slot: &Slot) -> bool {
+        self.rules.knobs.matching.allow_pslot_preemption && {
+            let facts = Facts::of(&slot.ad, self.settings);
+            facts.truth("DynamicSlot") == Some(true) && facts.truth("PslotRollupInformation") == Some(true)
+        }
+    }
+
+    /// What a slot that does not fit offers once room was made in it; none if there cannot be room.
+    pub(super) fn with_room(
+        &self,
+        at: usize,
+        request: &Request,
+        limited: &Limited,
+        asking: &Asking<'_>,
+        session: &Session,
+    ) -> Option<Verdict> {
+        let (slot, room) = (&self.slots[at], self.room(at, request, asking)?);
+        let draw = slot.consumption.as_ref().and_then(|taken| taken.draw(&room.ad, &request.ad, self.settings));
+        let cost = match (&slot.consumption, &draw) {
+            (Some(consumption), Some(draw)) => consumption.cost(&room.ad, draw, self.settings),
+            _ => weight(Facts::of(&room.ad, self.settings), self.rules.weighing.weighted),
+        };
+        let offer = Offer { slot: at, tier: room.tier, cost, makes_room: true };
+        let verdict = self.judge(&room.ad, offer, request, limited, session);
+        Some(Verdict::WithRoom(room.given_up, Box::new(verdict)))
+    }
+
+    /// Room in a partitionable slot for a request that does not fit.
+    pub(super) fn room(&self, at: usize, request: &Request, asking: &Asking<'_>) -> Option<Room> {
+        let wants = || Facts::of(&request.ad, self.settings).truth("WantPslotPreemption") == Some(true);
+        let slot = &self.slots[at];
+        if !self.rules.makes_room() || !slot.partitionable || !wants() {
+            return None;
+        }
+        let fits = |ad: &ClassAd| {
+            let accept = |asked: &ClassAd| {
+                matching::accepts(asked, ad, self.settings) && matching::accepts(ad, asked, self.settings)
+            };
+            match &slot.consumption {
+                Some(taken) => {
+                    let draw = taken.draw(ad, &request.ad, self.settings);
+                    draw.is_some_and(|draw| accept(&draw.request))
+                }
+                None => accept(&request.ad),
+            }
+        };
+        let search = Search {
+            preemption: &self.rules.preemption,
+            submitter: asking.name,
+            only_preferring: asking.serve != Serve::Any,
+            settings: self.settings,
+            named: &|name| self.named.get(name).map(|&at| &self.slots[at]),
+            fits: &fits,
+        };
+        search.room(slot, &request.ad, self.given_up.get(&at))
+    }
+}
+
+/// The numbers of slots by their names; the first counts.
+pub(super) fn by_name(slots: &[Slot]) -> HashMap<Box<[u8]>, usize> {
+    slots.iter().enumerate().rev().map(|(at, slot)| ((&*slot.name).into(), at)).collect()
+}
+
+/// The names of the dynamic slots of an ad, by number.
+pub(super) fn names(slot: &ClassAd, given_up: &[usize], settings: &Settings) -> Vec<String> {
+    let names = list(slot, "ChildName", settings);
+    let name = |at: &usize| match names.get(*at) {
+        Some(Value::Str(name)) => name.to_string(),
+        _ => format!("#{}", at + 1),
+    };
+    given_up.iter().map(name).collect()
+}
+
+/// The elements of a list, evaluated in the ad; none if it is no list.
+fn list(ad: &ClassAd, name: impl Into<Name>, settings: &Settings) -> Vec<Value> {
+    let Value::List(list) = Facts::of(ad, settings).value(name) else { return Vec::new() };
+    let value = |element| Scope::new(ad, settings).eval(&element).unwrap_or(Value::Undefined);
+    list.exprs().into_iter().map(value).collect()
+}
+
+/// Adds what a dynamic slot has of a resource to what the partitionable one has, if both are numbers; a fraction that
+/// the latter has is lost, as in the reference.
+fn give_back(slot: &mut ClassAd, name: Name, amount: Option<&Value>, settings: &Settings) {
+    let Some(has) = Facts::of(slot, settings).number(name).filter(|has| has.is_finite()) else { return };
+    match amount {
+        Some(Value::Int(more)) => slot.insert(name, (has.floor() as i64).saturating_add(*more)),
+        Some(Value::Real(more)) => slot.insert(name, has.floor() + more),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pool::slot::Weighing;
+    use classmate::internal::eval::matching::symmetric;
+    use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+
+    fn slot(text: &str) -> Slot {
+        let weighing = Weighing { weighted: true, default: None, forced: false };
+        Slot::new(ClassAd::parse(text.as_bytes()).unwrap(), &weighing, &Settings::default()).unwrap()
+    }
+
+    /// One core left; three dynamic slots of 2, 3 and 2 cores, of eve, the submitter and eve.
+    fn parent(more: &str) -> Slot {
+        slot(&format!(
+            "[Name = \"p@m\"; PartitionableSlot = true; Cpus = 1; Memory = 10; Disk = 1; Requirements = true; \
+             NumDynamicSlots = 3; ChildName = {{\"d1\", \"d2\", \"d3\"}}; ChildCpus = {{2, 3, 2}}; \
+             ChildMemory = {{5.5, 1, 1}}; ChildCurrentRank = {{0.0, 0.0, 0.0}}; \
+             ChildState = {{\"Claimed\", \"Claimed\", \"Claimed\"}}; {more}]"
+        ))
+    }
+
+    fn room(parent: &Slot, cores: u32, requirements: &str, only_preferring: bool) -> Option<Room> {
+        let settings = Settings::default();
+        let children: Vec<Slot> = [("d1", "eve@x"), ("d2", "ann@x"), ("d3", "eve@x")]
+            .iter()
+            .map(|(name, user)| slot(&format!("[Name = \"{name}\"; State = \"Claimed\"; RemoteUser = \"{user}\"]")))
+            .collect();
+        let request = ClassAd::parse(
+            format!("[Dept = 7; Requirements = TARGET.Cpus >= {cores}; WantPslotPreemption = true]").as_bytes(),
+        )
+        .unwrap();
+        let requirements = parse_expr(requirements.as_bytes(), &ParseOptions::default()).unwrap();
+        let search = Search {
+            preemption: &Preemption::new(Some(requirements)).unwrap(),
+            submitter: b"ann@x",
+            only_preferring,
+            settings: &settings,
+            named: &|name| children.iter().find(|child| *child.name == *name),
+            fits: &|ad| symmetric(&request, ad, &settings),
+        };
+        search.room(parent, &request, None)
+    }
+
+    fn given_up(parent: &Slot, cores: u32, requirements: &str, only_preferring: bool) -> Option<(Vec<usize>, Tier)> {
+        room(parent, cores, requirements, only_preferring).map(|room| (room.given_up, room.tier))
+    }
+
+    #[test]
+    fn at_the_same_rank_the_requirements_decide_and_ones_own_jobs_are_skipped() {
+        // 1 + 2 cores suffice; for 5 both of eve's go, ann's own does not.
+        assert_eq!(given_up(&parent(""), 3, "true", false), Some((vec![0], Tier::Priority)));
+        assert_eq!(given_up(&parent(""), 5, "true", false), Some((vec![0, 2], Tier::Priority)));
+        assert_eq!(given_up(&parent(""), 6, "true", false), None);
+        assert_eq!(given_up(&parent(""), 3, "false", false), None);
+        assert_eq!(given_up(&parent(""), 3, "RemoteUser == \"eve@x\" && TARGET.Dept == 7", false).unwrap().0, [0]);
+        assert_eq!(given_up(&parent(""), 3, "true", true), None);
+    }
+
+    #[test]
+    fn what_the_slot_likes_less_goes_first_and_needs_no_requirements() {
+        let liking = parent("Rank = TARGET.Dept");
+        // All three have rank 0, the request 7: in their order, ann's own too.
+        assert_eq!(given_up(&liking, 6, "false", false), Some((vec![0, 1], Tier::Rank)));
+        assert_eq!(given_up(&liking, 6, "false", true), Some((vec![0, 1], Tier::Rank)));
+        let unequal = parent("Rank = TARGET.Dept; ChildCurrentRank = {7.0, 8.0, 3.0}");
+        // d3 first, by rank; d2 is liked better; d1 at the same rank makes it a matter of priority.
+        assert_eq!(given_up(&unequal, 3, "false", false), Some((vec![2], Tier::Rank)));
+        assert_eq!(given_up(&unequal, 5, "true", false), Some((vec![2, 0], Tier::Priority)));
+        assert_eq!(given_up(&unequal, 5, "false", false), None);
+        assert_eq!(given_up(&unequal, 6, "true", false), None);
+    }
+
+    #[test]
+    fn those_that_retire_or_leave_or_have_no_claim_stay() {
+        for more in [
+            "ChildRetirementTimeRemaining = {60, 0, 0}",
+            "ChildState = {\"Preempting\", \"Claimed\", \"Claimed\"}",
+            "ChildClaimIds = {\"\", \"b\", \"c\"}",
+        ] {
+            assert_eq!(given_up(&parent(more), 3, "true", false).unwrap().0, [2], "{more}");
+        }
+        for more in ["ChildClaimIds = {\"a\"}", "NumDynamicSlots = 0", "PartitionableSlot = false"] {
+            assert_eq!(given_up(&parent(more), 3, "true", false), None, "{more}");
+        }
+    }
+
+    #[test]
+    fn the_slot_has_what_is_given_back_and_floors_what_it_had() {
+        let found = room(&parent("Memory = 10.75"), 3, "true", false).unwrap().ad;
+        let settings = Settings::default();
+        let facts = Facts::of(&found, &settings);
+        let number = |name: &str| facts.number(name);
+        assert_eq!((number("Cpus"), number("Memory"), number("Disk")), (Some(3.0), Some(15.5), Some(1.0)));
+        assert!(matches!(facts.value("Cpus"), Value::Int(3)));
+        assert_eq!(facts.string("RemoteUser").unwrap(), VARIOUS.into());
+    }
+
+    #[test]
+    fn a_count_that_nothing_bears_out_is_not_believed() {
+        assert_eq!(given_up(&parent("NumDynamicSlots = 9223372036854775807"), 6, "true", false), None);
+    }
+}

@@ -1,0 +1,314 @@
+//! Whom a match may displace, and what the ads of slots in use say of their users.
+//!
+//! In: a slot in use and a request. Out: on what ground the request may have the slot, or who objects.
+//! Formula source: `negotiation.md` §9.2, §10.3, §10.4.
+
+use std::fmt;
+use std::sync::{Arc, RwLock};
+
+use hashbrown::HashMap;
+
+use crate::accountant::GroupOf;
+use crate::negotiate::candidate::Tier;
+use crate::pool::Slot;
+use crate::pool::facts::Facts;
+use crate::priority::PriorityPolicy;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::builtin::in_use::Usage;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::name::Name;
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::text::Text;
+use classmate::internal::value::Value;
+use classmate_config::internal::config::ConfigError;
+
+/// When a job may displace another.
+#[derive(Debug, Clone)]
+pub struct Preemption {
+    /// `PREEMPTION_REQUIREMENTS`; none: always.
+    pub requirements: Option<Expr>,
+    /// `MY.Rank > MY.CurrentRank`
+    pub prefers: Expr,
+    /// `MY.Rank >= MY.CurrentRank`
+    pub likes_as_well: Expr,
+}
+
+/// Why a request may not have a slot that is in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Objection {
+    /// The slot runs a job of the same submitter and does not prefer this one.
+    SameSubmitter,
+    /// Only slots that prefer the job are asked for.
+    NotPreferred,
+    /// `PREEMPTION_REQUIREMENTS` is not true.
+    Requirements,
+    /// The slot likes the job it runs better.
+    Rank,
+}
+
+impl Preemption {
+    /// The rules with this `PREEMPTION_REQUIREMENTS`.
+    ///
+    /// # Errors
+    /// None is expected: the other expressions are fixed.
+    pub fn new(requirements: Option<Expr>) -> Result<Self, ConfigError> {
+        let fixed = |text: &str| {
+            parse_expr(text.as_bytes(), &ParseOptions::default())
+                .map_err(|error| ConfigError::new(format!("`{text}`: {error}"), None))
+        };
+        Ok(Self {
+            requirements,
+            prefers: fixed("MY.Rank > MY.CurrentRank")?,
+            likes_as_well: fixed("MY.Rank >= MY.CurrentRank")?,
+        })
+    }
+
+    /// On what ground a request of `submitter` may displace `user`.
+    ///
+    /// # Errors
+    /// Who objects.
+    pub fn ground(
+        &self,
+        slot: &ClassAd,
+        request: &ClassAd,
+        (user, submitter): (&[u8], &[u8]),
+        only_preferring: bool,
+        settings: &Settings,
+    ) -> Result<Tier, Objection> {
+        let is_true = |expr: &Expr| {
+            let value = Scope::new(slot, settings).with_target(request).eval(expr);
+            matches!(value, Ok(Value::Bool(true)))
+        };
+        if is_true(&self.prefers) {
+            Ok(Tier::Rank)
+        } else if only_preferring {
+            Err(Objection::NotPreferred)
+        } else if user == submitter {
+            Err(Objection::SameSubmitter)
+        } else if !self.requirements.as_ref().is_none_or(is_true) {
+            Err(Objection::Requirements)
+        } else if !is_true(&self.likes_as_well) {
+            Err(Objection::Rank)
+        } else {
+            Ok(Tier::Priority)
+        }
+    }
+
+    /// Whether `PREEMPTION_REQUIREMENTS` is true of a slot and a request.
+    pub fn is_required(&self, slot: &ClassAd, request: &ClassAd, settings: &Settings) -> bool {
+        self.requirements.as_ref().is_none_or(|expr| {
+            let value = Scope::new(slot, settings).with_target(request).eval(expr);
+            matches!(value, Ok(Value::Bool(true)))
+        })
+    }
+}
+
+/// Groups as the ads of slots speak of them: whose group is which, and what is its quota.
+pub trait Groups: GroupOf + Send + Sync {
+    /// The quota of the group a submitter belongs to, in weighted slots; none if it has none.
+    fn quota(&self, submitter: &[u8]) -> Option<f64>;
+}
+
+/// What is in use at this moment, matches of the cycle included.
+pub struct LiveUsage {
+    users: RwLock<HashMap<Box<[u8]>, f64>>,
+    groups: Option<Arc<dyn Groups>>,
+}
+
+impl fmt::Debug for LiveUsage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveUsage").finish_non_exhaustive()
+    }
+}
+
+impl LiveUsage {
+    /// Nobody uses anything yet.
+    pub fn new(groups: Option<Arc<dyn Groups>>) -> Self {
+        Self { users: RwLock::default(), groups }
+    }
+
+    /// Sets what a submitter or group uses.
+    pub fn set(&self, name: &[u8], usage: f64) {
+        if let Ok(mut users) = self.users.write() {
+            users.insert(name.into(), usage);
+        }
+    }
+}
+
+impl Usage for LiveUsage {
+    fn of_submitter(&self, submitter: &[u8]) -> f64 {
+        self.users.read().ok().and_then(|users| users.get(submitter).copied()).unwrap_or(0.0)
+    }
+
+    fn of_group(&self, submitter: &[u8]) -> Option<f64> {
+        Some(self.of_submitter(self.groups.as_ref()?.group_of(submitter)))
+    }
+}
+
+/// Tells every slot in use who uses it and how they stand.
+///
+/// What changes during a cycle is an expression, so that it is asked anew each time.
+pub struct Introduction<'a> {
+    /// Priorities and floors.
+    pub policy: &'a dyn PriorityPolicy,
+    /// Groups, if there are any.
+    pub groups: Option<&'a dyn Groups>,
+    /// `NEGOTIATOR_CROSS_SLOT_PRIOS` with `STARTD_RESOURCE_PREFIX`: also the users of the slots beside it.
+    pub siblings: Option<&'a [u8]>,
+    /// Clock and seed.
+    pub settings: &'a Settings,
+}
+
+impl Introduction<'_> {
+    /// Writes the `Remote…` attributes of a slot.
+    pub fn of(&self, slot: &mut Slot) {
+        if let Some(user) = slot.user.clone() {
+            self.user(&mut slot.ad, b"", &user);
+            let floor = self.policy.standing(&user).floor;
+            slot.ad.insert("RemoteUserFloor", floor);
+            if let Some(rank) = slot.ad.get("PreemptingRank") {
+                slot.ad.insert_expr("CurrentRank", &rank);
+            }
+        }
+        if let Some(prefix) = self.siblings {
+            for (number, user) in siblings(&slot.ad, prefix, self.settings) {
+                let prefix = [prefix, number.to_string().as_bytes(), b"_"].concat();
+                self.user(&mut slot.ad, &prefix, &user);
+            }
+        }
+    }
+
+    fn user(&self, ad: &mut ClassAd, prefix: &[u8], user: &[u8]) {
+        let named = |name: &str| Name::new([prefix, name.as_bytes()].concat());
+        // The reference keeps it in single precision.
+        ad.insert(named("RemoteUserPrio"), f64::from(self.policy.standing(user).priority as f32));
+        if let Some(usage) = usage_of("ResourcesInUseByUser", user) {
+            ad.insert_expr(named("RemoteUserResourcesInUse"), &usage);
+        }
+        let Some((groups, quota)) = self.groups.and_then(|groups| Some((groups, groups.quota(user)?))) else { return };
+        ad.insert(named("RemoteGroup"), Value::Str(Text::new(groups.group_of(user))));
+        if let Some(usage) = usage_of("ResourcesInUseByUsersGroup", user) {
+            ad.insert_expr(named("RemoteGroupResourcesInUse"), &usage);
+        }
+        ad.insert(named("RemoteGroupQuota"), quota);
+    }
+}
+
+/// A call of one of the functions that know what is in use.
+fn usage_of(function: &str, user: &[u8]) -> Option<Expr> {
+    let user = Value::Str(Text::new(user));
+    parse_expr(format!("{function}({user})").as_bytes(), &ParseOptions::default()).ok()
+}
+
+/// The users of all slots of the machine, as far as a slot's ad names them: number of the slot and user.
+fn siblings(ad: &ClassAd, prefix: &[u8], settings: &Settings) -> Vec<(i64, Text)> {
+    let facts = Facts::of(ad, settings);
+    let slots = facts.integer("TotalSlots").unwrap_or(0);
+    let mut numbers: Vec<i64> = ad
+        .names()
+        .filter_map(|name| {
+            let (own, rest) = name.as_bytes().split_at_checked(prefix.len())?;
+            let digits = &rest[..memchr::memchr(b'_', rest)?];
+            let number = std::str::from_utf8(digits).ok()?.parse().ok()?;
+            (own.eq_ignore_ascii_case(prefix) && (1..=slots).contains(&number)).then_some(number)
+        })
+        .collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let user = |number: i64| {
+        let of = ["PreemptingAccountingGroup", "PreemptingUser", "AccountingGroup", "RemoteUser"];
+        let named = |name: &str| Name::new([prefix, format!("{number}_{name}").as_bytes()].concat());
+        of.iter().find_map(|name| facts.string(named(name)))
+    };
+    numbers.into_iter().filter_map(|number| Some((number, user(number)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accountant::factor::FactorRules;
+    use crate::accountant::{Accountant, Ungrouped};
+    use crate::pool::slot::Weighing;
+    use crate::priority::CondorPriority;
+    use classmate_config::internal::config::Config;
+    use classmate_config::internal::config::knobs::NegotiatorKnobs;
+
+    fn ground(requirements: &str, slot: &str, submitter: &str, only_preferring: bool) -> Result<Tier, Objection> {
+        let parsed = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+        let requirements = (!requirements.is_empty()).then(|| parsed(requirements));
+        let (slot, settings) = (ClassAd::parse(slot.as_bytes()).unwrap(), Settings::default());
+        let request = ClassAd::parse(b"[Dept = 1]").unwrap();
+        let users = (b"eve@x".as_slice(), submitter.as_bytes());
+        Preemption::new(requirements).unwrap().ground(&slot, &request, users, only_preferring, &settings)
+    }
+
+    const PREFERS: &str = "[Rank = TARGET.Dept * 5; CurrentRank = 4]";
+    const EQUAL: &str = "[Rank = 0; CurrentRank = 0.0]";
+
+    #[test]
+    fn a_slot_that_prefers_the_job_may_be_had_whatever_else_holds() {
+        for (submitter, only_preferring) in [("a@x", false), ("a@x", true), ("eve@x", false)] {
+            assert_eq!(ground("false", PREFERS, submitter, only_preferring), Ok(Tier::Rank));
+        }
+    }
+
+    #[test]
+    fn priority_needs_the_requirements_true_and_a_rank_not_worse() {
+        assert_eq!(ground("true", EQUAL, "a@x", false), Ok(Tier::Priority));
+        assert_eq!(ground("", EQUAL, "a@x", false), Ok(Tier::Priority));
+        for other in ["false", "Missing", "1/0", "1"] {
+            assert_eq!(ground(other, EQUAL, "a@x", false), Err(Objection::Requirements), "{other}");
+        }
+        assert_eq!(ground("true", "[Rank = 0; CurrentRank = 1]", "a@x", false), Err(Objection::Rank));
+        // Without both ranks neither comparison is true.
+        assert_eq!(ground("true", "[Rank = 9]", "a@x", false), Err(Objection::Rank));
+    }
+
+    #[test]
+    fn ones_own_job_is_displaced_by_rank_only() {
+        assert_eq!(ground("true", EQUAL, "eve@x", false), Err(Objection::SameSubmitter));
+        assert_eq!(ground("true", EQUAL, "EVE@x", false), Ok(Tier::Priority));
+        assert_eq!(ground("true", EQUAL, "a@x", true), Err(Objection::NotPreferred));
+    }
+
+    /// A slot after the introduction, with eve using 3 weighted slots at priority 0.5 × 1000.
+    fn introduced(ad: &str, siblings: Option<&[u8]>) -> (Slot, Settings) {
+        let knobs = NegotiatorKnobs::read(&Config::parse("c", b"").unwrap()).unwrap();
+        let accountant = Accountant::new(FactorRules::new(&knobs.accountant));
+        let policy = CondorPriority::new(accountant, &Ungrouped, &knobs);
+        let live = LiveUsage::new(None);
+        live.set(b"eve@x", 3.0);
+        let settings = Settings { usage: Some(Arc::new(live)), ..Settings::default() };
+        let weighing = Weighing { weighted: true, default: None, forced: false };
+        let mut slot = Slot::new(ClassAd::parse(ad.as_bytes()).unwrap(), &weighing, &settings).unwrap();
+        Introduction { policy: &policy, groups: None, siblings, settings: &settings }.of(&mut slot);
+        (slot, settings)
+    }
+
+    #[test]
+    fn a_slot_in_use_knows_its_user_and_the_rank_to_beat() {
+        let (slot, settings) =
+            introduced("[Name = \"s\"; RemoteUser = \"eve@x\"; CurrentRank = 1; PreemptingRank = 7]", None);
+        let facts = Facts::of(&slot.ad, &settings);
+        let number = |name: &str| facts.number(name);
+        assert_eq!((number("RemoteUserPrio"), number("RemoteUserResourcesInUse")), (Some(500.0), Some(3.0)));
+        assert_eq!((number("RemoteUserFloor"), number("CurrentRank")), (Some(0.0), Some(7.0)));
+        assert!(!slot.ad.contains("RemoteGroup"));
+        let (idle, _) = introduced("[Name = \"s\"]", None);
+        assert!(!idle.ad.contains("RemoteUserPrio"));
+    }
+
+    #[test]
+    fn slots_beside_it_are_introduced_when_asked_for() {
+        let ad = "[Name = \"s\"; TotalSlots = 2; slot1_State = \"x\"; SLOT2_RemoteUser = \"eve@x\"; slot3_RemoteUser = \"eve@x\"]";
+        let (slot, settings) = introduced(ad, Some(b"slot"));
+        let number = |name: &str| Facts::of(&slot.ad, &settings).number(name);
+        assert_eq!(
+            (number("slot2_RemoteUserPrio"), number("slot2_RemoteUserResourcesInUse")),
+            (Some(500.0), Some(3.0))
+        );
+        assert_eq!((number("slot1_RemoteUserPrio"), number("slot3_RemoteUserPrio")), (None, None));
+        assert!(!introduced(ad, None).0.ad.contains("slot2_RemoteUserPrio"));
+    }
+}

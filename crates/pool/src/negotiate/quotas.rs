@@ -1,0 +1,123 @@
+//! What the groups of a pool are granted at the beginning of a cycle, without running it.
+
+use serde::Serialize;
+
+use crate::negotiate::rules::Rules;
+use crate::negotiate::{Snapshot, charge, slots, submitters};
+use crate::pool::PoolSize;
+use crate::priority::PriorityPolicy;
+use crate::queue::Submitter;
+use crate::quota::story::Story;
+use crate::quota::summary::{GroupSummary, summaries};
+use crate::quota::{GroupTree, ROOT, Rounds};
+use classmate::internal::eval::scope::Settings;
+use classmate_config::internal::config::ConfigError;
+
+/// The division of a pool among its groups.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Division {
+    /// What is divided, in weighted slots.
+    pub pool: f64,
+    /// Whether slots count by weight.
+    pub weighted: bool,
+    /// What nobody wanted.
+    pub surplus: f64,
+    /// The groups in the order in which they are negotiated with.
+    pub order: Vec<String>,
+    /// The groups, each followed by those below it.
+    pub groups: Vec<Explained>,
+    /// What is odd about the settings.
+    pub warnings: Vec<String>,
+}
+
+/// A group and why it was granted what it was.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explained {
+    /// Its numbers.
+    #[serde(flatten)]
+    pub summary: GroupSummary,
+    /// How many groups are above it.
+    pub depth: usize,
+    /// Its place in the order of negotiation, from 1.
+    pub place: usize,
+    /// In a clause.
+    pub why: String,
+    /// Line by line.
+    pub story: Vec<String>,
+}
+
+/// Divides a pool among its groups as the first round of a cycle would.
+///
+/// # Errors
+/// A setting of the configuration that is wrong.
+///
+/// ```
+/// use classmate::internal::ad::ClassAd;
+/// use classmate_config::internal::config::Config;
+/// use classmate_pool::internal::negotiate::{Snapshot, quotas::divide};
+/// let slot = ClassAd::parse(b"[Name = \"slot1@m\"; Cpus = 8]")?;
+/// let config = Config::parse("c", b"GROUP_NAMES = a\nGROUP_QUOTA_DYNAMIC_a = 0.75").unwrap();
+/// let division = divide(&Snapshot { slots: vec![slot], config, ..Snapshot::default() }).unwrap();
+/// assert_eq!((division.groups[0].summary.quota, division.groups[1].summary.quota), (2.0, 6.0));
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
+/// ```
+pub fn divide(snapshot: &Snapshot) -> Result<Division, ConfigError> {
+    let settings = snapshot.settings();
+    let rules = Rules::read(&snapshot.config, &settings)?;
+    let groups = &rules.groups;
+    let slots = slots(snapshot.slots.clone(), &rules, &settings);
+    let (submitters, _) = submitters(snapshot, &rules, &settings);
+    let policy = charge(snapshot, &slots, &rules, &settings);
+    let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
+    groups.fit(&size)?;
+    Ok(divided(&rules, &size, &submitters, &*policy, settings))
+}
+
+/// Divides a pool of a size that is known, and to which the quotas fit.
+pub(super) fn divided(
+    rules: &Rules,
+    size: &PoolSize,
+    submitters: &[Submitter],
+    policy: &dyn PriorityPolicy,
+    settings: Settings,
+) -> Division {
+    let groups = &rules.groups;
+    let pool = groups.pool(size, submitters, policy);
+    let (tree, quota_rules) = (&*groups.tree, &groups.rules);
+    let mut rounds = Rounds::new(tree, quota_rules, &pool, settings);
+    let round = rounds.divide();
+    let order = round.order.iter().map(|&group| tree.display(group)).collect();
+    let surplus = round.surplus;
+    let story = Story::new(tree, quota_rules, &rounds);
+    let mut summaries: Vec<Option<GroupSummary>> =
+        summaries(tree, &rounds, &pool.demand).into_iter().map(Some).collect();
+    let explained = |(group, depth): (usize, usize)| {
+        let summary = summaries.get_mut(group)?.take()?;
+        Some(Explained {
+            summary,
+            depth,
+            place: story.place(group),
+            why: story.brief(group),
+            story: story.lines(group),
+        })
+    };
+    Division {
+        pool: pool.total,
+        weighted: quota_rules.weighted,
+        surplus,
+        order,
+        groups: depth_first(tree).into_iter().filter_map(explained).collect(),
+        warnings: groups.odd.clone(),
+    }
+}
+
+/// The groups, each followed by those below it, and how deep they are.
+fn depth_first(tree: &GroupTree) -> Vec<(usize, usize)> {
+    let mut found = Vec::with_capacity(tree.len());
+    let mut pending = vec![(ROOT, 0)];
+    while let Some((group, depth)) = pending.pop() {
+        found.push((group, depth));
+        pending.extend(tree.groups()[group].children.clone().rev().map(|child| (child, depth + 1)));
+    }
+    found
+}

@@ -1,0 +1,257 @@
+//! The configuration of a cycle with its expressions parsed.
+//!
+//! In: a [`Config`]. Out: everything the phases ask of it, or the knob that is wrong and where.
+
+use classmate::internal::pcre::{Regex, RegexBuilder};
+
+use crate::negotiate::candidate::Ranking;
+use crate::negotiate::concurrency::ConcurrencyLimits;
+use crate::negotiate::groups::GroupRules;
+use crate::negotiate::preemption::Preemption;
+use crate::pool::slot::Weighing;
+use crate::pool::trim::Trim;
+use crate::queue::request::Offering;
+use crate::queue::significant::Significant;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::error::SyntaxError;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::name::Name;
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::token::Quoting;
+use classmate::internal::value::Value;
+use classmate_config::internal::config::knobs::NegotiatorKnobs;
+use classmate_config::internal::config::setting::ExprText;
+use classmate_config::internal::config::{Config, ConfigError};
+
+/// The rules of a cycle.
+#[derive(Debug)]
+pub struct Rules {
+    /// The settings as read.
+    pub knobs: NegotiatorKnobs,
+    /// How slots are weighed.
+    pub weighing: Weighing,
+    /// Which slots are looked at.
+    pub trim: Trim,
+    /// How candidates are ranked.
+    pub ranking: Ranking,
+    /// Which slots there are.
+    pub slots: Option<Expr>,
+    /// Which submitters there are.
+    pub submitters: Option<Expr>,
+    /// Which jobs are offered.
+    pub jobs: Option<Expr>,
+    /// Which slots count for the size of the pool.
+    pub pool_size: Option<Expr>,
+    /// When the ad of a slot that wants another look replaces the one kept before; none:
+    /// when its sequence number is higher.
+    pub newer_ad: Option<Expr>,
+    /// When somebody may be displaced.
+    pub preemption: Preemption,
+    /// How many units of a named resource jobs may hold at once.
+    pub concurrency: ConcurrencyLimits,
+    /// The groups of submitters.
+    pub groups: GroupRules,
+    /// `NEGOTIATOR_MATCH_EXPRS`: attributes that every slot ad gets.
+    pub match_exprs: Vec<(Name, Expr)>,
+    removed: Option<Regex>,
+}
+
+impl Rules {
+    /// Reads the rules.
+    ///
+    /// # Errors
+    /// A knob whose value is not what it takes.
+    pub fn read(config: &Config, settings: &Settings) -> Result<Self, ConfigError> {
+        let knobs = NegotiatorKnobs::read(config)?;
+        let (pie, filter, matching) = (&knobs.pie, &knobs.filter, &knobs.matching);
+        let trim = Trim {
+            preemption: pie.consider_preemption,
+            early_preemption: pie.consider_early_preemption,
+            shutdown_within: seconds(
+                "NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD",
+                filter.shutdown_threshold.as_ref(),
+                settings,
+            )?,
+            working_cm_slots: filter.working_cm_slots,
+        };
+        Ok(Self {
+            weighing: Weighing {
+                weighted: pie.use_slot_weights,
+                default: expression("SLOT_WEIGHT", pie.slot_weight.as_ref())?,
+                forced: pie.force_slot_weight,
+            },
+            trim,
+            ranking: Ranking {
+                before_job: expression("NEGOTIATOR_PRE_JOB_RANK", matching.pre_job_rank.as_ref())?,
+                after_job: expression("NEGOTIATOR_POST_JOB_RANK", matching.post_job_rank.as_ref())?,
+                preemption: expression("PREEMPTION_RANK", matching.preemption_rank.as_ref())?,
+                ignore_jobs: matching.ignore_job_ranks,
+            },
+            slots: expression("NEGOTIATOR_SLOT_CONSTRAINT", filter.slots.as_ref())?,
+            submitters: expression("NEGOTIATOR_SUBMITTER_CONSTRAINT", filter.submitters.as_ref())?,
+            jobs: expression("NEGOTIATOR_JOB_CONSTRAINT", filter.jobs.as_ref())?,
+            pool_size: expression("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT", filter.pool_size.as_ref())?,
+            // What does not parse replaces, whatever it says: as if it were undefined.
+            newer_ad: filter.newer_ad.as_ref().map(|text| parsed(&text.text).unwrap_or_else(|_| undefined())),
+            preemption: Preemption::new(expression(
+                "PREEMPTION_REQUIREMENTS",
+                matching.preemption_requirements.as_ref(),
+            )?)?,
+            concurrency: ConcurrencyLimits::read(config)?,
+            groups: GroupRules::read(config)?,
+            match_exprs: match_exprs(&matching.match_exprs)?,
+            removed: pattern("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX", knobs.significant.removed_pattern.as_ref())?,
+            knobs,
+        })
+    }
+
+    /// Every expression of the configuration.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let Ranking { before_job, after_job, preemption, ignore_jobs: _ } = &self.ranking;
+        let Preemption { requirements, prefers, likes_as_well } = &self.preemption;
+        let filters = [&self.slots, &self.submitters, &self.jobs, &self.pool_size, &self.newer_ad];
+        let optional = [&self.weighing.default, before_job, after_job, preemption, requirements];
+        let added = self.match_exprs.iter().map(|(_, expr)| expr);
+        optional.into_iter().chain(filters).flatten().chain([prefers, likes_as_well]).chain(added)
+    }
+
+    /// Which jobs access points offer, and how.
+    pub fn offering(&self) -> Offering<'_> {
+        Offering { constraint: self.jobs.as_ref(), singly: self.knobs.significant.all_jobs_in_cluster }
+    }
+
+    /// Whether dynamic slots may be given up so that a request fits into their partitionable slot.
+    pub fn makes_room(&self) -> bool {
+        self.trim.preemption && self.knobs.matching.allow_pslot_preemption
+    }
+
+    /// The attributes of jobs that can influence a match with these slots.
+    pub fn significant<'a>(&self, slots: impl IntoIterator<Item = &'a ClassAd>) -> Significant {
+        let knobs = &self.knobs.significant;
+        let names = |list: &[Vec<u8>]| list.iter().map(Name::new).collect::<Vec<_>>();
+        let mut set = Significant::default();
+        if knobs.replaced_by.is_empty() {
+            let Ranking { before_job, after_job, preemption, ignore_jobs: _ } = &self.ranking;
+            let exprs = [before_job, after_job, preemption, &self.preemption.requirements, &self.jobs];
+            let exprs: Vec<&Expr> = exprs.into_iter().flatten().collect();
+            set = Significant::of_pool(slots, &exprs, &names(&knobs.slot_side));
+            if let Some(pattern) = &self.removed {
+                set.retain(|name| !pattern.is_match(name.as_bytes()).unwrap_or(false));
+            }
+            set.add_schedd_minimum();
+            for name in names(&knobs.added) {
+                set.insert(name);
+            }
+            for name in names(&knobs.removed) {
+                set.remove(name);
+            }
+        } else {
+            for name in names(&knobs.replaced_by) {
+                set.insert(name);
+            }
+        }
+        set
+    }
+}
+
+fn parsed(text: &[u8]) -> Result<Expr, SyntaxError> {
+    parse_expr(text, &ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() })
+}
+
+fn undefined() -> Expr {
+    Value::Undefined.to_expr()
+}
+
+fn expression(knob: &str, text: Option<&ExprText>) -> Result<Option<Expr>, ConfigError> {
+    let Some(ExprText { text, place }) = text else { return Ok(None) };
+    match parsed(text) {
+        Ok(expr) => Ok(Some(expr)),
+        Err(error) => {
+            let shown = String::from_utf8_lossy(text);
+            Err(ConfigError::new(format!("`{knob}` is `{shown}`: {error}"), place.clone()))
+        }
+    }
+}
+
+/// The macros that every slot ad gets as attributes, named with a prefix they may have already.
+fn match_exprs(macros: &[(Vec<u8>, Vec<u8>)]) -> Result<Vec<(Name, Expr)>, ConfigError> {
+    const PREFIX: &[u8] = b"NegotiatorMatchExpr";
+    let mut exprs = Vec::with_capacity(macros.len());
+    for (name, text) in macros {
+        let shown = String::from_utf8_lossy(name);
+        let text = ExprText { text: text.clone(), place: None };
+        if let Some(expr) = expression(&shown, Some(&text))? {
+            let prefix = if name.starts_with(PREFIX) { b"".as_slice() } else { PREFIX };
+            exprs.push((Name::new([prefix, name].concat()), expr));
+        }
+    }
+    Ok(exprs)
+}
+
+/// A number of seconds that may be an expression; what is no number is 0.
+fn seconds(knob: &str, text: Option<&ExprText>, settings: &Settings) -> Result<i64, ConfigError> {
+    let Some(expr) = expression(knob, text)? else { return Ok(0) };
+    let value = Scope::new(&ClassAd::new(), settings).eval(&expr).ok();
+    Ok(value.and_then(|value| value.as_number()).unwrap_or(0.0) as i64)
+}
+
+fn pattern(knob: &str, text: Option<&ExprText>) -> Result<Option<Regex>, ConfigError> {
+    let Some(ExprText { text, place }) = text else { return Ok(None) };
+    let shown = String::from_utf8_lossy(text);
+    match RegexBuilder::new().caseless(true).build(&shown) {
+        Ok(regex) => Ok(Some(regex)),
+        Err(error) => Err(ConfigError::new(format!("`{knob}` is `{shown}`: {error}"), place.clone())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(config: &str) -> Result<Rules, ConfigError> {
+        Rules::read(&Config::parse("c", config.as_bytes()).unwrap(), &Settings::default())
+    }
+
+    fn significant(config: &str, slot: &str) -> Vec<String> {
+        let ad = ClassAd::parse(slot.as_bytes()).unwrap();
+        rules(config).unwrap().significant([&ad]).names().map(|name| name.display().into_owned()).collect()
+    }
+
+    #[test]
+    fn an_expression_that_does_not_parse_names_its_knob_and_place() {
+        let error = rules("\nPREEMPTION_REQUIREMENTS = (1 +").unwrap_err();
+        assert_eq!(error.message, "`PREEMPTION_REQUIREMENTS` is `(1 +`: expected an expression, found the end");
+        assert_eq!(error.place.unwrap().line, 2);
+    }
+
+    #[test]
+    fn room_is_made_only_where_slots_in_use_are_matched() {
+        assert!(rules("ALLOW_PSLOT_PREEMPTION = true").unwrap().makes_room());
+        assert!(!rules("").unwrap().makes_room());
+        let without = "ALLOW_PSLOT_PREEMPTION = true\nNEGOTIATOR_CONSIDER_PREEMPTION = false";
+        assert!(!rules(without).unwrap().makes_room());
+    }
+
+    #[test]
+    fn significant_attributes_follow_the_knobs() {
+        let slot = "[Cpus = 1; R = TARGET.RequestMemory > MemoryUsage && Slot1_x == WantGpus]";
+        let minimum = ["ConcurrencyLimits", "FlockTo", "Rank", "Requirements"];
+        let with = |more: &[&str]| {
+            let mut names: Vec<String> = minimum.iter().chain(more).map(|&name| name.to_owned()).collect();
+            names.sort();
+            names
+        };
+        // The default ranks ask for what this slot lacks: its Memory, which the job then may have.
+        assert_eq!(significant("", slot), with(&["Memory", "RequestMemory", "WantGpus"]));
+        let config = "ADD_SIGNIFICANT_ATTRIBUTES = Extra\nREMOVE_SIGNIFICANT_ATTRIBUTES = WantGpus, memory";
+        assert_eq!(significant(config, slot), with(&["Extra", "MemoryUsage", "RequestMemory"]));
+        assert_eq!(significant("SIGNIFICANT_ATTRIBUTES = b, a", slot), ["a", "b"]);
+    }
+
+    #[test]
+    fn the_shutdown_threshold_may_be_an_expression() {
+        assert_eq!(rules("NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD = 10 * 60").unwrap().trim.shutdown_within, 600);
+        assert_eq!(rules("").unwrap().trim.shutdown_within, 0);
+    }
+}

@@ -1,0 +1,336 @@
+//! Turns of one job: for policies that order jobs, not submitters.
+//!
+//! In: a turn that names a job. Out: its match or rejection, as in a deal to submitters.
+
+use std::sync::Arc;
+
+use hashbrown::hash_map::Entry;
+use hashbrown::{HashMap, HashSet};
+
+use crate::negotiate::deal::{Dealing, Progress, Serving};
+use crate::negotiate::offer;
+use crate::negotiate::outcome::{Rejected, Rejection, Tally};
+use crate::pool::Slot;
+use crate::priority::{Alike, Allowance, PriorityPolicy, Session, Spent, Turn, Waiting};
+use crate::queue::Job;
+use crate::queue::job::{Activity, JobAd, JobId};
+use crate::queue::request::{Queue, Queued, Request};
+use classmate::internal::ad::{Attribute, ClassAd};
+use classmate::internal::name::Key;
+use classmate::internal::program::mentions::Mentions;
+
+/// The jobs that some of the submitters have in the queue.
+pub(super) struct Members<'q> {
+    /// Numbers of the submitters.
+    pub(super) members: &'q [usize],
+    /// The queue.
+    pub(super) queue: &'q Queue<'q>,
+}
+
+impl Waiting for Members<'_> {
+    fn jobs(&self, who: usize) -> Vec<(usize, &Job<'_>)> {
+        let list = self.members.get(who).map_or([].as_slice(), |&who| &self.queue.lists[who]);
+        list.iter().map(|queued| (queued.job, &self.queue.jobs[queued.job])).collect()
+    }
+
+    fn autoclusters(&self, who: usize) -> Vec<u32> {
+        let list = self.members.get(who).map_or([].as_slice(), |&who| &self.queue.lists[who]);
+        list.iter().map(|queued| queued.autocluster).collect()
+    }
+
+    fn unlisted(&self, job: &Job<'_>) -> usize {
+        self.queue.unlisted.get(&job.id).copied().unwrap_or(0)
+    }
+}
+
+/// What is known in a deal of single jobs.
+#[derive(Default)]
+pub(super) struct Singles {
+    /// Place of each job in the list of its submitter; made when first asked.
+    places: Vec<Option<usize>>,
+    /// Jobs that got a slot, by submitter: other candidacies of theirs are gone.
+    taken: HashSet<(usize, JobId)>,
+    /// Where the rejection of an autocluster stands: its like is not tried again.
+    refused: HashMap<(usize, u32), usize>,
+    /// The requests by which slots were asked whether they suit, by submitter and autocluster.
+    asked: HashMap<(usize, u32), Asked>,
+    /// What like requests say differently; made when first asked.
+    varying: Option<HashSet<Key>>,
+    /// The numbers of access points, by name and address.
+    schedds: HashMap<(Vec<u8>, Vec<u8>), usize>,
+    /// Whether the answers of a slot are the same for like requests, whoever asks.
+    impartial: HashMap<usize, bool>,
+    /// What slots answered since the last match, by slot, autocluster and access point.
+    answers: HashMap<(usize, u32, usize), Tally>,
+    /// What became of the slots that were asked about a job of a submitter.
+    tallies: HashMap<(usize, usize), Tally>,
+}
+
+/// A request by which slots were asked.
+struct Asked {
+    request: Request,
+    /// The number of the access point if answers are the same for all like requests from there, whoever asks.
+    like: Option<usize>,
+}
+
+/// Whether no expression of an ad can look at attributes of these names, however it is reached.
+fn overlooks(ad: &ClassAd, names: &HashSet<Key>) -> bool {
+    let expression = |attribute: &Attribute| {
+        let Attribute::Tree(tree) = attribute else { return true };
+        let Mentions { names: mentioned, selectors, opaque, bound, random, live, .. } = Mentions::of(tree);
+        let foreseen = !(opaque || bound || random || live) && selectors.is_empty();
+        foreseen && !mentioned.iter().any(|name| names.contains(&name.key()))
+    };
+    ad.chained().is_none() && ad.attributes().all(|(_, attribute)| expression(attribute))
+}
+
+impl Singles {
+    fn place(&mut self, queue: &Queue, job: usize) -> Option<usize> {
+        if self.places.is_empty() {
+            self.places.resize(queue.jobs.len(), None);
+            for list in &queue.lists {
+                for (place, queued) in list.iter().enumerate() {
+                    self.places[queued.job] = Some(place);
+                }
+            }
+        }
+        self.places.get(job).copied().flatten()
+    }
+
+    /// Takes the jobs that got a slot out of the queue, with all their candidacies.
+    pub(super) fn leave(&self, queue: &mut Queue) {
+        if self.taken.is_empty() {
+            return;
+        }
+        let Queue { jobs, lists, .. } = queue;
+        for (who, list) in lists.iter_mut().enumerate() {
+            list.retain(|queued| !self.taken.contains(&(who, jobs[queued.job].id)));
+        }
+    }
+}
+
+impl Dealing<'_> {
+    /// Whether a job would get a slot now.
+    pub(super) fn suits(&mut self, who: usize, job: usize, slot: usize, singles: &mut Singles) -> bool {
+        let Some(place) = singles.place(&self.queue, job) else { return false };
+        let Some(autocluster) = self.queue.lists[who].get(place).map(|queued| queued.autocluster) else { return false };
+        let Singles { asked, varying, schedds, impartial, answers, tallies, .. } = singles;
+        let varying = varying.get_or_insert_with(|| super::varying(&self.queue));
+        let asked = match asked.entry((who, autocluster)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let Some(request) = self.queue.single(who, place) else { return false };
+                let submitter = &self.submitters[who];
+                let next = schedds.len();
+                let schedd = (submitter.schedd.to_vec(), submitter.address.to_vec());
+                let schedd = *schedds.entry(schedd).or_insert(next);
+                let like = Some(schedd).filter(|_| overlooks(&request.ad, varying));
+                new.insert(Asked { request, like })
+            }
+        };
+        let is_impartial = || {
+            let blind = |slot: &Slot| slot.user.is_none() && overlooks(&slot.ad, varying);
+            !self.rules.makes_room() && blind(self.offers.slot(slot))
+        };
+        let like = asked.like.filter(|_| *impartial.entry(slot).or_insert_with(is_impartial));
+        let answer = match like.and_then(|schedd| answers.get(&(slot, autocluster, schedd))) {
+            Some(known) => *known,
+            None => {
+                self.mark(who, &mut asked.request);
+                let limit = f64::MAX;
+                let anything = Allowance { limit, limit_unclaimed: limit, ceiling: limit, preferring_is_free: false };
+                let session = Session::new(anything);
+                let asking = self.asking(who, session.serve());
+                let answer = match self.offers.of_slot(slot, &asked.request, &asking, &session) {
+                    Ok(_) => Tally { considered: 1, suitable: 1, ..Tally::default() },
+                    Err(refused) => refused,
+                };
+                if let Some(schedd) = like {
+                    answers.insert((slot, autocluster, schedd), answer);
+                }
+                answer
+            }
+        };
+        *tallies.entry((who, job)).or_default() += answer;
+        answer.suitable > 0
+    }
+
+    /// Tells why jobs are left when slots looked for them: one rejection for those that slots were asked about as one.
+    pub(super) fn tell_left(&mut self, pie: u32, members: &[usize], alike: &[Alike], singles: &Singles) {
+        for Alike { jobs, held_back } in alike {
+            let mut tally = Tally::default();
+            for key in jobs {
+                tally += singles.tallies.get(&(members[key.0], key.1)).copied().unwrap_or_default();
+            }
+            let is_left =
+                |(who, job): &&(usize, usize)| !singles.taken.contains(&(members[*who], self.queue.jobs[*job].id));
+            let left: Vec<&(usize, usize)> = jobs.iter().filter(is_left).collect();
+            let Some(&&(who, job)) = left.first() else { continue };
+            let rejection = offer::rejection(&tally);
+            let reason = match (tally.considered, tally.suitable) {
+                (1.., 0) => rejection.reason(&[]),
+                _ if *held_back => "held back by a limit of the site".to_owned(),
+                (0, _) => "no slot asked for it".to_owned(),
+                _ => "other jobs were drawn".to_owned(),
+            };
+            self.outcome.rejections.push(Rejected {
+                job: self.queue.jobs[job].id.to_string(),
+                jobs: left.len(),
+                submitter: self.submitters[members[who]].name.to_string(),
+                reason,
+                rejection,
+                slots: tally,
+                pie,
+                spin: 1,
+                group: None,
+            });
+        }
+    }
+
+    /// Serves a turn of one job.
+    pub(super) fn serve_one(&mut self, turn: &Turn, job: usize, singles: &mut Singles) -> Spent {
+        let mut session = Session::new(turn.allowance);
+        let left = self.offers.left();
+        let place = singles.place(&self.queue, job);
+        let queued = place.and_then(|place| Some((place, self.queue.lists[turn.who].get(place)?.autocluster)));
+        let Some((place, autocluster)) = queued else { return session.spent(true, left) };
+        let key = (turn.who, self.queue.jobs[job].id);
+        if singles.taken.contains(&key) {
+            return session.spent(true, left);
+        }
+        let like = (turn.who, autocluster);
+        if let Some(&at) = singles.refused.get(&like) {
+            self.outcome.rejections[at].jobs += 1;
+            return session.spent(true, left);
+        }
+        let Some(request) = self.queue.single(turn.who, place) else { return session.spent(true, left) };
+        self.outcome.statistics.jobs_considered += 1;
+        let mut serving = Serving { request, matched: 0 };
+        self.mark(turn.who, &mut serving.request);
+        if let Some(slot) = turn.slot {
+            let asking = self.asking(turn.who, session.serve());
+            if let Ok(offer) = self.offers.of_slot(slot, &serving.request, &asking, &session) {
+                self.matched(turn, &mut serving, offer, &mut session, &mut Progress::default());
+                singles.taken.insert(key);
+                singles.answers.clear();
+            }
+            return session.spent(true, self.offers.left());
+        }
+        match self.find(turn, session.serve(), &serving.request, &session) {
+            Ok(offer) => {
+                self.matched(turn, &mut serving, offer, &mut session, &mut Progress::default());
+                singles.taken.insert(key);
+            }
+            Err(refusal) => {
+                // What is too heavy in this turn may be light enough in another.
+                if refusal.rejection != Rejection::SubmitterLimit {
+                    singles.refused.insert(like, self.outcome.rejections.len());
+                }
+                self.rejected(turn, &serving, &refusal);
+            }
+        }
+        session.spent(true, self.offers.left())
+    }
+}
+
+/// How many jobs each submitter has in the queue, of so many in all; one with several candidacies counts once.
+pub(super) fn offered(queue: &Queue, known: usize) -> Vec<usize> {
+    if queue.jobs.len() == known {
+        return queue.lists.iter().map(Vec::len).collect();
+    }
+    let distinct =
+        |list: &Vec<Queued>| list.iter().map(|queued| queue.jobs[queued.job].id).collect::<HashSet<_>>().len();
+    queue.lists.iter().map(distinct).collect()
+}
+
+/// How many idle jobs belong to none of the submitters, of so many jobs in all.
+pub(super) fn strangers(queue: &Queue, known: usize) -> usize {
+    if queue.jobs.len() == known {
+        return queue.strangers;
+    }
+    let listed: HashSet<usize> = queue.lists.iter().flatten().map(|queued| queued.job).collect();
+    let idle = queue.jobs.iter().enumerate().filter(|(at, job)| job.activity == Activity::Idle && !listed.contains(at));
+    idle.map(|(_, job)| (&*job.submitter, job.schedd.as_deref(), job.id)).collect::<HashSet<_>>().len()
+}
+
+/// Jobs as the policy lets them stand in the queue.
+pub(super) fn candidates<'a>(jobs: Vec<Job<'a>>, policy: &dyn PriorityPolicy) -> Vec<Job<'a>> {
+    if jobs.iter().all(|job| policy.candidacies(&job.ad).is_none()) {
+        return jobs;
+    }
+    let mut candidates = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        match policy.candidacies(&job.ad) {
+            None => candidates.push(job),
+            Some(ads) => {
+                let made = |ad| Job { ad: JobAd::Made(Arc::new(ad)), ..job.clone() };
+                candidates.extend(ads.into_iter().map(made));
+            }
+        }
+    }
+    candidates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::negotiate::{Snapshot, negotiate};
+    use crate::priority::Policy;
+    use crate::priority::dirac::DiracChoice;
+
+    fn ad(text: &str) -> ClassAd {
+        ClassAd::parse(text.as_bytes()).unwrap()
+    }
+
+    /// Jobs that get the second slot in a cycle of lots, when the first is in use by `a`.
+    fn matched(requirements: &str, seed: u64) -> Vec<String> {
+        let slots = [
+            "[Name = \"s1\"; State = \"Claimed\"; Activity = \"Busy\"; RemoteUser = \"a@x\"; Cpus = 1; Requirements = true]",
+            &format!(
+                "[Name = \"s2\"; State = \"Unclaimed\"; Activity = \"Idle\"; Cpus = 1; Requirements = {requirements}]"
+            ),
+        ];
+        let job = |id: usize, user: &str| {
+            ad(&format!(
+                "[ClusterId = {id}; ProcId = 0; JobStatus = 1; User = \"{user}@x\"; Owner = \"{user}\"; Requirements = true]"
+            ))
+        };
+        let snapshot = Snapshot {
+            slots: slots.map(ad).to_vec(),
+            jobs: vec![job(1, "a"), job(2, "b"), job(3, "a"), job(4, "b")],
+            policy: Policy::Dirac(DiracChoice::default()),
+            seed,
+            ..Snapshot::default()
+        };
+        negotiate(&snapshot).unwrap().matches.into_iter().map(|made| made.job).collect()
+    }
+
+    #[test]
+    fn a_slot_that_looks_at_who_asks_answers_each() {
+        for seed in 0..20 {
+            // Who already uses a slot is refused, whoever of those who are alike asks first.
+            let found = matched("TARGET.SubmitterUserResourcesInUse < 1", seed);
+            assert!(found == ["2.0"] || found == ["4.0"], "{found:?}");
+            assert_eq!(matched("TARGET.SubmitterUserResourcesInUse > 5", seed), [""; 0]);
+            assert_eq!(matched("true", seed).len(), 1);
+        }
+    }
+
+    #[test]
+    fn what_an_ad_may_look_at_is_foreseen_or_counts() {
+        let names: HashSet<Key> = [classmate::internal::name::Name::new("Owner").key()].into();
+        for (expression, expected) in [
+            ("TARGET.Cpus > 1", true),
+            ("TARGET.owner == \"a\"", false),
+            ("eval(\"Own\" + \"er\") == \"a\"", false),
+            ("TARGET[Which] > 1", false),
+            ("random(2) == 1", false),
+        ] {
+            assert_eq!(
+                overlooks(&ad(&format!("[A = 1; Requirements = {expression}]")), &names),
+                expected,
+                "{expression}"
+            );
+        }
+    }
+}

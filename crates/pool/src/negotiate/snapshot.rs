@@ -1,0 +1,208 @@
+//! The only input of a cycle: what a pool looked like at one moment.
+//!
+//! In: the files a pool exports, read. Serialises, so that every cycle can be replayed.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::accountant::Log;
+use crate::pool::facts::Facts;
+use crate::priority::Policy;
+use crate::priority::ranking::Order;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::builtin::user_map::{UserMap, UserMaps};
+use classmate::internal::eval::scope::Settings;
+use classmate::internal::name::Name;
+use classmate::internal::syntax::print::Style;
+use classmate_config::internal::config::{Config, Place};
+
+/// A pool at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    /// The configuration.
+    pub config: Config,
+    /// Slot ads, in the order in which they are looked at.
+    pub slots: Vec<ClassAd>,
+    /// Names that slots have for attributes of which the values were not kept, so that misspelt ones can be told from
+    /// them; needed for nothing else, and not complete.
+    pub unkept: Vec<Name>,
+    /// Job ads, in any order.
+    pub jobs: Vec<ClassAd>,
+    /// Submitter ads; none: they are made from the jobs.
+    pub submitters: Option<Vec<ClassAd>>,
+    /// The number of the last start of each submitter's jobs, by name: of those that are made from the jobs and are equal in
+    /// all else, who has waited longest is served first. In a pool the time of the last message decides instead, which is
+    /// as good as a lot and another one every few minutes.
+    pub served: HashMap<Vec<u8>, u64>,
+    /// The accountant's log; none: nobody has used anything.
+    pub log: Option<Log>,
+    /// The user maps of the negotiator.
+    pub maps: Arc<UserMaps>,
+    /// Who is served next.
+    pub policy: Policy,
+    /// The clock, epoch seconds.
+    pub now: i64,
+    /// Where `random()` begins.
+    pub seed: u64,
+}
+
+impl Snapshot {
+    /// The newest time any part of the snapshot speaks of, epoch seconds; 0 if none does.
+    ///
+    /// The clock of a cycle that is not given one: a recorded pool is looked at as of its recording.
+    pub fn newest_time(&self) -> i64 {
+        let settings = Settings::default();
+        let in_ads = |ads: &[ClassAd], names: &[&str]| {
+            let times = |ad| names.iter().filter_map(|&name| Facts::of(ad, &settings).integer(name)).max();
+            ads.iter().filter_map(times).max().unwrap_or(0)
+        };
+        let log = self.log.as_ref().and_then(|log| log.get(b"Accountant.")?.integer("LastUpdateTime"));
+        let heard = ["MyCurrentTime", "LastHeardFrom"];
+        in_ads(&self.slots, &heard)
+            .max(in_ads(&self.jobs, &["ServerTime"]))
+            .max(in_ads(self.submitters.as_deref().unwrap_or_default(), &heard))
+            .max(log.unwrap_or(0))
+    }
+
+    /// The order in which the policy serves jobs.
+    pub fn order(&self) -> Order {
+        self.policy.ranking(&self.slots, &self.jobs, &self.settings())
+    }
+
+    /// Clock and seed for evaluations.
+    pub fn settings(&self) -> Settings {
+        Settings { now: self.now, seed: self.seed, maps: Arc::clone(&self.maps), ..Settings::default() }
+    }
+}
+
+/// Bytes as a string if they are text, otherwise as numbers: nothing is lost.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Bytes {
+    Text(String),
+    Raw(Vec<u8>),
+}
+
+impl From<Vec<u8>> for Bytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        String::from_utf8(bytes).map_or_else(|error| Self::Raw(error.into_bytes()), Self::Text)
+    }
+}
+
+impl From<Bytes> for Vec<u8> {
+    fn from(bytes: Bytes) -> Self {
+        match bytes {
+            Bytes::Text(text) => text.into_bytes(),
+            Bytes::Raw(bytes) => bytes,
+        }
+    }
+}
+
+/// A snapshot as it is written down.
+#[derive(Serialize, Deserialize)]
+struct Recorded {
+    config: Vec<Assignment>,
+    slots: Vec<Bytes>,
+    jobs: Vec<Bytes>,
+    submitters: Option<Vec<Bytes>>,
+    log: Option<Bytes>,
+    #[serde(default)]
+    maps: Vec<(Bytes, Bytes)>,
+    #[serde(default)]
+    policy: Policy,
+    now: i64,
+    seed: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Assignment {
+    name: Bytes,
+    value: Bytes,
+    file: String,
+    line: u32,
+    column: u32,
+}
+
+fn written(ads: &[ClassAd]) -> Vec<Bytes> {
+    let whole = |ad: &ClassAd| {
+        let mut whole = ClassAd::new();
+        whole.update_from_chain(ad);
+        whole
+    };
+    let text = |ad: &ClassAd| if ad.chained().is_some() { whole(ad).to_expr() } else { ad.to_expr() };
+    ads.iter().map(|ad| text(ad).to_text(Style::New).into()).collect()
+}
+
+fn read(ads: Vec<Bytes>) -> Result<Vec<ClassAd>, String> {
+    ads.into_iter().map(|ad| ClassAd::parse(&Vec::from(ad)).map_err(|error| error.to_string())).collect()
+}
+
+impl From<&Snapshot> for Recorded {
+    fn from(snapshot: &Snapshot) -> Self {
+        let assignment = |(name, value, place): (&[u8], &[u8], &Place)| Assignment {
+            name: name.to_vec().into(),
+            value: value.to_vec().into(),
+            file: place.file.to_string(),
+            line: place.line,
+            column: place.column,
+        };
+        Self {
+            config: snapshot.config.assignments().map(assignment).collect(),
+            slots: written(&snapshot.slots),
+            jobs: written(&snapshot.jobs),
+            submitters: snapshot.submitters.as_deref().map(written),
+            log: snapshot.log.as_ref().map(|log| log.to_text().into()),
+            maps: snapshot
+                .maps
+                .texts()
+                .iter()
+                .map(|(name, text)| (name.to_vec().into(), text.to_vec().into()))
+                .collect(),
+            policy: snapshot.policy.clone(),
+            now: snapshot.now,
+            seed: snapshot.seed,
+        }
+    }
+}
+
+impl TryFrom<Recorded> for Snapshot {
+    type Error = String;
+
+    fn try_from(recorded: Recorded) -> Result<Self, String> {
+        let assignment = |Assignment { name, value, file, line, column }: Assignment| {
+            (name.into(), value.into(), Place { file: file.into(), line, column })
+        };
+        let log = recorded.log.map(|text| Log::read(&Vec::from(text)).map_err(|error| error.to_string()));
+        let mut maps = UserMaps::default();
+        for (name, text) in recorded.maps {
+            maps.insert(&Vec::from(name), UserMap::parse(&Vec::from(text)));
+        }
+        Ok(Self {
+            maps: Arc::new(maps),
+            config: Config::from_assignments(recorded.config.into_iter().map(assignment)),
+            slots: read(recorded.slots)?,
+            unkept: Vec::new(),
+            served: HashMap::new(),
+            jobs: read(recorded.jobs)?,
+            submitters: recorded.submitters.map(read).transpose()?,
+            log: log.transpose()?,
+            policy: recorded.policy,
+            now: recorded.now,
+            seed: recorded.seed,
+        })
+    }
+}
+
+impl Serialize for Snapshot {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Recorded::from(self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Snapshot {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::try_from(Recorded::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,254 @@
+//! Slots that change hands: claimed by a job, carved into dynamic slots, released.
+//!
+//! In: slot ads and jobs. Out: slot ads as their machines would advertise them afterwards.
+
+use crate::pool::consumption::Consumption;
+use crate::pool::facts::Facts;
+use crate::pool::resource;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::matching::rank;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::name::Name;
+use classmate::internal::value::{List, Value};
+
+/// What a claimed slot says of its user and job, and a free one does not.
+const OF_CLAIM: [&str; 13] = [
+    "RemoteUser",
+    "RemoteOwner",
+    "AccountingGroup",
+    "JobId",
+    "GlobalJobId",
+    "JobStart",
+    "ClientMachine",
+    "RemoteScheddName",
+    "PreemptingUser",
+    "PreemptingOwner",
+    "PreemptingAccountingGroup",
+    "MatchedConcurrencyLimits",
+    "ConcurrencyLimits",
+];
+
+/// The units in which machines hand out resources: `MODIFY_REQUEST_EXPR_REQUESTMEMORY` and its kin, as they are by
+/// default.
+const UNITS: [(&str, f64); 3] = [("Cpus", 1.0), ("Memory", 128.0), ("Disk", 1024.0)];
+
+/// Who claims a slot, and for what.
+#[derive(Debug, Clone, Copy)]
+pub struct Claim<'a> {
+    /// The job's ad.
+    pub job: &'a ClassAd,
+    /// The name its use is charged to.
+    pub submitter: &'a [u8],
+    /// Concurrency limits of the match.
+    pub limits: Option<&'a str>,
+}
+
+/// Gives a slot to a job. The clock is that of the settings.
+///
+/// ```
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::eval::scope::Settings;
+/// use classmate_pool::internal::pool::claim::{Claim, claim, release};
+/// let job = ClassAd::parse(b"[ClusterId = 7; ProcId = 0; Owner = \"ada\"]")?;
+/// let mut slot = ClassAd::parse(b"[Name = \"slot1@m\"; State = \"Unclaimed\"; Rank = 3]")?;
+/// claim(&mut slot, &Claim { job: &job, submitter: b"ada@x", limits: None }, &Settings::default());
+/// assert_eq!(slot.get("RemoteUser").unwrap().to_string(), "\"ada@x\"");
+/// assert_eq!(slot.constant("CurrentRank").and_then(|rank| rank.as_number()), Some(3.0));
+/// release(&mut slot, &Settings::default());
+/// assert!(!slot.contains("RemoteUser"));
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
+/// ```
+pub fn claim(slot: &mut ClassAd, claim: &Claim<'_>, settings: &Settings) {
+    let Claim { job, submitter, limits } = *claim;
+    let liked = rank(slot, job, settings);
+    free(slot);
+    let facts = Facts::of(job, settings);
+    let number = |name| facts.integer(name).unwrap_or(0);
+    let id = format!("{}.{}", number("ClusterId"), number("ProcId"));
+    slot.insert("JobId", id.as_str());
+    if let Some(id) = facts.string("GlobalJobId") {
+        slot.insert("GlobalJobId", Value::Str(id));
+    }
+    for name in ["RemoteUser", "RemoteOwner", "AccountingGroup"] {
+        slot.insert(name, Value::text(submitter));
+    }
+    if let Some(limits) = limits {
+        slot.insert("MatchedConcurrencyLimits", limits);
+        slot.insert("ConcurrencyLimits", limits);
+    }
+    slot.insert("CurrentRank", liked);
+    slot.insert("JobStart", settings.now);
+    enter(slot, "Claimed", "Busy", settings);
+}
+
+/// Gives a slot back: nobody uses it any more.
+pub fn release(slot: &mut ClassAd, settings: &Settings) {
+    free(slot);
+    slot.insert("CurrentRank", 0.0);
+    enter(slot, "Unclaimed", "Idle", settings);
+}
+
+fn free(slot: &mut ClassAd) {
+    for name in OF_CLAIM {
+        slot.remove(name);
+    }
+}
+
+fn enter(slot: &mut ClassAd, state: &str, activity: &str, settings: &Settings) {
+    slot.insert("State", state);
+    slot.insert("Activity", activity);
+    slot.insert("EnteredCurrentState", settings.now);
+    slot.insert("EnteredCurrentActivity", settings.now);
+}
+
+/// Carves a dynamic slot out of a partitionable one: as much as the job takes by the slot's consumption policy, or as
+/// much as it asks for, in the units in which machines hand out resources. `None` if the slot has not enough.
+///
+/// `name` is the name of the new slot. The partitionable slot loses what the new one has.
+pub fn carve(slot: &mut ClassAd, name: &str, job: &ClassAd, settings: &Settings) -> Option<ClassAd> {
+    let resources = resources(slot, settings);
+    let amounts = amounts(slot, &resources, job, settings)?;
+    let mut child = slot.clone();
+    child.insert("Name", name);
+    child.insert("SlotType", "Dynamic");
+    child.insert("DynamicSlot", true);
+    child.insert("PartitionableSlot", false);
+    child.remove("NumDynamicSlots");
+    for name in child.names().filter(|name| name.as_bytes().starts_with(b"Child")).collect::<Vec<_>>() {
+        child.remove(name);
+    }
+    for (name, amount) in &amounts {
+        let left = Facts::of(slot, settings).number(*name).unwrap_or(0.0) - amount;
+        slot.insert(*name, resource::amount(left));
+        child.insert(*name, resource::amount(*amount));
+    }
+    let children = Facts::of(slot, settings).integer("NumDynamicSlots").unwrap_or(0);
+    slot.insert("NumDynamicSlots", children + 1);
+    Some(child)
+}
+
+/// Whether a slot that is not partitionable has what a job asks for; its machine refuses the claim otherwise.
+///
+/// ```
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::eval::scope::Settings;
+/// use classmate_pool::internal::pool::claim::holds;
+/// let job = ClassAd::parse(b"[RequestCpus = 2]")?;
+/// let slot = |cores: u8| ClassAd::parse(format!("[Cpus = {cores}]").as_bytes());
+/// assert!(holds(&slot(2)?, &job, &Settings::default()) && !holds(&slot(1)?, &job, &Settings::default()));
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
+/// ```
+pub fn holds(slot: &ClassAd, job: &ClassAd, settings: &Settings) -> bool {
+    let scope = Scope::new(job, settings).with_target(slot);
+    resources(slot, settings).into_iter().all(|name| {
+        let asked = Name::new([b"Request", name.as_bytes()].concat());
+        let asks = scope.eval_attr(asked).ok().and_then(|value| value.as_number());
+        asks.is_none_or(|asks| asks <= Facts::of(slot, settings).number(name).unwrap_or(0.0))
+    })
+}
+
+/// Puts what a dynamic slot has back into the slot it was carved from.
+pub fn give_back(slot: &mut ClassAd, child: &ClassAd, settings: &Settings) {
+    for name in resources(slot, settings) {
+        let had = Facts::of(child, settings).number(name).unwrap_or(0.0);
+        let has = Facts::of(slot, settings).number(name).unwrap_or(0.0);
+        slot.insert(name, resource::amount(has + had));
+    }
+    let children = Facts::of(slot, settings).integer("NumDynamicSlots").unwrap_or(1);
+    slot.insert("NumDynamicSlots", (children - 1).max(0));
+}
+
+/// Tells a partitionable slot of the dynamic ones carved from it: `ChildName` and its kin.
+pub fn roll_up(slot: &mut ClassAd, children: &[ClassAd], settings: &Settings) {
+    let told = ["Name", "State", "CurrentRank", "RetirementTimeRemaining"].map(Name::new);
+    for name in told.into_iter().chain(resources(slot, settings)) {
+        let values = children.iter().map(|child| Facts::of(child, settings).value(name)).collect();
+        slot.insert(Name::new([b"Child", name.as_bytes()].concat()), Value::List(List::of(values)));
+    }
+    slot.insert("NumDynamicSlots", children.len() as i64);
+}
+
+/// What a slot has to hand out.
+fn resources(slot: &ClassAd, settings: &Settings) -> Vec<Name> {
+    let mut names = resource::resources(slot, settings);
+    names.retain(|name| slot.contains(*name));
+    names
+}
+
+/// How much of each resource a job takes of a slot; `None` if that is more than the slot has.
+fn amounts(slot: &ClassAd, resources: &[Name], job: &ClassAd, settings: &Settings) -> Option<Vec<(Name, f64)>> {
+    if let Some(consumption) = Consumption::of(slot, settings) {
+        let draw = consumption.draw(slot, job, settings)?;
+        let mut after = slot.clone();
+        consumption.deduct(&mut after, &draw, settings);
+        let amount = |name: &Name| {
+            let has = |ad| Facts::of(ad, settings).number(*name).unwrap_or(0.0);
+            (*name, has(slot) - has(&after))
+        };
+        return Some(resources.iter().map(amount).collect());
+    }
+    let scope = Scope::new(job, settings).with_target(slot);
+    let amount = |name: &Name| {
+        let asked = Name::new([b"Request", name.as_bytes()].concat());
+        let least = if name.as_bytes().eq_ignore_ascii_case(b"Cpus") { 1.0 } else { 0.0 };
+        let asks = scope.eval_attr(asked).ok().and_then(|value| value.as_number()).unwrap_or(least).max(0.0);
+        let unit = UNITS.iter().find(|(unit, _)| name.as_bytes().eq_ignore_ascii_case(unit.as_bytes()));
+        let has = Facts::of(slot, settings).number(*name).unwrap_or(0.0);
+        // A request that fits gets what is left, if that is less than a whole unit more.
+        let takes = unit.map_or(asks, |(_, unit)| (asks / unit).ceil() * unit).min(has.max(asks));
+        (takes <= has).then_some((*name, takes))
+    };
+    resources.iter().map(amount).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ad(text: &str) -> ClassAd {
+        ClassAd::parse(text.as_bytes()).unwrap()
+    }
+
+    fn has(ad: &ClassAd, name: &str) -> f64 {
+        Facts::of(ad, &Settings::default()).number(name).unwrap()
+    }
+
+    #[test]
+    fn what_is_carved_out_comes_back() {
+        let settings = Settings::default();
+        let whole =
+            ad("[Name = \"slot1@m\"; PartitionableSlot = true; Cpus = 8; Memory = 1000; Disk = 5000; GPUs = 2; \
+             MachineResources = \"Cpus Memory Disk GPUs\"; SlotWeight = Cpus]");
+        let job = ad("[RequestCpus = 2; RequestMemory = 300; RequestDisk = 1; RequestGPUs = 1]");
+        let mut slot = whole.clone();
+        let child = carve(&mut slot, "slot1_1@m", &job, &settings).unwrap();
+        // Memory in units of 128, disk of 1024: 300 is 3 units, 1 is one.
+        let amounts = |ad: &ClassAd| ["Cpus", "Memory", "Disk", "GPUs", "SlotWeight"].map(|name| has(ad, name));
+        assert_eq!(amounts(&child), [2.0, 384.0, 1024.0, 1.0, 2.0]);
+        assert_eq!(amounts(&slot), [6.0, 616.0, 3976.0, 1.0, 6.0]);
+        assert_eq!(has(&slot, "NumDynamicSlots"), 1.0);
+        give_back(&mut slot, &child, &settings);
+        assert_eq!(amounts(&slot), amounts(&whole));
+        assert_eq!(has(&slot, "NumDynamicSlots"), 0.0);
+    }
+
+    #[test]
+    fn a_request_that_fits_gets_the_rest_and_a_larger_one_nothing() {
+        let settings = Settings::default();
+        let slot = ad("[PartitionableSlot = true; Cpus = 2; Memory = 300; Disk = 10]");
+        let carved = |job: &str| carve(&mut slot.clone(), "slot1_1@m", &ad(job), &settings);
+        assert_eq!(has(&carved("[RequestMemory = 300]").unwrap(), "Memory"), 300.0);
+        assert!(carved("[RequestMemory = 301]").is_none());
+        assert!(carved("[RequestCpus = 3]").is_none());
+    }
+
+    #[test]
+    fn a_consumption_policy_says_what_is_taken() {
+        let settings = Settings::default();
+        let mut slot = ad("[PartitionableSlot = true; MachineResources = \"Cpus Memory\"; Cpus = 4; Memory = 100; \
+             ConsumptionCpus = 1; ConsumptionMemory = TARGET.RequestMemory * 2]");
+        let child = carve(&mut slot, "slot1_1@m", &ad("[RequestCpus = 3; RequestMemory = 10]"), &settings).unwrap();
+        assert_eq!((has(&child, "Cpus"), has(&child, "Memory")), (1.0, 20.0));
+        assert_eq!((has(&slot, "Cpus"), has(&slot, "Memory")), (3.0, 80.0));
+    }
+}

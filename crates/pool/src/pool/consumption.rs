@@ -1,0 +1,179 @@
+//! Consumption policies: partitionable slots that say how much of them a job takes.
+//!
+//! In: such a slot and a request. Out: what the match would take and cost. Formula source:
+//! `negotiation.md` §10.9.
+
+use std::sync::LazyLock;
+
+use crate::pool::facts::Facts;
+use crate::pool::resource::{self, listed};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::name::Name;
+
+static PARTITIONABLE: LazyLock<Name> = LazyLock::new(|| Name::new("PartitionableSlot"));
+
+/// The policy of a slot: what is taken of each of its assets.
+#[derive(Debug, Clone)]
+pub struct Consumption {
+    assets: Vec<Asset>,
+}
+
+/// The attributes that belong to an asset such as `Cpus`.
+#[derive(Debug, Clone, Copy)]
+struct Asset {
+    /// What the slot has: `Cpus`.
+    has: Name,
+    /// What a job takes: `ConsumptionCpus`.
+    takes: Name,
+    /// What a job asks for: `RequestCpus`.
+    asks: Name,
+    /// What overrides that: `_condor_RequestCpus`.
+    overrides: Name,
+}
+
+/// What a match would take.
+#[derive(Debug, Clone)]
+pub struct Draw {
+    /// Of each asset, in the order of the policy.
+    amounts: Vec<f64>,
+    /// The request, asking for just what it would take.
+    pub request: ClassAd,
+}
+
+impl Consumption {
+    /// The policy of a slot ad: it is partitionable, lists its resources and says what each is consumed by.
+    pub fn of(ad: &ClassAd, settings: &Settings) -> Option<Self> {
+        if Facts::of(ad, settings).truth(*PARTITIONABLE) != Some(true) {
+            return None;
+        }
+        let assets: Vec<Asset> = listed(ad, settings)?.iter().map(|name| Asset::named(name.as_bytes())).collect();
+        let complete = !assets.is_empty() && assets.iter().all(|asset| ad.contains(asset.takes));
+        complete.then_some(Self { assets })
+    }
+
+    /// What a request would take of a slot; none if the slot has not enough, or nothing would be taken.
+    pub fn draw(&self, slot: &ClassAd, request: &ClassAd, settings: &Settings) -> Option<Draw> {
+        let mut asking = request.clone();
+        for asset in &self.assets {
+            if let Some(amount) = request.get(asset.overrides) {
+                asking.insert_expr(asset.asks, &amount);
+            } else if !request.contains(asset.asks) {
+                asking.insert(asset.asks, 0i64);
+            }
+        }
+        let scope = Scope::new(slot, settings).with_target(&asking);
+        let amount = |asset: &Asset| scope.eval_attr(asset.takes).ok()?.as_number().filter(|amount| *amount >= 0.0);
+        let amounts = self.assets.iter().map(amount).collect::<Option<Vec<f64>>>()?;
+        let has = |asset: &Asset| Facts::of(slot, settings).number(asset.has).unwrap_or(0.0);
+        let enough = self.assets.iter().zip(&amounts).all(|(asset, amount)| has(asset) >= *amount);
+        if !enough || amounts.iter().all(|amount| *amount == 0.0) {
+            return None;
+        }
+        let mut request = request.clone();
+        for (asset, amount) in self.assets.iter().zip(&amounts) {
+            if request.contains(asset.asks) {
+                request.insert(asset.asks, resource::amount(*amount));
+            }
+        }
+        Some(Draw { amounts, request })
+    }
+
+    /// What the draw costs: the slot weight it takes away.
+    pub fn cost(&self, slot: &ClassAd, draw: &Draw, settings: &Settings) -> f64 {
+        let weight = |ad: &ClassAd| Facts::of(ad, settings).number("SlotWeight").unwrap_or(0.0);
+        let mut after = slot.clone();
+        self.deduct(&mut after, draw, settings);
+        weight(slot) - weight(&after)
+    }
+
+    /// Takes the draw out of the slot.
+    pub fn deduct(&self, slot: &mut ClassAd, draw: &Draw, settings: &Settings) {
+        for (asset, amount) in self.assets.iter().zip(&draw.amounts) {
+            let left = Facts::of(slot, settings).number(asset.has).unwrap_or(0.0) - amount;
+            slot.insert(asset.has, resource::amount(left));
+        }
+    }
+}
+
+impl Asset {
+    fn named(name: &[u8]) -> Self {
+        let with = |prefix: &[u8]| Name::new([prefix, name].concat());
+        Self {
+            has: with(b""),
+            takes: with(b"Consumption"),
+            asks: with(b"Request"),
+            overrides: with(b"_condor_Request"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SLOT: &[u8] =
+        b"[PartitionableSlot = true; MachineResources = \"Cpus Memory Swap\"; Cpus = 8; Memory = 1000; \
+        SlotWeight = Cpus; ConsumptionCpus = TARGET.RequestCpus; ConsumptionMemory = TARGET.RequestMemory * 2]";
+
+    fn ad(text: &[u8]) -> ClassAd {
+        ClassAd::parse(text).unwrap()
+    }
+
+    fn draw(request: &[u8]) -> Option<(Vec<f64>, f64, String)> {
+        let (slot, settings) = (ad(SLOT), Settings::default());
+        let policy = Consumption::of(&slot, &settings).unwrap();
+        let draw = policy.draw(&slot, &ad(request), &settings)?;
+        let cost = policy.cost(&slot, &draw, &settings);
+        Some((draw.amounts.clone(), cost, draw.request.to_string()))
+    }
+
+    #[test]
+    fn a_policy_needs_every_asset_and_a_partitionable_slot() {
+        let settings = Settings::default();
+        let mut slot = ad(SLOT);
+        assert!(Consumption::of(&slot, &settings).is_some());
+        slot.remove("ConsumptionMemory");
+        assert!(Consumption::of(&slot, &settings).is_none());
+        let mut slot = ad(SLOT);
+        slot.insert("PartitionableSlot", false);
+        assert!(Consumption::of(&slot, &settings).is_none());
+    }
+
+    #[test]
+    fn a_match_takes_what_the_policy_says_and_costs_the_weight() {
+        let (amounts, cost, request) = draw(b"[RequestCpus = 2; RequestMemory = 100]").unwrap();
+        assert_eq!((amounts, cost), (vec![2.0, 200.0], 2.0));
+        assert_eq!(request, "[ RequestCpus = 2; RequestMemory = 200 ]");
+    }
+
+    #[test]
+    fn what_is_not_asked_for_is_nothing() {
+        let (amounts, cost, request) = draw(b"[RequestMemory = 100]").unwrap();
+        assert_eq!((amounts, cost), (vec![0.0, 200.0], 0.0));
+        assert_eq!(request, "[ RequestMemory = 200 ]");
+    }
+
+    #[test]
+    fn an_override_counts_instead_of_the_request() {
+        assert_eq!(draw(b"[RequestCpus = 2; _condor_RequestCpus = 3]").unwrap().0, [3.0, 0.0]);
+    }
+
+    #[test]
+    fn too_much_nothing_and_nonsense_are_not_sufficient() {
+        assert!(draw(b"[RequestCpus = 9]").is_none());
+        assert!(draw(b"[RequestCpus = 0]").is_none());
+        assert!(draw(b"[RequestCpus = -1; RequestMemory = 5]").is_none());
+        assert!(draw(b"[RequestCpus = \"x\"; RequestMemory = 5]").is_none());
+    }
+
+    #[test]
+    fn deducting_keeps_integers() {
+        let (mut slot, settings) = (ad(SLOT), Settings::default());
+        let policy = Consumption::of(&slot, &settings).unwrap();
+        let draw = policy.draw(&slot, &ad(b"[RequestCpus = 2; RequestMemory = 0.25]"), &settings).unwrap();
+        policy.deduct(&mut slot, &draw, &settings);
+        assert_eq!(slot.get("Cpus").unwrap().to_string(), "6");
+        assert_eq!(Facts::of(&slot, &settings).number("Memory"), Some(999.5));
+    }
+}

@@ -1,0 +1,72 @@
+//! Plain facts of an ad: an attribute's value as a string, number or truth.
+//!
+//! In: an ad and an attribute. Out: the value if it has the type asked for. Attributes may be expressions;
+//! they are evaluated in the ad alone.
+
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::name::Name;
+use classmate::internal::text::Text;
+use classmate::internal::value::Value;
+
+/// Reads facts from an ad.
+///
+/// ```
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::eval::scope::Settings;
+/// use classmate_pool::internal::pool::facts::Facts;
+/// let ad = ClassAd::parse(b"[Cpus = 2; Weight = Cpus * 1.5]")?;
+/// let settings = Settings::default();
+/// assert_eq!(Facts::of(&ad, &settings).number("Weight"), Some(3.0));
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Facts<'a> {
+    ad: &'a ClassAd,
+    settings: &'a Settings,
+}
+
+impl<'a> Facts<'a> {
+    /// The facts of an ad.
+    pub fn of(ad: &'a ClassAd, settings: &'a Settings) -> Self {
+        Self { ad, settings }
+    }
+
+    /// The value of an attribute; undefined if it is missing or cannot be evaluated.
+    pub fn value(self, name: impl Into<Name>) -> Value {
+        let name = name.into();
+        match self.ad.constant(name) {
+            Some(value) => value,
+            None if !self.ad.contains(name) => Value::Undefined,
+            None => Scope::new(self.ad, self.settings).eval_attr(name).unwrap_or_default(),
+        }
+    }
+
+    /// A string.
+    pub fn string(self, name: impl Into<Name>) -> Option<Text> {
+        match self.value(name) {
+            Value::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// An integer; reals lose their fraction, booleans are 1 and 0.
+    pub fn integer(self, name: impl Into<Name>) -> Option<i64> {
+        match self.value(name) {
+            Value::Int(number) => Some(number),
+            Value::Bool(truth) => Some(i64::from(truth)),
+            Value::Real(number) if number.abs() < 9.2e18 => Some(number as i64),
+            _ => None,
+        }
+    }
+
+    /// A number; booleans are 1 and 0.
+    pub fn number(self, name: impl Into<Name>) -> Option<f64> {
+        self.value(name).as_number()
+    }
+
+    /// A truth: a boolean, or a number that is not zero.
+    pub fn truth(self, name: impl Into<Name>) -> Option<bool> {
+        self.value(name).as_condition()
+    }
+}

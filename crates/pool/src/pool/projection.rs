@@ -1,0 +1,100 @@
+//! What a negotiator that looks at idle slots alone asks of the others.
+//!
+//! In: a slot ad. Out: the ad as the collector would send it. Formula source: `negotiation.md` §4.1; with each attribute the
+//! collector sends those that its expression refers to, so that a weight can be computed.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use crate::pool::facts::Facts;
+use crate::pool::slot::State;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::ad::refs::internal;
+use classmate::internal::eval::scope::Settings;
+use classmate::internal::name::{Key, Name};
+
+/// The attributes that are asked for.
+static ASKED: LazyLock<[Name; 11]> = LazyLock::new(|| {
+    [
+        "Name",
+        "MyType",
+        "State",
+        "Activity",
+        "StartdIpAddr",
+        "AccountingGroup",
+        "Owner",
+        "RemoteUser",
+        "Requirements",
+        "SlotWeight",
+        "ConcurrencyLimits",
+    ]
+    .map(Name::new)
+});
+
+/// Whether only a part of the ad is asked for: it is claimed, and nothing can be carved from it.
+pub fn is_projected(ad: &ClassAd, settings: &Settings) -> bool {
+    let facts = Facts::of(ad, settings);
+    let state = facts.string("State").map(|state| State::named(&state));
+    state == Some(State::Claimed) && facts.truth("PartitionableSlot") != Some(true)
+}
+
+/// Leaves of an ad what is asked for, and what that refers to.
+///
+/// ```
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::eval::scope::Settings;
+/// use classmate_pool::internal::pool::projection::project;
+/// let mut ad = ClassAd::parse(b"[Name = \"s\"; SlotWeight = 2 * Cpus; Cpus = 4; Site = \"x\"]")?;
+/// project(&mut ad, &Settings::default());
+/// assert!(ad.contains("Cpus") && !ad.contains("Site"));
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
+/// ```
+pub fn project(ad: &mut ClassAd, settings: &Settings) {
+    let mut kept: HashSet<Key> = ASKED.iter().map(|name| name.key()).collect();
+    for name in ASKED.iter().filter(|name| ad.constant(**name).is_none()) {
+        if let Some(expr) = ad.get(*name) {
+            // What goes in a circle has no value anyway.
+            let needed = internal(ad, &expr, settings).unwrap_or_default();
+            kept.extend(needed.iter().map(|name| Name::new(&**name).key()));
+        }
+    }
+    ad.retain(|name| kept.contains(&name.key()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn projected(ad: &str) -> Vec<String> {
+        let mut ad = ClassAd::parse(ad.as_bytes()).unwrap();
+        project(&mut ad, &Settings::default());
+        let mut names: Vec<String> = ad.names().map(|name| name.to_string()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_is_asked_for_stays_with_all_it_refers_to() {
+        assert_eq!(
+            projected("[Name = \"s\"; State = \"Claimed\"; Site = \"x\"; GhostMultiplier = 3]"),
+            ["Name", "State"]
+        );
+        assert_eq!(
+            projected(
+                "[SlotWeight = MY.Weight; Weight = Cpus / 2; Cpus = 4; Memory = 1; Requirements = START; START = TARGET.Memory > 2]"
+            ),
+            ["Cpus", "Requirements", "START", "SlotWeight", "Weight"]
+        );
+        // A circle stops nothing.
+        assert_eq!(projected("[Requirements = A; A = B; B = A; Name = \"s\"]"), ["Name", "Requirements"]);
+    }
+
+    #[test]
+    fn claimed_slots_are_projected_unless_partitionable() {
+        let is = |ad: &str| is_projected(&ClassAd::parse(ad.as_bytes()).unwrap(), &Settings::default());
+        assert!(is("[State = \"claimed\"]"));
+        assert!(is("[State = \"Claimed\"; PartitionableSlot = false]"));
+        assert!(!is("[State = \"Claimed\"; PartitionableSlot = true]"));
+        assert!(!is("[State = \"Preempting\"]") && !is("[State = \"Unclaimed\"]") && !is("[Name = \"s\"]"));
+    }
+}

@@ -1,0 +1,66 @@
+//! What a machine has to hand out: the names of its resources, and amounts of them.
+//!
+//! In: a slot ad. Out: names of attributes. Formula source: `negotiation.md` §10.9, §10.10.
+
+use std::sync::LazyLock;
+
+use crate::pool::facts::Facts;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Settings;
+use classmate::internal::name::Name;
+use classmate::internal::value::Value;
+
+static LISTED: LazyLock<Name> = LazyLock::new(|| Name::new("MachineResources"));
+
+/// The resources of a slot whose ad lists none.
+const USUAL: [&str; 3] = ["Cpus", "Memory", "Disk"];
+
+/// The resources a slot lists in `MachineResources`, `Swap` left out; none if it has no list.
+///
+/// ```
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::eval::scope::Settings;
+/// use classmate_pool::internal::pool::resource::listed;
+/// let slot = ClassAd::parse(b"[MachineResources = \"Cpus Memory, GPUs Swap\"]")?;
+/// let names: Vec<String> = listed(&slot, &Settings::default()).unwrap().iter().map(ToString::to_string).collect();
+/// assert_eq!(names, ["Cpus", "Memory", "GPUs"]);
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
+/// ```
+pub fn listed(slot: &ClassAd, settings: &Settings) -> Option<Vec<Name>> {
+    let text = Facts::of(slot, settings).string(*LISTED)?;
+    let names = text.split(|byte| byte.is_ascii_whitespace() || *byte == b',').filter(|name| !name.is_empty());
+    Some(names.filter(|name| !name.eq_ignore_ascii_case(b"Swap")).map(Name::new).collect())
+}
+
+/// The resources of a slot: those it lists, or else `Cpus`, `Memory` and `Disk`.
+pub fn resources(slot: &ClassAd, settings: &Settings) -> Vec<Name> {
+    listed(slot, settings).unwrap_or_else(|| USUAL.map(Name::new).to_vec())
+}
+
+/// An amount as a value: whole numbers stay integers.
+pub fn amount(number: f64) -> Value {
+    if number.fract() == 0.0 && number.abs() < 9.0e15 { Value::Int(number as i64) } else { Value::Real(number) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_that_lists_nothing_has_the_usual_resources() {
+        let settings = Settings::default();
+        let names = |text: &[u8]| -> Vec<String> {
+            resources(&ClassAd::parse(text).unwrap(), &settings).iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(names(b"[]"), ["Cpus", "Memory", "Disk"]);
+        assert_eq!(names(b"[MachineResources = \"Cpus\"]"), ["Cpus"]);
+        assert_eq!(listed(&ClassAd::new(), &settings), None);
+    }
+
+    #[test]
+    fn whole_amounts_are_integers() {
+        assert!(matches!(amount(2.0), Value::Int(2)));
+        assert!(matches!(amount(2.5), Value::Real(2.5)));
+        assert!(matches!(amount(1e300), Value::Real(1e300)));
+    }
+}

@@ -1,0 +1,276 @@
+//! A slot as the negotiator sees it: its ad and the facts asked of every slot.
+//!
+//! Formula source: `negotiation.md` §1, §4.2, §9.2.
+
+use std::sync::LazyLock;
+
+use rayon::prelude::*;
+
+use crate::pool::address::Protocols;
+use crate::pool::consumption::{Consumption, Draw};
+use crate::pool::facts::Facts;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Settings;
+use classmate::internal::name::Name;
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::text::Text;
+use classmate::internal::value::Value;
+
+/// The state of a slot, as far as the negotiator tells states apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// Runs nothing and is offered.
+    Unclaimed,
+    /// Handed out, not yet claimed.
+    Matched,
+    /// Claimed by an access point.
+    Claimed,
+    /// Being vacated.
+    Preempting,
+    /// Anything else: used by its owner, drained, running backfill.
+    Other,
+}
+
+impl State {
+    /// The state with a name of the reference, in any case.
+    pub fn named(name: &[u8]) -> Self {
+        let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
+        if is("Unclaimed") {
+            Self::Unclaimed
+        } else if is("Matched") {
+            Self::Matched
+        } else if is("Claimed") {
+            Self::Claimed
+        } else if is("Preempting") {
+            Self::Preempting
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// How slots are weighed.
+#[derive(Debug, Clone)]
+pub struct Weighing {
+    /// Whether weights count; otherwise every slot weighs 1.
+    pub weighted: bool,
+    /// The weight of slots that do not say.
+    pub default: Option<Expr>,
+    /// Whether the default overrides what slots say.
+    pub forced: bool,
+}
+
+/// Attributes that are asked of every slot.
+struct Asked {
+    name: Name,
+    my_type: Name,
+    negotiator_requirements: Name,
+    saved_requirements: Name,
+    requirements: Name,
+    machine_match_count: Name,
+    offline_matches: Name,
+    slot_weight: Name,
+    state: Name,
+    activity: Name,
+    accounting_group: Name,
+    remote_user: Name,
+    preempting_accounting_group: Name,
+    preempting_user: Name,
+    ghost_multiplier: Name,
+    partitionable_slot: Name,
+    remote_schedd_name: Name,
+    my_address: Name,
+    startd_ip_addr: Name,
+    want_ad_revaluate: Name,
+}
+
+static ASKED: LazyLock<Asked> = LazyLock::new(|| Asked {
+    name: Name::new("Name"),
+    my_type: Name::new("MyType"),
+    negotiator_requirements: Name::new("NegotiatorRequirements"),
+    saved_requirements: Name::new("SavedRequirements"),
+    requirements: Name::new("Requirements"),
+    machine_match_count: Name::new("MachineMatchCount"),
+    offline_matches: Name::new("OfflineMatches"),
+    slot_weight: Name::new("SlotWeight"),
+    state: Name::new("State"),
+    activity: Name::new("Activity"),
+    accounting_group: Name::new("AccountingGroup"),
+    remote_user: Name::new("RemoteUser"),
+    preempting_accounting_group: Name::new("PreemptingAccountingGroup"),
+    preempting_user: Name::new("PreemptingUser"),
+    ghost_multiplier: Name::new("GhostMultiplier"),
+    partitionable_slot: Name::new("PartitionableSlot"),
+    remote_schedd_name: Name::new("RemoteScheddName"),
+    my_address: Name::new("MyAddress"),
+    startd_ip_addr: Name::new("StartdIpAddr"),
+    want_ad_revaluate: Name::new("WantAdRevaluate"),
+});
+
+/// A slot.
+#[derive(Debug, Clone)]
+pub struct Slot {
+    /// The ad, with the requirements and weight that matchmaking uses.
+    pub ad: ClassAd,
+    /// `Name`.
+    pub name: Text,
+    /// `State`.
+    pub state: State,
+    /// Whether its activity is `Suspended`.
+    pub suspended: bool,
+    /// Slot weight, not negative.
+    pub weight: f64,
+    /// How often it counts in the sums of the pool.
+    pub ghosts: f64,
+    /// Whether dynamic slots are carved from it.
+    pub partitionable: bool,
+    /// Who uses it or is about to: whom a match would displace.
+    pub user: Option<Text>,
+    /// Whom its use is charged to.
+    pub charged: Option<Text>,
+    /// How much of it a match takes, if it says so.
+    pub consumption: Option<Consumption>,
+    /// The access point a claimed partitionable slot belongs to.
+    pub claimed_by: Option<Text>,
+    /// By which protocols it can be reached.
+    pub protocols: Protocols,
+    /// `WantAdRevaluate`: after a match the slot stays, at the end of the list.
+    pub stays: bool,
+}
+
+/// Attributes for which there is room: the number of matches, and what the configuration adds; most slots get no more.
+const ADDED: usize = 2;
+
+/// Copies of the ads of slots, with room for what the negotiator adds.
+pub fn copies(ads: &[ClassAd]) -> Vec<ClassAd> {
+    ads.par_iter().map(|ad| ad.copy_with_room(ADDED)).collect()
+}
+
+impl Slot {
+    /// The view of a slot ad; none if it has no name.
+    ///
+    /// `NegotiatorRequirements` replaces `Requirements`; a weight that is no number is replaced by the
+    /// negotiator's.
+    pub fn new(mut ad: ClassAd, weighing: &Weighing, settings: &Settings) -> Option<Self> {
+        let name = Facts::of(&ad, settings).string(ASKED.name)?;
+        if let Some(requirements) = ad.get(ASKED.negotiator_requirements) {
+            if let Some(saved) = ad.get(ASKED.requirements) {
+                ad.insert_expr(ASKED.saved_requirements, &saved);
+            }
+            ad.insert_expr(ASKED.requirements, &requirements);
+        }
+        ad.reserve(ADDED);
+        ad.insert(ASKED.machine_match_count, 0i64);
+        ad.remove(ASKED.offline_matches);
+        if let Some(default) = &weighing.default
+            && (weighing.forced || Facts::of(&ad, settings).number(ASKED.slot_weight).is_none())
+        {
+            ad.insert_expr(ASKED.slot_weight, default);
+        }
+        let facts = Facts::of(&ad, settings);
+        let state = facts.string(ASKED.state).map_or(State::Other, |state| State::named(&state));
+        let suspended = facts.string(ASKED.activity).is_some_and(|a| a.eq_ignore_ascii_case(b"Suspended"));
+        let group = facts.string(ASKED.accounting_group);
+        let user = facts.string(ASKED.remote_user);
+        let charged = group.clone().or_else(|| user.clone());
+        let preemptor = facts.string(ASKED.preempting_accounting_group).or_else(|| facts.string(ASKED.preempting_user));
+        Some(Self {
+            state,
+            suspended,
+            weight: weight(facts, weighing.weighted),
+            ghosts: facts.integer(ASKED.ghost_multiplier).unwrap_or(1) as f64,
+            partitionable: facts.truth(ASKED.partitionable_slot) == Some(true),
+            user: preemptor.or(group).or(user),
+            charged,
+            consumption: Consumption::of(&ad, settings),
+            claimed_by: facts.string(ASKED.remote_schedd_name),
+            protocols: {
+                let address = facts.string(ASKED.my_address).or_else(|| facts.string(ASKED.startd_ip_addr));
+                Protocols::of(address.as_deref().unwrap_or_default())
+            },
+            stays: facts.truth(ASKED.want_ad_revaluate) == Some(true),
+            name,
+            ad,
+        })
+    }
+
+    /// Whether somebody claimed it and a match would displace them.
+    pub fn is_in_use(&self) -> bool {
+        matches!(self.state, State::Claimed | State::Preempting)
+    }
+
+    /// Whether it is claimed as a whole by another access point.
+    pub fn is_elsewhere(&self, schedd: &[u8]) -> bool {
+        self.partitionable && self.claimed_by.as_ref().is_some_and(|owner| **owner != *schedd)
+    }
+
+    /// Takes what a match draws, and weighs the slot anew.
+    pub fn deduct(&mut self, draw: &Draw, weighing: &Weighing, settings: &Settings) {
+        if let Some(consumption) = &self.consumption {
+            consumption.deduct(&mut self.ad, draw, settings);
+            self.weight = weight(Facts::of(&self.ad, settings), weighing.weighted);
+        }
+    }
+}
+
+/// Whether an ad is that of a slot, as far as it says what it is.
+pub fn is_slot(ad: &ClassAd) -> bool {
+    match ad.constant(ASKED.my_type) {
+        Some(Value::Str(kind)) => [&b"Machine"[..], b"Slot"].iter().any(|known| kind.eq_ignore_ascii_case(known)),
+        _ => true,
+    }
+}
+
+/// The weight of a slot: 1 if weights are off, or if it is missing, no number, negative or infinite.
+pub(crate) fn weight(facts: Facts<'_>, weighted: bool) -> f64 {
+    let said = if weighted { facts.number(ASKED.slot_weight) } else { None };
+    said.filter(|weight| *weight >= 0.0 && weight.is_finite()).unwrap_or(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+
+    fn slot_weighed(ad: &str, weighted: bool, forced: bool) -> Slot {
+        let default = Some(parse_expr(b"Cpus", &ParseOptions::default()).unwrap());
+        let weighing = Weighing { weighted, default, forced };
+        Slot::new(ClassAd::parse(ad.as_bytes()).unwrap(), &weighing, &Settings::default()).unwrap()
+    }
+
+    fn slot(ad: &str) -> Slot {
+        slot_weighed(ad, true, false)
+    }
+
+    #[test]
+    fn weights_come_from_the_slot_then_from_the_negotiator() {
+        assert_eq!(slot("[Name = \"a\"; Cpus = 4; SlotWeight = Cpus * 2]").weight, 8.0);
+        assert_eq!(slot("[Name = \"a\"; Cpus = 4]").weight, 4.0);
+        assert_eq!(slot("[Name = \"a\"; Cpus = 4; SlotWeight = \"x\"]").weight, 4.0);
+        assert_eq!(slot("[Name = \"a\"; Cpus = 4; SlotWeight = -1]").weight, 1.0);
+        assert_eq!(slot("[Name = \"a\"]").weight, 1.0);
+        assert_eq!(slot_weighed("[Name = \"a\"; Cpus = 4; SlotWeight = 9]", false, false).weight, 1.0);
+        assert_eq!(slot_weighed("[Name = \"a\"; Cpus = 4; SlotWeight = 9]", true, true).weight, 4.0);
+    }
+
+    #[test]
+    fn negotiator_requirements_replace_the_slots_own() {
+        let slot = slot("[Name = \"a\"; Requirements = A; NegotiatorRequirements = B]");
+        assert_eq!(slot.ad.get("Requirements").unwrap().to_string(), "B");
+        assert_eq!(slot.ad.get("SavedRequirements").unwrap().to_string(), "A");
+    }
+
+    #[test]
+    fn the_preemptor_comes_before_the_user_but_the_user_is_charged() {
+        let slot = slot(
+            "[Name = \"a\"; State = \"Preempting\"; RemoteUser = \"u\"; AccountingGroup = \"g.u\"; PreemptingUser = \"p\"]",
+        );
+        assert_eq!((slot.user.unwrap(), slot.charged.unwrap()), (Text::from("p"), Text::from("g.u")));
+    }
+
+    #[test]
+    fn a_slot_without_a_name_is_none() {
+        let weighing = Weighing { weighted: true, default: None, forced: false };
+        assert!(Slot::new(ClassAd::new(), &weighing, &Settings::default()).is_none());
+    }
+}

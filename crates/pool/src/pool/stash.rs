@@ -1,0 +1,111 @@
+//! Slot ads that are kept from cycle to cycle: those of slots that want to be looked at again.
+//!
+//! In: the ads of a cycle, one after another. Out: for each the ad to negotiate with, which may be an older one.
+//! Formula source: `negotiation.md` §4.2.
+
+use hashbrown::HashMap;
+
+use crate::pool::facts::Facts;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::value::Value;
+
+/// The ads that were kept, by address and name.
+///
+/// ```
+/// use classmate::internal::ad::ClassAd;
+/// use classmate::internal::eval::scope::Settings;
+/// use classmate_pool::internal::pool::stash::Stash;
+/// let (mut stash, settings) = (Stash::default(), Settings::default());
+/// let ad = ClassAd::parse(b"[Name = \"s\"; WantAdRevaluate = true; UpdateSequenceNumber = 3]")?;
+/// assert!(stash.instead_of(&ad, None, &settings).is_none());
+/// // The same update again: the ad that was kept counts.
+/// assert!(stash.instead_of(&ad, None, &settings).is_some());
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Stash {
+    kept: HashMap<Vec<u8>, ClassAd>,
+}
+
+impl Stash {
+    /// The ad to look at instead of this one; none if this one counts, which is kept then.
+    ///
+    /// `newer` is `STARTD_AD_REEVAL_EXPR`, MY the kept ad and TARGET this one: unless it is false, this one counts.
+    /// Without it the sequence number must be higher. The ad that is given back has no sequence number.
+    pub fn instead_of(&mut self, ad: &ClassAd, newer: Option<&Expr>, settings: &Settings) -> Option<ClassAd> {
+        const NUMBER: &str = "UpdateSequenceNumber";
+        let facts = Facts::of(ad, settings);
+        if facts.truth("WantAdRevaluate") != Some(true) || !ad.contains(NUMBER) {
+            return None;
+        }
+        let text = |name: &str| facts.string(name).map_or_else(Vec::new, |text| text.to_vec());
+        let address = if ad.contains("MyAddress") { text("MyAddress") } else { text("StartdIpAddr") };
+        let key = [&address, b" ".as_slice(), &text("Name")].concat();
+        let old = self.kept.get(&key).filter(|old| match newer {
+            Some(newer) => {
+                let value = Scope::new(old, settings).with_target(ad).eval(newer);
+                matches!(value, Ok(Value::Bool(false)))
+            }
+            None => {
+                let before = Facts::of(old, settings).number(NUMBER);
+                matches!((facts.number(NUMBER), before), (Some(now), Some(before)) if now <= before)
+            }
+        });
+        if let Some(old) = old {
+            let mut old = old.clone();
+            old.remove(NUMBER);
+            return Some(old);
+        }
+        self.kept.insert(key, ad.clone());
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+
+    fn ad(number: u32, more: &str) -> ClassAd {
+        let text =
+            format!("[Name = \"s\"; WantAdRevaluate = true; UpdateSequenceNumber = {number}; Mark = {number}; {more}]");
+        ClassAd::parse(text.as_bytes()).unwrap()
+    }
+
+    /// The marks of the ads that count when these updates come one after another.
+    fn marks(newer: Option<&str>, ads: &[ClassAd]) -> Vec<i64> {
+        let settings = Settings::default();
+        let newer = newer.map(|text| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap());
+        let mut stash = Stash::default();
+        let mark = |ad: &ClassAd| {
+            let used = stash.instead_of(ad, newer.as_ref(), &settings).unwrap_or_else(|| ad.clone());
+            Facts::of(&used, &settings).integer("Mark").unwrap()
+        };
+        ads.iter().map(mark).collect()
+    }
+
+    #[test]
+    fn an_ad_counts_until_a_newer_one_comes() {
+        assert_eq!(marks(None, &[ad(5, ""), ad(5, "Mark = 9"), ad(4, ""), ad(6, "")]), [5, 5, 5, 6]);
+    }
+
+    #[test]
+    fn the_expression_decides_and_only_false_keeps_the_old_ad() {
+        let slow = "TARGET.UpdateSequenceNumber > MY.UpdateSequenceNumber + 2";
+        assert_eq!(marks(Some(slow), &[ad(1, ""), ad(2, ""), ad(3, ""), ad(4, "")]), [1, 1, 1, 4]);
+        for other in ["true", "undefined", "1/0", "0"] {
+            assert_eq!(marks(Some(other), &[ad(1, ""), ad(1, "Mark = 8")]), [1, 8], "{other}");
+        }
+    }
+
+    #[test]
+    fn slots_that_do_not_ask_for_it_are_not_kept() {
+        let plain =
+            |mark: u32| ClassAd::parse(format!("[Name = \"s\"; UpdateSequenceNumber = 1; Mark = {mark}]").as_bytes());
+        assert_eq!(marks(Some("false"), &[plain(1).unwrap(), plain(2).unwrap()]), [1, 2]);
+        let other = ad(1, "MyAddress = \"<1>\"; Mark = 7");
+        assert_eq!(marks(Some("false"), &[ad(1, ""), other]), [1, 7]);
+    }
+}

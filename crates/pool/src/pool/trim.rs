@@ -1,0 +1,107 @@
+//! Which slots are looked at in a cycle.
+//!
+//! Formula source: `negotiation.md` §6. Pool sizes are computed before.
+
+use crate::pool::facts::Facts;
+use crate::pool::{Slot, State};
+use classmate::internal::eval::scope::{Scope, Settings};
+
+/// What is left out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trim {
+    /// Claimed slots are looked at.
+    pub preemption: bool,
+    /// Also those with retirement time left.
+    pub early_preemption: bool,
+    /// Slots that shut down within this many seconds are left out; 0: none are.
+    pub shutdown_within: i64,
+    /// Claimed partitionable slots that belong to other central managers are looked at.
+    pub working_cm_slots: bool,
+}
+
+impl Trim {
+    /// Whether a slot is looked at.
+    pub fn keeps(&self, slot: &Slot, settings: &Settings) -> bool {
+        self.keeps_use(slot, settings)
+            && !(self.shutdown_within > 0 && shuts_down(slot, self.shutdown_within, settings))
+            && self.keeps_claimed_partitionable(slot, settings)
+    }
+
+    fn keeps_use(&self, slot: &Slot, settings: &Settings) -> bool {
+        if !self.preemption {
+            return slot.partitionable || !slot.is_in_use();
+        }
+        let retiring = || Facts::of(&slot.ad, settings).number("RetirementTimeRemaining").is_some_and(|t| t > 0.0);
+        self.early_preemption || !retiring()
+    }
+
+    fn keeps_claimed_partitionable(&self, slot: &Slot, settings: &Settings) -> bool {
+        if !slot.partitionable || slot.state != State::Claimed {
+            return true;
+        }
+        let facts = Facts::of(&slot.ad, settings);
+        let elsewhere = facts.string("WorkingCM").is_some_and(|name| !name.is_empty());
+        facts.truth("WantMatching") != Some(false) && (self.working_cm_slots || !elsewhere)
+    }
+}
+
+/// Whether a slot will shut down: both attributes are asked, the fast one decides if it has a value.
+fn shuts_down(slot: &Slot, within: i64, settings: &Settings) -> bool {
+    let clock = Facts::of(&slot.ad, settings).integer("MyCurrentTime").unwrap_or(settings.now);
+    let then = Settings { now: clock.saturating_add(within), ..settings.clone() };
+    let asked = ["DaemonShutdownFast", "DaemonShutdown"].into_iter().find_map(|name| {
+        let value = Scope::new(&slot.ad, &then).eval_attr(name).ok()?;
+        value.as_condition()
+    });
+    asked == Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pool::slot::Weighing;
+    use classmate::internal::ad::ClassAd;
+
+    const IDLE_ONLY: Trim =
+        Trim { preemption: false, early_preemption: false, shutdown_within: 0, working_cm_slots: false };
+    const PREEMPTING: Trim = Trim { preemption: true, ..IDLE_ONLY };
+
+    fn keeps(trim: Trim, ad: &str) -> bool {
+        let ad = ClassAd::parse(format!("[Name = \"s\"; {ad}]").as_bytes()).unwrap();
+        let weighing = Weighing { weighted: true, default: None, forced: false };
+        let settings = Settings { now: 1000, ..Settings::default() };
+        trim.keeps(&Slot::new(ad, &weighing, &settings).unwrap(), &settings)
+    }
+
+    #[test]
+    fn without_preemption_slots_in_use_are_left_out_unless_partitionable() {
+        assert!(!keeps(IDLE_ONLY, "State = \"Claimed\""));
+        assert!(!keeps(IDLE_ONLY, "State = \"Preempting\""));
+        assert!(keeps(IDLE_ONLY, "State = \"Claimed\"; PartitionableSlot = true"));
+        assert!(keeps(IDLE_ONLY, "State = \"Unclaimed\""));
+        assert!(keeps(PREEMPTING, "State = \"Claimed\""));
+    }
+
+    #[test]
+    fn retiring_slots_are_left_for_later() {
+        assert!(!keeps(PREEMPTING, "State = \"Claimed\"; RetirementTimeRemaining = 10"));
+        let early = Trim { early_preemption: true, ..PREEMPTING };
+        assert!(keeps(early, "State = \"Claimed\"; RetirementTimeRemaining = 10"));
+        assert!(keeps(IDLE_ONLY, "State = \"Unclaimed\"; RetirementTimeRemaining = 10"));
+    }
+
+    #[test]
+    fn slots_about_to_shut_down_are_left_out() {
+        let soon = Trim { shutdown_within: 100, ..IDLE_ONLY };
+        assert!(!keeps(soon, "DaemonShutdown = CurrentTime > 1050"));
+        assert!(keeps(IDLE_ONLY, "DaemonShutdown = CurrentTime > 1050"));
+        assert!(keeps(soon, "DaemonShutdown = CurrentTime > 1050; MyCurrentTime = 500"));
+        assert!(keeps(soon, "DaemonShutdown = true; DaemonShutdownFast = false"));
+    }
+
+    #[test]
+    fn claimed_partitionable_slots_may_not_want_matches() {
+        assert!(!keeps(IDLE_ONLY, "State = \"Claimed\"; PartitionableSlot = true; WantMatching = false"));
+        assert!(!keeps(IDLE_ONLY, "State = \"Claimed\"; PartitionableSlot = true; WorkingCM = \"x\""));
+    }
+}

@@ -1,0 +1,155 @@
+//! `HTCondor`'s user priorities as a policy: fair share that decays, dealt as a pie.
+//!
+//! Joins the accountant (who used what) and the spins (who is served next).
+
+use hashbrown::HashMap;
+
+use super::spins::{Entrant, Spins, Terms};
+use super::{Claimant, Deal, PriorityPolicy, Standing, Turns, Waiting};
+use crate::accountant::usage::{Account, Known, SlotInUse};
+use crate::accountant::{Accountant, GroupOf};
+use classmate_config::internal::config::knobs::NegotiatorKnobs;
+
+/// User priorities of `HTCondor`.
+#[derive(Clone)]
+pub struct CondorPriority<'g> {
+    accountant: Accountant,
+    known: Known,
+    groups: &'g (dyn GroupOf + Sync),
+    half_life: f64,
+    discount_suspended: bool,
+    preemption: bool,
+    ignore_priorities: bool,
+}
+
+impl<'g> CondorPriority<'g> {
+    /// The policy over an accountant's records, as configured.
+    pub fn new(accountant: Accountant, groups: &'g (dyn GroupOf + Sync), knobs: &NegotiatorKnobs) -> Self {
+        Self {
+            accountant,
+            known: Known::default(),
+            groups,
+            half_life: knobs.accountant.half_life,
+            discount_suspended: knobs.accountant.discount_suspended,
+            preemption: knobs.pie.consider_preemption,
+            ignore_priorities: knobs.pie.ignore_user_priorities,
+        }
+    }
+
+    /// The records as they are now.
+    pub fn accountant(&self) -> &Accountant {
+        &self.accountant
+    }
+
+    /// The records, at the end.
+    pub fn into_accountant(self) -> Accountant {
+        self.accountant
+    }
+}
+
+impl PriorityPolicy for CondorPriority<'_> {
+    fn charge(&mut self, in_use: &[SlotInUse<'_>], now: i64) {
+        self.accountant.update_priorities(now, self.half_life);
+        let in_use = in_use.iter().copied();
+        self.accountant.recount_known(in_use, now, self.discount_suspended, self.groups, &mut self.known);
+    }
+
+    fn standing(&self, submitter: &[u8]) -> Standing {
+        Standing {
+            priority: self.accountant.effective_priority(submitter, self.groups),
+            usage: self.accountant.usage(submitter),
+            floor: self.accountant.floor(submitter),
+        }
+    }
+
+    fn group_usage(&self, group: &[u8]) -> f64 {
+        self.accountant.usage(group)
+    }
+
+    fn matched(&mut self, submitter: &[u8], _: Account, weight: f64, now: i64) {
+        self.accountant.add_match(submitter, weight, now, self.groups);
+    }
+
+    fn in_use(&self) -> Vec<(&[u8], f64)> {
+        self.accountant.iter().map(|(name, customer)| (name, customer.weighted_resources)).collect()
+    }
+
+    fn begin(&self, claimants: &[Claimant], _: &dyn Waiting, deal: &Deal) -> Box<dyn Turns> {
+        let mut names: HashMap<&[u8], usize> = HashMap::new();
+        let mut usage = Vec::new();
+        let mut entrants = Vec::with_capacity(claimants.len());
+        for claimant in claimants {
+            let submitter = claimant.submitter.as_slice();
+            let name = *names.entry(submitter).or_insert_with(|| {
+                usage.push(self.accountant.usage(submitter));
+                usage.len() - 1
+            });
+            entrants.push(Entrant {
+                name,
+                priority: self.accountant.effective_priority(submitter, self.groups),
+                idle_jobs: claimant.idle_jobs,
+                last_heard: claimant.last_heard,
+                ceiling: self.accountant.ceiling(submitter),
+                floor: self.accountant.floor(submitter),
+                job_prio: claimant.job_prio,
+                schedd: claimant.schedd,
+            });
+        }
+        let group_usage = deal.group.as_ref().map_or(0.0, |group| self.accountant.usage(&group.name));
+        let terms =
+            Terms { deal: deal.clone(), preemption: self.preemption, ignore_priorities: self.ignore_priorities };
+        Box::new(Spins::new(terms, entrants, usage, group_usage))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accountant::Ungrouped;
+    use crate::accountant::factor::FactorRules;
+    use crate::priority::{End, Spent};
+    use classmate_config::internal::config::Config;
+
+    fn policy(config: &str) -> CondorPriority<'static> {
+        let knobs = NegotiatorKnobs::read(&Config::parse("c", config.as_bytes()).unwrap()).unwrap();
+        let accountant = Accountant::new(FactorRules::new(&knobs.accountant));
+        CondorPriority::new(accountant, &Ungrouped, &knobs)
+    }
+
+    fn claimant(submitter: &str) -> Claimant {
+        Claimant {
+            submitter: submitter.as_bytes().to_vec(),
+            idle_jobs: 9,
+            last_heard: 0,
+            job_prio: None,
+            schedd: Some(0),
+        }
+    }
+
+    const POOL: Deal = Deal { weight: 12.0, smallest_weight: 1.0, group: None, first_pie: 1 };
+
+    #[test]
+    fn the_same_submitter_at_two_access_points_shares_its_usage() {
+        let claimants = [claimant("a@x"), claimant("a@x"), claimant("b@x")];
+        let mut turns = policy("").begin(&claimants, &(), &POOL);
+        let first = turns.next_turn().unwrap();
+        assert_eq!((first.who, first.allowance.limit), (0, 6.0));
+        turns.ended(Spent { end: End::Resume, weight: 4.0, slots_left: 8 });
+        let second = turns.next_turn().unwrap();
+        assert_eq!((second.who, second.allowance.limit), (1, 2.0));
+    }
+
+    #[test]
+    fn slots_in_use_lessen_the_limit_and_matches_show_at_once() {
+        let mut policy = policy("");
+        policy.charge(
+            &[SlotInUse { submitter: b"a@x", account: Account::Submitter, weight: 5.0, suspended: false }],
+            100,
+        );
+        let turn = policy.begin(&[claimant("a@x"), claimant("b@x")], &(), &POOL).next_turn().unwrap();
+        assert_eq!((turn.who, turn.allowance.limit, turn.why.priority), (1, 6.0, 500.0));
+        policy.matched(b"a@x", Account::Submitter, 2.0, 100);
+        assert_eq!(policy.standing(b"a@x"), Standing { priority: 500.0, usage: 7.0, floor: 0 });
+        assert_eq!(policy.group_usage(b"<none>"), 7.0);
+    }
+}

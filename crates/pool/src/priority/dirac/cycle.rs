@@ -1,0 +1,397 @@
+//! The policy in a cycle: slots ask for work one after another, and each draws a queue and a job (`dirac-shares.md` §9).
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::ad::{JobReader, group, resource};
+use super::chance::chances;
+use super::draw::{Drawn, SplitMix64, TRIED, draw_listed, draw_order};
+use super::history::History;
+use super::past::Past;
+use super::queue::{QueuedJob, Requirements, TaskQueues};
+use super::resource::Resource;
+use super::segment::Segments;
+use super::site::SiteLimits;
+use super::table::PriorityTable;
+use crate::accountant::GroupOf;
+use crate::accountant::usage::{Account, SlotInUse};
+use crate::pool::Slot;
+use crate::pool::facts::Facts;
+use crate::priority::policy::Opening;
+use crate::priority::{
+    Alike, Allowance, Claimant, Deal, End, Fits, PriorityPolicy, Spent, Spin, Standing, Turn, Turns, Visit, Waiting,
+    Why,
+};
+use classmate::internal::eval::scope::Settings;
+use classmate_config::internal::config::dirac::{DiracSettings, Word};
+
+/// Job shares of DIRAC.
+pub struct DiracPriority<'g> {
+    settings: Arc<DiracSettings>,
+    groups: &'g (dyn GroupOf + Sync),
+    evaluation: Settings,
+    /// Shares of groups that the configuration gives none.
+    quotas: HashMap<Word, f64>,
+    slots: Vec<Asking>,
+    history: Arc<History>,
+    limits: SiteLimits,
+    /// Weighted slots in use, by submitter.
+    usage: indexmap::IndexMap<Vec<u8>, f64>,
+}
+
+/// A slot that asks for work.
+#[derive(Debug, Clone)]
+struct Asking {
+    /// Its number in the pool.
+    slot: usize,
+    resource: Arc<Resource>,
+    /// Whether it may take another job after one.
+    again: bool,
+}
+
+/// The task queues of a pool, with their priorities.
+#[derive(Debug, Clone, Default)]
+pub struct Waiters {
+    /// The queues; their jobs are numbered by age.
+    pub queues: TaskQueues,
+    /// The priorities.
+    pub table: PriorityTable,
+    /// For each job who claims it and its number among those that wait.
+    pub jobs: Vec<Waiter>,
+}
+
+/// A job that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiter {
+    /// Index of the claimant.
+    pub who: usize,
+    /// The number of the job in the deal.
+    pub job: usize,
+}
+
+impl<'g> DiracPriority<'g> {
+    /// The policy over a pool. Its history is what the ads of jobs tell, those that run and those that ended, unless what
+    /// ran was kept.
+    pub fn new(settings: &Arc<DiracSettings>, opening: &Opening<'_, 'g>, past: Option<&Past>) -> Self {
+        let reader = reader(settings, opening.settings);
+        let mut places: HashMap<&[u8], &Slot> = HashMap::new();
+        for slot in opening.slots {
+            places.insert(&slot.name, slot);
+        }
+        let (mut history, mut limits) = (History::default(), SiteLimits::new(settings));
+        let mut quotas = HashMap::new();
+        for ad in opening.jobs {
+            let group = group(Facts::of(ad, opening.settings));
+            if let Some(quota) = (opening.quota)(&group) {
+                quotas.insert(group, quota);
+            }
+            let Some(run) = reader.run(ad).filter(|_| past.is_none()) else { continue };
+            let job = reader.requirements(ad);
+            history.ran(&job.group, &job.owner, run.start, run.end);
+            if limits.is_empty() {
+                continue;
+            }
+            let host = if run.end.is_none() { "RemoteHost" } else { "LastRemoteHost" };
+            let host = Facts::of(ad, opening.settings).string(host);
+            if let Some(slot) = host.and_then(|host| places.get(&*host).copied()) {
+                let sites = resource(&slot.ad, opening.settings).sites;
+                match run.end {
+                    None => limits.started(&sites, &job, run.start),
+                    Some(_) => limits.matched(&sites, &job, run.start),
+                }
+            }
+        }
+        let mut alike: HashMap<Vec<u8>, Arc<Resource>> = HashMap::new();
+        let free = opening.slots.iter().enumerate().filter(|(_, slot)| !slot.is_in_use());
+        let slots = free.map(|(at, slot)| {
+            let resource = resource(&slot.ad, opening.settings);
+            let resource = alike.entry(signature(&resource)).or_insert_with(|| Arc::new(resource)).clone();
+            Asking { slot: at, resource, again: slot.consumption.is_some() }
+        });
+        Self {
+            groups: opening.groups,
+            evaluation: opening.settings.clone(),
+            quotas,
+            slots: slots.collect(),
+            history: past.map_or_else(|| Arc::new(history), |past| Arc::clone(past.history())),
+            limits: past.map_or(limits, |past| past.limits().clone()),
+            usage: indexmap::IndexMap::new(),
+            settings: Arc::clone(settings),
+        }
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &DiracSettings {
+        &self.settings
+    }
+
+    /// The task queues of those who wait: jobs are numbered by age, queues by their oldest job.
+    pub fn waiters(&self, claimants: usize, waiting: &dyn Waiting) -> Waiters {
+        let reader = reader(&self.settings, &self.evaluation);
+        let mut found = Vec::new();
+        for who in 0..claimants {
+            for ((job, view), autocluster) in waiting.jobs(who).into_iter().zip(waiting.autoclusters(who)) {
+                found.push((view.id, job, who, view, autocluster));
+            }
+        }
+        found.sort_unstable_by_key(|&(id, job, ..)| (id, job));
+        let mut waiters = Waiters::default();
+        for (age, (_, job, who, view, autocluster)) in found.into_iter().enumerate() {
+            let requirements = Requirements { autocluster, ..reader.requirements(&view.ad) };
+            let user_priority = reader.user_priority(&view.ad);
+            let job_in_queue = QueuedJob { id: age as i64, user_priority };
+            waiters.queues.push_first(requirements, job_in_queue, waiting.unlisted(view));
+            waiters.jobs.push(Waiter { who, job });
+        }
+        let quota = |group: &[u8]| self.quotas.get(group).copied();
+        waiters.table =
+            PriorityTable::new(&waiters.queues, &self.settings, quota, &self.history, self.evaluation.now as f64);
+        waiters
+    }
+
+    /// Whether a slot accepts the jobs of a queue, and its sites still take such jobs.
+    pub fn accepts(&self, slot: &Slot, queue: &Requirements) -> bool {
+        let resource = resource(&slot.ad, &self.evaluation);
+        resource.accepts(queue, |group| self.settings.shares_jobs(group))
+            && self.limits.allow(&resource.sites, queue, self.evaluation.now as f64)
+    }
+}
+
+pub(super) fn reader<'s>(settings: &DiracSettings, evaluation: &'s Settings) -> JobReader<'s> {
+    let segments = settings.segments.as_deref().map_or_else(Segments::default, Segments::new);
+    JobReader { settings: evaluation, segments, memory_tags: settings.options.memory_tags }
+}
+
+/// Bytes that are the same for resources that are.
+fn signature(resource: &Resource) -> Vec<u8> {
+    let mut bytes = resource.cpu_time.to_bits().to_le_bytes().to_vec();
+    let lists = [
+        &resource.sites,
+        &resource.ces,
+        &resource.platforms,
+        &resource.job_types,
+        &resource.tags,
+        &resource.required_tags,
+    ];
+    for list in lists {
+        bytes.extend_from_slice(&(list.len() as u64).to_le_bytes());
+        for word in list {
+            bytes.extend_from_slice(&(word.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(word);
+        }
+    }
+    bytes
+}
+
+impl PriorityPolicy for DiracPriority<'_> {
+    fn charge(&mut self, in_use: &[SlotInUse<'_>], _: i64) {
+        for slot in in_use {
+            *self.usage.entry(slot.submitter.to_vec()).or_default() += slot.weight;
+        }
+    }
+
+    /// Users have no priority of their own: all stand alike.
+    fn standing(&self, submitter: &[u8]) -> Standing {
+        Standing { priority: 1.0, usage: self.usage.get(submitter).copied().unwrap_or(0.0), floor: 0 }
+    }
+
+    fn group_usage(&self, group: &[u8]) -> f64 {
+        self.usage.iter().filter(|(name, _)| self.groups.group_of(name) == group).map(|(_, usage)| usage).sum()
+    }
+
+    fn matched(&mut self, submitter: &[u8], _: Account, weight: f64, _: i64) {
+        *self.usage.entry(submitter.to_vec()).or_default() += weight;
+    }
+
+    fn in_use(&self) -> Vec<(&[u8], f64)> {
+        self.usage.iter().map(|(name, usage)| (name.as_slice(), *usage)).collect()
+    }
+
+    fn divides_among_groups(&self) -> bool {
+        false
+    }
+
+    fn begin(&self, claimants: &[Claimant], waiting: &dyn Waiting, deal: &Deal) -> Box<dyn Turns> {
+        let waiters = self.waiters(claimants.len(), waiting);
+        Box::new(Draws::new(self, waiters, claimants, deal))
+    }
+}
+
+/// The draws of a cycle.
+struct Draws {
+    waiters: Waiters,
+    settings: Arc<DiracSettings>,
+    now: f64,
+    limits: SiteLimits,
+    generator: SplitMix64,
+    slots: Vec<Asking>,
+    /// Queues that a resource accepts, by its address.
+    accepted: HashMap<*const Resource, Arc<[i64]>>,
+    /// The slot that asks.
+    at: usize,
+    /// The jobs of each queue at the beginning, and the queues in the same order.
+    alike: Vec<Alike>,
+    numbers: HashMap<i64, usize>,
+    /// Queues still to be tried for it, the next one last; none before they are drawn.
+    order: Option<Vec<i64>>,
+    /// Queue and job of the last turn.
+    offered: Option<(i64, i64)>,
+    history: crate::priority::History,
+    /// The sum of all priorities.
+    total: f64,
+    pie: u32,
+}
+
+impl Draws {
+    fn new(policy: &DiracPriority<'_>, waiters: Waiters, claimants: &[Claimant], deal: &Deal) -> Self {
+        let priorities: Vec<f64> = waiters.table.rows().iter().map(|row| row.priority).collect();
+        let total: f64 = priorities.iter().sum();
+        let chances = chances(&priorities, policy.settings.options);
+        // What a claimant is due is what its queues are.
+        let mut due = vec![(0.0, 0.0); claimants.len()];
+        for ((queue, priority), chance) in waiters.queues.iter().zip(priorities).zip(chances) {
+            let mut own: Vec<usize> = queue.jobs.iter().map(|job| waiters.jobs[job.id as usize].who).collect();
+            own.sort_unstable();
+            for same in own.chunk_by(|a, b| a == b) {
+                let part = same.len() as f64 / queue.jobs.len() as f64;
+                due[same[0]].0 += priority * part;
+                due[same[0]].1 += chance * part;
+            }
+        }
+        let alike = waiters.queues.iter().map(|queue| {
+            let waiter = |job: &QueuedJob| waiters.jobs[job.id as usize];
+            let jobs = queue.jobs.iter().map(waiter).map(|Waiter { who, job }| (who, job)).collect();
+            Alike { jobs, held_back: false }
+        });
+        let alike = alike.collect();
+        let numbers = waiters.queues.iter().enumerate().map(|(at, queue)| (queue.id, at)).collect();
+        let pie = deal.first_pie;
+        let visit = |(who, (priority, share)): (usize, (f64, f64))| Visit {
+            who,
+            pie,
+            spin: 1,
+            priority,
+            share,
+            limit: deal.weight,
+            starved: 0.0,
+            passed: None,
+            end: End::Done,
+        };
+        let visits = due.into_iter().enumerate().filter(|(who, _)| claimants[*who].idle_jobs > 0).map(visit).collect();
+        let spins = vec![Spin { pie, spin: 1, pie_left: deal.weight }];
+        Self {
+            waiters,
+            settings: Arc::clone(&policy.settings),
+            now: policy.evaluation.now as f64,
+            limits: policy.limits.clone(),
+            generator: SplitMix64::new(policy.evaluation.seed),
+            slots: policy.slots.clone(),
+            accepted: HashMap::new(),
+            at: 0,
+            alike,
+            numbers,
+            order: None,
+            offered: None,
+            history: crate::priority::History {
+                spins,
+                visits,
+                pies: 1,
+                begun: 1,
+                ..crate::priority::History::default()
+            },
+            total,
+            pie,
+        }
+    }
+
+    /// Queues that a resource accepts, whatever else their jobs ask.
+    fn accepted(&mut self, resource: &Arc<Resource>) -> Arc<[i64]> {
+        let (queues, settings) = (&self.waiters.queues, &self.settings);
+        let accepted = self.accepted.entry(Arc::as_ptr(resource)).or_insert_with(|| {
+            let accepts = |queue: &&super::queue::TaskQueue| {
+                resource.accepts(&queue.requirements, |group| settings.shares_jobs(group))
+            };
+            queues.iter().filter(accepts).map(|queue| queue.id).collect()
+        });
+        Arc::clone(accepted)
+    }
+
+    /// Draws the order in which queues are tried for a slot.
+    fn draw(&mut self, asking: &Asking, fits: Fits<'_>) -> Vec<i64> {
+        let mut candidates = Vec::new();
+        for &id in &*self.accepted(&asking.resource) {
+            let Some(queue) = self.waiters.queues.get(id) else { continue };
+            let Some(job) = queue.jobs.first() else { continue };
+            if !self.limits.allow(&asking.resource.sites, &queue.requirements, self.now) {
+                if let Some(&at) = self.numbers.get(&id) {
+                    self.alike[at].held_back = true;
+                }
+                continue;
+            }
+            let Waiter { who, job } = self.waiters.jobs[job.id as usize];
+            if fits(who, job, asking.slot) {
+                candidates.push((id, self.waiters.table.priority(id)));
+            }
+        }
+        let mut order = draw_order(&candidates, &mut self.generator, self.settings.options, TRIED);
+        order.reverse();
+        order
+    }
+}
+
+impl Turns for Draws {
+    fn next_turn(&mut self) -> Option<Turn> {
+        self.next_suited(&mut |_, _, _| true)
+    }
+
+    fn next_suited(&mut self, fits: Fits<'_>) -> Option<Turn> {
+        loop {
+            let asking = self.slots.get(self.at)?.clone();
+            let mut order = match self.order.take() {
+                Some(order) => order,
+                None => self.draw(&asking, fits),
+            };
+            let Some(id) = order.pop() else {
+                self.at += 1;
+                continue;
+            };
+            self.order = Some(order);
+            let Some(queue) = self.waiters.queues.get(id) else { continue };
+            let drawn = draw_listed(&queue.jobs, queue.unlisted, &mut self.generator, self.settings.options);
+            let Some(Drawn { job, place }) = drawn else { continue };
+            self.offered = Some((id, job));
+            let Waiter { who, job } = self.waiters.jobs[job as usize];
+            let allowance =
+                Allowance { limit: f64::MAX, limit_unclaimed: f64::MAX, ceiling: f64::MAX, preferring_is_free: false };
+            let priority = self.waiters.table.priority(id);
+            let why = Why { pie: self.pie, spin: 1, priority, share: priority / self.total, starved: 0.0 };
+            return Some(Turn { who, job: Some(job), place, slot: Some(asking.slot), allowance, why });
+        }
+    }
+
+    fn ended(&mut self, spent: Spent) {
+        let Some((queue, job)) = self.offered.take() else { return };
+        // Otherwise the next queue is tried.
+        if spent.weight <= 0.0 {
+            return;
+        }
+        let asking = &self.slots[self.at];
+        if let Some(found) = self.waiters.queues.get(queue) {
+            self.limits.started(&asking.resource.sites, &found.requirements, self.now);
+        }
+        self.waiters.queues.remove(queue, job);
+        self.order = None;
+        if !asking.again {
+            self.at += 1;
+        }
+    }
+
+    fn history(&self) -> &crate::priority::History {
+        &self.history
+    }
+
+    fn alike(&self) -> Vec<Alike> {
+        self.alike.clone()
+    }
+}

@@ -1,0 +1,116 @@
+//! Dividing the share of a group among its users and their task queues (`dirac-shares.md` §3.1–§3.3).
+
+use super::queue::TaskQueue;
+use super::weight::entity_priorities;
+use classmate_config::internal::config::dirac::{Weighting, Word};
+
+/// The share of a group that has none of its own.
+pub const DEFAULT_SHARE: f64 = 1000.0;
+
+/// A group with what it has to divide.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GroupShare {
+    /// `JobShare`, corrected if shares are.
+    pub share: f64,
+    /// Whether it is not divided among users.
+    pub job_sharing: bool,
+    /// Whether queues of priority 0 get the least priority there is.
+    pub background: bool,
+}
+
+/// What a queue of a group gets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Part {
+    /// The share of the user before correction; the group's own if it is not divided.
+    pub share: f64,
+    /// The same after correction.
+    pub corrected: f64,
+    /// The queue's priority; 0 without jobs.
+    pub priority: f64,
+}
+
+/// What each of the queues of a group gets.
+///
+/// `correct` is given the users with equal parts of the group's share, in the order of their first queue, and gives what
+/// they get instead. In the observed weighting a user whose queues have run empty still counts.
+pub fn group_priorities(
+    queues: &[&TaskQueue],
+    group: &GroupShare,
+    weighting: Weighting,
+    correct: impl FnOnce(&[(Word, f64)]) -> Vec<f64>,
+) -> Vec<Part> {
+    let GroupShare { share, job_sharing, background } = *group;
+    if job_sharing {
+        let priorities = entity_priorities(queues, share, weighting, background);
+        return priorities.into_iter().map(|priority| Part { share, corrected: share, priority }).collect();
+    }
+    let mut users: indexmap::IndexMap<Word, Vec<usize>> = indexmap::IndexMap::new();
+    for (at, queue) in queues.iter().enumerate() {
+        if weighting == Weighting::Observed || !queue.jobs.is_empty() {
+            users.entry(queue.requirements.owner.clone()).or_default().push(at);
+        }
+    }
+    let part = share / users.len().max(1) as f64;
+    let parts: Vec<(Word, f64)> = users.keys().map(|user| (user.clone(), part)).collect();
+    let corrected = correct(&parts);
+    let mut found = vec![Part { share: part, corrected: part, priority: 0.0 }; queues.len()];
+    for (places, corrected) in users.values().zip(corrected) {
+        let own: Vec<&TaskQueue> = places.iter().map(|&at| queues[at]).collect();
+        let priorities = entity_priorities(&own, corrected, weighting, background);
+        for (&at, priority) in places.iter().zip(priorities) {
+            found[at] = Part { share: part, corrected, priority };
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::priority::dirac::queue::{QueuedJob, Requirements};
+
+    /// Queues of one group; each is its owner and the number of its jobs, CPU times all different.
+    fn queues(rows: &[(&str, usize)]) -> Vec<TaskQueue> {
+        let queue = |(at, (owner, jobs)): (usize, &(&str, usize))| TaskQueue {
+            id: at as i64 + 1,
+            requirements: Requirements {
+                owner: owner.as_bytes().into(),
+                cpu_time: at as i64,
+                ..Requirements::default()
+            },
+            jobs: vec![QueuedJob { id: 0, user_priority: 1.0 }; *jobs],
+            unlisted: 0,
+        };
+        rows.iter().enumerate().map(queue).collect()
+    }
+
+    fn priorities(rows: &[(&str, usize)], share: f64, job_sharing: bool, weighting: Weighting) -> Vec<f64> {
+        let queues = queues(rows);
+        let queues: Vec<&TaskQueue> = queues.iter().collect();
+        let group = GroupShare { share, job_sharing, background: false };
+        let same = |users: &[(Word, f64)]| users.iter().map(|(_, share)| *share).collect();
+        group_priorities(&queues, &group, weighting, same).iter().map(|part| part.priority).collect()
+    }
+
+    /// `dirac-shares.md` §7.1: 300/4, whoever owns them.
+    #[test]
+    fn a_sharing_group_is_divided_by_its_queues() {
+        let rows = [("a", 1), ("a", 2), ("b", 1), ("c", 7)];
+        assert_eq!(priorities(&rows, 300.0, true, Weighting::Observed), [75.0; 4]);
+    }
+
+    /// `dirac-shares.md` §7.2: 10000/(2*2) twice, 10000/(1*2).
+    #[test]
+    fn other_groups_are_divided_by_users_then_by_their_queues() {
+        let rows = [("a", 1), ("b", 1), ("a", 1)];
+        assert_eq!(priorities(&rows, 10_000.0, false, Weighting::Observed), [2500.0, 5000.0, 2500.0]);
+    }
+
+    #[test]
+    fn an_empty_queue_still_makes_its_owner_count_in_the_program_only() {
+        let rows = [("a", 1), ("b", 0)];
+        assert_eq!(priorities(&rows, 1000.0, false, Weighting::Observed), [500.0, 0.0]);
+        assert_eq!(priorities(&rows, 1000.0, false, Weighting::Literal), [1000.0, 0.0]);
+        assert_eq!(priorities(&[], 1000.0, false, Weighting::Literal), [0.0; 0]);
+    }
+}

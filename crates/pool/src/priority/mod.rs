@@ -1,0 +1,322 @@
+//! Who is served next: one question, one trait, one policy chosen by configuration.
+//!
+//! In: who asks, who uses what, how much there is to deal. Out: turns, each with who may take how much
+//! and why. A policy is told how each turn ended and decides on the next from that. Which policy there is, is
+//! said once, in [`policy`]; everything else knows the trait.
+
+pub mod condor;
+pub mod dirac;
+pub mod pie;
+pub mod policy;
+pub mod ranking;
+pub mod session;
+pub mod slurm;
+pub mod spins;
+
+pub use condor::CondorPriority;
+pub use dirac::Past;
+pub use policy::{Line, Opening, Policy, seed_of_cycle};
+pub use session::Session;
+
+use serde::{Deserialize, Serialize};
+
+use crate::accountant::usage::{Account, SlotInUse};
+use crate::queue::Job;
+use classmate::internal::ad::ClassAd;
+
+/// A policy: charges usage, and deals the pool in turns.
+///
+/// `HTCondor` deals shares of a pie in spins, Slurm serves jobs in a total order, DIRAC draws lots: what
+/// they have in common is a sequence of turns that depends on how the earlier ones ended.
+pub trait PriorityPolicy {
+    /// Brings priorities and usage up to `now` (epoch seconds), from the slots in use.
+    fn charge(&mut self, in_use: &[SlotInUse<'_>], now: i64);
+
+    /// Where a submitter stands at this moment, matches of this cycle included.
+    fn standing(&self, submitter: &[u8]) -> Standing;
+
+    /// What a group uses at this moment, in weighted slots, its own members only.
+    fn group_usage(&self, group: &[u8]) -> f64;
+
+    /// Charges a match of a slot of this weight.
+    fn matched(&mut self, submitter: &[u8], account: Account, weight: f64, now: i64);
+
+    /// Names and weighted slots in use, of everybody who uses any.
+    fn in_use(&self) -> Vec<(&[u8], f64)>;
+
+    /// Whether the pool is divided among the groups first, if there are any.
+    fn divides_among_groups(&self) -> bool {
+        true
+    }
+
+    /// Whether what jobs that run say of themselves decides where their use is charged and what it costs.
+    fn asks_jobs(&self) -> bool {
+        false
+    }
+
+    /// Which account the use of a slot by a job is charged to, by their ads; that of its submitter, unless the policy has
+    /// accounts of its own.
+    fn account(&self, job: &ClassAd, slot: &ClassAd) -> Account {
+        let _ = (job, slot);
+        Account::Submitter
+    }
+
+    /// What a second of a slot in use costs, by the ads of its job, if that is known, and its own; its weight unless the
+    /// policy has prices of its own.
+    fn cost(&self, job: Option<&ClassAd>, slot: &ClassAd, weight: f64) -> f64 {
+        let _ = (job, slot);
+        weight
+    }
+
+    /// The ads with which a job stands in the queue, if not with its own: one for each way in which it may be
+    /// served. When one of them is matched the others are gone.
+    fn candidacies(&self, job: &ClassAd) -> Option<Vec<ClassAd>> {
+        let _ = job;
+        None
+    }
+
+    /// Starts dealing the pool to these claimants, whose jobs may be looked at.
+    fn begin(&self, claimants: &[Claimant], waiting: &dyn Waiting, deal: &Deal) -> Box<dyn Turns>;
+}
+
+/// The idle jobs of claimants, for policies that order jobs.
+pub trait Waiting {
+    /// The jobs of a claimant that are not matched yet, in the order of its queue, each with its number in this deal.
+    fn jobs(&self, who: usize) -> Vec<(usize, &Job<'_>)>;
+
+    /// The autoclusters of these jobs, in the same order: jobs of one are alike in all that matters to a match.
+    fn autoclusters(&self, who: usize) -> Vec<u32> {
+        vec![0; self.jobs(who).len()]
+    }
+
+    /// How many younger jobs that are like this one in all but their age wait behind it without being listed.
+    fn unlisted(&self, job: &Job<'_>) -> usize {
+        let _ = job;
+        0
+    }
+}
+
+/// Tells whether a job would get a slot at this moment: who claims it, its number in the deal, the number of the slot.
+pub type Fits<'f> = &'f mut dyn FnMut(usize, usize, usize) -> bool;
+
+/// Nobody waits.
+impl Waiting for () {
+    fn jobs(&self, _: usize) -> Vec<(usize, &Job<'_>)> {
+        Vec::new()
+    }
+}
+
+/// A sequence of turns that depends on how each one ended.
+pub trait Turns {
+    /// Who is served next; none when the deal is over.
+    ///
+    /// After each turn, [`Turns::ended`] must be called before the next one is asked for.
+    fn next_turn(&mut self) -> Option<Turn>;
+
+    /// The same for policies that look for a job for a slot, who must know beforehand which would get it.
+    fn next_suited(&mut self, fits: Fits<'_>) -> Option<Turn> {
+        let _ = fits;
+        self.next_turn()
+    }
+
+    /// Claimants that became one since this was asked last, because they are the same submitter at the same access point
+    /// and came to stand next to each other: the jobs of the second are those of the first from now on.
+    fn merged(&mut self) -> Vec<(usize, usize)> {
+        Vec::new()
+    }
+
+    /// Tells how the last turn ended.
+    fn ended(&mut self, spent: Spent);
+
+    /// What has happened so far.
+    fn history(&self) -> &History;
+
+    /// For policies that look for a job for a slot: the jobs that slots were asked about as one; those that got a slot too.
+    fn alike(&self) -> Vec<Alike> {
+        Vec::new()
+    }
+}
+
+/// Jobs that slots were asked about as one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Alike {
+    /// Who claims each, and its number in the deal.
+    pub jobs: Vec<(usize, usize)>,
+    /// Whether the policy did not offer them to a slot because of a limit of its site.
+    pub held_back: bool,
+}
+
+/// One who asks for slots: a submitter at one access point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claimant {
+    /// The submitter's name, `user@domain` or `group.user@domain`.
+    pub submitter: Vec<u8>,
+    /// Idle jobs it says it has.
+    pub idle_jobs: i64,
+    /// When it last said so, epoch seconds; 0 if unknown.
+    pub last_heard: i64,
+    /// The priority of the jobs that are asked for: with `USE_GLOBAL_JOB_PRIOS` a submitter claims once for each.
+    pub job_prio: Option<i64>,
+    /// Number of the access point; none if it is not named: then nobody can be asked for the jobs.
+    pub schedd: Option<usize>,
+}
+
+/// What is dealt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Deal {
+    /// Weighted slots of the whole pool, busy ones included.
+    pub weight: f64,
+    /// Weight of the lightest slot; `f64::MAX` if there is none.
+    pub smallest_weight: f64,
+    /// The group the deal is limited to, if any.
+    pub group: Option<GroupShare>,
+    /// The number of the first pie, from 1; pies are numbered through a cycle.
+    pub first_pie: u32,
+}
+
+/// A group and what it may use.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupShare {
+    /// Its full name.
+    pub name: Vec<u8>,
+    /// Weighted slots it may use in all, what it already uses included.
+    pub quota: f64,
+}
+
+/// Where a submitter stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standing {
+    /// Its priority; lower is better.
+    pub priority: f64,
+    /// Weighted slots it uses.
+    pub usage: f64,
+    /// Weighted slots it is served first.
+    pub floor: i64,
+}
+
+/// Somebody's turn: who, how much, why.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Turn {
+    /// Index of the claimant.
+    pub who: usize,
+    /// The number of the only job that is served, as [`Waiting`] has it; none: its jobs in the order of its queue.
+    ///
+    /// A deal has turns of one kind only.
+    pub job: Option<usize>,
+    /// Which of the jobs that wait in its queue that job stands for, the oldest is 0; none: itself.
+    pub place: Option<usize>,
+    /// The number of the only slot that may be taken, for a turn of one job; none: any.
+    pub slot: Option<usize>,
+    /// How much it may take.
+    pub allowance: Allowance,
+    /// How that came about.
+    pub why: Why,
+}
+
+/// How much may be taken in one turn, in weighted slots.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Allowance {
+    /// In all.
+    pub limit: f64,
+    /// Of slots nobody uses.
+    pub limit_unclaimed: f64,
+    /// Absolute bound, tested before each request.
+    pub ceiling: f64,
+    /// Beyond the limit, slots that strictly prefer the job to the one they run may still be taken.
+    pub preferring_is_free: bool,
+}
+
+/// How an allowance came about.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Why {
+    /// Which pie of the cycle, from 1.
+    pub pie: u32,
+    /// Which pass over all claimants, from 1.
+    pub spin: u32,
+    /// The claimant's priority; lower is better.
+    pub priority: f64,
+    /// Its fraction of what is dealt, 0 to 1.
+    pub share: f64,
+    /// Weighted slots by which the limit was cut because the pie is used up.
+    pub starved: f64,
+}
+
+/// How a turn ended, and what was taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spent {
+    /// How it ended.
+    pub end: End,
+    /// Weighted slots taken in all.
+    pub weight: f64,
+    /// Slots that can still be dealt, by anyone.
+    pub slots_left: usize,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// There is nothing more to serve; the claimant leaves the deal.
+    Done,
+    /// It could take more another time; the claimant stays.
+    Resume,
+}
+
+/// What happened in a deal.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct History {
+    /// Passes over the claimants, in order.
+    pub spins: Vec<Spin>,
+    /// Visits to claimants with idle jobs, in order.
+    pub visits: Vec<Visit>,
+    /// Claimants that had nothing more to be served, and left.
+    pub left: Vec<usize>,
+    /// How many pies were dealt, those included that were over at once.
+    pub pies: u32,
+    /// How many passes were begun, those included that were over at once.
+    pub begun: u32,
+}
+
+/// A pass over all claimants.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spin {
+    /// Which pie, from 1.
+    pub pie: u32,
+    /// Which pass, from 1.
+    pub spin: u32,
+    /// Weighted slots to deal at its beginning.
+    pub pie_left: f64,
+}
+
+/// A visit to a claimant.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Visit {
+    /// Index of the claimant.
+    pub who: usize,
+    /// Which pie, from 1.
+    pub pie: u32,
+    /// Which pass, from 1.
+    pub spin: u32,
+    /// Its priority; lower is better.
+    pub priority: f64,
+    /// Its fraction of the pie.
+    pub share: f64,
+    /// Weighted slots it might take.
+    pub limit: f64,
+    /// Weighted slots by which the limit was cut because the pie is used up.
+    pub starved: f64,
+    /// Why it was not served, if it was not.
+    pub passed: Option<Passed>,
+    /// How the visit ended.
+    pub end: End,
+}
+
+/// Why a claimant was visited but not served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Passed {
+    /// Its limit, or what is left of the pie, is less than the lightest slot.
+    LessThanASlot,
+    /// It is at its ceiling.
+    AtCeiling,
+}

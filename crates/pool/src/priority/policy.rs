@@ -1,0 +1,203 @@
+//! Which policy orders a cycle: the one place where a choice becomes an object.
+//!
+//! In: the choice with its settings, and the pool at the beginning of a cycle. Out: the policy, not charged yet.
+
+use serde::{Deserialize, Serialize};
+
+use super::dirac::{DiracChoice, DiracPriority, MOST_JOBS, Past, SplitMix64, asked};
+use super::ranking::{Key, Order};
+use super::slurm::ranking::ranking;
+use super::slurm::{SlurmPriority, SlurmSettings};
+use super::{CondorPriority, PriorityPolicy};
+use crate::accountant::factor::FactorRules;
+use crate::accountant::{Accountant, GroupOf, Log};
+use crate::pool::Slot;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Settings;
+use classmate_config::internal::config::knobs::NegotiatorKnobs;
+
+/// The choice of a policy, with what it reads from files of its own.
+///
+/// ```
+/// use classmate_pool::internal::priority::Policy;
+/// assert_eq!(Policy::default(), Policy::Condor);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    /// `HTCondor`'s user priorities: a pie dealt in spins.
+    #[default]
+    Condor,
+    /// DIRAC's job shares: slots draw lots among task queues.
+    Dirac(DiracChoice),
+    /// Slurm's multifactor priority: a total order of jobs.
+    Slurm(Box<SlurmSettings>),
+}
+
+/// How a policy serves jobs that differ in their age alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line {
+    /// Whether what decides is how each stood in earlier cycles.
+    pub remembers: bool,
+    /// How many stand in a queue of their own, the oldest in the first, of which the policy chooses by their places; none
+    /// if all stand in one and the oldest starts.
+    pub queue: Option<usize>,
+}
+
+/// A pool at the beginning of a cycle, as far as policies ask.
+#[derive(Clone, Copy)]
+pub struct Opening<'o, 'g> {
+    /// The accountant's log, if there is one.
+    pub log: Option<&'o Log>,
+    /// The settings of the cycle.
+    pub knobs: &'o NegotiatorKnobs,
+    /// Which group a submitter belongs to.
+    pub groups: &'g (dyn GroupOf + Sync),
+    /// The quota of a group in slots, if it has a static one.
+    pub quota: &'o dyn Fn(&[u8]) -> Option<f64>,
+    /// The slots that take part.
+    pub slots: &'o [Slot],
+    /// The ads of all jobs.
+    pub jobs: &'o [ClassAd],
+    /// Clock and seed.
+    pub settings: &'o Settings,
+}
+
+/// The seed of a cycle of many: cycles of one seed draw different lots, and those of the next seed others again.
+///
+/// ```
+/// use classmate_pool::internal::priority::seed_of_cycle;
+/// assert_eq!(seed_of_cycle(7, 3), seed_of_cycle(7, 0) + 3);
+/// assert!(seed_of_cycle(7, 1).abs_diff(seed_of_cycle(8, 0)) > 1_000_000);
+/// ```
+pub fn seed_of_cycle(seed: u64, cycle: u64) -> u64 {
+    SplitMix64::new(seed).next_u64().wrapping_add(cycle)
+}
+
+impl Policy {
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Condor => "condor",
+            Self::Dirac(_) => "dirac",
+            Self::Slurm(_) => "slurm",
+        }
+    }
+
+    /// Whether what is used is charged to the accountant's log.
+    pub fn keeps_books(&self) -> bool {
+        matches!(self, Policy::Condor)
+    }
+
+    /// Whether the policy, once open, keeps what was used from cycle to cycle. Others are opened anew for every cycle.
+    pub fn lasts(&self) -> bool {
+        matches!(self, Policy::Condor | Policy::Slurm(_))
+    }
+
+    /// How jobs are served that differ in their age alone.
+    ///
+    /// ```
+    /// use classmate_pool::internal::priority::{Line, Policy};
+    /// assert_eq!(Policy::Condor.line(), Line { remembers: false, queue: None });
+    /// ```
+    pub fn line(&self) -> Line {
+        match self {
+            Self::Condor => Line { remembers: false, queue: None },
+            Self::Dirac(_) => Line { remembers: false, queue: Some(MOST_JOBS) },
+            // A priority that never sinks remembers every cycle in which the job waited.
+            Self::Slurm(settings) => Line { remembers: settings.conf().flags.increase_only, queue: None },
+        }
+    }
+
+    /// Whether the policy asks the ads of jobs what ran before.
+    pub fn asks_history(&self) -> bool {
+        match self {
+            Self::Condor | Self::Slurm(_) => false,
+            Self::Dirac(choice) => {
+                let settings = choice.settings();
+                let limited = !settings.running_limits.is_empty() || !settings.matching_delays.is_empty();
+                settings.correct || limited
+            }
+        }
+    }
+
+    /// What is left of the memory (MB, 0 if it is not said) and the time (seconds) that a job asks for, all else being
+    /// alike and slots taking every job: jobs of which the same is left are served alike, the oldest first.
+    ///
+    /// ```
+    /// use classmate_pool::internal::priority::{Policy, dirac::DiracChoice};
+    /// let dirac = Policy::Dirac(DiracChoice::default());
+    /// assert_eq!(dirac.told_apart(500, Some(1000)), dirac.told_apart(900, Some(1800)));
+    /// assert_ne!(dirac.told_apart(500, Some(1000)), dirac.told_apart(500, Some(1801)));
+    /// assert_eq!(Policy::Condor.told_apart(500, Some(1000)), (0, None));
+    /// ```
+    pub fn told_apart(&self, memory: u32, time: Option<i64>) -> (u32, Option<i64>) {
+        match self {
+            Self::Condor => (0, None),
+            Self::Dirac(choice) => asked(choice.settings(), memory, time),
+            Self::Slurm(settings) => {
+                let conf = settings.conf();
+                let by_time = conf.weights.job_size != 0 && conf.flags.small_relative_to_time;
+                (if conf.tres_weights.of("mem") == 0.0 { 0 } else { memory }, time.filter(|_| by_time))
+            }
+        }
+    }
+
+    /// Whether a second of a slot in use may cost something else than its weight.
+    pub fn has_prices(&self) -> bool {
+        match self {
+            Self::Condor | Self::Dirac(_) => false,
+            Self::Slurm(settings) => {
+                settings.conf().partitions.iter().any(|partition| partition.billing.is_some())
+                    || settings.files().qos.iter().any(|qos| qos.usage_factor != 1.0)
+            }
+        }
+    }
+
+    /// Where what runs is noted, for a policy that asks and is opened anew for every cycle.
+    pub fn past(&self) -> Option<Past> {
+        match self {
+            Self::Dirac(choice) if self.asks_history() => Some(Past::new(choice.settings())),
+            _ => None,
+        }
+    }
+
+    /// By what jobs are ordered.
+    pub fn key(&self) -> Key {
+        match self {
+            Self::Condor => Key::Submitters,
+            Self::Dirac(_) => Key::Lots,
+            Self::Slurm(_) => Key::Jobs,
+        }
+    }
+
+    /// In which order jobs of a pool are served; of a policy that orders jobs, where each of them stands.
+    pub fn ranking(&self, slots: &[ClassAd], jobs: &[ClassAd], settings: &Settings) -> Order {
+        match self {
+            Self::Condor => Order::Submitters,
+            Self::Dirac(_) => Order::Lots,
+            Self::Slurm(slurm) => ranking(slurm, slots, jobs, settings),
+        }
+    }
+
+    /// The policy over a pool.
+    pub fn open<'g>(&self, opening: &Opening<'_, 'g>) -> Box<dyn PriorityPolicy + 'g> {
+        self.open_after(opening, None)
+    }
+
+    /// The policy over a pool, with what was noted of jobs that ran; without it, their ads are asked.
+    pub fn open_after<'g>(&self, opening: &Opening<'_, 'g>, past: Option<&Past>) -> Box<dyn PriorityPolicy + 'g> {
+        match self {
+            Self::Condor => {
+                let factors = FactorRules::new(&opening.knobs.accountant);
+                let accountant = match opening.log {
+                    Some(log) => Accountant::from_log(log, factors),
+                    None => Accountant::new(factors),
+                };
+                Box::new(CondorPriority::new(accountant, opening.groups, opening.knobs))
+            }
+            Self::Dirac(choice) => Box::new(DiracPriority::new(choice.settings(), opening, past)),
+            Self::Slurm(settings) => Box::new(SlurmPriority::new(settings, opening)),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! What one second of a job costs.
+//!
+//! Formula source: `slurm-multifactor.md` §3.1.
+
+use classmate_config::internal::config::slurm::{BillingSum, TresWeights};
+
+/// The cost of resources: allocated CPUs without weights, otherwise their weighted sum.
+///
+/// ```
+/// use classmate_config::internal::config::slurm::{BillingSum, TresWeights};
+/// use classmate_pool::internal::priority::slurm::billing::billing;
+/// let job = [("cpu", 4.0), ("mem", 8192.0), ("license/x", 1.0)].map(|(name, amount)| (name.to_owned(), amount));
+/// let weights = TresWeights::parse("CPU=1,Mem=1G,license/x=3").unwrap();
+/// assert_eq!(billing(&job, None, BillingSum::Sum), 4.0);
+/// assert_eq!(billing(&job, Some(&weights), BillingSum::Sum), 15.0);
+/// assert_eq!(billing(&job, Some(&weights), BillingSum::Max), 11.0);
+/// ```
+pub fn billing(tres: &[(String, f64)], weights: Option<&TresWeights>, sum: BillingSum) -> f64 {
+    let Some(weights) = weights else {
+        return tres.iter().find(|(name, _)| name == "cpu").map_or(0.0, |(_, amount)| *amount);
+    };
+    let (mut largest, mut generic, mut rest) = (0.0f64, 0.0, 0.0);
+    for (name, amount) in tres.iter().filter(|(name, _)| name != "billing") {
+        let cost = amount * weights.of(name);
+        let is_generic = name.starts_with("gres/");
+        match sum {
+            BillingSum::MaxAndGres if is_generic => generic += cost,
+            BillingSum::Max | BillingSum::MaxAndGres if is_generic || matches!(&**name, "cpu" | "mem" | "node") => {
+                largest = largest.max(cost);
+            }
+            _ => rest += cost,
+        }
+    }
+    largest + generic + rest
+}

@@ -1,0 +1,356 @@
+//! Jobs as Slurm sees them: who asks, in which partition, for what.
+//!
+//! In: ads of jobs. Out: a candidate for each partition a job names. Formula source: `slurm-multifactor.md` §10.2.
+
+use super::factor::{JobFacts, Maxima, Scale, Terms};
+use super::machines::{Division, Machines, named_partitions};
+use super::order::OrderKey;
+use super::settings::SlurmSettings;
+use super::{AssociationTree, Figures, figures};
+use crate::pool::facts::Facts;
+use crate::queue::job::JobId;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Settings;
+use classmate_config::internal::config::slurm::{Duration, INFINITE, Partition, TresWeights};
+
+/// `JobStatus` of jobs that wait, and of those that are held.
+const IDLE: i64 = 1;
+const HELD: i64 = 5;
+
+/// A job in one of its partitions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Its number.
+    pub id: JobId,
+    /// When it was submitted, epoch seconds.
+    pub submitted: i64,
+    /// The user, lower case.
+    pub user: String,
+    /// The account, lower case; empty if there is none.
+    pub account: String,
+    /// The partition; empty if it names none and there is no default.
+    pub partition: String,
+    /// `PriorityTier` of the partition.
+    pub tier: u16,
+    /// The quality of service, lower case.
+    pub qos: String,
+    /// The number of its association, if it has one.
+    pub association: Option<usize>,
+    /// What its factors are computed from.
+    pub facts: JobFacts,
+}
+
+/// Who asks: a user, in an account if one is named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asker {
+    /// The user, lower case.
+    pub user: String,
+    /// The account, lower case.
+    pub account: Option<String>,
+}
+
+impl Asker {
+    /// Whom a job is charged to.
+    pub fn of_job(facts: Facts<'_>, tree: &AssociationTree) -> Self {
+        let text = |name: &str| {
+            let text = facts.string(name).filter(|text| !text.is_empty())?;
+            Some(String::from_utf8_lossy(&text).to_lowercase())
+        };
+        let owner = || {
+            let user = text("Owner").or_else(|| text("User")).unwrap_or_default();
+            user.split('@').next().unwrap_or_default().to_owned()
+        };
+        let leaf = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
+        let mut asker = if let Some(path) = text("AccountingGroup") {
+            Self::of_path(&path, tree, owner)
+        } else if let Some(group) = text("AcctGroup") {
+            Self { user: text("AcctGroupUser").unwrap_or_else(owner), account: Some(leaf(&group)) }
+        } else {
+            Self { user: owner(), account: None }
+        };
+        if let Some(account) = text("SlurmAccount") {
+            asker.account = Some(account);
+        }
+        asker
+    }
+
+    /// Who is behind the name of a submitter, `a.b.user@domain`.
+    pub fn of_submitter(name: &[u8], tree: &AssociationTree) -> Self {
+        let name = String::from_utf8_lossy(name).to_lowercase();
+        let path = name.split('@').next().unwrap_or_default();
+        Self::of_path(path, tree, String::new)
+    }
+
+    /// `a.b.user`; a name alone is that of an account if there is such an account and an owner, otherwise of a user.
+    fn of_path(path: &str, tree: &AssociationTree, owner: impl FnOnce() -> String) -> Self {
+        let path = path.split('@').next().unwrap_or_default();
+        if let Some((accounts, user)) = path.rsplit_once('.') {
+            let account = accounts.rsplit('.').next().unwrap_or_default();
+            return Self { user: user.to_owned(), account: Some(account.to_owned()) };
+        }
+        if tree.find_account(path).is_some() {
+            let owner = owner();
+            if !owner.is_empty() {
+                return Self { user: owner, account: Some(path.to_owned()) };
+            }
+        }
+        Self { user: path.to_owned(), account: None }
+    }
+
+    /// The account: the one named, else the default of the user; empty if there is none.
+    pub fn account<'a>(&'a self, tree: &'a AssociationTree) -> &'a str {
+        self.account.as_deref().or_else(|| tree.default_account(&self.user)).unwrap_or_default()
+    }
+
+    /// The number of the association.
+    pub fn association(&self, tree: &AssociationTree, partition: Option<&str>) -> Option<usize> {
+        tree.find_user(self.account(tree), &self.user, partition)
+    }
+}
+
+/// What priorities are computed from: settings, machines, and the figures of the tree at a moment.
+#[derive(Debug, Clone)]
+pub struct Standpoint<'a> {
+    settings: &'a SlurmSettings,
+    machines: &'a Machines,
+    tree: &'a AssociationTree,
+    figures: &'a [Figures],
+    maxima: Maxima,
+}
+
+impl<'a> Standpoint<'a> {
+    /// The standpoint of a tree whose figures are known.
+    pub fn new(
+        settings: &'a SlurmSettings,
+        machines: &'a Machines,
+        tree: &'a AssociationTree,
+        figures: &'a [Figures],
+    ) -> Self {
+        let qos = settings.files().qos.iter().map(|qos| qos.priority).max().unwrap_or(0);
+        let factors = machines.partitions.iter().map(|division| division.partition.job_factor);
+        let maxima = Maxima {
+            job_factor: f64::from(factors.max().unwrap_or(1).max(1)),
+            qos: f64::from(qos),
+            association: f64::from(tree.max_priority()),
+        };
+        Self { settings, machines, tree, figures, maxima }
+    }
+
+    /// The figures of the settings' tree in a cluster.
+    pub fn figures(settings: &SlurmSettings, machines: &Machines) -> Vec<Figures> {
+        figures(settings.tree(), settings.algorithm(machines.cluster))
+    }
+
+    /// A job in each of its partitions; none if it has no number.
+    pub fn candidates(&self, ad: &ClassAd, settings: &Settings) -> Vec<Candidate> {
+        let facts = Facts::of(ad, settings);
+        let Some(cluster) = facts.integer("ClusterId") else { return Vec::new() };
+        let id = JobId { cluster, process: facts.integer("ProcId").unwrap_or(0) };
+        let partitions = partitions(ad, self.settings, settings);
+        if partitions.is_empty() {
+            return vec![self.candidate(id, None, facts, settings.now)];
+        }
+        partitions.iter().map(|name| self.candidate(id, Some(name), facts, settings.now)).collect()
+    }
+
+    fn candidate(&self, id: JobId, partition: Option<&str>, facts: Facts<'_>, now: i64) -> Candidate {
+        let asker = Asker::of_job(facts, self.tree);
+        let named = partition.and_then(|name| self.machines.partition(name));
+        let unknown =
+            Division { partition: Partition::named(partition.unwrap_or_default()), tres: TresWeights::default() };
+        let Division { partition: settings, tres } = named.unwrap_or(&unknown);
+        let partition_tres = if partition.is_some() { tres.clone() } else { self.machines.tres.clone() };
+        let association = asker.association(self.tree, partition);
+        let status = facts.integer("JobStatus");
+        let flags = self.settings.conf().flags;
+        let submitted = facts.integer("QDate").unwrap_or(0);
+        let since = if flags.accrue_always {
+            Some(submitted)
+        } else {
+            facts.integer("EnteredCurrentStatus").filter(|_| status == Some(IDLE))
+        };
+        let qos = qos_of(facts);
+        let amounts = Amounts::of(facts);
+        let limit = facts.number("AllowedJobDuration").filter(|seconds| *seconds > 0.0);
+        Candidate {
+            id,
+            submitted,
+            tier: settings.tier,
+            partition: settings.name.clone(),
+            account: asker.account(self.tree).to_owned(),
+            association,
+            facts: JobFacts {
+                now,
+                accrues_since: since,
+                nodes: amounts.nodes,
+                cpus: amounts.cpus,
+                time_limit: limit.map_or_else(|| minutes(settings.max_time), |seconds| (seconds / 60.0).ceil()),
+                fair_share: association.and_then(|at| self.figures[at].factor).unwrap_or(0.0),
+                association_priority: association.map_or(0.0, |at| f64::from(self.tree.nodes()[at].priority)),
+                qos_priority: self.settings.qos(&qos).map_or(0.0, |qos| f64::from(qos.priority)),
+                partition_factor: f64::from(settings.job_factor),
+                tres: amounts.tres(),
+                partition_tres,
+                site: bounded(facts.integer("SiteFactor").unwrap_or(0)),
+                nice: bounded(facts.integer("JobPrio").unwrap_or(0).saturating_neg()),
+                held: status == Some(HELD),
+                direct: None,
+            },
+            user: asker.user,
+            qos,
+        }
+    }
+
+    /// The priority of a candidate and what it is made of.
+    pub fn terms(&self, candidate: &Candidate) -> Terms {
+        candidate.facts.terms(&self.scale())
+    }
+
+    fn scale(&self) -> Scale<'_> {
+        Scale::of(self.settings.conf(), self.machines.cluster, self.maxima)
+    }
+}
+
+impl Candidate {
+    /// What it is ordered by.
+    pub fn key(&self, priority: u32) -> OrderKey<JobId> {
+        OrderKey { tier: self.tier, priority, submitted: self.submitted, id: self.id }
+    }
+}
+
+/// The quality of service of a job, lower case; `normal` if it names none.
+pub fn qos_of(facts: Facts<'_>) -> String {
+    let named = facts.string("QOS").map(|name| String::from_utf8_lossy(&name).to_lowercase());
+    named.filter(|name| !name.is_empty()).unwrap_or_else(|| "normal".to_owned())
+}
+
+/// The partitions a job may run in: those it names, else the default, else the first there is.
+pub fn partitions(ad: &ClassAd, slurm: &SlurmSettings, settings: &Settings) -> Vec<String> {
+    let mut named = named_partitions(ad, settings);
+    let conf = slurm.conf();
+    if named.is_empty() {
+        let default = conf.default_partition().or(conf.partitions.first());
+        return default.map(|partition| partition.name.clone()).into_iter().collect();
+    }
+    let mut seen = hashbrown::HashSet::new();
+    named.retain(|name| seen.insert(name.to_ascii_lowercase()));
+    named
+}
+
+/// What a job asks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Amounts {
+    /// Nodes, at least 1.
+    pub nodes: f64,
+    /// CPUs on all of them.
+    pub cpus: f64,
+    /// MB on all of them.
+    pub memory: f64,
+    /// GPUs on all of them.
+    pub gpus: f64,
+}
+
+impl Amounts {
+    /// The amounts of a job's ad.
+    pub fn of(facts: Facts<'_>) -> Self {
+        let positive = |name: &str| facts.number(name).filter(|amount| amount.is_finite() && *amount > 0.0);
+        let nodes = positive("MinHosts").or_else(|| positive("RequestNodes")).unwrap_or(1.0).max(1.0);
+        Self {
+            nodes,
+            cpus: positive("RequestCpus").unwrap_or(1.0) * nodes,
+            memory: positive("RequestMemory").unwrap_or(0.0) * nodes,
+            gpus: positive("RequestGpus").unwrap_or(0.0) * nodes,
+        }
+    }
+
+    /// The amounts as resources; GPUs only if there are any.
+    pub fn tres(&self) -> Vec<(String, f64)> {
+        let all = [("cpu", self.cpus), ("mem", self.memory), ("node", self.nodes), ("gres/gpu", self.gpus)];
+        let asked = all.into_iter().filter(|(name, amount)| *amount > 0.0 || *name != "gres/gpu");
+        asked.map(|(name, amount)| (name.to_owned(), amount)).collect()
+    }
+}
+
+/// Minutes; a time without end is the number Slurm writes for it.
+fn minutes(time: Duration) -> f64 {
+    time.seconds().map_or(INFINITE as f64, |seconds| seconds as f64 / 60.0)
+}
+
+/// `nice` and `site` lie that far around 0.
+const OFFSET: i64 = 2_147_483_645;
+
+/// A sign and a number within bounds.
+fn bounded(number: i64) -> i64 {
+    number.clamp(-OFFSET, OFFSET)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings::SlurmFiles;
+    use super::*;
+    use classmate_config::internal::config::TextFiles;
+    use classmate_config::internal::config::slurm::{Associations, SlurmConf};
+
+    fn settings(conf: &str, dump: &str) -> SlurmSettings {
+        let (conf, defects) = SlurmConf::read("c", conf.as_bytes(), &TextFiles::default());
+        assert_eq!(defects.errors, []);
+        let associations = Associations::read("d", dump.as_bytes()).0;
+        SlurmSettings::new(SlurmFiles { conf, associations, ..SlurmFiles::default() }).unwrap()
+    }
+
+    fn asker(ad: &str) -> (String, String) {
+        let settings =
+            settings("", "Account - 'b'\nAccount - 'c'\nParent - 'c'\nUser - 'Ann':DefaultAccount='c'\nUser - 'x'\n");
+        let ad = ClassAd::parse(format!("[{ad}]").as_bytes()).unwrap();
+        let evaluation = Settings::default();
+        let asker = Asker::of_job(Facts::of(&ad, &evaluation), settings.tree());
+        (asker.account(settings.tree()).to_owned(), asker.user)
+    }
+
+    #[test]
+    fn accounts_come_from_groups_and_users_have_a_default() {
+        let is =
+            |ad: &str, account: &str, user: &str| assert_eq!(asker(ad), (account.to_owned(), user.to_owned()), "{ad}");
+        is("AccountingGroup = \"a.b.ann\"; Owner = \"joe\"", "b", "ann");
+        is("AcctGroup = \"a.b\"; AcctGroupUser = \"ann\"; Owner = \"joe\"", "b", "ann");
+        is("AccountingGroup = \"a.b.ann\"; SlurmAccount = \"C\"", "c", "ann");
+        is("Owner = \"Ann\"", "c", "ann");
+        is("User = \"x@example.org\"", "c", "x");
+        is("Owner = \"nobody\"", "", "nobody");
+        is("AccountingGroup = \"b\"; Owner = \"joe\"", "b", "joe");
+        is("AccountingGroup = \"alias\"; Owner = \"joe\"", "", "alias");
+    }
+
+    #[test]
+    fn a_job_has_a_candidate_for_each_partition_it_names() {
+        let settings = settings(
+            "PartitionName=batch PriorityJobFactor=100 Default=YES MaxTime=2:00:00\nPartitionName=debug PriorityJobFactor=400 PriorityTier=3\n",
+            "",
+        );
+        let machines = Machines::of([], settings.conf(), &Settings::default());
+        let figures = Standpoint::figures(&settings, &machines);
+        let standpoint = Standpoint::new(&settings, &machines, settings.tree(), &figures);
+        let candidates = |more: &str| {
+            let text = format!(
+                "[ClusterId = 7; ProcId = 1; JobStatus = 1; QDate = 5; EnteredCurrentStatus = 9; JobPrio = 20; {more}]"
+            );
+            standpoint.candidates(&ClassAd::parse(text.as_bytes()).unwrap(), &Settings::default())
+        };
+        let default = &candidates("RequestCpus = 2; RequestNodes = 3; RequestMemory = 10; AllowedJobDuration = 61")[0];
+        assert_eq!((&*default.partition, default.tier, default.facts.nice), ("batch", 1, -20));
+        assert_eq!((default.facts.cpus, default.facts.nodes, default.facts.time_limit), (6.0, 3.0, 2.0));
+        assert_eq!((default.facts.accrues_since, default.submitted), (Some(9), 5));
+        assert_eq!(candidates("")[0].facts.time_limit, 120.0);
+        // Slurm keeps both within 2147483645 of 0.
+        let far = &candidates("SiteFactor = -99999999999; JobPrio = 99999999999")[0].facts;
+        assert_eq!((far.nice, far.site), (-2_147_483_645, -2_147_483_645));
+        assert_eq!(candidates("JobPrio = -9223372036854775807")[0].facts.nice, 2_147_483_645);
+        let endless = &candidates("PartitionName = \"endless\"")[0].facts;
+        // The number of minutes that stands for a time without end.
+        assert_eq!(endless.time_limit, 4_294_967_295.0);
+        let both = candidates("PartitionName = {\"debug\", \"batch\", \"DEBUG\", \"other\"}");
+        let seen: Vec<_> = both.iter().map(|one| (&*one.partition, one.tier, one.facts.partition_factor)).collect();
+        assert_eq!(seen, [("debug", 3, 400.0), ("batch", 1, 100.0), ("other", 1, 1.0)]);
+        assert_eq!(candidates("PartitionName = \"debug,batch\"").len(), 2);
+    }
+}

@@ -1,0 +1,129 @@
+//! Fair Tree: users ranked by a walk through the tree, level by level.
+//!
+//! Formula source: `slurm-multifactor.md` §5.
+
+use std::cmp::Ordering;
+
+use super::{AssociationTree, Figures, ROOT, Ties};
+use classmate_config::internal::config::slurm::Shares;
+
+/// The level fair share of an account without shares of its own: above all numbers, below infinity.
+const NO_VALUE: f64 = 4_294_967_294.0;
+
+pub(super) fn figures(tree: &AssociationTree, ties: Ties) -> Vec<Figures> {
+    let nodes = tree.nodes();
+    let whole = nodes[ROOT].usage;
+    let part = |usage: f64, of: f64| if of == 0.0 { 0.0 } else { usage / of };
+    let mut figures = vec![Figures::default(); nodes.len()];
+    figures[ROOT].effective_usage = 1.0;
+    figures[ROOT].norm_usage = part(whole, whole);
+    for (at, node) in nodes.iter().enumerate().skip(1) {
+        let stands_as = match node.shares {
+            Shares::Own(_) => node,
+            Shares::Parent => &nodes[node.fair_share_parent],
+        };
+        let shares = stands_as.share_of_level();
+        let usage = part(node.usage, nodes[node.fair_share_parent].usage);
+        figures[at] = Figures {
+            norm_shares: shares,
+            norm_usage: part(node.usage, whole).min(1.0),
+            effective_usage: usage,
+            level_fair_share: match node.shares {
+                Shares::Parent if node.is_user() => Some(f64::INFINITY),
+                Shares::Parent => None,
+                Shares::Own(_) if shares == 0.0 => Some(0.0),
+                Shares::Own(_) if usage == 0.0 => Some(f64::INFINITY),
+                Shares::Own(_) => Some(shares / usage),
+            },
+            rank: None,
+            factor: None,
+        };
+    }
+    Walk::new(tree, ties, figures).run()
+}
+
+/// A list of siblings being gone through.
+struct Level {
+    /// Best first.
+    order: Vec<usize>,
+    next: usize,
+    /// The level fair share of the one before.
+    before: f64,
+    /// Whether the first of them is tied with who came before their account.
+    tied_in: bool,
+}
+
+struct Walk<'t> {
+    tree: &'t AssociationTree,
+    ties: Ties,
+    figures: Vec<Figures>,
+    users: usize,
+    /// The rank given last.
+    rank: usize,
+    /// The rank for the next user that is not tied.
+    next_rank: usize,
+}
+
+impl<'t> Walk<'t> {
+    fn new(tree: &'t AssociationTree, ties: Ties, figures: Vec<Figures>) -> Self {
+        let users = tree.users();
+        Self { tree, ties, figures, users, rank: users, next_rank: users }
+    }
+
+    fn run(mut self) -> Vec<Figures> {
+        // Levels that are open, outermost first: a tree may be deeper than the stack.
+        let mut open = vec![self.level(self.tree.nodes()[ROOT].children.clone(), false)];
+        while let Some(level) = open.last_mut() {
+            let Some(&at) = level.order.get(level.next) else {
+                open.pop();
+                continue;
+            };
+            let value = level_value(&self.figures[at]);
+            let tied = if level.next == 0 && level.tied_in { true } else { level.before == value };
+            level.next += 1;
+            level.before = value;
+            if self.tree.nodes()[at].is_user() {
+                self.place(at, tied);
+                continue;
+            }
+            let mut members = self.tree.nodes()[at].children.clone();
+            if self.ties == Ties::Documented {
+                while let Some(&other) = level.order.get(level.next)
+                    && !self.tree.nodes()[other].is_user()
+                    && level_value(&self.figures[other]) == value
+                {
+                    members.extend(&self.tree.nodes()[other].children);
+                    level.next += 1;
+                }
+            }
+            let below = self.level(members, tied);
+            open.push(below);
+        }
+        self.figures
+    }
+
+    /// Siblings, the highest level fair share first, users before accounts, otherwise as they came.
+    fn level(&self, mut members: Vec<usize>, tied_in: bool) -> Level {
+        let nodes = self.tree.nodes();
+        members.sort_by(|&a, &b| {
+            let (one, other) = (level_value(&self.figures[a]), level_value(&self.figures[b]));
+            let by_value = other.partial_cmp(&one).unwrap_or(Ordering::Equal);
+            by_value.then(nodes[b].is_user().cmp(&nodes[a].is_user()))
+        });
+        Level { order: members, next: 0, before: NO_VALUE, tied_in }
+    }
+
+    /// Ranks a user.
+    fn place(&mut self, at: usize, tied: bool) {
+        if !tied {
+            self.rank = self.next_rank;
+        }
+        self.figures[at].rank = Some(self.rank);
+        self.figures[at].factor = Some(self.rank as f64 / self.users as f64);
+        self.next_rank -= 1;
+    }
+}
+
+fn level_value(figures: &Figures) -> f64 {
+    figures.level_fair_share.unwrap_or(NO_VALUE)
+}

@@ -1,0 +1,361 @@
+//! Slurm's priorities as a policy: jobs are served in their total order.
+//!
+//! Formula source: `slurm-multifactor.md` §2.6, §10.2.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use hashbrown::HashMap;
+
+use super::billing::billing;
+use super::candidate::{Asker, Standpoint, partitions, qos_of};
+use super::factor::recomputed;
+use super::ledger::{Ledger, Running};
+use super::machines::partitions_of;
+use super::settings::SlurmSettings;
+use super::{Figures, Machines, ROOT, figures};
+use crate::accountant::GroupOf;
+use crate::accountant::usage::{Account, SlotInUse};
+use crate::pool::facts::Facts;
+use crate::priority::{
+    Allowance, Claimant, Deal, End, History, Opening, PriorityPolicy, Spent, Spin, Standing, Turn, Turns, Visit,
+    Waiting, Why,
+};
+use crate::queue::job::JobId;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Settings;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::print::Style;
+use classmate::internal::value::Value;
+use classmate_config::internal::config::slurm::Shares;
+
+/// Slurm's multifactor priority over a pool.
+pub struct SlurmPriority<'g> {
+    settings: SlurmSettings,
+    machines: Machines,
+    evaluation: Settings,
+    groups: &'g (dyn GroupOf + Sync),
+    ledger: Ledger,
+    figures: Vec<Figures>,
+    /// Submitters that used something, by number.
+    known: Vec<User>,
+    by_name: HashMap<Vec<u8>, usize>,
+    /// Who uses how much billing, matches of this cycle included; in the order of first sight.
+    used: Vec<(usize, f64)>,
+    /// Whom the slots were charged to last, in their order.
+    told: Vec<usize>,
+    /// Priorities of earlier cycles, for `INCR_ONLY`.
+    before: Mutex<HashMap<(JobId, String), u32>>,
+}
+
+/// A submitter that used something.
+struct User {
+    name: Vec<u8>,
+    association: Option<usize>,
+    /// Where it is among those that use something now.
+    place: Option<usize>,
+}
+
+impl<'g> SlurmPriority<'g> {
+    /// The policy over a pool.
+    pub fn new(settings: &SlurmSettings, opening: &Opening<'_, 'g>) -> Self {
+        let machines = Machines::of(opening.slots.iter().map(|slot| &slot.ad), settings.conf(), opening.settings);
+        Self {
+            ledger: Ledger::new(settings, opening.settings.zone.time_zone()),
+            figures: Standpoint::figures(settings, &machines),
+            settings: settings.clone(),
+            machines,
+            evaluation: opening.settings.clone(),
+            groups: opening.groups,
+            known: Vec::new(),
+            by_name: HashMap::new(),
+            used: Vec::new(),
+            told: Vec::new(),
+            before: Mutex::default(),
+        }
+    }
+
+    /// The association that stands for a submitter of whose jobs nothing is known.
+    fn association(&self, submitter: &[u8]) -> Option<usize> {
+        if let Some(&known) = self.by_name.get(submitter) {
+            return self.known[known].association;
+        }
+        let tree = self.ledger.tree();
+        let asker = Asker::of_submitter(submitter, tree);
+        tree.find_user_anywhere(asker.account(tree), &asker.user)
+    }
+
+    /// The association a use by a submitter, given by its number, is charged to.
+    fn charged_to(&self, account: Account, number: usize) -> Option<usize> {
+        match account {
+            Account::Number(association) => Some(association),
+            Account::Unknown => None,
+            Account::Submitter => self.known[number].association,
+        }
+    }
+
+    /// The shares of an association out of the whole tree: its part of its level, times that of its account, and so on.
+    fn share_of_tree(&self, association: usize) -> f64 {
+        let nodes = self.ledger.tree().nodes();
+        let mut at = association;
+        let mut share = 1.0;
+        while at != ROOT {
+            // Who stands as its account stands has no part of its own.
+            if nodes[at].shares != Shares::Parent {
+                share *= nodes[at].share_of_level();
+            }
+            at = nodes[at].fair_share_parent;
+        }
+        share
+    }
+
+    /// The number of a submitter, which is new if it never used anything.
+    fn number(&mut self, submitter: &[u8]) -> usize {
+        if let Some(&known) = self.by_name.get(submitter) {
+            return known;
+        }
+        let association = self.association(submitter);
+        self.by_name.insert(submitter.to_vec(), self.known.len());
+        self.known.push(User { name: submitter.to_vec(), association, place: None });
+        self.known.len() - 1
+    }
+
+    fn uses(&mut self, number: usize, weight: f64) {
+        let place = *self.known[number].place.get_or_insert_with(|| {
+            self.used.push((number, 0.0));
+            self.used.len() - 1
+        });
+        self.used[place].1 += weight;
+    }
+
+    fn factor(&self, association: usize) -> f64 {
+        self.figures[association].factor.unwrap_or(0.0)
+    }
+
+    /// The partition in which a job uses a slot: of those it may run in, the first that the slot lists.
+    fn partition(&self, job: &ClassAd, slot: &ClassAd) -> Option<String> {
+        let mut names = partitions(job, &self.settings, &self.evaluation);
+        if names.len() > 1 {
+            let listed = partitions_of(slot, self.settings.conf(), &self.evaluation);
+            let lists = |name: &String| listed.iter().any(|one| one.eq_ignore_ascii_case(name));
+            let at = names.iter().position(lists).unwrap_or(0);
+            names.swap(0, at);
+        }
+        names.into_iter().next()
+    }
+}
+
+impl PriorityPolicy for SlurmPriority<'_> {
+    fn charge(&mut self, in_use: &[SlotInUse<'_>], now: i64) {
+        for (number, _) in self.used.drain(..) {
+            self.known[number].place = None;
+        }
+        // The clock of a cycle is that of its priorities.
+        self.evaluation.now = now;
+        let mut running = Vec::with_capacity(in_use.len());
+        let before = std::mem::replace(&mut self.told, Vec::with_capacity(in_use.len()));
+        for (at, slot) in in_use.iter().enumerate() {
+            // Mostly the same submitters have slots as before.
+            let same = before.get(at).copied().filter(|known| self.known[*known].name == slot.submitter);
+            let number = same.unwrap_or_else(|| self.number(slot.submitter));
+            self.told.push(number);
+            self.uses(number, slot.weight);
+            let association = self.charged_to(slot.account, number);
+            if let Some(association) = association.filter(|_| !slot.suspended) {
+                running.push(Running { association, billing: slot.weight });
+            }
+        }
+        if self.ledger.end_periods(now) {
+            // What ended after the period counts in the next one.
+            self.figures = figures(self.ledger.tree(), self.settings.algorithm(self.machines.cluster));
+        }
+        self.ledger.advance(&running, now);
+    }
+
+    fn asks_jobs(&self) -> bool {
+        true
+    }
+
+    /// The association of the job's user in its account, for the partition it runs in if there is such a one.
+    fn account(&self, job: &ClassAd, slot: &ClassAd) -> Account {
+        let tree = self.ledger.tree();
+        let asker = Asker::of_job(Facts::of(job, &self.evaluation), tree);
+        let association = asker.association(tree, self.partition(job, slot).as_deref());
+        association.map_or(Account::Unknown, Account::Number)
+    }
+
+    /// Billing of what the slot provides by the prices of the job's partition, times the factor of its QOS. Where the job is
+    /// not known, the prices are those of the first partition of the slot that has any, and the slot may show the QOS.
+    fn cost(&self, job: Option<&ClassAd>, slot: &ClassAd, weight: f64) -> f64 {
+        let conf = self.settings.conf();
+        let prices = match job {
+            Some(job) => self.partition(job, slot).and_then(|name| conf.partition(&name)?.billing.as_ref()),
+            None => {
+                let partitions = partitions_of(slot, conf, &self.evaluation);
+                partitions.iter().find_map(|name| conf.partition(name)?.billing.as_ref())
+            }
+        };
+        let facts = Facts::of(slot, &self.evaluation);
+        let name = match job {
+            Some(job) => Some(qos_of(Facts::of(job, &self.evaluation))),
+            None => facts.string("QOS").map(|name| String::from_utf8_lossy(&name).to_lowercase()),
+        };
+        let factor = name.and_then(|name| self.settings.qos(&name)).map_or(1.0, |qos| qos.usage_factor);
+        let Some(prices) = prices else { return weight * factor };
+        let amount = |name: &str| facts.number(name).filter(|amount| amount.is_finite()).unwrap_or(0.0);
+        let provided =
+            [("cpu", amount("Cpus")), ("mem", amount("Memory")), ("node", 1.0), ("gres/gpu", amount("GPUs"))];
+        let provided = provided.map(|(name, amount)| (name.to_owned(), amount));
+        billing(&provided, Some(prices), conf.flags.billing) * factor
+    }
+
+    /// Lower is better: what the fair-share factor lacks to 1.
+    fn standing(&self, submitter: &[u8]) -> Standing {
+        let factor = self.association(submitter).map_or(0.0, |association| self.factor(association));
+        let place = self.by_name.get(submitter).and_then(|&known| self.known[known].place);
+        let usage = place.map_or(0.0, |place| self.used[place].1);
+        Standing { priority: 1.0 - factor, usage, floor: 0 }
+    }
+
+    fn group_usage(&self, group: &[u8]) -> f64 {
+        let in_group = |(number, _): &&(usize, f64)| self.groups.group_of(&self.known[*number].name) == group;
+        self.used.iter().filter(in_group).map(|(_, usage)| usage).sum()
+    }
+
+    fn matched(&mut self, submitter: &[u8], account: Account, weight: f64, now: i64) {
+        let number = self.number(submitter);
+        self.uses(number, weight);
+        if let Some(association) = self.charged_to(account, number) {
+            self.ledger.begin(Running { association, billing: weight }, now);
+        }
+    }
+
+    fn in_use(&self) -> Vec<(&[u8], f64)> {
+        self.used.iter().map(|(number, usage)| (self.known[*number].name.as_slice(), *usage)).collect()
+    }
+
+    /// Accounts take the place of groups: who is over its share waits, and nothing is set aside.
+    fn divides_among_groups(&self) -> bool {
+        false
+    }
+
+    fn candidacies(&self, job: &ClassAd) -> Option<Vec<ClassAd>> {
+        let partitions = partitions(job, &self.settings, &self.evaluation);
+        if partitions.is_empty() { None } else { Some(partitions.iter().map(|name| candidacy(job, name)).collect()) }
+    }
+
+    fn begin(&self, claimants: &[Claimant], waiting: &dyn Waiting, deal: &Deal) -> Box<dyn Turns> {
+        let standpoint = Standpoint::new(&self.settings, &self.machines, self.ledger.tree(), &self.figures);
+        let increase_only = self.settings.conf().flags.increase_only;
+        let mut jobs = Vec::new();
+        let mut visits = Vec::new();
+        for who in 0..claimants.len() {
+            let before = jobs.len();
+            // A submitter may have jobs in several accounts, and stands as the best of them stands.
+            let mut associations = BTreeSet::new();
+            for (number, job) in waiting.jobs(who) {
+                let Some(candidate) = standpoint.candidates(&job.ad, &self.evaluation).into_iter().next() else {
+                    continue;
+                };
+                let mut priority = standpoint.terms(&candidate).priority;
+                if increase_only && let Ok(mut before) = self.before.lock() {
+                    let key = (candidate.id, candidate.partition.clone());
+                    let kept = before.entry(key).or_default();
+                    *kept = recomputed(*kept, priority, true);
+                    priority = *kept;
+                }
+                if priority > 0 {
+                    associations.extend(candidate.association);
+                    jobs.push((candidate.key(priority), who, number));
+                }
+            }
+            if jobs.len() > before {
+                let best = associations.iter().map(|&at| self.factor(at)).fold(0.0, f64::max);
+                visits.push(Visit {
+                    who,
+                    pie: deal.first_pie,
+                    spin: 1,
+                    priority: 1.0 - best,
+                    share: associations.iter().map(|&at| self.share_of_tree(at)).sum(),
+                    limit: deal.weight,
+                    starved: 0.0,
+                    passed: None,
+                    end: End::Done,
+                });
+            }
+        }
+        jobs.sort_by(|(one, _, _), (other, _, _)| one.compare(other));
+        let jobs = jobs.into_iter().map(|(_, who, number)| (who, number)).collect();
+        Box::new(InOrder::new(jobs, visits, claimants.len(), deal))
+    }
+}
+
+/// The ad of a job in one of its partitions: it takes only slots that list that.
+fn candidacy(job: &ClassAd, partition: &str) -> ClassAd {
+    let mut ad = job.clone();
+    let name = Value::Str(partition.into());
+    if let Some(requirements) = job.get("Requirements") {
+        let own = requirements.to_text(Style::New);
+        let listed = format!(
+            "(member({name}, TARGET.PartitionName) =?= true || stringListIMember({name}, TARGET.PartitionName) =?= true)"
+        );
+        let both = [b"(", own.as_slice(), b") && ", listed.as_bytes()].concat();
+        if let Ok(both) = parse_expr(&both, &ParseOptions::default()) {
+            ad.insert_expr("Requirements", &both);
+        }
+    }
+    ad.insert("PartitionName", name);
+    ad
+}
+
+/// The turns of a deal: one for each job, in order.
+struct InOrder {
+    /// Claimants and numbers of jobs.
+    jobs: Vec<(usize, usize)>,
+    next: usize,
+    /// By claimant, where its visit is.
+    visit_of: Vec<Option<usize>>,
+    pie: u32,
+    history: History,
+}
+
+impl InOrder {
+    fn new(jobs: Vec<(usize, usize)>, visits: Vec<Visit>, claimants: usize, deal: &Deal) -> Self {
+        let mut visit_of = vec![None; claimants];
+        for (at, visit) in visits.iter().enumerate() {
+            visit_of[visit.who] = Some(at);
+        }
+        let history = History {
+            spins: vec![Spin { pie: deal.first_pie, spin: 1, pie_left: deal.weight }],
+            visits,
+            left: (0..claimants).collect(),
+            pies: 1,
+            begun: 1,
+        };
+        Self { jobs, next: 0, visit_of, pie: deal.first_pie, history }
+    }
+}
+
+impl Turns for InOrder {
+    fn next_turn(&mut self) -> Option<Turn> {
+        let &(who, job) = self.jobs.get(self.next)?;
+        self.next += 1;
+        let visit = self.visit_of[who].map(|at| self.history.visits[at]);
+        let (priority, share) = visit.map_or((1.0, 0.0), |visit| (visit.priority, visit.share));
+        let most = f64::MAX;
+        Some(Turn {
+            slot: None,
+            who,
+            job: Some(job),
+            place: None,
+            allowance: Allowance { limit: most, limit_unclaimed: most, ceiling: most, preferring_is_free: false },
+            why: Why { pie: self.pie, spin: 1, priority, share, starved: 0.0 },
+        })
+    }
+
+    fn ended(&mut self, _: Spent) {}
+
+    fn history(&self) -> &History {
+        &self.history
+    }
+}

@@ -1,0 +1,55 @@
+//! The order of all jobs of a pool, with what each priority is made of.
+
+use hashbrown::HashMap;
+
+use super::machines::partitions_of;
+use super::{Candidate, Machines, SlurmSettings, Standpoint};
+use crate::pool::slot::is_slot;
+use crate::priority::ranking::{Order, Rank};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Settings;
+
+/// The priority of every job of a pool that has a number, and the partitions of its slots.
+pub fn ranking(slurm: &SlurmSettings, slots: &[ClassAd], jobs: &[ClassAd], settings: &Settings) -> Order {
+    let machines = Machines::of(slots.iter().filter(|ad| is_slot(ad)), slurm.conf(), settings);
+    let figures = Standpoint::figures(slurm, &machines);
+    let standpoint = Standpoint::new(slurm, &machines, slurm.tree(), &figures);
+    let mut ranks: HashMap<String, Rank> = HashMap::new();
+    for candidate in jobs.iter().flat_map(|ad| standpoint.candidates(ad, settings)) {
+        let rank = rank(&standpoint, &candidate);
+        let known = ranks.entry(candidate.id.to_string()).or_insert_with(|| rank.clone());
+        if (rank.tier, rank.priority) > (known.tier, known.priority) {
+            *known = rank;
+        }
+    }
+    let name = |ad: &ClassAd| {
+        let name = ad.constant("Name")?;
+        Some(String::from_utf8_lossy(name.as_bytes()?).into_owned())
+    };
+    let partitions =
+        slots.iter().filter_map(|ad| Some((name(ad)?, partitions_of(ad, slurm.conf(), settings)))).collect();
+    Order::Jobs { ranks, partitions }
+}
+
+fn rank(standpoint: &Standpoint<'_>, candidate: &Candidate) -> Rank {
+    let terms = standpoint.terms(candidate);
+    let parts = &terms.weighted;
+    let factors = vec![
+        ("age", parts.age),
+        ("association", parts.association),
+        ("fair share", parts.fair_share),
+        ("job size", parts.job_size),
+        ("partition", parts.partition),
+        ("QOS", parts.qos),
+        ("resources", parts.tres.iter().fold(0.0, |sum, (_, value)| sum + value)),
+        ("site", candidate.facts.site as f64),
+        ("nice", -(candidate.facts.nice as f64)),
+    ];
+    Rank {
+        partition: candidate.partition.clone(),
+        tier: candidate.tier,
+        priority: terms.priority,
+        submitted: candidate.submitted,
+        factors,
+    }
+}

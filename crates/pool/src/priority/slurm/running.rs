@@ -1,0 +1,80 @@
+//! What running jobs may still use, if they run as long as they may.
+//!
+//! Formula source: `slurm-multifactor.md` §7.2 (the column `TRESRunMins`).
+
+use super::billing::billing;
+use super::candidate::{Amounts, Asker};
+use super::machines::named_partitions;
+use super::{AssociationTree, ROOT};
+use crate::pool::facts::Facts;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Settings;
+use classmate_config::internal::config::slurm::SlurmConf;
+
+/// The resources that are counted, in their order.
+pub const RESOURCES: [&str; 8] = ["cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages"];
+
+/// For every association, resources × minutes that its running jobs have left; jobs without a limit count nothing.
+pub fn minutes_left(
+    jobs: &[ClassAd],
+    tree: &AssociationTree,
+    conf: &SlurmConf,
+    settings: &Settings,
+) -> Vec<Vec<(String, f64)>> {
+    let mut sums: Vec<Vec<(String, f64)>> = vec![Vec::new(); tree.nodes().len()];
+    for ad in jobs {
+        let facts = Facts::of(ad, settings);
+        if facts.integer("JobStatus") != Some(2) {
+            continue;
+        }
+        let partition = named_partitions(ad, settings).into_iter().next();
+        let partition = partition.as_deref().and_then(|name| conf.partition(name)).or_else(|| conf.default_partition());
+        let limit = facts
+            .number("AllowedJobDuration")
+            .or_else(|| partition.and_then(|partition| Some(partition.max_time.seconds()? as f64)));
+        let began = facts.integer("JobCurrentStartDate").or_else(|| facts.integer("EnteredCurrentStatus"));
+        let asker = Asker::of_job(facts, tree);
+        let association = asker.association(tree, partition.map(|partition| partition.name.as_str()));
+        let (Some(limit), Some(began), Some(mut at)) = (limit, began, association) else { continue };
+        let minutes = (limit - settings.now.saturating_sub(began) as f64).max(0.0) / 60.0;
+        let mut tres = Amounts::of(facts).tres();
+        let cost = billing(&tres, partition.and_then(|partition| partition.billing.as_ref()), conf.flags.billing);
+        tres.push(("billing".to_owned(), cost));
+        loop {
+            for (name, amount) in &tres {
+                match sums[at].iter_mut().find(|(known, _)| known == name) {
+                    Some((_, sum)) => *sum += amount * minutes,
+                    None => sums[at].push((name.clone(), amount * minutes)),
+                }
+            }
+            if at == ROOT {
+                break;
+            }
+            at = tree.nodes()[at].parent;
+        }
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::priority::slurm::tree;
+
+    #[test]
+    fn what_is_left_goes_up_to_the_root() {
+        let (_, tree, _) = tree::read("d", b"Account - 'a'\nParent - 'a'\nUser - 'x'\n").unwrap();
+        let job = |text: &str| ClassAd::parse(format!("[Owner = \"x\"; RequestCpus = 4; {text}]").as_bytes()).unwrap();
+        let jobs = [
+            job("JobStatus = 2; AllowedJobDuration = 3600; JobCurrentStartDate = 1000"),
+            job("JobStatus = 2; JobCurrentStartDate = 1000"),
+            job("JobStatus = 1; AllowedJobDuration = 3600; JobCurrentStartDate = 1000"),
+        ];
+        let settings = Settings { now: 1600, ..Settings::default() };
+        let left = minutes_left(&jobs, &tree, &SlurmConf::default(), &settings);
+        // 4 CPUs for 50 minutes.
+        let cpu = |at: usize| left[at].iter().find(|(name, _)| name == "cpu").map(|(_, minutes)| *minutes);
+        assert_eq!([cpu(0), cpu(1), cpu(2)], [Some(200.0); 3]);
+        assert!(left[0].contains(&("billing".to_owned(), 200.0)));
+    }
+}

@@ -1,0 +1,305 @@
+//! A job as the negotiator and its access point see it.
+//!
+//! Formula source: `negotiation.md` §8.3, `accountant.md` §10.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::LazyLock;
+
+use rayon::prelude::*;
+
+use crate::pool::facts::Facts;
+use classmate::internal::ad::{Attribute, ClassAd};
+use classmate::internal::eval::scope::Settings;
+use classmate::internal::name::{Key, Name};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::text::Text;
+
+/// `JobStatus` of an idle job.
+const IDLE: i64 = 1;
+/// `JobStatus` of a running job, or of one that transfers output.
+const RUNNING: [i64; 2] = [2, 6];
+/// Job universes that are not matched to slots: scheduler, grid, local.
+const UNMATCHED_UNIVERSES: [i64; 3] = [7, 9, 12];
+
+/// Attributes that are asked of every job.
+struct Asked {
+    cluster: Name,
+    process: Name,
+    priorities: [Name; 5],
+    global: Name,
+    universe: Name,
+    status: Name,
+    user: Name,
+    owner: Name,
+    group: Name,
+    /// All but the numbers.
+    of_clusters: Vec<Key>,
+}
+
+static ASKED: LazyLock<Asked> = LazyLock::new(|| Asked {
+    cluster: Name::new("ClusterId"),
+    process: Name::new("ProcId"),
+    priorities: ["PreJobPrio1", "PreJobPrio2", "JobPrio", "PostJobPrio1", "PostJobPrio2"].map(Name::new),
+    global: Name::new("GlobalJobId"),
+    universe: Name::new("JobUniverse"),
+    status: Name::new("JobStatus"),
+    user: Name::new("User"),
+    owner: Name::new("Owner"),
+    group: Name::new("AccountingGroup"),
+    of_clusters: [
+        "PreJobPrio1",
+        "PreJobPrio2",
+        "JobPrio",
+        "PostJobPrio1",
+        "PostJobPrio2",
+        "JobUniverse",
+        "JobStatus",
+        "User",
+        "Owner",
+        "AccountingGroup",
+    ]
+    .map(|name| Name::new(name).key())
+    .to_vec(),
+});
+
+/// Jobs a thread looks at before another one helps.
+const GRAIN: usize = 4096;
+
+/// The number of a job: cluster and process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobId {
+    /// `ClusterId`: one for all jobs of a submission.
+    pub cluster: i64,
+    /// `ProcId`: counts within the cluster.
+    pub process: i64,
+}
+
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.cluster, self.process)
+    }
+}
+
+/// Whether a job waits, runs, or neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Activity {
+    /// Waits for a slot.
+    Idle,
+    /// Has one.
+    Running,
+    /// Held, completed, removed, or of a kind that is not matched.
+    Neither,
+}
+
+/// The ad of a job: that of the snapshot, or one that was made of it.
+#[derive(Debug, Clone)]
+pub enum JobAd<'a> {
+    /// The ad as it was read.
+    Read(&'a ClassAd),
+    /// One of several candidacies of a job.
+    Made(Arc<ClassAd>),
+}
+
+impl JobAd<'_> {
+    /// The ad that was made for a candidacy, if this is one.
+    pub fn made(&self) -> Option<Arc<ClassAd>> {
+        match self {
+            JobAd::Read(_) => None,
+            JobAd::Made(ad) => Some(Arc::clone(ad)),
+        }
+    }
+}
+
+impl Deref for JobAd<'_> {
+    type Target = ClassAd;
+
+    fn deref(&self) -> &ClassAd {
+        match self {
+            JobAd::Read(ad) => ad,
+            JobAd::Made(ad) => ad,
+        }
+    }
+}
+
+/// A job.
+#[derive(Debug, Clone)]
+pub struct Job<'a> {
+    /// The whole ad.
+    pub ad: JobAd<'a>,
+    /// Its number.
+    pub id: JobId,
+    /// What else is asked of it; the jobs of a cluster share it.
+    pub traits: Arc<Traits>,
+}
+
+/// What is asked of a job besides its number.
+#[derive(Debug)]
+pub struct Traits {
+    /// The name its use is charged to.
+    pub submitter: Text,
+    /// The access point it was submitted to; none if the ad does not say.
+    pub schedd: Option<Text>,
+    /// Whether it waits or runs.
+    pub activity: Activity,
+    /// `PreJobPrio1`, `PreJobPrio2`, `JobPrio`, `PostJobPrio1`, `PostJobPrio2`; higher goes first.
+    pub priorities: [i64; 5],
+}
+
+impl Deref for Job<'_> {
+    type Target = Traits;
+
+    fn deref(&self) -> &Traits {
+        &self.traits
+    }
+}
+
+impl<'a> Job<'a> {
+    /// The view of a job ad; none if it has no number.
+    ///
+    /// `domain` is the domain of submitter names; without it the one in the job's `User` is taken.
+    pub fn new(ad: &'a ClassAd, domain: Option<&[u8]>, settings: &Settings) -> Option<Self> {
+        let facts = Facts::of(ad, settings);
+        let id = JobId { cluster: facts.integer(ASKED.cluster)?, process: facts.integer(ASKED.process).unwrap_or(0) };
+        let traits = Traits {
+            submitter: submitter(facts, domain),
+            schedd: schedd(facts),
+            activity: activity(facts),
+            priorities: ASKED.priorities.map(|name| facts.integer(name).unwrap_or(0)),
+        };
+        Some(Self { id, traits: Arc::new(traits), ad: JobAd::Read(ad) })
+    }
+
+    /// The views of ads, without those that have no number.
+    pub fn all(ads: &'a [ClassAd], domain: Option<&[u8]>, settings: &Settings) -> Vec<Self> {
+        // The jobs of a cluster follow each other; where threads meet, one more of them is looked at in full.
+        let view = |before: &mut Option<Self>, ad: &'a ClassAd| {
+            let like = before.as_ref().and_then(|before| before.sibling(ad, settings));
+            let job = like.or_else(|| Self::new(ad, domain, settings));
+            *before = job.clone().filter(|_| is_shared(ad));
+            job
+        };
+        let views: Vec<Option<Self>> = ads.par_iter().with_min_len(GRAIN).map_init(|| None, view).collect();
+        // Those that have no number are rare: the others move up in the memory they stand in.
+        views.into_iter().flatten().collect()
+    }
+
+    /// The view of an ad that has all but its numbers from the same chained parent as this one's.
+    fn sibling(&self, ad: &'a ClassAd, settings: &Settings) -> Option<Self> {
+        let own = |ad: &ClassAd| ad.names().all(|name| !ASKED.of_clusters.contains(&name.key()));
+        if !Arc::ptr_eq(self.ad.chained()?, ad.chained()?) || !own(&self.ad) || !own(ad) {
+            return None;
+        }
+        let facts = Facts::of(ad, settings);
+        let id = JobId { cluster: facts.integer(ASKED.cluster)?, process: facts.integer(ASKED.process).unwrap_or(0) };
+        let here = match (&self.schedd, ad.lookup(ASKED.global)) {
+            (Some(known), Some(Attribute::Literal(Literal::Str(text)))) => {
+                text.get(known.len()) == Some(&b'#') && text.starts_with(known) && !known.contains(&b'#')
+            }
+            _ => schedd(facts) == self.schedd,
+        };
+        here.then(|| Self { id, traits: Arc::clone(&self.traits), ad: JobAd::Read(ad) })
+    }
+
+    /// `JobPrio`.
+    pub fn job_prio(&self) -> i64 {
+        self.priorities[2]
+    }
+
+    /// The order in which an access point offers the jobs of a submitter: higher priorities first, then
+    /// older numbers.
+    pub fn order(&self) -> impl Ord + use<> {
+        (self.priorities.map(std::cmp::Reverse), self.id)
+    }
+}
+
+/// Whether what is asked of every job, but for its numbers, are constants of its chained parent.
+fn is_shared(ad: &ClassAd) -> bool {
+    let constant = |parent: &ClassAd| {
+        let tree = |(name, value): (Name, &Attribute)| {
+            matches!(value, Attribute::Tree(_)) && ASKED.of_clusters.contains(&name.key())
+        };
+        parent.chained().is_none() && !parent.attributes().any(tree)
+    };
+    ad.chained().is_some_and(|parent| constant(parent))
+}
+
+/// The access point, from the number that no other job has.
+fn schedd(facts: Facts<'_>) -> Option<Text> {
+    let id = facts.string(ASKED.global)?;
+    let end = memchr::memchr(b'#', &id)?;
+    Some(Text::new(&id[..end]))
+}
+
+fn activity(facts: Facts<'_>) -> Activity {
+    if facts.integer(ASKED.universe).is_some_and(|universe| UNMATCHED_UNIVERSES.contains(&universe)) {
+        return Activity::Neither;
+    }
+    match facts.integer(ASKED.status) {
+        Some(IDLE) => Activity::Idle,
+        Some(status) if RUNNING.contains(&status) => Activity::Running,
+        _ => Activity::Neither,
+    }
+}
+
+/// `<AccountingGroup or owner>@<domain>`.
+fn submitter(facts: Facts<'_>, domain: Option<&[u8]>) -> Text {
+    let user = facts.string(ASKED.user).or_else(|| facts.string(ASKED.owner));
+    let user: &[u8] = user.as_deref().unwrap_or_default();
+    let (owner, own_domain) = match memchr::memrchr(b'@', user) {
+        Some(at) => (&user[..at], &user[at + 1..]),
+        None => (user, b"".as_slice()),
+    };
+    let account = facts.string(ASKED.group).filter(|group| !group.is_empty());
+    Text::from([account.as_deref().unwrap_or(owner), b"@", domain.unwrap_or(own_domain)].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(ad: &str, domain: Option<&str>) -> Job<'static> {
+        let ad = ClassAd::parse(format!("[ClusterId = 7; ProcId = 2; {ad}]").as_bytes()).unwrap();
+        Job::new(Box::leak(Box::new(ad)), domain.map(str::as_bytes), &Settings::default()).unwrap()
+    }
+
+    #[test]
+    fn submitters_are_named_after_the_accounting_group_else_the_owner() {
+        let user = "User = \"alice@sub.x\"";
+        assert_eq!(&*job(user, Some("x")).submitter, b"alice@x");
+        assert_eq!(&*job(user, None).submitter, b"alice@sub.x");
+        let grouped = format!("{user}; AccountingGroup = \"group_a.alice\"");
+        assert_eq!(&*job(&grouped, Some("x")).submitter, b"group_a.alice@x");
+    }
+
+    #[test]
+    fn only_idle_jobs_that_are_matched_to_slots_wait() {
+        assert_eq!(job("JobStatus = 1; JobUniverse = 5", None).activity, Activity::Idle);
+        assert_eq!(job("JobStatus = 1; JobUniverse = 12", None).activity, Activity::Neither);
+        assert_eq!(job("JobStatus = 5", None).activity, Activity::Neither);
+        assert_eq!(job("JobStatus = 2", None).activity, Activity::Running);
+    }
+
+    #[test]
+    fn the_access_point_is_in_the_global_number() {
+        assert_eq!(job("GlobalJobId = \"s1@x#7.2#123\"", None).schedd.as_deref().unwrap(), b"s1@x");
+        assert_eq!(job("A = 1", None).schedd, None);
+    }
+
+    #[test]
+    fn higher_priorities_go_first_then_older_jobs() {
+        let order = |a: &Job, b: &Job| a.order().cmp(&b.order());
+        let plain = job("A = 1", None);
+        assert!(order(&job("JobPrio = 5", None), &plain).is_lt());
+        assert!(order(&job("PreJobPrio2 = 1", None), &job("JobPrio = 5", None)).is_lt());
+        assert!(order(&job("PostJobPrio1 = 9", None), &job("JobPrio = 5", None)).is_gt());
+        let older = Job { id: JobId { cluster: 6, process: 9 }, ..plain.clone() };
+        assert!(order(&older, &plain).is_lt());
+    }
+
+    #[test]
+    fn a_job_without_a_number_is_none() {
+        assert!(Job::new(&ClassAd::new(), None, &Settings::default()).is_none());
+    }
+}

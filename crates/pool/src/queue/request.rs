@@ -1,0 +1,369 @@
+//! Requests: runs of like jobs, in the order in which an access point offers them.
+//!
+//! In: jobs and submitters. Out: for each submitter its idle jobs in order, and requests made of them.
+//! Formula source: `negotiation.md` §8.3.
+
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
+
+use crate::queue::autocluster::{Autoclusters, Neighbours, relevant, signature};
+use crate::queue::job::{Activity, Job, JobId};
+use crate::queue::significant::Significant;
+use crate::queue::submitter::Submitter;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::name::{Key, Name};
+use classmate::internal::syntax::expr::Expr;
+
+/// What a request says of its first job besides the attributes that matter.
+pub const CARRIED: [&str; 5] = ["Owner", "ClusterId", "ProcId", "GlobalJobId", "WantMatchDiagnostics"];
+
+/// An idle job in a submitter's list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Queued {
+    /// Index of the job.
+    pub job: usize,
+    /// Its autocluster, from 1.
+    pub autocluster: u32,
+}
+
+/// The idle jobs of every submitter, in the order in which they are offered.
+#[derive(Debug, Clone)]
+pub struct Queue<'a> {
+    /// All jobs.
+    pub jobs: Vec<Job<'a>>,
+    /// For each submitter its idle jobs that are not matched yet.
+    pub lists: Vec<Vec<Queued>>,
+    significant: Significant,
+    /// Number of autoclusters.
+    pub autoclusters: usize,
+    /// Idle jobs that belong to none of the submitters.
+    pub strangers: usize,
+    /// Behind which jobs so many more wait that are like them, and are listed nowhere.
+    pub unlisted: HashMap<JobId, usize>,
+    /// Whether every job is a request of its own.
+    singly: bool,
+}
+
+/// Submitter, access point, and the priority of the jobs it asks for.
+type Place<'s> = (&'s [u8], Option<&'s [u8]>, Option<i64>);
+
+/// Which jobs access points offer, and how.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Offering<'e> {
+    /// `NEGOTIATOR_JOB_CONSTRAINT`: jobs for which it does not hold are not offered.
+    pub constraint: Option<&'e Expr>,
+    /// `NEGOTIATE_ALL_JOBS_IN_CLUSTER`: each job is a request of its own, however like its neighbours it is.
+    pub singly: bool,
+}
+
+/// Like jobs that stand next to each other.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Where the first of them stands in the submitter's list.
+    pub first: usize,
+    /// How many there are, at least 1.
+    pub count: usize,
+    /// Their autocluster.
+    pub autocluster: u32,
+    /// The ad that stands for them: what matters of the first job.
+    pub ad: ClassAd,
+}
+
+impl<'a> Queue<'a> {
+    /// Sorts jobs to the submitters they belong to.
+    ///
+    /// A job goes to the submitter ad with its name and access point; one that names no access point goes
+    /// to the first ad with its name.
+    pub fn new(
+        jobs: Vec<Job<'a>>,
+        submitters: &[Submitter],
+        significant: Significant,
+        offering: &Offering<'_>,
+        settings: &Settings,
+    ) -> Self {
+        let mut places: HashMap<Place<'_>, usize> = HashMap::new();
+        for (at, submitter) in submitters.iter().enumerate() {
+            let name = submitter.original.as_ref().unwrap_or(&submitter.name);
+            places.entry((name, Some(&submitter.schedd), submitter.job_prio)).or_insert(at);
+            if submitter.reachable {
+                places.entry((name, None, submitter.job_prio)).or_insert(at);
+            }
+        }
+        let by_priority = submitters.iter().any(|submitter| submitter.job_prio.is_some());
+        let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].activity == Activity::Idle).collect();
+        // Exported queues mostly are in order.
+        if !order.is_sorted_by_key(|&at| jobs[at].order()) {
+            order.sort_by_cached_key(|&at| jobs[at].order());
+        }
+        let mut lists = vec![Vec::new(); submitters.len()];
+        let mut clusters = Autoclusters::default();
+        let mut strangers = 0;
+        let mut changes = changes(&order, &jobs, &significant).into_iter().peekable();
+        let mut before: Option<(u32, usize, &Job<'_>)> = None;
+        for (turn, &at) in order.iter().enumerate() {
+            let job = &jobs[at];
+            let signature = changes.next_if(|(changed, _)| *changed == turn).map(|(_, signature)| signature);
+            if signature.is_none()
+                && let Some((autocluster, place, neighbour)) = before
+                && Arc::ptr_eq(&neighbour.traits, &job.traits)
+            {
+                lists[place].push(Queued { job: at, autocluster });
+                continue;
+            }
+            let place = |prio| places.get(&(&*job.submitter, job.schedd.as_deref(), prio));
+            let own = Some(job.job_prio()).filter(|_| by_priority);
+            let Some(&place) = place(own).or_else(|| place(None)) else {
+                strangers += 1;
+                before = None;
+                continue;
+            };
+            let autocluster = match (signature, before) {
+                (Some(signature), _) => clusters.of_signature(signature),
+                (None, Some((autocluster, ..))) => autocluster,
+                (None, None) => clusters.of(&job.ad, &significant),
+            };
+            lists[place].push(Queued { job: at, autocluster });
+            before = Some((autocluster, place, job));
+        }
+        let (autoclusters, singly) = (clusters.len(), offering.singly);
+        let mut queue = Self { jobs, lists, significant, autoclusters, strangers, unlisted: HashMap::new(), singly };
+        if let Some(constraint) = offering.constraint {
+            queue.constrain(constraint, settings);
+        }
+        queue
+    }
+
+    /// Drops the runs whose first job does not satisfy the constraint.
+    fn constrain(&mut self, constraint: &Expr, settings: &Settings) {
+        let singly = self.singly;
+        for list in &mut self.lists {
+            let mut dropped = None;
+            let mut kept = None;
+            let jobs = &self.jobs;
+            list.retain(|queued| {
+                if !singly && dropped == Some(queued.autocluster) {
+                    return false;
+                }
+                if !singly && kept == Some(queued.autocluster) {
+                    return true;
+                }
+                let holds = Scope::new(&jobs[queued.job].ad, settings).holds(constraint);
+                (kept, dropped) =
+                    if holds { (Some(queued.autocluster), None) } else { (None, Some(queued.autocluster)) };
+                holds
+            });
+        }
+    }
+
+    /// The next request of a submitter: the run that begins at or after `from` and is not of a rejected
+    /// autocluster.
+    pub fn request(&self, submitter: usize, from: usize, rejected: &HashSet<u32>) -> Option<Request> {
+        let mut request = self.run(submitter, from, rejected)?;
+        request.ad = self.request_ad(submitter, &request);
+        Some(request)
+    }
+
+    /// As [`Queue::request`], without an ad.
+    pub fn run(&self, submitter: usize, from: usize, rejected: &HashSet<u32>) -> Option<Request> {
+        let list = &self.lists[submitter];
+        let skipped = list.get(from..)?.iter().position(|queued| !rejected.contains(&queued.autocluster))?;
+        let first = from + skipped;
+        let autocluster = list[first].autocluster;
+        let alike = list[first..].iter().take_while(|queued| queued.autocluster == autocluster);
+        let count = if self.singly { 1 } else { alike.count() };
+        Some(Request { first, count, autocluster, ad: ClassAd::new() })
+    }
+
+    /// The request of one job alone, given by its place in the submitter's list.
+    pub fn single(&self, submitter: usize, place: usize) -> Option<Request> {
+        let autocluster = self.lists.get(submitter)?.get(place)?.autocluster;
+        let request = Request { first: place, count: 1, autocluster, ad: ClassAd::new() };
+        Some(Request { ad: self.request_ad(submitter, &request), ..request })
+    }
+
+    /// Whether the jobs of an autocluster have the same value of an attribute, whatever they are.
+    pub fn is_significant(&self, name: Name) -> bool {
+        self.significant.contains(name)
+    }
+
+    /// Number of requests: runs of like jobs.
+    pub fn requests(&self) -> usize {
+        if self.singly {
+            return self.lists.iter().map(Vec::len).sum();
+        }
+        let runs = |list: &Vec<Queued>| list.chunk_by(|a, b| a.autocluster == b.autocluster).count();
+        self.lists.iter().map(runs).sum()
+    }
+
+    /// The jobs of each run of like jobs, with its autocluster.
+    pub fn runs(&self) -> impl Iterator<Item = (u32, impl Iterator<Item = JobId>)> {
+        let runs = self.lists.iter().flat_map(|list| list.chunk_by(|a, b| a.autocluster == b.autocluster));
+        runs.map(|run| (run[0].autocluster, run.iter().map(|queued| self.jobs[queued.job].id)))
+    }
+
+    /// The first request of each autocluster, with its submitter.
+    pub fn first_of_each(&self) -> impl Iterator<Item = (usize, Request)> {
+        let mut seen = vec![false; self.autoclusters + 1];
+        let runs = |(who, list): (usize, &Vec<Queued>)| {
+            let mut first = 0;
+            let request = |run: &[Queued]| {
+                let request = Request { first, count: run.len(), autocluster: run[0].autocluster, ad: ClassAd::new() };
+                first += run.len();
+                (who, request)
+            };
+            list.chunk_by(|a, b| a.autocluster == b.autocluster).map(request).collect::<Vec<_>>()
+        };
+        let all = self.lists.iter().enumerate().flat_map(runs);
+        all.filter(move |(_, request)| !std::mem::replace(&mut seen[request.autocluster as usize], true))
+    }
+
+    /// The ad that stands for a request of a submitter: what matters of the first job.
+    pub fn request_ad(&self, submitter: usize, request: &Request) -> ClassAd {
+        let Request { autocluster, count, .. } = *request;
+        let job = &self.jobs[self.lists[submitter][request.first].job];
+        let mut ad = ClassAd::with_capacity(self.significant.len() + 16);
+        let carried = CARRIED.into_iter().map(Name::from);
+        for name in relevant(&job.ad, &self.significant).into_iter().chain(carried) {
+            if let Some(attribute) = job.ad.lookup(name) {
+                ad.set(name, attribute.clone());
+            }
+        }
+        ad.insert("MyType", "Job");
+        ad.insert("AutoClusterId", i64::from(autocluster));
+        ad.insert("WantPslotPreemption", true);
+        ad.insert("_condor_RESOURCE_COUNT", count as i64);
+        ad
+    }
+
+    /// Gives the jobs of a submitter to another one, behind those it has.
+    pub fn merge(&mut self, into: usize, from: usize) {
+        let mut jobs = std::mem::take(&mut self.lists[from]);
+        self.lists[into].append(&mut jobs);
+    }
+
+    /// Takes matched jobs, given by their places in the submitter's list, out of it.
+    pub fn remove(&mut self, submitter: usize, places: &HashSet<usize>) {
+        if !places.is_empty() {
+            let mut at = 0;
+            self.lists[submitter].retain(|_| {
+                at += 1;
+                !places.contains(&(at - 1))
+            });
+        }
+    }
+}
+
+/// Jobs a thread looks at before another one helps.
+const GRAIN: usize = 4096;
+
+/// The jobs of an order that may differ from the one before them in what matters, each by its place with all that matters
+/// written down. Nearly all jobs of a cluster are alike, and need no signature.
+fn changes(order: &[usize], jobs: &[Job<'_>], significant: &Significant) -> Vec<(usize, Vec<u8>)> {
+    let keys: HashSet<Key> = significant.names().map(Name::key).collect();
+    let of_chunk = |(chunk, members): (usize, &[usize])| {
+        let mut neighbours = Neighbours::new(&keys);
+        let first = chunk * GRAIN;
+        let mut before = first.checked_sub(1).map(|before| order[before]);
+        let change = |(at, &job): (usize, &usize)| {
+            let before = before.replace(job);
+            let ad = &jobs[job].ad;
+            let alike = before.is_some_and(|before| neighbours.alike(&jobs[before].ad, ad));
+            (!alike).then(|| (first + at, signature(ad, significant)))
+        };
+        members.iter().enumerate().filter_map(change).collect::<Vec<_>>()
+    };
+    order.par_chunks(GRAIN).enumerate().flat_map_iter(of_chunk).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+
+    /// A queue of one submitter; each job is its `JobPrio` and its `RequestMemory`.
+    fn offered(jobs: &[(i64, i64)], constraint: Option<&str>, singly: bool) -> Queue<'static> {
+        let settings = Settings::default();
+        let views: Vec<Job<'_>> = jobs
+            .iter()
+            .enumerate()
+            .map(|(process, (prio, memory))| {
+                let text = format!(
+                    "[ClusterId = 1; ProcId = {process}; JobStatus = 1; User = \"a@x\"; JobPrio = {prio}; \
+                     RequestMemory = {memory}; Secret = 1]"
+                );
+                Job::new(Box::leak(Box::new(ClassAd::parse(text.as_bytes()).unwrap())), None, &settings).unwrap()
+            })
+            .collect();
+        let submitters = Submitter::of_jobs(&views, &settings);
+        let mut significant = Significant::default();
+        significant.insert(Name::new("RequestMemory"));
+        let constraint = constraint.map(|text| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap());
+        let offering = Offering { constraint: constraint.as_ref(), singly };
+        Queue::new(views, &submitters, significant, &offering, &settings)
+    }
+
+    fn queue(jobs: &[(i64, i64)], constraint: Option<&str>) -> Queue<'static> {
+        offered(jobs, constraint, false)
+    }
+
+    /// Number of the first job and count of every request, until none is left.
+    fn requests(queue: &Queue<'_>, rejected: &[u32]) -> Vec<(i64, usize)> {
+        let rejected = rejected.iter().copied().collect();
+        let mut found = Vec::new();
+        let mut from = 0;
+        while let Some(request) = queue.request(0, from, &rejected) {
+            found.push((queue.jobs[queue.lists[0][request.first].job].id.process, request.count));
+            from = request.first + request.count;
+        }
+        found
+    }
+
+    #[test]
+    fn adjacent_like_jobs_form_a_request_and_order_is_kept() {
+        let queue = queue(&[(0, 10), (0, 10), (0, 20), (0, 10), (5, 20)], None);
+        assert_eq!(requests(&queue, &[]), [(4, 1), (0, 2), (2, 1), (3, 1)]);
+        assert_eq!(queue.autoclusters, 2);
+    }
+
+    #[test]
+    fn with_all_jobs_in_a_cluster_each_is_a_request_and_asked_by_itself() {
+        let jobs = [(0, 10), (0, 10), (0, 20)];
+        assert_eq!(requests(&offered(&jobs, None, true), &[]), [(0, 1), (1, 1), (2, 1)]);
+        assert_eq!(requests(&offered(&jobs, Some("ProcId > 0"), true), &[]), [(1, 1), (2, 1)]);
+        assert_eq!(offered(&jobs, None, true).requests(), 3);
+    }
+
+    #[test]
+    fn rejected_autoclusters_are_skipped() {
+        // The first autocluster in order is that of memory 20.
+        let queue = queue(&[(0, 10), (0, 10), (0, 20), (0, 10), (5, 20)], None);
+        assert_eq!(requests(&queue, &[1]), [(0, 2), (3, 1)]);
+    }
+
+    #[test]
+    fn a_request_shows_what_matters_and_nothing_else() {
+        let queue = queue(&[(0, 10), (0, 10)], None);
+        let ad = queue.request(0, 0, &HashSet::new()).unwrap().ad;
+        assert_eq!(ad.get("RequestMemory").unwrap().to_string(), "10");
+        assert_eq!(ad.get("_condor_RESOURCE_COUNT").unwrap().to_string(), "2");
+        assert!(!ad.contains("Secret") && !ad.contains("JobPrio"));
+    }
+
+    #[test]
+    fn a_constraint_is_asked_of_the_first_job_of_a_run() {
+        let queue = queue(&[(0, 10), (0, 10), (0, 20)], Some("ProcId == 0 || RequestMemory > 15"));
+        assert_eq!(requests(&queue, &[]), [(0, 2), (2, 1)]);
+        let none = self::queue(&[(0, 10), (0, 10), (0, 20)], Some("ProcId == 1 || RequestMemory > 15"));
+        assert_eq!(requests(&none, &[]), [(2, 1)]);
+    }
+
+    #[test]
+    fn matched_jobs_leave_the_list() {
+        let mut queue = queue(&[(0, 10), (0, 10), (0, 20)], None);
+        queue.remove(0, &[0].into_iter().collect());
+        assert_eq!(requests(&queue, &[]), [(1, 1), (2, 1)]);
+    }
+}

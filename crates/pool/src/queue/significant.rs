@@ -1,0 +1,282 @@
+//! Significant attributes: those of a job that can influence a match.
+//!
+//! In: slot ads and the negotiator's expressions. Out: a set of names. Formula source: `negotiation.md` §8.1.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+use rayon::prelude::*;
+
+use classmate::internal::ad::{Attribute, ClassAd};
+use classmate::internal::name::{Key, Name, known};
+use classmate::internal::syntax::expr::{Expr, Node, Tree};
+
+/// Names that never make two jobs differ: they change by themselves or mean the slot.
+const NEVER: [&str; 24] = [
+    "CurrentTime",
+    "LastHeardFrom",
+    "RemoteUser",
+    "RemoteOwner",
+    "RemoteUserFloor",
+    "RemoteUserPrio",
+    "RemoteUserResourcesInUse",
+    "RemoteGroupResourcesInUse",
+    "SubmittorPrio",
+    "SubmitterUserPrio",
+    "SubmitterUserResourcesInUse",
+    "SubmitterGroupResourcesInUse",
+    "TotalJobRunTime",
+    "MachineLastMatchTime",
+    "JobCurrentStartDate",
+    "JobState",
+    "Mips",
+    "KFlops",
+    "SlotID",
+    "DSlotID",
+    "PartitionableSlot",
+    "DynamicSlot",
+    "Offline",
+    "PelicanPluginVersion",
+];
+
+/// What an access point always looks at.
+const SCHEDD_MINIMUM: [&str; 4] = ["Requirements", "Rank", "ConcurrencyLimits", "FlockTo"];
+
+/// A set of attribute names in case-insensitive alphabetical order.
+#[derive(Debug, Clone, Default)]
+pub struct Significant(BTreeMap<&'static [u8], Name>);
+
+impl Significant {
+    /// What slots and expressions refer to in a job.
+    ///
+    /// The expressions are looked at in the context of the first slot; attributes it has, and those in
+    /// `slot_side`, are the slot's. Without slots nothing is significant.
+    pub fn of_pool<'a>(slots: impl IntoIterator<Item = &'a ClassAd>, exprs: &[&Expr], slot_side: &[Name]) -> Self {
+        let mut set = Self::default();
+        let mut seen: HashSet<*const Tree> = HashSet::new();
+        let mut sample = None;
+        let ads: Vec<&ClassAd> = slots.into_iter().collect();
+        for ad in distinct(&ads) {
+            sample = sample.or(Some(ad));
+            for (_, attribute) in ad.attributes() {
+                let Attribute::Tree(tree) = attribute else { continue };
+                // Slots share texts, but what a name means differs from slot to slot: the cheap test is for
+                // trees that refer to nothing at all.
+                if seen.contains(&Arc::as_ptr(tree)) || matches!(tree.node(tree.root()), Node::List(_)) {
+                    continue;
+                }
+                if !set.collect(tree, ad, &[]) {
+                    seen.insert(Arc::as_ptr(tree));
+                }
+            }
+        }
+        if let Some(sample) = sample {
+            let slot_side: Vec<Key> = slot_side.iter().map(|name| name.key()).collect();
+            for expr in exprs {
+                set.collect(&expr.to_tree(), sample, &slot_side);
+            }
+        }
+        for name in NEVER {
+            set.remove(Name::new(name));
+        }
+        set
+    }
+
+    /// What one expression of a slot, or of the negotiator, refers to in a job: what it does not find in the ad, nor
+    /// among `also`.
+    pub fn of_expression(tree: &Arc<Tree>, ad: &ClassAd, also: &[Name]) -> Self {
+        let mut set = Self::default();
+        let also: Vec<Key> = also.iter().map(|name| name.key()).collect();
+        set.collect(tree, ad, &also);
+        set
+    }
+
+    /// What the access point itself looks at.
+    pub fn schedd_minimum() -> impl Iterator<Item = Name> {
+        SCHEDD_MINIMUM.into_iter().map(Name::new)
+    }
+
+    /// Adds what the access point itself looks at.
+    pub fn add_schedd_minimum(&mut self) {
+        for name in SCHEDD_MINIMUM {
+            self.insert(Name::new(name));
+        }
+    }
+
+    /// Adds a name.
+    pub fn insert(&mut self, name: Name) {
+        self.0.entry(name.folded()).or_insert(name);
+    }
+
+    /// Removes a name.
+    pub fn remove(&mut self, name: Name) {
+        self.0.remove(name.folded());
+    }
+
+    /// Keeps only the names for which `keep` holds.
+    pub fn retain(&mut self, keep: impl Fn(Name) -> bool) {
+        self.0.retain(|_, name| keep(*name));
+    }
+
+    /// Whether a name is in the set.
+    pub fn contains(&self, name: Name) -> bool {
+        self.0.contains_key(name.folded())
+    }
+
+    /// The names, in case-insensitive alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = Name> + '_ {
+        self.0.values().copied()
+    }
+
+    /// Number of names.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds the names that an expression does not find in an ad (nor among `also`); follows the ad's own
+    /// attributes only if they are lists, because all others are looked at for themselves. Returns whether
+    /// there are references at all.
+    fn collect(&mut self, tree: &Arc<Tree>, ad: &ClassAd, also: &[Key]) -> bool {
+        let mut any = false;
+        let mut lists = Vec::new();
+        let mut open = vec![Arc::clone(tree)];
+        let mut followed: HashSet<Key> = HashSet::new();
+        while let Some(tree) = open.pop() {
+            for (name, external) in references(&tree) {
+                any = true;
+                let ours = !external && (also.contains(&name.key()) || known::is_special(name.key()));
+                match ad.lookup(name) {
+                    _ if ours => {}
+                    Some(Attribute::Tree(list)) if !external && is_list(list) => lists.push((name, Arc::clone(list))),
+                    Some(_) if !external => {}
+                    _ => self.insert(name),
+                }
+            }
+            for (name, list) in lists.drain(..) {
+                if followed.insert(name.key()) {
+                    open.push(list);
+                }
+            }
+        }
+        any
+    }
+}
+
+/// Ads a thread looks at before another one helps.
+const GRAIN: usize = 2048;
+
+/// The first ad of each shape: attributes in the same order, the same ones of them constants, the others with the same
+/// expressions. What an ad refers to elsewhere depends on nothing else.
+fn distinct<'a>(ads: &[&'a ClassAd]) -> Vec<&'a ClassAd> {
+    type Shape = Vec<(Key, usize)>;
+    let of_chunk = |chunk: &[&'a ClassAd]| {
+        let mut known: HashSet<Shape> = HashSet::new();
+        let mut found: Vec<(Shape, &'a ClassAd)> = Vec::new();
+        let mut shape: Shape = Vec::new();
+        for ad in chunk {
+            shape.clear();
+            shape.extend(ad.attributes().map(|(name, value)| match value {
+                Attribute::Literal(_) => (name.key(), 0),
+                Attribute::Tree(tree) => (name.key(), Arc::as_ptr(tree) as usize),
+            }));
+            if ad.chained().is_some() || !known.contains(&shape) {
+                known.insert(shape.clone());
+                found.push((shape.clone(), ad));
+            }
+        }
+        found
+    };
+    let mut known: HashSet<Shape> = HashSet::new();
+    let all: Vec<(Shape, &ClassAd)> = ads.par_chunks(GRAIN).flat_map_iter(of_chunk).collect();
+    all.into_iter().filter_map(|(shape, ad)| (known.insert(shape) || ad.chained().is_some()).then_some(ad)).collect()
+}
+
+fn is_list(tree: &Tree) -> bool {
+    matches!(tree.node(tree.root()), Node::List(_))
+}
+
+/// The attributes an expression refers to, and whether they are explicitly the other side's.
+pub fn references(tree: &Tree) -> Vec<(Name, bool)> {
+    let mut found = Vec::new();
+    let mut nodes = tree.nodes.iter().peekable();
+    while let Some(node) = nodes.next() {
+        let (Node::Attr(name) | Node::Absolute(name)) = node else { continue };
+        // The base of a selection stands directly before it.
+        match nodes.peek() {
+            Some(Node::Select(selected)) if is_scope(*name) => found.push((*selected, name.key() != known::MY)),
+            _ => found.push((*name, false)),
+        }
+    }
+    found
+}
+
+fn is_scope(name: Name) -> bool {
+    matches!(name.key(), known::MY | known::TARGET | known::OTHER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+
+    fn expr(text: &str) -> Expr {
+        parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap()
+    }
+
+    fn names(set: &Significant) -> Vec<String> {
+        set.names().map(|name| name.display().into_owned()).collect()
+    }
+
+    fn of_slot(ad: &str, exprs: &[&str]) -> Vec<String> {
+        let ad = ClassAd::parse(ad.as_bytes()).unwrap();
+        let exprs: Vec<Expr> = exprs.iter().map(|text| expr(text)).collect();
+        let exprs: Vec<&Expr> = exprs.iter().collect();
+        names(&Significant::of_pool([&ad], &exprs, &[Name::new("ImageSize")]))
+    }
+
+    #[test]
+    fn what_a_slot_does_not_define_is_the_jobs() {
+        let slot = "[Cpus = 4; Start = TARGET.RequestCpus <= Cpus && Owner == \"x\" && MY.Missing =!= 3; Cpus2 = cpus]";
+        assert_eq!(of_slot(slot, &[]), ["Missing", "Owner", "RequestCpus"]);
+    }
+
+    #[test]
+    fn target_is_the_jobs_also_when_the_slot_has_the_name() {
+        assert_eq!(of_slot("[Memory = 4; R = TARGET.Memory > Memory]", &[]), ["Memory"]);
+    }
+
+    #[test]
+    fn lists_count_only_where_they_are_used() {
+        assert_eq!(of_slot("[L = { A, B }]", &[]), [""; 0]);
+        assert_eq!(of_slot("[L = { A, B }; R = member(1, L)]", &[]), ["A", "B"]);
+        assert_eq!(of_slot("[L = { A, L }; R = member(1, L)]", &[]), ["A"]);
+    }
+
+    #[test]
+    fn the_negotiators_expressions_are_read_in_the_first_slot() {
+        let found = of_slot("[Cpus = 4]", &["Cpus + ImageSize + TARGET.JobPrio + RemoteOwner + KFlops"]);
+        assert_eq!(found, ["JobPrio"]);
+    }
+
+    #[test]
+    fn names_differing_in_case_are_one() {
+        assert_eq!(of_slot("[R = TARGET.a + TARGET.A + b + B]", &[]).len(), 2);
+    }
+
+    #[test]
+    fn without_slots_nothing_is_significant() {
+        let exprs = [&expr("TARGET.JobPrio")];
+        assert!(Significant::of_pool([], &exprs, &[]).is_empty());
+    }
+
+    #[test]
+    fn special_names_are_nobodys() {
+        assert_eq!(of_slot("[R = CurrentTime > 5 && MY.x == TARGET.y]", &[]), ["x", "y"]);
+    }
+}

@@ -1,0 +1,310 @@
+//! Submitters: who asks, at which access point, for how many slots.
+//!
+//! In: submitter ads, or the queue if there are none. Out: submitters in the order in which they reach the
+//! negotiator. Formula source: `negotiation.md` §4.3.
+
+use hashbrown::HashMap;
+
+use crate::pool::facts::Facts;
+use crate::queue::job::{Activity, Job};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Settings;
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::text::Text;
+
+/// A submitter at one access point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Submitter {
+    /// `Name`, `user@domain` or `group.user@domain`.
+    pub name: Text,
+    /// What its access point calls it, if a user map gave it another name: `OriginalName`.
+    pub original: Option<Text>,
+    /// `ScheddName`; empty if unknown.
+    pub schedd: Text,
+    /// `ScheddIpAddr`; empty if unknown.
+    pub address: Text,
+    /// Whether it can be asked for jobs: an ad without `ScheddName` has a share, but leaves when its turn comes.
+    pub reachable: bool,
+    /// `IdleJobs`.
+    pub idle: i64,
+    /// `RunningJobs`.
+    pub running: i64,
+    /// `WeightedIdleJobs`, else `IdleJobs`.
+    pub weighted_idle: i64,
+    /// `WeightedRunningJobs`, else `RunningJobs`.
+    pub weighted_running: i64,
+    /// `LastHeardFrom`, epoch seconds; 0 if unknown.
+    pub last_heard: i64,
+    /// The priority of the jobs it asks for, with `USE_GLOBAL_JOB_PRIOS`; none: all jobs.
+    pub job_prio: Option<i64>,
+    /// Whether another one stands for the same ad, with a higher place.
+    pub again: bool,
+}
+
+impl Submitter {
+    /// The submitter of an ad; none if it has no name or address, a name with blanks, no jobs, or does not
+    /// take part.
+    pub fn new(ad: &ClassAd, settings: &Settings) -> Option<Self> {
+        let facts = Facts::of(ad, settings);
+        let name = facts.string("Name").filter(|name| !name.iter().any(u8::is_ascii_whitespace))?;
+        let address = facts.string("ScheddIpAddr")?;
+        let (idle, running) = (facts.integer("IdleJobs").unwrap_or(0), facts.integer("RunningJobs").unwrap_or(0));
+        let taking_part = facts.truth("SkipMatchmaking") != Some(true) && idle.saturating_add(running) > 0;
+        let (name, original) = named(name, settings);
+        let schedd = facts.string("ScheddName");
+        let reachable = schedd.is_some();
+        taking_part.then(|| Self {
+            name,
+            original,
+            schedd: schedd.unwrap_or_else(|| Text::from("")),
+            address,
+            reachable,
+            idle,
+            running,
+            weighted_idle: facts.integer("WeightedIdleJobs").unwrap_or(idle),
+            weighted_running: facts.integer("WeightedRunningJobs").unwrap_or(running),
+            last_heard: facts.integer("LastHeardFrom").unwrap_or(0),
+            job_prio: None,
+            again: false,
+        })
+    }
+
+    /// The submitter once for each priority of its jobs, in the order given; itself if none are given.
+    pub fn by_job_prio(self, priorities: &[i64]) -> Vec<Self> {
+        if priorities.is_empty() {
+            return vec![self];
+        }
+        let one = |(at, prio): (usize, &i64)| Self { job_prio: Some(*prio), again: at > 0, ..self.clone() };
+        priorities.iter().enumerate().map(one).collect()
+    }
+
+    /// `JobPrioArray` of an ad: the priorities of its jobs, separated by commas.
+    pub fn job_prios(ad: &ClassAd, settings: &Settings) -> Vec<i64> {
+        let listed = Facts::of(ad, settings).string("JobPrioArray");
+        let text = listed.as_ref().map(|text| String::from_utf8_lossy(text)).unwrap_or_default();
+        text.split(',').filter_map(|prio| prio.trim().parse().ok()).collect()
+    }
+
+    /// The priorities of the idle jobs of a submitter, as its access point would list them: highest first,
+    /// and no more than so many.
+    pub fn job_prios_of(&self, jobs: &[Job<'_>], most: usize) -> Vec<i64> {
+        let own = |job: &&Job<'_>| {
+            let name = self.original.as_ref().unwrap_or(&self.name);
+            let here = job.schedd.as_ref().is_none_or(|schedd| *schedd == self.schedd);
+            job.activity == Activity::Idle && job.submitter == *name && here
+        };
+        let mut found: Vec<i64> = jobs.iter().filter(own).map(Job::job_prio).collect();
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        found.dedup();
+        found.truncate(most);
+        found
+    }
+
+    /// The submitters of a queue, as their access points would advertise them.
+    pub fn of_jobs(jobs: &[Job<'_>], settings: &Settings) -> Vec<Self> {
+        let mut index: HashMap<(&[u8], &[u8]), usize> = HashMap::new();
+        let mut submitters: Vec<Self> = Vec::new();
+        for job in jobs {
+            let schedd: &[u8] = job.schedd.as_deref().unwrap_or_default();
+            let at = *index.entry((&job.submitter, schedd)).or_insert_with(|| {
+                let (name, original) = named(job.submitter.clone(), settings);
+                let schedd = Text::new(schedd);
+                let address = schedd.clone();
+                let (idle, running, last_heard) = (0, 0, 0);
+                let (job_prio, again) = (None, false);
+                let (weighted_idle, weighted_running) = (0, 0);
+                let one = Self {
+                    name,
+                    original,
+                    schedd,
+                    address,
+                    reachable: true,
+                    idle,
+                    running,
+                    weighted_idle,
+                    weighted_running,
+                    last_heard,
+                    job_prio,
+                    again,
+                };
+                submitters.push(one);
+                submitters.len() - 1
+            });
+            let submitter = &mut submitters[at];
+            let cores = Facts::of(&job.ad, settings).integer("RequestCpus").unwrap_or(1);
+            match job.activity {
+                Activity::Idle => {
+                    submitter.idle = submitter.idle.saturating_add(1);
+                    submitter.weighted_idle = submitter.weighted_idle.saturating_add(cores);
+                }
+                Activity::Running => {
+                    submitter.running = submitter.running.saturating_add(1);
+                    submitter.weighted_running = submitter.weighted_running.saturating_add(cores);
+                }
+                Activity::Neither => {}
+            }
+        }
+        submitters.retain(|submitter| submitter.idle.saturating_add(submitter.running) > 0);
+        submitters
+    }
+
+    /// The ad by which it asks, as far as it is known: `MyType`, `Name`, `ScheddName`, `ScheddIpAddr`, `IdleJobs`,
+    /// `RunningJobs`, `WeightedIdleJobs`, `WeightedRunningJobs`, `FlockedJobs` and `LastHeardFrom`.
+    ///
+    /// ```
+    /// use classmate::internal::ad::ClassAd;
+    /// use classmate::internal::eval::scope::Settings;
+    /// use classmate_pool::internal::queue::Submitter;
+    /// let ad = ClassAd::parse(b"[Name = \"a@x\"; ScheddIpAddr = \"<1>\"; IdleJobs = 3]")?;
+    /// let one = Submitter::new(&ad, &Settings::default()).unwrap();
+    /// assert_eq!(one.to_ad().get("IdleJobs").unwrap().to_string(), "3");
+    /// assert_eq!(Submitter::new(&one.to_ad(), &Settings::default()).unwrap().idle, 3);
+    /// # Ok::<(), classmate::internal::error::SyntaxError>(())
+    /// ```
+    pub fn to_ad(&self) -> ClassAd {
+        let mut ad = ClassAd::new();
+        let text = |text: &[u8]| Expr::literal(Literal::Str(Text::new(text)));
+        ad.insert_expr("MyType", &text(b"Submitter"));
+        ad.insert_expr("Name", &text(self.original.as_ref().unwrap_or(&self.name)));
+        ad.insert_expr("ScheddName", &text(&self.schedd));
+        ad.insert_expr("ScheddIpAddr", &text(&self.address));
+        let counts = [
+            ("IdleJobs", self.idle),
+            ("RunningJobs", self.running),
+            ("WeightedIdleJobs", self.weighted_idle),
+            ("WeightedRunningJobs", self.weighted_running),
+            ("FlockedJobs", 0),
+            ("LastHeardFrom", self.last_heard),
+        ];
+        for (name, count) in counts {
+            ad.insert(name, count);
+        }
+        ad
+    }
+
+    /// Puts submitters into the order in which a collector hands them out: that of its hash table.
+    ///
+    /// Exported ads are sorted by name, so their order says nothing; submitters that are equal in
+    /// everything else are served in this one.
+    pub fn sort_as_collected<T>(submitters: &mut [(Self, T)]) {
+        let size = table_size(submitters.len());
+        submitters.sort_by_cached_key(|(submitter, _)| {
+            let name = submitter.original.as_ref().unwrap_or(&submitter.name);
+            hash(name.iter().chain(submitter.schedd.iter()).copied()) % size
+        });
+    }
+}
+
+/// The map that puts submitters into groups.
+const GROUP_PREFIX: &[u8] = b"GROUP_PREFIX";
+
+/// The name that counts, and the one it replaces: what `GROUP_PREFIX` says of the part behind the last `@` is put in
+/// front, with a dot.
+pub fn named(name: Text, settings: &Settings) -> (Text, Option<Text>) {
+    let start = memchr::memrchr(b'@', &name).map_or(0, |at| at + 1);
+    match settings.maps.output(GROUP_PREFIX, &name[start..]) {
+        Some(prefix) => (Text::from([&prefix, b".".as_slice(), &*name].concat()), Some(name)),
+        None => (name, None),
+    }
+}
+
+/// The size of the collector's table: from 7, doubled and one more whenever it is 80 % full.
+fn table_size(entries: usize) -> u64 {
+    let mut size = 7u64;
+    while entries as f64 / size as f64 >= 0.8 {
+        size = 2 * size + 1;
+    }
+    size
+}
+
+/// The collector's hash of a name.
+fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0, |hash: u64, byte| hash.wrapping_mul(33).wrapping_add(u64::from(byte)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use classmate::internal::builtin::user_map::{UserMap, UserMaps};
+
+    fn submitter(ad: &str) -> Option<Submitter> {
+        Submitter::new(&ClassAd::parse(ad.as_bytes()).unwrap(), &Settings::default())
+    }
+
+    #[test]
+    fn ads_without_name_address_or_jobs_are_dropped() {
+        assert!(submitter("[Name = \"a@x\"; ScheddIpAddr = \"<1>\"; IdleJobs = 1]").is_some());
+        assert!(submitter("[Name = \"a@x\"; ScheddIpAddr = \"<1>\"; RunningJobs = 1]").is_some());
+        for ad in [
+            "[ScheddIpAddr = \"<1>\"; IdleJobs = 1]",
+            "[Name = \"a@x\"; IdleJobs = 1]",
+            "[Name = \"a b@x\"; ScheddIpAddr = \"<1>\"; IdleJobs = 1]",
+            "[Name = \"a@x\"; ScheddIpAddr = \"<1>\"]",
+            "[Name = \"a@x\"; ScheddIpAddr = \"<1>\"; IdleJobs = 1; SkipMatchmaking = true]",
+        ] {
+            assert_eq!(submitter(ad), None, "{ad}");
+        }
+    }
+
+    #[test]
+    fn a_user_map_puts_submitters_into_groups() {
+        let mut maps = UserMaps::default();
+        maps.insert(b"Group_Prefix", UserMap::parse(b"* /[.]physics[.]edu$/ physics\n"));
+        let settings = Settings { maps: Arc::new(maps), ..Settings::default() };
+        let ad = |name: &str| {
+            let ad = format!("[Name = \"{name}\"; ScheddIpAddr = \"<1>\"; IdleJobs = 1]");
+            Submitter::new(&ClassAd::parse(ad.as_bytes()).unwrap(), &settings).unwrap()
+        };
+        let mapped = ad("ada@cs.physics.edu");
+        assert_eq!(
+            (mapped.name, mapped.original),
+            ("physics.ada@cs.physics.edu".into(), Some("ada@cs.physics.edu".into()))
+        );
+        assert_eq!(ad("ada@cs.edu").original, None);
+    }
+
+    #[test]
+    fn a_queue_makes_its_own_submitters() {
+        let job = |submitter: &str, status: i64| {
+            let text = format!(
+                "[ClusterId = 1; ProcId = 0; JobStatus = {status}; User = \"{submitter}\"; GlobalJobId = \"s#1.0#\"]"
+            );
+            Job::new(Box::leak(Box::new(ClassAd::parse(text.as_bytes()).unwrap())), None, &Settings::default()).unwrap()
+        };
+        let jobs = [job("b@x", 1), job("a@x", 2), job("b@x", 2), job("c@x", 5)];
+        let found = Submitter::of_jobs(&jobs, &Settings::default());
+        let counts: Vec<_> = found.iter().map(|s| (s.name.to_string(), s.idle, s.running)).collect();
+        assert_eq!(counts, [("b@x".to_owned(), 1, 1), ("a@x".to_owned(), 0, 1)]);
+        assert_eq!(&*found[0].schedd, b"s");
+    }
+
+    /// The order in which a recorded collector handed out three submitters of one access point.
+    #[test]
+    fn equal_submitters_come_in_the_collectors_order() {
+        let ad = |user: &str| {
+            submitter(&format!(
+                "[Name = \"{user}@pool.test\"; ScheddName = \"schedd@pool.test\"; ScheddIpAddr = \"<1>\"; IdleJobs = 1]"
+            ))
+            .unwrap()
+        };
+        let mut submitters = vec![(ad("alice"), ()), (ad("bob"), ()), (ad("carol"), ())];
+        Submitter::sort_as_collected(&mut submitters);
+        let names: Vec<_> = submitters.iter().map(|(s, ())| s.name.to_string()).collect();
+        assert_eq!(names, ["bob@pool.test", "alice@pool.test", "carol@pool.test"]);
+    }
+
+    /// Slots are kept in such a table too: a recorded negotiator scanned ten in this order (collisions aside).
+    #[test]
+    fn the_collectors_table_explains_a_recorded_order_of_slots() {
+        let recorded = ["m09", "m04", "m06", "m01", "m10", "m08", "m03", "m05", "m07", "m02"];
+        let buckets: Vec<u64> = recorded
+            .iter()
+            .map(|machine| hash(format!("slot1@{machine}.pool.test").bytes()) % table_size(recorded.len()))
+            .collect();
+        assert!(buckets.is_sorted(), "{buckets:?}");
+        assert_eq!((table_size(5), table_size(6), table_size(12)), (7, 15, 31));
+    }
+}

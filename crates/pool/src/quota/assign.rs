@@ -1,0 +1,88 @@
+//! What each group's quota is, from the size of the pool down.
+//!
+//! Formula source: `group-quotas.md` §3.
+
+use super::settings::QuotaRules;
+use super::tree::{Configured, GroupTree, ROOT};
+
+/// A group's quota and how it came about.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Assigned {
+    /// What the group itself may use, in weighted slots.
+    pub quota: f64,
+    /// What it and all groups below it may use.
+    pub subtree_quota: f64,
+    /// How it was divided among the groups below.
+    pub division: LevelDivision,
+}
+
+/// How a group's subtree quota was divided among the groups directly below it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct LevelDivision {
+    /// Sum of the static quotas as configured.
+    pub static_sum: f64,
+    /// What there is for them: the sum, or less if there is less and they are scaled down.
+    pub static_available: f64,
+    /// Sum of the dynamic quotas as configured; beyond 1 they are scaled down.
+    pub dynamic_sum: f64,
+    /// What static quotas leave.
+    pub dynamic_available: f64,
+    /// What all groups directly below got.
+    pub handed_down: f64,
+}
+
+/// The quotas of all groups in a pool of `total` weighted slots.
+///
+/// Without oversubscription the own quotas of all groups sum to the pool.
+///
+/// ```
+/// use classmate_config::internal::config::Config;
+/// use classmate_pool::internal::quota::{GroupTree, QuotaSettings, assign::assign};
+/// let text = b"GROUP_NAMES = a, b\nGROUP_QUOTA_a = 20\nGROUP_QUOTA_DYNAMIC_b = 0.5";
+/// let settings = QuotaSettings::read(&Config::parse("c", text).unwrap()).unwrap();
+/// let quotas = assign(&GroupTree::new(&settings), &settings.rules, 30.0);
+/// assert_eq!(quotas.iter().map(|q| q.quota).collect::<Vec<_>>(), [5.0, 20.0, 5.0]);
+/// ```
+pub fn assign(tree: &GroupTree, rules: &QuotaRules, total: f64) -> Vec<Assigned> {
+    let groups = tree.groups();
+    let mut assigned = vec![Assigned::default(); groups.len()];
+    assigned[ROOT].subtree_quota = total.max(0.0);
+    // Parents come first, so what a group has is known when it is divided.
+    for (at, group) in groups.iter().enumerate() {
+        let quota = assigned[at].subtree_quota;
+        // Below nothing everything stays nothing; so does what is no number.
+        if quota <= 0.0 || quota.is_nan() {
+            assigned[at].subtree_quota = 0.0;
+            continue;
+        }
+        let (mut static_sum, mut dynamic_sum) = (0.0, 0.0);
+        for child in group.children.clone() {
+            match groups[child].configured {
+                Configured::Static(quota) => static_sum += quota,
+                Configured::Dynamic(fraction) => dynamic_sum += fraction,
+                Configured::Pool => {}
+            }
+        }
+        let static_available = if rules.oversubscription { static_sum } else { static_sum.min(quota) };
+        let dynamic_available = (quota - static_available).max(0.0);
+        let mut handed_down = 0.0;
+        for child in group.children.clone() {
+            let share = match groups[child].configured {
+                Configured::Static(quota) => {
+                    quota * (static_available / if static_sum > 0.0 { static_sum } else { 1.0 })
+                }
+                Configured::Dynamic(fraction) => fraction * (dynamic_available / dynamic_sum.max(1.0)),
+                Configured::Pool => 0.0,
+            };
+            let share = share.max(0.0);
+            assigned[child].subtree_quota = share;
+            handed_down += share;
+        }
+        // The root never has more than is left, or surplus would be counted twice.
+        let keeps_all = rules.oversubscription && at != ROOT;
+        assigned[at].quota = if keeps_all { quota } else { (quota - handed_down).max(0.0) };
+        assigned[at].division =
+            LevelDivision { static_sum, static_available, dynamic_sum, dynamic_available, handed_down };
+    }
+    assigned
+}

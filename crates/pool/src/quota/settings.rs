@@ -1,0 +1,291 @@
+//! The settings of group quotas, read from a configuration: the only place that knows how.
+//!
+//! In: a [`Config`]. Out: groups as they are declared, and the rules of division. Source: `group-quotas.md` §2.
+
+use super::check::Warning;
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::token::Quoting;
+use classmate_config::internal::config::setting::{ExprText, Settings};
+use classmate_config::internal::config::{Config, ConfigError, Place};
+
+/// The largest static quota a setting may ask for.
+const LARGEST: f64 = i32::MAX as f64;
+
+/// The knob, of this program alone, that asks for the flat groups of `HTCondor` 7.
+pub const FLAT: &str = "CLASSMATE_FLAT_GROUPS";
+
+/// What the configuration says of groups.
+#[derive(Debug, Clone, Default)]
+pub struct QuotaSettings {
+    /// The groups of `GROUP_NAMES`, in that order.
+    pub groups: Vec<GroupSetting>,
+    /// `GROUP_ACCEPT_SURPLUS`: for groups that do not say.
+    pub accept_surplus: bool,
+    /// `GROUP_AUTOREGROUP`: for groups that do not say.
+    pub autoregroup: bool,
+    /// How quotas are divided and used.
+    pub rules: QuotaRules,
+    /// What is odd about the settings by themselves.
+    pub warnings: Vec<Warning>,
+}
+
+/// A group as the configuration declares it.
+#[derive(Debug, Clone, Default)]
+pub struct GroupSetting {
+    /// Its full name, components joined by dots, as it is spelled in `GROUP_NAMES`.
+    pub name: Vec<u8>,
+    /// Where it is named.
+    pub place: Option<Place>,
+    /// `GROUP_QUOTA_<name>`: weighted slots, from 0.
+    pub fixed: Option<Stated>,
+    /// `GROUP_QUOTA_DYNAMIC_<name>`: a fraction of what the parent has left, 0 to 1.
+    pub dynamic: Option<Stated>,
+    /// `GROUP_ACCEPT_SURPLUS_<name>`.
+    pub accept_surplus: Option<bool>,
+    /// `GROUP_AUTOREGROUP_<name>`.
+    pub autoregroup: Option<bool>,
+}
+
+/// A number and where it is set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stated {
+    /// The number.
+    pub value: f64,
+    /// Where it is set.
+    pub place: Option<Place>,
+}
+
+impl From<f64> for Stated {
+    fn from(value: f64) -> Self {
+        Self { value, place: None }
+    }
+}
+
+/// How quotas are divided and used.
+#[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
+#[derive(Debug, Clone)]
+pub struct QuotaRules {
+    /// `NEGOTIATOR_USE_SLOT_WEIGHTS`: otherwise slots are counted, and grants are whole numbers.
+    pub weighted: bool,
+    /// `NEGOTIATOR_USE_WEIGHTED_DEMAND`: demand is the weight of jobs, not their number.
+    pub weighted_demand: bool,
+    /// `NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION`: static quotas are not scaled down to what there is.
+    pub oversubscription: bool,
+    /// `NEGOTIATOR_STRICT_ENFORCE_QUOTA`: groups that accept no surplus also bound those below them.
+    pub strict: bool,
+    /// `NEGOTIATOR_CONSIDER_PREEMPTION`: groups that have what they were granted are still negotiated with.
+    pub preemption: bool,
+    /// `GROUP_QUOTA_MAX_ALLOCATION_ROUNDS`, at least 1.
+    pub rounds: u32,
+    /// `GROUP_QUOTA_ROUND_ROBIN_RATE`: weighted slots by which limits grow, at least 1.
+    pub rate: f64,
+    /// `GROUP_SORT_EXPR`; the lowest value is negotiated with first. None: every group is equal.
+    pub order: Option<Expr>,
+    /// The flat groups of `HTCondor` 7: see [`super::flat`].
+    pub flat: bool,
+}
+
+impl Default for QuotaRules {
+    /// The defaults of 25.14.1, with groups in the order of their names.
+    fn default() -> Self {
+        Self {
+            weighted: true,
+            weighted_demand: true,
+            oversubscription: true,
+            strict: true,
+            preemption: true,
+            rounds: 3,
+            rate: 1e100,
+            order: None,
+            flat: false,
+        }
+    }
+}
+
+impl QuotaSettings {
+    /// Reads the settings.
+    ///
+    /// # Errors
+    /// A value that is no number or truth or out of its range, or a `GROUP_SORT_EXPR` that does not parse; with its
+    /// place.
+    ///
+    /// ```
+    /// use classmate_config::internal::config::Config;
+    /// use classmate_pool::internal::quota::QuotaSettings;
+    /// let config = Config::parse("c", b"GROUP_NAMES = physics\nGROUP_QUOTA_physics = -1").unwrap();
+    /// let error = QuotaSettings::read(&config).unwrap_err();
+    /// assert_eq!(error.message, "`GROUP_QUOTA_physics` is `-1`: expected a number from 0 to 2147483647");
+    /// ```
+    pub fn read(config: &Config) -> Result<Self, ConfigError> {
+        let mut faults = Vec::new();
+        let read = Self::with_faults(config, &mut faults)?;
+        faults.into_iter().next().map_or(Ok(read), Err)
+    }
+
+    /// Reads what can be read: other settings have their defaults, and a quota that is no number is NaN, which is more
+    /// than nothing and less than nothing. Without the names of the groups there are none.
+    ///
+    /// ```
+    /// use classmate_config::internal::config::Config;
+    /// use classmate_pool::internal::quota::QuotaSettings;
+    /// let config = Config::parse("c", b"GROUP_NAMES = physics\nGROUP_AUTOREGROUP = maybe").unwrap();
+    /// assert_eq!(QuotaSettings::readable(&config).groups[0].name, b"physics");
+    /// ```
+    pub fn readable(config: &Config) -> Self {
+        Self::with_faults(config, &mut Vec::new()).unwrap_or_default()
+    }
+
+    /// Reads the settings and collects what is wrong with them, in the order of the reading.
+    fn with_faults(config: &Config, faults: &mut Vec<ConfigError>) -> Result<Self, ConfigError> {
+        let settings = Settings::new(config);
+        let place = config.get("GROUP_NAMES")?.and_then(|found| found.place);
+        let names = settings.list("GROUP_NAMES")?;
+        let groups: Vec<GroupSetting> =
+            names.into_iter().map(|name| group(settings, name, place.clone(), faults)).collect();
+        let rules = rules(settings, faults);
+        let warnings = super::check::strays(config, settings, &groups, faults);
+        let read = Self {
+            groups,
+            accept_surplus: or(settings.boolean("GROUP_ACCEPT_SURPLUS", false), false, faults),
+            autoregroup: or(settings.boolean("GROUP_AUTOREGROUP", false), false, faults),
+            rules,
+            warnings,
+        };
+        Ok(if or(settings.boolean(FLAT, false), false, faults) { read.flat() } else { read })
+    }
+}
+
+/// What was read, or a default and the fault noted.
+pub(super) fn or<T>(read: Result<T, ConfigError>, default: T, faults: &mut Vec<ConfigError>) -> T {
+    read.unwrap_or_else(|fault| {
+        faults.push(fault);
+        default
+    })
+}
+
+fn group(settings: Settings<'_>, name: Vec<u8>, place: Option<Place>, faults: &mut Vec<ConfigError>) -> GroupSetting {
+    // Names of the configuration language are ASCII; no other name has settings.
+    let shown = String::from_utf8_lossy(&name).into_owned();
+    let stated = |knob: &str, most: f64, faults: &mut Vec<ConfigError>| {
+        let knob = format!("{knob}_{shown}");
+        let found = match settings.text(&knob) {
+            Ok(found) => found?,
+            Err(fault) => {
+                faults.push(fault);
+                return Some(Stated { value: f64::NAN, place: None });
+            }
+        };
+        let value = or(settings.real(&knob, 0.0, 0.0, most), f64::NAN, faults);
+        Some(Stated { value, place: found.place })
+    };
+    let truth = |knob: &str, faults: &mut Vec<ConfigError>| {
+        let knob = format!("{knob}_{shown}");
+        let read = settings.text(&knob).and_then(|found| found.map(|_| settings.boolean(&knob, false)).transpose());
+        or(read, None, faults)
+    };
+    GroupSetting {
+        place,
+        fixed: stated("GROUP_QUOTA", LARGEST, faults),
+        dynamic: stated("GROUP_QUOTA_DYNAMIC", 1.0, faults),
+        accept_surplus: truth("GROUP_ACCEPT_SURPLUS", faults),
+        autoregroup: truth("GROUP_AUTOREGROUP", faults),
+        name,
+    }
+}
+
+fn rules(settings: Settings<'_>, faults: &mut Vec<ConfigError>) -> QuotaRules {
+    let default = QuotaRules::default();
+    let order = settings.expression("GROUP_SORT_EXPR").and_then(|order| order.map(parsed).transpose());
+    let order = or(order, None, faults);
+    let rounds = settings.integer("GROUP_QUOTA_MAX_ALLOCATION_ROUNDS", 3, 1, 1_000_000_000);
+    let rate = settings.real("GROUP_QUOTA_ROUND_ROBIN_RATE", default.rate, 1.0, 1e100);
+    let mut truth = |knob: &str, default: bool| or(settings.boolean(knob, default), default, faults);
+    QuotaRules {
+        weighted: truth("NEGOTIATOR_USE_SLOT_WEIGHTS", default.weighted),
+        weighted_demand: truth("NEGOTIATOR_USE_WEIGHTED_DEMAND", default.weighted_demand),
+        oversubscription: truth("NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION", default.oversubscription),
+        strict: truth("NEGOTIATOR_STRICT_ENFORCE_QUOTA", default.strict),
+        preemption: truth("NEGOTIATOR_CONSIDER_PREEMPTION", default.preemption),
+        rounds: or(rounds, i64::from(default.rounds), faults) as u32,
+        rate: or(rate, default.rate, faults),
+        order,
+        flat: false,
+    }
+}
+
+fn parsed(ExprText { text, place }: ExprText) -> Result<Expr, ConfigError> {
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    parse_expr(&text, &options).map_err(|error| {
+        let shown = String::from_utf8_lossy(&text);
+        ConfigError::new(format!("`GROUP_SORT_EXPR` is `{shown}`: {error}"), place)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<QuotaSettings, ConfigError> {
+        QuotaSettings::read(&Config::parse("c", text.as_bytes()).unwrap())
+    }
+
+    fn refusal(text: &str) -> String {
+        let error = read(text).unwrap_err();
+        format!("{}: {}", error.place.unwrap(), error.message)
+    }
+
+    /// The defaults column of `group-quotas.md` §2.
+    #[test]
+    fn defaults_are_those_of_the_reference() {
+        let settings = read("").unwrap();
+        assert!(settings.groups.is_empty() && !settings.accept_surplus && !settings.autoregroup);
+        let QuotaRules { weighted, weighted_demand, oversubscription, strict, preemption, rounds, rate, order, flat } =
+            settings.rules;
+        assert!(weighted && weighted_demand && oversubscription && strict && preemption && !flat);
+        assert_eq!((rounds, rate), (3, 1e100));
+        assert!(order.unwrap().to_string().starts_with("ifThenElse(AccountingGroup is \"<none>\""));
+    }
+
+    #[test]
+    fn groups_have_the_settings_of_their_names_whatever_the_case() {
+        let text = "GROUP_NAMES = Physics, physics.hep\ngroup_quota_PHYSICS = 3 + 17\n\
+                    GROUP_QUOTA_DYNAMIC_physics.hep = 0.75\nGROUP_ACCEPT_SURPLUS_physics.hep = true\n\
+                    GROUP_AUTOREGROUP = true\nGROUP_AUTOREGROUP_physics = false";
+        let QuotaSettings { groups, autoregroup, .. } = read(text).unwrap();
+        let [physics, hep] = groups.as_slice() else { panic!("{groups:?}") };
+        assert_eq!((physics.name.as_slice(), hep.name.as_slice()), (&b"Physics"[..], &b"physics.hep"[..]));
+        assert_eq!(physics.fixed.as_ref().map(|quota| quota.value), Some(20.0));
+        assert_eq!(physics.fixed.as_ref().unwrap().place.as_ref().unwrap().line, 2);
+        assert_eq!((hep.fixed.clone(), hep.dynamic.as_ref().map(|quota| quota.value)), (None, Some(0.75)));
+        assert_eq!((hep.accept_surplus, hep.autoregroup, physics.autoregroup), (Some(true), None, Some(false)));
+        assert!(autoregroup);
+    }
+
+    #[test]
+    fn values_out_of_range_and_no_numbers_are_refused_with_their_place() {
+        let cases = [
+            ("GROUP_QUOTA_a = -0.5", "c:2:1: `GROUP_QUOTA_a` is `-0.5`: expected a number from 0 to 2147483647"),
+            ("GROUP_QUOTA_a = real(\"NaN\")", "c:2:1: `GROUP_QUOTA_a` is `real(\"NaN\")`: expected a number"),
+            ("GROUP_QUOTA_a = many", "c:2:1: `GROUP_QUOTA_a` is `many`: expected a number"),
+            ("GROUP_QUOTA_DYNAMIC_a = 1.5", "c:2:1: `GROUP_QUOTA_DYNAMIC_a` is `1.5`: expected a number from 0 to 1"),
+            ("GROUP_ACCEPT_SURPLUS_a = perhaps", "c:2:1: `GROUP_ACCEPT_SURPLUS_a` is `perhaps`: expected a boolean"),
+            (
+                "GROUP_QUOTA_ROUND_ROBIN_RATE = 0",
+                "c:2:1: `GROUP_QUOTA_ROUND_ROBIN_RATE` is `0`: expected a number from 1 to ",
+            ),
+            (
+                "GROUP_QUOTA_MAX_ALLOCATION_ROUNDS = 0",
+                "c:2:1: `GROUP_QUOTA_MAX_ALLOCATION_ROUNDS` is `0`: expected a number from 1 to 1000000000",
+            ),
+            (
+                "GROUP_SORT_EXPR = GroupQuota *",
+                "c:2:1: `GROUP_SORT_EXPR` is `GroupQuota *`: expected an expression, found the end",
+            ),
+        ];
+        for (line, expected) in cases {
+            let found = refusal(&format!("GROUP_NAMES = a\n{line}"));
+            assert!(found.starts_with(expected), "{found}");
+        }
+    }
+}

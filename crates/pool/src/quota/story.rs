@@ -1,0 +1,329 @@
+//! Why a group may use what it may, in words and numbers.
+//!
+//! In: what was computed. Out: a clause for a table, or the whole derivation line by line.
+
+use super::grant::Grant;
+use super::rounds::{Round, Rounds};
+use super::settings::QuotaRules;
+use super::tree::{Configured, GroupTree, ROOT};
+
+/// What is told of, once for all groups.
+#[derive(Debug)]
+pub struct Story<'a> {
+    tree: &'a GroupTree,
+    rules: &'a QuotaRules,
+    rounds: &'a Rounds<'a>,
+    /// By round, the place of each group in the order, from 1.
+    places: Vec<Vec<usize>>,
+}
+
+/// A number of slots for people: at most four decimals.
+pub fn slots(number: f64) -> String {
+    if number.abs() >= 1e15 {
+        return format!("{number:e}");
+    }
+    let text = format!("{number:.4}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// A sort key for people: all its digits, huge ones with an exponent.
+fn key(number: f64) -> String {
+    if number.abs() >= 1e15 { format!("{number:e}") } else { number.to_string() }
+}
+
+impl<'a> Story<'a> {
+    /// The story of what happened to these groups so far, by the rules they were divided by.
+    pub fn new(tree: &'a GroupTree, rules: &'a QuotaRules, rounds: &'a Rounds<'a>) -> Self {
+        let places = |round: &Round| {
+            let mut places = vec![0; tree.len()];
+            for (place, &group) in round.order.iter().enumerate() {
+                places[group] = place + 1;
+            }
+            places
+        };
+        Self { tree, rules, rounds, places: rounds.record().iter().map(places).collect() }
+    }
+
+    /// The place of a group in the order of the first round, from 1; 0 if there was none.
+    pub fn place(&self, group: usize) -> usize {
+        self.places.first().map_or(0, |places| places[group])
+    }
+
+    /// In a clause, why a group got no more (or no less) in the first round.
+    pub fn brief(&self, group: usize) -> String {
+        let Some(round) = self.rounds.record().first() else { return String::new() };
+        let grant = &round.grants[group];
+        let node = &self.tree.groups()[group];
+        if group == ROOT && self.tree.autoregroup {
+            return "served last, with the groups that regroup, from the whole pool".to_owned();
+        }
+        if group == ROOT && self.rules.flat {
+            return "served last, from what the groups leave".to_owned();
+        }
+        if grant.demand <= 0.0 {
+            return "asks for nothing".to_owned();
+        }
+        let taken = grant.surplus();
+        let covered = grant.unmet <= 0.0 || (!self.rules.weighted && grant.unmet < 1.0);
+        if covered && taken <= 0.0 {
+            return "its quota covers what it asks for".to_owned();
+        }
+        if covered && grant.fair <= 0.0 {
+            return format!("{} of surplus cover what it asks for", slots(taken));
+        }
+        if covered {
+            return format!("its quota and {} of surplus cover what it asks for", slots(taken));
+        }
+        let again = if node.autoregroup && group != ROOT { "; is served once more with `<none>`" } else { "" };
+        if !node.accepts_surplus {
+            let own = if grant.quota > 0.0 { "its quota is used up" } else { "has no quota of its own" };
+            return format!("{own} and it accepts no surplus{again}");
+        }
+        if taken > 0.0 {
+            return format!("took its part of what others left; {} more wanted{again}", slots(grant.unmet));
+        }
+        match self.barrier(group) {
+            Some(above) => format!("no surplus below `{}`, which accepts none{again}", self.tree.display(above)),
+            None => format!("nothing is left over{again}"),
+        }
+    }
+
+    /// The derivation of a group's quota and grants, a sentence a line.
+    pub fn lines(&self, group: usize) -> Vec<String> {
+        let mut lines = self.quota(group);
+        for round in self.rounds.record() {
+            if self.rounds.record().len() > 1 {
+                lines.push(format!("round {}", round.round));
+            }
+            self.grant(round, group, &mut lines);
+        }
+        lines
+    }
+
+    /// The nearest group above (or the group itself) that accepts no surplus.
+    fn barrier(&self, group: usize) -> Option<usize> {
+        self.tree.upwards(group).find(|&at| !self.tree.groups()[at].accepts_surplus)
+    }
+
+    /// How the quota came about.
+    fn quota(&self, group: usize) -> Vec<String> {
+        let assigned = self.rounds.assigned();
+        let node = &self.tree.groups()[group];
+        let own = assigned[group];
+        let above = assigned[node.parent].division;
+        let parent = self.tree.display(node.parent);
+        let has = slots(assigned[node.parent].subtree_quota);
+        let mut lines = Vec::new();
+        match node.configured {
+            Configured::Pool => lines.push(format!("the pool has {} slots", slots(own.subtree_quota))),
+            Configured::Static(quota) => {
+                lines.push(format!("GROUP_QUOTA asks for {} slots", slots(quota)));
+                let (sum, available) = (slots(above.static_sum), slots(above.static_available));
+                if above.static_available < above.static_sum {
+                    lines.push(format!(
+                        "static quotas below `{parent}` sum to {sum} and there are {has}: it gets {} · {available} / {sum} = {}",
+                        slots(quota),
+                        slots(own.subtree_quota)
+                    ));
+                } else if above.static_sum > assigned[node.parent].subtree_quota {
+                    lines.push(format!(
+                        "static quotas below `{parent}` sum to {sum}, more than the {has} there are, and are kept all the same \
+                         (NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION)"
+                    ));
+                }
+            }
+            Configured::Dynamic(fraction) => {
+                lines
+                    .push(format!("GROUP_QUOTA_DYNAMIC asks for {fraction} of what static quotas leave of `{parent}`"));
+                let scaled = if above.dynamic_sum > 1.0 {
+                    format!(" / {} (what the fractions sum to)", slots(above.dynamic_sum))
+                } else {
+                    String::new()
+                };
+                lines.push(format!(
+                    "`{parent}` has {has}, static quotas take {}: {} · {fraction}{scaled} = {}",
+                    slots(above.static_available),
+                    slots(above.dynamic_available),
+                    slots(own.subtree_quota)
+                ));
+            }
+        }
+        if !node.children.is_empty() {
+            let keeps = slots(own.quota);
+            let handed = slots(own.division.handed_down);
+            lines.push(if self.rules.oversubscription && group != ROOT {
+                format!("the groups below it get {handed}; with oversubscription it keeps {keeps} itself beside that")
+            } else {
+                format!("the groups below it get {handed}, it keeps {keeps} itself")
+            });
+        }
+        lines
+    }
+
+    /// How the grant of a round came about.
+    fn grant(&self, round: &Round, group: usize, lines: &mut Vec<String>) {
+        let grant: &Grant = &round.grants[group];
+        let node = &self.tree.groups()[group];
+        lines.push(format!("asks for {} in all and uses {}", slots(grant.demand), slots(grant.usage)));
+        lines.push(format!("its own quota covers {} and leaves {}", slots(grant.fair), slots(grant.spare)));
+        let level = grant.level;
+        if !node.children.is_empty() {
+            let below = level.pot - grant.spare;
+            let shared = match (level.wanted > 0.0, level.weights > 0.0) {
+                _ if level.pot <= 0.0 => "nothing to share at its level".to_owned(),
+                (false, _) => format!("nobody at its level wants more; {} go up", slots(level.passed_up)),
+                (true, true) => format!(
+                    "{} are wanted at its level: shared by quota, of {} in all",
+                    slots(level.wanted),
+                    slots(level.weights)
+                ),
+                (true, false) if level.passed_up > 0.0 || level.wanted <= level.pot => {
+                    format!(
+                        "{} are wanted at its level: all get them; {} go up",
+                        slots(level.wanted),
+                        slots(level.passed_up)
+                    )
+                }
+                (true, false) => format!("{} are wanted at its level: shared equally", slots(level.wanted)),
+            };
+            lines.push(format!(
+                "with the groups directly below it, which leave {}, it has {} to share; {shared}",
+                slots(below),
+                slots(level.pot)
+            ));
+        }
+        for taken in &grant.taken {
+            let whose = self.tree.display(taken.from);
+            let pot = round.grants[taken.from].level.pot;
+            lines.push(format!("takes {} of the {} left at the level of `{whose}`", slots(taken.amount), slots(pot)));
+        }
+        if grant.taken.is_empty()
+            && grant.unmet > 0.0
+            && let Some(barrier) = self.barrier(group)
+        {
+            let who =
+                if barrier == group { "it".to_owned() } else { format!("`{}` above it", self.tree.display(barrier)) };
+            lines.push(format!("takes no surplus from higher levels: {who} accepts none"));
+        }
+        if grant.rounding != 0.0 {
+            let (word, amount) =
+                if grant.rounding < 0.0 { ("gives up", -grant.rounding) } else { ("wins", grant.rounding) };
+            lines.push(format!("without slot weights grants are whole: it {word} {}", slots(amount)));
+        }
+        lines.push(format!("may use {}; {} more wanted", slots(grant.allocated), slots(grant.unmet.max(0.0))));
+        let place = self.places[round.round as usize - 1][group];
+        lines.push(format!("served as number {place} of {}, sort key {}", round.order.len(), key(grant.sort_key)));
+        let calls: Vec<String> = round
+            .calls
+            .iter()
+            .filter(|call| call.group == group)
+            .map(|call| call.limit.map_or_else(|| "none (0/0)".to_owned(), |_| call.whole_limit().to_string()))
+            .collect();
+        if !calls.is_empty() {
+            lines.push(format!("negotiated with up to {}", calls.join(", ")));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quota::{Pool, QuotaSettings};
+    use classmate::internal::eval::scope::Settings;
+    use classmate_config::internal::config::Config;
+
+    /// Clause and derivation of a group; quotas by name, the pool has 30 slots.
+    fn told(config: &str, demand: &[(&str, f64)], group: &str) -> (String, Vec<String>) {
+        let settings = QuotaSettings::read(&Config::parse("c", config.as_bytes()).unwrap()).unwrap();
+        let tree = GroupTree::new(&settings);
+        let mut pool = Pool { total: 30.0, demand: vec![0.0; tree.len()], ..Pool::default() };
+        for (name, demand) in demand {
+            pool.demand[tree.find(name.as_bytes()).unwrap()] = *demand;
+        }
+        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
+        rounds.divide();
+        let story = Story::new(&tree, &settings.rules, &rounds);
+        let group = tree.find(group.as_bytes()).unwrap();
+        (story.brief(group), story.lines(group))
+    }
+
+    const LOCAL: &str = "GROUP_NAMES = p, p.hep, p.lep, c\nGROUP_QUOTA_p = 20\nGROUP_QUOTA_p.hep = 15\n\
+                         GROUP_QUOTA_p.lep = 5\nGROUP_QUOTA_c = 10\nGROUP_ACCEPT_SURPLUS_p.hep = true\n\
+                         GROUP_ACCEPT_SURPLUS_p.lep = true\nNEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION = false";
+
+    /// Example 8a of `group-quotas.md`.
+    #[test]
+    fn surplus_taken_is_told_with_its_source() {
+        let demand = [("p.hep", 4.0), ("p.lep", 60.0), ("c", 60.0)];
+        let (brief, lines) = told(LOCAL, &demand, "p.lep");
+        assert_eq!(brief, "took its part of what others left; 44 more wanted");
+        assert_eq!(
+            lines,
+            [
+                "GROUP_QUOTA asks for 5 slots",
+                "asks for 60 in all and uses 0",
+                "its own quota covers 5 and leaves 0",
+                "takes 11 of the 11 left at the level of `p`",
+                "may use 16; 44 more wanted",
+                "served as number 3 of 5, sort key 0",
+            ]
+        );
+        assert_eq!(told(LOCAL, &demand, "p.hep").0, "its quota covers what it asks for");
+        assert_eq!(told(LOCAL, &demand, "p").0, "asks for nothing");
+        assert_eq!(told(LOCAL, &demand, "c").0, "its quota is used up and it accepts no surplus");
+        let full = [("p.hep", 60.0), ("p.lep", 60.0)];
+        assert_eq!(told(LOCAL, &full, "p.lep").0, "no surplus below `p`, which accepts none");
+        let lines = told(LOCAL, &full, "p.lep").1;
+        assert!(
+            lines.contains(&"takes no surplus from higher levels: `p` above it accepts none".to_owned()),
+            "{lines:?}"
+        );
+    }
+
+    #[test]
+    fn levels_and_scaling_are_told() {
+        let (_, lines) = told(LOCAL, &[("p.hep", 4.0), ("p.lep", 60.0)], "p");
+        assert_eq!(
+            lines[1..5],
+            [
+                "the groups below it get 20, it keeps 0 itself",
+                "asks for 0 in all and uses 0",
+                "its own quota covers 0 and leaves 0",
+                "with the groups directly below it, which leave 11, it has 11 to share; 55 are wanted at its level: shared by \
+                 quota, of 5 in all",
+            ]
+        );
+        let scaled = "GROUP_NAMES = a, b, d\nGROUP_QUOTA_a = 40\nGROUP_QUOTA_b = 20\nGROUP_QUOTA_DYNAMIC_d = 0.5\n\
+                      NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION = false";
+        let (_, lines) = told(scaled, &[], "a");
+        assert_eq!(
+            lines[..2],
+            [
+                "GROUP_QUOTA asks for 40 slots",
+                "static quotas below `<none>` sum to 60 and there are 30: it gets 40 · 30 / 60 = 20"
+            ]
+        );
+        let (_, lines) = told(scaled, &[], "d");
+        assert_eq!(lines[1], "`<none>` has 30, static quotas take 30: 0 · 0.5 = 0");
+    }
+
+    #[test]
+    fn autoregroup_and_whole_slots_are_told() {
+        let config = "GROUP_NAMES = a, b\nGROUP_QUOTA_DYNAMIC_a = 0.25\nGROUP_QUOTA_b = 8\nGROUP_AUTOREGROUP_a = true\n\
+                      NEGOTIATOR_USE_SLOT_WEIGHTS = false";
+        let demand = [("a", 9.0)];
+        // (30 − 8) / 4 = 5.5
+        let (brief, lines) = told(config, &demand, "a");
+        assert_eq!(brief, "its quota is used up and it accepts no surplus; is served once more with `<none>`");
+        assert!(lines.contains(&"without slot weights grants are whole: it gives up 0.5".to_owned()), "{lines:?}");
+        let (brief, _) = told(config, &demand, "<none>");
+        assert_eq!(brief, "served last, with the groups that regroup, from the whole pool");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let shown = [0.0, -0.00001, 5.0, 19.8, 1.0 / 3.0, 1e9, 1e100].map(slots);
+        assert_eq!(shown, ["0", "0", "5", "19.8", "0.3333", "1000000000", "1e100"]);
+    }
+}

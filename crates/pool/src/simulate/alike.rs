@@ -1,0 +1,557 @@
+//! Cores that are all alike, as one machine under a negotiator: the machine of a trace.
+//!
+//! Jobs of a trace that differ in nothing but their age wait in one line, and a cycle is shown no more of a line than could
+//! start: its cost does not grow with the queue. What it decides is what it would decide if it were shown all.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashMap;
+use indexmap::IndexMap;
+
+use super::books::{Books, number, reasons};
+use super::clock::Clock;
+use super::line::Waiters;
+use super::machines::{Decided, Machines};
+use crate::negotiate::concurrency::{Demand, demands};
+use crate::negotiate::outcome::{Match, Outcome};
+use crate::negotiate::rules::Rules;
+use crate::negotiate::{self, Snapshot};
+use crate::pool::PoolSize;
+use crate::priority::Line;
+use crate::queue::JobId;
+use crate::workload::{Arrival, Workload};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::Settings;
+use classmate::internal::name::Name;
+use classmate::internal::program::mentions::Mentions;
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::value::Value;
+use classmate_config::internal::config::ConfigError;
+
+/// What ads say of the age of jobs.
+const OF_AGE: [&str; 5] = ["QDate", "EnteredCurrentStatus", "ClusterId", "ProcId", "GlobalJobId"];
+
+/// The name of the machine.
+const NAME: &str = "slot1@machines";
+
+/// What jobs of one line have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Kind {
+    submitter: usize,
+    cores: u32,
+    memory: u32,
+    asked_time: Option<i64>,
+    /// The job itself, if it is like no other.
+    alone: Option<usize>,
+}
+
+/// So many cores, and the jobs that wait for them.
+pub struct Alike<'w> {
+    books: Books<'w>,
+    /// What the machine says besides.
+    says: ClassAd,
+    total: u32,
+    free: u32,
+    /// How many jobs wait, by cores.
+    asked: BTreeMap<u32, usize>,
+    lines: IndexMap<Kind, Waiters>,
+    /// The lines in which somebody waits.
+    open: BTreeSet<usize>,
+    /// Whether every job is shown: what groups ask for in all, or how each job stood in earlier cycles, decides too.
+    all: bool,
+    /// Whether what jobs ask for besides cores sets them apart even if the policy does not look at it: memory, time.
+    apart: (bool, bool),
+    /// How the policy serves jobs of one line.
+    served: Line,
+    /// Units of concurrency limits that are held, by name, and the limits of each job that runs.
+    held: BTreeMap<Vec<u8>, f64>,
+    limits: HashMap<usize, String>,
+    /// Why jobs got nothing in the last cycle, by what they ask for.
+    reasons: HashMap<Kind, String>,
+    /// Whether the rules look at the clock.
+    looks_at_clock: bool,
+}
+
+impl<'w> Alike<'w> {
+    /// So many cores under the settings and the policy of a snapshot, whose slots and jobs do not count. What its first
+    /// slot says, if there is one, the machine says too.
+    pub fn new(workload: &'w Workload, rules: &'w Rules, base: &Snapshot, cores: u32) -> Self {
+        let mut books = Books::anywhere(workload, rules, base);
+        let says = std::mem::take(&mut books.snapshot.slots).into_iter().next().unwrap_or_default();
+        let served = base.policy.line();
+        // What counts a queue has to know which jobs are in it: those for which a rule holds, and that are alike in whatever
+        // is looked at.
+        let significant = rules.significant([&slot(&says, cores)]);
+        let looked_at = |names: &[&str]| names.iter().any(|name| significant.contains(Name::new(name)));
+        let counted = served.queue.is_some();
+        let uncountable = counted && (rules.jobs.is_some() || looked_at(&OF_AGE));
+        let chosen_by_age = rules.jobs.as_ref().is_some_and(may_look_at_age);
+        let all = !rules.groups.tree.is_empty() || served.remembers || uncountable || chosen_by_age;
+        // A rule that says which jobs are offered may look at what they ask for.
+        let apart = |names: &[&str]| rules.jobs.is_some() || counted && looked_at(names);
+        let apart = (apart(&["RequestMemory"]), apart(&["CPUTime", "AllowedJobDuration"]));
+        let looks_at_clock = Clock::new(std::iter::once(&says)).of_rules(rules, workload);
+        let (asked, lines, open) = (BTreeMap::new(), IndexMap::new(), BTreeSet::new());
+        let (held, limits, reasons) = (BTreeMap::new(), HashMap::new(), HashMap::new());
+        Self {
+            books,
+            says,
+            total: cores,
+            free: cores,
+            asked,
+            lines,
+            open,
+            all,
+            apart,
+            served,
+            held,
+            limits,
+            reasons,
+            looks_at_clock,
+        }
+    }
+
+    /// The same, but every cycle is shown all jobs that wait: the slow way, which decides the same.
+    #[must_use]
+    pub fn showing_all(mut self) -> Self {
+        self.all = true;
+        self
+    }
+
+    /// The line in which a job waits.
+    fn kind(&self, job: usize) -> Kind {
+        Kind { alone: (self.all || self.books.workload.arrivals[job].ad.is_some()).then_some(job), ..self.asking(job) }
+    }
+
+    /// What a job asks for: what is said of one that asks for the same holds for it, however many are shown.
+    fn asking(&self, job: usize) -> Kind {
+        let arrival = &self.books.workload.arrivals[job];
+        let alone = arrival.ad.is_some().then_some(job);
+        let Arrival { submitter, cores, .. } = *arrival;
+        let (memory, asked_time) = self.books.snapshot.policy.told_apart(arrival.memory, arrival.asked_time);
+        let memory = if self.apart.0 { arrival.memory } else { memory };
+        let asked_time = if self.apart.1 { arrival.asked_time } else { asked_time };
+        Kind { submitter, cores, memory, asked_time, alone }
+    }
+
+    /// Shows the cycle as many jobs of each line as there are cores for, and one more, because shares depend on who asks; of
+    /// lines that are not shown in full, as many as started lately, and one more.
+    /// Returns how many stand behind those that are shown, if the policy counts them.
+    fn show(&mut self, now: i64, full: &Full) -> HashMap<JobId, usize> {
+        let Self { books, lines, open, free, served, .. } = self;
+        let mut unlisted = HashMap::new();
+        let most = served.queue.unwrap_or(usize::MAX);
+        open.retain(|at| {
+            let Some((kind, line)) = lines.get_index_mut(*at) else { return false };
+            let first = (*free / kind.cores) as usize + 1;
+            let first = if full.has(*at) { first } else { first.min(line.lately.max(1) + 1) };
+            let wanted = line.wanted(first, most);
+            for job in line.shown.iter().filter(|job| wanted.binary_search(job).is_err()) {
+                books.forget(*job);
+            }
+            for &job in wanted.iter().filter(|job| line.shown.binary_search(job).is_err()) {
+                books.wait(job, books.workload.arrivals[job].submit, now);
+            }
+            line.shown = wanted;
+            if served.queue.is_some() {
+                let behind = line.unlisted(most).into_iter();
+                unlisted.extend(behind.map(|(job, behind)| (JobId { cluster: job as i64 + 1, process: 0 }, behind)));
+            }
+            !line.all.is_empty()
+        });
+        books.put_in_order();
+        unlisted
+    }
+
+    /// A job has got its cores.
+    fn started(&mut self, job: usize, made: &Match, settings: &Settings) {
+        let kind = self.kind(job);
+        let cores = kind.cores;
+        if kind.alone.is_none()
+            && let Some(line) = self.lines.get_mut(&kind)
+        {
+            line.remove(job);
+        }
+        let cost = self.books.price_of_cores(job, made, cores, settings);
+        self.books.start(job, made, cost, &self.says, settings);
+        if let Some(limits) = &made.limits {
+            self.hold(limits.to_ascii_lowercase().as_bytes(), 1.0);
+            self.limits.insert(job, limits.to_ascii_lowercase());
+        }
+        self.free = self.free.saturating_sub(cores);
+        if let Some(count) = self.asked.get_mut(&cores) {
+            *count -= 1;
+            if *count == 0 {
+                self.asked.remove(&cores);
+            }
+        }
+    }
+}
+
+/// Lines of which a cycle is shown as many jobs as could start.
+enum Full {
+    All,
+    Some(BTreeSet<usize>),
+}
+
+impl Full {
+    fn has(&self, line: usize) -> bool {
+        match self {
+            Full::All => true,
+            Full::Some(lines) => lines.contains(&line),
+        }
+    }
+}
+
+/// How often a cycle is run with lines that are not shown in full.
+const GUESSES: usize = 3;
+
+/// Places of queues that were given cores in a cycle, ascending; by line and beginning of the queue.
+type Taken = HashMap<(usize, usize), Vec<usize>>;
+
+impl Alike<'_> {
+    /// The job that one stands for at a place among those of its queue that still wait; both are taken by that.
+    fn meant(&self, job: usize, place: Option<usize>, taken: &mut Taken) -> usize {
+        let Some((line, start, own)) = self.queue_of(job) else { return job };
+        let taken = taken.entry((line, start)).or_default();
+        let at = match place {
+            None => own,
+            Some(place) => taken.iter().fold(place, |at, gone| at + usize::from(*gone <= at)),
+        };
+        taken.insert(taken.partition_point(|gone| *gone < at), at);
+        self.lines[line].all.get(start + at).copied().unwrap_or(job)
+    }
+
+    /// The line of a job, the beginning of its queue in that, and its place in the queue.
+    fn queue_of(&self, job: usize) -> Option<(usize, usize, usize)> {
+        let line = self.lines.get_index_of(&self.kind(job))?;
+        let (start, place) = self.lines[line].place(job, self.served.queue.unwrap_or(usize::MAX))?;
+        Some((line, start, place))
+    }
+
+    /// Runs a cycle, and says how many stood behind those that it was shown. Whoever stands behind one of its line that was
+    /// shown and got nothing would have got nothing either; where nobody like that is left, more are shown, and the cycle is
+    /// run again.
+    fn decide(&mut self, now: i64, settings: &Settings) -> Result<(Outcome, bool), ConfigError> {
+        let (rules, total) = (self.books.rules, self.total);
+        let weight = f64::from(total);
+        let size = PoolSize { slots: total as usize, weight, effective: weight, smallest_weight: 1.0 };
+        let asked: usize = self.asked.iter().map(|(cores, jobs)| *cores as usize * jobs).sum();
+        // Where there are cores for everybody, everybody is needed.
+        let guesses = !self.all && asked > self.free as usize;
+        let mut full = if guesses { Full::Some(BTreeSet::new()) } else { Full::All };
+        let mut runs = 0;
+        loop {
+            let unlisted = self.show(now, &full);
+            let hides = !unlisted.is_empty();
+            let slots = negotiate::slots(vec![self.machine()], rules, settings);
+            let whole = slot(&self.says, total);
+            let whole = || negotiate::slots(vec![whole], rules, settings);
+            let outcome = self.books.cycle(settings, slots, whole, Some(size), unlisted)?;
+            let Full::Some(lines) = &mut full else { return Ok((outcome, hides)) };
+            let exhausted = self.exhausted(&outcome);
+            if exhausted.is_empty() {
+                return Ok((outcome, hides));
+            }
+            self.books.undo_cycle();
+            lines.extend(exhausted);
+            runs += 1;
+            if runs == GUESSES {
+                full = Full::All;
+            }
+        }
+    }
+
+    /// The lines of which a queue got cores for everybody that the cycle was shown, and holds more. Notes how many of each line
+    /// started.
+    fn exhausted(&mut self, outcome: &Outcome) -> BTreeSet<usize> {
+        let mut started: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        let queues = outcome.matches.iter().filter_map(|made| self.queue_of(number(&made.job)?));
+        for (line, start, _) in queues {
+            *started.entry((line, start)).or_default() += 1;
+        }
+        let most = self.served.queue.unwrap_or(usize::MAX);
+        let is_exhausted = |((line, start), started): (&(usize, usize), &usize)| {
+            let (shown, behind) = self.lines[*line].of_queue(*start, most);
+            (behind > 0 && *started >= shown.len()).then_some(*line)
+        };
+        let exhausted = started.iter().filter_map(is_exhausted).collect();
+        for at in &self.open {
+            self.lines[*at].lately /= 2;
+        }
+        for ((line, _), started) in started {
+            let lately = &mut self.lines[line].lately;
+            *lately = started.max(*lately);
+        }
+        exhausted
+    }
+
+    /// Holds what a text of concurrency limits asks for, or (`by` -1) gives it back.
+    fn hold(&mut self, limits: &[u8], by: f64) {
+        for Demand { name, amount } in demands(limits) {
+            let held = self.held.entry(name.to_vec()).or_insert(0.0);
+            *held += amount * by;
+            if *held <= 0.0 {
+                self.held.remove(name);
+            }
+        }
+    }
+
+    /// The machine with what is left of it, and the concurrency limits that those who run on it hold.
+    fn machine(&self) -> ClassAd {
+        let mut ad = slot(&self.says, self.free);
+        if !self.held.is_empty() {
+            let entry = |(name, amount): (&Vec<u8>, &f64)| [name, format!(":{amount}").as_bytes()].concat();
+            let held: Vec<Vec<u8>> = self.held.iter().map(entry).collect();
+            ad.insert("ConcurrencyLimits", Value::text(held.join(&b',')));
+        }
+        ad
+    }
+}
+
+/// Whether an expression tells jobs of one line apart, or may: by their age, or by lots.
+fn may_look_at_age(expr: &Expr) -> bool {
+    let found = Mentions::of(expr.tree());
+    let ages = OF_AGE.map(|name| Name::new(name).key());
+    found.opaque
+        || found.random
+        || !found.selectors.is_empty()
+        || found.names.iter().any(|name| ages.contains(&name.key()))
+}
+
+/// The machine with so many cores left.
+fn slot(says: &ClassAd, cores: u32) -> ClassAd {
+    let mut ad = says.clone();
+    for (name, text) in [("Name", NAME), ("State", "Unclaimed"), ("Activity", "Idle"), ("MachineResources", "Cpus")] {
+        ad.insert(name, text);
+    }
+    for name in ["PartitionableSlot", "Requirements"] {
+        ad.insert(name, true);
+    }
+    ad.insert("Cpus", i64::from(cores));
+    // Weight and cost of a match are cores.
+    for (name, expr) in [("SlotWeight", "Cpus"), ("ConsumptionCpus", "TARGET.RequestCpus")] {
+        if let Ok(expr) = parse_expr(expr.as_bytes(), &ParseOptions::default()) {
+            ad.insert_expr(name, &expr);
+        }
+    }
+    ad
+}
+
+impl Machines for Alike<'_> {
+    fn cores(&self) -> f64 {
+        f64::from(self.total)
+    }
+
+    fn could_run(&self, cores: u32) -> bool {
+        // The largest number stands for whatever is larger too.
+        cores <= self.total && cores < u32::MAX
+    }
+
+    fn arrive(&mut self, job: usize, now: i64) {
+        let kind = self.kind(job);
+        *self.asked.entry(kind.cores).or_default() += 1;
+        if kind.alone.is_some() {
+            self.books.wait(job, self.books.workload.arrivals[job].submit, now);
+            return;
+        }
+        let entry = self.lines.entry(kind);
+        self.open.insert(entry.index());
+        entry.or_default().all.push_back(job);
+    }
+
+    fn end(&mut self, job: usize, now: i64) {
+        self.free += self.books.workload.arrivals[job].cores;
+        if let Some(limits) = self.limits.remove(&job) {
+            self.hold(limits.as_bytes(), -1.0);
+        }
+        let settings = self.books.settings(now);
+        self.books.stop(job, &self.says, &settings);
+    }
+
+    fn looks_at_clock(&self) -> bool {
+        self.books.delays(self.books.snapshot.now) || self.looks_at_clock
+    }
+
+    fn why_waiting(&mut self, job: usize, now: i64) -> String {
+        let settings = self.books.settings(now);
+        if let Some(why) = self.books.left_out(job, &settings) {
+            return why;
+        }
+        self.reasons.get(&self.asking(job)).cloned().unwrap_or_else(|| "it never had its turn".to_owned())
+    }
+
+    fn charge(&mut self, now: i64) {
+        self.books.charge(now);
+    }
+
+    fn may_start(&self) -> bool {
+        self.asked.first_key_value().is_some_and(|(least, _)| *least <= self.free)
+    }
+
+    fn cycle(&mut self, now: i64) -> Result<Decided, ConfigError> {
+        let settings = self.books.settings(now);
+        let weight = f64::from(self.total);
+        let (outcome, hides) = self.decide(now, &settings)?;
+        let due = self.books.due(&outcome, weight);
+        let mut decided = Decided { due, ..Decided::default() };
+        let mut taken = Taken::default();
+        let matched = |made: &Match| {
+            number(&made.job).map(|job| if hides { self.meant(job, made.place, &mut taken) } else { job })
+        };
+        let started: Vec<Option<usize>> = outcome.matches.iter().map(matched).collect();
+        let told = reasons(&outcome);
+        self.reasons = told.map(|(job, reason)| (self.asking(job), reason)).collect();
+        for (made, job) in outcome.matches.iter().zip(started) {
+            if let Some(job) = job {
+                self.started(job, made, &settings);
+                decided.started.push(job);
+            }
+        }
+        self.books.settle(now);
+        Ok(decided)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulate::{Plan, Simulated, simulate};
+    use crate::workload::swf;
+
+    fn played(trace: &str, cores: u32, base: &Snapshot) -> Simulated {
+        let workload = swf::read(&mut trace.as_bytes()).unwrap();
+        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let mut machines = Alike::new(&workload, &rules, base, cores);
+        let plan = Plan { interval: 60, until: None, step: None };
+        simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap()
+    }
+
+    fn line(id: i64, submit: i64, run: i64, cores: i64, user: i64) -> String {
+        format!("{id} {submit} -1 {run} -1 -1 -1 {cores} -1 -1 1 {user} 1 -1 -1 -1 -1 -1\n")
+    }
+
+    #[test]
+    fn jobs_that_fit_start_in_one_cycle_and_the_next_when_cores_are_free() {
+        // 4 cores: jobs 1 and 2 take them from 0 to 100 and 130; job 3 asks for 2, which are free at 100: cycle 120.
+        let trace = line(1, 0, 100, 2, 1) + &line(2, 0, 130, 2, 2) + &line(3, 0, 10, 2, 1);
+        let simulated = played(&trace, 4, &Snapshot::default());
+        assert_eq!((simulated.cycles, simulated.end), (2, 130));
+        assert_eq!((simulated.jobs.completed, simulated.all.longest_wait), (3, 120));
+    }
+
+    #[test]
+    fn a_cycle_is_shown_no_more_of_a_line_than_could_start() {
+        // A thousand jobs of one user at once, on 3 cores; the oldest go first.
+        let trace: String = (0..1000).map(|id| line(id, 0, 50, 1, 1)).collect();
+        let workload = swf::read(&mut trace.as_bytes()).unwrap();
+        let base = Snapshot::default();
+        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let mut machines = Alike::new(&workload, &rules, &base, 3);
+        for job in 0..1000 {
+            machines.arrive(job, 0);
+        }
+        assert_eq!(machines.cycle(0).unwrap().started, [0, 1, 2]);
+        assert!(!machines.may_start());
+        machines.end(1, 50);
+        assert_eq!(machines.cycle(60).unwrap().started, [3]);
+        assert_eq!(machines.books.snapshot.jobs.len(), 1);
+        assert_eq!(machines.lines[0].all.len(), 996);
+    }
+
+    fn ads(jobs: &[&str]) -> Workload {
+        let ads = jobs.iter().map(|ad| ClassAd::parse(ad.as_bytes()).unwrap()).collect();
+        let run_time = parse_expr(b"RemoteWallClockTime", &ParseOptions::default()).unwrap();
+        crate::workload::job_ads::read(ads, &run_time, Some(b"x"), &Settings::default())
+    }
+
+    fn played_ads(jobs: &[&str], cores: u32, base: &Snapshot) -> Simulated {
+        let workload = ads(jobs);
+        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let mut machines = Alike::new(&workload, &rules, base, cores);
+        let plan = Plan { interval: 60, until: None, step: None };
+        simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap()
+    }
+
+    #[test]
+    fn of_what_job_ads_require_cores_alone_count() {
+        let job = "[ClusterId = 1; Owner = \"a\"; QDate = 0; RemoteWallClockTime = 100; RequestCpus = 2; \
+                   Requirements = TARGET.Memory > 5 && TARGET.Arch == \"X86_64\" && TARGET.HasFileTransfer]";
+        assert_eq!(played_ads(&[job], 2, &Snapshot::default()).jobs.completed, 1);
+        assert_eq!(played_ads(&[job], 1, &Snapshot::default()).jobs.too_large, 1);
+    }
+
+    #[test]
+    fn concurrency_limits_count_those_who_run() {
+        // One licence: the second job starts in the first cycle after the first ended at 100.
+        let job = |id: u32| {
+            format!(
+                "[ClusterId = {id}; Owner = \"a\"; QDate = 0; RemoteWallClockTime = 100; ConcurrencyLimits = \"LIC\"; \
+                 Requirements = true]"
+            )
+        };
+        let config = |text: &str| classmate_config::internal::config::Config::parse("config", text.as_bytes()).unwrap();
+        let jobs = [job(1), job(2)];
+        let played = |text: &str| {
+            let base = Snapshot { config: config(text), ..Snapshot::default() };
+            let simulated = played_ads(&[&jobs[0], &jobs[1]], 4, &base);
+            assert_eq!(simulated.jobs.completed, 2);
+            simulated.all.longest_wait
+        };
+        assert_eq!((played("LIC_LIMIT = 1"), played("LIC_LIMIT = 2")), (120, 0));
+    }
+
+    #[test]
+    fn kinds_that_the_policy_cannot_tell_apart_wait_in_one_line() {
+        // Every job asks for a time and an amount of memory of its own: lines are users and cores.
+        let job = |id: i64| {
+            let (user, cores) = (id % 3, 1 + id % 2);
+            format!("{id} 0 -1 50 -1 -1 -1 {cores} {} {} 1 {user} 1 -1 -1 -1 -1 -1\n", 100 + id, 1000 * id)
+        };
+        let trace: String = (0..60).map(job).collect();
+        let workload = swf::read(&mut trace.as_bytes()).unwrap();
+        let base = Snapshot::default();
+        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let mut merged = Alike::new(&workload, &rules, &base, 7);
+        let mut apart = Alike::new(&workload, &rules, &base, 7);
+        apart.apart = (true, true);
+        let plan = Plan { interval: 60, until: None, step: None };
+        let simulated = simulate(&workload, &mut merged, &plan, &mut |_, _| {}).unwrap();
+        assert_eq!((merged.lines.len(), simulated.jobs.completed), (6, 60));
+        let alone = simulate(&workload, &mut apart, &plan, &mut |_, _| {}).unwrap();
+        assert_eq!((apart.lines.len(), alone == simulated), (60, true));
+    }
+
+    #[test]
+    fn a_job_waits_from_its_arrival_on_and_remembers_no_earlier_life() {
+        let job = "[ClusterId = 1; Owner = \"a\"; QDate = 7; RemoteWallClockTime = 9; CompletionDate = 50; \
+                   JobStartDate = 3; EnteredCurrentStatus = 50; JobStatus = 4; RemoteHost = \"m\"]";
+        let ad = ads(&[job]).job_ad(0);
+        let number = |name: &str| ad.constant(name).and_then(|value| value.as_number());
+        assert_eq!((number("EnteredCurrentStatus"), number("JobStatus")), (Some(7.0), Some(1.0)));
+        assert!(["CompletionDate", "JobStartDate", "RemoteHost"].iter().all(|name| !ad.contains(*name)));
+    }
+
+    #[test]
+    fn equal_users_end_equal() {
+        // Two users keep 4 cores busy with jobs of a minute.
+        let trace: String = (0..400).map(|id| line(id, 0, 60, 1, id % 2)).collect();
+        let simulated = played(&trace, 4, &Snapshot::default());
+        assert_eq!(simulated.jobs.completed, 400);
+        assert!(simulated.jain > 0.999, "{}", simulated.jain);
+        assert_eq!(simulated, played(&trace, 4, &Snapshot::default()));
+    }
+
+    #[test]
+    fn shares_and_lots_play_and_drop_no_job() {
+        let trace: String = (0..60).map(|id| line(id, id * 7, 45 + id, 1 + id % 2, id % 3)).collect();
+        let lots = Snapshot {
+            policy: crate::priority::Policy::Dirac(crate::priority::dirac::DiracChoice::default()),
+            ..Snapshot::default()
+        };
+        for base in [Snapshot::default(), lots] {
+            assert_eq!(played(&trace, 4, &base).jobs.completed, 60);
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! What machines of every kind keep: the ads of jobs, who uses how much, and the policy.
+//!
+//! The cycle is that of the negotiator; the policy lasts through the whole simulation if it keeps what was used.
+
+use std::collections::BTreeMap;
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::accountant::usage::{Account, SlotInUse};
+use crate::negotiate::outcome::{Match, Negotiation, Outcome, Rejected};
+use crate::negotiate::rules::Rules;
+use crate::negotiate::{self, Offered, Path, Snapshot, Unwatched};
+use crate::pool::facts::Facts;
+use crate::pool::{PoolSize, Slot};
+use crate::priority::{Opening, Past, PriorityPolicy, seed_of_cycle};
+use crate::queue::submitter::named;
+use crate::queue::{Job, JobId};
+use crate::workload::Workload;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate_config::internal::config::ConfigError;
+
+/// The books of a simulation.
+pub(super) struct Books<'w> {
+    pub(super) workload: &'w Workload,
+    pub(super) rules: &'w Rules,
+    /// Jobs that wait, and those of which the policy wants to know.
+    /// How many jobs started so far.
+    starts: u64,
+    pub(super) snapshot: Snapshot,
+    seed: u64,
+    /// Where a job's ad is in the snapshot, and which job an ad is of.
+    places: HashMap<usize, usize>,
+    jobs: Vec<usize>,
+    /// Of each submitter the name its use is charged to.
+    names: Vec<Option<Vec<u8>>>,
+    /// What submitters use, by the account it is charged to.
+    used: BTreeMap<(usize, Account), f64>,
+    by_name: HashMap<Vec<u8>, usize>,
+    /// What each job that runs is charged, and to which account.
+    bills: HashMap<usize, (Account, f64)>,
+    /// What ran, for a policy that is opened anew for every cycle and asks.
+    past: Option<Past>,
+    /// Whether every machine would do for every job: then their requirements are not asked.
+    anywhere: bool,
+    policy: Option<Box<dyn PriorityPolicy + 'w>>,
+    cycles: u64,
+}
+
+impl<'w> Books<'w> {
+    /// Nobody waits and nothing is in use, under the settings, the policy and the slots of a snapshot.
+    pub(super) fn new(workload: &'w Workload, rules: &'w Rules, base: &Snapshot) -> Self {
+        Self {
+            workload,
+            rules,
+            seed: base.seed,
+            snapshot: Snapshot { jobs: Vec::new(), submitters: None, ..base.clone() },
+            places: HashMap::new(),
+            jobs: Vec::new(),
+            names: vec![None; workload.submitters.len()],
+            used: BTreeMap::new(),
+            by_name: HashMap::new(),
+            bills: HashMap::new(),
+            starts: 0,
+            past: base.policy.past(),
+            anywhere: false,
+            policy: None,
+            cycles: 0,
+        }
+    }
+
+    /// The same for machines that would do for every job that is not too large.
+    pub(super) fn anywhere(workload: &'w Workload, rules: &'w Rules, base: &Snapshot) -> Self {
+        Self { anywhere: true, ..Self::new(workload, rules, base) }
+    }
+
+    /// The ad of a job as it comes.
+    pub(super) fn job_ad(&self, job: usize) -> ClassAd {
+        let mut ad = self.workload.job_ad(job);
+        if self.anywhere {
+            ad.insert("Requirements", true);
+            ad.insert("RequestCpus", i64::from(self.workload.arrivals[job].cores));
+        }
+        ad
+    }
+
+    /// A job waits: one that comes, or one that was displaced; since when, epoch seconds.
+    pub(super) fn wait(&mut self, job: usize, since: i64, now: i64) {
+        let mut ad = self.job_ad(job);
+        ad.insert("EnteredCurrentStatus", since);
+        let submitter = self.workload.arrivals[job].submitter;
+        if self.names[submitter].is_none() {
+            self.snapshot.now = now;
+            let settings = self.snapshot.settings();
+            let domain = self.rules.knobs.accountant.domain.as_deref();
+            if let Some(job) = Job::new(&ad, domain, &settings) {
+                let name = named(job.submitter.clone(), &settings).0.to_vec();
+                self.by_name.insert(name.clone(), submitter);
+                self.names[submitter] = Some(name);
+            }
+        }
+        self.places.insert(job, self.jobs.len());
+        self.jobs.push(job);
+        self.snapshot.jobs.push(ad);
+    }
+
+    /// A job starts on the slot it was matched to, for which it is charged so much.
+    pub(super) fn start(&mut self, job: usize, made: &Match, weight: f64, slot: &ClassAd, settings: &Settings) {
+        let account = self.account(job, made, slot);
+        *self.used.entry((self.workload.arrivals[job].submitter, account)).or_default() += weight;
+        self.bills.insert(job, (account, weight));
+        let name = self.charged_to(job).to_vec();
+        self.starts += 1;
+        self.snapshot.served.insert(name, self.starts);
+        if let Some(mut past) = self.past.take() {
+            match self.ad(job) {
+                Some(ad) => past.started(ad, slot, settings, settings.now),
+                // Another one stood for it.
+                None => past.started(&self.job_ad(job), slot, settings, settings.now),
+            }
+            self.past = Some(past);
+        }
+        self.forget(job);
+    }
+
+    /// A job that ran on a slot is done, or has lost it: it is charged no longer.
+    pub(super) fn stop(&mut self, job: usize, slot: &ClassAd, settings: &Settings) {
+        if self.past.is_some() {
+            let ad = self.job_ad(job);
+            if let Some(past) = &mut self.past {
+                past.ended(&ad, slot, settings, settings.now);
+            }
+        }
+        let (account, weight) = self.bills.remove(&job).unwrap_or_default();
+        if let Some(used) = self.used.get_mut(&(self.workload.arrivals[job].submitter, account)) {
+            *used = (*used - weight).max(0.0);
+        }
+    }
+
+    /// The account to which the use of a slot is charged by the job that was matched.
+    fn account(&self, job: usize, made: &Match, slot: &ClassAd) -> Account {
+        let Some(policy) = self.policy.as_ref().filter(|policy| policy.asks_jobs()) else { return Account::Submitter };
+        match self.candidacy(job, made) {
+            Some(ad) => policy.account(ad, slot),
+            // Another one stood for it.
+            None => policy.account(&self.job_ad(job), slot),
+        }
+    }
+
+    /// The ad with which a job was matched: its own, unless the policy made another; none if another one stood for it.
+    fn candidacy<'a>(&'a self, job: usize, made: &'a Match) -> Option<&'a ClassAd> {
+        made.candidacy.0.as_deref().or_else(|| self.ad(job))
+    }
+
+    /// What a second of a slot costs the job that was matched.
+    pub(super) fn price(&self, job: usize, made: &Match, slot: &ClassAd, settings: &Settings) -> f64 {
+        let Some(slot) = Slot::new(slot.clone(), &self.rules.weighing, settings) else { return 0.0 };
+        let policy = self.policy.as_ref();
+        policy.map_or(slot.weight, |policy| policy.cost(self.candidacy(job, made), &slot.ad, slot.weight))
+    }
+
+    /// What a second of so many cores, and of all else it asks for, costs the job that was matched.
+    pub(super) fn price_of_cores(&self, job: usize, made: &Match, cores: u32, settings: &Settings) -> f64 {
+        let (Some(policy), Some(ad)) = (&self.policy, self.candidacy(job, made)) else { return made.weight };
+        if !self.snapshot.policy.has_prices() {
+            return made.weight;
+        }
+        let mut slot = ClassAd::new();
+        slot.insert("Cpus", i64::from(cores));
+        for (name, asked) in [("Memory", "RequestMemory"), ("GPUs", "RequestGpus")] {
+            if let Some(amount) = Facts::of(ad, settings).number(asked) {
+                slot.insert(name, amount);
+            }
+        }
+        policy.cost(Some(ad), &slot, made.weight)
+    }
+
+    /// Whether the policy itself has a job wait for some time to pass.
+    pub(super) fn delays(&self, now: i64) -> bool {
+        self.past.as_ref().is_some_and(|past| past.delays(now))
+    }
+
+    /// Puts the ads of the jobs that wait into the order in which they came, whatever came and went in between.
+    pub(super) fn put_in_order(&mut self) {
+        if self.jobs.is_sorted() {
+            return;
+        }
+        let ads = std::mem::take(&mut self.snapshot.jobs);
+        let mut both: Vec<(usize, ClassAd)> = std::mem::take(&mut self.jobs).into_iter().zip(ads).collect();
+        both.sort_unstable_by_key(|(job, _)| *job);
+        for (place, (job, ad)) in both.into_iter().enumerate() {
+            self.places.insert(job, place);
+            self.jobs.push(job);
+            self.snapshot.jobs.push(ad);
+        }
+    }
+
+    /// Takes the ad of a job out of the snapshot.
+    pub(super) fn forget(&mut self, job: usize) {
+        let Some(place) = self.places.remove(&job) else { return };
+        self.snapshot.jobs.swap_remove(place);
+        self.jobs.swap_remove(place);
+        if let Some(moved) = self.jobs.get(place) {
+            self.places.insert(*moved, place);
+        }
+    }
+
+    /// Why a job is never offered to slots, if the settings leave it out.
+    pub(super) fn left_out(&self, job: usize, settings: &Settings) -> Option<String> {
+        let constraint = self.rules.jobs.as_ref()?;
+        let out = !Scope::new(&self.job_ad(job), settings).holds(constraint);
+        out.then(|| "NEGOTIATOR_JOB_CONSTRAINT leaves it out".to_owned())
+    }
+
+    /// The ad of a job that is kept.
+    pub(super) fn ad(&self, job: usize) -> Option<&ClassAd> {
+        self.snapshot.jobs.get(*self.places.get(&job)?)
+    }
+
+    /// The name to which a job's use is charged.
+    pub(super) fn charged_to(&self, job: usize) -> &[u8] {
+        self.names[self.workload.arrivals[job].submitter].as_deref().unwrap_or_default()
+    }
+
+    /// Tells a policy that has accounts what was begun in a cycle: it knows of matches alone, whatever was carved out then
+    /// and whatever that costs.
+    pub(super) fn settle(&mut self, now: i64) {
+        let asks = self.policy.as_ref().is_some_and(|policy| policy.asks_jobs());
+        // A match of cores that are all alike is what was asked for.
+        if asks && (!self.anywhere || self.snapshot.policy.has_prices()) {
+            self.charge(now);
+        }
+    }
+
+    /// Brings the policy up to a moment, if it is open.
+    pub(super) fn charge(&mut self, now: i64) {
+        if let Some(mut policy) = self.policy.take() {
+            self.charge_to(&mut *policy, now);
+            self.policy = Some(policy);
+        }
+    }
+
+    fn charge_to(&self, policy: &mut dyn PriorityPolicy, now: i64) {
+        let in_use = self.used.iter().filter(|(_, weight)| **weight > 0.0).filter_map(|(&(who, account), weight)| {
+            Some(SlotInUse { submitter: self.names[who].as_deref()?, account, weight: *weight, suspended: false })
+        });
+        policy.charge(&in_use.collect::<Vec<_>>(), now);
+    }
+
+    /// The settings of a cycle at a moment.
+    pub(super) fn settings(&mut self, now: i64) -> Settings {
+        self.snapshot.now = now;
+        // The same seed in every cycle would draw the same lots, and the next seed those of the next cycle.
+        self.snapshot.seed = seed_of_cycle(self.seed, self.cycles);
+        self.snapshot.settings()
+    }
+
+    /// Runs a cycle over slots. A policy that lasts sees those that `whole` gives when it is opened: all there are.
+    pub(super) fn cycle(
+        &mut self,
+        settings: &Settings,
+        slots: Vec<Slot>,
+        whole: impl FnOnce() -> Vec<Slot>,
+        size: Option<PoolSize>,
+        unlisted: HashMap<JobId, usize>,
+    ) -> Result<Outcome, ConfigError> {
+        let now = settings.now;
+        self.cycles += 1;
+        let lasts = self.snapshot.policy.lasts();
+        let mut policy = match self.policy.take() {
+            Some(policy) => policy,
+            None if lasts => self.open(&whole(), settings),
+            None => self.open(&slots, settings),
+        };
+        self.charge_to(&mut *policy, now);
+        let offered = Offered { slots, strange: (0, 0), size, prospects: false, unlisted };
+        let cycle = negotiate::run_open(&self.snapshot, self.rules, &mut *policy, offered, Path::Fast, &mut Unwatched)?;
+        if lasts {
+            self.policy = Some(policy);
+        }
+        Ok(cycle.outcome)
+    }
+
+    /// The last cycle did not count: the next one, at the same moment, takes its place. It charges all use anew, and so no
+    /// policy knows of the one before.
+    pub(super) fn undo_cycle(&mut self) {
+        self.cycles -= 1;
+    }
+
+    fn open(&self, slots: &[Slot], settings: &Settings) -> Box<dyn PriorityPolicy + 'w> {
+        let rules = self.rules;
+        let opening = Opening {
+            log: self.snapshot.log.as_ref(),
+            knobs: &rules.knobs,
+            groups: &rules.groups.tree,
+            quota: &|group| rules.groups.quota(group),
+            slots,
+            jobs: &self.snapshot.jobs,
+            settings,
+        };
+        self.snapshot.policy.open_after(&opening, self.past.as_ref())
+    }
+
+    /// What the policy gave those who asked: their parts of the first pass in which each is visited, and of what its group
+    /// was granted then.
+    pub(super) fn due(&self, outcome: &Outcome, weight: f64) -> Vec<(usize, f64)> {
+        let granted = |name: &String| {
+            let group = outcome.groups.iter().find(|group| group.name == *name);
+            group.map_or(1.0, |group| group.allocated / weight)
+        };
+        let mut seen = HashSet::new();
+        let first = outcome.negotiations.iter().filter(|visit| visit.spin == 1);
+        let part = |visit: &Negotiation| visit.share * visit.group.as_ref().map_or(1.0, granted);
+        let known = first.filter_map(|visit| Some((*self.by_name.get(visit.submitter.as_bytes())?, part(visit))));
+        known.filter(|(who, _)| seen.insert(*who)).collect()
+    }
+}
+
+/// Why the jobs that name the requests of a cycle got nothing.
+pub(super) fn reasons(outcome: &Outcome) -> impl Iterator<Item = (usize, String)> {
+    let told = |rejected: &Rejected| Some((number(&rejected.job)?, rejected.reason.clone()));
+    outcome.rejections.iter().filter_map(told)
+}
+
+/// Which job of the workload a job of an outcome is: they are numbered by their ads.
+pub(super) fn number(job: &str) -> Option<usize> {
+    job.split('.').next()?.parse::<usize>().ok()?.checked_sub(1)
+}

@@ -1,0 +1,166 @@
+//! Which expressions may have another value later although no ad has changed: those that look at the clock, at priorities,
+//! or draw lots.
+
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::negotiate::rules::Rules;
+use crate::workload::Workload;
+use classmate::internal::ad::{Attribute, ClassAd};
+use classmate::internal::name::{Key, Name, known};
+use classmate::internal::program::mentions::Mentions;
+use classmate::internal::syntax::expr::{Expr, Tree};
+
+/// Functions that look at the clock, or may.
+const CLOCKS: [&[u8]; 5] = [b"time", b"currenttime", b"abstime", b"formattime", b"daytime"];
+
+/// What matchmaking tells a request or a slot of the moment.
+const OF_THE_MOMENT: [&str; 9] = [
+    "SubmittorPrio",
+    "SubmitterUserPrio",
+    "SubmitterUserResourcesInUse",
+    "SubmitterGroupResourcesInUse",
+    "SubmitterGroupQuota",
+    "RemoteUserPrio",
+    "RemoteUserResourcesInUse",
+    "RemoteGroupResourcesInUse",
+    "RemoteGroupQuota",
+];
+
+/// What an expression refers to, and whether its value may change by itself.
+#[derive(Debug, Clone, Default)]
+struct Looks {
+    names: Vec<Name>,
+    clock: bool,
+}
+
+impl Looks {
+    fn of(tree: &Tree, of_the_moment: &HashSet<Key>) -> Self {
+        let found = Mentions::of(tree);
+        let names = found.names.iter().map(|name| name.key());
+        let clock = found.opaque
+            || found.random
+            || found.live
+            || !found.selectors.is_empty()
+            || tree.calls.iter().any(|call| CLOCKS.contains(&call.name.folded()))
+            || names.into_iter().any(|key| key == known::CURRENT_TIME || of_the_moment.contains(&key));
+        Self { names: found.names, clock }
+    }
+}
+
+/// Finds out which jobs and slots look at the clock when they are matched.
+#[derive(Debug)]
+pub(super) struct Clock {
+    of_the_moment: HashSet<Key>,
+    /// What attributes of slots refer to, all slots together.
+    slots: HashMap<Key, Looks>,
+    requirements: Name,
+}
+
+impl Clock {
+    /// For slots that say these things.
+    pub(super) fn new<'a>(slots: impl Iterator<Item = &'a ClassAd>) -> Self {
+        let of_the_moment = OF_THE_MOMENT.into_iter().map(|name| Name::new(name).key()).collect();
+        let mut found: HashMap<Key, Looks> = HashMap::new();
+        let mut seen: HashSet<(Key, usize)> = HashSet::new();
+        for ad in slots {
+            for (name, attribute) in ad.attributes() {
+                let Attribute::Tree(tree) = attribute else { continue };
+                if !seen.insert((name.key(), Arc::as_ptr(tree) as usize)) {
+                    continue;
+                }
+                let looks = Looks::of(tree, &of_the_moment);
+                let own = found.entry(name.key()).or_default();
+                own.clock |= looks.clock;
+                own.names.extend(looks.names);
+                own.names.sort_unstable_by_key(|name| name.folded());
+                own.names.dedup();
+            }
+        }
+        Self { of_the_moment, slots: found, requirements: Name::new("Requirements") }
+    }
+
+    /// Whether any slot's own requirements look at the clock.
+    pub(super) fn of_slots(&self) -> bool {
+        self.reaches(vec![self.requirements], None)
+    }
+
+    /// Whether the requirements of a job look at the clock: in its own ad, or in what they ask of slots.
+    pub(super) fn of_job(&self, job: &ClassAd) -> bool {
+        match job.lookup(self.requirements) {
+            Some(Attribute::Tree(tree)) => {
+                let looks = Looks::of(tree, &self.of_the_moment);
+                looks.clock || self.reaches(looks.names, Some(job))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether attributes of a job, or of slots, that these names lead to look at the clock.
+    fn reaches(&self, names: Vec<Name>, job: Option<&ClassAd>) -> bool {
+        let mut seen: HashSet<Key> = HashSet::new();
+        let mut open = names;
+        while let Some(name) = open.pop() {
+            if !seen.insert(name.key()) {
+                continue;
+            }
+            if self.of_the_moment.contains(&name.key()) || name.key() == known::CURRENT_TIME {
+                return true;
+            }
+            if let Some(looks) = self.slots.get(&name.key()) {
+                if looks.clock {
+                    return true;
+                }
+                open.extend(&looks.names);
+            }
+            if let Some(Attribute::Tree(tree)) = job.and_then(|job| job.lookup(name)) {
+                let looks = Looks::of(tree, &self.of_the_moment);
+                if looks.clock {
+                    return true;
+                }
+                open.extend(looks.names);
+            }
+        }
+        false
+    }
+
+    /// Whether one of the rules of a cycle that choose jobs and slots looks at the clock, by itself or through what jobs or
+    /// slots say.
+    pub(super) fn of_rules(&self, rules: &Rules, workload: &Workload) -> bool {
+        let look = |rule: &Option<Expr>, ads: &dyn Fn(Vec<Name>) -> bool| {
+            rule.as_ref().is_some_and(|expr| {
+                let looks = Looks::of(expr.tree(), &self.of_the_moment);
+                looks.clock || ads(looks.names)
+            })
+        };
+        let jobs = |names| {
+            let ads = workload.arrivals.iter().filter_map(|arrival| arrival.ad.as_ref());
+            Self::new(ads).reaches(names, None)
+        };
+        rules.trim.shutdown_within != 0
+            || look(&rules.jobs, &jobs)
+            || look(&rules.slots, &|names| self.reaches(names, None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ad(text: &str) -> ClassAd {
+        ClassAd::parse(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn requirements_look_at_the_clock_through_whatever_they_name() {
+        let slots = [ad("[Requirements = START; START = Open; Open = true; Left = End - CurrentTime; End = 5]")];
+        let clock = Clock::new(slots.iter());
+        let of = |requirements: &str| clock.of_job(&ad(&format!("[Requirements = {requirements}; Mine = time()]")));
+        assert!(!clock.of_slots());
+        assert!(!of("TARGET.Open") && !of("true") && !of("TARGET.NoSuch =?= 1"));
+        assert!(of("time() > 5") && of("TARGET.Left > 3") && of("MY.Mine > 1") && of("random(2) == 1"));
+        assert!(of("RemoteUserPrio > 5") && of("eval(\"true\")"));
+        assert!(Clock::new([ad("[Requirements = START; START = CurrentTime > 5]")].iter()).of_slots());
+    }
+}

@@ -1,0 +1,337 @@
+//! The engine: from event to event.
+//!
+//! At one moment jobs end first, then others come, then the negotiator looks. It looks every so many seconds from the
+//! first arrival on, as long as a job waits that might start.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::machines::Machines;
+use super::result::{NeverStarted, Simulated};
+use super::tally::Tally;
+use crate::workload::{Arrival, Workload};
+use classmate_config::internal::config::ConfigError;
+
+/// How a workload is played.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Seconds from one cycle to the next, 1 or more.
+    pub interval: i64,
+    /// When to stop, epoch seconds; none: when nothing can happen any more.
+    pub until: Option<i64>,
+    /// Length of the steps in which shares are told, seconds; none: as fits the workload.
+    pub step: Option<i64>,
+}
+
+/// Plays a workload. `each` is told the simulated time and how many arrivals there were so far.
+///
+/// # Errors
+/// A setting that is wrong.
+pub fn simulate(
+    workload: &Workload,
+    machines: &mut dyn Machines,
+    plan: &Plan,
+    each: &mut dyn FnMut(i64, usize),
+) -> Result<Simulated, ConfigError> {
+    let jobs = &workload.arrivals;
+    let start = jobs.first().map_or(0, |job| job.submit);
+    let interval = plan.interval.max(1);
+    let mut tally = Tally::new(workload, start, plan);
+    let mut engine = Engine { runs: vec![0; jobs.len()], ends: BinaryHeap::new(), next: 0 };
+    let mut now = start;
+    let mut looked: Option<i64> = None;
+    let mut patience = Patience::new(jobs, start);
+    let stopped = loop {
+        // On the grid from the first arrival, at most once a moment.
+        let cycle = (tally.waiting() > 0 && machines.may_start()).then(|| {
+            let grid = start + (now - start + interval - 1) / interval * interval;
+            if looked == Some(grid) { grid + interval } else { grid }
+        });
+        let arrival = jobs.get(engine.next).map(|job| job.submit);
+        let event = [engine.next_end(), arrival, cycle].into_iter().flatten().min();
+        let Some(event) = event.filter(|event| plan.until.is_none_or(|until| *event <= until)) else { break None };
+        now = event;
+        let mut ended = false;
+        while let Some(job) = engine.ended(now) {
+            machines.end(job, now);
+            tally.end(job, now);
+            patience.progress(now);
+            ended = true;
+        }
+        if ended {
+            machines.charge(now);
+        }
+        while let Some(job) = jobs.get(engine.next).filter(|job| job.submit <= now) {
+            if machines.could_run(job.cores) {
+                tally.arrive(engine.next, now);
+                machines.arrive(engine.next, now);
+            } else {
+                tally.too_large(engine.next);
+            }
+            engine.next += 1;
+            patience.progress(now);
+        }
+        each(now, engine.next);
+        if cycle != Some(now) || tally.waiting() == 0 {
+            continue;
+        }
+        looked = Some(now);
+        let decided = machines.cycle(now)?;
+        for &job in &decided.displaced {
+            engine.runs[job] += 1;
+            tally.displace(job, now);
+            machines.arrive(job, now);
+        }
+        for &job in &decided.started {
+            engine.start(job, now.saturating_add(jobs[job].run_time));
+            tally.start(job, now);
+        }
+        tally.cycle(now, &decided.due);
+        tally.refused(decided.refused);
+        let still = decided.started.is_empty() && decided.displaced.is_empty();
+        let idle = still && engine.next_end().is_none() && engine.next == jobs.len();
+        if idle && !machines.looks_at_clock() {
+            break None;
+        }
+        if let Some(reason) = patience.is_over(now, idle && plan.until.is_none(), decided.displaced.len()) {
+            break Some(reason);
+        }
+    };
+    let goes_on = stopped.is_none() && (engine.is_busy(jobs.len()) || tally.waiting() > 0);
+    let end = plan.until.filter(|_| goes_on).unwrap_or(now).max(now);
+    let told = tally.never_started();
+    let why = |(at, job): (usize, usize)| NeverStarted {
+        job: jobs[job].id.to_string(),
+        place: jobs[job].place,
+        submitter: String::from_utf8_lossy(&workload.submitters[jobs[job].submitter].name).into_owned(),
+        reason: (at < EXPLAINED).then(|| machines.why_waiting(job, end)),
+    };
+    let never_started = told.into_iter().enumerate().map(why).collect();
+    Ok(Simulated { never_started, stopped, ..tally.finish(end, machines.cores()) })
+}
+
+/// Jobs that never started of which it is told why.
+const EXPLAINED: usize = 100;
+
+/// How long nothing may happen although a rule looks at the clock, and nobody said when to stop, seconds: a month.
+const IDLE: i64 = 31 * 86_400;
+
+/// How many longest run times, and how many displacements, may pass without the end of a job.
+const LONGEST: i64 = 30;
+const DISPLACED: usize = 100;
+
+/// Notices when a simulation does not get on.
+struct Patience {
+    /// The longest run time, seconds.
+    longest: i64,
+    /// When a job came or ended last.
+    since: i64,
+    /// How many were displaced since then.
+    displaced: usize,
+}
+
+impl Patience {
+    fn new(jobs: &[Arrival], start: i64) -> Self {
+        Self { longest: jobs.iter().map(|job| job.run_time).max().unwrap_or(0).max(1), since: start, displaced: 0 }
+    }
+
+    fn progress(&mut self, now: i64) {
+        (self.since, self.displaced) = (now, 0);
+    }
+
+    /// Why it is no use to go on after a cycle that displaced so many, if it is none.
+    fn is_over(&mut self, now: i64, idle: bool, displaced: usize) -> Option<String> {
+        self.displaced += displaced;
+        let passed = now - self.since;
+        if idle && passed >= IDLE {
+            return Some(format!(
+                "stopped after {passed} s in which nothing ran: rules look at the clock, and may yet let a job start; say \
+                 how long to wait: --until"
+            ));
+        }
+        let endless = self.displaced >= DISPLACED && passed / LONGEST > self.longest;
+        endless.then(|| {
+            let displaced = self.displaced;
+            format!("stopped after {passed} s in which no job ended and {displaced} were displaced: they displace each other")
+        })
+    }
+}
+
+/// Who runs, and who is yet to come.
+struct Engine {
+    /// How often each job was displaced: an end that was planned before is none.
+    runs: Vec<u32>,
+    ends: BinaryHeap<Reverse<(i64, usize, u32)>>,
+    /// The next arrival.
+    next: usize,
+}
+
+impl Engine {
+    fn start(&mut self, job: usize, end: i64) {
+        self.ends.push(Reverse((end, job, self.runs[job])));
+    }
+
+    /// When the next job ends.
+    fn next_end(&mut self) -> Option<i64> {
+        while let Some(&Reverse((end, job, run))) = self.ends.peek() {
+            if self.runs[job] == run {
+                return Some(end);
+            }
+            self.ends.pop();
+        }
+        None
+    }
+
+    /// A job that ends at this moment.
+    fn ended(&mut self, now: i64) -> Option<usize> {
+        self.next_end().filter(|end| *end <= now)?;
+        self.ends.pop().map(|Reverse((_, job, _))| job)
+    }
+
+    fn is_busy(&mut self, jobs: usize) -> bool {
+        self.next < jobs || self.next_end().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::machines::Decided;
+    use super::*;
+    use crate::workload::swf;
+
+    /// First come, first served on identical cores; at one moment the job that runs makes room.
+    struct Fifo {
+        workload: Workload,
+        free: u32,
+        total: u32,
+        waiting: std::collections::VecDeque<usize>,
+        displace: Option<(i64, usize)>,
+        looked: Vec<i64>,
+    }
+
+    impl Machines for Fifo {
+        fn cores(&self) -> f64 {
+            f64::from(self.total)
+        }
+
+        fn could_run(&self, cores: u32) -> bool {
+            cores <= self.total
+        }
+
+        fn arrive(&mut self, job: usize, _: i64) {
+            self.waiting.push_back(job);
+        }
+
+        fn end(&mut self, job: usize, _: i64) {
+            self.free += self.workload.arrivals[job].cores;
+        }
+
+        fn charge(&mut self, _: i64) {}
+
+        fn may_start(&self) -> bool {
+            self.free > 0 || self.displace.is_some()
+        }
+
+        fn cycle(&mut self, now: i64) -> Result<Decided, ConfigError> {
+            self.looked.push(now);
+            let mut decided = Decided::default();
+            if let Some((_, job)) = self.displace.take_if(|(at, _)| *at <= now) {
+                self.free += self.workload.arrivals[job].cores;
+                decided.displaced.push(job);
+            }
+            while let Some(&job) = self.waiting.front() {
+                let cores = self.workload.arrivals[job].cores;
+                if cores > self.free {
+                    break;
+                }
+                self.free -= cores;
+                self.waiting.pop_front();
+                decided.started.push(job);
+            }
+            Ok(decided)
+        }
+    }
+
+    /// Jobs as number, submission, run time, cores, user.
+    fn workload(jobs: &[(i64, i64, i64, i64, i64)]) -> Workload {
+        let line = |(id, submit, run, cores, user): &(i64, i64, i64, i64, i64)| {
+            format!("{id} {submit} -1 {run} -1 -1 -1 {cores} -1 -1 1 {user} -1 -1 -1 -1 -1 -1\n")
+        };
+        swf::read(&mut jobs.iter().map(line).collect::<String>().as_bytes()).unwrap()
+    }
+
+    fn played(
+        jobs: &[(i64, i64, i64, i64, i64)],
+        cores: u32,
+        plan: &Plan,
+        displace: Option<(i64, usize)>,
+    ) -> (Simulated, Vec<i64>) {
+        let workload = workload(jobs);
+        let waiting = std::collections::VecDeque::new();
+        let mut machines =
+            Fifo { workload: workload.clone(), free: cores, total: cores, waiting, displace, looked: Vec::new() };
+        let simulated = simulate(&workload, &mut machines, plan, &mut |_, _| {}).unwrap();
+        (simulated, machines.looked)
+    }
+
+    const EVERY_10: Plan = Plan { interval: 10, until: None, step: Some(100) };
+
+    #[test]
+    fn waits_slowdowns_and_use_are_those_of_a_hand_calculation() {
+        // 2 cores, cycles at 0, 10, 20, …: job 1 has both from 0 to 25, job 2 starts at 30 and ends at 50, job 3 comes at
+        // 31, starts at the next cycle, 40, and ends at 45.
+        let jobs = [(1, 0, 25, 2, 1), (2, 5, 20, 1, 2), (3, 31, 5, 1, 1)];
+        let (simulated, looked) = played(&jobs, 2, &EVERY_10, None);
+        assert_eq!(looked, [0, 30, 40]);
+        assert_eq!((simulated.start, simulated.end, simulated.jobs.completed), (0, 50, 3));
+        // Waits 0, 25, 9.
+        let wait = simulated.all.wait;
+        assert_eq!((wait.median, wait.p95, simulated.all.longest_wait), (9.0, 25.0, 25));
+        assert!((wait.mean - 34.0 / 3.0).abs() < 1e-12);
+        // Slowdowns 25/25, 45/20, 14/10: job 3 counts as 10 s long.
+        assert!((simulated.all.slowdown.mean - (1.0 + 2.25 + 1.4) / 3.0).abs() < 1e-12);
+        assert_eq!(simulated.over_time.len(), 1);
+        // Core-seconds: 50 + 5 and 20, of 2 · 50.
+        assert_eq!(simulated.utilisation, 0.75);
+        assert_eq!(simulated.submitters[0].core_seconds, 55.0);
+        // (55 + 20)² / (2 · (55² + 20²)) = 5625 / 6850
+        assert!((simulated.jain - 5625.0 / 6850.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_job_that_is_displaced_waits_again_and_has_lost_its_work() {
+        // Job 1 runs from 0, is displaced at 20, and runs again from 20 on: it comes behind job 2, and both fit.
+        let jobs = [(1, 0, 30, 1, 1), (2, 15, 10, 1, 2)];
+        let (simulated, _) = played(&jobs, 1, &EVERY_10, Some((20, 0)));
+        // Cycle 20: job 1 out, job 2 in from 20 to 30; job 1 again from 30 to 60.
+        assert_eq!((simulated.all.preemptions, simulated.all.lost, simulated.end), (1, 20.0, 60));
+        assert_eq!(simulated.submitters[0].core_seconds, 50.0);
+        assert_eq!(simulated.jobs.completed, 2);
+    }
+
+    #[test]
+    fn a_cycle_at_the_very_end_makes_no_step_of_time() {
+        // The job that comes at 100 has its cycle at 100, where the second step would begin.
+        let plan = Plan { until: Some(100), ..EVERY_10 };
+        let (simulated, looked) = played(&[(1, 0, 50, 1, 1), (2, 100, 5, 1, 2)], 1, &plan, None);
+        assert_eq!((looked, simulated.over_time.len()), (vec![0, 100], 1));
+        assert_eq!(simulated.over_time[0].utilisation, 0.5);
+    }
+
+    #[test]
+    fn jobs_larger_than_the_machines_are_counted_and_hold_nobody_up() {
+        let (simulated, _) = played(&[(1, 0, 5, 9, 1), (2, 0, 5, 1, 1)], 2, &EVERY_10, None);
+        assert_eq!((simulated.jobs.too_large, simulated.jobs.completed), (1, 1));
+        assert_eq!(simulated.submitters[0].too_large, 1);
+    }
+
+    #[test]
+    fn a_simulation_that_is_stopped_tells_what_is_left() {
+        let plan = Plan { until: Some(20), ..EVERY_10 };
+        let jobs = [(1, 0, 100, 1, 1), (2, 4, 5, 1, 2), (3, 90, 5, 1, 2)];
+        let (simulated, _) = played(&jobs, 1, &plan, None);
+        let left = (simulated.jobs.running, simulated.jobs.waiting, simulated.jobs.yet_to_come);
+        assert_eq!((left, simulated.jobs.never_started, simulated.end), ((1, 1, 1), 1, 20));
+        assert_eq!((simulated.utilisation, simulated.all.longest_wait), (1.0, 16));
+    }
+}

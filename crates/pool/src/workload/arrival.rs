@@ -1,0 +1,207 @@
+//! A job of a workload: when it comes, what it asks for, and how long it runs.
+
+use hashbrown::HashMap;
+use serde::Serialize;
+
+use super::{Fault, Header};
+use crate::queue::job::JobId;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::value::Value;
+
+/// Faults that are kept with their texts; of the others only the places are.
+const KEPT: usize = 1000;
+
+/// What ads from the history of jobs say of runs that were, and a job that comes does not.
+const OF_RUNS: [&str; 30] = [
+    "JobStartDate",
+    "JobCurrentStartDate",
+    "JobCurrentStartExecutingDate",
+    "JobCurrentStartTransferInputDate",
+    "JobCurrentStartTransferOutputDate",
+    "JobCurrentFinishTransferInputDate",
+    "JobCurrentFinishTransferOutputDate",
+    "JobFinishedHookDone",
+    "JobLastStartDate",
+    "LastJobStatus",
+    "LastMatchTime",
+    "LastRejMatchTime",
+    "LastRejMatchReason",
+    "LastRemoteHost",
+    "LastSuspensionTime",
+    "LastVacateTime",
+    "CompletionDate",
+    "EnteredCurrentStatus",
+    "ExitCode",
+    "ExitStatus",
+    "RemoteHost",
+    "RemoteSlotID",
+    "StartdPrincipal",
+    "NumJobStarts",
+    "NumJobMatches",
+    "NumShadowStarts",
+    "JobRunCount",
+    "HoldReason",
+    "ReleaseReason",
+    "RemoveReason",
+];
+
+/// A job that comes.
+#[derive(Debug, Clone)]
+pub struct Arrival {
+    /// Its number.
+    pub id: JobId,
+    /// The number of its line in a trace, of its ad among job ads; from 1.
+    pub place: u64,
+    /// When it is submitted, epoch seconds.
+    pub submit: i64,
+    /// How long it runs, seconds, 0 or more.
+    pub run_time: i64,
+    /// Cores it asks for, 1 or more.
+    pub cores: u32,
+    /// The name its use is charged to, by its number in [`Workload::submitters`].
+    pub submitter: usize,
+    /// MB of memory it asks for, 1 or more; 0 if it does not say.
+    pub memory: u32,
+    /// Seconds it asks for, if it says.
+    pub asked_time: Option<i64>,
+    /// Its ad, if it came with one.
+    pub ad: Option<ClassAd>,
+}
+
+/// Jobs in the order in which they come, and what else the source said.
+#[derive(Debug, Clone, Default)]
+pub struct Workload {
+    /// The jobs, by time of submission, then by number.
+    pub arrivals: Vec<Arrival>,
+    /// Names of submitters, in the order of first sight.
+    pub submitters: Vec<Submitter>,
+    /// What the header of a trace says.
+    pub header: Header,
+    /// What was not understood, the first of it.
+    pub faults: Vec<Fault>,
+    /// The places of the rest of it: first and last of each run.
+    pub further: Vec<(u64, u64)>,
+    /// What was left out and why.
+    pub counts: Counts,
+    numbers: HashMap<Vec<u8>, usize>,
+}
+
+/// One to whom use is charged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submitter {
+    /// The whole name, `group.user@domain`.
+    pub name: Vec<u8>,
+    /// The group by its name, for sums over groups; empty if there is none.
+    pub group: Vec<u8>,
+}
+
+/// What a source held.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Lines or ads that should be jobs.
+    pub records: u64,
+    /// Those that were not understood.
+    pub bad: u64,
+    /// Jobs that were cancelled before they ran.
+    pub cancelled: u64,
+    /// Lines about parts of jobs that have a line of their own.
+    pub partial: u64,
+}
+
+impl Workload {
+    /// The number of a submitter, new if need be.
+    pub fn submitter(&mut self, name: &[u8], group: &[u8]) -> usize {
+        if let Some(&at) = self.numbers.get(name) {
+            return at;
+        }
+        let at = self.submitters.len();
+        self.submitters.push(Submitter { name: name.to_vec(), group: group.to_vec() });
+        self.numbers.insert(name.to_vec(), at);
+        at
+    }
+
+    /// Notes a line or an ad that is no job.
+    pub fn fault(&mut self, place: u64, message: impl Into<String>) {
+        self.counts.bad += 1;
+        self.remark(place, message);
+    }
+
+    /// Notes something that is wrong with the source, and stands for no job.
+    pub fn remark(&mut self, place: u64, message: impl Into<String>) {
+        if self.faults.len() < KEPT {
+            self.faults.push(Fault { place, message: message.into() });
+            return;
+        }
+        match self.further.last_mut() {
+            Some((_, last)) if *last == place || *last + 1 == place => *last = place,
+            _ => self.further.push((place, place)),
+        }
+    }
+
+    /// The ad of a job that waits since it came: its own, without what it says of runs that were, or one of what a trace
+    /// says. Jobs are numbered anew, in the order in which they come.
+    pub fn job_ad(&self, job: usize) -> ClassAd {
+        let arrival = &self.arrivals[job];
+        let submitter = &self.submitters[arrival.submitter];
+        let mut ad = arrival.ad.clone().unwrap_or_else(|| {
+            let mut ad = ClassAd::new();
+            let own = memchr::memrchr(b'@', &submitter.name).map_or(&submitter.name[..], |at| &submitter.name[..at]);
+            let user = if submitter.group.is_empty() { own } else { &own[submitter.group.len() + 1..] };
+            let domain = &submitter.name[own.len()..];
+            ad.insert("User", Value::text([user, domain].concat()));
+            ad.insert("Owner", Value::text(user));
+            if !submitter.group.is_empty() {
+                ad.insert("AccountingGroup", Value::text(own));
+            }
+            ad.insert("Requirements", true);
+            ad.insert("RequestCpus", i64::from(arrival.cores));
+            ad.insert("QDate", arrival.submit);
+            // What is not known is next to nothing, as for a job that was never measured.
+            ad.insert("RequestMemory", i64::from(arrival.memory.max(1)));
+            ad.insert("RequestDisk", 1_i64);
+            if let Some(time) = arrival.asked_time {
+                ad.insert("CPUTime", time);
+                ad.insert("AllowedJobDuration", time);
+            }
+            ad
+        });
+        for name in OF_RUNS {
+            ad.remove(name);
+        }
+        ad.insert("EnteredCurrentStatus", arrival.submit);
+        ad.insert("ClusterId", job as i64 + 1);
+        ad.insert("ProcId", 0_i64);
+        ad.insert("JobStatus", 1_i64);
+        ad
+    }
+
+    /// Whether the jobs came as ads: their places are those of ads then, not of lines.
+    pub fn of_ads(&self) -> bool {
+        self.arrivals.iter().any(|job| job.ad.is_some())
+    }
+
+    /// The first ad of each submitter: who there is.
+    pub fn first_ads(&self) -> Vec<ClassAd> {
+        let mut seen = vec![false; self.submitters.len()];
+        let first = |job: &usize| !std::mem::replace(&mut seen[self.arrivals[*job].submitter], true);
+        let first: Vec<usize> = (0..self.arrivals.len()).filter(first).collect();
+        first.into_iter().map(|job| self.job_ad(job)).collect()
+    }
+
+    /// The ads of all jobs that came with one, as they wait, each with its own number.
+    pub fn own_ads(&self) -> Vec<ClassAd> {
+        let own = |(at, job): (usize, &Arrival)| {
+            job.ad.as_ref()?;
+            let mut ad = self.job_ad(at);
+            ad.insert("ClusterId", job.id.cluster);
+            ad.insert("ProcId", job.id.process);
+            Some(ad)
+        };
+        self.arrivals.iter().enumerate().filter_map(own).collect()
+    }
+
+    /// Puts the jobs into the order in which they come.
+    pub(super) fn sort(&mut self) {
+        self.arrivals.sort_by_key(|job| (job.submit, job.id));
+    }
+}

@@ -1,0 +1,622 @@
+//! The fast cycle and the slow one agree, match by match.
+//!
+//! The slow one, request by request and slot by slot through the evaluator, is the authority. Both are run over random
+//! pools with every feature of the negotiator, over the recorded scenarios and over made pools of real shape.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test whose data is wrong has failed")]
+
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::Path as FilePath;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::matching::accepts;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::format::long::LongReader;
+use classmate::internal::program::Side;
+use classmate::internal::program::atom::{Atom, Atoms, World};
+use classmate::internal::program::batch::{Columns, Rows};
+use classmate::internal::program::column::Column;
+use classmate::internal::program::condition::{expression, requirements as apart};
+use classmate::internal::program::mask::Mask;
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::value::Value;
+use classmate_config::internal::config::Config;
+use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::generate::{NOW, Pool, Shape};
+use classmate_pool::internal::negotiate::market::Classes;
+use classmate_pool::internal::negotiate::{Cycle, Path, Snapshot, Watch, run};
+use hashbrown::HashMap;
+
+use crate::random::Random;
+
+struct Nobody;
+
+impl Watch for Nobody {
+    fn begins(&mut self, _: &'static str) {}
+}
+
+fn cycle(snapshot: &Snapshot, path: Path) -> Cycle {
+    run(snapshot, path, &mut Nobody).unwrap()
+}
+
+/// Attributes of slots that a cycle does not need and that some of the cycles below did without.
+static LEFT_OUT: AtomicUsize = AtomicUsize::new(0);
+
+fn attributes(snapshot: &Snapshot) -> usize {
+    snapshot.slots.iter().map(ClassAd::len).sum()
+}
+
+/// Runs both ways, with hardly any memory for classes, and over slots of which only what is needed is kept, and compares everything that was decided. Gives the classes of the fast one.
+fn agree(name: &str, snapshot: &Snapshot) -> Option<Classes> {
+    let (fast, slow) = (cycle(snapshot, Path::Fast), cycle(snapshot, Path::Reference));
+    let pairs = fast.outcome.matches.iter().zip(&slow.outcome.matches);
+    for (at, (fast, slow)) in pairs.enumerate() {
+        assert_eq!(fast, slow, "{name}: match {at}");
+    }
+    let pairs = fast.outcome.rejections.iter().zip(&slow.outcome.rejections);
+    for (at, (fast, slow)) in pairs.enumerate() {
+        assert_eq!(fast, slow, "{name}: rejection {at}");
+    }
+    let text = |cycle: &Cycle| serde_json::to_string(&cycle.outcome).unwrap();
+    assert_eq!(text(&fast), text(&slow), "{name}");
+    for room in [0, 4096] {
+        let tight = cycle(snapshot, Path::Within(room));
+        assert_eq!(text(&tight), text(&slow), "{name}: with {room} bytes for classes");
+    }
+    let mut needed = snapshot.clone();
+    if needed.project() {
+        let left_out = attributes(snapshot) - attributes(&needed);
+        LEFT_OUT.fetch_add(left_out, Ordering::Relaxed);
+        assert_eq!(text(&cycle(&needed, Path::Fast)), text(&slow), "{name}: of slots what is needed");
+        assert_eq!(text(&cycle(&needed, Path::Reference)), text(&slow), "{name}: of slots what is needed, slowly");
+    }
+    assert!(slow.classes.is_none());
+    fast.classes
+}
+
+// ---- random pools -----------------------------------------------------------------------------------------------
+
+/// An expression of slots or jobs, from the kinds that real ones are made of.
+fn condition(random: &mut Random, depth: u32) -> String {
+    if depth > 0 && random.below(3) > 0 {
+        let (a, b) = (condition(random, depth - 1), condition(random, depth - 1));
+        return match random.below(7) {
+            0 | 1 => format!("({a}) && ({b})"),
+            2 => format!("{a} && {b}"),
+            3 => format!("({a} || {b})"),
+            4 => format!("!({a})"),
+            5 => format!("ifThenElse({a}, {b}, {})", condition(random, 0)),
+            _ => format!("({a} ? {b} : {})", condition(random, 0)),
+        };
+    }
+    let number = number(random, 1);
+    let own = random.below(6);
+    match random.below(26) {
+        0 => format!("TARGET.Memory >= {own}"),
+        1 => "TARGET.Memory >= RequestMemory".into(),
+        2 => "MY.Memory >= TARGET.RequestMemory".into(),
+        3 => "Site == \"a\"".into(),
+        4 => "TARGET.Site =!= \"B\"".into(),
+        5 => "stringListMember(Site, Sites)".into(),
+        6 => "isUndefined(Nothing) || Nothing".into(),
+        7 => format!("Fast{}", random.below(2)),
+        8 => "time() < Until".into(),
+        9 => format!("{number} > {own}"),
+        10 => "regexp(\"^[ab]$\", Site)".into(),
+        11 => "(Odd ?: true)".into(),
+        12 => "TARGET.Name =!= \"slot3\"".into(),
+        13 => "Owner == \"u1\"".into(),
+        14 => "error".into(),
+        15 => "undefined".into(),
+        16 => "\"text\"".into(),
+        17 => format!("{own}"),
+        18 => "Start".into(),
+        19 => "MY.Speed > TARGET.Speed".into(),
+        // What is asked for decides which part is ever looked at.
+        20 => "(Odd =!= undefined ? countMatches(Memory > 1, {[Memory = 3]}) > 0 : TARGET.Memory > 1)".into(),
+        21 => "(Sites is undefined || Nothing is undefined || size(GlobalJobId) > 9)".into(),
+        22 => "(false && split(GlobalJobId, \"#\")[0] == \"s0\" || Site =!= undefined)".into(),
+        23 => "GlobalJobId >= \"s0#2.1\"".into(),
+        _ => "true".into(),
+    }
+}
+
+fn number(random: &mut Random, depth: u32) -> String {
+    if depth > 0 && random.below(2) == 0 {
+        let op = ["+", "-", "*", "/", "%"][random.below(5) as usize];
+        return format!("({} {op} {})", number(random, depth - 1), number(random, depth - 1));
+    }
+    match random.below(11) {
+        0 => "Memory".into(),
+        1 => "TARGET.Memory".into(),
+        9 => "ifThenElse(Sites is undefined || Which =?= undefined, 1, sum(evalInEachContext(Memory + size(GlobalJobId), \
+              {[Memory = 3]})))"
+            .into(),
+        2 => "Speed".into(),
+        3 => "MY.RequestMemory".into(),
+        4 => "(Until - time())".into(),
+        5 => "TARGET.Speed".into(),
+        6 => format!("{}.5", random.below(3)),
+        7 => "(Fast0 is true)".into(),
+        _ => format!("{}", random.below(5)),
+    }
+}
+
+/// Something that cannot be foreseen or taken apart, now and then.
+fn peculiar(random: &mut Random) -> String {
+    match random.below(9) {
+        0 => "size(MY) > 3".into(),
+        1 => "eval(\"Memory > 1\")".into(),
+        2 => "random(10) > 4 && random(10) > 2".into(),
+        3 => "Start || Requirements".into(),
+        4 => "TARGET[Which] > 1".into(),
+        5 => "unresolved(Requirements) == \"x\" || Memory > 1".into(),
+        6 => "evalInEachContext(Memory, {[Memory = 3]})[0] > TARGET.Memory".into(),
+        7 => "countMatches(Memory > 1, {[Memory = 3]}) > 0 && Memory > 2".into(),
+        _ => "TARGET.SubmitterUserResourcesInUse < 4 || SubmitterUserPrio > 600".into(),
+    }
+}
+
+fn requirements(random: &mut Random, strange: bool) -> String {
+    let plain = condition(random, 3);
+    if strange && random.below(4) == 0 { format!("{} && ({plain})", peculiar(random)) } else { plain }
+}
+
+/// What differs from pool to pool.
+#[expect(clippy::struct_excessive_bools, reason = "each is a feature of its own")]
+struct Features {
+    strange: bool,
+    preemption: bool,
+    groups: bool,
+    consumption: bool,
+    unique: bool,
+}
+
+fn slot(random: &mut Random, number: u64, features: &Features) -> ClassAd {
+    let mut text = format!("Name = \"slot{number}\"; Memory = {}; Cpus = {}", random.below(5), 1 + random.below(3));
+    let kind = random.below(3);
+    // Slots of one kind share their expressions, as those of a site do.
+    let mut kinds = Random::of(kind);
+    let policy = requirements(&mut kinds, features.strange);
+    let _ = write!(text, "; Requirements = {policy}; Start = {}", condition(&mut kinds, 2));
+    if kinds.below(2) == 0 {
+        text += "; Rank = TARGET.Dept * 2";
+    }
+    for (name, values) in [
+        ("Site", &["\"a\"", "\"b\"", "\"B\"", "c", "7"][..]),
+        ("Fast0", &["true", "false", "1"]),
+        ("Fast1", &["Memory > 2", "TARGET.RequestMemory > 1"]),
+        ("Odd", &["false", "undefined", "error"]),
+        ("SlotWeight", &["1", "2", "Cpus", "\"x\"", "0"]),
+        ("MyAddress", &["\"<10.0.0.1:1>\"", "\"<[::1]:1>\""]),
+        ("Which", &["\"RequestMemory\"", "\"Memory\"", "\"Nothing\""]),
+        ("PartitionableSlot", &["true"]),
+        ("RemoteScheddName", &["\"s0\"", "\"s1\""]),
+    ] {
+        if random.below(3) == 0 {
+            let _ = write!(text, "; {name} = {}", values[random.below(values.len() as u64) as usize]);
+        }
+    }
+    let speed = if features.unique { number * 7 % 101 } else { random.below(3) };
+    let _ = write!(
+        text,
+        "; Speed = {speed}; Until = {}",
+        (5 * random.below(5) + random.below(3)) as i64 - 5 * random.below(2) as i64
+    );
+    if features.preemption && random.below(2) == 0 {
+        let user = random.below(4);
+        let _ = write!(
+            text,
+            "; State = \"Claimed\"; RemoteUser = \"u{user}@x\"; CurrentRank = {}",
+            ["0", "0.0", "2", "undefined"][random.below(4) as usize]
+        );
+    }
+    if features.consumption && random.below(3) == 0 {
+        text += "; PartitionableSlot = true; MachineResources = \"Cpus Memory\"; ConsumptionCpus = TARGET.RequestCpus; \
+                 ConsumptionMemory = quantize(TARGET.RequestMemory, {1}); SlotWeight = Cpus";
+    }
+    if features.consumption && random.below(9) == 0 {
+        text += "; WantAdRevaluate = true";
+    }
+    ClassAd::parse(format!("[{text}]").as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn jobs(random: &mut Random, cluster: u64, features: &Features) -> Vec<ClassAd> {
+    let (user, count) = (random.below(4), 1 + random.below(6));
+    let (wants, point) = (requirements(random, features.strange), random.below(2));
+    let mut same = format!(
+        "ClusterId = {cluster}; JobStatus = 1; User = \"u{user}@x\"; Owner = \"u{user}\"; JobPrio = {}; RequestMemory = {}; \
+         RequestCpus = 1; Requirements = {wants}; Dept = {}",
+        random.below(3),
+        random.below(5),
+        random.below(3)
+    );
+    if random.below(2) == 0 {
+        let rank = match random.below(4) {
+            0 => "TARGET.Speed".into(),
+            1 => "TARGET.Site == \"a\"".into(),
+            _ => number(random, 2),
+        };
+        let _ = write!(same, "; Rank = {rank}");
+    }
+    for (name, values) in [
+        ("Sites", &["\"a,c\"", "\"b\"", "7"][..]),
+        ("Nothing", &["true", "TARGET.Memory > 2"]),
+        ("Start", &["true", "Memory > 1"]),
+        ("Fast1", &["TARGET.Fast0", "false"]),
+        ("Speed", &["1", "TARGET.Speed - 1"]),
+        ("ConcurrencyLimits", &["\"lic\"", "\"LIC:2, other\"", "strcat(\"site_\", TARGET.Site)"]),
+        ("AccountingGroup", &["\"a.u\"", "\"b\"", "\"c.v\""]),
+    ] {
+        if random.below(4) == 0 {
+            let _ = write!(same, "; {name} = {}", values[random.below(values.len() as u64) as usize]);
+        }
+    }
+    let job = |process: u64| {
+        let text = format!("[{same}; ProcId = {process}; GlobalJobId = \"s{point}#{cluster}.{process}#0\"]");
+        ClassAd::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"))
+    };
+    (0..count).map(job).collect()
+}
+
+fn config(random: &mut Random, features: &Features) -> String {
+    let mut text = String::from("LIC_LIMIT = 3\nCONCURRENCY_LIMIT_DEFAULT = 2\n");
+    for (line, chance) in [
+        ("NEGOTIATOR_PRE_JOB_RANK = MY.Memory", 3),
+        ("NEGOTIATOR_PRE_JOB_RANK = MY.Speed * 16777217", 5),
+        ("NEGOTIATOR_POST_JOB_RANK = (RemoteOwner =?= UNDEFINED) * (Cpus - TARGET.RequestMemory)", 3),
+        ("NEGOTIATOR_MATCHLIST_CACHING = false", 5),
+        ("NEGOTIATOR_USE_SLOT_WEIGHTS = false", 5),
+        ("NEGOTIATOR_DEPTH_FIRST = true", 6),
+        ("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE = 1", 6),
+        ("NEGOTIATOR_IGNORE_USER_PRIORITIES = true", 8),
+        ("NEGOTIATOR_IGNORE_JOB_RANKS = true", 10),
+        ("NEGOTIATOR_MATCH_EXPRS = Odd\nOdd = Memory > 1", 8),
+        ("NEGOTIATOR_JOB_CONSTRAINT = RequestMemory > 0", 9),
+        ("NEGOTIATE_ALL_JOBS_IN_CLUSTER = T", 5),
+        ("USE_RESOURCE_REQUEST_COUNTS = false", 8),
+        ("ALLOW_PSLOT_PREEMPTION = true", 15),
+    ] {
+        if random.below(chance) == 0 {
+            text += line;
+            text.push('\n');
+        }
+    }
+    if !features.preemption {
+        text += "NEGOTIATOR_CONSIDER_PREEMPTION = false\n";
+    } else if random.below(2) == 0 {
+        text += [
+            "PREEMPTION_REQUIREMENTS = true\n",
+            "PREEMPTION_REQUIREMENTS = RemoteUserPrio > SubmittorPrio * 0.9\n",
+            "PREEMPTION_REQUIREMENTS = MY.Memory > TARGET.RequestMemory\nPREEMPTION_RANK = MY.Speed - TARGET.Dept\n",
+            "PREEMPTION_REQUIREMENTS = RemoteUserResourcesInUse > 1\n",
+            "PREEMPTION_REQUIREMENTS = true\nPREEMPTION_RANK_STABLE = false\n",
+        ][random.below(5) as usize];
+    }
+    if features.groups {
+        text += "GROUP_NAMES = a, b, c\nGROUP_QUOTA_DYNAMIC_a = 0.5\nGROUP_QUOTA_b = 4\nGROUP_QUOTA_DYNAMIC_c = 0.2\n";
+        if random.below(2) == 0 {
+            text += "GROUP_ACCEPT_SURPLUS = true\n";
+        }
+        if random.below(3) == 0 {
+            text += "GROUP_AUTOREGROUP = true\n";
+        }
+    }
+    text
+}
+
+fn pool(seed: u64) -> Snapshot {
+    let mut random = Random::of(seed);
+    let mut chance = |one_in: u64| random.below(one_in) == 0;
+    let features = Features {
+        strange: chance(4),
+        preemption: chance(2),
+        groups: chance(3),
+        consumption: chance(6),
+        unique: chance(3),
+    };
+    let slots = 1 + random.below(60);
+    let clusters = random.below(12);
+    let text = config(&mut random, &features);
+    // Now and then submitters say by which protocol they can be reached.
+    let submitter = |number: u64| {
+        let (user, point) = (number / 2, number % 2);
+        let address = ["<10.0.0.9:9618>", "<[::1]:9618>"][(seed as usize + number as usize) % 2];
+        let text = format!(
+            "[Name = \"u{user}@x\"; ScheddName = \"s{point}\"; ScheddIpAddr = \"{address}\"; IdleJobs = {}]",
+            number % 7
+        );
+        ClassAd::parse(text.as_bytes()).unwrap()
+    };
+    let submitters = seed.is_multiple_of(3).then(|| (0..8).map(submitter).collect());
+    Snapshot {
+        submitters,
+        config: Config::parse("config", text.as_bytes()).unwrap(),
+        slots: (0..slots).map(|number| slot(&mut random, number, &features)).collect(),
+        jobs: (1..=clusters).flat_map(|cluster| jobs(&mut random, cluster, &features)).collect(),
+        now: 10,
+        seed,
+        ..Snapshot::default()
+    }
+}
+
+#[test]
+fn random_pools_are_matched_alike() {
+    let pools: u64 = std::env::var("CLASSMATE_POOLS").ok().and_then(|count| count.parse().ok()).unwrap_or(3000);
+    let first: u64 = std::env::var("CLASSMATE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
+    let (mut fast, mut matches) = (0, 0);
+    for seed in first..first + pools {
+        let snapshot = pool(seed);
+        fast += u64::from(agree(&format!("pool {seed}"), &snapshot).is_some());
+        matches += cycle(&snapshot, Path::Fast).outcome.matches.len();
+    }
+    // Otherwise nothing was compared with anything.
+    assert!(fast * 2 > pools && matches as u64 > pools, "{fast} of {pools} by classes, {matches} matches");
+    let left_out = LEFT_OUT.load(Ordering::Relaxed) as u64;
+    assert!(left_out > pools * 10, "{left_out} attributes of slots left out");
+}
+
+// ---- recorded and made pools ------------------------------------------------------------------------------------
+
+fn ads(text: &[u8]) -> Vec<ClassAd> {
+    LongReader::new(text, &ParseOptions::default()).collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn recorded_scenarios_are_matched_alike() {
+    let folder = FilePath::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/data/scenarios");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let read = |name: &str| std::fs::read(path.join(name)).unwrap_or_default();
+        let config = Config::parse("config", &read("condor_config")).unwrap();
+        let log = Log::read(&read("Accountantnew.log")).ok();
+        let slots = ads(&read("slots.ads"));
+        if slots.is_empty() {
+            continue;
+        }
+        let mut snapshot = Snapshot {
+            config,
+            slots,
+            jobs: ads(&read("jobs.ads")),
+            submitters: Some(ads(&read("submitters.ads"))).filter(|ads| !ads.is_empty()),
+            log,
+            ..Snapshot::default()
+        };
+        snapshot.now = snapshot.newest_time();
+        agree(&path.display().to_string(), &snapshot);
+        seen += 1;
+    }
+    assert!(seen > 15, "{seen}");
+}
+
+fn made(pool: &Pool) -> Snapshot {
+    let text = |write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {
+        let mut text = Vec::new();
+        write(&mut text).unwrap();
+        text
+    };
+    Snapshot {
+        config: Config::parse("config", &text(&|out| pool.write_config(out))).unwrap(),
+        slots: ads(&text(&|out| pool.write_slots(out))),
+        jobs: ads(&text(&|out| pool.write_jobs(out))),
+        submitters: Some(ads(&text(&|out| pool.write_submitters(out)))),
+        log: Log::read(&text(&|out| pool.write_log(out))).ok(),
+        now: NOW,
+        ..Snapshot::default()
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let pool = Pool { slots: 500, jobs: 1000, autoclusters: 60, submitters: 9, groups: 3, ..Pool::default() };
+    let snapshot = made(&pool);
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let outcome = pool.install(|| cycle(&snapshot, Path::Fast).outcome);
+        serde_json::to_string(&outcome).unwrap()
+    };
+    let one = with(1);
+    assert_eq!(one, with(2));
+    assert_eq!(one, with(7));
+}
+
+#[test]
+fn slots_of_real_width_are_matched_alike() {
+    let pool = Pool { slots: 100, jobs: 400, autoclusters: 80, submitters: 7, full: true, ..Pool::default() };
+    let mut snapshot = made(&pool);
+    // The slots of a real pool, in the long format, if there are any.
+    if let Some(path) = std::env::var_os("CLASSMATE_SLOTS") {
+        snapshot.slots = ads(&std::fs::read(path).unwrap());
+    }
+    for ad in snapshot.slots.iter_mut().step_by(2) {
+        // As the execution points of the reference have it since they keep files of jobs: no job asks for a catalog.
+        let limits = "TARGET.RequestMemory <= MY.Memory && (TARGET.RequestDisk - ifThenElse(MappingMethod ?: \"\" != \"Copy\", \
+                      ifThenElse(RequestedCatalogs =?= undefined || Catalogs =?= undefined, 0, \
+                      sum(evalInEachContext(split(GlobalJobId, \"#\")[0] == AccessPoint ? CatalogSize : 0, Catalogs))), 0)) \
+                      <= MY.Disk";
+        ad.insert_expr("WithinResourceLimits", &parse_expr(limits.as_bytes(), &ParseOptions::default()).unwrap());
+        let policy = "Start && WithinResourceLimits";
+        ad.insert_expr("Requirements", &parse_expr(policy.as_bytes(), &ParseOptions::default()).unwrap());
+    }
+    let classes = agree("slots of real width", &snapshot).unwrap();
+    // Every job is an autocluster: their numbers are significant. The classes are few all the same.
+    let Cycle { outcome, .. } = cycle(&snapshot, Path::Fast);
+    assert_eq!((outcome.statistics.autoclusters, classes.by_slot), (400, 0));
+    assert!(classes.requests <= 80, "{}", classes.requests);
+}
+
+#[test]
+fn a_pool_of_so_many_passes_takes_so_many() {
+    let of = |passes| Pool {
+        slots: 4096,
+        autoclusters: 64,
+        submitters: 32,
+        shape: Shape::Static,
+        unmatched: 0.0,
+        passes,
+        ..Pool::default()
+    };
+    let taken = |passes| cycle(&made(&of(passes)), Path::Fast).outcome.statistics.pie_spins;
+    assert_eq!((taken(1), taken(4), taken(16)), (1, 4, 16));
+    agree("sixteen passes", &made(&of(16)));
+}
+
+#[test]
+fn made_pools_of_every_shape_are_matched_alike() {
+    for (shape, groups) in
+        [(Shape::Ospool, 0), (Shape::Ospool, 5), (Shape::Static, 0), (Shape::Gpu, 3), (Shape::Distinct, 0)]
+    {
+        let pool = Pool {
+            slots: 300,
+            jobs: 600,
+            autoclusters: 40,
+            submitters: 7,
+            groups,
+            shape,
+            claimed: 0.3,
+            unmatched: 0.1,
+            ..Pool::default()
+        };
+        let classes = agree(&format!("{shape:?}"), &made(&pool)).unwrap();
+        assert_eq!(classes.by_slot, 0, "{shape:?}");
+    }
+}
+
+// ---- expressions ------------------------------------------------------------------------------------------------
+
+/// Rows of one structure, with all of their attributes in columns.
+fn columns(rows: &[ClassAd]) -> Columns {
+    let mut columns = Columns::default();
+    for name in rows[0].names() {
+        if let Some(column) = Column::of(&[name], rows.len(), &|at| &rows[at]).remove(0) {
+            columns.by_key.insert(name.key(), columns.columns.len());
+            columns.columns.push(column);
+        }
+    }
+    columns
+}
+
+/// Evaluates an expression in every row, over columns and by the evaluator, and as the Requirements of either side, taken
+/// apart and whole. Gives how often columns sufficed.
+fn same_over_columns(what: &str, expr: &Expr, rows: &[ClassAd], other: &ClassAd, settings: &Settings) -> u64 {
+    let with = |ad: &ClassAd| {
+        let mut ad = ad.clone();
+        ad.insert_expr("Requirements", expr);
+        ad
+    };
+    let rows: Vec<ClassAd> = rows.iter().map(with).collect();
+    let other = with(other);
+    let columns = columns(&rows);
+    let (ads, selected) = ((0..rows.len() as u32).collect::<Vec<_>>(), HashMap::new());
+    let ad = |at: u32| &rows[at as usize];
+    let table = Rows { columns: &columns, ads: &ads, ad: &ad };
+    let world = World { row: &rows[0], other: &other, selected: &selected };
+    let mut atoms = Atoms::default();
+    for side in [Side::Row, Side::Other] {
+        let pair = |row: &'_ ClassAd| {
+            if side == Side::Row { (row.clone(), other.clone()) } else { (other.clone(), row.clone()) }
+        };
+        let atom = expression(&world, expr, side, &mut atoms);
+        let groups = table.groups(&atom);
+        let values = table.values(&atom, &groups, &world, settings).unwrap();
+        let clauses = apart(&world, side, &mut atoms);
+        let mut accepted = Mask::all(rows.len());
+        let mut known = true;
+        for clause in &clauses {
+            let truths = |atom: &Atom| Some(Arc::new(table.truths(atom, &table.groups(atom), &world, settings)?));
+            match table.clause(clause, truths) {
+                Some(truths) => accepted.keep(&truths.yes),
+                // Left to the cycle that asks slot by slot.
+                None => {
+                    known = false;
+                    false
+                }
+            };
+        }
+        for (at, row) in rows.iter().enumerate() {
+            let (my, target) = pair(row);
+            let expected = Scope::new(&my, settings).with_target(&target).eval(expr).unwrap_or(Value::Error);
+            let value = values.get(groups.of[at] as usize);
+            assert_eq!(value.to_string(), expected.to_string(), "{what} on {side:?} of row {at}");
+            if known {
+                assert_eq!(
+                    accepted.contains(at),
+                    accepts(&my, &target, settings),
+                    "{what} as Requirements of {side:?} {at}"
+                );
+            }
+        }
+    }
+    columns.batched.load(std::sync::atomic::Ordering::Relaxed)
+}
+
+#[test]
+fn the_corpus_has_the_same_values_over_columns() {
+    let path = FilePath::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .join("tests/data/conformance/classad-eval.jsonl.gz");
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+    let settings = Settings { now: 1_783_252_800, ..Settings::default() };
+    let (mut seen, mut batched) = (0, 0);
+    for line in text.lines() {
+        // Records of infinities are no JSON.
+        let Ok(case) = serde_json::from_str::<serde_json::Value>(line) else { continue };
+        let ad = |key: &str| match case[key].as_str() {
+            Some(text) => ClassAd::parse(text.as_bytes()).ok(),
+            None => Some(ClassAd::new()),
+        };
+        let (Some(source), Some(my), Some(target)) = (case["expr"].as_str(), ad("my"), ad("target")) else { continue };
+        // A cycle over ads that define what `MY` means goes slot by slot.
+        let scopes =
+            ["my", "target", "self", "parent", "root", "toplevel", "left", "right", "other", "ad", "lctx", "rctx"];
+        let strange = [&my, &target].iter().any(|ad| scopes.iter().any(|scope| ad.contains(*scope)));
+        if strange || case["mode"] != "htcondor" || case["syntax"] != "new" {
+            continue;
+        }
+        let Ok(expr) = parse_expr(source.as_bytes(), &ParseOptions::default()) else { continue };
+        let id = format!("{}: {source}", case["id"]);
+        batched += same_over_columns(&id, &expr, &[my], &target, &settings);
+        seen += 1;
+    }
+    assert!(seen > 5_000 && batched > seen, "{seen} cases, {batched} over columns");
+}
+
+#[test]
+fn random_expressions_have_the_same_values_over_columns() {
+    let settings = Settings { now: 10, ..Settings::default() };
+    let parse = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+    let mut batched = 0;
+    for seed in 0..3000 {
+        let mut random = Random::of(seed ^ 0xABCD);
+        let (start, fast) = (condition(&mut random, 2), condition(&mut random, 1));
+        let sites = ["\"a\"", "\"B\"", "7", "undefined"];
+        let rows: Vec<ClassAd> = (0..12)
+            .map(|number| {
+                let site = sites[random.below(4) as usize];
+                let text = format!(
+                    "[Name = \"slot{number}\"; Memory = {}; Speed = {}; Site = {site}; Until = {}; Fast0 = {}; Fast1 = {fast}; \
+                     Start = {start}]",
+                    random.below(5),
+                    ["1", "2.5", "3"][random.below(3) as usize],
+                    random.below(20),
+                    random.below(2) == 0,
+                );
+                ClassAd::parse(text.as_bytes()).unwrap()
+            })
+            .collect();
+        let other = format!(
+            "[RequestMemory = {}; Sites = \"a,b\"; Speed = TARGET.Memory - 1; Owner = \"u1\"; Odd = {}]",
+            random.below(5),
+            ["true", "error", "Start"][random.below(3) as usize]
+        );
+        let other = ClassAd::parse(other.as_bytes()).unwrap();
+        let text = if seed % 5 == 0 { number(&mut random, 3) } else { condition(&mut random, 4) };
+        batched += same_over_columns(&format!("{seed}: {text}"), &parse(&text), &rows, &other, &settings);
+    }
+    assert!(batched > 3000, "{batched}");
+}

@@ -1,0 +1,14 @@
+//! Integration tests of the pool; each module is named after what it guards.
+
+mod agree;
+mod cycle;
+mod dirac;
+mod divisions;
+mod journal;
+mod manual_examples;
+mod pie;
+mod play;
+mod policies_by_name;
+mod scenarios;
+mod random;
+mod simulate;

@@ -1,5 +1,0 @@
-//! The `classmate` command.
-
-fn main() -> std::process::ExitCode {
-    classmate::cli::run()
-}
