@@ -1,14 +1,14 @@
-//! Mistakes and what is said about them, as pairs.
+//! Mistakes in expressions, and how they are reported.
 //!
-//! Each file in `tests/golden` is named after a mistake. It holds the text, the report as it is shown, and, when the
-//! report knows what to write instead, the text with that put in. `UPDATE_GOLDEN=1 cargo test --test golden` writes
-//! the files anew: reviewing a change of messages means reading the difference.
+//! Each file in `golden` holds the mistakes of one topic. A line `=== name` starts a mistake. The source follows, then
+//! its report below `--- report`, and the corrected source below `--- fixed` if the report suggests a correction. A
+//! line `%% strict`, `%% old` or `%% escaped` above the source selects how it is read; in an escaped source, `\xNN` is
+//! a byte.
 //!
-//! A first line `%% strict`, `%% old` or `%% escaped` says how the text is read; `escaped` stands for bytes written
-//! as `\xNN`.
+//! To add a mistake, write its name and source. `UPDATE=1 cargo test -p classmate-cli golden` writes the report; read
+//! the difference before you keep it.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
-
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -19,10 +19,13 @@ use classmate::internal::syntax::parse::{Mode, ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate_cli::report::{Color, Origin, render_finding};
 
+const NAME: &str = "=== ";
 const REPORT: &str = "\n--- report\n";
 const FIXED: &str = "--- fixed\n";
 
 struct Mistake {
+    name: String,
+    recorded: String,
     directive: Option<String>,
     written: String,
     source: Vec<u8>,
@@ -30,7 +33,8 @@ struct Mistake {
 }
 
 impl Mistake {
-    fn read(text: &str) -> Mistake {
+    /// Reads what follows the name in a file.
+    fn read(name: &str, text: &str) -> Mistake {
         let head = text.split_once(REPORT).map_or(text.trim_end_matches('\n'), |(head, _)| head);
         let (directive, written) = match head.strip_prefix("%% ").and_then(|rest| rest.split_once('\n')) {
             Some((directive, written)) => (Some(directive.to_owned()), written.to_owned()),
@@ -45,7 +49,7 @@ impl Mistake {
             Some(other) => panic!("unknown directive {other}"),
             None => {}
         }
-        Mistake { directive, written, source, options }
+        Mistake { name: name.to_owned(), recorded: text.to_owned(), directive, written, source, options }
     }
 
     fn findings(&self, source: &[u8]) -> Vec<Finding> {
@@ -55,7 +59,7 @@ impl Mistake {
         }
     }
 
-    /// The whole file as it should be.
+    /// The entry as the findings make it.
     fn golden(&self, findings: &[Finding]) -> String {
         let mut out = String::new();
         if let Some(directive) = &self.directive {
@@ -89,51 +93,80 @@ fn unescaped(text: &str) -> Vec<u8> {
     bytes
 }
 
-fn files() -> Vec<PathBuf> {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/golden");
+/// The mistakes of one topic.
+struct Topic {
+    file: PathBuf,
+    mistakes: Vec<Mistake>,
+}
+
+fn topics() -> Vec<Topic> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "golden"));
     files.sort();
-    files
+    files.into_iter().map(|file| Topic { mistakes: read_topic(&file), file }).collect()
+}
+
+/// Reads a file: the mistakes are separated by an empty line.
+fn read_topic(file: &Path) -> Vec<Mistake> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let text = text.strip_suffix('\n').unwrap_or(&text);
+    let Some(entries) = text.strip_prefix(NAME) else {
+        panic!("{}: expected `{NAME}` and a name in the first line", file.display())
+    };
+    let read = |entry: &str| {
+        let (name, rest) = entry.split_once('\n').unwrap();
+        Mistake::read(name, &format!("{rest}\n"))
+    };
+    entries.split(&format!("\n\n{NAME}")).map(read).collect()
+}
+
+fn mistakes() -> Vec<Mistake> {
+    topics().into_iter().flat_map(|topic| topic.mistakes).collect()
 }
 
 #[test]
 fn every_mistake_is_reported_as_recorded() {
-    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
+    let update = std::env::var_os("UPDATE").is_some();
     let mut wrong = String::new();
-    for file in files() {
-        let recorded = std::fs::read_to_string(&file).unwrap();
-        let mistake = Mistake::read(&recorded);
-        let golden = mistake.golden(&mistake.findings(&mistake.source));
+    for topic in topics() {
+        let mut entries = Vec::new();
+        for mistake in &topic.mistakes {
+            let Mistake { name, recorded, .. } = mistake;
+            let golden = mistake.golden(&mistake.findings(&mistake.source));
+            if golden != *recorded {
+                writeln!(wrong, "{}: {name}\nrecorded:\n{recorded}\nnow:\n{golden}", topic.file.display()).unwrap();
+            }
+            entries.push(format!("{NAME}{name}\n{golden}"));
+        }
         if update {
-            std::fs::write(&file, golden).unwrap();
-        } else if golden != recorded {
-            writeln!(wrong, "{}\nrecorded:\n{recorded}\nnow:\n{golden}", file.display()).unwrap();
+            std::fs::write(&topic.file, entries.join("\n")).unwrap();
+            wrong.clear();
         }
     }
-    assert!(wrong.is_empty(), "reports changed; look at them, then set UPDATE_GOLDEN=1\n{wrong}");
+    assert!(wrong.is_empty(), "reports changed; look at them, then set UPDATE=1\n{wrong}");
 }
 
 #[test]
-fn every_mistake_gets_help() {
-    let files = files();
-    assert!(files.len() >= 40, "{}", files.len());
-    for file in files {
-        let mistake = Mistake::read(&std::fs::read_to_string(&file).unwrap());
+fn every_mistake_has_one_name_and_gets_help() {
+    let mistakes = mistakes();
+    let names: BTreeSet<&str> = mistakes.iter().map(|mistake| mistake.name.as_str()).collect();
+    assert_eq!(names.len(), mistakes.len(), "a name is used twice");
+    assert!(mistakes.len() >= 171, "{}", mistakes.len());
+    for mistake in &mistakes {
         let findings = mistake.findings(&mistake.source);
-        assert!(!findings.is_empty(), "{}: nothing is wrong", file.display());
+        let name = &mistake.name;
+        assert!(!findings.is_empty(), "{name}: nothing is wrong");
         for finding in findings {
-            assert!(finding.help.is_some(), "{}: no help", file.display());
+            assert!(finding.help.is_some(), "{name}: no help");
             let style = finding.message.chars().next().unwrap();
-            assert!(!style.is_uppercase() && !finding.message.ends_with('.'), "{}: style", file.display());
+            assert!(!style.is_uppercase() && !finding.message.ends_with('.'), "{name}: style");
         }
     }
 }
 
 #[test]
 fn what_is_to_be_written_instead_is_right() {
-    for file in files() {
-        let mistake = Mistake::read(&std::fs::read_to_string(&file).unwrap());
+    for mistake in mistakes() {
         for finding in mistake.findings(&mistake.source) {
             let Some(fix) = &finding.fix else { continue };
             let fixed = fix.apply(&mistake.source);
@@ -142,10 +175,10 @@ fn what_is_to_be_written_instead_is_right() {
                 .findings(&fixed)
                 .iter()
                 .all(|next| next.message != finding.message || next.span.start > finding.span.start);
-            assert!(behind, "{}: {:?}", file.display(), String::from_utf8_lossy(&fixed));
+            assert!(behind, "{}: {:?}", mistake.name, String::from_utf8_lossy(&fixed));
             let parses = parse_expr(&fixed, &mistake.options);
             let further = parses.as_ref().err().is_none_or(|error| error.span.start > fix.span.start);
-            assert!(further, "{}: {:?}: {parses:?}", file.display(), String::from_utf8_lossy(&fixed));
+            assert!(further, "{}: {:?}: {parses:?}", mistake.name, String::from_utf8_lossy(&fixed));
         }
     }
 }
@@ -153,8 +186,7 @@ fn what_is_to_be_written_instead_is_right() {
 /// Every beginning of every mistake, and every mistake with a byte replaced, is read and reported without harm.
 #[test]
 fn no_text_breaks_the_reports() {
-    for file in files() {
-        let mistake = Mistake::read(&std::fs::read_to_string(&file).unwrap());
+    for mistake in mistakes() {
         let source = mistake.source.clone();
         let most = source.len().min(80);
         let cut = (0..most).map(|end| source[..end].to_vec());

@@ -1,9 +1,10 @@
-//! Pools with a planted problem each: what is told first is its cause.
+//! Pools with one planted problem each, which must be the first that a command reports.
 //!
-//! `tests/data/planted/*.toml`: `problem` says what is wrong with the pool, `ask` is the command, `first` what the first
-//! cause, alarm or warning must contain (of an alarm: its code), `reason` the kind of cause.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+//! Each file in `planted` holds the pools of one kind, each in a table with its name: `problem` describes what is wrong
+//! with the pool, `ask` is the command, `first` is a part of the first cause or warning that the command reports (for
+//! `lint`, the code of the first finding), and `reason` is the kind of the first cause.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -56,22 +57,28 @@ fn first(planted: &Planted) -> (String, String) {
 }
 
 #[test]
-fn the_planted_cause_is_told_first() {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/data/planted");
-    let mut files: Vec<_> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+fn the_planted_cause_is_reported_first() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/planted");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    assert!(files.len() >= 30, "only {} pools", files.len());
+    let mut pools = 0;
     let mut wrong = Vec::new();
     for file in &files {
-        let planted: Planted = toml::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-        let (reason, text) = first(&planted);
-        if !text.contains(&planted.first) || planted.reason.as_ref().is_some_and(|wanted| *wanted != reason) {
-            let name = file.file_stem().unwrap().to_string_lossy();
-            wrong.push(format!(
-                "{name} ({}): expected {:?} `{}`\n  found `{reason}` `{text}`",
-                planted.problem, planted.reason, planted.first
-            ));
+        let planted: BTreeMap<String, Planted> = toml::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        pools += planted.len();
+        for (name, planted) in &planted {
+            let (reason, text) = first(planted);
+            if !text.contains(&planted.first) || planted.reason.as_ref().is_some_and(|wanted| *wanted != reason) {
+                wrong.push(format!(
+                    "{}: {name} ({}): expected {:?} `{}`\n  found `{reason}` `{text}`",
+                    file.display(),
+                    planted.problem,
+                    planted.reason,
+                    planted.first
+                ));
+            }
         }
     }
+    assert!(pools >= 87, "only {pools} pools");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

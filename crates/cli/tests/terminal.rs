@@ -163,7 +163,7 @@ fn a_history_that_cannot_be_written_disturbs_nobody() {
 #[test]
 fn commands_show_times_traces_and_what_refuses_a_match() {
     let folder = tempfile::tempdir().unwrap();
-    let data = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/cli/data");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let (job, slots) = (data.join("job.ad"), data.join("slots.ad"));
     let ads = ["--color", "never", "--my", job.to_str().unwrap(), "--target", slots.to_str().unwrap()];
     let mut session = session(&folder.path().join("history"), &ads);

@@ -9,6 +9,6 @@ mod manual_examples;
 mod pie;
 mod play;
 mod policies_by_name;
-mod scenarios;
 mod random;
+mod scenarios;
 mod simulate;
