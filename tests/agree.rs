@@ -5,6 +5,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test whose data is wrong has failed")]
 
+#[path = "support/recorded.rs"]
+mod recorded;
+
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::Path as FilePath;
@@ -369,9 +372,8 @@ fn ads(text: &[u8]) -> Vec<ClassAd> {
 
 #[test]
 fn recorded_scenarios_are_matched_alike() {
-    let folder = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/scenarios");
     let mut seen = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(recorded::scenarios()).unwrap() {
         let path = entry.unwrap().path();
         let read = |name: &str| std::fs::read(path.join(name)).unwrap_or_default();
         let config = Config::parse("config", &read("condor_config")).unwrap();
