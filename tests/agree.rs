@@ -376,7 +376,7 @@ fn recorded_scenarios_are_matched_alike() {
     for entry in std::fs::read_dir(recorded::scenarios()).unwrap() {
         let path = entry.unwrap().path();
         let read = |name: &str| std::fs::read(path.join(name)).unwrap_or_default();
-        let config = Config::parse("config", &read("condor_config")).unwrap();
+        let config = Config::parse("config", &read("config")).unwrap();
         let log = Log::read(&read("Accountantnew.log")).ok();
         let slots = ads(&read("slots.ads"));
         if slots.is_empty() {
