@@ -18,3 +18,6 @@ mod terminal;
 mod transcripts;
 mod userprio;
 mod widths;
+
+#[path = "../../../tests/support/recorded.rs"]
+mod recorded;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its data has failed")]
 
+use crate::recorded;
 use std::path::{Path, PathBuf};
 
 use classmate::internal::ad::ClassAd;
@@ -21,7 +22,7 @@ use classmate_pool::internal::accountant::{Durability, Journal, Log};
 use classmate_pool::internal::negotiate::{Snapshot, commit, negotiate};
 
 fn folder(name: &str) -> PathBuf {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/data/userprio").join(name)
+    recorded::userprio().join(name)
 }
 
 fn ads(path: &Path) -> Vec<ClassAd> {
@@ -132,7 +133,7 @@ fn the_ads_of_a_recorded_log_are_those_the_negotiator_answered() {
 /// after the real cycle, apart from the order of equals.
 #[test]
 fn a_cycle_that_is_charged_lists_as_the_reference_did() {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/data/scenarios");
+    let root = recorded::scenarios();
     let sorted = |text: &str| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         lines.sort_unstable();
@@ -192,7 +193,7 @@ fn a_cycle_that_is_charged_lists_as_the_reference_did() {
 /// compared without their order.
 #[test]
 fn a_cycle_of_groups_that_is_charged_lists_their_quotas_as_the_reference_did() {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/data/scenarios");
+    let root = recorded::scenarios();
     let command = |arguments: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_classmate"));
         let output = command.args(arguments).env("TZ", "UTC").output().unwrap();

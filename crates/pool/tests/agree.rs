@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test whose data is wrong has failed")]
 
+use crate::recorded;
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::Path as FilePath;
@@ -368,12 +369,11 @@ fn ads(text: &[u8]) -> Vec<ClassAd> {
 
 #[test]
 fn recorded_scenarios_are_matched_alike() {
-    let folder = FilePath::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/data/scenarios");
     let mut seen = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(recorded::scenarios()).unwrap() {
         let path = entry.unwrap().path();
         let read = |name: &str| std::fs::read(path.join(name)).unwrap_or_default();
-        let config = Config::parse("config", &read("condor_config")).unwrap();
+        let config = Config::parse("config", &read("config")).unwrap();
         let log = Log::read(&read("Accountantnew.log")).ok();
         let slots = ads(&read("slots.ads"));
         if slots.is_empty() {

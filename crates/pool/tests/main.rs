@@ -12,3 +12,6 @@ mod policies_by_name;
 mod random;
 mod scenarios;
 mod simulate;
+
+#[path = "../../../tests/support/recorded.rs"]
+mod recorded;

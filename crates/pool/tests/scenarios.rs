@@ -1,9 +1,10 @@
 //! Cycles of a recorded HTCondor 25.14.1 pool, replayed: the same matches in the same order.
 //!
-//! `tests/data/scenarios/NAME/` holds what the negotiator saw, and in `expected.json` what it decided.
+//! `NAME/` in `tests/data/scenarios.tar.gz` holds what the negotiator saw, and in `expected.json` what it decided.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its data has failed")]
 
+use crate::recorded;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ use serde_json::Value as Json;
 const ARBITRARY: usize = 16;
 
 fn folder(name: &str) -> PathBuf {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/data/scenarios").join(name)
+    recorded::scenarios().join(name)
 }
 
 fn ads(folder: &Path, file: &str) -> Vec<ClassAd> {
@@ -320,7 +321,7 @@ fn groups_are_published_as_recorded() {
     for name in ["static", "surplus", "nested", "weighted", "autoregroup"] {
         let name = format!("group-{name}");
         let outcome = negotiate(&snapshot(&name)).unwrap();
-        let listed = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/data/userprio").join(&name);
+        let listed = recorded::userprio().join(&name);
         let recorded = ads(&listed, "accounting.ads");
         let text = |ad: &ClassAd, key: &str| ad.get(key).map(|expr| expr.to_string()).unwrap_or_default();
         let groups: Vec<&ClassAd> = recorded.iter().filter(|ad| text(ad, "IsAccountingGroup") == "true").collect();
