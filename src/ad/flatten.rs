@@ -1,4 +1,5 @@
-//! Partial evaluation (§10.7): computes what an ad decides of an expression and leaves the rest.
+//! Partial evaluation (`docs/reference/classad-language.md` 10.7): computes what an ad decides of an expression and leaves the
+//! rest.
 //!
 //! In: an expression and an ad. Out: a value, or a residual expression in which known attributes are constants and
 //! constants of one chain of operators are folded into one. The residue grows in a flat arena; chains of operators

@@ -261,12 +261,13 @@ impl ClassAd {
         self.chained.as_ref()
     }
 
-    /// Sets or removes the ad whose attributes show through where this one has none (§6.8).
+    /// Sets or removes the ad whose attributes show through where this one has none (`docs/reference/classad-language.md` 6.8).
     pub fn chain(&mut self, parent: Option<Arc<ClassAd>>) {
         self.chained = parent;
     }
 
-    /// Whether both ads have the same attributes with the same expressions (§10.4); chained parents do not count.
+    /// Whether both ads have the same attributes with the same expressions (`docs/reference/classad-language.md` 10.4); chained
+    /// parents do not count.
     pub fn same_as(&self, other: &ClassAd) -> bool {
         self.len() == other.len()
             && self

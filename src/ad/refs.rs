@@ -1,4 +1,5 @@
-//! The attributes that an expression refers to (§10.8): those outside an ad, and those of the ad itself.
+//! The attributes that an expression refers to (`docs/reference/classad-language.md` 10.8): those outside an ad, and those of
+//! the ad itself.
 //!
 //! In: an expression and an ad. Out: names in alphabetical order, without case. The walk keeps its own stack and
 //! visits what a name stands for once for each ad it is looked at from, so neither depth nor repetition costs more

@@ -1,4 +1,4 @@
-//! Whole-ad operations (§10.1–10.3): update, delete, prune.
+//! Whole-ad operations (`docs/reference/classad-language.md` 10.1–10.3): update, delete, prune.
 
 use crate::ad::{Attribute, ClassAd};
 use crate::name::Name;

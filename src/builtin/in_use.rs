@@ -1,6 +1,6 @@
 //! What is in use at this moment, as only a negotiator knows: `ResourcesInUseByUser`, `ResourcesInUseByUsersGroup`.
 //!
-//! Formula source: `negotiation.md` §9.2.
+//! Formula source: `docs/reference/negotiation.md` 9.2.
 
 use std::fmt;
 

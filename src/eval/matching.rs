@@ -1,4 +1,4 @@
-//! Symmetric match and rank of two ads (§11).
+//! Symmetric match and rank of two ads (`docs/reference/classad-language.md` 11).
 
 use crate::ad::ClassAd;
 use crate::eval::scope::{Scope, Settings};

@@ -33,7 +33,7 @@ use crate::value::logic::Truth;
 use crate::value::{AdSource, AdValue, FrameId, Items, List, Value, WrittenAd, arith, compare};
 
 /// Why an evaluation was abandoned. Callers treat it like an error value, but nothing inside an expression can
-/// catch it (§6.9).
+/// catch it (`docs/reference/classad-language.md` 6.9).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Failed {
     /// More operators, parentheses and references on one path than allowed.
@@ -471,7 +471,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What a special name means in an ad that does not define it (§6.5).
+    /// What a special name means in an ad that does not define it (`docs/reference/classad-language.md` 6.5).
     fn special(&self, key: Key, frame: FrameId) -> Option<Found<'a>> {
         if !known::is_special(key) || frame == FrameId::NONE {
             return None;

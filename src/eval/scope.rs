@@ -13,7 +13,7 @@ use crate::syntax::time::Zone;
 use crate::syntax::token::Quoting;
 use crate::value::Value;
 
-/// How much an evaluation may take before it fails (§12).
+/// How much an evaluation may take before it fails (`docs/reference/classad-language.md` 12).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Operators, parentheses and references on one path. The reference allows 400.
@@ -105,7 +105,8 @@ impl<'a> Scope<'a> {
         Scope { my, target: None, settings }
     }
 
-    /// Evaluation with an ad on the other side. A target that is the ad itself changes nothing (§6.6).
+    /// Evaluation with an ad on the other side. A target that is the ad itself changes nothing
+    /// (`docs/reference/classad-language.md` 6.6).
     #[must_use]
     pub fn with_target(self, target: &'a ClassAd) -> Self {
         Scope { target: (!std::ptr::eq(self.my, target)).then_some(target), ..self }
@@ -114,7 +115,7 @@ impl<'a> Scope<'a> {
     /// The value of an expression. Lists and ads keep their parts unevaluated.
     ///
     /// # Errors
-    /// The evaluation was abandoned: a limit was exceeded, or a function failed (§6.9).
+    /// The evaluation was abandoned: a limit was exceeded, or a function failed (`docs/reference/classad-language.md` 6.9).
     pub fn eval(&self, expr: &Expr) -> Result<Value, Failed> {
         Machine::new(*self).eval_root(expr)
     }
@@ -146,7 +147,7 @@ impl<'a> Scope<'a> {
         (machine.eval_attribute(name.into()), machine.steps())
     }
 
-    /// The value of an attribute of the ad; undefined if it is missing (§10.5).
+    /// The value of an attribute of the ad; undefined if it is missing (`docs/reference/classad-language.md` 10.5).
     ///
     /// # Errors
     /// The evaluation was abandoned.
@@ -154,7 +155,8 @@ impl<'a> Scope<'a> {
         Machine::new(*self).eval_attribute(name.into())
     }
 
-    /// The value of an attribute of the ad if it has one of that name, otherwise of the target (§10.5).
+    /// The value of an attribute of the ad if it has one of that name, otherwise of the target
+    /// (`docs/reference/classad-language.md` 10.5).
     ///
     /// # Errors
     /// The evaluation was abandoned.

@@ -1,4 +1,4 @@
-//! Which format a text is in, by the two rules of the reference (§9.5 of the language description).
+//! Which format a text is in, by the two rules of the reference (`docs/reference/classad-language.md` 9.5).
 
 use std::io::{self, Read};
 

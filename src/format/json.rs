@@ -1,4 +1,4 @@
-//! Ads as JSON, in the dialect of the reference (§8.7 and §9.3 of the language description).
+//! Ads as JSON, in the dialect of the reference (`docs/reference/classad-language.md` 8.7 and 9.3).
 //!
 //! It is laxer than RFC 8259 (comments, joined strings, extra commas in objects) and stricter (numbers are those of
 //! the language), and strings `"\/Expr(…)\/"` hold expressions, so general JSON readers do not fit.

@@ -1,4 +1,4 @@
-//! Ads as JSON: the writer (§8.7 of the language description).
+//! Ads as JSON: the writer (`docs/reference/classad-language.md` 8.7).
 
 use crate::ad::{Attribute, ClassAd};
 use crate::format::DEEPEST_INDENT;
@@ -11,7 +11,7 @@ use crate::syntax::number::write_real_short;
 use crate::syntax::print::{Style, write_expr, write_integer, write_line, write_literal};
 use crate::value::Value;
 
-/// Writes ads as JSON, in listing order, their own attributes only (§8.7).
+/// Writes ads as JSON, in listing order, their own attributes only (`docs/reference/classad-language.md` 8.7).
 ///
 /// Relative-time constants are written as numbers, as the reference does, and are reals when they are read back.
 ///

@@ -1,4 +1,4 @@
-//! The long format: one attribute a line, ads separated by blank lines (§9.2 of the language description).
+//! The long format: one attribute a line, ads separated by blank lines (`docs/reference/classad-language.md` 9.2).
 //!
 //! This is what `condor_status -long` and `condor_q -long` print and what most files of ads hold.
 
@@ -330,8 +330,8 @@ pub struct Lost {
     pub loss: Loss,
 }
 
-/// Writes ads as `condor_status -long` does (§8.5): sorted by the bytes of the names, with what shows through of the
-/// chained parent, without private attributes.
+/// Writes ads as `condor_status -long` does (`docs/reference/classad-language.md` 8.5): sorted by the bytes of the names, with
+/// what shows through of the chained parent, without private attributes.
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;

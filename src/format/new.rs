@@ -1,4 +1,4 @@
-//! Ads of new syntax, `[ a = 1; b = a + 1 ]`, alone and in streams (§9.1 of the language description).
+//! Ads of new syntax, `[ a = 1; b = a + 1 ]`, alone and in streams (`docs/reference/classad-language.md` 9.1).
 
 use std::io::{self, Read};
 
@@ -280,7 +280,7 @@ pub(crate) fn unexpected(text: &[u8], at: usize, expected: Expected) -> SyntaxEr
     SyntaxError::new(SyntaxErrorKind::Unexpected { expected, found }, Span::new(at, at + length))
 }
 
-/// Writes ads of new syntax, in listing order, their own attributes only (§8.1–8.6).
+/// Writes ads of new syntax, in listing order, their own attributes only (`docs/reference/classad-language.md` 8.1–8.6).
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
@@ -320,7 +320,8 @@ impl NewWriter {
         out.extend_from_slice(b" ]");
     }
 
-    /// Writes an ad over several lines, the first of them empty, without a last line end (§8.6).
+    /// Writes an ad over several lines, the first of them empty, without a last line end
+    /// (`docs/reference/classad-language.md` 8.6).
     pub fn write_pretty(&mut self, out: &mut Vec<u8>, ad: &ClassAd) {
         write_line(out, 4);
         out.push(b'[');

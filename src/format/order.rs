@@ -49,12 +49,12 @@ impl By {
 }
 
 impl Order {
-    /// Shorter names first, then without case: the order of the library's printers (§8.4).
+    /// Shorter names first, then without case: the order of the library's printers (`docs/reference/classad-language.md` 8.4).
     pub(crate) fn listing() -> Self {
         Order { by: By::Listing, names: Vec::new(), places: Vec::new() }
     }
 
-    /// By the bytes of the names: the order of `-long` (§8.5).
+    /// By the bytes of the names: the order of `-long` (`docs/reference/classad-language.md` 8.5).
     pub(crate) fn bytes() -> Self {
         Order { by: By::Bytes, names: Vec::new(), places: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! Ads as XML, in the form of the reference (§8.8 and §9.4 of the language description).
+//! Ads as XML, in the form of the reference (`docs/reference/classad-language.md` 8.8 and 9.4).
 //!
 //! The reference's reader knows its own tags and little else of XML: text before the first ad is skipped, names may
 //! hold anything, end tags may be missing. General XML readers refuse such files, so this is its own.

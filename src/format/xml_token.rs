@@ -1,4 +1,5 @@
-//! Tags and text of the XML form: a few fixed tags, three entities, nothing else of XML (§9.4).
+//! Tags and text of the XML form: a few fixed tags, three entities, nothing else of XML
+//! (`docs/reference/classad-language.md` 9.4).
 
 use std::borrow::Cow;
 

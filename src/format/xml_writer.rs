@@ -1,4 +1,4 @@
-//! Ads as XML: the writer (§8.8 of the language description).
+//! Ads as XML: the writer (`docs/reference/classad-language.md` 8.8).
 
 use crate::ad::{Attribute, ClassAd};
 use crate::format::DEEPEST_INDENT;
@@ -12,7 +12,7 @@ use crate::syntax::print::{Style, write_expr, write_integer, write_line};
 use crate::syntax::quote::write_escaped;
 use crate::syntax::time::write_abs;
 
-/// Writes ads in the XML form, in listing order, their own attributes only (§8.8).
+/// Writes ads in the XML form, in listing order, their own attributes only (`docs/reference/classad-language.md` 8.8).
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;

@@ -135,7 +135,8 @@ impl<'o> Builder<'o> {
 
     /// A call with the arguments since `mark`.
     ///
-    /// `absTime` and `relTime` of one string become constants here, as in the reference (§3.5).
+    /// `absTime` and `relTime` of one string become constants here, as in the reference
+    /// (`docs/reference/classad-language.md` 3.5).
     ///
     /// # Errors
     /// That string is not a time.

@@ -353,8 +353,8 @@ impl Expr {
         Expr { tree: Arc::new(tree), root: moved(self.root) }
     }
 
-    /// Whether both are the same expression, structurally and without evaluation (§10.4): spelling of
-    /// references and calls counts, parentheses count, names of attributes compare without case.
+    /// Whether both are the same expression, structurally and without evaluation (`docs/reference/classad-language.md` 10.4):
+    /// spelling of references and calls counts, parentheses count, names of attributes compare without case.
     ///
     /// The work is bounded by the smaller of both; nothing recurses.
     pub fn same_as(&self, other: &Expr) -> bool {

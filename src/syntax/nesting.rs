@@ -1,7 +1,8 @@
 //! How deeply a text nests, counted as the reference's recursive parser counts.
 //!
 //! In: tokens in their order. Out: whether more than [`LIMIT`] of the productions Expr, Unary and Postfix would be
-//! open at once (§12). Knows nothing of trees; a text with wrong syntax is left to the parser.
+//! open at once (`docs/reference/classad-language.md` 12). Knows nothing of trees; a text with wrong syntax is left to the
+//! parser.
 
 use crate::syntax::lexer::Token;
 

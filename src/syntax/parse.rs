@@ -27,7 +27,7 @@ mod grammar {
     include!(concat!(env!("OUT_DIR"), "/classad.rs"));
 }
 
-/// The two ways in which the reference reads and evaluates (§1 of the language description).
+/// The two ways in which the reference reads and evaluates (`docs/reference/classad-language.md` 1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mode {
     /// What daemons and tools of a pool do.
@@ -92,7 +92,7 @@ pub fn parse_prefix(source: &[u8], options: &ParseOptions) -> Result<(Expr, usiz
 }
 
 /// Parses as the reference's "full" parse: to the end of the text, except that what follows a conditional is not
-/// looked at (§3.4). The `eval` function and JSON use it.
+/// looked at (`docs/reference/classad-language.md` 3.4). The `eval` function and JSON use it.
 ///
 /// # Errors
 /// As [`parse_expr`].

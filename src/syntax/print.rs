@@ -1,4 +1,4 @@
-//! Expression to text, in the forms of section 8 of the language description.
+//! Expression to text, in the forms of `docs/reference/classad-language.md` 8.
 //!
 //! Nothing recurses: what is still to be written waits on a stack, so a chain of a million operators prints.
 
@@ -16,12 +16,12 @@ use crate::syntax::time::{write_abs, write_rel};
 /// The form in which expressions are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Style {
-    /// Canonical new syntax on one line (§8.1–8.3).
+    /// Canonical new syntax on one line (`docs/reference/classad-language.md` 8.1–8.3).
     #[default]
     New,
-    /// Old syntax, the right-hand sides of the long format (§8.5).
+    /// Old syntax, the right-hand sides of the long format (`docs/reference/classad-language.md` 8.5).
     Old,
-    /// New syntax with lists and ads over several lines (§8.6).
+    /// New syntax with lists and ads over several lines (`docs/reference/classad-language.md` 8.6).
     Pretty,
 }
 
@@ -221,7 +221,7 @@ pub fn write_integer(out: &mut Vec<u8>, value: i64) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Writes a name, in quotes if it needs them (§8.3).
+/// Writes a name, in quotes if it needs them (`docs/reference/classad-language.md` 8.3).
 pub fn write_name(out: &mut Vec<u8>, name: Name, style: Style) {
     if name.is_plain() {
         out.extend_from_slice(name.as_bytes());

@@ -5,7 +5,7 @@
 
 use logos::{Lexer, Logos};
 
-/// How strings and quoted names are written (§2.5 and §2.8 of the language description).
+/// How strings and quoted names are written (`docs/reference/classad-language.md` 2.5 and 2.8).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Quoting {
     /// New syntax: backslash escapes, adjacent strings join.

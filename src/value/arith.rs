@@ -5,7 +5,8 @@ use crate::syntax::time::{AbsTime, truncate_to_32};
 use crate::value::Value;
 use crate::value::compare::integers;
 
-/// `left op right` for an arithmetic operator (§5.4, §5.8). Error before undefined before type rules.
+/// `left op right` for an arithmetic operator (`docs/reference/classad-language.md` 5.4, 5.8). Error before undefined before
+/// type rules.
 pub fn arithmetic(op: BinaryOp, left: &Value, right: &Value) -> Value {
     match (left, right) {
         (Value::Int(a), Value::Int(b)) => integer(op, *a, *b),
@@ -74,7 +75,7 @@ fn shifted(at: AbsTime, by: f64, combine: fn(i64, i64) -> i64) -> Value {
     Value::AbsTime(AbsTime { seconds: combine(at.seconds, i64::from(truncate_to_32(by))), offset: at.offset })
 }
 
-/// `left op right` for `& | ^ << >> >>>` (§5.5): integers only.
+/// `left op right` for `& | ^ << >> >>>` (`docs/reference/classad-language.md` 5.5): integers only.
 pub fn bitwise(op: BinaryOp, left: &Value, right: &Value) -> Value {
     let (a, b) = match (left, right) {
         (Value::Int(a), Value::Int(b)) => (*a, *b),
@@ -95,7 +96,7 @@ pub fn bitwise(op: BinaryOp, left: &Value, right: &Value) -> Value {
     })
 }
 
-/// `op value` for `- + ~` (§5.4, §5.5).
+/// `op value` for `- + ~` (`docs/reference/classad-language.md` 5.4, 5.5).
 pub fn unary(op: UnaryOp, value: Value) -> Value {
     match (op, value) {
         (_, Value::Undefined) => Value::Undefined,

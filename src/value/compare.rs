@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use crate::syntax::operator::BinaryOp;
 use crate::value::Value;
 
-/// `left op right` for an ordering or equality operator (§5.6). Error before undefined before type rules.
+/// `left op right` for an ordering or equality operator (`docs/reference/classad-language.md` 5.6). Error before undefined
+/// before type rules.
 pub fn compare(op: BinaryOp, left: &Value, right: &Value) -> Value {
     match (left, right) {
         (Value::Int(a), Value::Int(b)) => decide(op, Some(a.cmp(b))),
@@ -73,7 +74,7 @@ pub fn folded_order(a: &[u8], b: &[u8]) -> Ordering {
     fold(&a[common..]).cmp(&fold(&b[common..]))
 }
 
-/// `left =?= right` (§5.7): error for two lists or two ads, otherwise a boolean.
+/// `left =?= right` (`docs/reference/classad-language.md` 5.7): error for two lists or two ads, otherwise a boolean.
 pub fn identical(left: &Value, right: &Value) -> Value {
     Value::Bool(match (left, right) {
         (Value::List(_), Value::List(_)) | (Value::Ad(_), Value::Ad(_)) => return Value::Error,

@@ -283,7 +283,8 @@ impl Value {
         matches!(self, Value::Error)
     }
 
-    /// The value as a condition: booleans, and numbers other than zero (NaN included) are true (§4).
+    /// The value as a condition: booleans, and numbers other than zero (NaN included) are true
+    /// (`docs/reference/classad-language.md` 4).
     pub fn as_condition(&self) -> Option<bool> {
         match self {
             Value::Bool(value) => Some(*value),
@@ -293,7 +294,7 @@ impl Value {
         }
     }
 
-    /// The value as a number: booleans are 0 and 1 (§10.5).
+    /// The value as a number: booleans are 0 and 1 (`docs/reference/classad-language.md` 10.5).
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Value::Bool(value) => Some(f64::from(u8::from(*value))),
@@ -319,7 +320,8 @@ impl Value {
         }
     }
 
-    /// The value as an expression that evaluates to it (to a real, for a relative time: §4).
+    /// The value as an expression that evaluates to it (to a real, for a relative time:
+    /// `docs/reference/classad-language.md` 4).
     pub fn to_expr(&self) -> Expr {
         match self {
             Value::List(list) => list.to_expr(),
@@ -378,7 +380,7 @@ impl List {
 }
 
 impl From<&Literal> for Value {
-    /// What the constant evaluates to: a relative-time literal is a real (§4).
+    /// What the constant evaluates to: a relative-time literal is a real (`docs/reference/classad-language.md` 4).
     fn from(literal: &Literal) -> Self {
         match literal {
             Literal::Undefined => Value::Undefined,

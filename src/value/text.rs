@@ -1,4 +1,4 @@
-//! Conversions between values: to text, to real, to integer (§7.1).
+//! Conversions between values: to text, to real, to integer (`docs/reference/classad-language.md` 7.1).
 
 use crate::syntax::number::{real_prefix, real_to_integer};
 use crate::syntax::print::{Style, write_integer};

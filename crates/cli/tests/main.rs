@@ -5,6 +5,7 @@ mod conformance;
 mod explain;
 mod golden;
 mod hostile;
+mod links;
 mod lint;
 mod manual;
 mod planted;

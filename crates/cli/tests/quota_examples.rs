@@ -1,6 +1,6 @@
 //! The worked examples of group quotas, and the examples of the manuals, with matches simulated by `conform quotas`.
 //!
-//! Expected values are those of `group-quotas.md` §10; what a comment computes is computed by hand.
+//! Expected values are those of `docs/reference/group-quotas.md` 10; what a comment computes is computed by hand.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use classmate_cli::conform::{Kind, answer};

@@ -1,4 +1,4 @@
-//! The worked examples of the description of group quotas, by their numbers, through the conformance door.
+//! The worked examples of `docs/reference/group-quotas.md` 10, by number, through the conformance door.
 //!
 //! In a case `P` is `group_physics` and `C` is `group_chemistry`; every expected value is copied from the example.
 

@@ -87,7 +87,8 @@ const PAGE: &str = "Account - 'a':Fairshare=40\nAccount - 'd':Fairshare=60\nPare
     User - 'user1'\nParent - 'c'\nUser - 'user2'\nUser - 'user3'\nParent - 'e'\nUser - 'user4'\nParent - 'f'\nUser - 'user5'\n";
 const PAGE_USAGE: [(&str, f64); 3] = [("b/user1", 20_000.0), ("c/user2", 25_000.0), ("e/user4", 25_000.0)];
 
-/// §8.1, the complete example of the page of version 2.0: S, `U_A`, `U_E` and F of every account and user.
+/// `docs/reference/slurm-multifactor.md` 8.1, the complete example of the page of version 2.0: S, `U_A`, `U_E` and F of every
+/// account and user.
 #[test]
 fn accounts_a_to_f_with_users_1_to_5_under_the_linear_formula() {
     let tree = tree_of(PAGE, &PAGE_USAGE);
@@ -114,7 +115,7 @@ fn accounts_a_to_f_with_users_1_to_5_under_the_linear_formula() {
     }
 }
 
-/// §8.1: "If user 2 held 4 shares and user 3 one, user 2 would have S = 0.1 * 4/5 = 0.08."
+/// `docs/reference/slurm-multifactor.md` 8.1: "If user 2 held 4 shares and user 3 one, user 2 would have S = 0.1 * 4/5 = 0.08."
 #[test]
 fn user_2_with_four_shares_has_four_fifths_of_account_c() {
     let tree = tree_of(&PAGE.replace("'user2'", "'user2':Fairshare=4"), &[]);
@@ -123,7 +124,7 @@ fn user_2_with_four_shares_has_four_fifths_of_account_c() {
     close(at(&tree, &all, "c/user3").norm_shares, 0.02, 1e-12, "user3");
 }
 
-/// §8.2: the same tree as 22.05.8 shows it, six digits.
+/// `docs/reference/slurm-multifactor.md` 8.2: the same tree as 22.05.8 shows it, six digits.
 #[test]
 fn accounts_a_to_f_with_users_1_to_5_under_the_exponential_formula() {
     let tree = tree_of(PAGE, &PAGE_USAGE);
@@ -148,7 +149,7 @@ fn accounts_a_to_f_with_users_1_to_5_under_the_exponential_formula() {
     }
 }
 
-/// §8.2: `DEPTH_OBLIVIOUS`.
+/// `docs/reference/slurm-multifactor.md` 8.2: `DEPTH_OBLIVIOUS`.
 #[test]
 fn users_1_to_5_without_regard_to_depth() {
     let tree = tree_of(PAGE, &PAGE_USAGE);
@@ -160,7 +161,7 @@ fn users_1_to_5_without_regard_to_depth() {
     }
 }
 
-/// §8.3: the same tree under Fair Tree, and with a root/root user.
+/// `docs/reference/slurm-multifactor.md` 8.3: the same tree under Fair Tree, and with a root/root user.
 #[test]
 fn accounts_a_to_f_with_users_1_to_5_under_fair_tree() {
     let observed = Algorithm::FairTree { ties: Ties::Observed };
@@ -191,7 +192,7 @@ fn accounts_a_to_f_with_users_1_to_5_under_fair_tree() {
     }
 }
 
-/// §8.4: tied accounts, as released and as documented.
+/// `docs/reference/slurm-multifactor.md` 8.4: tied accounts, as released and as documented.
 #[test]
 fn tied_accounts_as_observed_and_as_documented() {
     let dump = "User - 'root'\nAccount - 'a'\nAccount - 'b'\nParent - 'a'\nUser - 'a1'\nUser - 'a2'\nParent - 'b'\n\
@@ -211,7 +212,8 @@ fn tied_accounts_as_observed_and_as_documented() {
     }
 }
 
-/// §8.5: shares of `parent`, under Fair Tree and the exponential formula, as 22.05.8 shows them.
+/// `docs/reference/slurm-multifactor.md` 8.5: shares of `parent`, under Fair Tree and the exponential formula, as 22.05.8 shows
+/// them.
 #[test]
 fn shares_of_parent_move_members_one_level_up() {
     let dump = "User - 'root':Fairshare=1\nAccount - 'phys':Fairshare=5\nAccount - 'chem':Fairshare=3\n\
@@ -261,7 +263,7 @@ fn shares_of_parent_move_members_one_level_up() {
     }
 }
 
-/// §8.6: a user tied with an account.
+/// `docs/reference/slurm-multifactor.md` 8.6: a user tied with an account.
 #[test]
 fn a_user_tied_with_an_account_shares_its_rank_with_the_best_of_the_account() {
     let dump =
@@ -274,7 +276,8 @@ fn a_user_tied_with_an_account_shares_its_rank_with_the_best_of_the_account() {
     assert_eq!(levels, [1.75, 1.75, 0.4375]);
 }
 
-/// §8.7: 1000·D(60) + 53·8·D(53) = 1392.595 at the tick; a later tail of 43 s adds 338.351, then D(60).
+/// `docs/reference/slurm-multifactor.md` 8.7: 1000·D(60) + 53·8·D(53) = 1392.595 at the tick; a later tail of 43 s adds
+/// 338.351, then D(60).
 #[test]
 fn a_job_of_95_seconds_is_charged_as_logged() {
     let tick = Tick { last: 0.0, now: 60.0, start: 7.0, end: None, billing: 8.0 };

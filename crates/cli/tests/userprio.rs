@@ -245,7 +245,7 @@ fn who_lacks_a_last_usage_is_as_active_as_the_one_before() {
     assert_eq!(users(&[never, ad("zero", "LastUsageTime = 0")]), [""; 0]);
 }
 
-/// The listings that are constructed in the description (`accountant.md` §11.4), cut-off a day before one second.
+/// The constructed listings of `docs/reference/accountant.md` 11.4; the cutoff is one day, less one second.
 #[test]
 fn the_listings_of_the_description_are_reproduced() {
     let folder = folder("described");

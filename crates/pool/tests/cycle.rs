@@ -523,7 +523,7 @@ fn with_room(config: &str, slots: Vec<ClassAd>, cores: u32) -> Vec<(String, Tier
     outcome.matches.iter().map(told).collect()
 }
 
-/// `negotiation.md` §10.10, §10.3.2.
+/// `docs/reference/negotiation.md` 10.10, 10.3.2.
 #[test]
 fn dynamic_slots_are_given_up_so_that_a_job_fits() {
     let one = |name: &str, tier, released: &[&str], weight| {
@@ -606,8 +606,8 @@ fn refused(config: &str) -> Vec<(String, usize)> {
     outcome.rejections.iter().map(|refused| (refused.job.clone(), refused.jobs)).collect()
 }
 
-/// §8.2: asked for one job at a time, an access point offers all jobs of a cluster only if it is told to; of a list the
-/// negotiator itself skips those like one that was refused.
+/// `docs/reference/negotiation.md` 8.2: asked for one job at a time, an access point offers all jobs of a cluster only if it is
+/// told to; of a list the negotiator itself skips those like one that was refused.
 #[test]
 fn jobs_like_one_that_was_refused_are_skipped_unless_all_in_a_cluster_are_wanted() {
     let told =
@@ -629,7 +629,7 @@ fn a_job_that_is_too_large_for_a_slot_that_accepts_it_is_matched_once() {
     assert_eq!((made.len(), outcome.matches.len()), (2, 2));
 }
 
-/// §7.4: it counts in the shares of the first pass, and is gone when its turn comes.
+/// `docs/reference/negotiation.md` 7.4: it counts in the shares of the first pass, and is gone when its turn comes.
 #[test]
 fn an_advertised_submitter_without_an_access_point_has_a_share_but_is_not_served() {
     let nowhere = ad("Name = \"u@x\"; ScheddIpAddr = \"<1>\"; IdleJobs = 9");
@@ -656,7 +656,8 @@ fn an_offline_slot_is_matched_last_and_told() {
     assert_eq!((json[0].get("offline"), json[1]["offline"].as_bool()), (None, Some(true)));
 }
 
-/// §13: of a slot that is handed out but not claimed yet, only the books know which limits it holds.
+/// `docs/reference/negotiation.md` 13: of a slot that is handed out but not claimed yet, only the books know which limits it
+/// holds.
 #[test]
 fn a_slot_handed_out_holds_the_limits_the_books_have() {
     let matched = slot("m", "State = \"Matched\"; StartdIpAddr = \"<1>\"; Requirements = false");

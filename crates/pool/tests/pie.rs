@@ -88,8 +88,8 @@ fn at_a_site(preemption: bool) -> Outcome {
     negotiate(&pool(&config, slots, &[jobs("a", 1, 9, ""), jobs("b", 2, 9, "")], submitters, &["a", "b"])).unwrap()
 }
 
-/// `negotiation.md` §4.1: without preemption the negotiator does not get `Site` of the slots in use. The pie is that of the
-/// six idle ones: 3 for each, and b has its 6.
+/// `docs/reference/negotiation.md` 4.1: without preemption the negotiator does not get `Site` of the slots in use. The pie is
+/// that of the six idle ones: 3 for each, and b has its 6.
 #[test]
 fn the_pool_is_counted_by_what_is_fetched_of_slots_in_use() {
     let without = at_a_site(false);
@@ -142,8 +142,9 @@ fn with_one_in_use() -> Outcome {
 }
 
 /// Shares of a third of 10: a and b take 3 each, and their fourth is refused for `PREEMPTION_REQUIREMENTS` by the slot in use
-/// and for the limit by the others. The reason that is told is the first; the turn ends with the second (§7.5), so both are
-/// there in the second spin: halves of 10, of which each has 3, and the first of them takes the two slots that c left.
+/// and for the limit by the others. The reason that is told is the first; the turn ends with the second
+/// (`docs/reference/negotiation.md` 7.5), so both are there in the second spin: halves of 10, of which each has 3, and the
+/// first of them takes the two slots that c left.
 #[test]
 fn who_is_refused_for_the_limit_stays_whatever_the_reason_that_is_told() {
     let outcome = with_one_in_use();
@@ -177,7 +178,7 @@ fn limited_are_those_refused_for_the_limit_and_those_whose_share_is_used_up() {
 
 /// A parent that accepts no surplus with 9, of which dan uses 2, and below it a group with 9 that wants 20. Round 1: 9 due,
 /// cut to the 9 − 2 = 7 of the parent. Round 2: 7 granted, 9 due, nobody lacks anything of what is granted; the parent has
-/// nothing left, so 7 is the end (`group-quotas.md` §6.2, §6.4).
+/// nothing left, so 7 is the end (`docs/reference/group-quotas.md` 6.2, 6.4).
 #[test]
 fn what_a_group_is_due_in_a_later_round_is_cut_to_the_room_of_its_parent() {
     for oversubscription in [true, false] {

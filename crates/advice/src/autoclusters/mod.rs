@@ -2,7 +2,7 @@
 //!
 //! In: slots, jobs, a configuration. Out: an [`Audit`]: the attributes with the expressions that pull them in, how many
 //! values each has, how many requests there are with and without it, and whether it can influence a match at all.
-//! Formula source: `negotiation.md` §8.
+//! Formula source: `docs/reference/negotiation.md` 8.
 
 pub mod counting;
 mod excess;

@@ -1,6 +1,6 @@
 //! Slots in use that keep the jobs they run although `PREEMPTION_REQUIREMENTS` is true: what their `Rank` says.
 //!
-//! In: slots in use that match a job. Out: sentences, with the numbers. Formula source: `negotiation.md` §10.4.
+//! In: slots in use that match a job. Out: sentences, with the numbers. Formula source: `docs/reference/negotiation.md` 10.4.
 
 use rayon::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Attributes by what is known of them.
 
-/// Attributes of slots and jobs that are always there (`knobs.md` §8): a condition need not expect their absence.
+/// Attributes of slots and jobs that are always there (`docs/reference/knobs.md` 8): a condition need not expect their absence.
 const ALWAYS: &[&str] = &[
     "activity",
     "arch",

@@ -1,4 +1,5 @@
-//! Calls and subscripts whose value is a defect of this version, or differs between versions (`classad-language.md` §14).
+//! Calls and subscripts whose value is a defect of this version, or differs between versions
+//! (`docs/reference/classad-language.md` 14).
 
 use super::attributes::is_always_there;
 use super::expression::{Found, Question};

@@ -1,7 +1,7 @@
 //! Listings of priorities as `sprio` prints them.
 //!
 //! In: jobs with their weighted factors, and a format. Out: lines, column for column. Formula source:
-//! `slurm-multifactor.md` §7.1.
+//! `docs/reference/slurm-multifactor.md` 7.1.
 
 use std::cmp::Ordering;
 

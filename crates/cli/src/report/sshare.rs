@@ -1,7 +1,7 @@
 //! Listings of shares and usage as `sshare` prints them.
 //!
 //! In: a tree with its figures, and the columns. Out: lines, column for column. Formula source:
-//! `slurm-multifactor.md` §7.2.
+//! `docs/reference/slurm-multifactor.md` 7.2.
 
 use classmate_config::internal::config::slurm::Shares;
 use classmate_pool::internal::priority::slurm::{Association, AssociationTree, Figures, ROOT};

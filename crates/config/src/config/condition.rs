@@ -1,4 +1,4 @@
-//! The conditions of `if` and `elif` (`config-language.md` §5).
+//! The conditions of `if` and `elif` (`docs/reference/config-language.md` 5).
 //!
 //! In: the text of a condition, expanded, and what is defined. Out: whether it holds.
 

@@ -1,7 +1,7 @@
 //! An `HTCondor` configuration: the names that files set, over the built-in defaults.
 //!
 //! In: assignments, as a file makes them. Out: values, expanded when they are looked up, and where they come
-//! from (`config-language.md` §4, §9).
+//! from (`docs/reference/config-language.md` 4, 9).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ impl<'a> Definition<'a> {
 /// The names a configuration sets, over the built-in table of defaults.
 ///
 /// Names are case-insensitive; the last assignment wins; values are expanded at look-up, so the order
-/// of definition does not matter (`config-language.md` §4).
+/// of definition does not matter (`docs/reference/config-language.md` 4).
 ///
 /// ```
 /// use classmate_config::internal::config::Config;

@@ -1,7 +1,8 @@
 //! Names that a daemon knows from its machine: a configuration that is only looked at knows them by name alone.
 //!
 //! In: a [`Config`]. Out: the same configuration in which every such name, and every call whose answer hangs on one,
-//! stands for a word of its own, so that nothing is concluded from a value that nobody knows (`config-language.md` §1).
+//! stands for a word of its own, so that nothing is concluded from a value that nobody knows
+//! (`docs/reference/config-language.md` 1).
 
 use super::condor::{Config, Definition};
 use super::reference::{self, Text};

@@ -1,4 +1,4 @@
-//! Function macros: `$INT(…)`, `$ENV(…)`, `$Fn(…)` and their kind (`config-language.md` §11).
+//! Function macros: `$INT(…)`, `$ENV(…)`, `$Fn(…)` and their kind (`docs/reference/config-language.md` 11).
 //!
 //! In: the text of a call. Out: the text that takes its place, or why there is none.
 

@@ -1,4 +1,4 @@
-//! The knobs of negotiator, accountant and groups: type, range, default and meaning of each (`knobs.md`).
+//! The knobs of negotiator, accountant and groups: type, range, default and meaning of each (`docs/reference/knobs.md`).
 //!
 //! In: a name. Out: the knob it is, also one of a family such as `GROUP_QUOTA_<group>`.
 

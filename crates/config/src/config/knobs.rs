@@ -1,4 +1,4 @@
-//! The settings of the negotiator and its accountant, typed, with the defaults of 25.14.1 (`knobs.md`).
+//! The settings of the negotiator and its accountant, typed, with the defaults of 25.14.1 (`docs/reference/knobs.md`).
 //!
 //! In: a [`Config`]. Out: one struct a concern. A default written here is one the reference has in
 //! code only; all others come from [`super::table`].
@@ -21,7 +21,7 @@ pub struct NegotiatorKnobs {
     pub accountant: AccountantKnobs,
 }
 
-/// How the pie is dealt (`negotiation.md` §5, §7).
+/// How the pie is dealt (`docs/reference/negotiation.md` 5, 7).
 #[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct PieKnobs {
@@ -43,7 +43,7 @@ pub struct PieKnobs {
     pub most_global_job_prios: usize,
 }
 
-/// Which slots, submitters and jobs take part (`knobs.md` §2).
+/// Which slots, submitters and jobs take part (`docs/reference/knobs.md` 2).
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilterKnobs {
     /// `NEGOTIATOR_SLOT_CONSTRAINT`.
@@ -62,7 +62,7 @@ pub struct FilterKnobs {
     pub newer_ad: Option<ExprText>,
 }
 
-/// How candidates are tested and compared (`negotiation.md` §10).
+/// How candidates are tested and compared (`docs/reference/negotiation.md` 10).
 #[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatchingKnobs {
@@ -94,7 +94,7 @@ pub struct MatchingKnobs {
     pub match_exprs: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Which job attributes make an autocluster, and how requests are fetched (`negotiation.md` §8).
+/// Which job attributes make an autocluster, and how requests are fetched (`docs/reference/negotiation.md` 8).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignificantKnobs {
     /// `SIGNIFICANT_ATTRIBUTES`: replaces the computed list if not empty.
@@ -115,7 +115,7 @@ pub struct SignificantKnobs {
     pub all_jobs_in_cluster: bool,
 }
 
-/// Priorities and their factors (`accountant.md` §2, §3).
+/// Priorities and their factors (`docs/reference/accountant.md` 2, 3).
 #[derive(Debug, Clone, PartialEq)]
 pub struct AccountantKnobs {
     /// `PRIORITY_HALFLIFE`, seconds, at least 1e-5.
@@ -282,7 +282,7 @@ mod tests {
         std::str::from_utf8(&found.unwrap().text).unwrap()
     }
 
-    /// Every value is copied from the tables of `knobs.md`.
+    /// Every value is copied from the tables of `docs/reference/knobs.md`.
     #[test]
     fn defaults_are_those_of_the_reference() {
         let k = knobs("");

@@ -1,4 +1,4 @@
-//! Physical and logical lines of a configuration file (`config-language.md` §2).
+//! Physical and logical lines of a configuration file (`docs/reference/config-language.md` 2).
 //!
 //! In: the bytes of a file. Out: lines after continuations, and for every byte of them where it stands in the file.
 

@@ -1,7 +1,7 @@
 //! Where the parts of an expanded value come from.
 //!
 //! In: a value of a [`Config`] before and after expansion. Out: [`Piece`]s of both that belong together, and where the
-//! bytes of a value stand in its file when that is continued over lines (`config-language.md` §2, §4).
+//! bytes of a value stand in its file when that is continued over lines (`docs/reference/config-language.md` 2, 4).
 
 use std::ops::Range;
 

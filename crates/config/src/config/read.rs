@@ -1,4 +1,4 @@
-//! Reading configuration files: statement by statement, with what they include (`config-language.md` §1, §3, §5–§8).
+//! Reading configuration files: statement by statement, with what they include (`docs/reference/config-language.md` 1, 3, 5–8).
 //!
 //! In: the text of a file and a [`Files`] for what it names. Out: assignments in a [`Config`].
 

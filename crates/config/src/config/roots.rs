@@ -1,4 +1,4 @@
-//! What a daemon reads beside its root file: folders, local files and the environment (`config-language.md` §1).
+//! What a daemon reads beside its root file: folders, local files and the environment (`docs/reference/config-language.md` 1).
 //!
 //! In: the path of a root file and a [`Files`]. Out: assignments in a [`Config`].
 

@@ -1,4 +1,4 @@
-//! Reading a value as a boolean, a number, a list or an expression (`config-language.md` §10).
+//! Reading a value as a boolean, a number, a list or an expression (`docs/reference/config-language.md` 10).
 //!
 //! In: a [`Config`] and a name. Out: a typed value, or what was expected there.
 

@@ -1,4 +1,4 @@
-//! What a line says: an assignment, a condition, an include, a template or a message (`config-language.md` §3).
+//! What a line says: an assignment, a condition, an include, a template or a message (`docs/reference/config-language.md` 3).
 //!
 //! In: the text of a logical line. Out: its parts, as ranges of it; nothing is expanded.
 

@@ -1,4 +1,4 @@
-//! Templates, `use CATEGORY : NAME(arguments)` (`config-language.md` §8).
+//! Templates, `use CATEGORY : NAME(arguments)` (`docs/reference/config-language.md` 8).
 //!
 //! In: the text behind `use CATEGORY :`. Out: the templates it names, and their lines with the arguments put in.
 

@@ -1,6 +1,6 @@
 //! One customer of the accountant: a submitter's or a group's usage and priority.
 //!
-//! Pure numbers; times are epoch seconds. Formula source: `accountant.md` §1, §2, §4.
+//! Pure numbers; times are epoch seconds. Formula source: `docs/reference/accountant.md` 1, 2, 4.
 
 use super::lease::{Lease, LeaseKind};
 use super::record::Record;
@@ -219,7 +219,7 @@ mod tests {
         customer.priority
     }
 
-    /// The table of `accountant.md` §2, half-life one day.
+    /// The table of `docs/reference/accountant.md` 2, half-life one day.
     #[test]
     fn priorities_follow_use_with_the_half_life() {
         assert_eq!(after(0.5, 10.0, DAY), 5.25);
@@ -251,7 +251,7 @@ mod tests {
         assert!((whole - halves).abs() < 2e-6);
     }
 
-    /// Updated at 1000, a match of weight 4 at 1030, update at 1100: 4·100 − 4·30 = 280 (§4.3).
+    /// Updated at 1000, a match of weight 4 at 1030, update at 1100: 4·100 − 4·30 = 280 (`docs/reference/accountant.md` 4.3).
     #[test]
     fn a_match_is_charged_from_when_it_was_made() {
         let mut customer = Customer::default();
@@ -263,7 +263,8 @@ mod tests {
         assert_eq!((customer.begin_usage, customer.last_usage), (1100, 1100));
     }
 
-    /// Removed at 1150, last update at 1100: 4·50 = 200 still to charge, which the next update does (§4.3).
+    /// Removed at 1150, last update at 1100: 4·50 = 200 still to charge, which the next update does
+    /// (`docs/reference/accountant.md` 4.3).
     #[test]
     fn a_match_that_ends_is_charged_to_its_end() {
         let mut customer = Customer { resources: 1, weighted_resources: 4.0, ..Customer::default() };

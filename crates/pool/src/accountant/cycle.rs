@@ -1,6 +1,7 @@
 //! The charges of one cycle, posted to the log: all of them, or none.
 //!
-//! In: the slots as they were and the matches that were made. Out: one transaction. Formula source: `accountant.md` §2, §4.
+//! In: the slots as they were and the matches that were made. Out: one transaction. Formula source:
+//! `docs/reference/accountant.md` 2, 4.
 //!
 //! The reference writes a transaction a match; here a cycle is one, so that a crash never leaves half of it.
 
@@ -179,7 +180,8 @@ impl Resources {
         }
     }
 
-    /// Records a match. Whoever used the slot stays charged for it until the next cycle sees the slot (§4.1, §4.2).
+    /// Records a match. Whoever used the slot stays charged for it until the next cycle sees the slot
+    /// (`docs/reference/accountant.md` 4.1, 4.2).
     fn charge(&mut self, charge: &Charge<'_>, now: i64, accountant: &mut Accountant, groups: &dyn GroupOf) {
         let resource = Resource {
             user: charge.submitter.to_vec(),
@@ -292,7 +294,7 @@ mod tests {
         after
     }
 
-    /// The example of the description's §8: a match of weight 8, three seconds after the last update.
+    /// The example of `docs/reference/accountant.md` 8: a match of weight 8, three seconds after the last update.
     #[test]
     fn a_first_match_is_written_as_the_reference_writes_it() {
         let log = Log::read(b"101 Accountant. * *\n103 Accountant. LastUpdateTime 1762900000\n").unwrap();

@@ -1,6 +1,7 @@
 //! What an administrator changes in the books.
 //!
-//! In: an operation and the log. Out: the transaction that does it, and what to tell. Formula source: `accountant.md` §6, §7.
+//! In: an operation and the log. Out: the transaction that does it, and what to tell. Formula source:
+//! `docs/reference/accountant.md` 6, 7.
 
 use super::GroupOf;
 use super::customer::written;

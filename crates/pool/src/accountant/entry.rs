@@ -1,6 +1,6 @@
 //! One line of the accountant's log: an operation and its fields.
 //!
-//! In and out: lines without their newline. Formula source: `accountant.md` §8.
+//! In and out: lines without their newline. Formula source: `docs/reference/accountant.md` 8.
 
 /// An operation of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

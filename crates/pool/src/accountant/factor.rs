@@ -1,6 +1,6 @@
 //! The priority factor of a name that has none stored.
 //!
-//! In: a submitter's (or group's) name and its group. Out: the factor. Formula source: `accountant.md` §3.
+//! In: a submitter's (or group's) name and its group. Out: the factor. Formula source: `docs/reference/accountant.md` 3.
 
 use classmate_config::internal::config::knobs::AccountantKnobs;
 

@@ -1,6 +1,6 @@
 //! Which submitters belong to which group, from the names of the groups alone.
 //!
-//! Formula source: `group-quotas.md` §2.1, §2.2.
+//! Formula source: `docs/reference/group-quotas.md` 2.1, 2.2.
 
 use hashbrown::HashMap;
 

@@ -1,6 +1,7 @@
 //! The accountant's log as a file: locked, appended to in transactions, compacted, recovered.
 //!
-//! In: a path and transactions. Out: the records in memory, always those on disk. Formula source: `accountant.md` §8.
+//! In: a path and transactions. Out: the records in memory, always those on disk. Formula source:
+//! `docs/reference/accountant.md` 8.
 //!
 //! A transaction is written with one call behind the last good byte and applied in memory only after it is on disk.
 //! When writing fails the file is cut back to where it was. A compaction writes a new file beside the old one and

@@ -1,6 +1,6 @@
 //! Leases: a ceiling, floor or factor that holds for some time and then goes back to what it was.
 //!
-//! Formula source: `accountant.md` §7.
+//! Formula source: `docs/reference/accountant.md` 7.
 
 use super::customer::Customer;
 

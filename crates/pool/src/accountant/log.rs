@@ -1,7 +1,7 @@
 //! `HTCondor`'s transaction log of the accountant: one record a line, replayed in order.
 //!
 //! In: lines. Out: the records by key, in the order in which they were created, and what was odd.
-//! Formula source: `accountant.md` §8.
+//! Formula source: `docs/reference/accountant.md` 8.
 
 use hashbrown::HashMap;
 

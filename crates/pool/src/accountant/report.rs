@@ -1,6 +1,6 @@
 //! The books as ads: one a customer, as the negotiator answers a query for accounting ads.
 //!
-//! In: a log. Out: ads, groups first. Formula source: `accountant.md` §9.
+//! In: a log. Out: ads, groups first. Formula source: `docs/reference/accountant.md` 9.
 
 use hashbrown::HashMap;
 

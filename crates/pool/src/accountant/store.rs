@@ -1,6 +1,6 @@
 //! The accountant's numbers as changes to its log: what differs from the records is written, nothing else.
 //!
-//! In: an accountant and the log it was read from. Out: a transaction. Formula source: `accountant.md` §1, §8.
+//! In: an accountant and the log it was read from. Out: a transaction. Formula source: `docs/reference/accountant.md` 1, 8.
 
 use super::customer::Customer;
 use super::entry::{Entry, Unwritable};

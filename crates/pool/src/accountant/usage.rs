@@ -1,7 +1,7 @@
 //! The accountant: all customers, what they use, what their priority is.
 //!
 //! In: a log's records, the slots in use, matches. Out: priorities and usage. The clock is an argument.
-//! Formula source: `accountant.md` §2 to §5.
+//! Formula source: `docs/reference/accountant.md` 2 to 5.
 
 use hashbrown::HashMap;
 

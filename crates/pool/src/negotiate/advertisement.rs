@@ -1,6 +1,6 @@
 //! The statistics of a cycle as the negotiator's ad publishes them.
 //!
-//! In: an outcome and the clock. Out: the attributes `LastNegotiationCycle…0`. Source: `negotiation.md` §15.1.
+//! In: an outcome and the clock. Out: the attributes `LastNegotiationCycle…0`. Source: `docs/reference/negotiation.md` 15.1.
 
 use crate::negotiate::Outcome;
 use classmate::internal::ad::ClassAd;

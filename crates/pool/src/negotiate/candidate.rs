@@ -1,7 +1,7 @@
 //! How candidates for a job are compared.
 //!
 //! In: a slot and a request. Out: a key; the largest wins, ties go to the slot that comes first.
-//! Formula source: `negotiation.md` §10.5, §10.6.
+//! Formula source: `docs/reference/negotiation.md` 10.5, 10.6.
 
 use std::cmp::Ordering;
 
@@ -68,7 +68,8 @@ impl Ranking {
         }
     }
 
-    /// The key of a slot whatever the job: its ranks are asked of a job that says nothing (§10.8).
+    /// The key of a slot whatever the job: its ranks are asked of a job that says nothing
+    /// (`docs/reference/negotiation.md` 10.8).
     pub fn of_slot(&self, slot: &ClassAd, settings: &Settings) -> RankKey {
         let nobody = ClassAd::new();
         RankKey {
@@ -130,7 +131,7 @@ mod tests {
 
     const KEY: RankKey = RankKey { before_job: 0.0, job: 0.0, after_job: 0.0, tier: Tier::None, preemption: 0.0 };
 
-    /// The worked table of `negotiation.md` §10.6.
+    /// The worked table of `docs/reference/negotiation.md` 10.6.
     #[test]
     fn keys_are_compared_from_the_first_to_the_last() {
         let slots = [(100.0, 1.0, 10.0), (100.0, 2.0, 20.0), (100.0, 2.0, 30.0), (0.0, 1.0, 40.0), (200.0, 1.0, 50.0)];

@@ -1,7 +1,7 @@
 //! Concurrency limits: how many units of a named resource, such as licences, jobs may hold at once.
 //!
 //! In: the configured maxima, what the slots in use hold, what a job asks for. Out: the limit that is reached,
-//! if one is. Formula source: `negotiation.md` §13.
+//! if one is. Formula source: `docs/reference/negotiation.md` 13.
 
 use hashbrown::HashMap;
 
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(asked("a.b.c, 1a, a-b, .a, a., :3"), []);
     }
 
-    /// The dotted example of `negotiation.md` §13.
+    /// The dotted example of `docs/reference/negotiation.md` 13.
     #[test]
     fn maxima_are_named_then_of_the_class_then_of_all() {
         let limits = limits(

@@ -1,7 +1,7 @@
 //! The deal: serving one turn after another until nobody can be served.
 //!
-//! In: turns of a policy, requests, slots. Out: matches and rejections. Formula source: `negotiation.md` §7.5,
-//! §8.3, §9.1.
+//! In: turns of a policy, requests, slots. Out: matches and rejections. Formula source: `docs/reference/negotiation.md` 7.5,
+//! 8.3, 9.1.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};

@@ -1,7 +1,7 @@
 //! The groups of a cycle: whose turn it is, and what requests and slots are told of quotas.
 //!
 //! In: the groups of the configuration, the size of the pool, submitters. Out: one deal for every call of a group.
-//! Formula source: `group-quotas.md` §4, §6; `negotiation.md` §3.
+//! Formula source: `docs/reference/group-quotas.md` 4, 6; `docs/reference/negotiation.md` 3.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Choosing the slot for one request.
 //!
 //! In: a request and what its submitter may still take. Out: a slot, or why there is none.
-//! Formula source: `negotiation.md` §10.
+//! Formula source: `docs/reference/negotiation.md` 10.
 
 mod room;
 
@@ -609,7 +609,7 @@ fn cost(slot: &Slot, draw: Option<&Draw>, settings: &Settings) -> f64 {
     }
 }
 
-/// The reason, the first that applies (§11.5).
+/// The reason, the first that applies (`docs/reference/negotiation.md` 11.5).
 pub(super) fn rejection(tally: &Tally) -> Rejection {
     if tally.over_concurrency_limit > 0 {
         Rejection::ConcurrencyLimit

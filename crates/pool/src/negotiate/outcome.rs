@@ -14,7 +14,7 @@ use crate::quota::summary::GroupSummary;
 use classmate::internal::ad::ClassAd;
 
 /// Slots equal on every key are counted up to so many: far more than it takes to make the order of the reference arbitrary,
-/// whose sort is not stable (`negotiation.md` §10.6).
+/// whose sort is not stable (`docs/reference/negotiation.md` 10.6).
 pub const MOST_TIED: usize = 1024;
 
 /// What a cycle decided.

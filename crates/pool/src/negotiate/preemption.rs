@@ -1,7 +1,7 @@
 //! Whom a match may displace, and what the ads of slots in use say of their users.
 //!
 //! In: a slot in use and a request. Out: on what ground the request may have the slot, or who objects.
-//! Formula source: `negotiation.md` §9.2, §10.3, §10.4.
+//! Formula source: `docs/reference/negotiation.md` 9.2, 10.3, 10.4.
 
 use std::fmt;
 use std::sync::{Arc, RwLock};

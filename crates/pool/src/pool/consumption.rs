@@ -1,7 +1,7 @@
 //! Consumption policies: partitionable slots that say how much of them a job takes.
 //!
 //! In: such a slot and a request. Out: what the match would take and cost. Formula source:
-//! `negotiation.md` §10.9.
+//! `docs/reference/negotiation.md` 10.9.
 
 use std::sync::LazyLock;
 

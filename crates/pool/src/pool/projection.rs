@@ -1,7 +1,7 @@
 //! What a negotiator that looks at idle slots alone asks of the others.
 //!
-//! In: a slot ad. Out: the ad as the collector would send it. Formula source: `negotiation.md` §4.1; with each attribute the
-//! collector sends those that its expression refers to, so that a weight can be computed.
+//! In: a slot ad. Out: the ad as the collector would send it. Formula source: `docs/reference/negotiation.md` 4.1; with each
+//! attribute the collector sends those that its expression refers to, so that a weight can be computed.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

@@ -1,6 +1,6 @@
 //! What a machine has to hand out: the names of its resources, and amounts of them.
 //!
-//! In: a slot ad. Out: names of attributes. Formula source: `negotiation.md` §10.9, §10.10.
+//! In: a slot ad. Out: names of attributes. Formula source: `docs/reference/negotiation.md` 10.9, 10.10.
 
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
 //! The size of the pool: how much there is to share.
 //!
-//! Formula source: `negotiation.md` §5. Claimed slots count: the pie is the whole pool.
+//! Formula source: `docs/reference/negotiation.md` 5. Claimed slots count: the pie is the whole pool.
 
 use crate::pool::Slot;
 use crate::pool::facts::Facts;

@@ -1,6 +1,6 @@
 //! A slot as the negotiator sees it: its ad and the facts asked of every slot.
 //!
-//! Formula source: `negotiation.md` §1, §4.2, §9.2.
+//! Formula source: `docs/reference/negotiation.md` 1, 4.2, 9.2.
 
 use std::sync::LazyLock;
 

@@ -1,7 +1,7 @@
 //! Slot ads that are kept from cycle to cycle: those of slots that want to be looked at again.
 //!
 //! In: the ads of a cycle, one after another. Out: for each the ad to negotiate with, which may be an older one.
-//! Formula source: `negotiation.md` §4.2.
+//! Formula source: `docs/reference/negotiation.md` 4.2.
 
 use hashbrown::HashMap;
 

@@ -1,6 +1,6 @@
 //! Which slots are looked at in a cycle.
 //!
-//! Formula source: `negotiation.md` §6. Pool sizes are computed before.
+//! Formula source: `docs/reference/negotiation.md` 6. Pool sizes are computed before.
 
 use crate::pool::facts::Facts;
 use crate::pool::{Slot, State};

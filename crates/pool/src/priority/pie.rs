@@ -1,6 +1,6 @@
 //! The arithmetic of the pie: shares, limits, starvation, the order of submitters.
 //!
-//! Numbers in, numbers out. Formula source: `negotiation.md` §7.2, §7.3.
+//! Numbers in, numbers out. Formula source: `docs/reference/negotiation.md` 7.2, 7.3.
 
 use std::cmp::Ordering;
 

@@ -1,6 +1,6 @@
 //! One turn while it lasts: what has been taken, and whether more may be.
 //!
-//! Numbers in, decisions out. Formula source: `negotiation.md` §7.5, §7.6.
+//! Numbers in, decisions out. Formula source: `docs/reference/negotiation.md` 7.5, 7.6.
 
 use super::pie::permits;
 use super::{Allowance, End, Spent};

@@ -1,6 +1,6 @@
 //! The pie dealt in spins: passes over all submitters until a pass changes nothing.
 //!
-//! In: submitters with priorities and usage. Out: turns. Formula source: `negotiation.md` §7.1, §7.4.
+//! In: submitters with priorities and usage. Out: turns. Formula source: `docs/reference/negotiation.md` 7.1, 7.4.
 //! The limits on wall-clock time of the reference have no place here: a deal is a pure function.
 
 use super::pie::{Bounds, Limits, OrderKey, below_ceiling, limits, shares, starvation};
@@ -385,7 +385,7 @@ mod tests {
         (won, spins.history().spins.last().map_or(0, |spin| spin.spin))
     }
 
-    // Tests a to j are the worked examples of `negotiation.md` §7.2, with its expected values.
+    // Tests a to j are the worked examples of `docs/reference/negotiation.md` 7.2, with its expected values.
 
     #[test]
     fn example_a_shares_are_inverse_to_priorities() {
@@ -466,7 +466,8 @@ mod tests {
         }
     }
 
-    /// §7.4: an ad that names no access point is removed when its turn comes; until then it has a share.
+    /// `docs/reference/negotiation.md` 7.4: an ad that names no access point is removed when its turn comes; until then it has
+    /// a share.
     #[test]
     fn who_names_no_access_point_has_a_share_until_asked() {
         let deal = Deal { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };

@@ -1,7 +1,7 @@
 //! Autoclusters: jobs that are alike in every attribute that matters to a match.
 //!
 //! In: jobs and significant attributes. Out: a number for each job, and the ad that stands for its like.
-//! Formula source: `negotiation.md` §8.2.
+//! Formula source: `docs/reference/negotiation.md` 8.2.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! A job as the negotiator and its access point see it.
 //!
-//! Formula source: `negotiation.md` §8.3, `accountant.md` §10.
+//! Formula source: `docs/reference/negotiation.md` 8.3, `docs/reference/accountant.md` 10.
 
 use std::fmt;
 use std::ops::Deref;

@@ -1,7 +1,7 @@
 //! Requests: runs of like jobs, in the order in which an access point offers them.
 //!
 //! In: jobs and submitters. Out: for each submitter its idle jobs in order, and requests made of them.
-//! Formula source: `negotiation.md` §8.3.
+//! Formula source: `docs/reference/negotiation.md` 8.3.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Significant attributes: those of a job that can influence a match.
 //!
-//! In: slot ads and the negotiator's expressions. Out: a set of names. Formula source: `negotiation.md` §8.1.
+//! In: slot ads and the negotiator's expressions. Out: a set of names. Formula source: `docs/reference/negotiation.md` 8.1.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Submitters: who asks, at which access point, for how many slots.
 //!
 //! In: submitter ads, or the queue if there are none. Out: submitters in the order in which they reach the
-//! negotiator. Formula source: `negotiation.md` §4.3.
+//! negotiator. Formula source: `docs/reference/negotiation.md` 4.3.
 
 use hashbrown::HashMap;
 

@@ -2,7 +2,7 @@
 //!
 //! Bottom up: a group takes what it needs of its quota and leaves the rest in the pot of its level, where it and
 //! the groups directly below it that accept surplus compete by quota; what is left there goes up.
-//! Formula source: `group-quotas.md` §5.1, §5.2.
+//! Formula source: `docs/reference/group-quotas.md` 5.1, 5.2.
 
 use super::grant::Grant;
 use super::tree::GroupTree;

@@ -1,6 +1,6 @@
 //! What each group's quota is, from the size of the pool down.
 //!
-//! Formula source: `group-quotas.md` §3.
+//! Formula source: `docs/reference/group-quotas.md` 3.
 
 use super::settings::QuotaRules;
 use super::tree::{Configured, GroupTree, ROOT};

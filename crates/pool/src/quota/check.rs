@@ -1,6 +1,6 @@
 //! What is odd about the settings of groups: they are followed all the same, and said.
 //!
-//! Formula source: `group-quotas.md` §2.1.
+//! Formula source: `docs/reference/group-quotas.md` 2.1.
 
 use std::fmt;
 
@@ -218,7 +218,7 @@ mod tests {
         GroupTree::new(&settings).warnings().iter().map(ToString::to_string).collect()
     }
 
-    /// Example 19 of `group-quotas.md`.
+    /// Example 19 of `docs/reference/group-quotas.md`.
     #[test]
     fn example_19_bad_names_are_left_out() {
         let found = warnings("GROUP_NAMES = B, b, a.b, <none>\nGROUP_QUOTA_B = 1");

@@ -2,7 +2,7 @@
 //!
 //! A group has a number of slots and nothing below it. What the quotas leave of the pool belongs to those in no group,
 //! who are served last and bounded by nothing but what is left. Quotas must fit into the pool.
-//! Formula source: `group-quotas.md` §11.
+//! Formula source: `docs/reference/group-quotas.md` 11.
 
 use super::check;
 use super::settings::QuotaSettings;

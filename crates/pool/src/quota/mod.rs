@@ -1,7 +1,7 @@
 //! Group quotas: how many slots the users of a group may have, whatever their priorities.
 //!
 //! In: settings, the size of the pool, what groups ask for and use. Out: which group is negotiated with next, up to
-//! which limit, and how that came about. Knows no slots and no jobs. Formula source: `group-quotas.md`.
+//! which limit, and how that came about. Knows no slots and no jobs. Formula source: `docs/reference/group-quotas.md`.
 
 mod allocate;
 pub mod assign;

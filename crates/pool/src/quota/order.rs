@@ -1,6 +1,6 @@
 //! In which order groups are negotiated with: `GROUP_SORT_EXPR` in an ad of each group, the lowest first.
 //!
-//! Formula source: `group-quotas.md` §7.
+//! Formula source: `docs/reference/group-quotas.md` 7.
 
 use super::allocate::State;
 use super::tree::{GroupTree, ROOT};

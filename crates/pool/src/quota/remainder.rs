@@ -1,7 +1,7 @@
 //! Without slot weights a grant is a whole number of slots: fractions are collected and dealt as single slots, to those
 //! first who were served longest ago.
 //!
-//! Formula source: `group-quotas.md` §5.3.
+//! Formula source: `docs/reference/group-quotas.md` 5.3.
 
 use super::allocate::{Member, State, gather};
 use super::grant::Grant;

@@ -1,7 +1,7 @@
 //! The rounds of a cycle: divide, negotiate with each group in order, release what could not be used, divide again.
 //!
-//! Whoever negotiates asks for the next call, and tells what groups use afterwards. Formula source: `group-quotas.md`
-//! §4 to §7.
+//! Whoever negotiates asks for the next call, and tells what groups use afterwards. Formula source:
+//! `docs/reference/group-quotas.md` 4 to 7.
 
 use super::allocate::{State, fair_share};
 use super::assign::{Assigned, assign};

@@ -1,6 +1,6 @@
 //! The settings of group quotas, read from a configuration: the only place that knows how.
 //!
-//! In: a [`Config`]. Out: groups as they are declared, and the rules of division. Source: `group-quotas.md` §2.
+//! In: a [`Config`]. Out: groups as they are declared, and the rules of division. Source: `docs/reference/group-quotas.md` 2.
 
 use super::check::Warning;
 use classmate::internal::syntax::expr::Expr;
@@ -235,7 +235,7 @@ mod tests {
         format!("{}: {}", error.place.unwrap(), error.message)
     }
 
-    /// The defaults column of `group-quotas.md` §2.
+    /// The defaults column of `docs/reference/group-quotas.md` 2.
     #[test]
     fn defaults_are_those_of_the_reference() {
         let settings = read("").unwrap();

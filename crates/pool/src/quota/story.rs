@@ -252,7 +252,7 @@ mod tests {
                          GROUP_QUOTA_p.lep = 5\nGROUP_QUOTA_c = 10\nGROUP_ACCEPT_SURPLUS_p.hep = true\n\
                          GROUP_ACCEPT_SURPLUS_p.lep = true\nNEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION = false";
 
-    /// Example 8a of `group-quotas.md`.
+    /// Example 8a of `docs/reference/group-quotas.md`.
     #[test]
     fn surplus_taken_is_told_with_its_source() {
         let demand = [("p.hep", 4.0), ("p.lep", 60.0), ("c", 60.0)];

@@ -1,7 +1,7 @@
 //! The tree of groups: who is above whom, and which group a submitter is in.
 //!
 //! In: settings. Out: a table, root first, parents before children, the children of a group side by side, so that going
-//! up is a loop backwards and nothing recurses. Formula source: `group-quotas.md` §2.1, §2.2.
+//! up is a loop backwards and nothing recurses. Formula source: `docs/reference/group-quotas.md` 2.1, 2.2.
 
 use std::ops::Range;
 
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(tree.upwards(7).collect::<Vec<_>>(), [7, 3, 0]);
     }
 
-    /// The cases of `group-quotas.md` §2.2.
+    /// The cases of `docs/reference/group-quotas.md` 2.2.
     #[test]
     fn a_submitter_is_in_the_deepest_group_of_its_path() {
         let tree = tree("GROUP_NAMES = group_physics, group_physics.hep, Group_Bio, g");

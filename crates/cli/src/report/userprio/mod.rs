@@ -1,6 +1,6 @@
 //! Priorities and usage as `condor_userprio` lists them: same columns, widths, order and filters.
 //!
-//! In: accounting ads. Out: a table, character for character. Formula source: `accountant.md` §11.
+//! In: accounting ads. Out: a table, character for character. Formula source: `docs/reference/accountant.md` 11.
 
 pub mod column;
 mod draw;

@@ -1,4 +1,4 @@
-//! `ShareCorrections`: which correctors run, for whom, over which time slices (`dirac-shares.md` §4.1).
+//! `ShareCorrections`: which correctors run, for whom, over which time slices (`docs/reference/dirac-shares.md` 4.1).
 
 use hashbrown::HashMap;
 use indexmap::IndexSet;

@@ -1,4 +1,4 @@
-//! Limits of sites: `RunningLimit` and `MatchingDelay` (`dirac-shares.md` §5).
+//! Limits of sites: `RunningLimit` and `MatchingDelay` (`docs/reference/dirac-shares.md` 5).
 
 use super::tree::Section;
 use super::{Word, word};

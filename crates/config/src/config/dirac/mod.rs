@@ -1,4 +1,5 @@
-//! DIRAC's configuration files: groups and their shares, job scheduling, share corrections (`dirac-shares.md` §3–§6).
+//! DIRAC's configuration files: groups and their shares, job scheduling, share corrections
+//! (`docs/reference/dirac-shares.md` 3–6).
 //!
 //! In: a [`Tree`]. Out: [`DiracSettings`], and what is odd in them.
 

@@ -1,4 +1,4 @@
-//! DIRAC's configuration text (CS): sections in braces, options `key = value` (`dirac-shares.md` §6).
+//! DIRAC's configuration text (CS): sections in braces, options `key = value` (`docs/reference/dirac-shares.md` 6).
 //!
 //! In: the bytes of a file. Out: a table of sections and options, each with its place. Later texts go on where earlier
 //! ones ended: a section that appears twice continues the first one.

@@ -1,6 +1,6 @@
 //! `slurm.conf`: the priority family, the partitions; everything else is passed over.
 //!
-//! Formula source: `slurm-multifactor.md` §6.1.
+//! Formula source: `docs/reference/slurm-multifactor.md` 6.1.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The file that `sacctmgr dump` writes: accounts and users with their shares.
 //!
 //! In: text. Out: its associations in the order of the file, each with its line. Whether they make a tree is looked at
-//! where the tree is made. Formula source: `slurm-multifactor.md` §6.2.
+//! where the tree is made. Formula source: `docs/reference/slurm-multifactor.md` 6.2.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Time strings of `slurm.conf`.
 //!
-//! Formula source: `slurm-multifactor.md` §6.1.
+//! Formula source: `docs/reference/slurm-multifactor.md` 6.1.
 
 use serde::{Deserialize, Serialize};
 

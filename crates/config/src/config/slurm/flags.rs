@@ -1,6 +1,6 @@
 //! `PriorityFlags`: a list of words, found by substring in any case.
 //!
-//! Formula source: `slurm-multifactor.md` §2.5.
+//! Formula source: `docs/reference/slurm-multifactor.md` 2.5.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Logical lines of `slurm.conf`, and the pairs in them.
 //!
-//! Formula source: `slurm-multifactor.md` §6.1.
+//! Formula source: `docs/reference/slurm-multifactor.md` 6.1.
 
 /// A line after comments are cut and continuations joined.
 #[derive(Debug, Clone, PartialEq, Eq)]

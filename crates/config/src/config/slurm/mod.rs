@@ -1,7 +1,7 @@
 //! Slurm's own files: `slurm.conf` (the priority family, partitions), the dump of its associations, its listings.
 //!
 //! In: the text of files. Out: typed settings, and what is wrong with them and where. Formula source:
-//! `slurm-multifactor.md` §6.
+//! `docs/reference/slurm-multifactor.md` 6.
 
 mod conf;
 mod dump;

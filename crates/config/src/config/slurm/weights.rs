@@ -1,6 +1,6 @@
 //! Weights of factors and of trackable resources.
 //!
-//! Formula source: `slurm-multifactor.md` §2, §2.4.
+//! Formula source: `docs/reference/slurm-multifactor.md` 2, 2.4.
 
 use serde::{Deserialize, Serialize};
 

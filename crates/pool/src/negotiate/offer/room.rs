@@ -1,7 +1,7 @@
 //! Room in partitionable slots: dynamic slots that are given up so that a request fits.
 //!
 //! In: a partitionable slot whose ad tells of its dynamic slots, and a request that it has no room for. Out: the slot as
-//! it would be without some of them, and which. Formula source: `negotiation.md` §10.10.
+//! it would be without some of them, and which. Formula source: `docs/reference/negotiation.md` 10.10.
 
 use hashbrown::{HashMap, HashSet};
 

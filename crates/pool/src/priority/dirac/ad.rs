@@ -1,4 +1,4 @@
-//! What DIRAC would say of the ads of a pool: requirements of jobs, descriptions of slots (`dirac-shares.md` §9).
+//! What DIRAC would say of the ads of a pool: requirements of jobs, descriptions of slots (`docs/reference/dirac-shares.md` 9).
 
 use std::sync::LazyLock;
 

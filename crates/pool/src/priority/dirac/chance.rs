@@ -1,4 +1,4 @@
-//! How likely each queue is to be tried first (`dirac-shares.md` §5, "Choice of the queue").
+//! How likely each queue is to be tried first (`docs/reference/dirac-shares.md` 5, "Choice of the queue").
 
 use std::sync::LazyLock;
 
@@ -92,7 +92,7 @@ mod tests {
         assert!(found.len() == expected.len() && found.iter().zip(expected).all(same), "{found:?}, not {expected:?}");
     }
 
-    /// `dirac-shares.md` §7.10.
+    /// `docs/reference/dirac-shares.md` 7.10.
     #[test]
     fn chances_are_not_proportional_to_priority() {
         near(&[3.0, 1.0], &[5.0 / 6.0, 1.0 / 6.0], 1e-14);
@@ -101,7 +101,7 @@ mod tests {
         near(&[1000.0, 250.0, 0.001], &[0.874_999_583, 0.124_999_958, 4.6e-7], 5e-9);
     }
 
-    /// `dirac-shares.md` §7.12.
+    /// `docs/reference/dirac-shares.md` 7.12.
     #[test]
     fn three_quarters_of_the_shares_are_four_fifths_of_the_first_picks() {
         near(&[250.0, 250.0, 500.0, 1500.0, 1500.0], &[0.048_920, 0.048_920, 0.102_160, 0.4, 0.4], 1e-6);

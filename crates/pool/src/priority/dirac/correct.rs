@@ -1,4 +1,4 @@
-//! Correcting shares by what was used lately (`dirac-shares.md` §4.3).
+//! Correcting shares by what was used lately (`docs/reference/dirac-shares.md` 4.3).
 
 use hashbrown::HashMap;
 
@@ -105,7 +105,7 @@ mod tests {
         assert!(found.len() == expected.len() && found.iter().zip(expected).all(same), "{found:?}, not {expected:?}");
     }
 
-    /// `dirac-shares.md` §7.6.
+    /// `docs/reference/dirac-shares.md` 7.6.
     #[test]
     fn groups_are_corrected_by_the_pages_formula() {
         let shares = [("lhcb_user", 10_000.0), ("lhcb_mc", 300.0), ("lhcb_data", 40_000.0)];
@@ -116,7 +116,7 @@ mod tests {
         }
     }
 
-    /// `dirac-shares.md` §7.7.
+    /// `docs/reference/dirac-shares.md` 7.7.
     #[test]
     fn three_times_as_much_as_the_neighbour_costs_a_third() {
         let shares = [("a", 1000.0), ("b", 1000.0)];
@@ -124,7 +124,7 @@ mod tests {
         near(&page(&shares, &used, &used, Profile::Observed), &[666.6667, 2000.0]);
     }
 
-    /// `dirac-shares.md` §7.8.
+    /// `docs/reference/dirac-shares.md` 7.8.
     #[test]
     fn a_newcomer_gets_the_maximum_and_in_the_program_all_of_it() {
         let shares = [("a", 1000.0), ("b", 3000.0)];
@@ -133,7 +133,7 @@ mod tests {
         near(&page(&shares, &week, &[("b", 9.0)], Profile::Observed), &[3000.0, 5250.0]);
     }
 
-    /// `dirac-shares.md` §7.9.
+    /// `docs/reference/dirac-shares.md` 7.9.
     #[test]
     fn the_weight_of_a_slice_in_which_nobody_ran_is_lost() {
         let shares = [("a", 1000.0), ("b", 1000.0)];

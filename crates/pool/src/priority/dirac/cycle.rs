@@ -1,4 +1,5 @@
-//! The policy in a cycle: slots ask for work one after another, and each draws a queue and a job (`dirac-shares.md` §9).
+//! The policy in a cycle: slots ask for work one after another, and each draws a queue and a job
+//! (`docs/reference/dirac-shares.md` 9).
 
 use std::sync::Arc;
 

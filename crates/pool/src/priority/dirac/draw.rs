@@ -1,4 +1,4 @@
-//! Drawing lots: which queue is tried first, which job is taken from it (`dirac-shares.md` §5, §5.1).
+//! Drawing lots: which queue is tried first, which job is taken from it (`docs/reference/dirac-shares.md` 5, 5.1).
 //!
 //! The order in which random numbers are used is part of the contract: the same seed gives the same draws for ever.
 
@@ -65,7 +65,7 @@ fn key(generator: &mut SplitMix64, priority: f64, lottery: Lottery) -> f64 {
 /// The order in which queues are tried, given as (number, priority); at most `limit` of them.
 ///
 /// Random: one uniform number for each queue in ascending order of the numbers; without lots: by priority, the lower number
-/// first among equals. Source: §5.1.
+/// first among equals. Source: `docs/reference/dirac-shares.md` 5.1.
 ///
 /// ```
 /// use classmate_config::internal::config::dirac::PolicyOptions;
@@ -96,7 +96,7 @@ pub fn draw_order(queues: &[(i64, f64)], generator: &mut SplitMix64, options: Po
 /// The job that is taken from a queue; none if it has no jobs.
 ///
 /// Random: one uniform number for each job in ascending order gives the user priority; one more the job among the 50 oldest
-/// with it. Without lots: the highest real priority, then the oldest. Source: §5.1.
+/// with it. Without lots: the highest real priority, then the oldest. Source: `docs/reference/dirac-shares.md` 5.1.
 ///
 /// ```
 /// use classmate_config::internal::config::dirac::PolicyOptions;
@@ -174,7 +174,7 @@ mod tests {
         (0..times).map(|_| draw_order(queues, &mut generator, options, TRIED)).collect()
     }
 
-    /// `dirac-shares.md` §7.11.
+    /// `docs/reference/dirac-shares.md` 7.11.
     #[test]
     fn seeded_draws_are_those_of_the_contract() {
         let queues = [(3, 0.001), (1, 1000.0), (2, 250.0)];

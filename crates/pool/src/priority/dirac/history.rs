@@ -1,4 +1,5 @@
-//! What ran lately: for each group and user the running jobs as a step function of time (`dirac-shares.md` §4.2, §9).
+//! What ran lately: for each group and user the running jobs as a step function of time (`docs/reference/dirac-shares.md` 4.2,
+//! 9).
 //!
 //! In: starts and ends of jobs. Out: running jobs on average over a stretch of time, exact. A question costs the logarithm
 //! of what happened, not its length.

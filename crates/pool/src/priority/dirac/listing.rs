@@ -1,4 +1,5 @@
-//! Task queues for people: what each holds, its priority and how that came about, its chance (`dirac-shares.md` §9).
+//! Task queues for people: what each holds, its priority and how that came about, its chance
+//! (`docs/reference/dirac-shares.md` 9).
 
 use serde::Serialize;
 

@@ -1,4 +1,5 @@
-//! DIRAC's job shares as a policy: task queues, shares of groups and users, corrections, lots (`dirac-shares.md`).
+//! DIRAC's job shares as a policy: task queues, shares of groups and users, corrections, lots
+//! (`docs/reference/dirac-shares.md`).
 //!
 //! In: waiting jobs with their requirements, shares, the history of running jobs, a seed. Out: task queues with
 //! priorities, and for a slot that asks for work the queue and the job that are drawn. Pure: no clock, no randomness of

@@ -1,4 +1,4 @@
-//! Task queues: all waiting jobs of an owner and group with the same requirements (`dirac-shares.md` §2).
+//! Task queues: all waiting jobs of an owner and group with the same requirements (`docs/reference/dirac-shares.md` 2).
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A resource that asks for work, and which task queues it accepts (`dirac-shares.md` §5).
+//! A resource that asks for work, and which task queues it accepts (`docs/reference/dirac-shares.md` 5).
 
 use super::queue::Requirements;
 use classmate_config::internal::config::dirac::Word;

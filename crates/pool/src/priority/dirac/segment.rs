@@ -1,4 +1,4 @@
-//! CPU-time segments: requests are rounded up to one of a few lengths (`dirac-shares.md` §2).
+//! CPU-time segments: requests are rounded up to one of a few lengths (`docs/reference/dirac-shares.md` 2).
 
 /// The segments of DIRAC, in seconds.
 const DEFAULT: [i64; 13] =

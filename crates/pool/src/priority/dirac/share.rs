@@ -1,4 +1,4 @@
-//! Dividing the share of a group among its users and their task queues (`dirac-shares.md` §3.1–§3.3).
+//! Dividing the share of a group among its users and their task queues (`docs/reference/dirac-shares.md` 3.1–3.3).
 
 use super::queue::TaskQueue;
 use super::weight::entity_priorities;
@@ -92,14 +92,14 @@ mod tests {
         group_priorities(&queues, &group, weighting, same).iter().map(|part| part.priority).collect()
     }
 
-    /// `dirac-shares.md` §7.1: 300/4, whoever owns them.
+    /// `docs/reference/dirac-shares.md` 7.1: 300/4, whoever owns them.
     #[test]
     fn a_sharing_group_is_divided_by_its_queues() {
         let rows = [("a", 1), ("a", 2), ("b", 1), ("c", 7)];
         assert_eq!(priorities(&rows, 300.0, true, Weighting::Observed), [75.0; 4]);
     }
 
-    /// `dirac-shares.md` §7.2: 10000/(2*2) twice, 10000/(1*2).
+    /// `docs/reference/dirac-shares.md` 7.2: 10000/(2*2) twice, 10000/(1*2).
     #[test]
     fn other_groups_are_divided_by_users_then_by_their_queues() {
         let rows = [("a", 1), ("b", 1), ("a", 1)];

@@ -1,4 +1,5 @@
-//! Limits of sites: how many jobs of a kind run there, and how long after one no other starts (`dirac-shares.md` §5).
+//! Limits of sites: how many jobs of a kind run there, and how long after one no other starts
+//! (`docs/reference/dirac-shares.md` 5).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The priorities of all task queues at one moment, and how they came about (`dirac-shares.md` §3, §4).
+//! The priorities of all task queues at one moment, and how they came about (`docs/reference/dirac-shares.md` 3, 4).
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -175,7 +175,7 @@ mod tests {
         table.rows().iter().map(|row| row.priority).collect()
     }
 
-    /// `dirac-shares.md` §7.12.
+    /// `docs/reference/dirac-shares.md` 7.12.
     #[test]
     fn everything_together() {
         let settings = settings("Registry {\nGroups {\nmc {\nJobShare = 3000\nProperties = JobSharing\n}\n}\n}");
@@ -245,7 +245,7 @@ mod tests {
           }
         }";
 
-    /// `dirac-shares.md` §7.6: averages of 300, 500, 1200 over the week and 900, 100, 1000 over the hour.
+    /// `docs/reference/dirac-shares.md` 7.6: averages of 300, 500, 1200 over the week and 900, 100, 1000 over the hour.
     #[test]
     fn the_share_corrections_of_the_page_applied_to_groups() {
         let mut history = History::default();
@@ -274,7 +274,7 @@ mod tests {
         let queues = queues(&[("ann", "lhcb_user", 360, 1), ("bob", "lhcb_user", 360, 1)]);
         let table = PriorityTable::new(&queues, &settings(PAGE), |_| None, &history, 604_800.0);
         let [ann, bob] = table.rows() else { panic!("two rows") };
-        // §7.7 with half of 10000 each.
+        // `docs/reference/dirac-shares.md` 7.7 with half of 10000 each.
         assert!((ann.priority - 5000.0 * 2.0 / 3.0).abs() < 1e-9 && (bob.priority - 10_000.0).abs() < 1e-9);
         assert!((ann.user_correction - 2.0 / 3.0).abs() < 1e-12 && ann.group_correction == 1.0);
         assert_eq!((ann.share, ann.group_share), (5000.0, 10_000.0));

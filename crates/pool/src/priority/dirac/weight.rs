@@ -1,4 +1,4 @@
-//! Dividing the share of one entity among its task queues (`dirac-shares.md` §3.2, §3.3).
+//! Dividing the share of one entity among its task queues (`docs/reference/dirac-shares.md` 3.2, 3.3).
 
 use super::queue::{TaskQueue, families};
 use classmate_config::internal::config::dirac::Weighting;
@@ -28,8 +28,8 @@ pub fn real_priority(user_priority: f64) -> f64 {
 /// The priority of each of the queues of one entity, 0 for a queue without jobs.
 ///
 /// An entity is a group whose jobs are shared, or a user in another group; `share` is its share. `background`: queues of
-/// priority 0 get the least priority there is. Sources: §3.3 for [`Weighting::Observed`], §3.2 for the others; when all user
-/// priorities are 0 these give equal parts.
+/// priority 0 get the least priority there is. Sources: `docs/reference/dirac-shares.md` 3.3 for [`Weighting::Observed`],
+/// `docs/reference/dirac-shares.md` 3.2 for the others; when all user priorities are 0 these give equal parts.
 ///
 /// ```
 /// use classmate_config::internal::config::dirac::Weighting;
@@ -108,7 +108,7 @@ mod tests {
         assert!(found.len() == expected.len() && found.iter().zip(expected).all(same), "{found:?}, not {expected:?}");
     }
 
-    /// `dirac-shares.md` §7.3.
+    /// `docs/reference/dirac-shares.md` 7.3.
     #[test]
     fn user_priorities_weigh_as_averages_or_as_sums() {
         let queues = queues(&[(1, &[], &[1.0; 3]), (2, &[], &[5.0]), (3, &[], &[2.0; 2])]);
@@ -117,14 +117,14 @@ mod tests {
         near(&priorities(&queues, 1000.0, Weighting::Proportional, false), &[250.0, 416.6667, 333.3333]);
     }
 
-    /// `dirac-shares.md` §7.4.
+    /// `docs/reference/dirac-shares.md` 7.4.
     #[test]
     fn queues_that_differ_in_sites_only_count_double() {
         let queues = queues(&[(3600, &[], &[1.0]), (3600, &["CERN"], &[1.0]), (86_400, &[], &[1.0])]);
         near(&priorities(&queues, 900.0, Weighting::Observed, false), &[600.0, 600.0, 300.0]);
     }
 
-    /// `dirac-shares.md` §7.5.
+    /// `docs/reference/dirac-shares.md` 7.5.
     #[test]
     fn background_queues_get_next_to_nothing() {
         let rows: [(i64, &[&str], &[f64]); 3] = [(1, &[], &[0.0; 2]), (2, &[], &[1.0, 3.0]), (3, &[], &[10.0])];

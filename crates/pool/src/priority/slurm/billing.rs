@@ -1,6 +1,6 @@
 //! What one second of a job costs.
 //!
-//! Formula source: `slurm-multifactor.md` §3.1.
+//! Formula source: `docs/reference/slurm-multifactor.md` 3.1.
 
 use classmate_config::internal::config::slurm::{BillingSum, TresWeights};
 

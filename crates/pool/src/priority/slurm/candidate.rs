@@ -1,6 +1,7 @@
 //! Jobs as Slurm sees them: who asks, in which partition, for what.
 //!
-//! In: ads of jobs. Out: a candidate for each partition a job names. Formula source: `slurm-multifactor.md` §10.2.
+//! In: ads of jobs. Out: a candidate for each partition a job names. Formula source:
+//! `docs/reference/slurm-multifactor.md` 10.2.
 
 use super::factor::{JobFacts, Maxima, Scale, Terms};
 use super::machines::{Division, Machines, named_partitions};

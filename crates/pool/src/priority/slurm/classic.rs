@@ -1,6 +1,6 @@
 //! The classic algorithms: the linear formula of version 2.0, the exponential one, and the one without regard to depth.
 //!
-//! Formula source: `slurm-multifactor.md` §4.
+//! Formula source: `docs/reference/slurm-multifactor.md` 4.
 
 use super::{AssociationTree, Figures, ROOT};
 use classmate_config::internal::config::slurm::Shares;
@@ -53,7 +53,7 @@ fn usage_below(tree: &AssociationTree, figures: &[Figures]) -> Vec<f64> {
     nodes.iter().map(|node| sum(&node.children)).collect()
 }
 
-/// `U_E`, usage after that of siblings was mixed in (§4.2 to §4.4).
+/// `U_E`, usage after that of siblings was mixed in (`docs/reference/slurm-multifactor.md` 4.2 to 4.4).
 fn effective(tree: &AssociationTree, figures: &[Figures], sums: &[f64], at: usize, formula: &Formula) -> f64 {
     let node = &tree.nodes()[at];
     let parent = node.fair_share_parent;

@@ -1,6 +1,6 @@
 //! Associations where no dump gives any: the accounting groups, with those who have jobs in them.
 //!
-//! Formula source: `slurm-multifactor.md` §10.2.
+//! Formula source: `docs/reference/slurm-multifactor.md` 10.2.
 
 use hashbrown::HashSet;
 

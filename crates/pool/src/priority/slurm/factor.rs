@@ -1,6 +1,6 @@
 //! The factors of a job and the priority they add up to.
 //!
-//! Numbers in, numbers out. Formula source: `slurm-multifactor.md` §2.
+//! Numbers in, numbers out. Formula source: `docs/reference/slurm-multifactor.md` 2.
 
 use classmate_config::internal::config::slurm::{PriorityFlags, SlurmConf, TresWeights, Weights};
 
@@ -162,7 +162,7 @@ pub fn age(now: i64, since: Option<i64>, max_age: f64) -> f64 {
     if waited < max_age { waited / max_age } else { 1.0 }
 }
 
-/// What of the cluster a job is, 0 to 1, turned round when small jobs are favoured (§2.2).
+/// What of the cluster a job is, 0 to 1, turned round when small jobs are favoured (`docs/reference/slurm-multifactor.md` 2.2).
 ///
 /// ```
 /// use classmate_pool::internal::priority::slurm::{Cluster, factor::job_size};
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn sizes_are_as_in_the_worked_examples() {
-        // slurm-multifactor.md §8.8.
+        // `docs/reference/slurm-multifactor.md` 8.8.
         assert_eq!(job_size(8.0, 128.0, 1.0, CLUSTER, false, false), 1.0);
         assert_eq!(job_size(8.0, 128.0, 1.0, CLUSTER, true, false), 0.0);
         assert_eq!(job_size(1.0, 0.0, 1.0, CLUSTER, true, false), 0.875);
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn the_priority_computed_by_hand_is_the_one_of_the_page() {
-        // slurm-multifactor.md §8.9: 700 + 4545.4545 + 500 + 250 + 500 + 500 + 250 = 7245.4545.
+        // `docs/reference/slurm-multifactor.md` 8.9: 700 + 4545.4545 + 500 + 250 + 500 + 500 + 250 = 7245.4545.
         let conf = SlurmConf {
             weights: Weights {
                 age: 1000,

@@ -1,6 +1,6 @@
 //! The fair-share factor, by one of the algorithms Slurm has had.
 //!
-//! In: a tree with usage. Out: the figures of every association. Formula source: `slurm-multifactor.md` §4, §5.
+//! In: a tree with usage. Out: the figures of every association. Formula source: `docs/reference/slurm-multifactor.md` 4, 5.
 
 use serde::{Deserialize, Serialize};
 

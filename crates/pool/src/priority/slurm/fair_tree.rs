@@ -1,6 +1,6 @@
 //! Fair Tree: users ranked by a walk through the tree, level by level.
 //!
-//! Formula source: `slurm-multifactor.md` §5.
+//! Formula source: `docs/reference/slurm-multifactor.md` 5.
 
 use std::cmp::Ordering;
 

@@ -1,7 +1,7 @@
 //! Usage as it goes on: periods of calculation, jobs that run through them, resets.
 //!
 //! In: what is in use at some moments. Out: the tree with usage up to the last period. Formula source:
-//! `slurm-multifactor.md` §3.3, §3.5.
+//! `docs/reference/slurm-multifactor.md` 3.3, 3.5.
 
 use jiff::tz::TimeZone;
 
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_job_through_three_periods_costs_as_computed() {
-        // slurm-multifactor.md §8.7: 16 CPUs, periods of 300 s, half-life 3600 s, store 100000.
+        // `docs/reference/slurm-multifactor.md` 8.7: 16 CPUs, periods of 300 s, half-life 3600 s, store 100000.
         let mut ledger = ledger("PriorityDecayHalfLife=1:00:00", 100_000.0);
         assert!(ledger.end_periods(1000));
         ledger.advance(&[JOB], 1000);
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_job_between_periods_is_charged_once() {
-        // §8.7: a tail of 43 s on 8 CPUs adds 338.351 at its end.
+        // `docs/reference/slurm-multifactor.md` 8.7: a tail of 43 s on 8 CPUs adds 338.351 at its end.
         let job = Running { association: 2, billing: 8.0 };
         let mut ledger = ledger("PriorityDecayHalfLife=30\nPriorityCalcPeriod=1", 0.0);
         ledger.advance(&[job], 0);

@@ -1,6 +1,6 @@
 //! The cluster and its partitions, from the ads of slots.
 //!
-//! Formula source: `slurm-multifactor.md` §10.2.
+//! Formula source: `docs/reference/slurm-multifactor.md` 10.2.
 
 use hashbrown::HashSet;
 

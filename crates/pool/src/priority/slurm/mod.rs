@@ -1,7 +1,7 @@
 //! Slurm's multifactor priority: factors of jobs, usage of associations, fair share among them.
 //!
 //! In: jobs, the tree of associations with what it used, `slurm.conf`. Out: a priority for every job and partition, and
-//! a policy that serves jobs in their order. Formula source: `slurm-multifactor.md`.
+//! a policy that serves jobs in their order. Formula source: `docs/reference/slurm-multifactor.md`.
 
 pub mod billing;
 pub mod candidate;

@@ -1,6 +1,6 @@
 //! The order in which jobs are looked at.
 //!
-//! Formula source: `slurm-multifactor.md` §2.6.
+//! Formula source: `docs/reference/slurm-multifactor.md` 2.6.
 
 use std::cmp::{Ordering, Reverse};
 

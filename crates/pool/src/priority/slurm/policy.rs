@@ -1,6 +1,6 @@
 //! Slurm's priorities as a policy: jobs are served in their total order.
 //!
-//! Formula source: `slurm-multifactor.md` §2.6, §10.2.
+//! Formula source: `docs/reference/slurm-multifactor.md` 2.6, 10.2.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;

@@ -1,6 +1,6 @@
 //! When usage is reset.
 //!
-//! Formula source: `slurm-multifactor.md` §3.5.
+//! Formula source: `docs/reference/slurm-multifactor.md` 3.5.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;

@@ -1,6 +1,6 @@
 //! What running jobs may still use, if they run as long as they may.
 //!
-//! Formula source: `slurm-multifactor.md` §7.2 (the column `TRESRunMins`).
+//! Formula source: `docs/reference/slurm-multifactor.md` 7.2 (the column `TRESRunMins`).
 
 use super::billing::billing;
 use super::candidate::{Amounts, Asker};

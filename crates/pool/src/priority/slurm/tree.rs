@@ -1,7 +1,7 @@
 //! The tree of associations: accounts, and users in them, as rows addressed by number.
 //!
 //! In: associations in the order of a file. Out: a tree in which everybody stands behind their parent, or why it is
-//! none. Formula source: `slurm-multifactor.md` §1, §4.1, §6.2.
+//! none. Formula source: `docs/reference/slurm-multifactor.md` 1, 4.1, 6.2.
 
 use std::sync::Arc;
 
@@ -491,7 +491,7 @@ mod tests {
 
     #[test]
     fn members_of_accounts_without_shares_of_their_own_compete_one_level_up() {
-        // slurm-multifactor.md §8.5: phys's level is 2 + 4 + 3 + 1 = 10.
+        // `docs/reference/slurm-multifactor.md` 8.5: phys's level is 2 + 4 + 3 + 1 = 10.
         let text = "Account - 'phys':Fairshare=5\nParent - 'phys'\nUser - 'daemon':Fairshare=2\nUser - 'bin':Fairshare=parent\n\
                     Account - 'astro':Fairshare=4\nAccount - 'hep':Fairshare=parent\nParent - 'hep'\n\
                     User - 'sys':Fairshare=3\nUser - 'games':Fairshare=1\nUser - 'man':Fairshare=parent\n";
@@ -576,7 +576,7 @@ mod tests {
             told("Account - 'a':Fairshare=0\nAccount - 'b'\n"),
             [("`a` has no shares: its fair share is the lowest of its level".to_owned(), 1)]
         );
-        // slurm-multifactor.md §5: all of a level whose level fair share is 0 share a rank.
+        // `docs/reference/slurm-multifactor.md` 5: all of a level whose level fair share is 0 share a rank.
         let tied =
             |name: &str| format!("`{name}` has no shares, and nobody on its level has any: Fair Tree ranks them alike");
         assert_eq!(

@@ -1,6 +1,6 @@
 //! Usage: how it decays, and what running costs.
 //!
-//! Formula source: `slurm-multifactor.md` §3.2 to §3.4.
+//! Formula source: `docs/reference/slurm-multifactor.md` 3.2 to 3.4.
 
 use serde::{Deserialize, Serialize};
 
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn decay_is_as_logged() {
-        // slurm-multifactor.md §8.7.
+        // `docs/reference/slurm-multifactor.md` 8.7.
         close(Decay::Linearized.factor(1800.0, 60.0), 0.977_160_416_097_718, 1e-12);
         close(Decay::Linearized.factor(1800.0, 11.0), 0.995_773_142_966_254, 1e-12);
         close(7700.0 * Decay::Linearized.factor(1800.0, 131.0), 7321.2, 0.05);
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_job_through_three_periods_costs_as_computed() {
-        // §8.7: 16 CPUs, half-life 3600 s, 100000 before.
+        // `docs/reference/slurm-multifactor.md` 8.7: 16 CPUs, half-life 3600 s, 100000 before.
         let mut usage = 100_000.0;
         for (period, expected) in [98_918.691, 97_898.065, 96_934.716].into_iter().enumerate() {
             let last = 300.0 * period as f64;
@@ -128,14 +128,14 @@ mod tests {
 
     #[test]
     fn the_tail_of_a_job_is_charged_for_its_own_length() {
-        // §8.7: a tail of 43 s on 8 CPUs adds 338.351.
+        // `docs/reference/slurm-multifactor.md` 8.7: a tail of 43 s on 8 CPUs adds 338.351.
         close(Decay::Linearized.charged(1800.0, 43.0, 8.0), 338.351, 1e-3);
         assert_eq!(Decay::Linearized.charged(1800.0, -5.0, 8.0), 0.0);
     }
 
     #[test]
     fn a_full_machine_uses_less_than_its_nominal_capacity() {
-        // §3.4: with periods of 5 minutes and a half-life of 7 days U tends to 0.7214.
+        // `docs/reference/slurm-multifactor.md` 3.4: with periods of 5 minutes and a half-life of 7 days U tends to 0.7214.
         let (half_life, period) = (7.0 * 86_400.0, 300.0);
         let mut usage = 0.0;
         for _ in 0..60_000 {

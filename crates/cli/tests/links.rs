@@ -1,0 +1,198 @@
+//! References lead somewhere: cited sections of the reference chapters, and relative links in the documentation.
+//!
+//! A citation is the path of a chapter in backticks with the numbers of sections, `docs/reference/knobs.md` 2 and 8.
+//! A bare section sign is allowed inside a chapter only, where it names a section of that chapter.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+const CHAPTERS: &str = "docs/reference/";
+/// Folders whose files are checked, and the extensions of texts in them.
+const FOLDERS: &[&str] = &["src", "crates", "tests", "benches", "fuzz", "grammar", "docs", "examples", ".ci"];
+const EXTENSIONS: &[&str] = &["rs", "md", "lalrpop", "py", "awk", "toml", ""];
+
+/// The path and text of every source and document in the repository.
+fn texts() -> Vec<(String, String)> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(REPOSITORY)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
+    for folder in FOLDERS {
+        collect(&Path::new(REPOSITORY).join(folder), &mut paths);
+    }
+    paths
+        .iter()
+        .filter_map(|path| {
+            let name = path.strip_prefix(REPOSITORY).unwrap().to_string_lossy().replace('\\', "/");
+            Some((name, std::fs::read_to_string(path).ok()?))
+        })
+        .collect()
+}
+
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if !["target", "corpus", "artifacts", "data", "seeds"].contains(&name.as_str()) {
+                collect(&path, paths);
+            }
+        } else if EXTENSIONS.contains(&path.extension().map(|e| e.to_string_lossy()).unwrap_or_default().as_ref()) {
+            paths.push(path);
+        }
+    }
+}
+
+/// The lines of a Markdown text that start a section, without those in code blocks.
+fn headings(text: &str) -> impl Iterator<Item = &str> {
+    let mut code = false;
+    text.lines().filter_map(move |line| {
+        code ^= line.starts_with("```");
+        line.strip_prefix('#').filter(|_| !code).map(|rest| rest.trim_start_matches('#').trim())
+    })
+}
+
+/// The section numbers of each chapter, by its path.
+fn sections(texts: &[(String, String)]) -> BTreeMap<&str, BTreeSet<String>> {
+    let numbers = |text| {
+        headings(text)
+            .filter_map(|heading| heading.split_whitespace().next())
+            .filter(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+            .map(|word| word.trim_end_matches('.').to_owned())
+            .collect()
+    };
+    let chapters = texts.iter().filter(|(path, _)| path.starts_with(CHAPTERS));
+    chapters.map(|(path, text)| (path.as_str(), numbers(text))).collect()
+}
+
+/// The text in one line, without the marks of comments.
+fn joined(text: &str) -> String {
+    let unmarked = |line: &str| line.trim().trim_start_matches(['/', '!', '#']).trim().to_owned();
+    text.lines().map(unmarked).collect::<Vec<_>>().join(" ")
+}
+
+/// The section numbers at the start of a text: `1, 2.3 and 4`, `1 to 3`, `1–3`.
+fn numbers(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = text.trim_start();
+    loop {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let number = rest[..end].trim_end_matches('.');
+        if number.is_empty() {
+            return found;
+        }
+        found.push(number);
+        let after = &rest[number.len()..];
+        let Some(next) = [", ", "–", " to ", " and "].iter().find_map(|separator| after.strip_prefix(separator))
+        else {
+            return found;
+        };
+        rest = next;
+    }
+}
+
+/// The chapters that a text cites, each with the numbers of its sections.
+fn citations(text: &str) -> Vec<(String, Vec<String>)> {
+    let text = joined(text);
+    let start = format!("`{CHAPTERS}");
+    text.match_indices(&start)
+        .filter_map(|(at, _)| {
+            let (path, rest) = text[at + 1..].split_once('`')?;
+            path.ends_with(".md").then(|| (path.to_owned(), numbers(rest).iter().map(ToString::to_string).collect()))
+        })
+        .collect()
+}
+
+#[test]
+fn every_cited_section_exists() {
+    let texts = texts();
+    let chapters = sections(&texts);
+    assert!(chapters.len() > 8 && chapters.values().map(BTreeSet::len).sum::<usize>() > 150, "{chapters:?}");
+    let (mut wrong, mut cited) = (Vec::new(), 0);
+    for (path, text) in &texts {
+        for (chapter, numbers) in citations(text) {
+            match chapters.get(chapter.as_str()) {
+                None => wrong.push(format!("{path}: no chapter {chapter}")),
+                Some(known) => {
+                    cited += numbers.len();
+                    let missing = numbers.iter().filter(|number| !known.contains(*number));
+                    wrong.extend(missing.map(|number| format!("{path}: {chapter} has no section {number}")));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(cited > 200, "only {cited} sections are cited: are citations still found?");
+}
+
+#[test]
+fn a_section_sign_stands_only_in_a_chapter_and_names_a_section_of_it() {
+    let texts = texts();
+    let chapters = sections(&texts);
+    let mut wrong = Vec::new();
+    for (path, text) in &texts {
+        let known = chapters.get(path.as_str());
+        for (_, after) in text.match_indices('\u{a7}').map(|(at, sign)| text[at..].split_at(sign.len())) {
+            if !numbers(after).first().is_some_and(|number| known.is_some_and(|known| known.contains(*number))) {
+                wrong.push(format!("{path}: section sign before `{}`", after.chars().take(12).collect::<String>()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The anchor that a Markdown renderer derives from a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+/// The targets of inline links in a Markdown text, without those in code.
+fn targets(text: &str) -> Vec<String> {
+    let mut code = false;
+    let lines = text.lines().filter(|line| {
+        code ^= line.starts_with("```");
+        !code
+    });
+    let prose = lines.collect::<Vec<_>>().join(" ");
+    let prose: String = prose.split('`').step_by(2).collect();
+    prose.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())).collect()
+}
+
+#[test]
+fn every_relative_link_leads_to_a_file_and_heading() {
+    let texts = texts();
+    let (mut wrong, mut links) = (Vec::new(), 0);
+    for (path, text) in texts.iter().filter(|(path, _)| path.ends_with(".md")) {
+        for target in targets(text) {
+            if target.contains("://") {
+                continue;
+            }
+            links += 1;
+            let (file, fragment) = target.split_once('#').unwrap_or((&target, ""));
+            let document = Path::new(REPOSITORY).join(path);
+            let linked = if file.is_empty() { document } else { document.parent().unwrap().join(file) };
+            if !linked.exists() {
+                wrong.push(format!("{path}: no file {file}"));
+            } else if !fragment.is_empty() {
+                let linked = std::fs::read_to_string(linked).unwrap();
+                if !headings(&linked).any(|heading| anchor(heading) == fragment) {
+                    wrong.push(format!("{path}: no heading for {target}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(links > 40, "only {links} links: are they still found?");
+}
+
+#[test]
+fn citations_go_on_over_lines() {
+    let text = "//! Source: `docs/reference/knobs.md` 2,\n    //! 8.3 and 9–10.1. See `docs/reference/accountant.md`.";
+    let cited = citations(text);
+    assert_eq!(cited[0], ("docs/reference/knobs.md".to_owned(), ["2", "8.3", "9", "10.1"].map(str::to_owned).to_vec()));
+    assert_eq!(cited[1].1, Vec::<String>::new());
+}
