@@ -63,7 +63,7 @@ fn a_killed_writer_loses_at_most_what_was_not_committed() {
     let mut last = 0;
     for kill in 0..kills {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "writer", "--ignored", "--nocapture", "--test-threads=1"])
+            .args(["--exact", "journal::writer", "--ignored", "--nocapture", "--test-threads=1"])
             .env(WRITER, &path)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
