@@ -16,7 +16,7 @@ fn name(at: usize) -> Vec<u8> {
 }
 
 /// Deals slots of one core until nobody can be served, and says how many were taken.
-fn deal(policy: &CondorPriority<'_>, claimants: &[Claimant]) -> f64 {
+fn deal(policy: &CondorPriority, claimants: &[Claimant]) -> f64 {
     let terms = Deal { weight: SUBMITTERS as f64, smallest_weight: 1.0, group: None, first_pie: 1 };
     let mut turns = policy.begin(claimants, &(), &terms);
     let (mut left, mut taken) = (SUBMITTERS as f64, 0.0);
@@ -39,7 +39,7 @@ fn submitters(criterion: &mut Criterion) {
     for at in 0..SUBMITTERS {
         accountant.add_match(&name(at), (at * 7919 % 31) as f64, 0, &Ungrouped);
     }
-    let mut policy = CondorPriority::new(accountant, &Ungrouped, &knobs);
+    let mut policy = CondorPriority::new(accountant, std::sync::Arc::new(Ungrouped), &knobs);
     policy.charge(&[], 3600);
     let claimant =
         |at| Claimant { submitter: name(at), idle_jobs: 10, last_heard: at as i64, job_prio: None, schedd: Some(0) };

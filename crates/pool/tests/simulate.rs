@@ -456,9 +456,9 @@ fn a_user_that_stops_is_forgotten_by_the_half_life() {
     let rules = Rules::read(&base.config, &base.settings()).unwrap();
     let knobs = &rules.knobs;
     let factors = classmate_pool::internal::accountant::factor::FactorRules::new(&knobs.accountant);
-    let mut policy = CondorPriority::new(Accountant::new(factors), &Ungrouped, knobs);
+    let mut policy = CondorPriority::new(Accountant::new(factors), std::sync::Arc::new(Ungrouped), knobs);
     let ten = [SlotInUse { submitter: b"a@x", account: Account::Submitter, weight: 10.0, suspended: false }];
-    let priority = |policy: &CondorPriority<'_>| policy.standing(b"a@x").priority;
+    let priority = |policy: &CondorPriority| policy.standing(b"a@x").priority;
     for now in (0..=7 * HOUR).step_by(300) {
         policy.charge(&ten, now);
         let expected = 10.0 - 9.5 * (-now as f64 / 3600.0).exp2();

@@ -191,10 +191,10 @@ fn phases(
 }
 
 /// Runs one of several cycles under a policy that keeps by itself what was used; `kept` is the policy, once it is open.
-fn run_kept<'r>(
+fn run_kept(
     snapshot: &Snapshot,
-    rules: &'r Rules,
-    kept: &mut Option<Box<dyn PriorityPolicy + 'r>>,
+    rules: &Rules,
+    kept: &mut Option<Box<dyn PriorityPolicy>>,
 ) -> Result<Outcome, ConfigError> {
     let settings = snapshot.settings();
     let strange = strange(&snapshot.slots);
@@ -481,16 +481,11 @@ pub fn advertised<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings
 }
 
 /// The policy over the pool of a snapshot, as its files left it.
-pub(crate) fn open<'r>(
-    snapshot: &Snapshot,
-    slots: &[Slot],
-    rules: &'r Rules,
-    settings: &Settings,
-) -> Box<dyn PriorityPolicy + 'r> {
+pub(crate) fn open(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &Settings) -> Box<dyn PriorityPolicy> {
     snapshot.policy.open(&Opening {
         log: snapshot.log.as_ref(),
         knobs: &rules.knobs,
-        groups: &rules.groups.tree,
+        groups: rules.groups.tree.clone(),
         quota: &|group| rules.groups.quota(group),
         slots,
         jobs: &snapshot.jobs,
@@ -499,12 +494,7 @@ pub(crate) fn open<'r>(
 }
 
 /// Priorities and usage, brought up to the moment of the snapshot.
-fn charge<'r>(
-    snapshot: &Snapshot,
-    slots: &[Slot],
-    rules: &'r Rules,
-    settings: &Settings,
-) -> Box<dyn PriorityPolicy + 'r> {
+fn charge(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &Settings) -> Box<dyn PriorityPolicy> {
     let mut policy = open(snapshot, slots, rules, settings);
     charge_slots(&mut *policy, slots, snapshot, settings);
     policy

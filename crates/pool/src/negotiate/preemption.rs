@@ -276,7 +276,7 @@ mod tests {
     fn introduced(ad: &str, siblings: Option<&[u8]>) -> (Slot, Settings) {
         let knobs = NegotiatorKnobs::read(&Config::parse("c", b"").unwrap()).unwrap();
         let accountant = Accountant::new(FactorRules::new(&knobs.accountant));
-        let policy = CondorPriority::new(accountant, &Ungrouped, &knobs);
+        let policy = CondorPriority::new(accountant, Arc::new(Ungrouped), &knobs);
         let live = LiveUsage::new(None);
         live.set(b"eve@x", 3.0);
         let settings = Settings { usage: Some(Arc::new(live)), ..Settings::default() };

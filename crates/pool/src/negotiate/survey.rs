@@ -9,9 +9,9 @@ use crate::queue::Submitter;
 use classmate_config::internal::config::ConfigError;
 
 /// What a policy sees.
-pub struct Survey<'s, 'g> {
+pub struct Survey<'s> {
     /// The pool.
-    pub opening: Opening<'s, 'g>,
+    pub opening: Opening<'s>,
     /// The slots that take part.
     pub slots: &'s [Slot],
     /// Who asks, in order of arrival.
@@ -33,7 +33,7 @@ pub struct Survey<'s, 'g> {
 /// assert_eq!(waiting.unwrap(), 1);
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-pub fn survey<T>(snapshot: &Snapshot, look: impl FnOnce(&Survey<'_, '_>) -> T) -> Result<T, ConfigError> {
+pub fn survey<T>(snapshot: &Snapshot, look: impl FnOnce(&Survey<'_>) -> T) -> Result<T, ConfigError> {
     let settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
     let slots = slots(snapshot.slots.clone(), &rules, &settings);
@@ -45,7 +45,7 @@ pub fn survey<T>(snapshot: &Snapshot, look: impl FnOnce(&Survey<'_, '_>) -> T) -
     let opening = Opening {
         log: snapshot.log.as_ref(),
         knobs: &rules.knobs,
-        groups: &rules.groups.tree,
+        groups: rules.groups.tree.clone(),
         quota: &quota,
         slots: &slots,
         jobs: &snapshot.jobs,

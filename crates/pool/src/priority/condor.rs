@@ -2,6 +2,8 @@
 //!
 //! Joins the accountant (who used what) and the spins (who is served next).
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 
 use super::spins::{Entrant, Spins, Terms};
@@ -12,19 +14,19 @@ use classmate_config::internal::config::knobs::NegotiatorKnobs;
 
 /// User priorities of `HTCondor`.
 #[derive(Clone)]
-pub struct CondorPriority<'g> {
+pub struct CondorPriority {
     accountant: Accountant,
     known: Known,
-    groups: &'g (dyn GroupOf + Sync),
+    groups: Arc<dyn GroupOf + Send + Sync>,
     half_life: f64,
     discount_suspended: bool,
     preemption: bool,
     ignore_priorities: bool,
 }
 
-impl<'g> CondorPriority<'g> {
+impl CondorPriority {
     /// The policy over an accountant's records, as configured.
-    pub fn new(accountant: Accountant, groups: &'g (dyn GroupOf + Sync), knobs: &NegotiatorKnobs) -> Self {
+    pub fn new(accountant: Accountant, groups: Arc<dyn GroupOf + Send + Sync>, knobs: &NegotiatorKnobs) -> Self {
         Self {
             accountant,
             known: Known::default(),
@@ -47,16 +49,16 @@ impl<'g> CondorPriority<'g> {
     }
 }
 
-impl PriorityPolicy for CondorPriority<'_> {
+impl PriorityPolicy for CondorPriority {
     fn charge(&mut self, in_use: &[SlotInUse<'_>], now: i64) {
         self.accountant.update_priorities(now, self.half_life);
         let in_use = in_use.iter().copied();
-        self.accountant.recount_known(in_use, now, self.discount_suspended, self.groups, &mut self.known);
+        self.accountant.recount_known(in_use, now, self.discount_suspended, &*self.groups, &mut self.known);
     }
 
     fn standing(&self, submitter: &[u8]) -> Standing {
         Standing {
-            priority: self.accountant.effective_priority(submitter, self.groups),
+            priority: self.accountant.effective_priority(submitter, &*self.groups),
             usage: self.accountant.usage(submitter),
             floor: self.accountant.floor(submitter),
         }
@@ -67,7 +69,7 @@ impl PriorityPolicy for CondorPriority<'_> {
     }
 
     fn matched(&mut self, submitter: &[u8], _: Account, weight: f64, now: i64) {
-        self.accountant.add_match(submitter, weight, now, self.groups);
+        self.accountant.add_match(submitter, weight, now, &*self.groups);
     }
 
     fn in_use(&self) -> Vec<(&[u8], f64)> {
@@ -86,7 +88,7 @@ impl PriorityPolicy for CondorPriority<'_> {
             });
             entrants.push(Entrant {
                 name,
-                priority: self.accountant.effective_priority(submitter, self.groups),
+                priority: self.accountant.effective_priority(submitter, &*self.groups),
                 idle_jobs: claimant.idle_jobs,
                 last_heard: claimant.last_heard,
                 ceiling: self.accountant.ceiling(submitter),
@@ -110,10 +112,10 @@ mod tests {
     use crate::priority::{End, Spent};
     use classmate_config::internal::config::Config;
 
-    fn policy(config: &str) -> CondorPriority<'static> {
+    fn policy(config: &str) -> CondorPriority {
         let knobs = NegotiatorKnobs::read(&Config::parse("c", config.as_bytes()).unwrap()).unwrap();
         let accountant = Accountant::new(FactorRules::new(&knobs.accountant));
-        CondorPriority::new(accountant, &Ungrouped, &knobs)
+        CondorPriority::new(accountant, Arc::new(Ungrouped), &knobs)
     }
 
     fn claimant(submitter: &str) -> Claimant {

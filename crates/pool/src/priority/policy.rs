@@ -2,6 +2,8 @@
 //!
 //! In: the choice with its settings, and the pool at the beginning of a cycle. Out: the policy, not charged yet.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::dirac::{DiracChoice, DiracPriority, MOST_JOBS, Past, SplitMix64, asked};
@@ -45,14 +47,14 @@ pub struct Line {
 }
 
 /// A pool at the beginning of a cycle, as far as policies ask.
-#[derive(Clone, Copy)]
-pub struct Opening<'o, 'g> {
+#[derive(Clone)]
+pub struct Opening<'o> {
     /// The accountant's log, if there is one.
     pub log: Option<&'o Log>,
     /// The settings of the cycle.
     pub knobs: &'o NegotiatorKnobs,
     /// Which group a submitter belongs to.
-    pub groups: &'g (dyn GroupOf + Sync),
+    pub groups: Arc<dyn GroupOf + Send + Sync>,
     /// The quota of a group in slots, if it has a static one.
     pub quota: &'o dyn Fn(&[u8]) -> Option<f64>,
     /// The slots that take part.
@@ -181,12 +183,12 @@ impl Policy {
     }
 
     /// The policy over a pool.
-    pub fn open<'g>(&self, opening: &Opening<'_, 'g>) -> Box<dyn PriorityPolicy + 'g> {
+    pub fn open(&self, opening: &Opening<'_>) -> Box<dyn PriorityPolicy> {
         self.open_after(opening, None)
     }
 
     /// The policy over a pool, with what was noted of jobs that ran; without it, their ads are asked.
-    pub fn open_after<'g>(&self, opening: &Opening<'_, 'g>, past: Option<&Past>) -> Box<dyn PriorityPolicy + 'g> {
+    pub fn open_after(&self, opening: &Opening<'_>, past: Option<&Past>) -> Box<dyn PriorityPolicy> {
         match self {
             Self::Condor => {
                 let factors = FactorRules::new(&opening.knobs.accountant);
@@ -194,7 +196,7 @@ impl Policy {
                     Some(log) => Accountant::from_log(log, factors),
                     None => Accountant::new(factors),
                 };
-                Box::new(CondorPriority::new(accountant, opening.groups, opening.knobs))
+                Box::new(CondorPriority::new(accountant, Arc::clone(&opening.groups), opening.knobs))
             }
             Self::Dirac(choice) => Box::new(DiracPriority::new(choice.settings(), opening, past)),
             Self::Slurm(settings) => Box::new(SlurmPriority::new(settings, opening)),

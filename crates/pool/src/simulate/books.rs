@@ -43,7 +43,7 @@ pub(super) struct Books<'w> {
     past: Option<Past>,
     /// Whether every machine would do for every job: then their requirements are not asked.
     anywhere: bool,
-    policy: Option<Box<dyn PriorityPolicy + 'w>>,
+    policy: Option<Box<dyn PriorityPolicy>>,
     cycles: u64,
 }
 
@@ -287,12 +287,12 @@ impl<'w> Books<'w> {
         self.cycles -= 1;
     }
 
-    fn open(&self, slots: &[Slot], settings: &Settings) -> Box<dyn PriorityPolicy + 'w> {
+    fn open(&self, slots: &[Slot], settings: &Settings) -> Box<dyn PriorityPolicy> {
         let rules = self.rules;
         let opening = Opening {
             log: self.snapshot.log.as_ref(),
             knobs: &rules.knobs,
-            groups: &rules.groups.tree,
+            groups: rules.groups.tree.clone(),
             quota: &|group| rules.groups.quota(group),
             slots,
             jobs: &self.snapshot.jobs,

@@ -28,9 +28,9 @@ use classmate::internal::eval::scope::Settings;
 use classmate_config::internal::config::dirac::{DiracSettings, Word};
 
 /// Job shares of DIRAC.
-pub struct DiracPriority<'g> {
+pub struct DiracPriority {
     settings: Arc<DiracSettings>,
-    groups: &'g (dyn GroupOf + Sync),
+    groups: Arc<dyn GroupOf + Send + Sync>,
     evaluation: Settings,
     /// Shares of groups that the configuration gives none.
     quotas: HashMap<Word, f64>,
@@ -71,10 +71,10 @@ pub struct Waiter {
     pub job: usize,
 }
 
-impl<'g> DiracPriority<'g> {
+impl DiracPriority {
     /// The policy over a pool. Its history is what the ads of jobs tell, those that run and those that ended, unless what
     /// ran was kept.
-    pub fn new(settings: &Arc<DiracSettings>, opening: &Opening<'_, 'g>, past: Option<&Past>) -> Self {
+    pub fn new(settings: &Arc<DiracSettings>, opening: &Opening<'_>, past: Option<&Past>) -> Self {
         let reader = reader(settings, opening.settings);
         let mut places: HashMap<&[u8], &Slot> = HashMap::new();
         for slot in opening.slots {
@@ -111,7 +111,7 @@ impl<'g> DiracPriority<'g> {
             Asking { slot: at, resource, again: slot.consumption.is_some() }
         });
         Self {
-            groups: opening.groups,
+            groups: Arc::clone(&opening.groups),
             evaluation: opening.settings.clone(),
             quotas,
             slots: slots.collect(),
@@ -185,7 +185,7 @@ fn signature(resource: &Resource) -> Vec<u8> {
     bytes
 }
 
-impl PriorityPolicy for DiracPriority<'_> {
+impl PriorityPolicy for DiracPriority {
     fn charge(&mut self, in_use: &[SlotInUse<'_>], _: i64) {
         for slot in in_use {
             *self.usage.entry(slot.submitter.to_vec()).or_default() += slot.weight;
@@ -245,7 +245,7 @@ struct Draws {
 }
 
 impl Draws {
-    fn new(policy: &DiracPriority<'_>, waiters: Waiters, claimants: &[Claimant], deal: &Deal) -> Self {
+    fn new(policy: &DiracPriority, waiters: Waiters, claimants: &[Claimant], deal: &Deal) -> Self {
         let priorities: Vec<f64> = waiters.table.rows().iter().map(|row| row.priority).collect();
         let total: f64 = priorities.iter().sum();
         let chances = chances(&priorities, policy.settings.options);

@@ -92,7 +92,7 @@ pub struct Wanted<'w> {
 impl Listing {
     /// Lists the queues of those who wait in a pool.
     pub fn new(
-        policy: &DiracPriority<'_>,
+        policy: &DiracPriority,
         claimants: usize,
         waiting: &dyn Waiting,
         wanted: Wanted<'_>,

@@ -3,7 +3,7 @@
 //! Formula source: `docs/reference/slurm-multifactor.md` 2.6, 10.2.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use hashbrown::HashMap;
 
@@ -30,11 +30,11 @@ use classmate::internal::value::Value;
 use classmate_config::internal::config::slurm::Shares;
 
 /// Slurm's multifactor priority over a pool.
-pub struct SlurmPriority<'g> {
+pub struct SlurmPriority {
     settings: SlurmSettings,
     machines: Machines,
     evaluation: Settings,
-    groups: &'g (dyn GroupOf + Sync),
+    groups: Arc<dyn GroupOf + Send + Sync>,
     ledger: Ledger,
     figures: Vec<Figures>,
     /// Submitters that used something, by number.
@@ -56,9 +56,9 @@ struct User {
     place: Option<usize>,
 }
 
-impl<'g> SlurmPriority<'g> {
+impl SlurmPriority {
     /// The policy over a pool.
-    pub fn new(settings: &SlurmSettings, opening: &Opening<'_, 'g>) -> Self {
+    pub fn new(settings: &SlurmSettings, opening: &Opening<'_>) -> Self {
         let machines = Machines::of(opening.slots.iter().map(|slot| &slot.ad), settings.conf(), opening.settings);
         Self {
             ledger: Ledger::new(settings, opening.settings.zone.time_zone()),
@@ -66,7 +66,7 @@ impl<'g> SlurmPriority<'g> {
             settings: settings.clone(),
             machines,
             evaluation: opening.settings.clone(),
-            groups: opening.groups,
+            groups: Arc::clone(&opening.groups),
             known: Vec::new(),
             by_name: HashMap::new(),
             used: Vec::new(),
@@ -145,7 +145,7 @@ impl<'g> SlurmPriority<'g> {
     }
 }
 
-impl PriorityPolicy for SlurmPriority<'_> {
+impl PriorityPolicy for SlurmPriority {
     fn charge(&mut self, in_use: &[SlotInUse<'_>], now: i64) {
         for (number, _) in self.used.drain(..) {
             self.known[number].place = None;
