@@ -7,9 +7,9 @@ mod divisions;
 mod journal;
 mod manual_examples;
 mod pie;
-mod play;
 mod policies_by_name;
 mod random;
+mod replay;
 mod scenarios;
 mod simulate;
 

@@ -23,10 +23,10 @@ use classmate_pool::internal::accountant::log::LogWarning;
 use classmate_pool::internal::accountant::{Journal, JournalError, Log};
 use classmate_pool::internal::negotiate::advertisement::advertisement;
 use classmate_pool::internal::negotiate::commit::CommitError;
-use classmate_pool::internal::negotiate::play::{self, Plan};
 use classmate_pool::internal::negotiate::{self, Outcome, Snapshot, commit, needed};
 use classmate_pool::internal::priority::Policy;
 use classmate_pool::internal::queue::cluster::Siblings;
+use classmate_pool::internal::simulate::replay::{ReplayPlan, replay};
 
 /// Run one negotiation cycle over a pool and show who got what, and why the others did not.
 ///
@@ -165,7 +165,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let mut snapshot = read(files, &how, &mut notes, streams.err)?;
     let policy = arguments.policy.read(arguments.files.directory(), &mut snapshot, &mut notes)?;
     snapshot.policy = policy;
-    if arguments.commit && !snapshot.policy.keeps_books() {
+    if arguments.commit && !snapshot.policy.uses_accountant() {
         return Err(Failure::input("--commit writes the books of HTCondor's accountant, and --policy is not `condor`")
             .help("leave out --commit"));
     }
@@ -233,14 +233,14 @@ fn play(
     };
     let run_time = arguments.run_time.as_deref();
     let run_time = run_time.map(|text| parsed(text.as_bytes(), "--run-time", &ParseOptions::default(), streams));
-    let plan = Plan { cycles, interval, run_time: run_time.transpose()? };
+    let plan = ReplayPlan { cycles, interval, run_time: run_time.transpose()? };
     let book = |snapshot: &Snapshot, outcome: &Outcome| match &mut journal {
         Some(journal) => commit(snapshot, outcome, journal).map(|()| Some(journal.log().clone())),
         None => Ok(None),
     };
     let progress = input::steps(u64::from(cycles), "cycle");
     let mut played = Vec::new();
-    let done = play::play(snapshot, &plan, book, |cycle| {
+    let done = replay(snapshot, &plan, book, |cycle| {
         progress.inc(1);
         played.push(cycle);
     });
@@ -252,7 +252,7 @@ fn play(
             let cycles = serde_json::json!({ "cycles": played });
             serde_json::to_writer_pretty(&mut out, &cycles).map_err(Into::into).and_then(|()| writeln!(out))
         }
-        Form::Table => report::play::write(&mut out, &played, streams.out),
+        Form::Table => report::replay::write(&mut out, &played, streams.out),
     };
     written(printed.and_then(|()| out.flush()))
 }

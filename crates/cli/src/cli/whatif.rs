@@ -25,10 +25,10 @@ use classmate_config::internal::config::Config;
 use classmate_config::internal::config::knob;
 use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_config::internal::config::slurm::SlurmConf;
-use classmate_pool::internal::negotiate::play::{Plan, play};
 use classmate_pool::internal::negotiate::{Outcome, Snapshot};
 use classmate_pool::internal::pool::facts::Facts;
 use classmate_pool::internal::pool::slot::copies;
+use classmate_pool::internal::simulate::replay::{ReplayPlan, replay};
 
 /// Show what a change of settings, jobs or slots does to a cycle: run it before and after, and compare.
 ///
@@ -261,9 +261,9 @@ fn ran(snapshot: &mut Snapshot, arguments: &Arguments, streams: Streams) -> Resu
         .as_deref()
         .map(|text| parsed(text.as_bytes(), "--run-time", &ParseOptions::default(), streams))
         .transpose()?;
-    let plan = Plan { cycles: arguments.cycles, interval, run_time };
+    let plan = ReplayPlan { cycles: arguments.cycles, interval, run_time };
     let mut outcomes = Vec::new();
-    play(snapshot.clone(), &plan, |_, _| Ok(None), |cycle| outcomes.push(cycle.outcome))
+    replay(snapshot.clone(), &plan, |_, _| Ok(None), |cycle| outcomes.push(cycle.outcome))
         .map_err(|error| Failure::input(error.to_string()))?;
     Ok(ran.with_outcome(snapshot, summed(outcomes)))
 }

@@ -13,7 +13,6 @@ pub mod market;
 pub mod needed;
 pub mod offer;
 pub mod outcome;
-pub mod play;
 pub mod preemption;
 pub mod prospect;
 pub mod quotas;
@@ -191,7 +190,7 @@ fn phases(
 }
 
 /// Runs one of several cycles under a policy that keeps by itself what was used; `kept` is the policy, once it is open.
-fn run_kept(
+pub(crate) fn run_kept(
     snapshot: &Snapshot,
     rules: &Rules,
     kept: &mut Option<Box<dyn PriorityPolicy>>,

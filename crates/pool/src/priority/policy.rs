@@ -87,12 +87,12 @@ impl Policy {
     }
 
     /// Whether what is used is charged to the accountant's log.
-    pub fn keeps_books(&self) -> bool {
+    pub fn uses_accountant(&self) -> bool {
         matches!(self, Policy::Condor)
     }
 
     /// Whether the policy, once open, keeps what was used from cycle to cycle. Others are opened anew for every cycle.
-    pub fn lasts(&self) -> bool {
+    pub fn is_stateful(&self) -> bool {
         matches!(self, Policy::Condor | Policy::Slurm(_))
     }
 

@@ -3,7 +3,9 @@
 //! Formula source: `docs/reference/negotiation.md` 8.3, `docs/reference/accountant.md` 10.
 
 use std::fmt;
+use std::num::ParseIntError;
 use std::ops::Deref;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::LazyLock;
 
@@ -82,7 +84,17 @@ impl fmt::Display for JobId {
     }
 }
 
-/// Whether a job waits, runs, or neither.
+/// Reads `12.3`.
+impl FromStr for JobId {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (cluster, process) = text.split_once('.').unwrap_or((text, ""));
+        Ok(Self { cluster: cluster.parse()?, process: process.parse()? })
+    }
+}
+
+/// The state of a job in its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Activity {
     /// Waits for a slot.

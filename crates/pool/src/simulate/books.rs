@@ -1,6 +1,6 @@
 //! What machines of every kind keep: the ads of jobs, who uses how much, and the policy.
 //!
-//! The cycle is that of the negotiator; the policy lasts through the whole simulation if it keeps what was used.
+//! The cycle is that of the negotiator; the policy is_stateful through the whole simulation if it keeps what was used.
 
 use std::collections::BTreeMap;
 
@@ -255,7 +255,7 @@ impl<'w> Books<'w> {
         self.snapshot.settings()
     }
 
-    /// Runs a cycle over slots. A policy that lasts sees those that `whole` gives when it is opened: all there are.
+    /// Runs a cycle over slots. A policy that is_stateful sees those that `whole` gives when it is opened: all there are.
     pub(super) fn cycle(
         &mut self,
         settings: &Settings,
@@ -266,16 +266,16 @@ impl<'w> Books<'w> {
     ) -> Result<Outcome, ConfigError> {
         let now = settings.now;
         self.cycles += 1;
-        let lasts = self.snapshot.policy.lasts();
+        let is_stateful = self.snapshot.policy.is_stateful();
         let mut policy = match self.policy.take() {
             Some(policy) => policy,
-            None if lasts => self.open(&whole(), settings),
+            None if is_stateful => self.open(&whole(), settings),
             None => self.open(&slots, settings),
         };
         self.charge_to(&mut *policy, now);
         let offered = Offered { slots, strange: (0, 0), size, prospects: false, unlisted };
         let cycle = negotiate::run_open(&self.snapshot, self.rules, &mut *policy, offered, Path::Fast, &mut Unwatched)?;
-        if lasts {
+        if is_stateful {
             self.policy = Some(policy);
         }
         Ok(cycle.outcome)

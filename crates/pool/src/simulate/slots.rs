@@ -8,10 +8,11 @@ use hashbrown::{HashMap, HashSet};
 use super::books::{Books, number};
 use super::clock::Clock;
 use super::machines::{Decided, Machines};
+use super::slot_index::{SlotIndex, dynamic_name, is_dynamic, is_partitionable, name_of};
 use crate::negotiate::outcome::{Match, Negotiation, Outcome, Rejected, Rejection, Tally};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{self, Snapshot};
-use crate::pool::claim::{Claim, carve, claim, give_back, holds, release};
+use crate::pool::claim::{Claim, claim, give_back, holds, release};
 use crate::pool::facts::Facts;
 use crate::pool::slot::is_slot;
 use crate::priority::End;
@@ -25,14 +26,14 @@ use classmate_config::internal::config::ConfigError;
 /// The slots of a pool, and the jobs that wait for them.
 pub struct Slots<'w> {
     books: Books<'w>,
-    /// Where slots are, by name; those carved out stand behind the others.
-    places: HashMap<Vec<u8>, usize>,
+    /// Dynamic slots come after the others.
+    index: SlotIndex,
     cores: f64,
     largest: f64,
     weight: f64,
     /// Which job is on a slot, and on which slot a job is.
     jobs: HashMap<Vec<u8>, usize>,
-    running: HashMap<usize, Running>,
+    running: HashMap<usize, Vec<u8>>,
     /// How many slots were carved out so far: their names are numbered.
     carved: u64,
     clock: Clock,
@@ -48,27 +49,18 @@ pub struct Slots<'w> {
     settled: bool,
 }
 
-/// Where a job runs.
-struct Running {
-    slot: Vec<u8>,
-    /// The slot that its own was carved out of.
-    parent: Option<Vec<u8>>,
-}
-
 impl<'w> Slots<'w> {
     /// The slots of a snapshot, all of them free at the beginning, under its settings and policy.
     pub fn new(workload: &'w Workload, rules: &'w Rules, base: &Snapshot) -> Self {
         let mut books = Books::new(workload, rules, base);
         let settings = books.snapshot.settings();
-        empty(&mut books.snapshot, &settings);
+        let index = empty(&mut books.snapshot, &settings);
         let ads = &books.snapshot.slots;
-        let named = |(at, ad)| Some((Facts::of(ad, &settings).string("Name")?.to_vec(), at));
-        let places = ads.iter().enumerate().filter_map(named).collect();
         let cpus: Vec<f64> = ads.iter().map(|ad| Facts::of(ad, &settings).number("Cpus").unwrap_or(1.0)).collect();
         let clock = Clock::new(ads.iter());
         let weight = negotiate::slots(ads.clone(), rules, &settings).iter().map(|slot| slot.weight).sum();
         Self {
-            places,
+            index,
             cores: cpus.iter().sum(),
             largest: cpus.iter().copied().fold(0.0, f64::max),
             weight,
@@ -91,42 +83,33 @@ impl<'w> Slots<'w> {
         self.cores > 0.0
     }
 
-    /// Puts a matched job on its slot, and says whether it runs: a machine refuses a job that asks for more than the slot
+    /// Starts a matched job on its slot. Returns whether it runs: a machine rejects a job that requests more than the slot
     /// has.
     fn run(&mut self, made: &Match, job: usize, settings: &Settings) -> bool {
-        let name = made.slot.as_bytes();
-        let Some(&at) = self.places.get(name) else { return false };
+        let Some(at) = self.index.get(made.slot.as_bytes()) else { return false };
         let Some(ad) = self.books.ad(job).cloned() else { return false };
         let submitter = self.books.charged_to(job).to_vec();
         let of = Claim { job: &ad, submitter: &submitter, limits: made.limits.as_deref() };
-        let partitionable =
-            Facts::of(&self.books.snapshot.slots[at], settings).truth("PartitionableSlot") == Some(true);
-        let (running, weight) = if partitionable {
-            let (slot, machine) = made.slot.split_once('@').unwrap_or((&made.slot, ""));
+        let slots = &mut self.books.snapshot.slots;
+        let (name, at) = if is_partitionable(&slots[at], settings) {
             self.carved += 1;
-            let own = format!("{slot}_{}@{machine}", self.carved);
-            let parent = &mut self.books.snapshot.slots[at];
-            let Some(mut child) = carve(parent, &own, &ad, settings) else { return false };
-            claim(&mut child, &of, settings);
-            let weight = self.books.price(job, made, &child, settings);
-            self.places.insert(own.clone().into_bytes(), self.books.snapshot.slots.len());
-            self.books.snapshot.slots.push(child);
-            (Running { slot: own.into_bytes(), parent: Some(name.to_vec()) }, weight)
+            let name = dynamic_name(&made.slot, self.carved);
+            let Some(at) = self.index.carve(slots, at, &name, &of, settings) else { return false };
+            (name, at)
         } else {
-            if !holds(&self.books.snapshot.slots[at], &ad, settings) {
+            if !holds(&slots[at], &ad, settings) {
                 return false;
             }
-            claim(&mut self.books.snapshot.slots[at], &of, settings);
-            let parent = self.running_on(name).and_then(|running| running.parent.clone());
-            let weight = self.books.price(job, made, &self.books.snapshot.slots[at], settings);
-            (Running { slot: name.to_vec(), parent }, weight)
+            claim(&mut slots[at], &of, settings);
+            (made.slot.clone(), at)
         };
-        let slot = self.places.get(&running.slot).map(|&at| self.books.snapshot.slots[at].clone()).unwrap_or_default();
+        let slot = slots[at].clone();
+        let weight = self.books.price(job, made, &slot, settings);
         self.books.start(job, made, weight, &slot, settings);
         self.waiting.remove(&job);
         self.clocked.remove(&job);
-        self.jobs.insert(running.slot.clone(), job);
-        self.running.insert(job, running);
+        self.jobs.insert(name.clone().into_bytes(), job);
+        self.running.insert(job, name.into_bytes());
         true
     }
 
@@ -164,48 +147,20 @@ impl<'w> Slots<'w> {
             && outcome.rejections.iter().all(lasting)
     }
 
-    fn running_on(&self, slot: &[u8]) -> Option<&Running> {
-        self.running.get(self.jobs.get(slot)?)
-    }
-
-    /// Frees the slot of a job; what was carved out goes back.
-    fn vacate(&mut self, job: usize, now: i64) {
-        self.books.snapshot.now = now;
-        let settings = self.books.snapshot.settings();
-        let Some(Running { slot, parent }) = self.running.remove(&job) else { return };
-        self.jobs.remove(&slot);
-        let Some(&at) = self.places.get(&slot) else { return };
-        let slots = &mut self.books.snapshot.slots;
-        let Some(&parent) = parent.as_ref().and_then(|parent| self.places.get(parent)) else {
-            release(&mut slots[at], &settings);
-            return;
-        };
-        let child = slots.swap_remove(at);
-        give_back(&mut slots[parent], &child, &settings);
-        self.places.remove(&slot);
-        let moved = slots.get(at).and_then(|moved| Some(Facts::of(moved, &settings).string("Name")?.to_vec()));
-        if let Some(moved) = moved {
-            self.places.insert(moved, at);
-        }
+    /// The ad of the slot that a job runs on.
+    fn slot_of(&self, job: usize) -> ClassAd {
+        let at = self.running.get(&job).and_then(|slot| self.index.get(slot));
+        at.map(|at| self.books.snapshot.slots[at].clone()).unwrap_or_default()
     }
 }
 
-/// Frees all slots, and puts what was carved out back.
-fn empty(snapshot: &mut Snapshot, settings: &Settings) {
-    let ads = std::mem::take(&mut snapshot.slots);
-    let carved = |ad: &ClassAd| Facts::of(ad, settings).truth("DynamicSlot") == Some(true);
-    let (children, mut whole): (Vec<_>, Vec<_>) = ads.into_iter().filter(is_slot).partition(carved);
-    let name = |ad: &ClassAd| Facts::of(ad, settings).string("Name").map(|name| name.to_vec());
-    let places: HashMap<Vec<u8>, usize> =
-        whole.iter().enumerate().filter_map(|(at, ad)| Some((name(ad)?, at))).collect();
+/// Frees all slots, and gives dynamic slots back to their parents.
+fn empty(snapshot: &mut Snapshot, settings: &Settings) -> SlotIndex {
+    let ads = std::mem::take(&mut snapshot.slots).into_iter().filter(is_slot);
+    let (children, mut whole): (Vec<_>, Vec<_>) = ads.partition(|ad| is_dynamic(ad, settings));
+    let index = SlotIndex::new(&whole, settings);
     for child in &children {
-        // `slot1_4@m` came out of `slot1@m`.
-        let parent = name(child).and_then(|name| {
-            let end = memchr::memchr(b'@', &name).unwrap_or(name.len());
-            let number = memchr::memrchr(b'_', &name[..end])?;
-            places.get(&[&name[..number], &name[end..]].concat()).copied()
-        });
-        if let Some(parent) = parent {
+        if let Some(parent) = name_of(child, settings).and_then(|name| index.parent(&name)) {
             give_back(&mut whole[parent], child, settings);
         }
     }
@@ -215,6 +170,7 @@ fn empty(snapshot: &mut Snapshot, settings: &Settings) {
         }
     }
     snapshot.slots = whole;
+    index
 }
 
 impl Machines for Slots<'_> {
@@ -237,10 +193,15 @@ impl Machines for Slots<'_> {
 
     fn end(&mut self, job: usize, now: i64) {
         let settings = self.books.settings(now);
-        let slot = self.running.get(&job).and_then(|running| self.places.get(&running.slot));
-        let slot = slot.map(|&at| self.books.snapshot.slots[at].clone()).unwrap_or_default();
+        let slot = self.slot_of(job);
         self.books.stop(job, &slot, &settings);
-        self.vacate(job, now);
+        if let Some(slot) = self.running.remove(&job) {
+            self.jobs.remove(&slot);
+            let slots = &mut self.books.snapshot.slots;
+            if let Some(gap) = self.index.free(slots, &slot, &settings) {
+                self.index.swap_remove(slots, gap, &settings);
+            }
+        }
         self.settled = false;
     }
 
@@ -287,8 +248,7 @@ impl Machines for Slots<'_> {
         for made in &outcome.matches {
             let Some(job) = number(&made.job) else { continue };
             let before = made.displaced.as_ref().and_then(|_| self.jobs.get(made.slot.as_bytes()).copied());
-            let slot = before.and_then(|_| self.places.get(made.slot.as_bytes()));
-            let slot = slot.map(|&at| self.books.snapshot.slots[at].clone());
+            let slot = before.map(|before| self.slot_of(before));
             if !self.run(made, job, &settings) {
                 decided.refused += 1;
                 continue;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::report::Color;
 use crate::report::outcome::{lines, table};
-use classmate_pool::internal::negotiate::play::{Holding, Played};
+use classmate_pool::internal::simulate::replay::{CycleReport, SubmitterUsage};
 
 /// Submitters with a column of their own.
 const MOST: usize = 8;
@@ -13,7 +13,7 @@ const MOST: usize = 8;
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, played: &[Played], color: Color) -> io::Result<()> {
+pub fn write(out: &mut impl Write, played: &[CycleReport], color: Color) -> io::Result<()> {
     let names = largest(played);
     let fixed = ["CYCLE", "TIME", "ENDED", "STARTED", "DISPLACED", "RUNNING", "IDLE"];
     let headings: Vec<&str> = fixed.iter().copied().chain(names.iter().map(String::as_str)).collect();
@@ -39,7 +39,7 @@ pub fn write(out: &mut impl Write, played: &[Played], color: Color) -> io::Resul
 }
 
 /// The submitters that held most over all cycles, in the order of their names.
-fn largest(played: &[Played]) -> Vec<String> {
+fn largest(played: &[CycleReport]) -> Vec<String> {
     let mut sums: std::collections::BTreeMap<&str, f64> = std::collections::BTreeMap::new();
     for holding in played.iter().flat_map(|cycle| &cycle.submitters) {
         *sums.entry(&holding.submitter).or_default() += holding.weight;
@@ -52,7 +52,7 @@ fn largest(played: &[Played]) -> Vec<String> {
     names
 }
 
-fn share(holding: &Holding) -> String {
+fn share(holding: &SubmitterUsage) -> String {
     let share = format!("{:.1} %", holding.share * 100.0);
     match holding.priority {
         Some(priority) => format!("{share} ({priority:.2})"),

@@ -7,11 +7,11 @@ use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate_config::internal::config::slurm::{Associations, SlurmConf};
 use classmate_config::internal::config::{Config, TextFiles};
 use classmate_pool::internal::accountant::Journal;
-use classmate_pool::internal::negotiate::play::{Plan, Played, play};
 use classmate_pool::internal::negotiate::{Snapshot, commit};
 use classmate_pool::internal::priority::Policy;
 use classmate_pool::internal::priority::dirac::DiracChoice;
 use classmate_pool::internal::priority::slurm::{Options, SlurmFiles, SlurmSettings};
+use classmate_pool::internal::simulate::replay::{CycleReport, ReplayPlan, replay};
 
 fn ad(text: &str) -> ClassAd {
     ClassAd::parse(format!("[{text}]").as_bytes()).unwrap()
@@ -39,19 +39,19 @@ fn pool(config: &str, slots: Vec<ClassAd>, jobs: &[Vec<ClassAd>]) -> Snapshot {
     Snapshot { config, slots, jobs: jobs.concat(), now: 1_000_000, ..Snapshot::default() }
 }
 
-fn plan(cycles: u32, interval: i64, run_time: &str) -> Plan {
+fn plan(cycles: u32, interval: i64, run_time: &str) -> ReplayPlan {
     let run_time = parse_expr(run_time.as_bytes(), &ParseOptions::default()).unwrap();
-    Plan { cycles, interval, run_time: Some(run_time) }
+    ReplayPlan { cycles, interval, run_time: Some(run_time) }
 }
 
-fn played(snapshot: Snapshot, plan: &Plan) -> Vec<Played> {
+fn played(snapshot: Snapshot, plan: &ReplayPlan) -> Vec<CycleReport> {
     let mut cycles = Vec::new();
-    play(snapshot, plan, |_, _| Ok(None), |cycle| cycles.push(cycle)).unwrap();
+    replay(snapshot, plan, |_, _| Ok(None), |cycle| cycles.push(cycle)).unwrap();
     cycles
 }
 
 /// Ended, started, displaced, running and idle of every cycle.
-fn counts(cycles: &[Played]) -> Vec<[usize; 5]> {
+fn counts(cycles: &[CycleReport]) -> Vec<[usize; 5]> {
     cycles.iter().map(|c| [c.ended, c.started, c.displaced, c.running, c.idle]).collect()
 }
 
@@ -149,8 +149,8 @@ fn books_in_memory_and_on_disk_are_alike() {
         commit(snapshot, outcome, &mut journal)?;
         Ok(Some(journal.log().clone()))
     };
-    play(snapshot(), &plan(4, 60, "90"), book, |cycle| on_disk.push(cycle)).unwrap();
-    let text = |cycles: &[Played]| serde_json::to_string(cycles).unwrap();
+    replay(snapshot(), &plan(4, 60, "90"), book, |cycle| on_disk.push(cycle)).unwrap();
+    let text = |cycles: &[CycleReport]| serde_json::to_string(cycles).unwrap();
     assert_eq!(text(&in_memory), text(&on_disk));
 }
 
