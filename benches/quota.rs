@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use classmate::internal::eval::scope::Settings;
 use classmate_config::internal::config::Config;
-use classmate_pool::internal::quota::{GroupTree, Pool, QuotaSettings, Rounds};
+use classmate_pool::internal::quota::{GroupTree, QuotaPool, QuotaSettings, Rounds};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 const GROUPS: usize = 10_000;
@@ -45,7 +45,7 @@ fn quotas(criterion: &mut Criterion) {
     let Ok(settings) = QuotaSettings::read(&config) else { return };
     let tree = GroupTree::new(&settings);
     let count = tree.len();
-    let pool = Pool {
+    let pool = QuotaPool {
         total: 20_000.0,
         demand: (0..count).map(|at| (at * 7919 % 13) as f64).collect(),
         usage: (0..count).map(|at| (at * 7919 % 13 / 3) as f64).collect(),

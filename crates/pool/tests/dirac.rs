@@ -8,8 +8,8 @@ use classmate_config::internal::config::dirac::{
 use classmate_pool::internal::negotiate::{Snapshot, negotiate};
 use classmate_pool::internal::priority::Policy;
 use classmate_pool::internal::priority::dirac::{
-    DiracChoice, History, PriorityTable, QueuedJob, Requirements, SliceUse, SplitMix64, TaskQueue, TaskQueues, correct,
-    draw_job, draw_order, entity_priorities, first_chances,
+    DiracChoice, PriorityTable, QueuedJob, Requirements, RunHistory, SliceUse, SplitMix64, TaskQueue, TaskQueues,
+    correct, draw_job, draw_order, entity_priorities, first_chances,
 };
 use proptest::prelude::*;
 
@@ -129,7 +129,7 @@ proptest! {
         let weighting = if proportional { Weighting::Proportional } else { Weighting::Observed };
         let settings = settings(weighting, &[0, 1]);
         let queues = queues(&jobs);
-        let table = PriorityTable::new(&queues, &settings, |_| None, &History::default(), 0.0);
+        let table = PriorityTable::new(&queues, &settings, |_| None, &RunHistory::default(), 0.0);
         for group in 0..3u8 {
             let word = name(&format!("g{group}"));
             let of_group: Vec<&TaskQueue> = queues.iter().filter(|queue| queue.requirements.group == word).collect();
@@ -212,7 +212,7 @@ fn long_run_shares_of_the_proportional_lottery_are_the_shares() {
     let settings = settings(Weighting::Observed, &[9]);
     // Group 9 shares 907 among two queues; group 1 has 1000: user 1 with two queues, user 2 with one.
     let queues = queues(&[(5, 9, 1, 1), (6, 9, 2, 1), (1, 1, 1, 1), (1, 1, 2, 3), (2, 1, 1, 1)]);
-    let table = PriorityTable::new(&queues, &settings, |_| None, &History::default(), 0.0);
+    let table = PriorityTable::new(&queues, &settings, |_| None, &RunHistory::default(), 0.0);
     let due = [907.0 / 2.0, 907.0 / 2.0, 125.0, 375.0, 500.0].map(|share| share / 1907.0);
     let lots: Vec<(i64, f64)> = table.rows().iter().map(|row| (row.queue, row.priority)).collect();
     let options = PolicyOptions { lottery: Lottery::Proportional, ..PolicyOptions::default() };
@@ -238,7 +238,7 @@ fn long_run(corrected: bool) -> f64 {
         let requirements = Requirements { group: name(group), ..Requirements::default() };
         waiting.push(requirements, QueuedJob { id: at as i64, user_priority: 1.0 });
     }
-    let mut history = History::default();
+    let mut history = RunHistory::default();
     let mut generator = SplitMix64::new(11);
     let (mut now, mut first_of_a, draws) = (0.0, 0u32, 30_000u32);
     for _ in 0..draws {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use classmate::internal::eval::scope::Settings;
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::quota::settings::Stated;
-use classmate_pool::internal::quota::{GroupSetting, GroupTree, Pool, QuotaRules, QuotaSettings, ROOT, Round, Rounds};
+use classmate_pool::internal::quota::{
+    GroupSetting, GroupTree, QuotaPool, QuotaRules, QuotaSettings, ROOT, Round, Rounds,
+};
 use proptest::prelude::*;
 
 /// A group as it is drawn: which of the earlier ones is its parent, quota, whether it accepts, demand and use.
@@ -69,7 +71,7 @@ fn settings(drawing: &Drawing, oversubscription: bool, weighted: bool) -> QuotaS
     }
 }
 
-fn pool(drawing: &Drawing, tree: &GroupTree) -> Pool {
+fn pool(drawing: &Drawing, tree: &GroupTree) -> QuotaPool {
     let of = |value: fn(&Drawn) -> f64, root: f64| {
         let mut values = vec![root; tree.len()];
         for (name, group) in &drawing.groups {
@@ -79,7 +81,7 @@ fn pool(drawing: &Drawing, tree: &GroupTree) -> Pool {
         }
         values
     };
-    Pool {
+    QuotaPool {
         total: drawing.total,
         demand: of(|group| group.demand, drawing.root_demand),
         usage: of(|group| group.usage, 0.0),
@@ -281,7 +283,7 @@ proptest! {
             ..QuotaSettings::default()
         };
         let tree = GroupTree::new(&settings);
-        let pool = Pool {
+        let pool = QuotaPool {
             total,
             demand: numbers[..5].to_vec(),
             usage: numbers[5..10].to_vec(),
@@ -324,7 +326,7 @@ fn a_chain_of_ten_thousand_groups_is_divided() {
         let mut demand = vec![1.0; DEPTH + 1];
         demand[DEPTH] = 60.0;
         let usage = vec![0.0; DEPTH + 1];
-        let pool = Pool { total: 100.0, demand, usage, last_served: Vec::new() };
+        let pool = QuotaPool { total: 100.0, demand, usage, last_served: Vec::new() };
         let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
         let round = rounds.divide();
         // Everything is handed down to the last, which needs 60; the 40 left go to its parent, then up, one each.

@@ -16,7 +16,9 @@ use classmate_pool::internal::priority::dirac::{DiracChoice, SplitMix64};
 use classmate_pool::internal::priority::slurm::{Options, SlurmFiles, SlurmSettings};
 use classmate_pool::internal::priority::{CondorPriority, Policy, PriorityPolicy};
 use classmate_pool::internal::simulate::spread::jain;
-use classmate_pool::internal::simulate::{Alike, Machines, Plan, Simulated, Slots, simulate};
+use classmate_pool::internal::simulate::{
+    Cluster, SimulationPlan, SimulationResult, SlotCluster, UniformCluster, simulate,
+};
 use classmate_pool::internal::workload::{Workload, job_ads, swf};
 
 const HOUR: i64 = 3600;
@@ -40,17 +42,17 @@ fn crowd(users: &[(i64, i64)], days: i64) -> String {
     trace
 }
 
-fn played(trace: &str, cores: u32, base: &Snapshot, until: i64) -> Simulated {
+fn played(trace: &str, cores: u32, base: &Snapshot, until: i64) -> SimulationResult {
     let workload = swf::read(&mut trace.as_bytes()).unwrap();
     assert_eq!(workload.faults, []);
     let rules = Rules::read(&base.config, &base.settings()).unwrap();
-    let mut machines = Alike::new(&workload, &rules, base, cores);
-    let plan = Plan { interval: CYCLE, until: Some(until), step: Some(DAY) };
+    let mut machines = UniformCluster::new(&workload, &rules, base, cores);
+    let plan = SimulationPlan { interval: CYCLE, until: Some(until), step: Some(DAY) };
     simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap()
 }
 
 /// A user's part of what was in use from a day on.
-fn share(simulated: &Simulated, user: &str, from: usize) -> f64 {
+fn share(simulated: &SimulationResult, user: &str, from: usize) -> f64 {
     let steps = &simulated.over_time[from..];
     assert!(steps.len() >= 3, "{} days are no long run", steps.len());
     for step in steps {
@@ -186,14 +188,17 @@ fn halves(said: [&str; 2], conf: &str, dump: &str) -> [f64; 2] {
     };
     let base = Snapshot { policy, slots: (1..=10).map(slot).collect(), ..Snapshot::default() };
     let rules = Rules::read(&base.config, &base.settings()).unwrap();
-    let first = |machines: &mut dyn Machines| {
-        let plan = Plan { interval: 600, until: Some(1000 + 12 * HOUR), step: None };
+    let first = |machines: &mut dyn Cluster| {
+        let plan = SimulationPlan { interval: 600, until: Some(1000 + 12 * HOUR), step: None };
         let simulated = simulate(&workload, machines, &plan, &mut |_, _| {}).unwrap();
         let dues: f64 = simulated.submitters.iter().map(|line| line.due.unwrap()).sum();
         assert!((dues - 1.0).abs() < 1e-9, "half for each in the only account that is used, but {dues}");
         simulated.submitters.iter().find(|line| line.name.starts_with("p@") || line.name == "b@x").unwrap().share
     };
-    [first(&mut Slots::new(&workload, &rules, &base)), first(&mut Alike::new(&workload, &rules, &base, 10))]
+    [
+        first(&mut SlotCluster::new(&workload, &rules, &base)),
+        first(&mut UniformCluster::new(&workload, &rules, &base, 10)),
+    ]
 }
 
 const TWO_PARTITIONS: &str =
@@ -362,8 +367,8 @@ fn the_time_a_job_is_allowed_counts_where_a_policy_looks_at_it() {
     let waits = |base: &Snapshot| {
         let workload = swf::read(&mut trace.as_bytes()).unwrap();
         let rules = Rules::read(&base.config, &base.settings()).unwrap();
-        let mut machines = Alike::new(&workload, &rules, base, 1);
-        let plan = Plan { interval: 60, until: Some(649), step: None };
+        let mut machines = UniformCluster::new(&workload, &rules, base, 1);
+        let plan = SimulationPlan { interval: 60, until: Some(649), step: None };
         let simulated = simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap();
         assert_eq!((simulated.jobs.completed, simulated.jobs.running), (1, 1));
         simulated.never_started[0].job.clone()
@@ -387,8 +392,8 @@ fn slurms_factors_are_those_of_the_last_period_whatever_ended_since() {
     let base = slurm("PriorityDecayHalfLife=7-0\nPriorityWeightFairshare=1000\nPriorityCalcPeriod=5\n", dump);
     let workload = swf::read(&mut trace.as_bytes()).unwrap();
     let rules = Rules::read(&base.config, &base.settings()).unwrap();
-    let mut machines = Alike::new(&workload, &rules, &base, 1);
-    let plan = Plan { interval: 60, until: None, step: None };
+    let mut machines = UniformCluster::new(&workload, &rules, &base, 1);
+    let plan = SimulationPlan { interval: 60, until: None, step: None };
     let simulated = simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap();
     let waits: Vec<(&str, f64, i64)> =
         simulated.submitters.iter().map(|line| (line.name.as_str(), line.wait.mean, line.longest_wait)).collect();
@@ -433,8 +438,8 @@ fn a_constraint_on_jobs_ends_with_the_jobs_it_lets_run() {
         let base = condor(&format!("NEGOTIATOR_JOB_CONSTRAINT = {constraint}"), &[]);
         let workload = swf::read(&mut trace.as_bytes()).unwrap();
         let rules = Rules::read(&base.config, &base.settings()).unwrap();
-        let mut machines = Alike::new(&workload, &rules, &base, 2);
-        let plan = Plan { interval: CYCLE, until: None, step: None };
+        let mut machines = UniformCluster::new(&workload, &rules, &base, 2);
+        let plan = SimulationPlan { interval: CYCLE, until: None, step: None };
         simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap()
     };
     let simulated = to_the_end("Owner != \"user1\"");
@@ -506,7 +511,8 @@ fn every_job_starts_that_fits_into_what_gets_free() {
 fn neighbouring_seeds_share_no_lots() {
     let trace = crowd(&[(1, 1), (1, 2), (2, 3)], 2);
     let seeded = |seed| played(&trace, 20, &Snapshot { seed, ..lots("") }, 2 * DAY);
-    let shares = |simulated: &Simulated| simulated.submitters.iter().map(|line| line.wait.mean).collect::<Vec<_>>();
+    let shares =
+        |simulated: &SimulationResult| simulated.submitters.iter().map(|line| line.wait.mean).collect::<Vec<_>>();
     let all: Vec<Vec<f64>> = (0..4).map(|seed| shares(&seeded(seed))).collect();
     for (at, one) in all.iter().enumerate() {
         assert!(all[at + 1..].iter().all(|other| one != other), "{all:?}");
@@ -533,19 +539,19 @@ fn medley(seed: u64, jobs: i64, users: u64, kinds: u64) -> String {
 }
 
 /// What is played when cycles are shown what they need, and when they are shown every job that waits, is the same.
-fn shown_a_part(trace: &str, cores: u32, base: &Snapshot, plan: &Plan) {
+fn shown_a_part(trace: &str, cores: u32, base: &Snapshot, plan: &SimulationPlan) {
     played_both_ways(&swf::read(&mut trace.as_bytes()).unwrap(), cores, base, plan);
 }
 
-fn played_both_ways(workload: &Workload, cores: u32, base: &Snapshot, plan: &Plan) {
+fn played_both_ways(workload: &Workload, cores: u32, base: &Snapshot, plan: &SimulationPlan) {
     let rules = Rules::read(&base.config, &base.settings()).unwrap();
-    let run = |machines: Alike<'_>| {
+    let run = |machines: UniformCluster<'_>| {
         let mut machines = machines;
         let mut moments = Vec::new();
         let simulated = simulate(workload, &mut machines, plan, &mut |now, come| moments.push((now, come))).unwrap();
         (serde_json::to_string(&simulated).unwrap(), moments)
     };
-    let machines = || Alike::new(workload, &rules, base, cores);
+    let machines = || UniformCluster::new(workload, &rules, base, cores);
     assert_eq!(run(machines()), run(machines().showing_all()), "{}", base.policy.name());
 }
 
@@ -583,7 +589,7 @@ fn cycles_that_are_shown_a_part_of_the_queue_decide_as_if_they_were_shown_all() 
     ];
     for (number, base) in bases.iter().enumerate() {
         let seed = number as u64;
-        let plan = Plan { interval: 60, until: seed.is_multiple_of(2).then_some(3 * HOUR), step: None };
+        let plan = SimulationPlan { interval: 60, until: seed.is_multiple_of(2).then_some(3 * HOUR), step: None };
         shown_a_part(&medley(seed, 160, 14, 3), 5, base, &plan);
         shown_a_part(&medley(100 + seed, 240, 5, 40), 20, base, &plan);
         // Nearly everything free at first, nothing later on.
@@ -630,7 +636,7 @@ fn jobs_with_accounts_partitions_and_sites_of_their_own_are_no_others() {
         lots("DiracMemoryTags = yes"),
         lots("Order = greedy"),
     ];
-    let plan = Plan { interval: 60, until: Some(4 * HOUR), step: None };
+    let plan = SimulationPlan { interval: 60, until: Some(4 * HOUR), step: None };
     for (seed, base) in (0..).zip(&bases) {
         played_both_ways(&ads(seed, 150), 6, base, &plan);
         played_both_ways(&ads(100 + seed, 200), 40, base, &plan);
@@ -647,7 +653,7 @@ fn whole_queues_of_lots_are_counted_though_few_of_their_jobs_are_shown() {
             writeln!(trace, "{id} 0 -1 {} -1 -1 -1 1 -1 -1 1 {user} -1 -1 -1 -1 -1 -1", 30 + id % 60).unwrap();
         }
     }
-    let plan = Plan { interval: 60, until: Some(360), step: None };
+    let plan = SimulationPlan { interval: 60, until: Some(360), step: None };
     for base in [lots(""), lots("Lottery = proportional\nWeighting = proportional")] {
         shown_a_part(&trace, 12, &base, &plan);
     }

@@ -8,7 +8,7 @@ use crate::explain::Market;
 use crate::explain::clauses::Clause;
 use crate::explain::left_out;
 use crate::explain::limit::{LimitStand, at_the_end};
-use crate::explain::order::{Rank, standing};
+use crate::explain::order::{JobRank, standing};
 use crate::explain::stake::Stake;
 use crate::explain::stand::{GroupStand, stand};
 use crate::explain::taken::{Loser, Taken, taken};
@@ -35,7 +35,7 @@ pub struct Story {
     /// What that figure says, in words.
     pub standing: Option<String>,
     /// How the job stands in the order of all jobs, if the policy orders jobs.
-    pub rank: Option<Rank>,
+    pub rank: Option<JobRank>,
     /// Jobs of the submitter that got a slot.
     pub submitter_matched: usize,
     /// Jobs the submitter says are idle.

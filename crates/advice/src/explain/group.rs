@@ -6,7 +6,7 @@ use crate::explain::stand::{capped, is_full, within};
 use classmate_config::internal::config::ConfigError;
 use classmate_pool::internal::negotiate::quotas::{Explained, divide};
 use classmate_pool::internal::negotiate::{Outcome, Snapshot};
-use classmate_pool::internal::quota::story::slots;
+use classmate_pool::internal::quota::derivation::slots;
 
 /// A group, and what a cycle makes of its quota.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -10,7 +10,7 @@ use classmate::internal::ad::ClassAd;
 use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::negotiate::concurrency::demands;
 use classmate_pool::internal::pool::facts::Facts;
-use classmate_pool::internal::quota::story::slots;
+use classmate_pool::internal::quota::derivation::slots;
 
 /// A resource that jobs hold, and that the job asks for.
 #[derive(Debug, Clone, PartialEq, Serialize)]

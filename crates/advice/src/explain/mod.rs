@@ -47,7 +47,7 @@ use crate::explain::clauses::{Clause, Truth, truth};
 use crate::explain::cycle::Story;
 use crate::explain::names::Absent;
 use crate::explain::nearest::Near;
-use crate::explain::order::Order;
+use crate::explain::order::ServiceOrder;
 use crate::explain::suggestion::Suggestion;
 use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
@@ -130,7 +130,7 @@ pub struct Market {
     /// Names of attributes of slots whose values were not kept.
     pub unkept: Vec<Name>,
     /// By what jobs are ordered.
-    pub order: Order,
+    pub order: ServiceOrder,
     /// The configuration.
     pub rules: Rules,
     /// Clock, seed, and what is in use.
@@ -182,7 +182,7 @@ fn unknown(job: &ClassAd) -> Asker {
 
 /// What a snapshot tells besides the slots that take part.
 struct Besides {
-    order: Order,
+    order: ServiceOrder,
     left_out: Vec<Slot>,
     unkept: Vec<Name>,
 }

@@ -14,7 +14,7 @@ use classmate_pool::internal::negotiate::outcome::{Match, Rejection};
 use classmate_pool::internal::negotiate::summary::Stopped;
 use classmate_pool::internal::pool::facts::Facts;
 use classmate_pool::internal::queue::job::Activity;
-use classmate_pool::internal::quota::story::slots;
+use classmate_pool::internal::quota::derivation::slots;
 
 /// Why the job got no slot in the cycle although some match, the most telling first; or which it got.
 pub fn of_cycle(story: &Story, outcome: &Outcome, (market, stake): (&Market, &Stake), asked: &Asked<'_>) -> Vec<Cause> {

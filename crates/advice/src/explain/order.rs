@@ -3,36 +3,36 @@
 //! In: a snapshot. Out: the priority of every waiting job and what it is made of, if the policy orders jobs; and sentences.
 
 use classmate_pool::internal::negotiate::outcome::Negotiation;
-use classmate_pool::internal::quota::story::slots;
+use classmate_pool::internal::quota::derivation::slots;
 
-pub use classmate_pool::internal::priority::ranking::{Order, Rank};
+pub use classmate_pool::internal::priority::ranking::{JobRank, ServiceOrder};
 
 /// What the figure that a visit gives for the priority of its submitter says under this policy.
-pub(super) fn standing(order: &Order, priority: f64) -> String {
+pub(super) fn standing(order: &ServiceOrder, priority: f64) -> String {
     match order {
-        Order::Submitters => format!("with priority {priority:.2}"),
-        Order::Lots => format!("with priority {priority:.2}; the higher, the likelier it is drawn"),
-        Order::Jobs { .. } => format!("fair-share factor {:.2}; higher is better", 1.0 - priority),
+        ServiceOrder::Submitters => format!("with priority {priority:.2}"),
+        ServiceOrder::Lots => format!("with priority {priority:.2}; the higher, the likelier it is drawn"),
+        ServiceOrder::Jobs { .. } => format!("fair-share factor {:.2}; higher is better", 1.0 - priority),
     }
 }
 
 /// Why a job was served before another one, if the policy does not order submitters.
 pub(super) fn precedence_of_policy(
-    order: &Order,
+    order: &ServiceOrder,
     won: &str,
     lost: &str,
     visits: [Option<&Negotiation>; 2],
 ) -> Option<String> {
     match order {
-        Order::Submitters => None,
-        Order::Lots => Some(match visits {
+        ServiceOrder::Submitters => None,
+        ServiceOrder::Lots => Some(match visits {
             [Some(one), Some(other)] if one.submitter != other.submitter => format!(
                 "it was drawn by lot: priority {:.2} against {:.2}, the higher the likelier",
                 one.priority, other.priority
             ),
             _ => "it was drawn by lot".to_owned(),
         }),
-        Order::Jobs { ranks, .. } => Some(match (ranks.get(won), ranks.get(lost)) {
+        ServiceOrder::Jobs { ranks, .. } => Some(match (ranks.get(won), ranks.get(lost)) {
             (Some(one), Some(other)) => against(one, other, won),
             _ => format!("job {won} has a priority, and this one has none"),
         }),
@@ -40,14 +40,14 @@ pub(super) fn precedence_of_policy(
 }
 
 /// The factors that count, with what they are.
-pub fn shown(rank: &Rank) -> String {
+pub fn shown(rank: &JobRank) -> String {
     let parts = rank.factors.iter().filter(|(_, value)| *value != 0.0);
     let parts: Vec<String> = parts.map(|(name, value)| format!("{name} {}", rounded(*value))).collect();
     if parts.is_empty() { "no factor has a weight".to_owned() } else { parts.join(", ") }
 }
 
 /// Why a job that stands so goes before one that stands otherwise, by the first key in which they differ.
-fn against(one: &Rank, other: &Rank, job: &str) -> String {
+fn against(one: &JobRank, other: &JobRank, job: &str) -> String {
     if one.tier != other.tier {
         let word = if one.tier > other.tier { "before" } else { "after" };
         return format!(
@@ -88,8 +88,8 @@ fn rounded(value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn rank(tier: u16, priority: u32, age: f64, fair_share: f64) -> Rank {
-        Rank {
+    fn rank(tier: u16, priority: u32, age: f64, fair_share: f64) -> JobRank {
+        JobRank {
             partition: "p".to_owned(),
             tier,
             priority,

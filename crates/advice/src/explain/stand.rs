@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::negotiate::quotas::Division;
-use classmate_pool::internal::quota::story::slots;
+use classmate_pool::internal::quota::derivation::slots;
 use classmate_pool::internal::quota::summary::{GroupSummary, SurplusPolicy};
 
 /// Quota and use of the group.

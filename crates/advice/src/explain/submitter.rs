@@ -12,9 +12,9 @@ use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::negotiate::summary::{Stopped, Summary};
 use classmate_pool::internal::negotiate::{Outcome, Snapshot};
 use classmate_pool::internal::priority::Passed;
-use classmate_pool::internal::priority::ranking::Key;
+use classmate_pool::internal::priority::ranking::OrderedBy;
 use classmate_pool::internal::queue::Submitter;
-use classmate_pool::internal::quota::story::slots;
+use classmate_pool::internal::quota::derivation::slots;
 
 /// How a share came about, and what became of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -85,7 +85,7 @@ fn absent(one: &Submitter, text: &str) -> ShareStory {
     ShareStory { summary, ceiling: None, before: Vec::new(), turns: Vec::new(), refusals: Vec::new(), steps }
 }
 
-fn steps(story: &ShareStory, outcome: &Outcome, key: Key) -> Vec<String> {
+fn steps(story: &ShareStory, outcome: &Outcome, key: OrderedBy) -> Vec<String> {
     let line = &story.summary;
     let mut steps = vec![format!("it says that {} jobs are idle and {} run", line.idle, line.running)];
     let Some(priority) = line.priority else {
@@ -95,11 +95,11 @@ fn steps(story: &ShareStory, outcome: &Outcome, key: Key) -> Vec<String> {
     let place = story.before.len() + 1;
     let first = story.before.first().map(|first| format!(", behind {first}")).unwrap_or_default();
     steps.push(match key {
-        Key::Submitters => format!("its priority is {priority:.2}; lower is better: it is served in place {place}{first}"),
-        Key::Lots => {
+        OrderedBy::Submitters => format!("its priority is {priority:.2}; lower is better: it is served in place {place}{first}"),
+        OrderedBy::Lots => {
             format!("its task queues have priority {priority:.2}; slots draw lots, and the higher it is, the likelier they are drawn")
         }
-        Key::Jobs => format!(
+        OrderedBy::Jobs => format!(
             "its fair-share factor is {:.2}; higher is better: it is one factor of the priority of each job, by which jobs are served",
             1.0 - priority
         ),
@@ -116,7 +116,7 @@ fn steps(story: &ShareStory, outcome: &Outcome, key: Key) -> Vec<String> {
         let group = turn.group.as_ref().map(|group| format!(" for {group}")).unwrap_or_default();
         let mut text = format!("turn {} (pie {}, spin {}{group}): ", turn.turn, turn.pie, turn.spin);
         // The sum is that of all who are in the pie, which the visits show unless somebody has none.
-        if at == 0 && key == Key::Submitters && sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
+        if at == 0 && key == OrderedBy::Submitters && sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
             text.push_str(&format!(
                 "1/{priority:.2} of the sum {sum:.4} of all is a share of {:.1}%",
                 turn.share * 100.0

@@ -7,7 +7,7 @@ use crate::explain::order::precedence_of_policy;
 use crate::explain::{Market, tally};
 use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::priority::pie::starvation;
-use classmate_pool::internal::quota::story::slots;
+use classmate_pool::internal::quota::derivation::slots;
 
 /// Slots that a submitter got.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use crate::cli::settings::contents;
 use crate::cli::{Failure, Streams, written};
 use crate::report::simulated::{compared, html};
-use classmate_pool::internal::simulate::Run;
+use classmate_pool::internal::simulate::SimulationRun;
 use classmate_pool::internal::simulate::compare::Comparison;
 
 /// Put simulations side by side: several policies, settings or sizes, in numbers and plots.
@@ -69,7 +69,7 @@ fn called(path: &Path) -> String {
     name.map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-fn read(path: &Path) -> Result<Run, Failure> {
+fn read(path: &Path) -> Result<SimulationRun, Failure> {
     let file = if path.is_dir() { path.join("run.json") } else { path.to_owned() };
     serde_json::from_slice(&contents(&file)?).map_err(|error| {
         Failure::input(format!("`{}` is no run: {error}", file.display()))

@@ -124,10 +124,10 @@ impl CsFiles {
 }
 
 impl CsFiles {
-    /// Tells of sections that no file has, whose names may be slips.
+    /// Reports sections that no file has, whose names may be typos.
     fn tell_of_new(&self, files: &[(String, Vec<u8>)], notes: &mut Notes) {
         let mut tree = Tree::default();
-        // What is wrong with the files is told by who reads them.
+        // Errors in the files are reported by their readers.
         if self.changes.is_empty() || files.iter().any(|(name, text)| tree.add(name, text).is_err()) {
             return;
         }

@@ -11,10 +11,10 @@ use crate::cli::{Failure, input};
 use classmate_pool::internal::generate::{Pool, Shape};
 
 /// More groups than that no negotiator is given.
-const MOST_GROUPS: u64 = 1_000_000;
+const MAX_GROUPS: u64 = 1_000_000;
 
 /// More passes than that need priorities that are beyond numbers.
-const MOST_PASSES: i64 = 100;
+const MAX_PASSES: i64 = 100;
 
 /// From 0 to 1.
 fn fraction(text: &str) -> Result<f64, String> {
@@ -46,7 +46,7 @@ pub(super) struct Arguments {
     /// About as many jobs as slots, and such priorities of submitters that the slots are dealt in so many passes over
     /// them, if every slot suits every job (`--shape static --unmatched 0`)
     #[arg(long, value_name = "NUMBER", default_value_t = 0, conflicts_with = "jobs",
-          value_parser = clap::value_parser!(u32).range(..=MOST_PASSES))]
+          value_parser = clap::value_parser!(u32).range(..=MAX_PASSES))]
     passes: u32,
     /// How many kinds of jobs, each of one submitter
     #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
@@ -55,7 +55,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     submitters: u64,
     /// How many groups the submitters belong to, each with an equal part of the pool
-    #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=MOST_GROUPS))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=MAX_GROUPS))]
     groups: u64,
     /// Where the random numbers begin
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]

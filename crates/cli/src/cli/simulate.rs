@@ -18,7 +18,9 @@ use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_pool::internal::accountant::Log;
 use classmate_pool::internal::negotiate::Snapshot;
 use classmate_pool::internal::negotiate::rules::Rules;
-use classmate_pool::internal::simulate::{Alike, Machines, NeverStarted, Plan, Run, Slots, simulate};
+use classmate_pool::internal::simulate::{
+    Cluster, NeverStarted, SimulationPlan, SimulationRun, SlotCluster, UniformCluster, simulate,
+};
 use classmate_pool::internal::workload::{Workload, job_ads, swf};
 
 /// Play a workload under a policy and show who waited how long and who had how much.
@@ -97,8 +99,8 @@ pub(super) struct Arguments {
     policy: PolicyArguments,
 }
 
-/// Jobs of a kind that are told one by one.
-const TOLD: usize = 20;
+/// Maximum number of jobs of a kind that are listed one by one.
+const MAX_LISTED: usize = 20;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Form {
@@ -143,19 +145,19 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     {
         notes.warn(format!("nothing is played: the first job is submitted at {first}, and --until is {until}"));
     }
-    let machines = machines(arguments.slots, slots.is_some(), &workload, &rules, &mut snapshot);
+    let cluster = cluster(arguments.slots, slots.is_some(), &workload, &rules, &mut snapshot);
     // What is wrong with the header may be why there are none.
     notes.show(streams.err);
-    let mut machines = machines?;
+    let mut cluster = cluster?;
     let interval = match arguments.interval {
         Some(interval) => interval,
         None => Knobs::new(&snapshot.config)
             .integer("NEGOTIATOR_INTERVAL", 60, 1, i64::from(i32::MAX))
             .map_err(|error| refused(&error))?,
     };
-    let plan = Plan { interval, until: arguments.until.map(Now::seconds), step: arguments.step };
-    let result = simulate(&workload, &mut *machines, &plan, &mut progress(workload.arrivals.len()));
-    let run = Run {
+    let plan = SimulationPlan { interval, until: arguments.until.map(Now::seconds), step: arguments.step };
+    let result = simulate(&workload, &mut *cluster, &plan, &mut progress(workload.arrivals.len()));
+    let run = SimulationRun {
         workload: arguments.workload.display().to_string(),
         policy: snapshot.policy.name().to_owned(),
         interval,
@@ -184,16 +186,16 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     written(printed.and_then(|()| out.flush()))
 }
 
-/// Notes which jobs did not run, and why. Jobs that still wait when the simulation is `stopped` on purpose are no surprise,
-/// unless no slot would take them. Their places in the workload follow the `name`.
-fn tell(run: &Run, name: &str, stopped: bool, notes: &mut Notes) {
+/// Reports the jobs that did not run, and the reasons. Jobs that still wait when the simulation is `stopped` on purpose
+/// are not reported, unless no slot matches them. Their places in the workload follow the `name`.
+fn tell(run: &SimulationRun, name: &str, stopped: bool, notes: &mut Notes) {
     let simulated = &run.simulated;
     let more = |all: usize, what: &str, notes: &mut Notes| {
-        if all > TOLD {
-            notes.warn(format!("{} more jobs {what}: --format json has all", all - TOLD));
+        if all > MAX_LISTED {
+            notes.warn(format!("{} more jobs {what}: --format json has all", all - MAX_LISTED));
         }
     };
-    for job in simulated.too_large.iter().take(TOLD) {
+    for job in simulated.too_large.iter().take(MAX_LISTED) {
         // A trace may ask for more than can be counted.
         let more = if job.cores == u32::MAX { "more than " } else { "" };
         let cores = if job.cores == u32::MAX { u32::MAX - 1 } else { job.cores };
@@ -203,7 +205,7 @@ fn tell(run: &Run, name: &str, stopped: bool, notes: &mut Notes) {
     more(simulated.too_large.len(), "are too large", notes);
     let hopeless = |job: &&NeverStarted| job.reason.as_ref().is_some_and(|why| why.starts_with("no slot"));
     let never: Vec<&NeverStarted> = simulated.never_started.iter().filter(|job| !stopped || hopeless(job)).collect();
-    for job in never.iter().take(TOLD) {
+    for job in never.iter().take(MAX_LISTED) {
         let reason = job.reason.as_deref().unwrap_or("it never had its turn");
         notes.warn(format!("{name}{}: job {} of {} never started: {reason}", job.place, job.job, job.submitter));
     }
@@ -235,7 +237,7 @@ fn progress(jobs: usize) -> impl FnMut(i64, usize) {
 }
 
 /// Writes a run into a directory.
-fn report(directory: &Path, run: &Run) -> Result<(), Failure> {
+fn report(directory: &Path, run: &SimulationRun) -> Result<(), Failure> {
     let fail = |path: &Path, error: &io::Error| {
         Failure::new(format!("cannot write `{}`: {}", path.display(), input::plain(error)))
     };
@@ -283,7 +285,7 @@ fn workload(
     if !workload.further.is_empty() {
         let run =
             |&(first, last): &(u64, u64)| if first == last { first.to_string() } else { format!("{first}-{last}") };
-        let places: Vec<String> = workload.further.iter().take(TOLD).map(run).collect();
+        let places: Vec<String> = workload.further.iter().take(MAX_LISTED).map(run).collect();
         let rest = workload.further.len() - places.len();
         let rest = if rest > 0 { format!(", and {rest} other places: --format json has all") } else { String::new() };
         let what = if what.is_empty() { "lines" } else { "ads" };
@@ -297,16 +299,16 @@ fn workload(
     Ok(workload)
 }
 
-/// The slots of the snapshot if it holds those of a pool, otherwise so many cores.
-fn machines<'w>(
+/// The slots of the snapshot if it holds those of a pool, otherwise a number of cores.
+fn cluster<'w>(
     cores: Option<u32>,
     pool: bool,
     workload: &'w Workload,
     rules: &'w Rules,
     snapshot: &mut Snapshot,
-) -> Result<Box<dyn Machines + 'w>, Failure> {
+) -> Result<Box<dyn Cluster + 'w>, Failure> {
     if pool {
-        let slots = Slots::new(workload, rules, snapshot);
+        let slots = SlotCluster::new(workload, rules, snapshot);
         return if slots.any() {
             Ok(Box::new(slots))
         } else {
@@ -318,5 +320,5 @@ fn machines<'w>(
     let cores = cores
         .ok_or_else(|| Failure::input("how many cores there are is not known").help("say so with --slots NUMBER"))?;
     snapshot.slots = vec![PolicyArguments::everywhere(&snapshot.policy)];
-    Ok(Box::new(Alike::new(workload, rules, snapshot, cores)))
+    Ok(Box::new(UniformCluster::new(workload, rules, snapshot, cores)))
 }

@@ -14,7 +14,7 @@ use classmate::internal::eval::scope::Settings;
 use classmate_config::internal::config::slurm::{Associations, SlurmConf, read_qos, read_usage};
 use classmate_config::internal::config::{Config, ConfigError, ConfigWarning};
 use classmate_pool::internal::pool::facts::Facts;
-use classmate_pool::internal::priority::slurm::candidate::{Asker, partitions};
+use classmate_pool::internal::priority::slurm::candidate::{Requester, partitions};
 use classmate_pool::internal::priority::slurm::usage::Decay;
 use classmate_pool::internal::priority::slurm::{Options, SlurmFiles, SlurmSettings, Ties, derive, tree};
 use classmate_pool::internal::queue::job::JobId;
@@ -71,7 +71,7 @@ enum DecayName {
     Exact,
 }
 
-/// What associations are made of where there is no dump.
+/// The source of associations without a dump.
 pub(super) struct Stand<'a> {
     /// The negotiator's settings.
     pub(super) config: &'a Config,
@@ -183,7 +183,7 @@ impl SlurmArguments {
         let settings = SlurmSettings::new(files).map_err(|errors| {
             all_refused(&errors).err().unwrap_or_else(|| Failure::input("the associations make no tree"))
         })?;
-        for row in settings.strangers() {
+        for row in settings.unmatched_rows() {
             let user = row.user.as_ref().map(|user| format!(", user `{user}`")).unwrap_or_default();
             let known = row.user.as_ref().and_then(|user| settings.tree().find_user_anywhere(&row.account, user));
             let help = known.map_or("", |_| " (print it with `sshare -a -m -P`, which names partitions)");
@@ -209,7 +209,7 @@ struct Unknown {
 }
 
 impl Unknown {
-    /// Those of a pool's jobs that are not done. Without a dump everybody has an association.
+    /// The jobs of a pool that are not done. Without a dump all users have an association.
     fn of(jobs: &[ClassAd], settings: &SlurmSettings, dump: bool) -> Self {
         let evaluation = Settings::default();
         let (tree, conf) = (settings.tree(), settings.conf());
@@ -221,7 +221,7 @@ impl Unknown {
             };
             let job = JobId { cluster, process: facts.integer("ProcId").unwrap_or(0) };
             let partitions = partitions(ad, settings, &evaluation);
-            let asker = Asker::of_job(facts, tree);
+            let asker = Requester::of_job(facts, tree);
             if dump && asker.association(tree, partitions.first().map(String::as_str)).is_none() {
                 let account = asker.account(tree);
                 let place = if account.is_empty() { String::new() } else { format!(" in the account `{account}`") };

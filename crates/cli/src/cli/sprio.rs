@@ -13,7 +13,7 @@ use classmate_config::internal::config::slurm::SlurmConf;
 use classmate_pool::internal::pool::facts::Facts;
 use classmate_pool::internal::pool::slot::is_slot;
 use classmate_pool::internal::priority::slurm::machines::enlist;
-use classmate_pool::internal::priority::slurm::{Candidate, Machines, SlurmSettings, Standpoint};
+use classmate_pool::internal::priority::slurm::{SlurmJob, SlurmNodes, SlurmSettings, Standpoint};
 use classmate_pool::internal::queue::job::JobId;
 
 /// List the priorities of waiting jobs and what they are made of, as Slurm's `sprio` does.
@@ -101,7 +101,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let settings = snapshot.settings();
     enlist(&mut snapshot.slots, slurm.conf(), &settings);
     let slots = snapshot.slots.iter().filter(|ad| is_slot(ad));
-    let machines = Machines::of(slots, slurm.conf(), &settings);
+    let machines = SlurmNodes::of(slots, slurm.conf(), &settings);
     let figures = Standpoint::figures(&slurm, &machines);
     let standpoint = Standpoint::new(&slurm, &machines, slurm.tree(), &figures);
     let conf = slurm.conf();
@@ -118,7 +118,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             return print(format.weights(conf.weights, tres));
         }
         let waits = snapshot.jobs.iter().filter(|ad| Facts::of(ad, &settings).integer("JobStatus") == Some(1));
-        let candidates: Vec<Candidate> = waits.flat_map(|ad| standpoint.candidates(ad, &settings)).collect();
+        let candidates: Vec<SlurmJob> = waits.flat_map(|ad| standpoint.candidates(ad, &settings)).collect();
         let numbers = Numbers::of(&candidates);
         let mut lines: Vec<Line> = candidates
             .iter()
@@ -132,7 +132,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
 }
 
 impl Arguments {
-    fn asks_for(&self, candidate: &Candidate, jobs: &[(i64, Option<i64>)]) -> bool {
+    fn asks_for(&self, candidate: &SlurmJob, jobs: &[(i64, Option<i64>)]) -> bool {
         let among =
             |names: &[String], name: &str| names.is_empty() || names.iter().any(|one| one.eq_ignore_ascii_case(name));
         among(&self.user, &candidate.user)
@@ -158,14 +158,14 @@ fn wanted(text: &str) -> Result<(i64, Option<i64>), Failure> {
     }
 }
 
-/// How jobs are numbered: `7`, or `7_2` in a cluster of several.
+/// Form of job numbers: `7`, or `7_2` in a cluster of several.
 struct Numbers {
     /// Clusters of several jobs.
     several: std::collections::BTreeSet<i64>,
 }
 
 impl Numbers {
-    fn of(candidates: &[Candidate]) -> Self {
+    fn of(candidates: &[SlurmJob]) -> Self {
         let several = candidates.iter().filter(|candidate| candidate.id.process != 0);
         Self { several: several.map(|candidate| candidate.id.cluster).collect() }
     }
@@ -179,7 +179,7 @@ impl Numbers {
     }
 }
 
-fn line(candidate: &Candidate, standpoint: &Standpoint<'_>, slurm: &SlurmSettings, numbers: &Numbers) -> Line {
+fn line(candidate: &SlurmJob, standpoint: &Standpoint<'_>, slurm: &SlurmSettings, numbers: &Numbers) -> Line {
     let terms = standpoint.terms(candidate);
     let SlurmConf { weights, tres_weights, .. } = slurm.conf();
     Line {

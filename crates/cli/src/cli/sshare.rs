@@ -15,7 +15,7 @@ use classmate::internal::eval::scope::Settings;
 use classmate_pool::internal::negotiate::Snapshot;
 use classmate_pool::internal::pool::slot::is_slot;
 use classmate_pool::internal::priority::slurm::running::{RESOURCES, minutes_left};
-use classmate_pool::internal::priority::slurm::{Algorithm, Machines, Standpoint};
+use classmate_pool::internal::priority::slurm::{Algorithm, SlurmNodes, Standpoint};
 
 /// List shares, usage and fair share of accounts and users, as Slurm's `sshare` does.
 ///
@@ -35,7 +35,7 @@ What the columns say:
   LevelFS       NormShares / EffectvUsage: above 1 it used less than its share (Fair Tree)
   GrpTRESMins   limits of the association
   TRESRunMins   what its running jobs may still use
-Others for -o are Cluster, ID, Partition, GrpTRESRaw (as sshare.usage has it). Names may be shortened; %n behind one is its width,
+Others for -o are ClusterSize, ID, Partition, GrpTRESRaw (as sshare.usage has it). Names may be shortened; %n behind one is its width,
 negative: to the left.
 
 Examples:
@@ -118,7 +118,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let slurm = arguments.slurm.read(directory, Some(&stand), &mut notes)?;
     notes.show(streams.err);
     let settings = snapshot.settings();
-    let machines = Machines::of(snapshot.slots.iter().filter(|ad| is_slot(ad)), slurm.conf(), &settings);
+    let machines = SlurmNodes::of(snapshot.slots.iter().filter(|ad| is_slot(ad)), slurm.conf(), &settings);
     let algorithm = slurm.algorithm(machines.cluster);
     if let Algorithm::Linear { capacity } = algorithm
         && capacity <= 0.0

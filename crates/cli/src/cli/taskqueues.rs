@@ -9,7 +9,7 @@ use crate::cli::{Failure, Form, Streams, written};
 use crate::report::taskqueues;
 use classmate_pool::internal::negotiate::{Snapshot, survey};
 use classmate_pool::internal::priority::Policy;
-use classmate_pool::internal::priority::dirac::listing::Wanted;
+use classmate_pool::internal::priority::dirac::listing::ListingOptions;
 use classmate_pool::internal::priority::dirac::{DiracPriority, Listing};
 
 /// Show the waiting jobs of a pool as DIRAC's task queues: their shares, corrections, priorities and chances.
@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             None => None,
         };
         let policy = DiracPriority::new(&settings, &pool.opening, None);
-        let wanted = Wanted { slot, draws: arguments.draws as usize };
+        let wanted = ListingOptions { slot, draws: arguments.draws as usize };
         Ok(Listing::new(&policy, pool.submitters.len(), pool.waiting, wanted, pool.opening.settings))
     })
     .map_err(|error| refused(&error))??;

@@ -25,7 +25,7 @@ use classmate_pool::internal::accountant::factor::FactorRules;
 use classmate_pool::internal::accountant::groups::{GroupNames, configured_share};
 use classmate_pool::internal::accountant::lease::{LeaseError, LeaseKind};
 use classmate_pool::internal::accountant::log::LogWarning;
-use classmate_pool::internal::accountant::report::{GroupShare, accounting_ads, numbered, roll_up, split_numbered};
+use classmate_pool::internal::accountant::report::{GroupReport, accounting_ads, numbered, roll_up, split_numbered};
 use classmate_pool::internal::accountant::{Durability, Journal, Log, ROOT_GROUP};
 use classmate_pool::internal::negotiate::concurrency::demands;
 use classmate_pool::internal::negotiate::quotas::{Explained, divide};
@@ -215,7 +215,7 @@ pub(super) fn spelled(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsSt
     arguments.into_iter().flat_map(spell).collect()
 }
 
-/// Whether an option is `-af` or `-autoformat`, shortened to no less than `-auto…`.
+/// Returns whether an option is `-af` or `-autoformat`, shortened to at least `-auto…`.
 fn is_af(option: &str) -> bool {
     option == "af" || (option.len() >= 5 && "autoformat".starts_with(option))
 }
@@ -409,13 +409,13 @@ fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure
                 return chosen(accounting_ads(&log, rules, &groups, &|_| None), arguments);
             }
             let computed = division(arguments, notes)?;
-            // A setting that is wrong is told by whoever needs it; here it leaves a cell empty.
+            // An invalid setting is reported by the command that needs it; here it leaves a cell empty.
             let share = |name: &[u8]| {
                 let share = groups.contains(name).then(|| configured_share(&config, &groups, name).ok()).flatten()?;
                 let own = |group: &&Explained| group.summary.name.as_bytes().eq_ignore_ascii_case(name);
                 Some(match computed.iter().find(own) {
                     None => share,
-                    Some(Explained { summary, .. }) => GroupShare {
+                    Some(Explained { summary, .. }) => GroupReport {
                         effective: Some(summary.quota),
                         subtree: Some(summary.subtree_quota),
                         sort_key: Some(summary.sort_key),
@@ -456,7 +456,7 @@ fn legacy(arguments: &Arguments, ads: &[ClassAd]) -> Result<ClassAd, Failure> {
     Ok(numbered(ads, &known, if arguments.grouprollup { None } else { Some(&factor) }, &limits))
 }
 
-/// Whether the books are those of the negotiator that is asked for.
+/// Returns whether the log is that of the requested negotiator.
 fn of_negotiator(arguments: &Arguments, name: Option<&[u8]>) -> Result<(), Failure> {
     match (&arguments.name, name) {
         (Some(asked), Some(name)) if !name.eq_ignore_ascii_case(asked.as_bytes()) => {
@@ -467,7 +467,7 @@ fn of_negotiator(arguments: &Arguments, name: Option<&[u8]>) -> Result<(), Failu
     }
 }
 
-/// What the groups of a pool are due: computed if the pool's slots and jobs are there.
+/// The quotas of the groups of a pool, computed if the pool's slots and jobs are available.
 fn division(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<Explained>, Failure> {
     let there = |pool: &&PathBuf| ["slots.ads", "jobs.ads"].iter().all(|file| pool.join(file).exists());
     let Some(pool) = arguments.pool.as_ref().filter(there) else { return Ok(Vec::new()) };

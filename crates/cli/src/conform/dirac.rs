@@ -8,14 +8,14 @@ use classmate_config::internal::config::dirac::{
 };
 use classmate_pool::internal::priority::dirac::share::DEFAULT_SHARE;
 use classmate_pool::internal::priority::dirac::{
-    GroupShare, QueuedJob, Requirements, Resource, Segments, SliceUse, SplitMix64, TaskQueue, TaskQueues, correct,
+    DiracGroup, QueuedJob, Requirements, Segments, SiteResource, SliceUse, SplitMix64, TaskQueue, TaskQueues, correct,
     draw_job, draw_order, entity_priorities, first_chances, group_priorities, queue, real_priority,
 };
 
 type Answer = Result<Json, String>;
 
 /// Most draws of one case.
-const MOST_DRAWS: u64 = 1_000_000;
+const MAX_DRAWS: u64 = 1_000_000;
 
 pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
     let op = case.get("op").and_then(Json::as_str).ok_or("expected a string in `op`")?;
@@ -47,7 +47,7 @@ fn fit_cpu(input: &Json) -> Answer {
 fn task_queues(input: &Json) -> Answer {
     let segments = segments(input)?;
     let most = match input.get("max_jobs") {
-        None => queue::MOST_JOBS,
+        None => queue::MAX_QUEUE_JOBS,
         Some(most) => most.as_u64().ok_or("expected a number in `max_jobs`")? as usize,
     };
     let mut queues = TaskQueues::new(most);
@@ -92,7 +92,7 @@ fn group(input: &Json) -> Answer {
     let group = input.get("group").ok_or("`group` is missing")?;
     let name = string(group, "name")?;
     let queues: Vec<TaskQueue> = queues(input)?.into_iter().filter(|queue| queue.requirements.group == name).collect();
-    let share = GroupShare {
+    let share = DiracGroup {
         share: optional(group, "share")?.unwrap_or(DEFAULT_SHARE),
         job_sharing: truth(group, "job_sharing")?,
         background: truth(group, "background")?,
@@ -200,7 +200,7 @@ fn matches(input: &Json) -> Answer {
     let queue = input.get("queue").ok_or("`queue` is missing")?;
     let found = input.get("resource").ok_or("`resource` is missing")?;
     let set = |key: &str| words(found, key);
-    let resource = Resource {
+    let resource = SiteResource {
         cpu_time: real(found, "CPUTime")?,
         owners: set("Owner")?,
         groups: set("OwnerGroup")?,
@@ -229,7 +229,7 @@ fn probabilities(input: &Json) -> Answer {
 fn orders(input: &Json) -> Answer {
     let queues = pairs(input, "queues")?;
     let limit = match input.get("limit") {
-        None => classmate_pool::internal::priority::dirac::draw::TRIED,
+        None => classmate_pool::internal::priority::dirac::draw::MAX_TRIED,
         Some(limit) => match limit.as_u64().ok_or("expected a number in `limit`")? {
             0 => usize::MAX,
             limit => limit as usize,
@@ -273,8 +273,8 @@ fn times(input: &Json) -> Result<u64, String> {
     match input.get("times") {
         None => Ok(1),
         Some(times) => match times.as_u64() {
-            Some(times) if times <= MOST_DRAWS => Ok(times),
-            _ => Err(format!("expected a number from 0 to {MOST_DRAWS} in `times`, found `{times}`")),
+            Some(times) if times <= MAX_DRAWS => Ok(times),
+            _ => Err(format!("expected a number from 0 to {MAX_DRAWS} in `times`, found `{times}`")),
         },
     }
 }

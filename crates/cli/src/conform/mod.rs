@@ -23,7 +23,7 @@ use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::time::truncate_to_32;
 use classmate::internal::value::{List, Value};
 
-/// What a case is about.
+/// The kind of the cases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Parse, print and evaluate an expression.
@@ -42,7 +42,7 @@ pub enum Kind {
     Slurm,
 }
 
-/// Answers one case, given as a line of JSON; a line that is no case is answered with `malformed`.
+/// Answers one case, given as a line of JSON; a malformed line is answered with `malformed`.
 pub fn answer(kind: Kind, line: &[u8]) -> Json {
     let Ok(line) = std::str::from_utf8(line) else {
         return json!({ "id": null, "malformed": "the line is not UTF-8" });
@@ -115,8 +115,8 @@ fn quoted_numbers(line: &str) -> String {
     out
 }
 
-/// A lone `\udcXX` stands for a byte that is not UTF-8: written as a character of the private range that
-/// [`bytes`] turns back.
+/// A lone `\udcXX` represents a byte that is not UTF-8: written as a character of the private range that [`bytes`]
+/// converts back.
 fn stray_bytes(part: &str) -> String {
     let mut out = String::with_capacity(part.len());
     let mut rest = part;
@@ -139,7 +139,7 @@ fn stray_bytes(part: &str) -> String {
 /// Bytes that are not UTF-8 travel through JSON as characters of a private range: this, plus the byte.
 const STRAY: u32 = 0x0010_fe00;
 
-/// The bytes that a text of a case stands for.
+/// The bytes of a string in a case.
 fn bytes(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for character in text.chars() {
@@ -197,7 +197,7 @@ fn optional(case: &Json, key: &str) -> Result<Option<Vec<u8>>, String> {
     }
 }
 
-/// Which of the words an input is; the first if it is missing.
+/// The index of an input among the words; the first if it is missing.
 fn choice(case: &Json, key: &str, words: [&str; 2]) -> Result<usize, String> {
     let Some(word) = optional(case, key)? else { return Ok(0) };
     words.iter().position(|known| known.as_bytes() == word).ok_or_else(|| {

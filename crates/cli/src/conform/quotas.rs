@@ -7,7 +7,7 @@ use classmate_config::internal::config::Config;
 use classmate_pool::internal::accountant::ROOT_GROUP;
 use classmate_pool::internal::quota::settings::Stated;
 use classmate_pool::internal::quota::{
-    Call, GroupSetting, GroupTree, Pool, QuotaRules, QuotaSettings, ROOT, Round, Rounds,
+    Call, GroupSetting, GroupTree, QuotaPool, QuotaRules, QuotaSettings, ROOT, Round, Rounds,
 };
 
 pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
@@ -16,7 +16,7 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
     let tree = GroupTree::new(&settings);
     let total = number(spec, "total")?.ok_or("expected a number in `total`, found `null`")?;
     let per_group = |key: &str| by_group(spec, key, &tree);
-    let pool = Pool {
+    let pool = QuotaPool {
         total,
         demand: per_group("demand")?.into_iter().map(|demand| demand.unwrap_or(0.0)).collect(),
         usage: per_group("usage")?.into_iter().map(|usage| usage.unwrap_or(0.0)).collect(),
@@ -31,7 +31,7 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
 }
 
 /// Runs the rounds. Every call takes what its limit, the jobs that can be matched and the free slots allow.
-fn simulate<'t>(tree: &'t GroupTree, rules: &'t QuotaRules, pool: &Pool, mut matchable: Vec<f64>) -> Rounds<'t> {
+fn simulate<'t>(tree: &'t GroupTree, rules: &'t QuotaRules, pool: &QuotaPool, mut matchable: Vec<f64>) -> Rounds<'t> {
     let mut rounds = Rounds::new(tree, rules, pool, Settings::default());
     let mut free = pool.total - pool.usage.iter().sum::<f64>();
     let regroups = |group: usize| group == ROOT || tree.groups()[group].autoregroup;
@@ -114,7 +114,7 @@ fn truth(spec: &Json, key: &str) -> Result<Option<bool>, String> {
     }
 }
 
-/// The numbers of an object by group; names that are no group's are passed over.
+/// The numbers of an object by group; other names are skipped.
 fn by_group(spec: &Json, key: &str, tree: &GroupTree) -> Result<Vec<Option<f64>>, String> {
     let mut values = vec![None; tree.len()];
     match spec.get(key) {

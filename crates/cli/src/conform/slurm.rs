@@ -11,11 +11,11 @@ use classmate_config::internal::config::slurm::{
 };
 use classmate_pool::internal::priority::slurm::billing::billing;
 use classmate_pool::internal::priority::slurm::factor::{self, recomputed};
-use classmate_pool::internal::priority::slurm::order::OrderKey;
+use classmate_pool::internal::priority::slurm::order::JobOrderKey;
 use classmate_pool::internal::priority::slurm::reset::next_reset;
 use classmate_pool::internal::priority::slurm::usage::{Decay, Tick, capacity, historical_usage};
 use classmate_pool::internal::priority::slurm::{
-    Algorithm, AssociationTree, Cluster, Factors, Figures, JobFacts, Maxima, ROOT, Scale, Ties, figures,
+    Algorithm, AssociationTree, ClusterSize, Factors, Figures, JobFacts, Maxima, ROOT, Scale, Ties, figures,
 };
 
 pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
@@ -233,7 +233,7 @@ fn parse_dump(text: &str) -> Result<Json, String> {
     Ok(json!({ "cluster": dump.cluster, "rows": dump.rows.iter().map(row).collect::<Vec<_>>() }))
 }
 
-/// What a configuration says; what is wrong in it keeps its default, as the errors tell.
+/// The settings of a configuration; invalid ones keep their defaults, as the errors report.
 fn parse_conf(text: &str) -> Json {
     let (conf, defects) = SlurmConf::read("slurm.conf", text.as_bytes(), &TextFiles::default());
     let written = |key: &str, otherwise: &str| conf.written.get(key).map_or(otherwise, String::as_str).to_owned();
@@ -303,7 +303,7 @@ fn priority(input: &Json) -> Result<Json, String> {
         flags: flags(cfg)?,
         max_age: optional(cfg, "max_age")?.unwrap_or(f64::INFINITY),
         favor_small: truth(cfg, "favor_small"),
-        cluster: cfg.get("cluster").map_or(Ok(Cluster::default()), cluster)?,
+        cluster: cfg.get("cluster").map_or(Ok(ClusterSize::default()), cluster)?,
         maxima: Maxima {
             job_factor: optional(cfg, "max_job_factor")?.unwrap_or(1.0),
             qos: optional(cfg, "max_qos_priority")?.unwrap_or(0.0),
@@ -331,7 +331,7 @@ fn priority(input: &Json) -> Result<Json, String> {
 fn evaluation_order(input: &Json) -> Result<Json, String> {
     let mut keys = Vec::new();
     for job in list(input, "jobs")? {
-        keys.push(OrderKey {
+        keys.push(JobOrderKey {
             tier: optional(job, "tier")?.unwrap_or(1.0) as u16,
             priority: number(job, "priority")? as u32,
             submitted: number(job, "submit")? as i64,
@@ -339,7 +339,7 @@ fn evaluation_order(input: &Json) -> Result<Json, String> {
         });
     }
     keys.retain(|key| key.priority > 0);
-    keys.sort_by(OrderKey::compare);
+    keys.sort_by(JobOrderKey::compare);
     Ok(json!({ "order": keys.iter().map(|key| key.id).collect::<Vec<_>>() }))
 }
 
@@ -385,8 +385,8 @@ fn weights(of: &Json) -> Result<Weights, String> {
     })
 }
 
-fn cluster(of: &Json) -> Result<Cluster, String> {
-    Ok(Cluster { nodes: number(of, "nodes")?, cpus: number(of, "cpus")? })
+fn cluster(of: &Json) -> Result<ClusterSize, String> {
+    Ok(ClusterSize { nodes: number(of, "nodes")?, cpus: number(of, "cpus")? })
 }
 
 /// The flags of a list of words.

@@ -9,7 +9,7 @@ use classmate_advice::internal::autoclusters::Audit;
 use classmate_advice::internal::explain::reasons::Common;
 use classmate_advice::internal::whatif::kind::SlotKind;
 use classmate_pool::internal::negotiate::Outcome;
-use classmate_pool::internal::quota::story::slots;
+use classmate_pool::internal::quota::derivation::slots;
 use classmate_pool::internal::quota::summary::GroupSummary;
 
 /// What a page tells.

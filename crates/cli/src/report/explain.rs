@@ -15,7 +15,7 @@ use classmate_advice::internal::explain::slot::SlotExplanation;
 use classmate_advice::internal::explain::suggestion::{Change, Changed, Suggestion};
 use classmate_pool::internal::negotiate::outcome::Rejection;
 use classmate_pool::internal::priority::Passed;
-use classmate_pool::internal::quota::story::slots;
+use classmate_pool::internal::quota::derivation::slots;
 
 /// How much is printed.
 #[derive(Clone, Copy, Debug)]

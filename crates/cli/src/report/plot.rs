@@ -16,7 +16,7 @@ pub const COLORS: usize = 7;
 /// An axis: what it shows, in which unit, from where to where, and where it is marked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What is shown, and its unit.
+    /// Its quantity, and the unit.
     pub label: String,
     /// The lowest value.
     pub min: f64,
@@ -27,7 +27,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis from 0 to a round number that is no less than `max`, marked at four to six round numbers.
+    /// An axis from 0 to a round number not below `max`, marked at four to six round numbers.
     ///
     /// ```
     /// use classmate_cli::report::plot::Axis;
@@ -62,7 +62,7 @@ impl Axis {
         Self { label: label.into(), min, max, ticks }
     }
 
-    /// Where a value lies, 0 to 1.
+    /// Position of a value, 0 to 1.
     fn place(&self, value: f64) -> f64 {
         ((value - self.min) / (self.max - self.min)).clamp(0.0, 1.0)
     }
@@ -93,12 +93,12 @@ fn short(number: f64, last: f64) -> String {
     format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// How a line is drawn.
+/// Style of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stroke {
-    /// What was measured.
+    /// A measured value.
     Solid,
-    /// What was wanted.
+    /// A target value.
     Dashed,
 }
 
@@ -109,7 +109,7 @@ pub struct Line {
     pub name: String,
     /// Its colour, from 0.
     pub color: usize,
-    /// How it is drawn.
+    /// Style of the line.
     pub stroke: Stroke,
     /// Its points from left to right; none: the line is broken there.
     pub points: Vec<Option<(f64, f64)>>,
@@ -126,7 +126,7 @@ pub struct Bars {
     pub heights: Vec<f64>,
 }
 
-/// What a plot shows.
+/// A plot.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Marks {
     /// Lines over numbers.
@@ -140,11 +140,11 @@ pub enum Marks {
 pub struct Plot {
     /// Its title.
     pub title: String,
-    /// A sentence on what is to be seen.
+    /// A sentence about its message.
     pub note: String,
     /// The upward axis.
     pub y: Axis,
-    /// What is drawn.
+    /// Its content.
     pub marks: Marks,
 }
 
@@ -195,7 +195,7 @@ impl Plot {
         );
     }
 
-    /// Where a value of the upward axis lies.
+    /// Position of a value on the upward axis.
     fn up(&self, value: f64) -> f64 {
         let (top, bottom) = (MARGIN.2, SIZE.1 - MARGIN.3);
         bottom - self.y.place(value) * (bottom - top)

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use crate::report::Color;
 use crate::report::outcome::{lines, table};
 use classmate_pool::internal::negotiate::quotas::{Division, Explained};
-use classmate_pool::internal::quota::story::slots;
-use classmate_pool::internal::quota::summary::{Kind, SurplusPolicy};
+use classmate_pool::internal::quota::derivation::slots;
+use classmate_pool::internal::quota::summary::{QuotaKind, SurplusPolicy};
 
 /// Levels by which names are indented at most.
-const INDENTED: usize = 10;
+const MAX_INDENT: usize = 10;
 
 /// Writes a line a group.
 ///
@@ -37,7 +37,7 @@ pub fn write(out: &mut impl Write, division: &Division, color: Color) -> io::Res
         let taken: f64 = round.map_or(0.0, |round| round.taken.iter().map(|taken| taken.amount).sum());
         let left = round.map_or(0.0, |round| round.spare);
         table.add_row([
-            format!("{}{}", "  ".repeat((*depth).min(INDENTED)), summary.name),
+            format!("{}{}", "  ".repeat((*depth).min(MAX_INDENT)), summary.name),
             configured(group),
             slots(summary.quota),
             slots(summary.subtree_quota),
@@ -71,9 +71,9 @@ pub fn write_story(out: &mut impl Write, group: &Explained) -> io::Result<()> {
 
 fn configured(group: &Explained) -> String {
     match group.summary.kind {
-        Kind::Pool => "-".to_owned(),
-        Kind::Static => slots(group.summary.configured),
-        Kind::Dynamic => format!("{}%", slots(group.summary.configured * 100.0)),
+        QuotaKind::Pool => "-".to_owned(),
+        QuotaKind::Static => slots(group.summary.configured),
+        QuotaKind::Dynamic => format!("{}%", slots(group.summary.configured * 100.0)),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::report::outcome::{lines, table};
 use classmate_pool::internal::simulate::replay::{CycleReport, SubmitterUsage};
 
 /// Submitters with a column of their own.
-const MOST: usize = 8;
+const MAX_COLUMNS: usize = 8;
 
 /// Writes a line a cycle, with the shares of the submitters that hold most.
 ///
@@ -46,7 +46,7 @@ fn largest(played: &[CycleReport]) -> Vec<String> {
     }
     let mut ranked: Vec<(&str, f64)> = sums.into_iter().collect();
     ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    ranked.truncate(MOST);
+    ranked.truncate(MAX_COLUMNS);
     let mut names: Vec<String> = ranked.into_iter().map(|(name, _)| name.to_owned()).collect();
     names.sort();
     names

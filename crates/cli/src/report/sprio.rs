@@ -9,7 +9,7 @@ use classmate_config::internal::config::slurm::{TresWeights, Weights};
 use classmate_pool::internal::priority::slurm::Factors;
 
 /// The widest column.
-const WIDEST: usize = 4096;
+const MAX_WIDTH: usize = 4096;
 
 /// A job in a partition.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -54,7 +54,7 @@ pub enum Field {
     /// `n`
     Qos,
     /// `c`
-    Cluster,
+    ClusterSize,
     /// `s`
     Sluid,
     /// `Y`
@@ -125,14 +125,14 @@ impl Factor {
     }
 }
 
-/// Letters, columns and headers of what is no factor.
+/// Letters, columns and headers of fields other than factors.
 const PLAIN: [(char, Field, &str); 13] = [
     ('i', Field::JobId, "JOBID"),
     ('r', Field::Partition, "PARTITION"),
     ('u', Field::User, "USER"),
     ('o', Field::Account, "ACCOUNT"),
     ('n', Field::Qos, "QOSNAME"),
-    ('c', Field::Cluster, "CLUSTER"),
+    ('c', Field::ClusterSize, "CLUSTER"),
     ('s', Field::Sluid, "SLUID"),
     ('Y', Field::Priority, "PRIORITY"),
     ('y', Field::NormalPriority, "PRIORITY"),
@@ -168,7 +168,7 @@ impl Field {
             Self::User => line.user.clone(),
             Self::Account => line.account.clone(),
             Self::Qos => line.qos.clone(),
-            Self::Cluster => line.cluster.clone(),
+            Self::ClusterSize => line.cluster.clone(),
             Self::Sluid => String::new(),
             Self::Priority => format!("{}", line.sum.max(1.0).trunc()),
             Self::NormalPriority => format!("{:16.14}", line.sum.max(1.0) / f64::from(u32::MAX)),
@@ -181,7 +181,7 @@ impl Field {
         }
     }
 
-    /// What stands in the line of the weights.
+    /// Content of the line of weights.
     fn weight(self, weights: Weights, tres: &str) -> String {
         match self {
             Self::JobId => "Weights".to_owned(),
@@ -199,7 +199,7 @@ impl Field {
             Self::User => one.user.cmp(&other.user),
             Self::Account => one.account.cmp(&other.account),
             Self::Qos => one.qos.cmp(&other.qos),
-            Self::Cluster => one.cluster.cmp(&other.cluster),
+            Self::ClusterSize => one.cluster.cmp(&other.cluster),
             Self::Sluid => Ordering::Equal,
             Self::Priority | Self::NormalPriority => one.sum.total_cmp(&other.sum),
             Self::Site => one.site.cmp(&other.site),
@@ -233,10 +233,10 @@ fn tres(line: &Line, shown: impl Fn(&str, f64) -> String) -> String {
     items.join(",")
 }
 
-/// What the columns are and how wide.
+/// Columns and their widths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Format {
-    /// What stands before the first column.
+    /// Text before the first column.
     before: String,
     columns: Vec<Column>,
 }
@@ -247,18 +247,18 @@ struct Column {
     /// 0: as wide as the value.
     width: usize,
     right: bool,
-    /// What stands behind it.
+    /// Text after it.
     after: String,
 }
 
-/// Which of the columns there are by default.
+/// The default columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shown {
     /// `-l`: all of them.
     pub long: bool,
     /// `-n`: factors, not what they weigh.
     pub normal: bool,
-    /// Whether the user is shown.
+    /// True if the user is shown.
     pub user: bool,
 }
 
@@ -311,7 +311,7 @@ impl Format {
     /// Reads `%[.][width]letter` with any text between; the dot justifies to the right.
     ///
     /// # Errors
-    /// What is no column, in words.
+    /// An invalid column, in words.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut parts = text.split('%');
         let before = parts.next().unwrap_or_default().to_owned();
@@ -326,8 +326,8 @@ impl Format {
             let letter = rest.chars().next().ok_or_else(wrong)?;
             let field = Field::of_letter(letter).ok_or_else(wrong)?;
             let width = if width.is_empty() { 0 } else { width.parse().unwrap_or(usize::MAX) };
-            if width > WIDEST {
-                return Err(format!("a column is at most {WIDEST} wide, found `%{part}`"));
+            if width > MAX_WIDTH {
+                return Err(format!("a column is at most {MAX_WIDTH} wide, found `%{part}`"));
             }
             Ok(Column { field, width, right, after: rest[letter.len_utf8()..].to_owned() })
         };
@@ -372,7 +372,7 @@ impl Sort {
     /// Reads letters with `+` or `-` before them, with commas between or none.
     ///
     /// # Errors
-    /// What is no column, in words.
+    /// An invalid column, in words.
     ///
     /// ```
     /// use classmate_cli::report::sprio::Sort;

@@ -7,15 +7,15 @@ use classmate_config::internal::config::slurm::Shares;
 use classmate_pool::internal::priority::slurm::{Association, AssociationTree, Figures, ROOT};
 
 /// The widest column.
-const WIDEST: usize = 4096;
+const MAX_WIDTH: usize = 4096;
 
 /// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
     /// `Account`
     Account,
-    /// `Cluster`
-    Cluster,
+    /// `ClusterSize`
+    ClusterSize,
     /// `EffectvUsage`
     EffectiveUsage,
     /// `FairShare`
@@ -47,7 +47,7 @@ pub enum Field {
 /// Columns by name with their widths; negative: to the left.
 const FIELDS: [(&str, Field, i64); 15] = [
     ("Account", Field::Account, -20),
-    ("Cluster", Field::Cluster, 10),
+    ("Cluster", Field::ClusterSize, 10),
     ("EffectvUsage", Field::EffectiveUsage, 13),
     ("FairShare", Field::FairShare, 10),
     ("GrpTRESMins", Field::GroupMinutes, 30),
@@ -63,7 +63,7 @@ const FIELDS: [(&str, Field, i64); 15] = [
     ("User", Field::User, 10),
 ];
 
-/// What stands between columns.
+/// Separators of columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Layout {
     /// Padded and cut to their widths.
@@ -75,14 +75,14 @@ pub enum Layout {
     Bare,
 }
 
-/// Which columns there are by default.
+/// The default columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shown {
     /// `-l`: all of them.
     pub long: bool,
     /// `-m`: partitions too.
     pub partitions: bool,
-    /// Whether there are level fair shares: under Fair Tree only.
+    /// True if there are level fair shares: only under Fair Tree.
     pub levels: bool,
 }
 
@@ -115,7 +115,7 @@ impl Columns {
     /// Reads a list of names, which may be shortened, each with `%` and a width if it has another.
     ///
     /// # Errors
-    /// What is no column, in words.
+    /// An invalid column, in words.
     ///
     /// ```
     /// use classmate_cli::report::sshare::Columns;
@@ -134,8 +134,8 @@ impl Columns {
                 Some(width) => width
                     .parse()
                     .ok()
-                    .filter(|width: &i64| *width != 0 && width.unsigned_abs() as usize <= WIDEST)
-                    .ok_or_else(|| format!("expected a width from 1 to {WIDEST}, found `{width}`"))?,
+                    .filter(|width: &i64| *width != 0 && width.unsigned_abs() as usize <= MAX_WIDTH)
+                    .ok_or_else(|| format!("expected a width from 1 to {MAX_WIDTH}, found `{width}`"))?,
             };
             columns.push((full, field, width));
         }
@@ -152,21 +152,21 @@ pub struct Listing<'a> {
     pub figures: &'a [Figures],
     /// The cluster.
     pub cluster: &'a str,
-    /// What is left to run, by association: resources and their minutes.
+    /// Remaining usage, by association: resources and their minutes.
     pub run_minutes: &'a [Vec<(String, f64)>],
     /// Resources that are counted, in their order.
     pub resources: &'a [&'a str],
     /// The columns.
     pub columns: &'a Columns,
-    /// What stands between them.
+    /// Separators of columns.
     pub layout: Layout,
-    /// Whether columns have headers.
+    /// True if columns have headers.
     pub header: bool,
     /// Users that are shown; none: all.
     pub users: Option<&'a [String]>,
     /// Accounts that are shown with their users; none: all.
     pub accounts: Option<&'a [String]>,
-    /// Whether only users are shown.
+    /// True if only users are shown.
     pub users_only: bool,
 }
 
@@ -227,7 +227,7 @@ impl Listing<'_> {
                 Field::Account => Cell::Text(format!("{}{}", " ".repeat(depth), node.account)),
                 Field::User => text(node.user.as_deref().unwrap_or_default()),
                 Field::Partition => text(node.partition.as_deref().unwrap_or_default()),
-                Field::Cluster => text(self.cluster),
+                Field::ClusterSize => text(self.cluster),
                 Field::Id => Cell::Text((at + 1).to_string()),
                 Field::RawShares if at == ROOT => text(""),
                 Field::RawShares => match node.shares {
@@ -288,7 +288,7 @@ impl Listing<'_> {
     }
 }
 
-/// What stands in a cell.
+/// Content of a cell.
 enum Cell {
     Text(String),
     Real(f64),

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::report::outcome::{lines, table};
 use crate::report::{Color, counted};
 use classmate_pool::internal::priority::dirac::Listing;
-use classmate_pool::internal::priority::dirac::listing::Line;
+use classmate_pool::internal::priority::dirac::listing::TaskQueueRow;
 
 /// Writes a line a queue, and the draws.
 ///
@@ -81,7 +81,7 @@ fn set(values: &[String]) -> String {
     if values.is_empty() { "-".to_owned() } else { values.join(",") }
 }
 
-fn sites(line: &Line) -> String {
+fn sites(line: &TaskQueueRow) -> String {
     let banned = line.banned_sites.iter().map(|site| format!("!{site}"));
     set(&line.sites.iter().cloned().chain(banned).collect::<Vec<_>>())
 }

@@ -29,9 +29,9 @@ pub struct Customer {
     pub accumulated: f64,
     /// Weighted slot-seconds used so far; none until first charged.
     pub weighted_accumulated: Option<f64>,
-    /// When usage began; 0 if never.
+    /// Start of usage; 0 if there never was any.
     pub begin_usage: i64,
-    /// When there was usage last; 0 if never.
+    /// Time of the last usage; 0 if there never was any.
     pub last_usage: i64,
     /// Most weighted slots allowed; negative: no limit.
     pub ceiling: i64,
@@ -67,7 +67,7 @@ impl Default for Customer {
 
 impl From<&Record> for Customer {
     fn from(record: &Record) -> Self {
-        // Infinities and what is no number would spread over everybody's shares.
+        // Infinities and NaN would spread to all shares.
         let real = |name| record.real(name).filter(|value| value.is_finite());
         let integer = |name| record.integer(name);
         Self {
@@ -154,7 +154,7 @@ impl Customer {
         self.begin_usage = now;
     }
 
-    /// Whether nothing would be lost with the record: nothing used, charged, set or leased.
+    /// Returns whether nothing would be lost with the record: nothing used, charged, set or leased.
     pub(super) fn is_blank(&self, default_factor: f64) -> bool {
         let unused = self.resources == 0 && self.weighted_resources == 0.0 && self.hierarchical_resources == 0.0;
         let uncharged = self.uncharged == 0 && self.weighted_uncharged == 0.0;

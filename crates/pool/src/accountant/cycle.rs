@@ -35,7 +35,7 @@ pub struct SlotUse<'a> {
 pub struct Charge<'a> {
     /// `<Name>@<StartdIpAddr>` of the slot.
     pub key: Vec<u8>,
-    /// Who is charged.
+    /// The record that is charged.
     pub submitter: &'a [u8],
     /// Slot weight, or the cost of the match.
     pub weight: f64,
@@ -47,7 +47,7 @@ pub struct Charge<'a> {
 
 /// Everything a cycle charges.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cycle<'a> {
+pub struct ChargeCycle<'a> {
     /// The clock, epoch seconds.
     pub now: i64,
     /// `PRIORITY_HALFLIFE`, seconds.
@@ -71,7 +71,7 @@ pub struct Cycle<'a> {
 /// A log that cannot be written, or a name it cannot hold: nothing is charged then.
 pub fn post(
     journal: &mut Journal,
-    cycle: &Cycle<'_>,
+    cycle: &ChargeCycle<'_>,
     rules: FactorRules,
     groups: &dyn GroupOf,
 ) -> Result<(), JournalError> {
@@ -84,7 +84,7 @@ pub fn post(
 ///
 /// # Errors
 /// A name that the log cannot hold.
-pub fn posted(log: &Log, cycle: &Cycle<'_>, rules: FactorRules, groups: &dyn GroupOf) -> Result<Log, Unwritable> {
+pub fn posted(log: &Log, cycle: &ChargeCycle<'_>, rules: FactorRules, groups: &dyn GroupOf) -> Result<Log, Unwritable> {
     let transaction = charges(log, cycle, rules, groups)?;
     let mut log = log.clone();
     log.change(&transaction);
@@ -97,7 +97,7 @@ pub fn posted(log: &Log, cycle: &Cycle<'_>, rules: FactorRules, groups: &dyn Gro
 /// A name that the log cannot hold.
 pub fn charges(
     log: &Log,
-    cycle: &Cycle<'_>,
+    cycle: &ChargeCycle<'_>,
     rules: FactorRules,
     groups: &dyn GroupOf,
 ) -> Result<Transaction, Unwritable> {
@@ -120,9 +120,9 @@ pub fn charges(
     Ok(transaction)
 }
 
-/// What is recorded of a slot in use.
+/// The record of a slot in use.
 #[derive(Debug, Clone, PartialEq)]
-struct Resource {
+struct SlotRecord {
     user: Vec<u8>,
     weight: f64,
     start: i64,
@@ -131,7 +131,7 @@ struct Resource {
     count: Option<i64>,
 }
 
-impl Resource {
+impl SlotRecord {
     fn read(record: &Record) -> Self {
         Self {
             user: record.string("RemoteUser").unwrap_or_default(),
@@ -146,20 +146,20 @@ impl Resource {
 /// The slots in use by key, in order.
 struct Resources {
     keys: Vec<Vec<u8>>,
-    by_key: HashMap<Vec<u8>, Resource>,
+    by_key: HashMap<Vec<u8>, SlotRecord>,
 }
 
 impl Resources {
     /// Those in use now. A record of the same user stays as it was; one of another user, or of a slot that is not in
     /// use any more, is gone.
-    fn new(log: &Log, cycle: &Cycle<'_>) -> Self {
+    fn new(log: &Log, cycle: &ChargeCycle<'_>) -> Self {
         let mut resources = Self { keys: Vec::new(), by_key: HashMap::new() };
         for slot in cycle.slots {
-            let before = log.get(&[RESOURCE, &slot.key].concat()).map(Resource::read);
+            let before = log.get(&[RESOURCE, &slot.key].concat()).map(SlotRecord::read);
             let resource = match (slot.in_use, before) {
                 (Some(used), _) if used.suspended && cycle.discount_suspended => continue,
                 (Some(used), Some(before)) if before.user == used.submitter => before,
-                (Some(used), _) => Resource {
+                (Some(used), _) => SlotRecord {
                     user: used.submitter.to_vec(),
                     weight: used.weight,
                     start: cycle.now,
@@ -174,16 +174,16 @@ impl Resources {
         resources
     }
 
-    fn set(&mut self, key: Vec<u8>, resource: Resource) {
+    fn set(&mut self, key: Vec<u8>, resource: SlotRecord) {
         if self.by_key.insert(key.clone(), resource).is_none() {
             self.keys.push(key);
         }
     }
 
-    /// Records a match. Whoever used the slot stays charged for it until the next cycle sees the slot
+    /// Records a match. The previous user of the slot stays charged for it until the next cycle sees the slot
     /// (`docs/reference/accountant.md` 4.1, 4.2).
     fn charge(&mut self, charge: &Charge<'_>, now: i64, accountant: &mut Accountant, groups: &dyn GroupOf) {
-        let resource = Resource {
+        let resource = SlotRecord {
             user: charge.submitter.to_vec(),
             weight: charge.weight,
             start: now,
@@ -196,7 +196,8 @@ impl Resources {
             match self.by_key.get_mut(&key) {
                 Some(slot) => slot.count = Some(count + 1),
                 None => {
-                    let slot = Resource { user: Vec::new(), limits: None, count: Some(count + 1), ..resource.clone() };
+                    let slot =
+                        SlotRecord { user: Vec::new(), limits: None, count: Some(count + 1), ..resource.clone() };
                     self.set(key.clone(), slot);
                 }
             }
@@ -216,7 +217,7 @@ impl Resources {
         for name in &self.keys {
             let Some(resource) = self.by_key.get(name) else { continue };
             let key = [RESOURCE, name.as_slice()].concat();
-            match log.get(&key).map(Resource::read) {
+            match log.get(&key).map(SlotRecord::read) {
                 Some(before) if before == *resource => continue,
                 Some(_) => {}
                 None => transaction.push(Entry::Create { key: &key })?,
@@ -227,7 +228,7 @@ impl Resources {
     }
 }
 
-fn write_resource(key: &[u8], resource: &Resource, transaction: &mut Transaction) -> Result<(), Unwritable> {
+fn write_resource(key: &[u8], resource: &SlotRecord, transaction: &mut Transaction) -> Result<(), Unwritable> {
     let mut set = |name: &str, value: &[u8]| transaction.push(Entry::Set { key, name: name.as_bytes(), value });
     if !resource.user.is_empty() {
         set("RemoteUser", &string_text(&resource.user))?;
@@ -264,8 +265,8 @@ mod tests {
         FactorRules::new(&NegotiatorKnobs::read(&Config::default()).unwrap().accountant)
     }
 
-    fn cycle(now: i64) -> Cycle<'static> {
-        Cycle {
+    fn cycle(now: i64) -> ChargeCycle<'static> {
+        ChargeCycle {
             now,
             half_life: 100.0,
             discount_suspended: false,
@@ -285,7 +286,7 @@ mod tests {
         SlotUse { key: key.into(), in_use, matched: false }
     }
 
-    fn posted(log: &Log, cycle: &Cycle<'_>, groups: &dyn GroupOf) -> Log {
+    fn posted(log: &Log, cycle: &ChargeCycle<'_>, groups: &dyn GroupOf) -> Log {
         let transaction = charges(log, cycle, rules(), groups).unwrap();
         let mut text = log.to_text();
         text.extend_from_slice(transaction.as_bytes());
@@ -300,7 +301,7 @@ mod tests {
         let log = Log::read(b"101 Accountant. * *\n103 Accountant. LastUpdateTime 1762900000\n").unwrap();
         let key = "slot1@ep1.example.org@<10.0.0.7:9618?addrs=10.0.0.7-9618>";
         let matches = [charge(key, b"alice@example.org", 8.0)];
-        let cycle = Cycle { matches: &matches, now: 1_762_900_000, ..cycle(0) };
+        let cycle = ChargeCycle { matches: &matches, now: 1_762_900_000, ..cycle(0) };
         let transaction = charges(&log, &cycle, rules(), &Ungrouped).unwrap();
         let expected = format!(
             "101 Customer.alice@example.org * *\n\
@@ -316,10 +317,10 @@ mod tests {
              103 Customer.<none> UnchargedTime 0\n\
              103 Customer.<none> WeightedUnchargedTime 0.000000\n\
              103 Customer.<none> HierWeightedResourcesUsed 8.000000\n\
-             101 Resource.{key} * *\n\
-             103 Resource.{key} RemoteUser \"alice@example.org\"\n\
-             103 Resource.{key} SlotWeight 8.000000\n\
-             103 Resource.{key} StartTime 1762900000\n"
+             101 SlotRecord.{key} * *\n\
+             103 SlotRecord.{key} RemoteUser \"alice@example.org\"\n\
+             103 SlotRecord.{key} SlotWeight 8.000000\n\
+             103 SlotRecord.{key} StartTime 1762900000\n"
         );
         assert_eq!(String::from_utf8_lossy(transaction.as_bytes()), expected);
     }
@@ -343,9 +344,9 @@ mod tests {
     fn a_match_is_charged_until_its_slot_is_released() {
         let groups = GroupNames::new([b"g".to_vec()]);
         let matches = [charge("s1@<a>", b"g.bob@x", 4.0)];
-        let mut log = posted(&Log::default(), &Cycle { matches: &matches, ..cycle(1000) }, &groups);
+        let mut log = posted(&Log::default(), &ChargeCycle { matches: &matches, ..cycle(1000) }, &groups);
         let slots = [claimed("s1@<a>", b"g.bob@x", 4.0)];
-        log = posted(&log, &Cycle { slots: &slots, ..cycle(1100) }, &groups);
+        log = posted(&log, &ChargeCycle { slots: &slots, ..cycle(1100) }, &groups);
         let resource = log.get(b"Resource.s1@<a>").unwrap();
         assert_eq!((resource.integer("StartTime"), resource.real("SlotWeight")), (Some(1000), Some(4.0)));
         log = posted(&log, &cycle(1150), &groups);
@@ -363,9 +364,9 @@ mod tests {
     #[test]
     fn a_slot_that_is_taken_away_is_charged_to_both_users_until_the_next_cycle() {
         let slots = [claimed("s1@<a>", b"eve@x", 2.0)];
-        let log = posted(&Log::default(), &Cycle { slots: &slots, ..cycle(1000) }, &Ungrouped);
+        let log = posted(&Log::default(), &ChargeCycle { slots: &slots, ..cycle(1000) }, &Ungrouped);
         let matches = [charge("s1@<a>", b"bob@x", 2.0)];
-        let log = posted(&log, &Cycle { slots: &slots, matches: &matches, ..cycle(1000) }, &Ungrouped);
+        let log = posted(&log, &ChargeCycle { slots: &slots, matches: &matches, ..cycle(1000) }, &Ungrouped);
         let used = |name: &[u8]| log.get(name).unwrap().real("WeightedResourcesUsed");
         assert_eq!((used(b"Customer.bob@x"), used(b"Customer.<none>")), (Some(2.0), Some(4.0)));
         assert_eq!(log.get(b"Resource.s1@<a>").unwrap().string("RemoteUser").unwrap(), b"bob@x");
@@ -375,12 +376,12 @@ mod tests {
     #[test]
     fn a_slot_handed_out_keeps_its_record_until_it_is_claimed_or_let_go() {
         let matches = [charge("s1@<a>", b"bob@x", 2.0)];
-        let log = posted(&Log::default(), &Cycle { matches: &matches, ..cycle(1000) }, &Ungrouped);
+        let log = posted(&Log::default(), &ChargeCycle { matches: &matches, ..cycle(1000) }, &Ungrouped);
         let slots = [SlotUse { key: b"s1@<a>".to_vec(), in_use: None, matched: true }];
-        let log = posted(&log, &Cycle { slots: &slots, ..cycle(1010) }, &Ungrouped);
+        let log = posted(&log, &ChargeCycle { slots: &slots, ..cycle(1010) }, &Ungrouped);
         assert!(log.get(b"Resource.s1@<a>").is_some());
         let slots = [SlotUse { matched: false, ..slots[0].clone() }];
-        let log = posted(&log, &Cycle { slots: &slots, ..cycle(1020) }, &Ungrouped);
+        let log = posted(&log, &ChargeCycle { slots: &slots, ..cycle(1020) }, &Ungrouped);
         assert!(log.get(b"Resource.s1@<a>").is_none());
     }
 
@@ -388,7 +389,7 @@ mod tests {
     fn matches_of_a_partitionable_slot_are_numbered() {
         let shared = |weight| Charge { shared: true, ..charge("p@<a>", b"bob@x", weight) };
         let matches = [shared(1.0), shared(2.0)];
-        let log = posted(&Log::default(), &Cycle { matches: &matches, ..cycle(1000) }, &Ungrouped);
+        let log = posted(&Log::default(), &ChargeCycle { matches: &matches, ..cycle(1000) }, &Ungrouped);
         assert_eq!(log.get(b"Resource.p@<a>").unwrap().integer("NumCpMatches"), Some(2));
         assert_eq!(log.get(b"Resource.p@<a>_cp_match_001").unwrap().real("SlotWeight"), Some(2.0));
         assert_eq!(log.get(b"Customer.bob@x").unwrap().real("WeightedResourcesUsed"), Some(3.0));
@@ -397,12 +398,12 @@ mod tests {
     #[test]
     fn groups_and_submitters_of_a_cycle_have_records() {
         let groups = GroupNames::new([b"g".to_vec()]);
-        let cycle = Cycle { groups: &[b"g"], submitters: &[b"g.idle@x"], ..cycle(1000) };
+        let cycle = ChargeCycle { groups: &[b"g"], submitters: &[b"g.idle@x"], ..cycle(1000) };
         let log = posted(&Log::default(), &cycle, &groups);
         let names: Vec<_> = log.table("Customer").map(|(name, _)| name.to_vec()).collect();
         assert_eq!(names, [b"g".to_vec(), b"<none>".to_vec(), b"g.idle@x".to_vec()]);
         // Without it the submitter, who never used anything, is forgotten; the group is not.
-        let log = posted(&log, &Cycle { submitters: &[], now: 1001, ..cycle }, &groups);
+        let log = posted(&log, &ChargeCycle { submitters: &[], now: 1001, ..cycle }, &groups);
         assert!(log.get(b"Customer.g.idle@x").is_none() && log.get(b"Customer.g").is_some());
     }
 }

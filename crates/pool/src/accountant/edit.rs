@@ -1,6 +1,6 @@
-//! What an administrator changes in the books.
+//! An administrator's changes to priorities and usage.
 //!
-//! In: an operation and the log. Out: the transaction that does it, and what to tell. Formula source:
+//! In: an operation and the log. Out: the transaction that performs it, and the message to print. Formula source:
 //! `docs/reference/accountant.md` 6, 7.
 
 use super::GroupOf;
@@ -36,27 +36,27 @@ pub enum Edit {
     Last(Vec<u8>, i64),
     /// Set the accumulated usage to nothing, as of now.
     ResetUsage(Vec<u8>),
-    /// The same for everybody.
+    /// The same for all users.
     ResetAll,
     /// Remove the record.
     Delete(Vec<u8>),
 }
 
-/// Why a change is refused.
+/// The reason for which a change is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// A group, or no name of a submitter at all.
     #[error("`{name}` is not the full name of a submitter: expected user@domain")]
     Name {
-        /// What was given.
+        /// The given name.
         name: String,
     },
     /// A value outside its range.
     #[error("`{value}` is out of range: expected {expected}")]
     Value {
-        /// What was given.
+        /// The given value.
         value: String,
-        /// What would do.
+        /// The valid values.
         expected: &'static str,
     },
     /// The lease.
@@ -70,16 +70,16 @@ pub enum EditError {
 /// A change that is ready to be committed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edited {
-    /// What to write.
+    /// The changes to write.
     pub transaction: Transaction,
-    /// What to tell, in the words of the reference.
+    /// The message to print, in the words of `condor_userprio`.
     pub message: String,
-    /// Whether there was a record to change; others begin with the defaults.
+    /// True if there was a record to change; others begin with the defaults.
     pub known: bool,
 }
 
 impl Edit {
-    /// Whom it is about; none: everybody.
+    /// The user concerned; none: all users.
     pub fn name(&self) -> Option<&[u8]> {
         match self {
             Self::Priority(name, _)

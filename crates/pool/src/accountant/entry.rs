@@ -37,9 +37,9 @@ pub enum Entry<'a> {
     End,
     /// `107`: the header.
     Header {
-        /// How often the log was compacted, plus 1.
+        /// Number of compactions of the log, plus 1.
         sequence: i64,
-        /// When the log was first created, epoch seconds.
+        /// Creation time of the first log, epoch seconds.
         created: i64,
     },
 }

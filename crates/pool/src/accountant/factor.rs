@@ -5,7 +5,7 @@
 use classmate_config::internal::config::knobs::AccountantKnobs;
 
 /// The smallest factor there is.
-const SMALLEST: f64 = 1.0;
+const MIN_FACTOR: f64 = 1.0;
 
 /// Default factors, from the configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,15 +29,15 @@ impl FactorRules {
         }
     }
 
-    /// The factor of a name of this group that nobody has set: nice users, then the group's own, then
-    /// remote users, then the default; at least 1.
+    /// The factor of a name of this group if none was set: that of nice users, the group's own, that of remote users,
+    /// or the default; at least 1.
     pub fn default_factor(&self, name: &[u8], group: &[u8]) -> f64 {
-        self.chosen(name, group).max(SMALLEST)
+        self.chosen(name, group).max(MIN_FACTOR)
     }
 
     /// A stored factor if it counts (at least 1).
     pub fn stored(factor: Option<f64>) -> Option<f64> {
-        factor.filter(|factor| *factor >= SMALLEST)
+        factor.filter(|factor| *factor >= MIN_FACTOR)
     }
 
     fn chosen(&self, name: &[u8], group: &[u8]) -> f64 {
@@ -55,7 +55,7 @@ impl FactorRules {
     }
 }
 
-/// What follows the last `@` of a name; empty if there is none.
+/// The part of a name after the last `@`; empty without one.
 fn domain(name: &[u8]) -> &[u8] {
     memchr::memrchr(b'@', name).map_or(b"", |at| &name[at + 1..])
 }

@@ -1,10 +1,10 @@
-//! Which submitters belong to which group, from the names of the groups alone.
+//! Membership of submitters in groups, from the names of the groups alone.
 //!
 //! Formula source: `docs/reference/group-quotas.md` 2.1, 2.2.
 
 use hashbrown::HashMap;
 
-use super::report::GroupShare;
+use super::report::GroupReport;
 use super::{GroupOf, ROOT_GROUP};
 use classmate_config::internal::config::setting::Settings;
 use classmate_config::internal::config::{Config, ConfigError};
@@ -61,7 +61,7 @@ impl GroupNames {
         self.names.iter().map(Vec::as_slice)
     }
 
-    /// Whether this is the name of a group, the root included.
+    /// Returns whether this is the name of a group, including the root.
     pub fn contains(&self, name: &[u8]) -> bool {
         name == ROOT_GROUP || self.folded.contains_key(&name.to_ascii_lowercase())
     }
@@ -84,24 +84,24 @@ impl GroupOf for GroupNames {
     }
 }
 
-/// What the settings say of the quota of a group; nothing of it is computed.
+/// The configured quota of a group, before any computation.
 ///
 /// # Errors
-/// A setting that is no number or no truth.
-pub fn configured_share(config: &Config, groups: &GroupNames, name: &[u8]) -> Result<GroupShare, ConfigError> {
+/// A setting that is not a number or not a truth value.
+pub fn configured_share(config: &Config, groups: &GroupNames, name: &[u8]) -> Result<GroupReport, ConfigError> {
     let settings = Settings::new(config);
     let accepts = settings.boolean("GROUP_ACCEPT_SURPLUS", false)?;
     let regroups = settings.boolean("GROUP_AUTOREGROUP", false)?;
     // Names of the configuration language are ASCII.
     let of = |knob: &str, group: &[u8]| format!("{knob}_{}", String::from_utf8_lossy(group));
     let blank =
-        GroupShare { effective: None, configured: 0.0, subtree: None, sort_key: None, surplus: "no", requested: None };
+        GroupReport { effective: None, configured: 0.0, subtree: None, sort_key: None, surplus: "no", requested: None };
     if name == ROOT_GROUP {
         let mut regroup = regroups;
         for group in groups.iter() {
             regroup |= settings.boolean(&of("GROUP_AUTOREGROUP", group), regroups)?;
         }
-        return Ok(GroupShare { surplus: if regroup { "regroup" } else { "byquota" }, ..blank });
+        return Ok(GroupReport { surplus: if regroup { "regroup" } else { "byquota" }, ..blank });
     }
     let fixed = settings.real(&of("GROUP_QUOTA", name), -1.0, f64::MIN, f64::MAX)?;
     let configured =
@@ -113,7 +113,7 @@ pub fn configured_share(config: &Config, groups: &GroupNames, name: &[u8]) -> Re
     } else {
         "no"
     };
-    Ok(GroupShare { configured, surplus, ..blank })
+    Ok(GroupReport { configured, surplus, ..blank })
 }
 
 #[cfg(test)]

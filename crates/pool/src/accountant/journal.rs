@@ -3,9 +3,9 @@
 //! In: a path and transactions. Out: the records in memory, always those on disk. Formula source:
 //! `docs/reference/accountant.md` 8.
 //!
-//! A transaction is written with one call behind the last good byte and applied in memory only after it is on disk.
-//! When writing fails the file is cut back to where it was. A compaction writes a new file beside the old one and
-//! renames it, so that at any moment one whole log stands under the name.
+//! A transaction is written with one call after the last good byte and applied in memory only after it is on disk. If
+//! writing fails, the file is cut back to its former length. A compaction writes a new file beside the old one and
+//! renames it, so that the name always refers to a complete log.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -16,9 +16,9 @@ use super::entry::{Entry, Unwritable};
 use super::log::{Log, LogError, LogWarning, Replay};
 
 /// `MAX_ACCOUNTANT_DATABASE_SIZE` where the configuration does not say, bytes.
-pub const LARGEST: u64 = 1_000_000;
+pub const MAX_LOG_BYTES: u64 = 1_000_000;
 
-/// Whether a commit waits until the disk has it.
+/// When a commit reaches the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// Committed means on disk: updates of priorities, administration.
@@ -27,20 +27,20 @@ pub enum Durability {
     Lazy,
 }
 
-/// What can go wrong with the file of the log.
+/// Errors with the file of the log.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The file cannot be opened, read, written, renamed or locked.
     #[error("cannot {what} `{}`: {source}", path.display())]
     File {
-        /// What was tried.
+        /// The failed operation.
         what: &'static str,
         /// The file.
         path: PathBuf,
         /// The answer of the system.
         source: io::Error,
     },
-    /// Somebody else writes to the log.
+    /// Another process writes to the log.
     #[error("`{}` is in use: expected to be its only writer", path.display())]
     Locked {
         /// The log.
@@ -51,7 +51,7 @@ pub enum JournalError {
     Corrupt {
         /// The log.
         path: PathBuf,
-        /// Where, and what should have stood there.
+        /// The place of the error and the expected content.
         error: LogError,
     },
     /// A name or a value that the log cannot hold.
@@ -66,7 +66,7 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    /// What to do about it.
+    /// The suggested remedy.
     pub fn help(&self) -> &'static str {
         match self {
             Self::File { source, .. } => match source.kind() {
@@ -106,7 +106,7 @@ impl Transaction {
         entry.encode(&mut self.lines)
     }
 
-    /// Whether there is nothing to change; committing it writes nothing.
+    /// Returns whether there is nothing to change; committing it writes nothing.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -128,7 +128,7 @@ pub struct Journal {
     /// Length of the file, all of it whole transactions.
     length: u64,
     largest: u64,
-    /// What recovery found, before it was mended.
+    /// Damage found by recovery before the log was repaired.
     found: Vec<LogWarning>,
     abandoned: bool,
 }
@@ -154,8 +154,16 @@ impl Journal {
         }
         let (log, length) = recover(&mut file, path)?;
         let found = log.warnings().to_vec();
-        let mut journal =
-            Self { path: path.to_owned(), file, _lock: lock, log, length, largest: LARGEST, found, abandoned: false };
+        let mut journal = Self {
+            path: path.to_owned(),
+            file,
+            _lock: lock,
+            log,
+            length,
+            largest: MAX_LOG_BYTES,
+            found,
+            abandoned: false,
+        };
         if journal.length == 0 {
             journal.log.set_header(1, now);
             let mut header = Vec::new();
@@ -173,7 +181,7 @@ impl Journal {
         &self.log
     }
 
-    /// What was odd when the log was opened.
+    /// Warnings from opening the log.
     pub fn found(&self) -> &[LogWarning] {
         &self.found
     }
@@ -228,7 +236,7 @@ impl Journal {
             }
             Err((what, source)) => {
                 self.log.restore_header(before);
-                // The old log stands; what remains of the new one is of no use to anybody.
+                // The old log is still in place; the incomplete new one is useless.
                 let _ = std::fs::remove_file(&new);
                 Err(JournalError::File { what, path: new, source })
             }

@@ -4,7 +4,7 @@
 
 use super::customer::Customer;
 
-/// What can be leased.
+/// The values that can be leased.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LeaseKind {
     /// Most weighted slots.
@@ -43,11 +43,11 @@ impl LeaseKind {
 pub struct Lease {
     /// The value that comes back.
     pub before: f64,
-    /// When it comes back, epoch seconds; 0: no lease.
+    /// End of the lease, epoch seconds; 0: no lease.
     pub expires: i64,
 }
 
-/// Why a lease is refused.
+/// The reason for which a lease is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LeaseError {
     /// It would last no time.
@@ -65,7 +65,7 @@ pub enum LeaseError {
     /// There is one already.
     #[error("{} lease for {name} is already in effect (expires at {expires})", kind.as_str())]
     InEffect {
-        /// What is leased.
+        /// The leased values.
         kind: LeaseKind,
         /// To whom.
         name: String,
@@ -75,7 +75,7 @@ pub enum LeaseError {
     /// There is none.
     #[error("no {} lease in effect for {name}", kind.as_str())]
     None {
-        /// What is not leased.
+        /// The values that are not leased.
         kind: LeaseKind,
         /// To whom.
         name: String,

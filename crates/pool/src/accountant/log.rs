@@ -16,7 +16,7 @@ pub struct LogError {
     pub line: u64,
     /// The byte at which the line begins, from 0.
     pub offset: u64,
-    /// What should have stood there.
+    /// The expected content.
     pub expected: &'static str,
 }
 
@@ -57,7 +57,7 @@ impl LogWarning {
         line
     }
 
-    /// Whether the end of the log was discarded: before more is written, the log must be compacted.
+    /// True if the end of the log was discarded: the log must be compacted before more is written.
     pub fn is_lost_end(self) -> bool {
         matches!(self, Self::UnfinishedTransaction(_) | Self::UnfinishedLine(_))
     }
@@ -112,12 +112,12 @@ impl Log {
             .filter_map(move |(key, record)| Some((key.strip_prefix(table.as_bytes())?.strip_prefix(b".")?, record)))
     }
 
-    /// How often the log had been compacted, plus 1; none without a header.
+    /// Number of compactions of the log, plus 1; none without a header.
     pub fn sequence(&self) -> Option<i64> {
         self.sequence
     }
 
-    /// When the log was first created, epoch seconds; none without a header.
+    /// Creation time of the first log, epoch seconds; none without a header.
     pub fn created(&self) -> Option<i64> {
         self.created
     }
@@ -127,7 +127,7 @@ impl Log {
         self.transactions
     }
 
-    /// What was odd, in order.
+    /// The warnings, in order.
     pub fn warnings(&self) -> &[LogWarning] {
         &self.warnings
     }
@@ -210,7 +210,7 @@ impl Log {
 
 /// Reads a log line by line, for logs that are not wholly in memory.
 ///
-/// Holds the lines of the open transaction, nothing else besides the records.
+/// Holds the lines of the open transaction; only records are kept otherwise.
 #[derive(Debug, Default)]
 pub struct Replay {
     log: Log,

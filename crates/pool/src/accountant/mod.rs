@@ -1,4 +1,4 @@
-//! Who used what, and what that does to priorities: records, decay, `HTCondor`'s transaction log.
+//! Usage and the priorities that follow from it: records, decay, `HTCondor`'s transaction log.
 //!
 //! In: a log and the slots in use. Out: priorities and usage of submitters. Time is an argument.
 
@@ -21,10 +21,10 @@ pub use journal::{Durability, Journal, JournalError, Transaction};
 pub use log::{Log, LogError, LogWarning};
 pub use usage::Accountant;
 
-/// The record of everybody who is in no group, and the name of the root group.
+/// The record of all submitters without a group, and the name of the root group.
 pub const ROOT_GROUP: &[u8] = b"<none>";
 
-/// Which group a submitter (or a group's own name) belongs to.
+/// Maps a submitter (or a group's own name) to its group.
 ///
 /// One question with one answer: the group tree answers it when groups are configured, [`Ungrouped`]
 /// otherwise.
@@ -33,7 +33,7 @@ pub trait GroupOf {
     fn group_of(&self, name: &[u8]) -> &[u8];
 }
 
-/// No groups are configured: everybody is in [`ROOT_GROUP`].
+/// No groups are configured: all submitters are in [`ROOT_GROUP`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ungrouped;
 

@@ -13,7 +13,7 @@ use classmate::internal::text::Text;
 use classmate::internal::value::Value;
 
 /// Up to this many attributes a record is searched from the front; more get an index.
-const SEARCHED: usize = 24;
+const MAX_SCANNED: usize = 24;
 
 /// A name and the text of its value.
 type Attribute = (Box<[u8]>, Box<[u8]>);
@@ -74,7 +74,7 @@ impl Record {
         self.attributes.push(Some((name.into(), value.into())));
         if let Some(index) = &mut self.index {
             index.insert(folded(name), self.attributes.len() - 1);
-        } else if self.attributes.len() > SEARCHED {
+        } else if self.attributes.len() > MAX_SCANNED {
             let set = self.attributes.iter().enumerate();
             let named = set.filter_map(|(at, set)| Some((folded(&set.as_ref()?.0), at)));
             self.index = Some(named.collect());
@@ -104,12 +104,12 @@ fn folded(name: &[u8]) -> Box<[u8]> {
     name.to_ascii_lowercase().into_boxed_slice()
 }
 
-/// Whether a text is an expression of the language.
+/// Returns whether a string is an expression of the language.
 pub(super) fn is_value(text: &[u8]) -> bool {
     plain_number(text).is_some() || is_plain_string(text) || expression(text).is_some()
 }
 
-/// What a text means: nearly always a literal, but the reference evaluates whatever stands there.
+/// The value of a string: nearly always a literal, but HTCondor evaluates any expression.
 fn value(text: &[u8]) -> Option<Value> {
     if let Some(number) = plain_number(text) {
         return Some(number);

@@ -1,4 +1,4 @@
-//! The books as ads: one a customer, as the negotiator answers a query for accounting ads.
+//! Accounting ads: one per customer, as the negotiator answers a query.
 //!
 //! In: a log. Out: ads, groups first. Formula source: `docs/reference/accountant.md` 9.
 
@@ -19,18 +19,18 @@ use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::text::Text;
 use classmate::internal::value::Value;
 
-/// What group quotas say of a group; whoever computes them fills it in.
+/// The results of group quotas for a group, filled in by their owner.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GroupShare {
+pub struct GroupReport {
     /// Quota after surplus, weighted slots; none if it was not computed.
     pub effective: Option<f64>,
     /// Quota as configured: slots, or a fraction below 1.
     pub configured: f64,
     /// Quota of the group and all below it, weighted slots; none if it was not computed.
     pub subtree: Option<f64>,
-    /// Which group is served first; none if it was not computed.
+    /// The place in the order in which groups are negotiated; none if it was not computed.
     pub sort_key: Option<f64>,
-    /// What becomes of quota that others leave: `no`, `byquota` or `regroup`.
+    /// The surplus policy: `no`, `byquota` or `regroup`.
     pub surplus: &'static str,
     /// Weighted slots asked for; none if it was not computed.
     pub requested: Option<f64>,
@@ -43,7 +43,7 @@ pub fn accounting_ads(
     log: &Log,
     rules: FactorRules,
     groups: &GroupNames,
-    share: &dyn Fn(&[u8]) -> Option<GroupShare>,
+    share: &dyn Fn(&[u8]) -> Option<GroupReport>,
 ) -> Vec<ClassAd> {
     let accountant = Accountant::from_log(log, rules);
     let order: HashMap<&[u8], usize> =
@@ -61,7 +61,7 @@ fn ad(
     last_update: i64,
     accountant: &Accountant,
     groups: &GroupNames,
-    share: &dyn Fn(&[u8]) -> Option<GroupShare>,
+    share: &dyn Fn(&[u8]) -> Option<GroupReport>,
 ) -> ClassAd {
     let mut ad = ClassAd::new();
     for (attribute, text) in record.iter() {
@@ -162,8 +162,8 @@ pub fn numbered(
             continue;
         }
         count += 1;
-        let of_kind = if is_group { OF_GROUP.as_slice() } else { &OF_SUBMITTER };
-        for attribute in NUMBERED.iter().chain(of_kind) {
+        let of_kind = if is_group { GROUP_ATTRIBUTES.as_slice() } else { &SUBMITTER_ATTRIBUTES };
+        for attribute in NUMBERED_ATTRIBUTES.iter().chain(of_kind) {
             let Some(expr) = ad.get(*attribute) else { continue };
             whole.insert_expr(format!("{attribute}{count}").as_str(), &expr);
         }
@@ -178,8 +178,8 @@ pub fn numbered(
     whole
 }
 
-/// What the single ad says of everybody, of submitters, of groups.
-const NUMBERED: [&str; 11] = [
+/// Attributes of the single ad, by all customers, submitters and groups.
+const NUMBERED_ATTRIBUTES: [&str; 11] = [
     "Name",
     "IsAccountingGroup",
     "AccountingGroup",
@@ -192,8 +192,8 @@ const NUMBERED: [&str; 11] = [
     "BeginUsageTime",
     "LastUsageTime",
 ];
-const OF_SUBMITTER: [&str; 4] = ["Ceiling", "Floor", "SubmitterShare", "SubmitterLimit"];
-const OF_GROUP: [&str; 7] = [
+const SUBMITTER_ATTRIBUTES: [&str; 4] = ["Ceiling", "Floor", "SubmitterShare", "SubmitterLimit"];
+const GROUP_ATTRIBUTES: [&str; 7] = [
     "EffectiveQuota",
     "ConfigQuota",
     "SubtreeQuota",

@@ -1,4 +1,4 @@
-//! The accountant's numbers as changes to its log: what differs from the records is written, nothing else.
+//! Writes the accountant's numbers to its log: only changes.
 //!
 //! In: an accountant and the log it was read from. Out: a transaction. Formula source: `docs/reference/accountant.md` 1, 8.
 
@@ -16,12 +16,12 @@ const CUSTOMER: &[u8] = b"Customer.";
 
 /// A number as the log writes it: integers plain, reals with six decimals.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Number {
+enum StoredNumber {
     Int(i64),
     Real(f64),
 }
 
-impl Number {
+impl StoredNumber {
     fn text(self) -> String {
         match self {
             Self::Int(number) => number.to_string(),
@@ -29,7 +29,7 @@ impl Number {
         }
     }
 
-    /// Whether the record has this number, or does not need to have it: `absent` says what a missing one means.
+    /// Returns whether the record has this number, or does not need it: `absent` is the meaning of a missing one.
     fn stands(self, record: Option<&Record>, name: &str, absent: Absent) -> bool {
         match (self, record.filter(|record| record.get(name).is_some())) {
             (Self::Int(number), Some(record)) => record.integer(name) == Some(number),
@@ -42,13 +42,13 @@ impl Number {
     }
 }
 
-/// What it means that a record lacks an attribute.
+/// The meaning of a missing attribute.
 #[derive(Debug, Clone, Copy)]
 enum Absent {
     /// Nothing: it is written in any case.
     Written,
     /// This value.
-    Means(Number),
+    Means(StoredNumber),
 }
 
 /// A real as the log writes it.
@@ -62,7 +62,7 @@ pub(super) fn real_text(number: f64) -> String {
     }
 }
 
-/// What has to be written to a log so that it holds what the accountant knows.
+/// The changes that bring a log up to date with the accountant.
 ///
 /// Customers of the log that the accountant does not know any more are destroyed.
 ///
@@ -70,8 +70,8 @@ pub(super) fn real_text(number: f64) -> String {
 /// A customer whose name the log cannot hold.
 pub fn changes(accountant: &Accountant, log: &Log) -> Result<Transaction, Unwritable> {
     let mut transaction = Transaction::new();
-    let clock = Number::Int(accountant.last_update());
-    if !clock.stands(log.get(CLOCK), "LastUpdateTime", Absent::Means(Number::Int(0))) {
+    let clock = StoredNumber::Int(accountant.last_update());
+    if !clock.stands(log.get(CLOCK), "LastUpdateTime", Absent::Means(StoredNumber::Int(0))) {
         if log.get(CLOCK).is_none() {
             transaction.push(Entry::Create { key: CLOCK })?;
         }
@@ -100,8 +100,8 @@ pub fn changes(accountant: &Accountant, log: &Log) -> Result<Transaction, Unwrit
 }
 
 /// The attributes of a customer's record, in the order in which the reference writes them.
-fn attributes(customer: &Customer, record: Option<&Record>) -> Vec<(&'static str, Number, Absent)> {
-    use Number::{Int, Real};
+fn attributes(customer: &Customer, record: Option<&Record>) -> Vec<(&'static str, StoredNumber, Absent)> {
+    use StoredNumber::{Int, Real};
     let zero = Absent::Means(Int(0));
     let zero_real = Absent::Means(Real(0.0));
     // An update and a count write these whatever they are.

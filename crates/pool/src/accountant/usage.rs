@@ -10,7 +10,7 @@ use super::factor::FactorRules;
 use super::log::Log;
 use super::{GroupOf, ROOT_GROUP};
 
-/// Which account of a policy a use is charged to.
+/// The account of a policy that is charged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Account {
     /// That of the submitter.
@@ -31,15 +31,15 @@ pub struct SlotInUse<'a> {
     pub account: Account,
     /// Slot weight, not negative.
     pub weight: f64,
-    /// Whether its activity is `Suspended`.
+    /// True if its activity is `Suspended`.
     pub suspended: bool,
 }
 
-/// Where the records of submitters are, for [`Accountant::recount_known`].
+/// Places of submitters' records, for [`Accountant::recount_known`].
 #[derive(Debug, Clone, Default)]
-pub struct Known(HashMap<Vec<u8>, Places>);
+pub struct RecordPlaces(HashMap<Vec<u8>, Places>);
 
-/// Where the records are that a match is charged to.
+/// Places of the records that a match is charged to.
 #[derive(Debug, Clone)]
 struct Places {
     /// Those of the submitter and of its group.
@@ -59,7 +59,7 @@ pub struct Accountant {
 }
 
 impl Accountant {
-    /// An accountant that knows nobody: every submitter has priority 0.5 × its default factor.
+    /// An accountant without records: each submitter has priority 0.5 × its default factor.
     pub fn new(rules: FactorRules) -> Self {
         let (names, customers, index) = (Vec::new(), Vec::new(), HashMap::new());
         Self { names, customers, index, last_update: 0, rules }
@@ -77,7 +77,7 @@ impl Accountant {
         accountant
     }
 
-    /// When priorities were last updated, epoch seconds; 0 if never.
+    /// Time of the last update of priorities, epoch seconds; 0 if never.
     pub fn last_update(&self) -> i64 {
         self.last_update
     }
@@ -137,7 +137,7 @@ impl Accountant {
         }
     }
 
-    /// Counts anew what everybody uses, from the slots claimed or being preempted.
+    /// Recounts all usage from the slots claimed or being preempted.
     ///
     /// The reference resets the weighted counter only, so its other counters drift; here all are reset.
     pub fn recount<'a>(
@@ -147,7 +147,7 @@ impl Accountant {
         discount_suspended: bool,
         groups: &dyn GroupOf,
     ) {
-        self.recount_known(slots, now, discount_suspended, groups, &mut Known::default());
+        self.recount_known(slots, now, discount_suspended, groups, &mut RecordPlaces::default());
     }
 
     /// The same for one who recounts often: `known` holds where the records of submitters are, and stays true as long as
@@ -158,7 +158,7 @@ impl Accountant {
         now: i64,
         discount_suspended: bool,
         groups: &dyn GroupOf,
-        known: &mut Known,
+        known: &mut RecordPlaces,
     ) {
         self.customers.iter_mut().for_each(Customer::reset_use);
         let late = now.saturating_sub(self.last_update);
@@ -181,7 +181,7 @@ impl Accountant {
         }
     }
 
-    /// Where the records are that a match of a submitter is charged to.
+    /// Places of the records that a match of a submitter is charged to.
     fn places(&mut self, submitter: &[u8], groups: &dyn GroupOf) -> Places {
         let group = groups.group_of(submitter);
         let own = [self.entry(submitter), self.entry(group)];
@@ -237,7 +237,7 @@ impl Accountant {
         &mut self.customers[at]
     }
 
-    /// Sets everybody's accumulated usage to nothing, as of `now`.
+    /// Resets the accumulated usage of all customers, as of `now`.
     pub(super) fn reset_accumulated(&mut self, now: i64) {
         self.customers.iter_mut().for_each(|customer| customer.reset_accumulated(now));
     }
@@ -283,7 +283,7 @@ impl Accountant {
     }
 }
 
-/// Where the names of a group and of the groups above it end in its name.
+/// The ends of the names of a group and of its ancestors in its name.
 fn prefixes(group: &[u8]) -> impl Iterator<Item = usize> {
     let dots = if group == ROOT_GROUP { &[] } else { group };
     std::iter::once(group.len()).chain(memchr::memrchr_iter(b'.', dots))
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn recounting_with_known_places_is_recounting() {
-        let (mut one, mut other, mut known) = (accountant(""), accountant(""), Known::default());
+        let (mut one, mut other, mut known) = (accountant(""), accountant(""), RecordPlaces::default());
         for now in [0, 60, 75, 300] {
             let slot = |submitter, weight, suspended| {
                 let account = Account::Submitter;

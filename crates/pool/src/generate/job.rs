@@ -12,11 +12,11 @@ const MEMORY: [(u32, u64); 8] =
 const DISK: [(u32, u64); 6] =
     [(30, 1024), (25, 512_000), (20, 1_048_576), (15, 2_097_152), (8, 4_194_304), (2, 10_485_760)];
 
-/// What `condor_submit` writes.
+/// The clauses that `condor_submit` adds.
 const USUAL: &str = "(TARGET.Arch == \"X86_64\") && (TARGET.OpSys == \"LINUX\") && (TARGET.Disk >= RequestDisk) && \
                      (TARGET.Memory >= RequestMemory) && (TARGET.Cpus >= RequestCpus) && (TARGET.HasFileTransfer)";
 
-/// What users put in front of it.
+/// The clauses that users put before them.
 const WISHES: [(u32, &str); 9] = [
     (40, ""),
     (20, "(HasSingularity == true) && "),
@@ -29,11 +29,11 @@ const WISHES: [(u32, &str); 9] = [
     (3, "(TARGET.Machine =!= \"ep17.example.org\") && "),
 ];
 
-/// How users rank slots.
+/// Rank expressions of users.
 const RANKS: [(u32, &str); 4] = [(50, "0.0"), (25, "Memory"), (15, "Cpus * 2 + (OpSysMajorVer >= 9)"), (10, "Mips")];
 
-/// What an autocluster asks for.
-struct Kind {
+/// Requests of an autocluster.
+struct AutoclusterSpec {
     cores: u64,
     memory: u64,
     disk: u64,
@@ -42,13 +42,13 @@ struct Kind {
     more: String,
 }
 
-impl Kind {
+impl AutoclusterSpec {
     fn of(pool: &Pool, autocluster: u64) -> Self {
         let mut random = Random::of(pool.seed, JOB, autocluster);
         let unmatched = random.happens(pool.unmatched);
         let project = format!("ProjectName = \"project{autocluster}\"\n");
         let mut kind = match pool.shape {
-            Shape::Static => Kind {
+            Shape::Static => AutoclusterSpec {
                 cores: 1,
                 memory: 1 + autocluster % 2048,
                 disk: 1000 + autocluster / 2048,
@@ -56,7 +56,7 @@ impl Kind {
                 rank: "0.0".to_owned(),
                 more: project,
             },
-            Shape::Distinct => Kind {
+            Shape::Distinct => AutoclusterSpec {
                 cores: 1,
                 memory: 1024 + autocluster,
                 disk: 1000,
@@ -91,7 +91,7 @@ impl Kind {
         if pool.shape == Shape::Gpu && random.happens(0.5) {
             more += &format!("RequestGPUs = {}\n", 1 + random.below(2));
         }
-        Kind {
+        AutoclusterSpec {
             cores: random.pick(&CORES).unwrap_or(1),
             memory: random.pick(&MEMORY).unwrap_or(1024),
             disk: random.pick(&DISK).unwrap_or(1024),
@@ -104,7 +104,7 @@ impl Kind {
 
 /// Writes the jobs of one autocluster.
 pub(super) fn write(out: &mut impl Write, pool: &Pool, autocluster: u64) -> io::Result<()> {
-    let Kind { cores, memory, disk, requirements, rank, more } = Kind::of(pool, autocluster);
+    let AutoclusterSpec { cores, memory, disk, requirements, rank, more } = AutoclusterSpec::of(pool, autocluster);
     let submitter = autocluster % pool.submitters.max(1);
     let (name, point) = (pool.submitter(submitter), access_point(submitter));
     let cluster = autocluster + 1;

@@ -29,15 +29,15 @@ pub enum Shape {
     Distinct,
 }
 
-/// How large a pool is.
+/// Size of a pool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pool {
     /// Slots.
     pub slots: u64,
-    /// Idle jobs, if there are no `passes`.
+    /// Idle jobs, without `passes`.
     pub jobs: u64,
-    /// 0: all submitters have as many jobs, and their priorities are drawn. Otherwise they have such priorities, and
-    /// together about as many jobs as there are slots, that the slots are dealt in so many passes over them.
+    /// 0: all submitters have the same number of jobs, and random priorities. Otherwise they have about as many jobs as
+    /// there are slots in all, and such priorities that the slots are dealt in this number of passes over them.
     pub passes: u32,
     /// Kinds of jobs, at least 1.
     pub autoclusters: u64,
@@ -45,11 +45,11 @@ pub struct Pool {
     pub submitters: u64,
     /// Groups of submitters; 0: none.
     pub groups: u64,
-    /// Where the random numbers begin.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// The kinds of machines and jobs.
     pub shape: Shape,
-    /// Whether slots have all of about 475 attributes, not only those that matter.
+    /// True if slots have all of about 475 attributes, not only the significant ones.
     pub full: bool,
     /// The fraction of slots that run a job.
     pub claimed: f64,
@@ -167,7 +167,7 @@ impl Pool {
         (submitter..self.autoclusters.max(1)).step_by(self.submitters.max(1) as usize)
     }
 
-    /// How many jobs an autocluster has: the same, as far as that divides.
+    /// Number of jobs of an autocluster: equal, as far as divisible.
     fn jobs_of(&self, autocluster: u64) -> u64 {
         let (jobs, autocluster, autoclusters) = match self.passes {
             0 => (self.jobs, autocluster, self.autoclusters.max(1)),
@@ -196,7 +196,7 @@ impl Pool {
 
 const ACCESS_POINTS: u64 = 20;
 
-/// What random numbers are for: each kind has its own.
+/// Purposes of random numbers: each has its own sequence.
 const PRIORITY: u64 = 1;
 const SLOT: u64 = 2;
 const JOB: u64 = 3;

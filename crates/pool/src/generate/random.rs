@@ -27,7 +27,7 @@ impl Random {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Whether an event of this probability happens.
+    /// Returns whether an event of this probability happens.
     pub(super) fn happens(&mut self, probability: f64) -> bool {
         ((self.next() >> 11) as f64) < probability * (1u64 << 53) as f64
     }

@@ -85,7 +85,7 @@ const LIMITS: &str = "(MY.Cpus > 0 && TARGET.RequestCpus <= MY.Cpus && MY.Memory
                       && MY.Disk > 0 && TARGET.RequestDisk <= MY.Disk && (TARGET.RequestGPUs =?= undefined || MY.GPUs >= \
                       TARGET.RequestGPUs))";
 
-/// What a machine has.
+/// Resources of a machine.
 struct Machine {
     cores: u64,
     memory: u64,
@@ -164,7 +164,7 @@ pub(super) fn write(out: &mut impl Write, pool: &Pool, number: u64) -> io::Resul
     out.write_all(b"\n")
 }
 
-/// What a slot says that pilots of many sites start.
+/// The attributes of a slot that pilots of many sites start.
 fn glide_in(out: &mut impl Write, machine: &Machine, site: u64, random: &mut Random) -> io::Result<()> {
     let (system, version) = random.pick(&SYSTEMS).unwrap_or(("CentOS9", 9));
     // Most pilots have hours before them; the times are all different.
@@ -193,7 +193,7 @@ fn glide_in(out: &mut impl Write, machine: &Machine, site: u64, random: &mut Ran
     Ok(())
 }
 
-/// The attributes that hardly anybody asks for: counters, times, texts, capabilities; 7 of 100 are expressions.
+/// Attributes that hardly any job refers to: counters, times, strings, capabilities; 7 of 100 are expressions.
 fn everything_else(out: &mut impl Write, number: u64, random: &mut Random) -> io::Result<()> {
     for attribute in 0..421 {
         match attribute % 14 {

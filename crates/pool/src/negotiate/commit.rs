@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::accountant::cycle::{Charge, Cycle, SlotUse, post, posted};
+use crate::accountant::cycle::{Charge, ChargeCycle, SlotUse, post, posted};
 use crate::accountant::factor::FactorRules;
 use crate::accountant::groups::GroupNames;
 use crate::accountant::usage::{Account, SlotInUse};
@@ -50,7 +50,7 @@ pub fn charged(snapshot: &Snapshot, outcome: &Outcome) -> Result<Log, CommitErro
 fn with_cycle<R>(
     snapshot: &Snapshot,
     outcome: &Outcome,
-    then: impl FnOnce(&Cycle<'_>, FactorRules, &GroupNames) -> R,
+    then: impl FnOnce(&ChargeCycle<'_>, FactorRules, &GroupNames) -> R,
 ) -> Result<R, ConfigError> {
     let settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
@@ -92,7 +92,7 @@ fn with_cycle<R>(
         .collect();
     let submitters: Vec<&[u8]> = outcome.submitters.iter().map(|summary| summary.submitter.as_bytes()).collect();
     let names: Vec<&[u8]> = groups.iter().collect();
-    let cycle = Cycle {
+    let cycle = ChargeCycle {
         now: snapshot.now,
         half_life: rules.knobs.accountant.half_life,
         discount_suspended: rules.knobs.accountant.discount_suspended,

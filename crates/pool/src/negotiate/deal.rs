@@ -19,7 +19,7 @@ use crate::pool::Slot;
 use crate::pool::address::Protocols;
 use crate::pool::facts::Facts;
 use crate::priority::session::Serve;
-use crate::priority::{Claimant, Deal, History, PriorityPolicy, Session, Spent, Spin, Turn, Turns};
+use crate::priority::{Claimant, Deal, DealHistory, PriorityPolicy, Session, Spent, Spin, Turn, Turns};
 use crate::queue::request::{Queue, Request};
 use crate::queue::submitter::Submitter;
 use classmate::internal::ad::ClassAd;
@@ -153,7 +153,7 @@ impl<'c> Dealing<'c> {
     }
 
     /// Notes what the turns have to tell.
-    fn record(&mut self, members: &[usize], history: &History) {
+    fn record(&mut self, members: &[usize], history: &DealHistory) {
         let group = self.group.as_ref().map(|group| group.name.clone());
         for visit in &history.visits {
             let who = members[visit.who];
@@ -199,7 +199,7 @@ impl<'c> Dealing<'c> {
             turns.ended(spent);
         }
         singles.leave(&mut self.queue);
-        self.tell_left(spin.0.max(1), members, &turns.alike(), &singles);
+        self.tell_left(spin.0.max(1), members, &turns.equivalent_jobs(), &singles);
     }
 
     /// Serves one turn.

@@ -14,7 +14,7 @@ use crate::pool::PoolSize;
 use crate::priority::{Deal, GroupShare, PriorityPolicy};
 use crate::queue::Submitter;
 use crate::quota::summary::summaries;
-use crate::quota::{Call, Configured, GroupTree, Pool, QuotaRules, QuotaSettings, ROOT, Rounds, assign, flat};
+use crate::quota::{Call, Configured, GroupTree, QuotaPool, QuotaRules, QuotaSettings, ROOT, Rounds, assign, flat};
 use classmate::internal::eval::scope::Settings;
 use classmate_config::internal::config::{Config, ConfigError};
 
@@ -64,7 +64,7 @@ impl GroupRules {
     }
 
     /// What is divided among whom: the size of the pool, what submitters ask for, what groups use.
-    pub fn pool(&self, size: &PoolSize, submitters: &[Submitter], policy: &dyn PriorityPolicy) -> Pool {
+    pub fn pool(&self, size: &PoolSize, submitters: &[Submitter], policy: &dyn PriorityPolicy) -> QuotaPool {
         let mut demand = vec![0.0; self.tree.len()];
         for submitter in submitters {
             let (running, idle) = if self.rules.weighted_demand {
@@ -75,7 +75,7 @@ impl GroupRules {
             demand[self.tree.of(&submitter.name)] += running as f64 + idle as f64;
         }
         let usage = self.tree.groups().iter().map(|group| policy.group_usage(&group.name)).collect();
-        Pool { total: self.total(size), demand, usage, last_served: Vec::new() }
+        QuotaPool { total: self.total(size), demand, usage, last_served: Vec::new() }
     }
 }
 

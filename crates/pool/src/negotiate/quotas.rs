@@ -7,7 +7,7 @@ use crate::negotiate::{Snapshot, charge, slots, submitters};
 use crate::pool::PoolSize;
 use crate::priority::PriorityPolicy;
 use crate::queue::Submitter;
-use crate::quota::story::Story;
+use crate::quota::derivation::QuotaDerivation;
 use crate::quota::summary::{GroupSummary, summaries};
 use crate::quota::{GroupTree, ROOT, Rounds};
 use classmate::internal::eval::scope::Settings;
@@ -88,7 +88,7 @@ pub(super) fn divided(
     let round = rounds.divide();
     let order = round.order.iter().map(|&group| tree.display(group)).collect();
     let surplus = round.surplus;
-    let story = Story::new(tree, quota_rules, &rounds);
+    let story = QuotaDerivation::new(tree, quota_rules, &rounds);
     let mut summaries: Vec<Option<GroupSummary>> =
         summaries(tree, &rounds, &pool.demand).into_iter().map(Some).collect();
     let explained = |(group, depth): (usize, usize)| {

@@ -11,7 +11,7 @@ use crate::negotiate::deal::{Dealing, Progress, Serving};
 use crate::negotiate::offer;
 use crate::negotiate::outcome::{Rejected, Rejection, Tally};
 use crate::pool::Slot;
-use crate::priority::{Alike, Allowance, PriorityPolicy, Session, Spent, Turn, Waiting};
+use crate::priority::{Allowance, EquivalentJobs, PriorityPolicy, Session, Spent, Turn, Waiting};
 use crate::queue::Job;
 use crate::queue::job::{Activity, JobAd, JobId};
 use crate::queue::request::{Queue, Queued, Request};
@@ -156,8 +156,8 @@ impl Dealing<'_> {
     }
 
     /// Tells why jobs are left when slots looked for them: one rejection for those that slots were asked about as one.
-    pub(super) fn tell_left(&mut self, pie: u32, members: &[usize], alike: &[Alike], singles: &Singles) {
-        for Alike { jobs, held_back } in alike {
+    pub(super) fn tell_left(&mut self, pie: u32, members: &[usize], alike: &[EquivalentJobs], singles: &Singles) {
+        for EquivalentJobs { jobs, held_back } in alike {
             let mut tally = Tally::default();
             for key in jobs {
                 tally += singles.tallies.get(&(members[key.0], key.1)).copied().unwrap_or_default();

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::accountant::Log;
 use crate::pool::facts::Facts;
 use crate::priority::Policy;
-use crate::priority::ranking::Order;
+use crate::priority::ranking::ServiceOrder;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::user_map::{UserMap, UserMaps};
 use classmate::internal::eval::scope::Settings;
@@ -67,7 +67,7 @@ impl Snapshot {
     }
 
     /// The order in which the policy serves jobs.
-    pub fn order(&self) -> Order {
+    pub fn order(&self) -> ServiceOrder {
         self.policy.ranking(&self.slots, &self.jobs, &self.settings())
     }
 

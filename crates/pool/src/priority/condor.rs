@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::spins::{Entrant, Spins, Terms};
+use super::spins::{Entrant, SpinTerms, Spins};
 use super::{Claimant, Deal, PriorityPolicy, Standing, Turns, Waiting};
-use crate::accountant::usage::{Account, Known, SlotInUse};
+use crate::accountant::usage::{Account, RecordPlaces, SlotInUse};
 use crate::accountant::{Accountant, GroupOf};
 use classmate_config::internal::config::knobs::NegotiatorKnobs;
 
@@ -16,7 +16,7 @@ use classmate_config::internal::config::knobs::NegotiatorKnobs;
 #[derive(Clone)]
 pub struct CondorPriority {
     accountant: Accountant,
-    known: Known,
+    known: RecordPlaces,
     groups: Arc<dyn GroupOf + Send + Sync>,
     half_life: f64,
     discount_suspended: bool,
@@ -29,7 +29,7 @@ impl CondorPriority {
     pub fn new(accountant: Accountant, groups: Arc<dyn GroupOf + Send + Sync>, knobs: &NegotiatorKnobs) -> Self {
         Self {
             accountant,
-            known: Known::default(),
+            known: RecordPlaces::default(),
             groups,
             half_life: knobs.accountant.half_life,
             discount_suspended: knobs.accountant.discount_suspended,
@@ -99,7 +99,7 @@ impl PriorityPolicy for CondorPriority {
         }
         let group_usage = deal.group.as_ref().map_or(0.0, |group| self.accountant.usage(&group.name));
         let terms =
-            Terms { deal: deal.clone(), preemption: self.preemption, ignore_priorities: self.ignore_priorities };
+            SpinTerms { deal: deal.clone(), preemption: self.preemption, ignore_priorities: self.ignore_priorities };
         Box::new(Spins::new(terms, entrants, usage, group_usage))
     }
 }

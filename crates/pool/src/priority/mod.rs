@@ -1,8 +1,8 @@
-//! Who is served next: one question, one trait, one policy chosen by configuration.
+//! Order of service: one trait, and one policy chosen by configuration.
 //!
-//! In: who asks, who uses what, how much there is to deal. Out: turns, each with who may take how much
-//! and why. A policy is told how each turn ended and decides on the next from that. Which policy there is, is
-//! said once, in [`policy`]; everything else knows the trait.
+//! In: claimants, usage, and the slots to deal. Out: turns, each with a claimant, a limit and its derivation. A policy
+//! receives the result of each turn and decides on the next. Only [`policy`] knows the choice of policies; everything
+//! else knows the trait.
 
 pub mod condor;
 pub mod dirac;
@@ -15,7 +15,7 @@ pub mod spins;
 
 pub use condor::CondorPriority;
 pub use dirac::Past;
-pub use policy::{Line, Opening, Policy, seed_of_cycle};
+pub use policy::{Opening, Policy, QueueDiscipline, seed_of_cycle};
 pub use session::Session;
 
 use serde::{Deserialize, Serialize};
@@ -32,44 +32,44 @@ pub trait PriorityPolicy {
     /// Brings priorities and usage up to `now` (epoch seconds), from the slots in use.
     fn charge(&mut self, in_use: &[SlotInUse<'_>], now: i64);
 
-    /// Where a submitter stands at this moment, matches of this cycle included.
+    /// The current state of a submitter, including matches of this cycle.
     fn standing(&self, submitter: &[u8]) -> Standing;
 
-    /// What a group uses at this moment, in weighted slots, its own members only.
+    /// Current usage of a group in weighted slots, its own members only.
     fn group_usage(&self, group: &[u8]) -> f64;
 
     /// Charges a match of a slot of this weight.
     fn matched(&mut self, submitter: &[u8], account: Account, weight: f64, now: i64);
 
-    /// Names and weighted slots in use, of everybody who uses any.
+    /// Names and weighted slots in use, of all submitters that use any.
     fn in_use(&self) -> Vec<(&[u8], f64)>;
 
-    /// Whether the pool is divided among the groups first, if there are any.
+    /// Returns whether the pool is divided among the groups first, if there are any.
     fn divides_among_groups(&self) -> bool {
         true
     }
 
-    /// Whether what jobs that run say of themselves decides where their use is charged and what it costs.
+    /// Returns whether the ads of running jobs decide the account and the cost of their usage.
     fn asks_jobs(&self) -> bool {
         false
     }
 
-    /// Which account the use of a slot by a job is charged to, by their ads; that of its submitter, unless the policy has
+    /// The account charged for the use of a slot by a job, from their ads; that of its submitter, unless the policy has
     /// accounts of its own.
     fn account(&self, job: &ClassAd, slot: &ClassAd) -> Account {
         let _ = (job, slot);
         Account::Submitter
     }
 
-    /// What a second of a slot in use costs, by the ads of its job, if that is known, and its own; its weight unless the
-    /// policy has prices of its own.
+    /// Cost of a slot in use for one second, from the ads of its job, if known, and its own; its weight unless the
+    /// policy has its own prices.
     fn cost(&self, job: Option<&ClassAd>, slot: &ClassAd, weight: f64) -> f64 {
         let _ = (job, slot);
         weight
     }
 
-    /// The ads with which a job stands in the queue, if not with its own: one for each way in which it may be
-    /// served. When one of them is matched the others are gone.
+    /// The ads that represent a job in the queue instead of its own: one for each way to run it. When one of them is
+    /// matched, the others leave.
     fn candidacies(&self, job: &ClassAd) -> Option<Vec<ClassAd>> {
         let _ = job;
         None
@@ -89,17 +89,18 @@ pub trait Waiting {
         vec![0; self.jobs(who).len()]
     }
 
-    /// How many younger jobs that are like this one in all but their age wait behind it without being listed.
+    /// Number of younger jobs equal to this one except for their age that wait after it without being listed.
     fn unlisted(&self, job: &Job<'_>) -> usize {
         let _ = job;
         0
     }
 }
 
-/// Tells whether a job would get a slot at this moment: who claims it, its number in the deal, the number of the slot.
+/// Predicate: would a job get a slot at this moment? Arguments: its claimant, its number in the deal, the number of the
+/// slot.
 pub type Fits<'f> = &'f mut dyn FnMut(usize, usize, usize) -> bool;
 
-/// Nobody waits.
+/// An empty queue.
 impl Waiting for () {
     fn jobs(&self, _: usize) -> Vec<(usize, &Job<'_>)> {
         Vec::new()
@@ -108,7 +109,7 @@ impl Waiting for () {
 
 /// A sequence of turns that depends on how each one ended.
 pub trait Turns {
-    /// Who is served next; none when the deal is over.
+    /// The next turn; none when the deal is over.
     ///
     /// After each turn, [`Turns::ended`] must be called before the next one is asked for.
     fn next_turn(&mut self) -> Option<Turn>;
@@ -119,30 +120,30 @@ pub trait Turns {
         self.next_turn()
     }
 
-    /// Claimants that became one since this was asked last, because they are the same submitter at the same access point
-    /// and came to stand next to each other: the jobs of the second are those of the first from now on.
+    /// Claimants merged since the last call, because they are the same submitter at the same access point and became
+    /// neighbors: the jobs of the second now belong to the first.
     fn merged(&mut self) -> Vec<(usize, usize)> {
         Vec::new()
     }
 
-    /// Tells how the last turn ended.
+    /// Receives the result of the last turn.
     fn ended(&mut self, spent: Spent);
 
-    /// What has happened so far.
-    fn history(&self) -> &History;
+    /// The history so far.
+    fn history(&self) -> &DealHistory;
 
     /// For policies that look for a job for a slot: the jobs that slots were asked about as one; those that got a slot too.
-    fn alike(&self) -> Vec<Alike> {
+    fn equivalent_jobs(&self) -> Vec<EquivalentJobs> {
         Vec::new()
     }
 }
 
 /// Jobs that slots were asked about as one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Alike {
-    /// Who claims each, and its number in the deal.
+pub struct EquivalentJobs {
+    /// Claimant of each job, and its number in the deal.
     pub jobs: Vec<(usize, usize)>,
-    /// Whether the policy did not offer them to a slot because of a limit of its site.
+    /// True if the policy did not offer them to a slot because of a limit of its site.
     pub held_back: bool,
 }
 
@@ -153,15 +154,15 @@ pub struct Claimant {
     pub submitter: Vec<u8>,
     /// Idle jobs it says it has.
     pub idle_jobs: i64,
-    /// When it last said so, epoch seconds; 0 if unknown.
+    /// Time of its last update, epoch seconds; 0 if unknown.
     pub last_heard: i64,
     /// The priority of the jobs that are asked for: with `USE_GLOBAL_JOB_PRIOS` a submitter claims once for each.
     pub job_prio: Option<i64>,
-    /// Number of the access point; none if it is not named: then nobody can be asked for the jobs.
+    /// Number of the access point; none if it has no name: its jobs cannot be requested then.
     pub schedd: Option<usize>,
 }
 
-/// What is dealt.
+/// The input of a deal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deal {
     /// Weighted slots of the whole pool, busy ones included.
@@ -183,7 +184,7 @@ pub struct GroupShare {
     pub quota: f64,
 }
 
-/// Where a submitter stands.
+/// Priority, usage and floor of a submitter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Standing {
     /// Its priority; lower is better.
@@ -194,7 +195,7 @@ pub struct Standing {
     pub floor: i64,
 }
 
-/// Somebody's turn: who, how much, why.
+/// A turn: claimant, limit and derivation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turn {
     /// Index of the claimant.
@@ -203,22 +204,22 @@ pub struct Turn {
     ///
     /// A deal has turns of one kind only.
     pub job: Option<usize>,
-    /// Which of the jobs that wait in its queue that job stands for, the oldest is 0; none: itself.
+    /// Position of the represented job among those waiting in its queue, the oldest is 0; none: the job itself.
     pub place: Option<usize>,
     /// The number of the only slot that may be taken, for a turn of one job; none: any.
     pub slot: Option<usize>,
-    /// How much it may take.
+    /// The limit of the turn.
     pub allowance: Allowance,
-    /// How that came about.
+    /// The derivation of the limit.
     pub why: Why,
 }
 
-/// How much may be taken in one turn, in weighted slots.
+/// The limit of one turn, in weighted slots.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Allowance {
     /// In all.
     pub limit: f64,
-    /// Of slots nobody uses.
+    /// Limit for unclaimed slots.
     pub limit_unclaimed: f64,
     /// Absolute bound, tested before each request.
     pub ceiling: f64,
@@ -226,12 +227,12 @@ pub struct Allowance {
     pub preferring_is_free: bool,
 }
 
-/// How an allowance came about.
+/// Derivation of an allowance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Why {
-    /// Which pie of the cycle, from 1.
+    /// Number of the pie in the cycle, from 1.
     pub pie: u32,
-    /// Which pass over all claimants, from 1.
+    /// Number of the pass over all claimants, from 1.
     pub spin: u32,
     /// The claimant's priority; lower is better.
     pub priority: f64,
@@ -241,7 +242,7 @@ pub struct Why {
     pub starved: f64,
 }
 
-/// How a turn ended, and what was taken.
+/// Result of a turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spent {
     /// How it ended.
@@ -252,7 +253,7 @@ pub struct Spent {
     pub slots_left: usize,
 }
 
-/// How a turn ended.
+/// End of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
@@ -262,27 +263,27 @@ pub enum End {
     Resume,
 }
 
-/// What happened in a deal.
+/// History of a deal.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct History {
+pub struct DealHistory {
     /// Passes over the claimants, in order.
     pub spins: Vec<Spin>,
     /// Visits to claimants with idle jobs, in order.
     pub visits: Vec<Visit>,
     /// Claimants that had nothing more to be served, and left.
     pub left: Vec<usize>,
-    /// How many pies were dealt, those included that were over at once.
+    /// Number of pies, including those that ended at once.
     pub pies: u32,
-    /// How many passes were begun, those included that were over at once.
+    /// Number of passes begun, including those that ended at once.
     pub begun: u32,
 }
 
 /// A pass over all claimants.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Spin {
-    /// Which pie, from 1.
+    /// Number of the pie, from 1.
     pub pie: u32,
-    /// Which pass, from 1.
+    /// Number of the pass, from 1.
     pub spin: u32,
     /// Weighted slots to deal at its beginning.
     pub pie_left: f64,
@@ -293,9 +294,9 @@ pub struct Spin {
 pub struct Visit {
     /// Index of the claimant.
     pub who: usize,
-    /// Which pie, from 1.
+    /// Number of the pie, from 1.
     pub pie: u32,
-    /// Which pass, from 1.
+    /// Number of the pass, from 1.
     pub spin: u32,
     /// Its priority; lower is better.
     pub priority: f64,
@@ -305,13 +306,13 @@ pub struct Visit {
     pub limit: f64,
     /// Weighted slots by which the limit was cut because the pie is used up.
     pub starved: f64,
-    /// Why it was not served, if it was not.
+    /// The reason for which it was passed over, if it was.
     pub passed: Option<Passed>,
-    /// How the visit ended.
+    /// End of the visit.
     pub end: End,
 }
 
-/// Why a claimant was visited but not served.
+/// The reason for which a claimant was visited but passed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Passed {

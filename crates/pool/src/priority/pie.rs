@@ -28,16 +28,16 @@ pub fn shares(entries: &[(usize, f64)], names: usize) -> Vec<f64> {
     entries.iter().map(|(_, priority)| worst / (priority * normal)).collect()
 }
 
-/// What bounds a limit besides the share.
+/// Bounds of a limit besides the share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     /// Weighted slots of the pie: the pool, or the group's quota if that is less.
     pub pie: f64,
-    /// What is left of the group's quota, if there is a group.
+    /// Rest of the group's quota, if there is a group.
     pub group_left: Option<f64>,
-    /// Whether claimed slots may be matched.
+    /// True if claimed slots may be matched.
     pub preemption: bool,
-    /// Whether shares are not looked at.
+    /// True if shares are ignored.
     pub ignore_priorities: bool,
     /// The floor that bounds the limit in a floor round.
     pub floor: Option<i64>,
@@ -45,15 +45,15 @@ pub struct Bounds {
 
 /// A submitter's limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
+pub struct SubmitterLimits {
     /// Weighted slots in all.
     pub limit: f64,
-    /// Weighted slots of those nobody uses.
+    /// Limit for unclaimed slots, weighted.
     pub unclaimed: f64,
 }
 
-/// What a submitter may win at this moment: its share of the pie less what it uses.
-pub fn limits(share: f64, usage: f64, bounds: &Bounds) -> Limits {
+/// The current limits of a submitter: its share of the pie less its usage.
+pub fn limits(share: f64, usage: f64, bounds: &Bounds) -> SubmitterLimits {
     let open = if bounds.ignore_priorities { f64::MAX } else { share * bounds.pie - usage };
     let mut limit = open.max(0.0);
     let mut unclaimed = limit;
@@ -67,20 +67,20 @@ pub fn limits(share: f64, usage: f64, bounds: &Bounds) -> Limits {
     if let Some(floor) = bounds.floor {
         limit = limit.min(floor as f64);
     }
-    Limits { limit, unclaimed }
+    SubmitterLimits { limit, unclaimed }
 }
 
-/// How far a submitter is served already: 0 not at all, 1 to its limit; `f32::MAX` without limit and use.
+/// Fraction of its limit that a submitter uses: 0 none, 1 all; `f32::MAX` without limit and usage.
 pub fn starvation(usage: f64, limit: f64) -> f64 {
     if usage + limit > 0.0 { usage / (usage + limit) } else { f64::from(f32::MAX) }
 }
 
-/// What is left below a ceiling (negative: none), in whole weighted slots.
+/// Room below a ceiling (negative: none), in whole weighted slots.
 pub fn below_ceiling(ceiling: i64, usage: f64) -> f64 {
     if ceiling < 0 { f64::from(i32::MAX) } else { (ceiling as f64 - usage.trunc()).max(0.0) }
 }
 
-/// Whether a slot of weight `cost` may be taken after `used` of `allowed`.
+/// Returns whether a slot of weight `cost` may be taken after `used` of `allowed`.
 ///
 /// The first slot of a turn may be heavier than the allowance, if there is any: otherwise crumbs smaller
 /// than a slot would never be served.
@@ -88,20 +88,20 @@ pub fn permits(cost: f64, used: f64, allowed: f64) -> bool {
     used + cost <= allowed || (used <= 0.0 && allowed > 0.0)
 }
 
-/// What submitters are ordered by.
+/// Sort key of submitters.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OrderKey {
+pub struct SubmitterOrderKey {
     /// Effective priority; smaller first.
     pub priority: f64,
     /// The priority of the jobs that are asked for, with `USE_GLOBAL_JOB_PRIOS`; larger first, none last.
     pub job_prio: Option<i64>,
     /// See [`starvation`]; smaller first.
     pub starvation: f64,
-    /// When the submitter was last heard of, epoch seconds: a pseudo-random tie break.
+    /// Time of the submitter's last update, epoch seconds: a pseudo-random tie break.
     pub last_heard: i64,
 }
 
-impl OrderKey {
+impl SubmitterOrderKey {
     /// The order in which submitters are served; what compares equal stays in order of arrival.
     pub fn compare(&self, other: &Self) -> Ordering {
         let by = |a: f64, b: f64| a.partial_cmp(&b).unwrap_or(Ordering::Equal);
@@ -127,16 +127,16 @@ mod tests {
 
     #[test]
     fn a_limit_is_the_share_less_the_usage() {
-        assert_eq!(limits(0.5, 4.0, &OPEN), Limits { limit: 11.0, unclaimed: 11.0 });
-        assert_eq!(limits(0.5, 20.0, &OPEN), Limits { limit: 0.0, unclaimed: 0.0 });
+        assert_eq!(limits(0.5, 4.0, &OPEN), SubmitterLimits { limit: 11.0, unclaimed: 11.0 });
+        assert_eq!(limits(0.5, 20.0, &OPEN), SubmitterLimits { limit: 0.0, unclaimed: 0.0 });
     }
 
     #[test]
     fn a_group_bounds_what_is_unclaimed_only_if_preemption_is_considered() {
         let group = Bounds { group_left: Some(3.0), ..OPEN };
-        assert_eq!(limits(0.5, 0.0, &group), Limits { limit: 15.0, unclaimed: 3.0 });
+        assert_eq!(limits(0.5, 0.0, &group), SubmitterLimits { limit: 15.0, unclaimed: 3.0 });
         let idle_only = Bounds { preemption: false, ..group };
-        assert_eq!(limits(0.5, 0.0, &idle_only), Limits { limit: 3.0, unclaimed: 3.0 });
+        assert_eq!(limits(0.5, 0.0, &idle_only), SubmitterLimits { limit: 3.0, unclaimed: 3.0 });
         let over = Bounds { group_left: Some(-2.0), ..OPEN };
         assert_eq!(limits(0.5, 0.0, &over).unclaimed, 0.0);
     }
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_floor_bounds_the_limit_but_not_what_is_unclaimed() {
         let floor = Bounds { floor: Some(5), ..OPEN };
-        assert_eq!(limits(0.5, 0.0, &floor), Limits { limit: 5.0, unclaimed: 15.0 });
+        assert_eq!(limits(0.5, 0.0, &floor), SubmitterLimits { limit: 5.0, unclaimed: 15.0 });
     }
 
     #[test]
@@ -175,13 +175,14 @@ mod tests {
 
     #[test]
     fn submitters_are_ordered_by_priority_then_starvation_then_a_tie_break() {
-        let key = |priority, starvation, last_heard| OrderKey { priority, job_prio: None, starvation, last_heard };
+        let key =
+            |priority, starvation, last_heard| SubmitterOrderKey { priority, job_prio: None, starvation, last_heard };
         assert_eq!(key(1.0, 9.0, 5).compare(&key(2.0, 0.0, 0)), Ordering::Less);
         assert_eq!(key(1.0, 0.5, 0).compare(&key(1.0, 0.4, 9)), Ordering::Greater);
         // 1010 mod 1009 = 1 comes before 2.
         assert_eq!(key(1.0, 0.5, 1010).compare(&key(1.0, 0.5, 2)), Ordering::Less);
         assert_eq!(key(1.0, 0.5, 1010).compare(&key(1.0, 0.5, 1)), Ordering::Equal);
-        let asking = |job_prio, starvation| OrderKey { job_prio, ..key(1.0, starvation, 0) };
+        let asking = |job_prio, starvation| SubmitterOrderKey { job_prio, ..key(1.0, starvation, 0) };
         assert_eq!(asking(Some(7), 0.9).compare(&asking(Some(5), 0.1)), Ordering::Less);
         assert_eq!(asking(None, 0.1).compare(&asking(Some(-5), 0.9)), Ordering::Greater);
     }

@@ -1,4 +1,4 @@
-//! Which policy orders a cycle: the one place where a choice becomes an object.
+//! Choice of the policy of a cycle: the one place where a choice becomes an object.
 //!
 //! In: the choice with its settings, and the pool at the beginning of a cycle. Out: the policy, not charged yet.
 
@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::dirac::{DiracChoice, DiracPriority, MOST_JOBS, Past, SplitMix64, asked};
-use super::ranking::{Key, Order};
+use super::dirac::{DiracChoice, DiracPriority, MAX_QUEUE_JOBS, Past, SplitMix64, asked};
+use super::ranking::{OrderedBy, ServiceOrder};
 use super::slurm::ranking::ranking;
 use super::slurm::{SlurmPriority, SlurmSettings};
 use super::{CondorPriority, PriorityPolicy};
@@ -36,13 +36,13 @@ pub enum Policy {
     Slurm(Box<SlurmSettings>),
 }
 
-/// How a policy serves jobs that differ in their age alone.
+/// Service of jobs that differ only in their age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line {
-    /// Whether what decides is how each stood in earlier cycles.
+pub struct QueueDiscipline {
+    /// True if the state of each job in earlier cycles decides.
     pub remembers: bool,
-    /// How many stand in a queue of their own, the oldest in the first, of which the policy chooses by their places; none
-    /// if all stand in one and the oldest starts.
+    /// Length of the queues, the oldest jobs in the first, of which the policy chooses by position; none if all jobs
+    /// are in one queue and the oldest starts.
     pub queue: Option<usize>,
 }
 
@@ -53,7 +53,7 @@ pub struct Opening<'o> {
     pub log: Option<&'o Log>,
     /// The settings of the cycle.
     pub knobs: &'o NegotiatorKnobs,
-    /// Which group a submitter belongs to.
+    /// Maps a submitter to its group.
     pub groups: Arc<dyn GroupOf + Send + Sync>,
     /// The quota of a group in slots, if it has a static one.
     pub quota: &'o dyn Fn(&[u8]) -> Option<f64>,
@@ -77,7 +77,7 @@ pub fn seed_of_cycle(seed: u64, cycle: u64) -> u64 {
 }
 
 impl Policy {
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Condor => "condor",
@@ -86,32 +86,33 @@ impl Policy {
         }
     }
 
-    /// Whether what is used is charged to the accountant's log.
+    /// Returns whether usage is charged to the accountant's log.
     pub fn uses_accountant(&self) -> bool {
         matches!(self, Policy::Condor)
     }
 
-    /// Whether the policy, once open, keeps what was used from cycle to cycle. Others are opened anew for every cycle.
+    /// Returns whether the policy keeps usage from cycle to cycle once it is open. Others are opened anew for every
+    /// cycle.
     pub fn is_stateful(&self) -> bool {
         matches!(self, Policy::Condor | Policy::Slurm(_))
     }
 
-    /// How jobs are served that differ in their age alone.
+    /// Service of jobs that differ only in their age.
     ///
     /// ```
-    /// use classmate_pool::internal::priority::{Line, Policy};
-    /// assert_eq!(Policy::Condor.line(), Line { remembers: false, queue: None });
+    /// use classmate_pool::internal::priority::{QueueDiscipline, Policy};
+    /// assert_eq!(Policy::Condor.queue_discipline(), QueueDiscipline { remembers: false, queue: None });
     /// ```
-    pub fn line(&self) -> Line {
+    pub fn queue_discipline(&self) -> QueueDiscipline {
         match self {
-            Self::Condor => Line { remembers: false, queue: None },
-            Self::Dirac(_) => Line { remembers: false, queue: Some(MOST_JOBS) },
+            Self::Condor => QueueDiscipline { remembers: false, queue: None },
+            Self::Dirac(_) => QueueDiscipline { remembers: false, queue: Some(MAX_QUEUE_JOBS) },
             // A priority that never sinks remembers every cycle in which the job waited.
-            Self::Slurm(settings) => Line { remembers: settings.conf().flags.increase_only, queue: None },
+            Self::Slurm(settings) => QueueDiscipline { remembers: settings.conf().flags.increase_only, queue: None },
         }
     }
 
-    /// Whether the policy asks the ads of jobs what ran before.
+    /// Returns whether the policy reads the history of jobs from their ads.
     pub fn asks_history(&self) -> bool {
         match self {
             Self::Condor | Self::Slurm(_) => false,
@@ -123,17 +124,17 @@ impl Policy {
         }
     }
 
-    /// What is left of the memory (MB, 0 if it is not said) and the time (seconds) that a job asks for, all else being
-    /// alike and slots taking every job: jobs of which the same is left are served alike, the oldest first.
+    /// The part of the requested memory (MB, 0 if not given) and time (seconds) that the policy distinguishes, all else
+    /// being equal and every slot accepting every job: jobs for which it is equal are served equally, the oldest first.
     ///
     /// ```
     /// use classmate_pool::internal::priority::{Policy, dirac::DiracChoice};
     /// let dirac = Policy::Dirac(DiracChoice::default());
-    /// assert_eq!(dirac.told_apart(500, Some(1000)), dirac.told_apart(900, Some(1800)));
-    /// assert_ne!(dirac.told_apart(500, Some(1000)), dirac.told_apart(500, Some(1801)));
-    /// assert_eq!(Policy::Condor.told_apart(500, Some(1000)), (0, None));
+    /// assert_eq!(dirac.distinguishing_request(500, Some(1000)), dirac.distinguishing_request(900, Some(1800)));
+    /// assert_ne!(dirac.distinguishing_request(500, Some(1000)), dirac.distinguishing_request(500, Some(1801)));
+    /// assert_eq!(Policy::Condor.distinguishing_request(500, Some(1000)), (0, None));
     /// ```
-    pub fn told_apart(&self, memory: u32, time: Option<i64>) -> (u32, Option<i64>) {
+    pub fn distinguishing_request(&self, memory: u32, time: Option<i64>) -> (u32, Option<i64>) {
         match self {
             Self::Condor => (0, None),
             Self::Dirac(choice) => asked(choice.settings(), memory, time),
@@ -145,7 +146,7 @@ impl Policy {
         }
     }
 
-    /// Whether a second of a slot in use may cost something else than its weight.
+    /// Returns whether a second of a slot in use may cost something other than its weight.
     pub fn has_prices(&self) -> bool {
         match self {
             Self::Condor | Self::Dirac(_) => false,
@@ -156,7 +157,7 @@ impl Policy {
         }
     }
 
-    /// Where what runs is noted, for a policy that asks and is opened anew for every cycle.
+    /// An empty history of runs, for a policy that reads it and is opened anew for every cycle.
     pub fn past(&self) -> Option<Past> {
         match self {
             Self::Dirac(choice) if self.asks_history() => Some(Past::new(choice.settings())),
@@ -165,19 +166,19 @@ impl Policy {
     }
 
     /// By what jobs are ordered.
-    pub fn key(&self) -> Key {
+    pub fn key(&self) -> OrderedBy {
         match self {
-            Self::Condor => Key::Submitters,
-            Self::Dirac(_) => Key::Lots,
-            Self::Slurm(_) => Key::Jobs,
+            Self::Condor => OrderedBy::Submitters,
+            Self::Dirac(_) => OrderedBy::Lots,
+            Self::Slurm(_) => OrderedBy::Jobs,
         }
     }
 
-    /// In which order jobs of a pool are served; of a policy that orders jobs, where each of them stands.
-    pub fn ranking(&self, slots: &[ClassAd], jobs: &[ClassAd], settings: &Settings) -> Order {
+    /// The order in which jobs of a pool are served, with the rank of each job under a policy that orders jobs.
+    pub fn ranking(&self, slots: &[ClassAd], jobs: &[ClassAd], settings: &Settings) -> ServiceOrder {
         match self {
-            Self::Condor => Order::Submitters,
-            Self::Dirac(_) => Order::Lots,
+            Self::Condor => ServiceOrder::Submitters,
+            Self::Dirac(_) => ServiceOrder::Lots,
             Self::Slurm(slurm) => ranking(slurm, slots, jobs, settings),
         }
     }

@@ -5,7 +5,7 @@
 use super::pie::permits;
 use super::{Allowance, End, Spent};
 
-/// What may be served next in a turn.
+/// The jobs that may be served next in a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Serve {
     /// Any slot within the limits.
@@ -40,7 +40,7 @@ impl Session {
         Self { allowance, used: 0.0, used_unclaimed: 0.0, limited: false }
     }
 
-    /// What may be served now.
+    /// The jobs that may be served now.
     pub fn serve(&self) -> Serve {
         let at_limit = self.used >= self.allowance.limit;
         if (at_limit && !self.allowance.preferring_is_free) || self.used >= self.allowance.ceiling {
@@ -57,17 +57,17 @@ impl Session {
         self.allowance.limit
     }
 
-    /// Whether a slot nobody uses may be taken at this cost.
+    /// Returns whether an unclaimed slot may be taken at this cost.
     pub fn permits_unclaimed(&self, cost: f64) -> bool {
         permits(cost, self.used_unclaimed, self.allowance.limit_unclaimed)
     }
 
-    /// Whether a slot may be taken from somebody at this cost.
+    /// Returns whether a claimed slot may be taken at this cost.
     pub fn permits_preempting(&self, cost: f64) -> bool {
         permits(cost, self.used, self.allowance.limit)
     }
 
-    /// Takes a slot, from somebody or from nobody.
+    /// Takes a slot, claimed or unclaimed.
     pub fn matched(&mut self, cost: f64, preempting: bool) {
         self.used += cost;
         if !preempting {
@@ -75,18 +75,18 @@ impl Session {
         }
     }
 
-    /// Notes that a job was refused for the limit.
+    /// Records that a job was rejected because of the limit.
     pub fn refused_for_limit(&mut self) {
         self.limited = true;
     }
 
-    /// How the turn ends once there are no more jobs, or nothing may be served any more.
+    /// The end of the turn once there are no more jobs, or none may be served any more.
     pub fn end(&self, out_of_jobs: bool) -> End {
         let more_later = !out_of_jobs || self.used >= self.allowance.limit || self.limited;
         if more_later { End::Resume } else { End::Done }
     }
 
-    /// What to report of the turn.
+    /// The result of the turn.
     pub fn spent(&self, out_of_jobs: bool, slots_left: usize) -> Spent {
         Spent { end: self.end(out_of_jobs), weight: self.used, slots_left }
     }

@@ -3,8 +3,8 @@
 //! In: submitters with priorities and usage. Out: turns. Formula source: `docs/reference/negotiation.md` 7.1, 7.4.
 //! The limits on wall-clock time of the reference have no place here: a deal is a pure function.
 
-use super::pie::{Bounds, Limits, OrderKey, below_ceiling, limits, shares, starvation};
-use super::{Allowance, Deal, End, History, Passed, Spent, Spin, Turn, Turns, Visit, Why};
+use super::pie::{Bounds, SubmitterLimits, SubmitterOrderKey, below_ceiling, limits, shares, starvation};
+use super::{Allowance, Deal, DealHistory, End, Passed, Spent, Spin, Turn, Turns, Visit, Why};
 
 /// A claimant in numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Entrant {
     pub priority: f64,
     /// Idle jobs it says it has.
     pub idle_jobs: i64,
-    /// When it was last heard of, epoch seconds.
+    /// Time of its last update, epoch seconds.
     pub last_heard: i64,
     /// Most weighted slots it may have; negative: no limit.
     pub ceiling: i64,
@@ -23,31 +23,31 @@ pub struct Entrant {
     pub floor: i64,
     /// The priority of the jobs that are asked for, if jobs of all access points are ordered by it.
     pub job_prio: Option<i64>,
-    /// Number of the access point; none if nobody can be asked for the jobs.
+    /// Number of the access point; none if its jobs cannot be requested.
     pub schedd: Option<usize>,
 }
 
-/// What does not change during a deal.
+/// Constants of a deal.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Terms {
+pub struct SpinTerms {
     /// The pool.
     pub deal: Deal,
-    /// Whether claimed slots may be matched.
+    /// True if claimed slots may be matched.
     pub preemption: bool,
-    /// Whether shares are not looked at.
+    /// True if shares are ignored.
     pub ignore_priorities: bool,
 }
 
-/// The turns of a deal: a floor round if somebody is below the floor, then the spins.
+/// The turns of a deal: a floor round if any submitter is below its floor, then the spins.
 #[derive(Debug, Clone)]
 pub struct Spins {
-    terms: Terms,
+    terms: SpinTerms,
     entrants: Vec<Entrant>,
     /// Weighted slots in use, by name.
     usage: Vec<f64>,
     group_usage: f64,
-    history: History,
-    stage: Stage,
+    history: DealHistory,
+    stage: SpinStage,
     pie: u32,
     floor_round: bool,
     spin: u32,
@@ -60,13 +60,13 @@ pub struct Spins {
     /// Pie and number of claimants at the beginning of the spin.
     before: (f64, usize),
     slots_left: usize,
-    /// Claimants that became part of another, and which; those not told yet.
+    /// Merged claimants with their new claimants, not yet reported.
     gone: Vec<bool>,
     merged: Vec<(usize, usize)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Stage {
+enum SpinStage {
     FloorRound,
     Rounds,
     Spinning,
@@ -76,7 +76,7 @@ enum Stage {
 
 impl Spins {
     /// Starts a deal. `usage` is by name, `group_usage` that of the deal's group.
-    pub fn new(terms: Terms, entrants: Vec<Entrant>, usage: Vec<f64>, group_usage: f64) -> Self {
+    pub fn new(terms: SpinTerms, entrants: Vec<Entrant>, usage: Vec<f64>, group_usage: f64) -> Self {
         let pie = terms.deal.first_pie;
         let gone = vec![false; entrants.len()];
         Self {
@@ -86,8 +86,8 @@ impl Spins {
             entrants,
             usage,
             group_usage,
-            history: History::default(),
-            stage: Stage::FloorRound,
+            history: DealHistory::default(),
+            stage: SpinStage::FloorRound,
             pie,
             floor_round: false,
             spin: 0,
@@ -108,12 +108,12 @@ impl Spins {
             members.filter(|(at, e)| !self.gone[*at] && (!floor_round || below(e))).map(|(at, _)| (at, 0.0)).collect();
         self.floor_round = floor_round;
         self.spin = 0;
-        self.stage = if self.list.is_empty() { self.after_pie() } else { Stage::Spinning };
+        self.stage = if self.list.is_empty() { self.after_pie() } else { SpinStage::Spinning };
     }
 
-    /// What follows a pie: the rounds proper after a floor round, else nothing.
-    fn after_pie(&self) -> Stage {
-        if self.floor_round { Stage::Rounds } else { Stage::Over }
+    /// The stage after a pie: the regular rounds after a floor round, or the end.
+    fn after_pie(&self) -> SpinStage {
+        if self.floor_round { SpinStage::Rounds } else { SpinStage::Over }
     }
 
     fn end_pie(&mut self) {
@@ -132,7 +132,7 @@ impl Spins {
         !self.ignores_limit() && self.terms.deal.group.as_ref().is_some_and(full)
     }
 
-    fn limits(&self, who: usize, share: f64, floor: bool) -> Limits {
+    fn limits(&self, who: usize, share: f64, floor: bool) -> SubmitterLimits {
         let Entrant { name, floor: own_floor, .. } = self.entrants[who];
         let group = self.terms.deal.group.as_ref();
         let bounds = Bounds {
@@ -178,13 +178,13 @@ impl Spins {
         self.before = (self.pie_left, self.list.len());
         self.cursor = 0;
         self.history.spins.push(Spin { pie: self.pie, spin: self.spin, pie_left: self.pie_left });
-        self.stage = Stage::Serving;
+        self.stage = SpinStage::Serving;
     }
 
     fn sort(&mut self, open: &[f64]) {
         let key = |(who, _): &(usize, f64), limit: f64| {
             let Entrant { name, priority, last_heard, job_prio, .. } = self.entrants[*who];
-            OrderKey { priority, job_prio, starvation: starvation(self.usage[name], limit), last_heard }
+            SubmitterOrderKey { priority, job_prio, starvation: starvation(self.usage[name], limit), last_heard }
         };
         let mut keyed: Vec<_> = self.list.iter().zip(open).map(|(entry, &limit)| (key(entry, limit), *entry)).collect();
         keyed.sort_by(|(a, _), (b, _)| a.compare(b));
@@ -208,13 +208,13 @@ impl Spins {
     }
 
     fn end_spin(&mut self) {
-        // A group that is full ends the spin before everybody was visited.
+        // A group that is full ends the spin before all claimants were visited.
         self.kept.extend_from_slice(&self.list[self.cursor..]);
         self.list = std::mem::take(&mut self.kept);
         let (pie, count) = self.before;
         let progress = self.pie_left < pie || self.list.len() < count;
         if progress && !self.list.is_empty() && self.slots_left > 0 && !self.floor_round {
-            self.stage = Stage::Spinning;
+            self.stage = SpinStage::Spinning;
         } else {
             self.end_pie();
         }
@@ -228,7 +228,7 @@ impl Spins {
             self.leave(End::Done);
             return None;
         }
-        let Limits { mut limit, unclaimed } = self.limits(who, share, self.floor_round);
+        let SubmitterLimits { mut limit, unclaimed } = self.limits(who, share, self.floor_round);
         let starved = (limit - self.pie_left).max(0.0);
         limit = limit.min(self.pie_left);
         let ceiling = below_ceiling(entrant.ceiling, self.usage[entrant.name]);
@@ -269,18 +269,18 @@ impl Turns for Spins {
     fn next_turn(&mut self) -> Option<Turn> {
         loop {
             match self.stage {
-                Stage::FloorRound => self.enter(true),
-                Stage::Rounds => self.enter(false),
-                Stage::Spinning => self.start_spin(),
-                Stage::Serving if self.cursor >= self.list.len() || self.group_is_full() => {
+                SpinStage::FloorRound => self.enter(true),
+                SpinStage::Rounds => self.enter(false),
+                SpinStage::Spinning => self.start_spin(),
+                SpinStage::Serving if self.cursor >= self.list.len() || self.group_is_full() => {
                     self.end_spin();
                 }
-                Stage::Serving => {
+                SpinStage::Serving => {
                     if let Some(turn) = self.visit() {
                         return Some(turn);
                     }
                 }
-                Stage::Over => return None,
+                SpinStage::Over => return None,
             }
         }
     }
@@ -303,7 +303,7 @@ impl Turns for Spins {
         self.leave(spent.end);
     }
 
-    fn history(&self) -> &History {
+    fn history(&self) -> &DealHistory {
         &self.history
     }
 }
@@ -345,7 +345,7 @@ mod tests {
         });
         let usage: Vec<f64> = users.iter().map(|u| u.usage).collect();
         let used: f64 = usage.iter().sum();
-        let terms = Terms {
+        let terms = SpinTerms {
             deal: Deal {
                 weight: idle as f64 * weight + used,
                 smallest_weight: weight,
@@ -364,7 +364,7 @@ mod tests {
             let out_of_jobs = loop {
                 match session.serve() {
                     Serve::Nothing => break false,
-                    // Nobody runs here, so no slot prefers a job.
+                    // No slot is claimed here, so no slot prefers a job.
                     Serve::OnlyPreferring => break true,
                     Serve::Any if jobs[turn.who] == 0 => break true,
                     Serve::Any if free > 0 && !session.permits_unclaimed(weight) => {
@@ -471,7 +471,7 @@ mod tests {
     #[test]
     fn who_names_no_access_point_has_a_share_until_asked() {
         let deal = Deal { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
-        let terms = Terms { deal, preemption: false, ignore_priorities: false };
+        let terms = SpinTerms { deal, preemption: false, ignore_priorities: false };
         let nowhere = Entrant { schedd: None, ..entrant(0, 5) };
         let mut spins = Spins::new(terms, vec![nowhere, entrant(1, 50)], vec![0.0; 2], 0.0);
         let first = spins.next_turn().unwrap();
@@ -488,7 +488,7 @@ mod tests {
     fn without_preemption_those_without_idle_jobs_have_no_share() {
         let limit_of_second = |preemption| {
             let deal = Deal { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
-            let terms = Terms { deal, preemption, ignore_priorities: false };
+            let terms = SpinTerms { deal, preemption, ignore_priorities: false };
             let mut spins = Spins::new(terms, vec![entrant(0, 0), entrant(1, 5)], vec![0.0; 2], 0.0);
             spins.next_turn().unwrap().allowance.limit
         };

@@ -1,7 +1,7 @@
 //! Autoclusters: jobs that are alike in every attribute that matters to a match.
 //!
-//! In: jobs and significant attributes. Out: a number for each job, and the ad that stands for its like.
-//! Formula source: `docs/reference/negotiation.md` 8.2.
+//! In: jobs and significant attributes. Out: the autocluster of each job, and the ad that represents it. Formula
+//! source: `docs/reference/negotiation.md` 8.2.
 
 use std::sync::Arc;
 
@@ -40,13 +40,13 @@ impl Autoclusters {
         self.by_signature.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.by_signature.is_empty()
     }
 }
 
-/// What matters of a job, written down.
+/// Encodes the significant part of a job.
 pub(super) fn signature(job: &ClassAd, significant: &Significant) -> Vec<u8> {
     let mut signature = Vec::new();
     for name in relevant(job, significant) {
@@ -95,19 +95,19 @@ pub fn relevant_without(job: &ClassAd, significant: &Significant, without: &[Nam
     names
 }
 
-/// Tells whether two jobs are alike without writing their attributes down: if they are the same but for some that are
-/// neither significant nor mentioned by an expression of theirs. It may say no of jobs that are alike.
+/// Compares two jobs without encoding them: they are equal if they differ only in attributes that are neither
+/// significant nor mentioned by one of their expressions. May return false for equal jobs.
 #[derive(Debug)]
 pub struct Neighbours<'s> {
     significant: &'s HashSet<Key>,
-    /// What expressions mention, by address.
+    /// References of expressions, by address.
     mentioned: HashMap<usize, Vec<Key>>,
     /// A chained parent, by address, and names that none of its expressions mentions.
-    unmentioned: (usize, SmallVec<[Key; DIFFERENT]>),
+    unmentioned: (usize, SmallVec<[Key; MAX_DIFFERENT]>),
 }
 
 /// Attributes that may differ.
-const DIFFERENT: usize = 8;
+const MAX_DIFFERENT: usize = 8;
 
 impl<'s> Neighbours<'s> {
     /// For these significant attributes.
@@ -115,7 +115,7 @@ impl<'s> Neighbours<'s> {
         Self { significant, mentioned: HashMap::new(), unmentioned: (0, SmallVec::new()) }
     }
 
-    /// Whether both are certainly alike.
+    /// Returns whether both are certainly equal.
     pub fn alike(&mut self, a: &ClassAd, b: &ClassAd) -> bool {
         let same_parent = match (a.chained(), b.chained()) {
             (None, None) => true,
@@ -125,13 +125,13 @@ impl<'s> Neighbours<'s> {
         if !same_parent || a.len() != b.len() {
             return false;
         }
-        let mut different: SmallVec<[Key; DIFFERENT]> = SmallVec::new();
+        let mut different: SmallVec<[Key; MAX_DIFFERENT]> = SmallVec::new();
         for ((name, value), (other, other_value)) in a.attributes().zip(b.attributes()) {
             if name != other {
                 return false;
             }
             if !same(value, other_value) {
-                if different.len() == DIFFERENT || self.significant.contains(&name.key()) {
+                if different.len() == MAX_DIFFERENT || self.significant.contains(&name.key()) {
                     return false;
                 }
                 different.push(name.key());

@@ -68,7 +68,7 @@ fn differs(ad: &ClassAd, common: &ClassAd, different: &mut Vec<(Name, Attribute)
     found == common.len()
 }
 
-/// Whether two attributes are the same in every respect. Expressions that were read together are one if they are alike.
+/// Returns whether two attributes are identical. Expressions that were read together are shared if equal.
 pub(crate) fn same(a: &Attribute, b: &Attribute) -> bool {
     match (a, b) {
         (Attribute::Literal(a), Attribute::Literal(b)) => identical(a, b),

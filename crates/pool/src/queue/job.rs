@@ -26,7 +26,7 @@ const RUNNING: [i64; 2] = [2, 6];
 const UNMATCHED_UNIVERSES: [i64; 3] = [7, 9, 12];
 
 /// Attributes that are asked of every job.
-struct Asked {
+struct ReadAttributes {
     cluster: Name,
     process: Name,
     priorities: [Name; 5],
@@ -40,7 +40,7 @@ struct Asked {
     of_clusters: Vec<Key>,
 }
 
-static ASKED: LazyLock<Asked> = LazyLock::new(|| Asked {
+static READ_ATTRIBUTES: LazyLock<ReadAttributes> = LazyLock::new(|| ReadAttributes {
     cluster: Name::new("ClusterId"),
     process: Name::new("ProcId"),
     priorities: ["PreJobPrio1", "PreJobPrio2", "JobPrio", "PostJobPrio1", "PostJobPrio2"].map(Name::new),
@@ -142,18 +142,18 @@ pub struct Job<'a> {
     pub ad: JobAd<'a>,
     /// Its number.
     pub id: JobId,
-    /// What else is asked of it; the jobs of a cluster share it.
+    /// Its other properties; the jobs of a cluster share them.
     pub traits: Arc<Traits>,
 }
 
-/// What is asked of a job besides its number.
+/// Properties of a job besides its ID.
 #[derive(Debug)]
 pub struct Traits {
     /// The name its use is charged to.
     pub submitter: Text,
     /// The access point it was submitted to; none if the ad does not say.
     pub schedd: Option<Text>,
-    /// Whether it waits or runs.
+    /// Its state in the queue.
     pub activity: Activity,
     /// `PreJobPrio1`, `PreJobPrio2`, `JobPrio`, `PostJobPrio1`, `PostJobPrio2`; higher goes first.
     pub priorities: [i64; 5],
@@ -173,12 +173,15 @@ impl<'a> Job<'a> {
     /// `domain` is the domain of submitter names; without it the one in the job's `User` is taken.
     pub fn new(ad: &'a ClassAd, domain: Option<&[u8]>, settings: &Settings) -> Option<Self> {
         let facts = Facts::of(ad, settings);
-        let id = JobId { cluster: facts.integer(ASKED.cluster)?, process: facts.integer(ASKED.process).unwrap_or(0) };
+        let id = JobId {
+            cluster: facts.integer(READ_ATTRIBUTES.cluster)?,
+            process: facts.integer(READ_ATTRIBUTES.process).unwrap_or(0),
+        };
         let traits = Traits {
             submitter: submitter(facts, domain),
             schedd: schedd(facts),
             activity: activity(facts),
-            priorities: ASKED.priorities.map(|name| facts.integer(name).unwrap_or(0)),
+            priorities: READ_ATTRIBUTES.priorities.map(|name| facts.integer(name).unwrap_or(0)),
         };
         Some(Self { id, traits: Arc::new(traits), ad: JobAd::Read(ad) })
     }
@@ -199,13 +202,16 @@ impl<'a> Job<'a> {
 
     /// The view of an ad that has all but its numbers from the same chained parent as this one's.
     fn sibling(&self, ad: &'a ClassAd, settings: &Settings) -> Option<Self> {
-        let own = |ad: &ClassAd| ad.names().all(|name| !ASKED.of_clusters.contains(&name.key()));
+        let own = |ad: &ClassAd| ad.names().all(|name| !READ_ATTRIBUTES.of_clusters.contains(&name.key()));
         if !Arc::ptr_eq(self.ad.chained()?, ad.chained()?) || !own(&self.ad) || !own(ad) {
             return None;
         }
         let facts = Facts::of(ad, settings);
-        let id = JobId { cluster: facts.integer(ASKED.cluster)?, process: facts.integer(ASKED.process).unwrap_or(0) };
-        let here = match (&self.schedd, ad.lookup(ASKED.global)) {
+        let id = JobId {
+            cluster: facts.integer(READ_ATTRIBUTES.cluster)?,
+            process: facts.integer(READ_ATTRIBUTES.process).unwrap_or(0),
+        };
+        let here = match (&self.schedd, ad.lookup(READ_ATTRIBUTES.global)) {
             (Some(known), Some(Attribute::Literal(Literal::Str(text)))) => {
                 text.get(known.len()) == Some(&b'#') && text.starts_with(known) && !known.contains(&b'#')
             }
@@ -226,11 +232,11 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Whether what is asked of every job, but for its numbers, are constants of its chained parent.
+/// Returns whether all attributes read of a job, except its ID, are constants of its chained parent.
 fn is_shared(ad: &ClassAd) -> bool {
     let constant = |parent: &ClassAd| {
         let tree = |(name, value): (Name, &Attribute)| {
-            matches!(value, Attribute::Tree(_)) && ASKED.of_clusters.contains(&name.key())
+            matches!(value, Attribute::Tree(_)) && READ_ATTRIBUTES.of_clusters.contains(&name.key())
         };
         parent.chained().is_none() && !parent.attributes().any(tree)
     };
@@ -239,16 +245,16 @@ fn is_shared(ad: &ClassAd) -> bool {
 
 /// The access point, from the number that no other job has.
 fn schedd(facts: Facts<'_>) -> Option<Text> {
-    let id = facts.string(ASKED.global)?;
+    let id = facts.string(READ_ATTRIBUTES.global)?;
     let end = memchr::memchr(b'#', &id)?;
     Some(Text::new(&id[..end]))
 }
 
 fn activity(facts: Facts<'_>) -> Activity {
-    if facts.integer(ASKED.universe).is_some_and(|universe| UNMATCHED_UNIVERSES.contains(&universe)) {
+    if facts.integer(READ_ATTRIBUTES.universe).is_some_and(|universe| UNMATCHED_UNIVERSES.contains(&universe)) {
         return Activity::Neither;
     }
-    match facts.integer(ASKED.status) {
+    match facts.integer(READ_ATTRIBUTES.status) {
         Some(IDLE) => Activity::Idle,
         Some(status) if RUNNING.contains(&status) => Activity::Running,
         _ => Activity::Neither,
@@ -257,13 +263,13 @@ fn activity(facts: Facts<'_>) -> Activity {
 
 /// `<AccountingGroup or owner>@<domain>`.
 fn submitter(facts: Facts<'_>, domain: Option<&[u8]>) -> Text {
-    let user = facts.string(ASKED.user).or_else(|| facts.string(ASKED.owner));
+    let user = facts.string(READ_ATTRIBUTES.user).or_else(|| facts.string(READ_ATTRIBUTES.owner));
     let user: &[u8] = user.as_deref().unwrap_or_default();
     let (owner, own_domain) = match memchr::memrchr(b'@', user) {
         Some(at) => (&user[..at], &user[at + 1..]),
         None => (user, b"".as_slice()),
     };
-    let account = facts.string(ASKED.group).filter(|group| !group.is_empty());
+    let account = facts.string(READ_ATTRIBUTES.group).filter(|group| !group.is_empty());
     Text::from([account.as_deref().unwrap_or(owner), b"@", domain.unwrap_or(own_domain)].concat())
 }
 

@@ -17,7 +17,7 @@ use classmate::internal::eval::scope::{Scope, Settings};
 use classmate::internal::name::{Key, Name};
 use classmate::internal::syntax::expr::Expr;
 
-/// What a request says of its first job besides the attributes that matter.
+/// Attributes of its first job that a request carries besides the significant ones.
 pub const CARRIED: [&str; 5] = ["Owner", "ClusterId", "ProcId", "GlobalJobId", "WantMatchDiagnostics"];
 
 /// An idle job in a submitter's list.
@@ -41,16 +41,16 @@ pub struct Queue<'a> {
     pub autoclusters: usize,
     /// Idle jobs that belong to none of the submitters.
     pub strangers: usize,
-    /// Behind which jobs so many more wait that are like them, and are listed nowhere.
+    /// Number of unlisted equal jobs after a job.
     pub unlisted: HashMap<JobId, usize>,
-    /// Whether every job is a request of its own.
+    /// True if every job is its own request.
     singly: bool,
 }
 
 /// Submitter, access point, and the priority of the jobs it asks for.
 type Place<'s> = (&'s [u8], Option<&'s [u8]>, Option<i64>);
 
-/// Which jobs access points offer, and how.
+/// The jobs that access points offer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Offering<'e> {
     /// `NEGOTIATOR_JOB_CONSTRAINT`: jobs for which it does not hold are not offered.
@@ -62,13 +62,13 @@ pub struct Offering<'e> {
 /// Like jobs that stand next to each other.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Where the first of them stands in the submitter's list.
+    /// Place of the first of them in the submitter's list.
     pub first: usize,
-    /// How many there are, at least 1.
+    /// Number of jobs, at least 1.
     pub count: usize,
     /// Their autocluster.
     pub autocluster: u32,
-    /// The ad that stands for them: what matters of the first job.
+    /// The ad that represents them: the significant part of the first job.
     pub ad: ClassAd,
 }
 
@@ -184,7 +184,7 @@ impl<'a> Queue<'a> {
         Some(Request { ad: self.request_ad(submitter, &request), ..request })
     }
 
-    /// Whether the jobs of an autocluster have the same value of an attribute, whatever they are.
+    /// Returns whether an attribute has one value for all jobs of any autocluster.
     pub fn is_significant(&self, name: Name) -> bool {
         self.significant.contains(name)
     }
@@ -220,7 +220,7 @@ impl<'a> Queue<'a> {
         all.filter(move |(_, request)| !std::mem::replace(&mut seen[request.autocluster as usize], true))
     }
 
-    /// The ad that stands for a request of a submitter: what matters of the first job.
+    /// The ad that represents a request of a submitter: the significant part of the first job.
     pub fn request_ad(&self, submitter: usize, request: &Request) -> ClassAd {
         let Request { autocluster, count, .. } = *request;
         let job = &self.jobs[self.lists[submitter][request.first].job];

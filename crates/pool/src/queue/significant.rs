@@ -40,7 +40,7 @@ const NEVER: [&str; 24] = [
     "PelicanPluginVersion",
 ];
 
-/// What an access point always looks at.
+/// Attributes that are always significant to an access point.
 const SCHEDD_MINIMUM: [&str; 4] = ["Requirements", "Rank", "ConcurrencyLimits", "FlockTo"];
 
 /// A set of attribute names in case-insensitive alphabetical order.
@@ -48,7 +48,7 @@ const SCHEDD_MINIMUM: [&str; 4] = ["Requirements", "Rank", "ConcurrencyLimits", 
 pub struct Significant(BTreeMap<&'static [u8], Name>);
 
 impl Significant {
-    /// What slots and expressions refer to in a job.
+    /// References to a job from slots and expressions.
     ///
     /// The expressions are looked at in the context of the first slot; attributes it has, and those in
     /// `slot_side`, are the slot's. Without slots nothing is significant.
@@ -83,8 +83,8 @@ impl Significant {
         set
     }
 
-    /// What one expression of a slot, or of the negotiator, refers to in a job: what it does not find in the ad, nor
-    /// among `also`.
+    /// References to a job from one expression of a slot or the negotiator: names that are neither in the ad nor in
+    /// `also`.
     pub fn of_expression(tree: &Arc<Tree>, ad: &ClassAd, also: &[Name]) -> Self {
         let mut set = Self::default();
         let also: Vec<Key> = also.iter().map(|name| name.key()).collect();
@@ -92,7 +92,7 @@ impl Significant {
         set
     }
 
-    /// What the access point itself looks at.
+    /// Attributes that the access point itself uses.
     pub fn schedd_minimum() -> impl Iterator<Item = Name> {
         SCHEDD_MINIMUM.into_iter().map(Name::new)
     }
@@ -119,7 +119,7 @@ impl Significant {
         self.0.retain(|_, name| keep(*name));
     }
 
-    /// Whether a name is in the set.
+    /// Returns whether a name is in the set.
     pub fn contains(&self, name: Name) -> bool {
         self.0.contains_key(name.folded())
     }
@@ -134,7 +134,7 @@ impl Significant {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -171,14 +171,14 @@ impl Significant {
 /// Ads a thread looks at before another one helps.
 const GRAIN: usize = 2048;
 
-/// The first ad of each shape: attributes in the same order, the same ones of them constants, the others with the same
-/// expressions. What an ad refers to elsewhere depends on nothing else.
+/// The first ad of each shape: the same attributes in order, the same ones constants, and the same expressions.
+/// External references depend on nothing else.
 fn distinct<'a>(ads: &[&'a ClassAd]) -> Vec<&'a ClassAd> {
-    type Shape = Vec<(Key, usize)>;
+    type AdShape = Vec<(Key, usize)>;
     let of_chunk = |chunk: &[&'a ClassAd]| {
-        let mut known: HashSet<Shape> = HashSet::new();
-        let mut found: Vec<(Shape, &'a ClassAd)> = Vec::new();
-        let mut shape: Shape = Vec::new();
+        let mut known: HashSet<AdShape> = HashSet::new();
+        let mut found: Vec<(AdShape, &'a ClassAd)> = Vec::new();
+        let mut shape: AdShape = Vec::new();
         for ad in chunk {
             shape.clear();
             shape.extend(ad.attributes().map(|(name, value)| match value {
@@ -192,8 +192,8 @@ fn distinct<'a>(ads: &[&'a ClassAd]) -> Vec<&'a ClassAd> {
         }
         found
     };
-    let mut known: HashSet<Shape> = HashSet::new();
-    let all: Vec<(Shape, &ClassAd)> = ads.par_chunks(GRAIN).flat_map_iter(of_chunk).collect();
+    let mut known: HashSet<AdShape> = HashSet::new();
+    let all: Vec<(AdShape, &ClassAd)> = ads.par_chunks(GRAIN).flat_map_iter(of_chunk).collect();
     all.into_iter().filter_map(|(shape, ad)| (known.insert(shape) || ad.chained().is_some()).then_some(ad)).collect()
 }
 
@@ -207,7 +207,7 @@ pub fn references(tree: &Tree) -> Vec<(Name, bool)> {
     let mut nodes = tree.nodes.iter().peekable();
     while let Some(node) = nodes.next() {
         let (Node::Attr(name) | Node::Absolute(name)) = node else { continue };
-        // The base of a selection stands directly before it.
+        // The base of a selection is directly before it.
         match nodes.peek() {
             Some(Node::Select(selected)) if is_scope(*name) => found.push((*selected, name.key() != known::MY)),
             _ => found.push((*name, false)),

@@ -18,13 +18,13 @@ use classmate::internal::text::Text;
 pub struct Submitter {
     /// `Name`, `user@domain` or `group.user@domain`.
     pub name: Text,
-    /// What its access point calls it, if a user map gave it another name: `OriginalName`.
+    /// Name at its access point, if a user map renamed it: `OriginalName`.
     pub original: Option<Text>,
     /// `ScheddName`; empty if unknown.
     pub schedd: Text,
     /// `ScheddIpAddr`; empty if unknown.
     pub address: Text,
-    /// Whether it can be asked for jobs: an ad without `ScheddName` has a share, but leaves when its turn comes.
+    /// True if its jobs can be requested: an ad without `ScheddName` has a share, but leaves at its turn.
     pub reachable: bool,
     /// `IdleJobs`.
     pub idle: i64,
@@ -38,7 +38,7 @@ pub struct Submitter {
     pub last_heard: i64,
     /// The priority of the jobs it asks for, with `USE_GLOBAL_JOB_PRIOS`; none: all jobs.
     pub job_prio: Option<i64>,
-    /// Whether another one stands for the same ad, with a higher place.
+    /// True if a later entry represents the same ad.
     pub again: bool,
 }
 
@@ -86,8 +86,8 @@ impl Submitter {
         text.split(',').filter_map(|prio| prio.trim().parse().ok()).collect()
     }
 
-    /// The priorities of the idle jobs of a submitter, as its access point would list them: highest first,
-    /// and no more than so many.
+    /// The priorities of the idle jobs of a submitter, as its access point lists them: highest first, limited in
+    /// number.
     pub fn job_prios_of(&self, jobs: &[Job<'_>], most: usize) -> Vec<i64> {
         let own = |job: &&Job<'_>| {
             let name = self.original.as_ref().unwrap_or(&self.name);

@@ -1,4 +1,4 @@
-//! What each group may use in a round: its quota as far as it needs it, and what others leave.
+//! Allocates a round: to each group its quota as far as it needs it, then surplus.
 //!
 //! Bottom up: a group takes what it needs of its quota and leaves the rest in the pot of its level, where it and
 //! the groups directly below it that accept surplus compete by quota; what is left there goes up.
@@ -9,7 +9,7 @@ use super::tree::GroupTree;
 
 /// A group while a round is computed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct State {
+pub(super) struct AllocationState {
     /// Its own quota.
     pub(super) quota: f64,
     /// The quota of it and all below it.
@@ -18,27 +18,27 @@ pub(super) struct State {
     pub(super) requested: f64,
     /// Unmet demand of it and those below that accept surplus.
     pub(super) subtree_requested: f64,
-    /// What it may use.
+    /// Weighted slots allocated so far.
     pub(super) allocated: f64,
-    /// Whether it was given a single slot, or had its chance.
+    /// True if it was given a single slot, or had its chance.
     pub(super) served: bool,
 }
 
 /// One who takes part in sharing a pot.
 pub(super) struct Member {
     pub(super) group: usize,
-    /// Whether this is the group whose pot it is, and not one below it.
+    /// True if this group owns the pot, and not one below it.
     pub(super) own: bool,
     pub(super) want: f64,
     pub(super) weight: f64,
     pub(super) given: f64,
 }
 
-/// Divides: fills `allocated`, leaves unmet demand in `requested`, and tells in `grants` how it came about.
-/// Returns what nobody wanted.
-pub(super) fn fair_share(tree: &GroupTree, states: &mut [State], grants: &mut [Grant]) -> f64 {
+/// Fills `allocated`, leaves unmet demand in `requested`, and records the derivation in `grants`. Returns the quota
+/// that no group requested.
+pub(super) fn fair_share(tree: &GroupTree, states: &mut [AllocationState], grants: &mut [Grant]) -> f64 {
     let mut left = vec![0.0; states.len()];
-    // Children come after their parents, so backwards everybody below is done first.
+    // Children come after their parents: in reverse order all groups below are done first.
     for at in (0..states.len()).rev() {
         let state = &mut states[at];
         state.allocated = state.requested.min(state.quota);
@@ -65,7 +65,7 @@ pub(super) fn fair_share(tree: &GroupTree, states: &mut [State], grants: &mut [G
 }
 
 /// Shares a pot between a group and those below it. Returns what is left.
-fn share(tree: &GroupTree, states: &mut [State], grants: &mut [Grant], origin: usize, pot: f64) -> f64 {
+fn share(tree: &GroupTree, states: &mut [AllocationState], grants: &mut [Grant], origin: usize, pot: f64) -> f64 {
     let mut left = 0.0;
     let mut pending = vec![(origin, pot)];
     let mut members = Vec::new();
@@ -109,18 +109,18 @@ fn share(tree: &GroupTree, states: &mut [State], grants: &mut [Grant], origin: u
 }
 
 /// Those who take part in sharing a group's pot: those below it, then itself.
-pub(super) fn gather(tree: &GroupTree, states: &[State], group: usize, members: &mut Vec<Member>) {
+pub(super) fn gather(tree: &GroupTree, states: &[AllocationState], group: usize, members: &mut Vec<Member>) {
     members.clear();
     for child in tree.groups()[group].children.clone() {
         let state = &states[child];
         let want = if tree.groups()[child].accepts_surplus { state.subtree_requested.max(0.0) } else { 0.0 };
         members.push(Member { group: child, own: false, want, weight: state.subtree_quota, given: 0.0 });
     }
-    let State { requested, quota, .. } = states[group];
+    let AllocationState { requested, quota, .. } = states[group];
     members.push(Member { group, own: true, want: requested.max(0.0), weight: quota, given: 0.0 });
 }
 
-/// Gives everybody a part by weight, capped by what they want, until nothing is left to give or to want. Returns the
+/// Gives each group a part by weight, capped by its demand, until there is no surplus or no demand left. Returns the
 /// sum of the weights of the first pass.
 fn distribute(members: &mut [Member], surplus: &mut f64, wanted: &mut f64, weight: impl Fn(&Member) -> f64) -> f64 {
     let mut first = None;

@@ -1,4 +1,4 @@
-//! What each group's quota is, from the size of the pool down.
+//! Assigns quotas to groups, from the size of the pool down.
 //!
 //! Formula source: `docs/reference/group-quotas.md` 3.
 
@@ -8,26 +8,26 @@ use super::tree::{Configured, GroupTree, ROOT};
 /// A group's quota and how it came about.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Assigned {
-    /// What the group itself may use, in weighted slots.
+    /// Quota of the group itself, in weighted slots.
     pub quota: f64,
-    /// What it and all groups below it may use.
+    /// Quota of the group and all groups below it.
     pub subtree_quota: f64,
-    /// How it was divided among the groups below.
+    /// The division among the groups below.
     pub division: LevelDivision,
 }
 
-/// How a group's subtree quota was divided among the groups directly below it.
+/// Division of a group's subtree quota among its children.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct LevelDivision {
     /// Sum of the static quotas as configured.
     pub static_sum: f64,
-    /// What there is for them: the sum, or less if there is less and they are scaled down.
+    /// Quota available for them: the sum, or less if they are scaled down.
     pub static_available: f64,
     /// Sum of the dynamic quotas as configured; beyond 1 they are scaled down.
     pub dynamic_sum: f64,
-    /// What static quotas leave.
+    /// Remainder after static quotas.
     pub dynamic_available: f64,
-    /// What all groups directly below got.
+    /// Sum of the quotas of its children.
     pub handed_down: f64,
 }
 
@@ -50,7 +50,7 @@ pub fn assign(tree: &GroupTree, rules: &QuotaRules, total: f64) -> Vec<Assigned>
     // Parents come first, so what a group has is known when it is divided.
     for (at, group) in groups.iter().enumerate() {
         let quota = assigned[at].subtree_quota;
-        // Below nothing everything stays nothing; so does what is no number.
+        // Below a zero quota all quotas are zero; NaN stays NaN.
         if quota <= 0.0 || quota.is_nan() {
             assigned[at].subtree_quota = 0.0;
             continue;

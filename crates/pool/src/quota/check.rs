@@ -1,4 +1,4 @@
-//! What is odd about the settings of groups: they are followed all the same, and said.
+//! Warnings about the settings of groups, which take effect all the same.
 //!
 //! Formula source: `docs/reference/group-quotas.md` 2.1.
 
@@ -12,7 +12,7 @@ use classmate_config::internal::config::check::{Diagnostic, referenced};
 use classmate_config::internal::config::setting::Settings;
 use classmate_config::internal::config::{Config, ConfigError, Place};
 
-/// What is odd about the groups of a configuration, unless it was `told` already; what cannot be read is left out.
+/// The warnings about the groups of a configuration, except those already in `told`; unreadable settings are skipped.
 pub fn diagnostics(config: &Config, told: &[Diagnostic]) -> Vec<Diagnostic> {
     let settings = QuotaSettings::readable(config);
     let tree = GroupTree::new(&settings);
@@ -32,7 +32,7 @@ pub fn diagnostics(config: &Config, told: &[Diagnostic]) -> Vec<Diagnostic> {
 /// Something odd, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// What is odd, and what is done about it.
+    /// The problem, and its effect.
     pub message: String,
     /// The setting.
     pub place: Option<Place>,
@@ -136,7 +136,7 @@ pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Warning>
 
 /// A sum of decimal fractions without what their binary ones add: 1.3, not 1.2999999999999998.
 fn decimal(sum: f64) -> f64 {
-    // A sum of fractions is good for so many digits.
+    // Number of digits that are significant in a sum of fractions.
     format!("{sum:.9}").parse().unwrap_or(sum)
 }
 
@@ -277,7 +277,7 @@ mod tests {
         let groups = "GROUP_NAMES = a, b, a.sub\nGROUP_QUOTA_a = 10\nGROUP_QUOTA_a.sub = 20\n";
         let over = "static quotas below `a` sum to 20, more than its 10: all are kept";
         assert_eq!(found(&format!("{groups}GROUP_QUOTA_b = 1\nNEGOTIATOR_CONSIDER_PREEMPTION = maybe")), [over]);
-        // A quota that is no number is none that is missing.
+        // A quota that is not a number is not missing.
         assert_eq!(found(&format!("{groups}GROUP_QUOTA_b = x\nGROUP_ACCEPT_SURPLUS_b = y")), [over]);
         assert_eq!(
             found("GROUP_NAMES = a, a.b\nGROUP_QUOTA_a = x\nGROUP_QUOTA_DYNAMIC_a = 0.5\nGROUP_QUOTA_a.b = 5"),

@@ -30,7 +30,7 @@ impl QuotaSettings {
     }
 }
 
-/// Whether flat quotas fit into a pool of `total` slots.
+/// Returns whether flat quotas fit into a pool of `total` slots.
 ///
 /// # Errors
 /// They do not: version 7 did not scale them.
@@ -49,7 +49,7 @@ pub fn fits(tree: &GroupTree, total: f64) -> Result<(), ConfigError> {
 
 #[cfg(test)]
 mod tests {
-    use crate::quota::{GroupTree, Pool, QuotaSettings, Rounds};
+    use crate::quota::{GroupTree, QuotaPool, QuotaSettings, Rounds};
     use classmate::internal::eval::scope::Settings;
     use classmate_config::internal::config::Config;
 
@@ -67,8 +67,12 @@ mod tests {
             "GROUP_NAMES = group_physics, group_chemistry\nGROUP_QUOTA_group_physics = 20\n\
                                      GROUP_QUOTA_group_chemistry = 10",
         );
-        let pool =
-            Pool { total: 30.0, demand: vec![9.0, 100.0, 100.0], usage: vec![0.0, 5.0, 15.0], ..Pool::default() };
+        let pool = QuotaPool {
+            total: 30.0,
+            demand: vec![9.0, 100.0, 100.0],
+            usage: vec![0.0, 5.0, 15.0],
+            ..QuotaPool::default()
+        };
         let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
         let mut calls = Vec::new();
         while let Some(call) = rounds.next(|_| true) {

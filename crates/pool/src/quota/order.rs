@@ -2,7 +2,7 @@
 //!
 //! Formula source: `docs/reference/group-quotas.md` 7.
 
-use super::allocate::State;
+use super::allocate::AllocationState;
 use super::tree::{GroupTree, ROOT};
 use crate::accountant::ROOT_GROUP;
 use classmate::internal::ad::ClassAd;
@@ -12,15 +12,15 @@ use classmate::internal::syntax::print::Style;
 use classmate::internal::text::Text;
 use classmate::internal::value::Value;
 
-/// The key of a group whose expression is no number: after all that have one.
-const LAST: f64 = f32::MAX as f64;
+/// The key of a group whose expression is not a number: last of all.
+const LAST_KEY: f64 = f32::MAX as f64;
 
 /// The default of `GROUP_SORT_EXPR` as it prints.
 const STARVATION: &str = "ifThenElse(AccountingGroup is \"<none>\",3.400000000000000E+38,\
                           ifThenElse(GroupQuota > 0,GroupResourcesInUse / GroupQuota,3.300000000000000E+38))";
 
 /// The keys that the default gives, without evaluating it ten thousand times.
-fn starvation(tree: &GroupTree, states: &[State], usage: &[f64]) -> Vec<f64> {
+fn starvation(tree: &GroupTree, states: &[AllocationState], usage: &[f64]) -> Vec<f64> {
     let key = |at: usize| {
         let quota = states[at].quota;
         let used = if quota > 0.0 { usage[at] / quota } else { 3.3e38 };
@@ -28,7 +28,7 @@ fn starvation(tree: &GroupTree, states: &[State], usage: &[f64]) -> Vec<f64> {
             true => 3.4e38,
             // A division that overflows is an error in the language.
             false if used.is_finite() => used,
-            false => LAST,
+            false => LAST_KEY,
         }
     };
     (0..states.len()).map(key).collect()
@@ -38,11 +38,11 @@ fn starvation(tree: &GroupTree, states: &[State], usage: &[f64]) -> Vec<f64> {
 pub(super) fn keys(
     tree: &GroupTree,
     expr: Option<&Expr>,
-    states: &[State],
+    states: &[AllocationState],
     usage: &[f64],
     settings: &Settings,
 ) -> Vec<f64> {
-    let Some(expr) = expr else { return vec![LAST; states.len()] };
+    let Some(expr) = expr else { return vec![LAST_KEY; states.len()] };
     if expr.to_string() == STARVATION {
         return starvation(tree, states, usage);
     }
@@ -55,7 +55,7 @@ pub(super) fn keys(
         ad.insert("GroupResourcesAllocated", states[at].allocated);
         ad.insert("GroupResourcesInUse", usage[at]);
         let value = Scope::new(&ad, settings).eval(expr).ok().and_then(|value| value.as_number());
-        value.filter(|key| !key.is_nan()).unwrap_or(LAST)
+        value.filter(|key| !key.is_nan()).unwrap_or(LAST_KEY)
     };
     (0..states.len()).map(&mut key).collect()
 }
@@ -82,8 +82,11 @@ mod tests {
         QuotaSettings::read(&Config::parse("c", config.as_bytes()).unwrap()).unwrap()
     }
 
-    fn states(quotas: &[f64]) -> Vec<State> {
-        quotas.iter().map(|&quota| State { quota, allocated: quota / 2.0, ..State::default() }).collect()
+    fn states(quotas: &[f64]) -> Vec<AllocationState> {
+        quotas
+            .iter()
+            .map(|&quota| AllocationState { quota, allocated: quota / 2.0, ..AllocationState::default() })
+            .collect()
     }
 
     #[test]
@@ -98,7 +101,7 @@ mod tests {
         let other = parse_expr(format!("0 + {expr}").as_bytes(), &ParseOptions::default()).unwrap();
         let evaluated = keys(&tree, Some(&other), &states, &usage, &Settings::default());
         assert_eq!(starvation(&tree, &states, &usage), evaluated);
-        assert_eq!(evaluated, [3.4e38, 0.75, 3.3e38, 1.0 / 3.0, LAST, 0.0]);
+        assert_eq!(evaluated, [3.4e38, 0.75, 3.3e38, 1.0 / 3.0, LAST_KEY, 0.0]);
     }
 
     #[test]
@@ -111,9 +114,9 @@ mod tests {
         assert_eq!(of("GroupResourcesAllocated * 10 + GroupResourcesInUse"), [21.0, 32.0, 3.0]);
         assert_eq!(of("AccountingGroup == \"B\""), [0.0, 0.0, 1.0]);
         assert_eq!(of("size(SortExprString)"), [20.0; 3]);
-        assert_eq!(of("GroupQuotaInUse"), [LAST; 3]);
-        assert_eq!(of("AccountingGroup"), [LAST; 3]);
-        assert_eq!(of("SortExpr"), [LAST; 3]);
+        assert_eq!(of("GroupQuotaInUse"), [LAST_KEY; 3]);
+        assert_eq!(of("AccountingGroup"), [LAST_KEY; 3]);
+        assert_eq!(of("SortExpr"), [LAST_KEY; 3]);
     }
 
     #[test]
@@ -121,6 +124,6 @@ mod tests {
         let plain = GroupTree::new(&settings("GROUP_NAMES = a, b, c"));
         assert_eq!(order(&plain, &[0.0, 1.0, -1.0, 0.0]), [2, 0, 3, 1]);
         let regrouping = GroupTree::new(&settings("GROUP_NAMES = a, b, c\nGROUP_AUTOREGROUP_b = true"));
-        assert_eq!(order(&regrouping, &[0.0, 1.0, LAST, 0.0]), [3, 1, 2, 0]);
+        assert_eq!(order(&regrouping, &[0.0, 1.0, LAST_KEY, 0.0]), [3, 1, 2, 0]);
     }
 }

@@ -3,13 +3,18 @@
 //!
 //! Formula source: `docs/reference/group-quotas.md` 5.3.
 
-use super::allocate::{Member, State, gather};
+use super::allocate::{AllocationState, Member, gather};
 use super::grant::Grant;
 use super::tree::GroupTree;
 
-/// Makes all grants whole. `last_served` is when each group last won a slot this way or wanted nothing; whoever does now
-/// has `served` set. Returns what could not be dealt.
-pub(super) fn recover(tree: &GroupTree, states: &mut [State], grants: &mut [Grant], last_served: &[f64]) -> f64 {
+/// Rounds all grants to whole slots. `last_served` is the time at which each group last won a slot this way or had no
+/// demand; `served` is set for those in this round. Returns the remainder that could not be dealt.
+pub(super) fn recover(
+    tree: &GroupTree,
+    states: &mut [AllocationState],
+    grants: &mut [Grant],
+    last_served: &[f64],
+) -> f64 {
     let mut oldest = vec![f64::INFINITY; states.len()];
     let mut left = vec![0.0; states.len()];
     for at in (0..states.len()).rev() {
@@ -44,7 +49,7 @@ pub(super) fn recover(tree: &GroupTree, states: &mut [State], grants: &mut [Gran
 /// Deals whole slots between a group and those below it. Returns what is left.
 fn deal(
     tree: &GroupTree,
-    states: &mut [State],
+    states: &mut [AllocationState],
     grants: &mut [Grant],
     (oldest, last_served): (&[f64], &[f64]),
     origin: usize,

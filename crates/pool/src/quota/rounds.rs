@@ -1,9 +1,9 @@
 //! The rounds of a cycle: divide, negotiate with each group in order, release what could not be used, divide again.
 //!
-//! Whoever negotiates asks for the next call, and tells what groups use afterwards. Formula source:
+//! The caller requests the next call and reports the usage of groups after it. Formula source:
 //! `docs/reference/group-quotas.md` 4 to 7.
 
-use super::allocate::{State, fair_share};
+use super::allocate::{AllocationState, fair_share};
 use super::assign::{Assigned, assign};
 use super::grant::Grant;
 use super::order;
@@ -13,16 +13,16 @@ use super::tree::{Configured, GroupTree, ROOT};
 use classmate::internal::eval::scope::Settings;
 
 /// Most passes over the groups in one round: a rate that is tiny beside the quotas grows limits faster than it says.
-const MOST_PASSES: f64 = 10_000.0;
+const MAX_PASSES: f64 = 10_000.0;
 
-/// What is divided, among whom.
+/// The weighted slots to divide, and the groups.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Pool {
+pub struct QuotaPool {
     /// Weighted slots of the pool, busy ones included; without slot weights their number.
     pub total: f64,
-    /// What the submitters of each group ask for, running jobs included, breadth first.
+    /// Demand of the submitters of each group, including running jobs, breadth first.
     pub demand: Vec<f64>,
-    /// What the submitters of each group use.
+    /// Usage of the submitters of each group.
     pub usage: Vec<f64>,
     /// Without slot weights: when each group last won a single slot; empty: never.
     pub last_served: Vec<f64>,
@@ -33,12 +33,13 @@ pub struct Pool {
 pub struct Call {
     /// The group.
     pub group: usize,
-    /// What it may use in all, what it uses already included; none where the reference computes 0/0.
+    /// Limit of its usage in all; none where HTCondor computes 0/0.
     pub limit: Option<f64>,
-    /// What it is due: its grant, or its quota if that is more; without a limit, no more than strict enforcement leaves.
+    /// Its entitlement: its grant, or its quota if that is more; without a limit, at most the rest under strict
+    /// enforcement.
     pub due: f64,
-    /// Whether what the group uses is not held against the limit: that of the root when groups that regroup are served
-    /// there once more.
+    /// True if the usage of the group does not count against the limit: that of the root, when groups that regroup
+    /// negotiate there once more.
     pub unbounded: bool,
 }
 
@@ -50,27 +51,27 @@ impl Call {
     }
 }
 
-/// What happened in a round.
+/// History of a round.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Round {
-    /// Which round, from 1.
+    /// Number of the round, from 1.
     pub round: u32,
-    /// What nobody wanted.
+    /// Quota that no group requested.
     pub surplus: f64,
     /// The largest gap between what a group may use and what it uses.
     pub largest_gap: f64,
     /// The groups in the order in which they are negotiated with.
     pub order: Vec<usize>,
-    /// What each group was granted, breadth first.
+    /// The grant of each group, breadth first.
     pub grants: Vec<Grant>,
     /// The calls that were made.
     pub calls: Vec<Call>,
-    /// What each group used at the end; empty before.
+    /// Usage of each group at the end; empty before.
     pub usage_after: Vec<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Stage {
+enum RoundStage {
     Dividing,
     Passing,
     Calling,
@@ -83,11 +84,11 @@ enum Stage {
 /// ```
 /// use classmate_config::internal::config::Config;
 /// use classmate::internal::eval::scope::Settings;
-/// use classmate_pool::internal::quota::{GroupTree, Pool, QuotaSettings, Rounds};
+/// use classmate_pool::internal::quota::{GroupTree, QuotaPool, QuotaSettings, Rounds};
 /// let text = b"GROUP_NAMES = a, b\nGROUP_QUOTA_a = 20\nGROUP_QUOTA_b = 10";
 /// let settings = QuotaSettings::read(&Config::parse("c", text).unwrap()).unwrap();
 /// let tree = GroupTree::new(&settings);
-/// let pool = Pool { total: 30.0, demand: vec![0.0, 5.0, 60.0], usage: vec![0.0; 3], ..Pool::default() };
+/// let pool = QuotaPool { total: 30.0, demand: vec![0.0, 5.0, 60.0], usage: vec![0.0; 3], ..QuotaPool::default() };
 /// let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
 /// let call = rounds.next(|_| true).unwrap();
 /// assert_eq!((tree.display(call.group), call.whole_limit()), ("a".to_owned(), 20));
@@ -99,18 +100,18 @@ pub struct Rounds<'t> {
     settings: Settings,
     total: f64,
     assigned: Vec<Assigned>,
-    states: Vec<State>,
+    states: Vec<AllocationState>,
     last_served: Vec<f64>,
-    /// What each group used when the round began.
+    /// Usage of each group at the start of the round.
     usage: Vec<f64>,
-    /// What each group uses now.
+    /// Current usage of each group.
     live: Vec<f64>,
-    /// What each group and those below it use now, and whether that still holds.
+    /// Current usage of each group's subtree; none if outdated.
     subtree_usage: Vec<f64>,
     outdated: Vec<bool>,
-    stage: Stage,
+    stage: RoundStage,
     cursor: usize,
-    /// How far limits have grown, of the largest gap.
+    /// Growth of the limits so far, as a part of the largest gap.
     grown: f64,
     called: bool,
     record: Vec<Round>,
@@ -118,15 +119,15 @@ pub struct Rounds<'t> {
 
 impl<'t> Rounds<'t> {
     /// Starts a cycle: computes the quotas, and divides for the first round when asked.
-    pub fn new(tree: &'t GroupTree, rules: &'t QuotaRules, pool: &Pool, settings: Settings) -> Self {
+    pub fn new(tree: &'t GroupTree, rules: &'t QuotaRules, pool: &QuotaPool, settings: Settings) -> Self {
         let count = tree.len();
         let assigned = assign(tree, rules, pool.total);
         let known = |values: &[f64], at: usize| values.get(at).copied().filter(|v| v.is_finite()).unwrap_or(0.0);
-        let states = assigned.iter().enumerate().map(|(at, assigned)| State {
+        let states = assigned.iter().enumerate().map(|(at, assigned)| AllocationState {
             quota: assigned.quota,
             subtree_quota: assigned.subtree_quota,
             requested: known(&pool.demand, at).max(0.0),
-            ..State::default()
+            ..AllocationState::default()
         });
         let usage: Vec<f64> = (0..count).map(|at| known(&pool.usage, at).max(0.0)).collect();
         Self {
@@ -141,7 +142,7 @@ impl<'t> Rounds<'t> {
             subtree_usage: vec![0.0; count],
             outdated: vec![true; count],
             usage,
-            stage: Stage::Dividing,
+            stage: RoundStage::Dividing,
             cursor: 0,
             grown: 0.0,
             called: false,
@@ -154,12 +155,12 @@ impl<'t> Rounds<'t> {
         &self.assigned
     }
 
-    /// What happened so far; the round that is under way last.
+    /// The rounds so far; the current one is last.
     pub fn record(&self) -> &[Round] {
         &self.record
     }
 
-    /// What each group uses now.
+    /// Current usage of each group.
     pub fn in_use(&self) -> &[f64] {
         &self.live
     }
@@ -177,11 +178,11 @@ impl<'t> Rounds<'t> {
         &self.record[0]
     }
 
-    /// Tells what a group uses now.
+    /// Sets the current usage of a group.
     pub fn used(&mut self, group: usize, usage: f64) {
         if self.live[group] != usage {
             self.live[group] = usage;
-            // Whoever is above an outdated sum has an outdated sum already.
+            // The ancestors of an outdated sum are already outdated.
             for above in self.tree.upwards(group) {
                 if std::mem::replace(&mut self.outdated[above], true) {
                     break;
@@ -194,24 +195,26 @@ impl<'t> Rounds<'t> {
     pub fn next(&mut self, asks: impl Fn(usize) -> bool) -> Option<Call> {
         loop {
             match self.stage {
-                Stage::Dividing => {
+                RoundStage::Dividing => {
                     self.divide_again();
                 }
-                Stage::Passing => self.begin_pass(),
-                Stage::Calling => {
+                RoundStage::Passing => self.begin_pass(),
+                RoundStage::Calling => {
                     if let Some(call) = self.next_in_pass(&asks) {
                         return Some(call);
                     }
                 }
-                Stage::Closing => self.end_round(),
-                Stage::Over => return None,
+                RoundStage::Closing => self.end_round(),
+                RoundStage::Over => return None,
             }
         }
     }
 
     /// The times at which groups were last dealt a single slot, after this cycle at `now`.
     pub fn last_served(&self, now: f64) -> Vec<f64> {
-        let at = |(state, &before): (&State, &f64)| if state.served || state.requested <= 0.0 { now } else { before };
+        let at = |(state, &before): (&AllocationState, &f64)| {
+            if state.served || state.requested <= 0.0 { now } else { before }
+        };
         self.states.iter().zip(&self.last_served).map(at).collect()
     }
 
@@ -219,13 +222,13 @@ impl<'t> Rounds<'t> {
         let under_way = self.record.last().is_some_and(|round| round.usage_after.is_empty());
         if !under_way {
             if self.record.len() >= self.rules.rounds as usize {
-                self.stage = Stage::Over;
+                self.stage = RoundStage::Over;
                 return;
             }
             self.begin_round();
         }
         self.grown = 0.0;
-        self.stage = Stage::Passing;
+        self.stage = RoundStage::Passing;
     }
 
     fn begin_round(&mut self) {
@@ -233,7 +236,7 @@ impl<'t> Rounds<'t> {
         let mut grants: Vec<Grant> = Vec::with_capacity(self.states.len());
         for (state, &usage) in self.states.iter_mut().zip(&self.usage) {
             (state.allocated, state.subtree_requested, state.served) = (0.0, 0.0, false);
-            let State { quota, subtree_quota, requested, .. } = *state;
+            let AllocationState { quota, subtree_quota, requested, .. } = *state;
             grants.push(Grant { quota, subtree_quota, demand: requested, usage, ..Grant::default() });
         }
         let mut surplus = fair_share(tree, &mut self.states, &mut grants);
@@ -259,10 +262,10 @@ impl<'t> Rounds<'t> {
 
     fn begin_pass(&mut self) {
         let gap = self.record.last().map_or(0.0, |round| round.largest_gap);
-        let rate = self.rules.rate.max(gap / MOST_PASSES);
+        let rate = self.rules.rate.max(gap / MAX_PASSES);
         self.grown = (self.grown + rate).min(gap);
         (self.cursor, self.called) = (0, false);
-        self.stage = Stage::Calling;
+        self.stage = RoundStage::Calling;
     }
 
     fn next_in_pass(&mut self, asks: &impl Fn(usize) -> bool) -> Option<Call> {
@@ -270,7 +273,7 @@ impl<'t> Rounds<'t> {
         let gap = round.largest_gap;
         while let Some(&group) = round.order.get(self.cursor) {
             self.cursor += 1;
-            let State { allocated, .. } = self.states[group];
+            let AllocationState { allocated, .. } = self.states[group];
             let has_all = self.usage[group] >= allocated && !self.rules.preemption;
             if allocated <= 0.0 || has_all || !asks(group) {
                 continue;
@@ -290,13 +293,13 @@ impl<'t> Rounds<'t> {
         }
         // Who is passed by once is passed by for the rest of the round.
         let over = self.grown >= gap || !self.called;
-        self.stage = if over { Stage::Closing } else { Stage::Passing };
+        self.stage = if over { RoundStage::Closing } else { RoundStage::Passing };
         None
     }
 
-    /// What a group may use in all at this moment.
+    /// The current limit of a group.
     fn limit(&mut self, group: usize, gap: f64) -> Option<f64> {
-        let State { allocated, quota, .. } = self.states[group];
+        let AllocationState { allocated, quota, .. } = self.states[group];
         let usage = self.usage[group];
         let target = allocated.max(quota);
         let missing = (target - usage).max(0.0);
@@ -333,7 +336,7 @@ impl<'t> Rounds<'t> {
         more + usage
     }
 
-    /// What a group and those below it use now.
+    /// Current usage of a group's subtree.
     fn used_below(&mut self, group: usize) -> f64 {
         if !self.outdated[group] {
             return self.subtree_usage[group];
@@ -370,6 +373,6 @@ impl<'t> Rounds<'t> {
             round.usage_after.clone_from(&self.usage);
         }
         let over = used >= granted || self.record.len() >= self.rules.rounds as usize;
-        self.stage = if over { Stage::Over } else { Stage::Dividing };
+        self.stage = if over { RoundStage::Over } else { RoundStage::Dividing };
     }
 }

@@ -10,12 +10,12 @@ use classmate_config::internal::config::setting::{ExprText, Settings};
 use classmate_config::internal::config::{Config, ConfigError, Place};
 
 /// The largest static quota a setting may ask for.
-const LARGEST: f64 = i32::MAX as f64;
+const MAX_NUMBER: f64 = i32::MAX as f64;
 
 /// The knob, of this program alone, that asks for the flat groups of `HTCondor` 7.
 pub const FLAT: &str = "CLASSMATE_FLAT_GROUPS";
 
-/// What the configuration says of groups.
+/// The configuration of groups.
 #[derive(Debug, Clone, Default)]
 pub struct QuotaSettings {
     /// The groups of `GROUP_NAMES`, in that order.
@@ -24,9 +24,9 @@ pub struct QuotaSettings {
     pub accept_surplus: bool,
     /// `GROUP_AUTOREGROUP`: for groups that do not say.
     pub autoregroup: bool,
-    /// How quotas are divided and used.
+    /// The rules by which quotas are divided and used.
     pub rules: QuotaRules,
-    /// What is odd about the settings by themselves.
+    /// Warnings about single settings.
     pub warnings: Vec<Warning>,
 }
 
@@ -35,7 +35,7 @@ pub struct QuotaSettings {
 pub struct GroupSetting {
     /// Its full name, components joined by dots, as it is spelled in `GROUP_NAMES`.
     pub name: Vec<u8>,
-    /// Where it is named.
+    /// The place of its name in the configuration.
     pub place: Option<Place>,
     /// `GROUP_QUOTA_<name>`: weighted slots, from 0.
     pub fixed: Option<Stated>,
@@ -52,7 +52,7 @@ pub struct GroupSetting {
 pub struct Stated {
     /// The number.
     pub value: f64,
-    /// Where it is set.
+    /// The place of the setting.
     pub place: Option<Place>,
 }
 
@@ -62,7 +62,7 @@ impl From<f64> for Stated {
     }
 }
 
-/// How quotas are divided and used.
+/// The rules by which quotas are divided and used.
 #[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
 #[derive(Debug, Clone)]
 pub struct QuotaRules {
@@ -107,8 +107,8 @@ impl QuotaSettings {
     /// Reads the settings.
     ///
     /// # Errors
-    /// A value that is no number or truth or out of its range, or a `GROUP_SORT_EXPR` that does not parse; with its
-    /// place.
+    /// A value that is not a number or truth value or is out of range, or a `GROUP_SORT_EXPR` that does not parse; with
+    /// its place.
     ///
     /// ```
     /// use classmate_config::internal::config::Config;
@@ -123,8 +123,8 @@ impl QuotaSettings {
         faults.into_iter().next().map_or(Ok(read), Err)
     }
 
-    /// Reads what can be read: other settings have their defaults, and a quota that is no number is NaN, which is more
-    /// than nothing and less than nothing. Without the names of the groups there are none.
+    /// Reads all valid settings: others have their defaults, and an invalid quota is NaN, which compares false with any
+    /// number. Without the names of the groups there are none.
     ///
     /// ```
     /// use classmate_config::internal::config::Config;
@@ -156,7 +156,7 @@ impl QuotaSettings {
     }
 }
 
-/// What was read, or a default and the fault noted.
+/// The value, or a default and the recorded error.
 pub(super) fn or<T>(read: Result<T, ConfigError>, default: T, faults: &mut Vec<ConfigError>) -> T {
     read.unwrap_or_else(|fault| {
         faults.push(fault);
@@ -186,7 +186,7 @@ fn group(settings: Settings<'_>, name: Vec<u8>, place: Option<Place>, faults: &m
     };
     GroupSetting {
         place,
-        fixed: stated("GROUP_QUOTA", LARGEST, faults),
+        fixed: stated("GROUP_QUOTA", MAX_NUMBER, faults),
         dynamic: stated("GROUP_QUOTA_DYNAMIC", 1.0, faults),
         accept_surplus: truth("GROUP_ACCEPT_SURPLUS", faults),
         autoregroup: truth("GROUP_AUTOREGROUP", faults),

@@ -1,10 +1,10 @@
-//! What a cycle meant for each group, as plain data that serialises.
+//! Result of a cycle for each group, as plain data that serializes.
 //!
 //! The names of the fields are the names in `--format json`.
 
 use serde::{Deserialize, Serialize};
 
-use super::grant::{Grant, Level};
+use super::grant::{Grant, SurplusPot};
 use super::rounds::{Round, Rounds};
 use super::tree::{Configured, Group, GroupTree, ROOT};
 
@@ -16,41 +16,41 @@ pub struct GroupSummary {
     /// The group above; none for the root.
     pub parent: Option<String>,
     /// `static`, `dynamic`, or `pool` for the root.
-    pub kind: Kind,
+    pub kind: QuotaKind,
     /// The quota as configured: weighted slots or a fraction; 0 for the root. `ConfigQuota` of the accountant.
     pub configured: f64,
-    /// Whether it takes what others leave. `SurplusPolicy` of the accountant.
+    /// True if it accepts surplus. `SurplusPolicy` of the accountant.
     pub surplus: SurplusPolicy,
     /// Its own quota in weighted slots. `EffectiveQuota` of the accountant.
     pub quota: f64,
     /// The quota of it and all below it. `SubtreeQuota` of the accountant.
     pub subtree_quota: f64,
-    /// What its submitters ask for, running jobs included. `Requested` of the accountant.
+    /// Demand of its submitters, including running jobs. `Requested` of the accountant.
     pub demand: f64,
-    /// What it used when the cycle began.
+    /// Usage at the start of the cycle.
     pub usage_before: f64,
-    /// What it uses at the end.
+    /// Usage at the end.
     pub usage: f64,
-    /// What it was granted in the last round.
+    /// Weighted slots allocated in the last round.
     pub allocated: f64,
     /// Its place in the order of the last round: the lowest goes first. `GroupSortKey` of the accountant.
     pub sort_key: f64,
-    /// What each round granted, and how.
+    /// The grant of each round, and its derivation.
     pub rounds: Vec<RoundSummary>,
 }
 
 impl GroupSummary {
-    /// What it was entitled to in weighted slots: what the first round granted. What the last round granted is what was
-    /// left to be used.
+    /// Weighted slots to which it was entitled: the grant of the first round. The grant of the last round is the rest
+    /// left to use.
     pub fn granted(&self) -> f64 {
         self.rounds.first().map_or(self.allocated, |round| round.allocated)
     }
 }
 
-/// How a quota is configured.
+/// The kind of a configured quota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum QuotaKind {
     /// Weighted slots.
     Static,
     /// A fraction of the parent's quota.
@@ -59,13 +59,13 @@ pub enum Kind {
     Pool,
 }
 
-/// What a group may use beyond its quota; spelled as the accountant does.
+/// Source of usage beyond a quota; spelled as the accountant does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SurplusPolicy {
     /// Nothing.
     No,
-    /// What others leave, in proportion to quotas.
+    /// Surplus, in proportion to quotas.
     ByQuota,
     /// Its submitters are served once more with those in no group.
     Regroup,
@@ -91,28 +91,28 @@ impl SurplusPolicy {
     }
 }
 
-/// What one round granted to a group: `allocated` is `fair`, what was taken, and `rounding`.
+/// The grant of a group in one round: `allocated` is `fair`, plus surplus taken, plus `rounding`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoundSummary {
-    /// Which round, from 1.
+    /// Number of the round, from 1.
     pub round: u32,
-    /// What it asked for.
+    /// Demand.
     pub demand: f64,
-    /// What it used at the beginning.
+    /// Usage at the start.
     pub usage: f64,
-    /// What its own quota covers of its demand.
+    /// Demand covered by its own quota.
     pub fair: f64,
-    /// What it did not need of its own quota, and left to others.
+    /// Unused part of its own quota, which became surplus.
     pub spare: f64,
     /// The pot shared between it and the groups directly below it.
-    pub level: Level,
-    /// What it took of surplus, by the group whose pot it was.
+    pub level: SurplusPot,
+    /// Surplus it took, by the group that owns the pot.
     pub taken: Vec<Source>,
     /// Without slot weights: fractions given up (negative) and single slots won.
     pub rounding: f64,
-    /// What it may use.
+    /// Weighted slots allocated.
     pub allocated: f64,
-    /// What it asked for beyond that.
+    /// Demand beyond that.
     pub unmet: f64,
     /// Its place in the order.
     pub sort_key: f64,
@@ -148,9 +148,9 @@ pub fn summaries(tree: &GroupTree, rounds: &Rounds<'_>, demand: &[f64]) -> Vec<G
             name: tree.display(at),
             parent: (at != ROOT).then(|| tree.display(group.parent)),
             kind: match group.configured {
-                Configured::Static(_) => Kind::Static,
-                Configured::Dynamic(_) => Kind::Dynamic,
-                Configured::Pool => Kind::Pool,
+                Configured::Static(_) => QuotaKind::Static,
+                Configured::Dynamic(_) => QuotaKind::Dynamic,
+                Configured::Pool => QuotaKind::Pool,
             },
             configured: group.configured.number(),
             surplus: SurplusPolicy::of(group),
@@ -174,7 +174,7 @@ pub fn summaries(tree: &GroupTree, rounds: &Rounds<'_>, demand: &[f64]) -> Vec<G
 
 fn of_round(tree: &GroupTree, round: &Round, group: usize, limits: Vec<i32>) -> RoundSummary {
     let grant = &round.grants[group];
-    let source = |taken: &super::grant::Taken| Source { from: tree.display(taken.from), amount: taken.amount };
+    let source = |taken: &super::grant::SurplusTaken| Source { from: tree.display(taken.from), amount: taken.amount };
     RoundSummary {
         round: round.round,
         demand: grant.demand,

@@ -12,7 +12,7 @@ use super::settings::QuotaSettings;
 use crate::accountant::{GroupOf, ROOT_GROUP};
 use classmate_config::internal::config::Place;
 
-/// The index of the root, which is everybody who is in no group.
+/// The index of the root, the group of all submitters without one.
 pub const ROOT: usize = 0;
 
 /// A group of the tree.
@@ -28,11 +28,11 @@ pub struct Group {
     pub parent: usize,
     /// The groups below, in the order of their names without regard to case.
     pub children: Range<usize>,
-    /// What the configuration gives it.
+    /// Its configured quota.
     pub configured: Configured,
-    /// Whether it takes what others leave.
+    /// True if it accepts surplus.
     pub accepts_surplus: bool,
-    /// Whether its submitters are served once more with those in no group.
+    /// True if its submitters negotiate once more with those without a group.
     pub autoregroup: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct GroupTree {
 }
 
 /// A group while the tree is built.
-struct Entry {
+struct GroupDraft {
     setting: usize,
     parent: usize,
     children: Vec<usize>,
@@ -94,8 +94,8 @@ impl GroupTree {
         let mut sorted: Vec<usize> = (0..folded.len()).collect();
         sorted.sort_by(|&a, &b| folded[a].cmp(&folded[b]));
 
-        // The root stands at 0 and has no setting.
-        let mut entries = vec![Entry { setting: usize::MAX, parent: 0, children: Vec::new() }];
+        // The root is at 0 and has no setting.
+        let mut entries = vec![GroupDraft { setting: usize::MAX, parent: 0, children: Vec::new() }];
         let mut known: HashMap<&[u8], usize> = HashMap::new();
         for setting in sorted {
             let group = &settings.groups[setting];
@@ -116,7 +116,7 @@ impl GroupTree {
             known.insert(path, entries.len());
             let at = entries.len();
             entries[parent].children.push(at);
-            entries.push(Entry { setting, parent, children: Vec::new() });
+            entries.push(GroupDraft { setting, parent, children: Vec::new() });
         }
         let mut tree = Self::in_rows(settings, &entries, &folded);
         warnings.extend(check::quotas(&tree, settings));
@@ -125,12 +125,12 @@ impl GroupTree {
     }
 
     /// The groups breadth first.
-    fn in_rows(settings: &QuotaSettings, entries: &[Entry], folded: &[Vec<u8>]) -> Self {
+    fn in_rows(settings: &QuotaSettings, entries: &[GroupDraft], folded: &[Vec<u8>]) -> Self {
         let mut queue = vec![0];
         let mut row = vec![0; entries.len()];
         let mut groups: Vec<Group> = Vec::with_capacity(entries.len());
         while let Some(&entry) = queue.get(groups.len()) {
-            let Entry { setting, parent, children } = &entries[entry];
+            let GroupDraft { setting, parent, children } = &entries[entry];
             let first = queue.len();
             for (at, &child) in children.iter().enumerate() {
                 row[child] = first + at;
@@ -179,12 +179,12 @@ impl GroupTree {
         &self.groups
     }
 
-    /// How many groups there are, the root included.
+    /// Number of groups, including the root.
     pub fn len(&self) -> usize {
         self.groups.len()
     }
 
-    /// Whether no group is configured: there is only the root.
+    /// Returns whether no group is configured: there is only the root.
     pub fn is_empty(&self) -> bool {
         self.groups.len() == 1
     }
@@ -194,7 +194,7 @@ impl GroupTree {
         String::from_utf8_lossy(&self.groups[group].name).into_owned()
     }
 
-    /// What is odd about the groups, in the order in which it was found.
+    /// The warnings about the groups, in the order in which they were found.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
@@ -240,7 +240,7 @@ impl GroupTree {
         std::iter::successors(Some(group), next)
     }
 
-    /// Where a group is named; the root nowhere.
+    /// The place of a group's name in the configuration; none for the root.
     pub(super) fn place<'s>(&self, settings: &'s QuotaSettings, group: usize) -> Option<&'s Place> {
         settings.groups.get(self.groups[group].setting?)?.place.as_ref()
     }

@@ -1,5 +1,5 @@
-//! Which expressions may have another value later although no ad has changed: those that look at the clock, at priorities,
-//! or draw lots.
+//! Expressions whose values may change although no ad changes: those that look at the clock, at priorities, or at
+//! random numbers.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use classmate::internal::program::mentions::Mentions;
 use classmate::internal::syntax::expr::{Expr, Tree};
 
 /// Functions that look at the clock, or may.
-const CLOCKS: [&[u8]; 5] = [b"time", b"currenttime", b"abstime", b"formattime", b"daytime"];
+const CLOCK_FUNCTIONS: [&[u8]; 5] = [b"time", b"currenttime", b"abstime", b"formattime", b"daytime"];
 
-/// What matchmaking tells a request or a slot of the moment.
-const OF_THE_MOMENT: [&str; 9] = [
+/// Time-dependent attributes that matchmaking adds to a request or a slot.
+const MOMENT_ATTRIBUTES: [&str; 9] = [
     "SubmittorPrio",
     "SubmitterUserPrio",
     "SubmitterUserResourcesInUse",
@@ -28,7 +28,7 @@ const OF_THE_MOMENT: [&str; 9] = [
     "RemoteGroupQuota",
 ];
 
-/// What an expression refers to, and whether its value may change by itself.
+/// References of an expression, and whether its value may change by itself.
 #[derive(Debug, Clone, Default)]
 struct Looks {
     names: Vec<Name>,
@@ -43,7 +43,7 @@ impl Looks {
             || found.random
             || found.live
             || !found.selectors.is_empty()
-            || tree.calls.iter().any(|call| CLOCKS.contains(&call.name.folded()))
+            || tree.calls.iter().any(|call| CLOCK_FUNCTIONS.contains(&call.name.folded()))
             || names.into_iter().any(|key| key == known::CURRENT_TIME || of_the_moment.contains(&key));
         Self { names: found.names, clock }
     }
@@ -53,7 +53,7 @@ impl Looks {
 #[derive(Debug)]
 pub(super) struct Clock {
     of_the_moment: HashSet<Key>,
-    /// What attributes of slots refer to, all slots together.
+    /// References of slot attributes, all slots together.
     slots: HashMap<Key, Looks>,
     requirements: Name,
 }
@@ -61,7 +61,7 @@ pub(super) struct Clock {
 impl Clock {
     /// For slots that say these things.
     pub(super) fn new<'a>(slots: impl Iterator<Item = &'a ClassAd>) -> Self {
-        let of_the_moment = OF_THE_MOMENT.into_iter().map(|name| Name::new(name).key()).collect();
+        let of_the_moment = MOMENT_ATTRIBUTES.into_iter().map(|name| Name::new(name).key()).collect();
         let mut found: HashMap<Key, Looks> = HashMap::new();
         let mut seen: HashSet<(Key, usize)> = HashSet::new();
         for ad in slots {
@@ -81,12 +81,12 @@ impl Clock {
         Self { of_the_moment, slots: found, requirements: Name::new("Requirements") }
     }
 
-    /// Whether any slot's own requirements look at the clock.
+    /// Returns whether any slot's own requirements look at the clock.
     pub(super) fn of_slots(&self) -> bool {
         self.reaches(vec![self.requirements], None)
     }
 
-    /// Whether the requirements of a job look at the clock: in its own ad, or in what they ask of slots.
+    /// Returns whether the requirements of a job look at the clock, in its own ad or through slots.
     pub(super) fn of_job(&self, job: &ClassAd) -> bool {
         match job.lookup(self.requirements) {
             Some(Attribute::Tree(tree)) => {
@@ -97,7 +97,7 @@ impl Clock {
         }
     }
 
-    /// Whether attributes of a job, or of slots, that these names lead to look at the clock.
+    /// Returns whether attributes of a job, or of slots, reachable from these names look at the clock.
     fn reaches(&self, names: Vec<Name>, job: Option<&ClassAd>) -> bool {
         let mut seen: HashSet<Key> = HashSet::new();
         let mut open = names;
@@ -125,8 +125,8 @@ impl Clock {
         false
     }
 
-    /// Whether one of the rules of a cycle that choose jobs and slots looks at the clock, by itself or through what jobs or
-    /// slots say.
+    /// Returns whether a rule of the cycle that chooses jobs and slots looks at the clock, by itself or through jobs or
+    /// slots.
     pub(super) fn of_rules(&self, rules: &Rules, workload: &Workload) -> bool {
         let look = |rule: &Option<Expr>, ads: &dyn Fn(Vec<Name>) -> bool| {
             rule.as_ref().is_some_and(|expr| {

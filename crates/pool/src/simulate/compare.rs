@@ -4,25 +4,25 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::result::{Line, Run};
+use super::result::{EntityRow, SimulationRun};
 
 /// Several runs, number by number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// What the runs are called, in the order of all values below.
+    /// Names of the runs, in the order of all values below.
     pub runs: Vec<String>,
-    /// What holds for a run as a whole.
+    /// Measures of a run as a whole.
     pub measures: Vec<Measure>,
-    /// What each group got.
-    pub groups: Vec<Parts>,
-    /// What each submitter got; the largest user over all runs first.
-    pub submitters: Vec<Parts>,
+    /// Shares and waits of each group.
+    pub groups: Vec<EntityComparison>,
+    /// Shares and waits of each submitter; the largest user over all runs first.
+    pub submitters: Vec<EntityComparison>,
 }
 
 /// A number of each run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Measure {
-    /// What it is.
+    /// Its name.
     pub name: &'static str,
     /// In which unit.
     pub unit: Unit,
@@ -30,7 +30,7 @@ pub struct Measure {
     pub values: Vec<f64>,
 }
 
-/// What a number counts.
+/// Unit of a measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -46,14 +46,14 @@ pub enum Unit {
     Ratio,
 }
 
-/// What a submitter or a group got in each run; none where it had no jobs.
+/// Shares and waits of a submitter or a group in each run; none where it had no jobs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Parts {
-    /// Who.
+pub struct EntityComparison {
+    /// Its name.
     pub name: String,
     /// Its part of what was in use, 0 to 1.
     pub share: Vec<Option<f64>>,
-    /// What the policy gave it when it asked, 0 to 1.
+    /// Its entitled share while it had jobs queued, 0 to 1.
     pub due: Vec<Option<f64>>,
     /// The mean of its waits, seconds.
     pub wait_mean: Vec<Option<f64>>,
@@ -61,9 +61,9 @@ pub struct Parts {
     pub longest_wait: Vec<Option<f64>>,
 }
 
-type Number = fn(&Run) -> f64;
+type MeasureFn = fn(&SimulationRun) -> f64;
 
-const MEASURES: [(&str, Unit, Number); 17] = [
+const MEASURES: [(&str, Unit, MeasureFn); 17] = [
     ("cores", Unit::Count, |run| run.simulated.cores),
     ("simulated time", Unit::Seconds, |run| (run.simulated.end - run.simulated.start) as f64),
     ("utilisation", Unit::Fraction, |run| run.simulated.utilisation),
@@ -85,8 +85,8 @@ const MEASURES: [(&str, Unit, Number); 17] = [
 
 impl Comparison {
     /// Puts runs side by side, each with what it is called.
-    pub fn new(runs: &[(String, Run)]) -> Self {
-        let measure = |(name, unit, number): (&'static str, Unit, Number)| Measure {
+    pub fn new(runs: &[(String, SimulationRun)]) -> Self {
+        let measure = |(name, unit, number): (&'static str, Unit, MeasureFn)| Measure {
             name,
             unit,
             values: runs.iter().map(|(_, run)| number(run)).collect(),
@@ -102,9 +102,9 @@ impl Comparison {
     }
 }
 
-/// Everybody in any of the runs, the largest user first; those alike by name.
-fn parts(runs: &[(String, Run)], lines: fn(&Run) -> &[Line]) -> Vec<Parts> {
-    let mut found: BTreeMap<&str, (f64, Vec<Option<&Line>>)> = BTreeMap::new();
+/// All entities of any of the runs, the largest user first; ties by name.
+fn parts(runs: &[(String, SimulationRun)], lines: fn(&SimulationRun) -> &[EntityRow]) -> Vec<EntityComparison> {
+    let mut found: BTreeMap<&str, (f64, Vec<Option<&EntityRow>>)> = BTreeMap::new();
     for (at, (_, run)) in runs.iter().enumerate() {
         for line in lines(run) {
             let (used, of) = found.entry(&line.name).or_insert_with(|| (0.0, vec![None; runs.len()]));
@@ -112,10 +112,10 @@ fn parts(runs: &[(String, Run)], lines: fn(&Run) -> &[Line]) -> Vec<Parts> {
             of[at] = Some(line);
         }
     }
-    let mut ranked: Vec<(f64, Parts)> = Vec::with_capacity(found.len());
+    let mut ranked: Vec<(f64, EntityComparison)> = Vec::with_capacity(found.len());
     for (name, (used, of)) in found {
-        let each = |number: fn(&Line) -> Option<f64>| of.iter().map(|line| line.and_then(number)).collect();
-        let parts = Parts {
+        let each = |number: fn(&EntityRow) -> Option<f64>| of.iter().map(|line| line.and_then(number)).collect();
+        let parts = EntityComparison {
             name: name.to_owned(),
             share: each(|line| Some(line.share)),
             due: each(|line| line.due),
@@ -133,17 +133,17 @@ mod tests {
     use super::*;
     use crate::negotiate::Snapshot;
     use crate::negotiate::rules::Rules;
-    use crate::simulate::{Alike, Plan, simulate};
+    use crate::simulate::{SimulationPlan, UniformCluster, simulate};
     use crate::workload::swf;
 
-    fn run(trace: &str) -> Run {
+    fn run(trace: &str) -> SimulationRun {
         let workload = swf::read(&mut trace.as_bytes()).unwrap();
         let base = Snapshot::default();
         let rules = Rules::read(&base.config, &base.settings()).unwrap();
-        let plan = Plan { interval: 60, until: None, step: None };
-        let mut machines = Alike::new(&workload, &rules, &base, 2);
-        let simulated = simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap();
-        Run {
+        let plan = SimulationPlan { interval: 60, until: None, step: None };
+        let mut cluster = UniformCluster::new(&workload, &rules, &base, 2);
+        let simulated = simulate(&workload, &mut cluster, &plan, &mut |_, _| {}).unwrap();
+        SimulationRun {
             workload: "t".to_owned(),
             policy: "condor".to_owned(),
             interval: 60,
@@ -175,6 +175,6 @@ mod tests {
     fn a_run_is_the_same_when_it_was_written_and_read() {
         let run = run("1 0 -1 7 -1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n");
         let text = serde_json::to_string(&run).unwrap();
-        assert_eq!(serde_json::from_str::<Run>(&text).unwrap(), run);
+        assert_eq!(serde_json::from_str::<SimulationRun>(&text).unwrap(), run);
     }
 }

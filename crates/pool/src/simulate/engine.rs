@@ -1,49 +1,49 @@
 //! The engine: from event to event.
 //!
-//! At one moment jobs end first, then others come, then the negotiator looks. It looks every so many seconds from the
-//! first arrival on, as long as a job waits that might start.
+//! At one moment jobs end first, then others arrive, then the negotiator runs. It runs at a fixed interval from the
+//! first arrival on, as long as a waiting job might start.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::machines::Machines;
-use super::result::{NeverStarted, Simulated};
-use super::tally::Tally;
+use super::cluster::Cluster;
+use super::result::{NeverStarted, SimulationResult};
+use super::tally::SimulationTally;
 use crate::workload::{Arrival, Workload};
 use classmate_config::internal::config::ConfigError;
 
-/// How a workload is played.
+/// Timing of a simulation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct SimulationPlan {
     /// Seconds from one cycle to the next, 1 or more.
     pub interval: i64,
-    /// When to stop, epoch seconds; none: when nothing can happen any more.
+    /// End time, epoch seconds; none: when nothing can happen any more.
     pub until: Option<i64>,
-    /// Length of the steps in which shares are told, seconds; none: as fits the workload.
+    /// Length of the steps of shares over time, seconds; none: chosen by the length of the workload.
     pub step: Option<i64>,
 }
 
-/// Plays a workload. `each` is told the simulated time and how many arrivals there were so far.
+/// Simulates a workload. `each` receives the simulated time and the number of arrivals so far.
 ///
 /// # Errors
 /// A setting that is wrong.
 pub fn simulate(
     workload: &Workload,
-    machines: &mut dyn Machines,
-    plan: &Plan,
+    cluster: &mut dyn Cluster,
+    plan: &SimulationPlan,
     each: &mut dyn FnMut(i64, usize),
-) -> Result<Simulated, ConfigError> {
+) -> Result<SimulationResult, ConfigError> {
     let jobs = &workload.arrivals;
     let start = jobs.first().map_or(0, |job| job.submit);
     let interval = plan.interval.max(1);
-    let mut tally = Tally::new(workload, start, plan);
-    let mut engine = Engine { runs: vec![0; jobs.len()], ends: BinaryHeap::new(), next: 0 };
+    let mut tally = SimulationTally::new(workload, start, plan);
+    let mut engine = EventQueue { runs: vec![0; jobs.len()], ends: BinaryHeap::new(), next: 0 };
     let mut now = start;
     let mut looked: Option<i64> = None;
     let mut patience = Patience::new(jobs, start);
     let stopped = loop {
         // On the grid from the first arrival, at most once a moment.
-        let cycle = (tally.waiting() > 0 && machines.may_start()).then(|| {
+        let cycle = (tally.waiting() > 0 && cluster.may_start()).then(|| {
             let grid = start + (now - start + interval - 1) / interval * interval;
             if looked == Some(grid) { grid + interval } else { grid }
         });
@@ -53,18 +53,18 @@ pub fn simulate(
         now = event;
         let mut ended = false;
         while let Some(job) = engine.ended(now) {
-            machines.end(job, now);
+            cluster.end(job, now);
             tally.end(job, now);
             patience.progress(now);
             ended = true;
         }
         if ended {
-            machines.charge(now);
+            cluster.charge(now);
         }
         while let Some(job) = jobs.get(engine.next).filter(|job| job.submit <= now) {
-            if machines.could_run(job.cores) {
+            if cluster.could_run(job.cores) {
                 tally.arrive(engine.next, now);
-                machines.arrive(engine.next, now);
+                cluster.arrive(engine.next, now);
             } else {
                 tally.too_large(engine.next);
             }
@@ -76,11 +76,11 @@ pub fn simulate(
             continue;
         }
         looked = Some(now);
-        let decided = machines.cycle(now)?;
+        let decided = cluster.cycle(now)?;
         for &job in &decided.displaced {
             engine.runs[job] += 1;
             tally.displace(job, now);
-            machines.arrive(job, now);
+            cluster.arrive(job, now);
         }
         for &job in &decided.started {
             engine.start(job, now.saturating_add(jobs[job].run_time));
@@ -90,7 +90,7 @@ pub fn simulate(
         tally.refused(decided.refused);
         let still = decided.started.is_empty() && decided.displaced.is_empty();
         let idle = still && engine.next_end().is_none() && engine.next == jobs.len();
-        if idle && !machines.looks_at_clock() {
+        if idle && !cluster.looks_at_clock() {
             break None;
         }
         if let Some(reason) = patience.is_over(now, idle && plan.until.is_none(), decided.displaced.len()) {
@@ -104,29 +104,29 @@ pub fn simulate(
         job: jobs[job].id.to_string(),
         place: jobs[job].place,
         submitter: String::from_utf8_lossy(&workload.submitters[jobs[job].submitter].name).into_owned(),
-        reason: (at < EXPLAINED).then(|| machines.why_waiting(job, end)),
+        reason: (at < MAX_EXPLAINED).then(|| cluster.why_waiting(job, end)),
     };
     let never_started = told.into_iter().enumerate().map(why).collect();
-    Ok(Simulated { never_started, stopped, ..tally.finish(end, machines.cores()) })
+    Ok(SimulationResult { never_started, stopped, ..tally.finish(end, cluster.cores()) })
 }
 
-/// Jobs that never started of which it is told why.
-const EXPLAINED: usize = 100;
+/// Maximum number of jobs that never started with a reason.
+const MAX_EXPLAINED: usize = 100;
 
-/// How long nothing may happen although a rule looks at the clock, and nobody said when to stop, seconds: a month.
-const IDLE: i64 = 31 * 86_400;
+/// Maximum time without an event although a rule looks at the clock, if there is no end time, seconds: a month.
+const MAX_IDLE_SECONDS: i64 = 31 * 86_400;
 
-/// How many longest run times, and how many displacements, may pass without the end of a job.
-const LONGEST: i64 = 30;
-const DISPLACED: usize = 100;
+/// Maximum time in longest run times, and number of displacements, without the end of a job.
+const MAX_RUN_TIMES: i64 = 30;
+const MAX_DISPLACED: usize = 100;
 
 /// Notices when a simulation does not get on.
 struct Patience {
     /// The longest run time, seconds.
     longest: i64,
-    /// When a job came or ended last.
+    /// Time of the last arrival or end of a job.
     since: i64,
-    /// How many were displaced since then.
+    /// Number of displacements since then.
     displaced: usize,
 }
 
@@ -139,17 +139,17 @@ impl Patience {
         (self.since, self.displaced) = (now, 0);
     }
 
-    /// Why it is no use to go on after a cycle that displaced so many, if it is none.
+    /// The reason to stop after a cycle with these displacements, if there is one.
     fn is_over(&mut self, now: i64, idle: bool, displaced: usize) -> Option<String> {
         self.displaced += displaced;
         let passed = now - self.since;
-        if idle && passed >= IDLE {
+        if idle && passed >= MAX_IDLE_SECONDS {
             return Some(format!(
                 "stopped after {passed} s in which nothing ran: rules look at the clock, and may yet let a job start; say \
                  how long to wait: --until"
             ));
         }
-        let endless = self.displaced >= DISPLACED && passed / LONGEST > self.longest;
+        let endless = self.displaced >= MAX_DISPLACED && passed / MAX_RUN_TIMES > self.longest;
         endless.then(|| {
             let displaced = self.displaced;
             format!("stopped after {passed} s in which no job ended and {displaced} were displaced: they displace each other")
@@ -157,21 +157,21 @@ impl Patience {
     }
 }
 
-/// Who runs, and who is yet to come.
-struct Engine {
-    /// How often each job was displaced: an end that was planned before is none.
+/// Running jobs and future arrivals.
+struct EventQueue {
+    /// Number of displacements of each job: ends planned before the last one are void.
     runs: Vec<u32>,
     ends: BinaryHeap<Reverse<(i64, usize, u32)>>,
     /// The next arrival.
     next: usize,
 }
 
-impl Engine {
+impl EventQueue {
     fn start(&mut self, job: usize, end: i64) {
         self.ends.push(Reverse((end, job, self.runs[job])));
     }
 
-    /// When the next job ends.
+    /// End time of the next job to end.
     fn next_end(&mut self) -> Option<i64> {
         while let Some(&Reverse((end, job, run))) = self.ends.peek() {
             if self.runs[job] == run {
@@ -195,7 +195,7 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use super::super::machines::Decided;
+    use super::super::cluster::CycleDecisions;
     use super::*;
     use crate::workload::swf;
 
@@ -209,7 +209,7 @@ mod tests {
         looked: Vec<i64>,
     }
 
-    impl Machines for Fifo {
+    impl Cluster for Fifo {
         fn cores(&self) -> f64 {
             f64::from(self.total)
         }
@@ -232,9 +232,9 @@ mod tests {
             self.free > 0 || self.displace.is_some()
         }
 
-        fn cycle(&mut self, now: i64) -> Result<Decided, ConfigError> {
+        fn cycle(&mut self, now: i64) -> Result<CycleDecisions, ConfigError> {
             self.looked.push(now);
-            let mut decided = Decided::default();
+            let mut decided = CycleDecisions::default();
             if let Some((_, job)) = self.displace.take_if(|(at, _)| *at <= now) {
                 self.free += self.workload.arrivals[job].cores;
                 decided.displaced.push(job);
@@ -263,18 +263,18 @@ mod tests {
     fn played(
         jobs: &[(i64, i64, i64, i64, i64)],
         cores: u32,
-        plan: &Plan,
+        plan: &SimulationPlan,
         displace: Option<(i64, usize)>,
-    ) -> (Simulated, Vec<i64>) {
+    ) -> (SimulationResult, Vec<i64>) {
         let workload = workload(jobs);
         let waiting = std::collections::VecDeque::new();
-        let mut machines =
+        let mut cluster =
             Fifo { workload: workload.clone(), free: cores, total: cores, waiting, displace, looked: Vec::new() };
-        let simulated = simulate(&workload, &mut machines, plan, &mut |_, _| {}).unwrap();
-        (simulated, machines.looked)
+        let simulated = simulate(&workload, &mut cluster, plan, &mut |_, _| {}).unwrap();
+        (simulated, cluster.looked)
     }
 
-    const EVERY_10: Plan = Plan { interval: 10, until: None, step: Some(100) };
+    const EVERY_10: SimulationPlan = SimulationPlan { interval: 10, until: None, step: Some(100) };
 
     #[test]
     fn waits_slowdowns_and_use_are_those_of_a_hand_calculation() {
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn a_cycle_at_the_very_end_makes_no_step_of_time() {
         // The job that comes at 100 has its cycle at 100, where the second step would begin.
-        let plan = Plan { until: Some(100), ..EVERY_10 };
+        let plan = SimulationPlan { until: Some(100), ..EVERY_10 };
         let (simulated, looked) = played(&[(1, 0, 50, 1, 1), (2, 100, 5, 1, 2)], 1, &plan, None);
         assert_eq!((looked, simulated.over_time.len()), (vec![0, 100], 1));
         assert_eq!(simulated.over_time[0].utilisation, 0.5);
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_simulation_that_is_stopped_tells_what_is_left() {
-        let plan = Plan { until: Some(20), ..EVERY_10 };
+        let plan = SimulationPlan { until: Some(20), ..EVERY_10 };
         let jobs = [(1, 0, 100, 1, 1), (2, 4, 5, 1, 2), (3, 90, 5, 1, 2)];
         let (simulated, _) = played(&jobs, 1, &plan, None);
         let left = (simulated.jobs.running, simulated.jobs.waiting, simulated.jobs.yet_to_come);

@@ -1,27 +1,27 @@
 //! A level that changes now and then, summed up over time: in all, and step by step.
 
 /// Steps that are kept; the last one holds whatever comes later.
-pub(super) const MOST: i64 = 10_000;
+pub(super) const MAX_STEPS: i64 = 10_000;
 
 /// Equal steps of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steps {
-    /// When the first begins, epoch seconds.
+    /// Start of the first, epoch seconds.
     pub start: i64,
-    /// How long each is, seconds, 1 or more.
+    /// Length of each, seconds, 1 or more.
     pub length: i64,
 }
 
 impl Steps {
     /// The step in which a moment lies.
     pub(super) fn of(self, time: i64) -> i64 {
-        ((time - self.start) / self.length).clamp(0, MOST - 1)
+        ((time - self.start) / self.length).clamp(0, MAX_STEPS - 1)
     }
 
-    /// How many seconds a step has up to the end of all, 1 or more.
+    /// Number of seconds of a step up to the end of all, 1 or more.
     pub(super) fn seconds(self, step: i64, end: i64) -> i64 {
         let rest = end - (self.start + step * self.length);
-        if step == MOST - 1 { rest.max(1) } else { rest.clamp(1, self.length) }
+        if step == MAX_STEPS - 1 { rest.max(1) } else { rest.clamp(1, self.length) }
     }
 }
 
@@ -50,7 +50,7 @@ impl Integral {
         Self { by, level: 0.0, since: by.start, total: 0.0, steps: Vec::new() }
     }
 
-    /// Changes the level at a moment, which is no earlier than the last one.
+    /// Changes the level at a moment, not earlier than the last one.
     pub fn add(&mut self, now: i64, change: f64) {
         self.pass(now);
         self.level += change;
@@ -93,7 +93,7 @@ impl Integral {
     }
 }
 
-/// A number that is told now and then, and its mean: in all, and step by step.
+/// The mean of a number that is reported from time to time: in all, and by step.
 #[derive(Debug, Clone, Default)]
 pub struct Mean {
     sum: f64,
@@ -103,7 +103,7 @@ pub struct Mean {
 }
 
 impl Mean {
-    /// Adds a number at a moment, which is no earlier than the last one.
+    /// Adds a number at a moment, not earlier than the last one.
     pub fn tell(&mut self, by: Steps, now: i64, number: f64) {
         self.sum += number;
         self.count += 1;
@@ -114,12 +114,12 @@ impl Mean {
         }
     }
 
-    /// The mean; none if nothing was told.
+    /// The mean; none without numbers.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
 
-    /// The means of the steps in which anything was told, by their numbers from 0.
+    /// The means of the steps with numbers, by their indices from 0.
     pub fn steps(&self) -> impl Iterator<Item = (i64, f64)> {
         self.steps.iter().map(|(step, sum, count)| (*step, sum / *count as f64))
     }
@@ -146,9 +146,9 @@ mod tests {
         let mut level = Integral::new(Steps { start: 100, length: 1 });
         level.add(100, 1.0);
         level.pass(1 << 40);
-        assert_eq!(level.steps().len(), MOST as usize);
+        assert_eq!(level.steps().len(), MAX_STEPS as usize);
         // Steps of a second; the last one has the rest.
-        assert_eq!(level.steps()[MOST as usize - 1].1, ((1_i64 << 40) - 100 - (MOST - 1)) as f64);
+        assert_eq!(level.steps()[MAX_STEPS as usize - 1].1, ((1_i64 << 40) - 100 - (MAX_STEPS - 1)) as f64);
         assert_eq!(level.steps().iter().map(|(_, sum)| sum).sum::<f64>(), level.total());
     }
 }

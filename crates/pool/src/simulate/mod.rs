@@ -1,25 +1,25 @@
-//! A workload played on machines: jobs come, wait, run and end, and the books move on.
+//! Simulation of a workload: jobs arrive, wait, run and end, and usage is charged.
 //!
-//! In: arrivals, machines under a policy, how far to play. Out: who waited how long and who had how much. Exact: time
+//! In: arrivals, machines under a policy, how far to simulate. Out: waiting times and shares. Exact: time
 //! goes from event to event, nothing is rounded to a tick; the same input always gives the same result.
 
-pub mod alike;
-mod books;
 mod clock;
+pub mod cluster;
 pub mod compare;
 pub mod engine;
 pub mod integral;
-mod line;
-pub mod machines;
+mod ledger;
 pub mod replay;
 pub mod result;
 mod slot_index;
 pub mod slots;
 pub mod spread;
 pub mod tally;
+mod tied_jobs;
+pub mod uniform_cluster;
 
-pub use alike::Alike;
-pub use engine::{Plan, simulate};
-pub use machines::{Decided, Machines};
-pub use result::{NeverStarted, Run, Simulated};
-pub use slots::Slots;
+pub use cluster::{Cluster, CycleDecisions};
+pub use engine::{SimulationPlan, simulate};
+pub use result::{NeverStarted, SimulationResult, SimulationRun};
+pub use slots::SlotCluster;
+pub use uniform_cluster::UniformCluster;

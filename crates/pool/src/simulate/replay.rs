@@ -144,8 +144,8 @@ struct RunningJob {
     end: Option<i64>,
 }
 
-/// What identifies a job, and its state.
-struct QueuedJob {
+/// Identity and state of a job.
+struct PoolJob {
     id: JobId,
     /// The name its usage is charged to.
     submitter: Text,
@@ -160,13 +160,13 @@ struct PoolState<'r> {
     rules: &'r Rules,
     slots: SlotIndex,
     /// The jobs of the snapshot; none for ads that are not jobs.
-    jobs: Vec<Option<QueuedJob>>,
+    jobs: Vec<Option<PoolJob>>,
     /// Jobs by ID and submitter, at any access point.
     by_id: HashMap<(JobId, Vec<u8>), Vec<usize>>,
     /// Jobs of a cluster, in the order in which they are offered.
     clusters: HashMap<i64, Vec<usize>>,
     running: Vec<RunningJob>,
-    /// Whether more jobs of a cluster start on what a match leaves of a partitionable slot.
+    /// True if more jobs of a cluster start on what a match leaves of a partitionable slot.
     leftovers: bool,
     /// Slot ads kept for re-evaluation.
     stash: Stash,
@@ -179,13 +179,13 @@ impl<'r> PoolState<'r> {
         let read: Vec<Option<Job<'_>>> = snapshot.jobs.iter().map(|ad| Job::new(ad, domain, &settings)).collect();
         let mut ordered: Vec<usize> = (0..read.len()).filter(|at| read[*at].is_some()).collect();
         ordered.sort_by_key(|at| read[*at].as_ref().map(Job::order));
-        let queued = |job: Job<'_>| QueuedJob {
+        let queued = |job: Job<'_>| PoolJob {
             submitter: named(job.submitter.clone(), &settings).0,
             id: job.id,
             schedd: job.schedd.clone(),
             activity: job.activity,
         };
-        let jobs: Vec<Option<QueuedJob>> = read.into_iter().map(|job| job.map(queued)).collect();
+        let jobs: Vec<Option<PoolJob>> = read.into_iter().map(|job| job.map(queued)).collect();
         let mut by_id: HashMap<(JobId, Vec<u8>), Vec<usize>> = HashMap::new();
         let mut clusters: HashMap<i64, Vec<usize>> = HashMap::new();
         for (at, job) in ordered.into_iter().filter_map(|at| Some((at, jobs[at].as_ref()?))) {

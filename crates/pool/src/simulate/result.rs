@@ -1,4 +1,4 @@
-//! What a simulation came to. Plain data; the names of its fields are those of `--format json`.
+//! Results of a simulation. Plain data; the names of its fields are those of `--format json`.
 
 use std::collections::BTreeMap;
 
@@ -7,32 +7,32 @@ use serde::{Deserialize, Serialize};
 use super::spread::Spread;
 use crate::workload::Fault;
 
-/// What was played, how, and what it came to: a run that can be kept and compared with others.
+/// Input, settings and results of a run: it can be kept and compared with others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct SimulationRun {
     /// The file of the workload.
     pub workload: String,
     /// The name of the policy.
     pub policy: String,
     /// Seconds from one cycle to the next.
     pub interval: i64,
-    /// Where random numbers began.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// What of the workload was not understood.
+    /// Malformed parts of the workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
     /// The places of the rest of it, if there is much: first and last of each run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further_faults: Vec<(u64, u64)>,
-    /// What it came to.
+    /// The results.
     #[serde(flatten)]
-    pub simulated: Simulated,
+    pub simulated: SimulationResult,
 }
 
 /// A simulation that is over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Simulated {
-    /// When the first job came, epoch seconds.
+pub struct SimulationResult {
+    /// Submission time of the first job, epoch seconds.
     pub start: i64,
     /// The last event, or when the simulation was stopped.
     pub end: i64,
@@ -40,9 +40,9 @@ pub struct Simulated {
     pub cores: f64,
     /// Cycles that were run; those that could not have started a job are left out.
     pub cycles: u64,
-    /// What became of the jobs.
-    pub jobs: Counted,
-    /// Matches that came to nothing, because the slot had less than the job asked for and its machine refused the claim.
+    /// Numbers of jobs by result.
+    pub jobs: JobCounts,
+    /// Matches rejected by the machine because the slot had less than the job requested.
     #[serde(default)]
     pub refused: u64,
     /// The jobs that ask for more cores than there are.
@@ -51,30 +51,30 @@ pub struct Simulated {
     /// The jobs that never started.
     #[serde(default, rename = "never_started_jobs")]
     pub never_started: Vec<NeverStarted>,
-    /// Why the simulation was given up, if it was.
+    /// The reason for which the simulation was stopped, if it was.
     #[serde(default)]
     pub stopped: Option<String>,
     /// Core-seconds in use out of all there were, 0 to 1.
     pub utilisation: f64,
     /// Jain's index over the core-seconds of the submitters with jobs that could run.
     pub jain: f64,
-    /// Everybody together.
-    pub all: Line,
+    /// All submitters together.
+    pub all: EntityRow,
     /// Each submitter, by name.
-    pub submitters: Vec<Line>,
+    pub submitters: Vec<EntityRow>,
     /// Each group, by name.
-    pub groups: Vec<Line>,
-    /// How long the jobs that started waited, in classes.
-    pub waits: Vec<Waited>,
+    pub groups: Vec<EntityRow>,
+    /// Histogram of the waiting times of jobs that started.
+    pub waits: Vec<WaitBin>,
     /// Length of the steps below, seconds.
     pub step: i64,
     /// Steps of time in which anything ran or waited.
-    pub over_time: Vec<Step>,
+    pub over_time: Vec<TimeStep>,
 }
 
-/// What became of the jobs of a workload: of its records, each is in one of the counts from `bad` to `waiting`.
+/// Numbers of jobs of a workload: each record is in one of the counts from `bad` to `waiting`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counted {
+pub struct JobCounts {
     /// Lines or ads that should be jobs.
     pub records: u64,
     /// Lines that were not understood; those of the header too.
@@ -104,7 +104,7 @@ pub struct TooLarge {
     pub job: String,
     /// The number of its line in a trace, of its ad among job ads.
     pub place: u64,
-    /// What it asks for.
+    /// Requested cores.
     pub cores: u32,
 }
 
@@ -115,16 +115,16 @@ pub struct NeverStarted {
     pub job: String,
     /// The number of its line in a trace, of its ad among job ads.
     pub place: u64,
-    /// Whose it is.
+    /// Its submitter.
     pub submitter: String,
-    /// Why, for the first of them.
+    /// The reason, for the first of them.
     pub reason: Option<String>,
 }
 
-/// What a submitter, a group or everybody got.
+/// Results of a submitter, a group or all submitters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Line {
-    /// Who.
+pub struct EntityRow {
+    /// Its name.
     pub name: String,
     /// Jobs that came.
     pub jobs: u64,
@@ -141,7 +141,7 @@ pub struct Line {
     pub slowdown: Spread,
     /// Core-seconds in use, lost work included.
     pub core_seconds: f64,
-    /// That as a fraction of everybody's.
+    /// That as a fraction of all usage.
     pub share: f64,
     /// The fraction of the pool that the policy gave it, the mean over the cycles in which it asked; of a group that of
     /// those of its members who asked. None if it never asked.
@@ -154,17 +154,17 @@ pub struct Line {
 
 /// The jobs whose waits are in one class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waited {
+pub struct WaitBin {
     /// The longest wait of the class, seconds; none in the last one, which has no end.
     pub up_to: Option<i64>,
-    /// How many jobs.
+    /// Number of jobs.
     pub jobs: u64,
 }
 
 /// A step of time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Step {
-    /// When it begins, epoch seconds.
+pub struct TimeStep {
+    /// Start time, epoch seconds.
     pub start: i64,
     /// Core-seconds in use out of all there were, 0 to 1.
     pub utilisation: f64,
@@ -172,10 +172,10 @@ pub struct Step {
     pub waiting: f64,
     /// Each submitter's fraction of what was in use.
     pub shares: BTreeMap<String, f64>,
-    /// What the policy gave each submitter that asked, the mean over the cycles of the step.
+    /// Entitled share of each submitter with queued jobs, the mean over the cycles of the step.
     pub due: BTreeMap<String, f64>,
     /// The same by groups, if there are several: fractions of what was in use.
     pub group_shares: BTreeMap<String, f64>,
-    /// What the policy gave each group whose members asked.
+    /// Entitled share of each group whose members had queued jobs.
     pub group_due: BTreeMap<String, f64>,
 }

@@ -87,12 +87,12 @@ pub(super) fn name_of(ad: &ClassAd, settings: &Settings) -> Option<Vec<u8>> {
     Facts::of(ad, settings).string("Name").map(|name| name.to_vec())
 }
 
-/// Whether a slot was carved from a partitionable one.
+/// Returns whether a slot was carved from a partitionable one.
 pub(super) fn is_dynamic(ad: &ClassAd, settings: &Settings) -> bool {
     Facts::of(ad, settings).truth("DynamicSlot") == Some(true)
 }
 
-/// Whether jobs carve dynamic slots from a slot.
+/// Returns whether jobs carve dynamic slots from a slot.
 pub(super) fn is_partitionable(ad: &ClassAd, settings: &Settings) -> bool {
     Facts::of(ad, settings).truth("PartitionableSlot") == Some(true)
 }

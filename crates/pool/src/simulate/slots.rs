@@ -5,9 +5,9 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::books::{Books, number};
 use super::clock::Clock;
-use super::machines::{Decided, Machines};
+use super::cluster::{Cluster, CycleDecisions};
+use super::ledger::{Ledger, number};
 use super::slot_index::{SlotIndex, dynamic_name, is_dynamic, is_partitionable, name_of};
 use crate::negotiate::outcome::{Match, Negotiation, Outcome, Rejected, Rejection, Tally};
 use crate::negotiate::rules::Rules;
@@ -24,38 +24,38 @@ use classmate::internal::syntax::expr::Node;
 use classmate_config::internal::config::ConfigError;
 
 /// The slots of a pool, and the jobs that wait for them.
-pub struct Slots<'w> {
-    books: Books<'w>,
+pub struct SlotCluster<'w> {
+    ledger: Ledger<'w>,
     /// Dynamic slots come after the others.
     index: SlotIndex,
     cores: f64,
     largest: f64,
     weight: f64,
-    /// Which job is on a slot, and on which slot a job is.
+    /// The job on a slot, and the slot of a job.
     jobs: HashMap<Vec<u8>, usize>,
     running: HashMap<usize, Vec<u8>>,
-    /// How many slots were carved out so far: their names are numbered.
+    /// Number of slots carved so far: their names are numbered.
     carved: u64,
     clock: Clock,
-    /// The slots as they are when nobody uses them.
+    /// The unclaimed slots.
     whole: Vec<ClassAd>,
-    /// Whether rules, or requirements of slots, look at the clock.
+    /// True if rules, or requirements of slots, look at the clock.
     rules_look: bool,
     requirements_look: bool,
     /// The jobs that wait; those whose requirements look at the clock.
     waiting: HashSet<usize>,
     clocked: HashSet<usize>,
-    /// Whether the next cycle would be like the last one, which started nobody.
+    /// True if the next cycle would be like the last one, which started no job.
     settled: bool,
 }
 
-impl<'w> Slots<'w> {
+impl<'w> SlotCluster<'w> {
     /// The slots of a snapshot, all of them free at the beginning, under its settings and policy.
     pub fn new(workload: &'w Workload, rules: &'w Rules, base: &Snapshot) -> Self {
-        let mut books = Books::new(workload, rules, base);
-        let settings = books.snapshot.settings();
-        let index = empty(&mut books.snapshot, &settings);
-        let ads = &books.snapshot.slots;
+        let mut ledger = Ledger::new(workload, rules, base);
+        let settings = ledger.snapshot.settings();
+        let index = empty(&mut ledger.snapshot, &settings);
+        let ads = &ledger.snapshot.slots;
         let cpus: Vec<f64> = ads.iter().map(|ad| Facts::of(ad, &settings).number("Cpus").unwrap_or(1.0)).collect();
         let clock = Clock::new(ads.iter());
         let weight = negotiate::slots(ads.clone(), rules, &settings).iter().map(|slot| slot.weight).sum();
@@ -70,15 +70,15 @@ impl<'w> Slots<'w> {
             rules_look: clock.of_rules(rules, workload),
             requirements_look: clock.of_slots(),
             clock,
-            whole: books.snapshot.slots.clone(),
+            whole: ledger.snapshot.slots.clone(),
             waiting: HashSet::new(),
             clocked: HashSet::new(),
             settled: false,
-            books,
+            ledger,
         }
     }
 
-    /// Whether there are any.
+    /// Returns whether there are any.
     pub fn any(&self) -> bool {
         self.cores > 0.0
     }
@@ -87,10 +87,10 @@ impl<'w> Slots<'w> {
     /// has.
     fn run(&mut self, made: &Match, job: usize, settings: &Settings) -> bool {
         let Some(at) = self.index.get(made.slot.as_bytes()) else { return false };
-        let Some(ad) = self.books.ad(job).cloned() else { return false };
-        let submitter = self.books.charged_to(job).to_vec();
+        let Some(ad) = self.ledger.ad(job).cloned() else { return false };
+        let submitter = self.ledger.charged_to(job).to_vec();
         let of = Claim { job: &ad, submitter: &submitter, limits: made.limits.as_deref() };
-        let slots = &mut self.books.snapshot.slots;
+        let slots = &mut self.ledger.snapshot.slots;
         let (name, at) = if is_partitionable(&slots[at], settings) {
             self.carved += 1;
             let name = dynamic_name(&made.slot, self.carved);
@@ -104,8 +104,8 @@ impl<'w> Slots<'w> {
             (made.slot.clone(), at)
         };
         let slot = slots[at].clone();
-        let weight = self.books.price(job, made, &slot, settings);
-        self.books.start(job, made, weight, &slot, settings);
+        let weight = self.ledger.price(job, made, &slot, settings);
+        self.ledger.start(job, made, weight, &slot, settings);
         self.waiting.remove(&job);
         self.clocked.remove(&job);
         self.jobs.insert(name.clone().into_bytes(), job);
@@ -113,12 +113,13 @@ impl<'w> Slots<'w> {
         true
     }
 
-    /// Whether a cycle that started nobody would start nobody again, as long as no job comes and no slot is free.
+    /// Returns whether a cycle that started no job would start none again, as long as no job arrives and no slot is
+    /// freed.
     ///
-    /// So it is if every submitter was asked for every job, and slots refused all of them for reasons that do not change
-    /// with time: shares are none, and priorities only where they decide on displacement.
+    /// This holds if every submitter was asked for every job, and slots rejected all of them for reasons that do not
+    /// change with time: shares do change, and priorities matter only where they decide on displacement.
     fn is_settled(&self, outcome: &Outcome) -> bool {
-        let never = self.books.rules.preemption.requirements.as_ref();
+        let never = self.ledger.rules.preemption.requirements.as_ref();
         let never = never.is_some_and(|expr| matches!(expr.tree().node(expr.tree().root()), Node::Literal(_)));
         let lasting = |rejected: &Rejected| {
             let Tally { considered, unreachable, refused_by_job, refused_by_slot, .. } = rejected.slots;
@@ -141,7 +142,7 @@ impl<'w> Slots<'w> {
         let rejected: usize = outcome.rejections.iter().filter(|rejected| rejected.spin == 1).map(|one| one.jobs).sum();
         !self.rules_look
             && self.clocked.is_empty()
-            && !self.books.delays(self.books.snapshot.now)
+            && !self.ledger.delays(self.ledger.snapshot.now)
             && unasked.is_empty()
             && rejected >= self.waiting.len()
             && outcome.rejections.iter().all(lasting)
@@ -150,7 +151,7 @@ impl<'w> Slots<'w> {
     /// The ad of the slot that a job runs on.
     fn slot_of(&self, job: usize) -> ClassAd {
         let at = self.running.get(&job).and_then(|slot| self.index.get(slot));
-        at.map(|at| self.books.snapshot.slots[at].clone()).unwrap_or_default()
+        at.map(|at| self.ledger.snapshot.slots[at].clone()).unwrap_or_default()
     }
 }
 
@@ -173,7 +174,7 @@ fn empty(snapshot: &mut Snapshot, settings: &Settings) -> SlotIndex {
     index
 }
 
-impl Machines for Slots<'_> {
+impl Cluster for SlotCluster<'_> {
     fn cores(&self) -> f64 {
         self.cores
     }
@@ -183,21 +184,21 @@ impl Machines for Slots<'_> {
     }
 
     fn arrive(&mut self, job: usize, now: i64) {
-        self.books.wait(job, now, now);
+        self.ledger.wait(job, now, now);
         self.waiting.insert(job);
-        if self.books.ad(job).is_some_and(|ad| self.clock.of_job(ad)) {
+        if self.ledger.ad(job).is_some_and(|ad| self.clock.of_job(ad)) {
             self.clocked.insert(job);
         }
         self.settled = false;
     }
 
     fn end(&mut self, job: usize, now: i64) {
-        let settings = self.books.settings(now);
+        let settings = self.ledger.settings(now);
         let slot = self.slot_of(job);
-        self.books.stop(job, &slot, &settings);
+        self.ledger.stop(job, &slot, &settings);
         if let Some(slot) = self.running.remove(&job) {
             self.jobs.remove(&slot);
-            let slots = &mut self.books.snapshot.slots;
+            let slots = &mut self.ledger.snapshot.slots;
             if let Some(gap) = self.index.free(slots, &slot, &settings) {
                 self.index.swap_remove(slots, gap, &settings);
             }
@@ -206,7 +207,7 @@ impl Machines for Slots<'_> {
     }
 
     fn charge(&mut self, now: i64) {
-        self.books.charge(now);
+        self.ledger.charge(now);
     }
 
     fn may_start(&self) -> bool {
@@ -217,15 +218,15 @@ impl Machines for Slots<'_> {
         self.rules_look
             || self.requirements_look
             || !self.clocked.is_empty()
-            || self.books.delays(self.books.snapshot.now)
+            || self.ledger.delays(self.ledger.snapshot.now)
     }
 
     fn why_waiting(&mut self, job: usize, now: i64) -> String {
-        let settings = self.books.settings(now);
-        if let Some(why) = self.books.left_out(job, &settings) {
+        let settings = self.ledger.settings(now);
+        if let Some(why) = self.ledger.left_out(job, &settings) {
             return why;
         }
-        let Some(ad) = self.books.ad(job) else { return "it never had its turn".to_owned() };
+        let Some(ad) = self.ledger.ad(job) else { return "it never had its turn".to_owned() };
         let slots = &self.whole;
         let taken: Vec<_> = slots.iter().filter(|slot| accepts(ad, slot, &settings)).collect();
         let both = taken.iter().filter(|slot| accepts(slot, ad, &settings)).count();
@@ -237,14 +238,14 @@ impl Machines for Slots<'_> {
         format!("no slot matches: its requirements refuse {by_job} of {all}, requirements of slots {by_slot}")
     }
 
-    fn cycle(&mut self, now: i64) -> Result<Decided, ConfigError> {
-        let settings = self.books.settings(now);
-        let rules = self.books.rules;
-        let ads = self.books.snapshot.slots.clone();
+    fn cycle(&mut self, now: i64) -> Result<CycleDecisions, ConfigError> {
+        let settings = self.ledger.settings(now);
+        let rules = self.ledger.rules;
+        let ads = self.ledger.snapshot.slots.clone();
         let whole = || negotiate::slots(ads.clone(), rules, &settings);
-        let outcome = self.books.cycle(&settings, whole(), whole, None, HashMap::new())?;
-        let due = self.books.due(&outcome, self.weight);
-        let mut decided = Decided { due, ..Decided::default() };
+        let outcome = self.ledger.cycle(&settings, whole(), whole, None, HashMap::new())?;
+        let due = self.ledger.due(&outcome, self.weight);
+        let mut decided = CycleDecisions { due, ..CycleDecisions::default() };
         for made in &outcome.matches {
             let Some(job) = number(&made.job) else { continue };
             let before = made.displaced.as_ref().and_then(|_| self.jobs.get(made.slot.as_bytes()).copied());
@@ -257,11 +258,11 @@ impl Machines for Slots<'_> {
             if let (Some(before), Some(slot)) = (before, slot) {
                 // Its slot has the next job already.
                 self.running.remove(&before);
-                self.books.stop(before, &slot, &settings);
+                self.ledger.stop(before, &slot, &settings);
                 decided.displaced.push(before);
             }
         }
-        self.books.settle(now);
+        self.ledger.settle(now);
         self.settled = outcome.matches.is_empty() && self.is_settled(&outcome);
         Ok(decided)
     }
@@ -270,7 +271,7 @@ impl Machines for Slots<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulate::{Plan, Simulated, simulate};
+    use crate::simulate::{SimulationPlan, SimulationResult, simulate};
     use crate::workload::swf;
     use classmate_config::internal::config::Config;
 
@@ -282,13 +283,13 @@ mod tests {
         }
     }
 
-    fn played(trace: &str, base: &Snapshot) -> Simulated {
+    fn played(trace: &str, base: &Snapshot) -> SimulationResult {
         let workload = swf::read(&mut trace.as_bytes()).unwrap();
         let rules = Rules::read(&base.config, &base.settings()).unwrap();
-        let mut machines = Slots::new(&workload, &rules, base);
-        let plan = Plan { interval: 60, until: None, step: None };
-        let simulated = simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap();
-        let empty = machines.running.is_empty() && machines.jobs.is_empty();
+        let mut cluster = SlotCluster::new(&workload, &rules, base);
+        let plan = SimulationPlan { interval: 60, until: None, step: None };
+        let simulated = simulate(&workload, &mut cluster, &plan, &mut |_, _| {}).unwrap();
+        let empty = cluster.running.is_empty() && cluster.jobs.is_empty();
         assert!(empty || simulated.stopped.is_some());
         simulated
     }
@@ -340,8 +341,8 @@ mod tests {
 
     #[test]
     fn a_job_that_displaces_another_must_fit_into_its_slot() {
-        // As the next test but one, but the second job asks for two cores, and the slot says it takes anything: its machine
-        // refuses every claim until the end, and the first job is left alone.
+        // As the next test but one, but the second job requests two cores, and the slot accepts any job: its machine
+        // rejects every claim until the end, and the first job stays.
         let slot = "[Name = \"slot1@m\"; State = \"Unclaimed\"; Activity = \"Idle\"; Cpus = 1; Requirements = true; \
                     SlotWeight = 1; Rank = 0]";
         let large = "[Name = \"slot2@m\"; State = \"Unclaimed\"; Activity = \"Idle\"; Cpus = 2; Requirements = false; \
@@ -355,8 +356,8 @@ mod tests {
 
     #[test]
     fn a_cycle_is_left_out_while_nothing_can_change() {
-        // Job 1 runs for ten days, job 2 is refused by the slot's and its own requirements: a cycle for each arrival, and
-        // one after the end of job 1.
+        // Job 1 runs for ten days, job 2 is rejected by the slot's and its own requirements: a cycle for each arrival,
+        // and one after the end of job 1.
         let slot = |requirements: &str| {
             format!(
                 "[Name = \"slot1@m\"; State = \"Unclaimed\"; Cpus = 1; SlotWeight = 1; Requirements = {requirements}]"
@@ -388,7 +389,7 @@ mod tests {
 
     #[test]
     fn jobs_that_displace_each_other_for_ever_are_noticed() {
-        // The slot likes whoever comes next better, and no job gets through its ten minutes.
+        // The slot always prefers the other job, and no job gets through its ten minutes.
         let slot = "[Name = \"slot1@m\"; State = \"Unclaimed\"; Activity = \"Idle\"; Cpus = 1; Requirements = true; \
                     SlotWeight = 1; Rank = time()]";
         let simulated = played(&(line(1, 0, 600, 1, 1) + &line(2, 0, 600, 1, 2)), &pool(&[slot], ""));

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What many numbers come to; all 0 without any.
+/// Summary of many numbers; all 0 without any.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// Their mean.

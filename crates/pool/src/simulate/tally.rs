@@ -1,33 +1,33 @@
-//! What happened to every job and every submitter, while it happens.
+//! Results of all jobs and submitters, collected during a simulation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::engine::Plan;
-use super::integral::{Integral, MOST, Mean, Steps};
-use super::result::{Counted, Line, Simulated, Step, TooLarge, Waited};
+use super::engine::SimulationPlan;
+use super::integral::{Integral, MAX_STEPS, Mean, Steps};
+use super::result::{EntityRow, JobCounts, SimulationResult, TimeStep, TooLarge, WaitBin};
 use super::spread::{Spread, jain};
 use crate::workload::Workload;
 
 /// Jobs shorter than this count as so long in a slowdown, seconds.
-const SHORTEST: f64 = 10.0;
+const MIN_RUN_TIME: f64 = 10.0;
 
-/// Steps a workload is told in, about.
-const WANTED: i64 = 100;
+/// Approximate number of steps over the workload.
+const TARGET_STEPS: i64 = 100;
 
-/// The longest waits of the classes in which they are told, seconds: a minute, five, a quarter of an hour, an hour, four, a
-/// day, a week.
-const CLASSES: [i64; 7] = [60, 300, 900, 3600, 4 * 3600, 86_400, 7 * 86_400];
+/// Upper bounds of the classes of waiting times, seconds: a minute, five, a quarter of an hour, an hour, four, a day, a
+/// week.
+const WAIT_CLASSES: [i64; 7] = [60, 300, 900, 3600, 4 * 3600, 86_400, 7 * 86_400];
 
 /// Counts and sums of a simulation.
-pub(super) struct Tally<'w> {
+pub(super) struct SimulationTally<'w> {
     workload: &'w Workload,
     steps: Steps,
-    states: Vec<State>,
-    persons: Vec<Person>,
+    states: Vec<JobState>,
+    persons: Vec<SubmitterTally>,
     /// Names of groups, and which of them each submitter is in.
     groups: Vec<&'w [u8]>,
     group_of: Vec<usize>,
-    /// What the policy gave the groups; sums of a cycle while it is looked at.
+    /// Entitled shares of the groups; sums within a cycle.
     group_due: Vec<Mean>,
     cycle_due: Vec<f64>,
     /// Jobs that wait.
@@ -37,10 +37,10 @@ pub(super) struct Tally<'w> {
     cycles: u64,
 }
 
-/// Where a job stands.
+/// State of a job.
 #[derive(Clone, Copy, Default)]
-struct State {
-    /// When it started first.
+struct JobState {
+    /// Time of its first start.
     first: Option<i64>,
     /// Since when it runs, if it does.
     since: Option<i64>,
@@ -48,8 +48,8 @@ struct State {
     ended: bool,
 }
 
-/// What a submitter got.
-struct Person {
+/// Results of a submitter.
+struct SubmitterTally {
     use_: Integral,
     lost: f64,
     preemptions: u64,
@@ -63,16 +63,16 @@ struct Person {
     due: Mean,
 }
 
-impl<'w> Tally<'w> {
-    pub(super) fn new(workload: &'w Workload, start: i64, plan: &Plan) -> Self {
+impl<'w> SimulationTally<'w> {
+    pub(super) fn new(workload: &'w Workload, start: i64, plan: &SimulationPlan) -> Self {
         let jobs = &workload.arrivals;
         let last = jobs.iter().map(|job| job.submit.saturating_add(job.run_time)).max().unwrap_or(start);
         let last = plan.until.unwrap_or(last).max(start);
-        let hours = ((last - start) / WANTED / 3600).saturating_add(1);
-        // No finer than so many steps of the time that is foreseen.
-        let length = plan.step.unwrap_or(hours * 3600).max((last - start) / MOST + 1);
+        let hours = ((last - start) / TARGET_STEPS / 3600).saturating_add(1);
+        // The expected time has a limited number of steps.
+        let length = plan.step.unwrap_or(hours * 3600).max((last - start) / MAX_STEPS + 1);
         let steps = Steps { start, length };
-        let person = |_| Person {
+        let person = |_| SubmitterTally {
             use_: Integral::new(steps),
             lost: 0.0,
             preemptions: 0,
@@ -94,7 +94,7 @@ impl<'w> Tally<'w> {
             group_due: vec![Mean::default(); groups.len()],
             cycle_due: vec![0.0; groups.len()],
             groups,
-            states: vec![State::default(); jobs.len()],
+            states: vec![JobState::default(); jobs.len()],
             persons: (0..workload.submitters.len()).map(person).collect(),
             queue: Integral::new(steps),
             too_large: Vec::new(),
@@ -108,7 +108,7 @@ impl<'w> Tally<'w> {
         self.queue.level() as usize
     }
 
-    fn person(&mut self, job: usize) -> &mut Person {
+    fn person(&mut self, job: usize) -> &mut SubmitterTally {
         &mut self.persons[self.workload.arrivals[job].submitter]
     }
 
@@ -125,7 +125,7 @@ impl<'w> Tally<'w> {
         person.too_large += 1;
     }
 
-    /// So many matches of a cycle came to nothing.
+    /// Counts rejected matches of a cycle.
     pub(super) fn refused(&mut self, matches: u64) {
         self.refused += matches;
     }
@@ -169,7 +169,7 @@ impl<'w> Tally<'w> {
         person.use_.add(now, -f64::from(arrival.cores));
         person.completed += 1;
         let stay = (now - arrival.submit) as f64;
-        person.slowdowns.push((stay / (arrival.run_time as f64).max(SHORTEST)).max(1.0));
+        person.slowdowns.push((stay / (arrival.run_time as f64).max(MIN_RUN_TIME)).max(1.0));
     }
 
     /// A cycle was run, in which these asked and were given these parts of the pool.
@@ -181,7 +181,7 @@ impl<'w> Tally<'w> {
         }
         for &(who, _) in due {
             let group = self.group_of[who];
-            // Told once, with the sum of all members.
+            // Added once, with the sum of all members.
             let sum = std::mem::take(&mut self.cycle_due[group]);
             if sum > 0.0 {
                 self.group_due[group].tell(self.steps, now, sum);
@@ -190,7 +190,7 @@ impl<'w> Tally<'w> {
     }
 
     /// Sums up at the end.
-    pub(super) fn finish(mut self, end: i64, cores: f64) -> Simulated {
+    pub(super) fn finish(mut self, end: i64, cores: f64) -> SimulationResult {
         self.queue.pass(end);
         self.persons.iter_mut().for_each(|person| person.use_.pass(end));
         let (mut waiting, mut running, mut never) = (0, 0, 0);
@@ -206,7 +206,7 @@ impl<'w> Tally<'w> {
         }
         let used: f64 = self.persons.iter().map(|person| person.use_.total()).sum();
         let everybody: Vec<usize> = (0..self.persons.len()).collect();
-        let mut submitters: Vec<Line> = everybody.iter().map(|&at| self.submitter(at, used)).collect();
+        let mut submitters: Vec<EntityRow> = everybody.iter().map(|&at| self.submitter(at, used)).collect();
         submitters.sort_by(|one, other| one.name.cmp(&other.name));
         let groups = (0..self.groups.len()).map(|at| self.group(at, used)).collect();
         let parts: Vec<f64> = self
@@ -219,12 +219,12 @@ impl<'w> Tally<'w> {
         let seconds = (end - self.steps.start) as f64;
         let arrived: u64 = self.persons.iter().map(|person| person.jobs).sum();
         let all = self.line("all".to_owned(), &everybody, None, used);
-        Simulated {
+        SimulationResult {
             start: self.steps.start,
             end,
             cores,
             cycles: self.cycles,
-            jobs: Counted {
+            jobs: JobCounts {
                 records: source.records,
                 bad: source.bad,
                 cancelled: source.cancelled,
@@ -256,14 +256,14 @@ impl<'w> Tally<'w> {
         TooLarge { job: arrival.id.to_string(), place: arrival.place, cores: arrival.cores }
     }
 
-    /// What a submitter comes to.
-    fn submitter(&self, at: usize, used: f64) -> Line {
+    /// Results of a submitter.
+    fn submitter(&self, at: usize, used: f64) -> EntityRow {
         let name = String::from_utf8_lossy(&self.workload.submitters[at].name).into_owned();
         self.line(name, &[at], self.persons[at].due.mean(), used)
     }
 
-    /// What a group comes to.
-    fn group(&self, at: usize, used: f64) -> Line {
+    /// Results of a group.
+    fn group(&self, at: usize, used: f64) -> EntityRow {
         let members: Vec<usize> = (0..self.persons.len()).filter(|who| self.group_of[*who] == at).collect();
         self.line(self.group_name(at), &members, self.group_due[at].mean(), used)
     }
@@ -273,21 +273,21 @@ impl<'w> Tally<'w> {
         if name.is_empty() { "<none>".to_owned() } else { String::from_utf8_lossy(name).into_owned() }
     }
 
-    /// How long the jobs that started waited.
-    fn waits(&self) -> Vec<Waited> {
-        let mut jobs = [0; CLASSES.len() + 1];
+    /// Histogram of the waiting times of jobs that started.
+    fn waits(&self) -> Vec<WaitBin> {
+        let mut jobs = [0; WAIT_CLASSES.len() + 1];
         for wait in self.persons.iter().flat_map(|person| &person.waits) {
-            jobs[CLASSES.partition_point(|most| (*most as f64) < *wait)] += 1;
+            jobs[WAIT_CLASSES.partition_point(|most| (*most as f64) < *wait)] += 1;
         }
-        let class = |(at, jobs): (usize, u64)| Waited { up_to: CLASSES.get(at).copied(), jobs };
+        let class = |(at, jobs): (usize, u64)| WaitBin { up_to: WAIT_CLASSES.get(at).copied(), jobs };
         jobs.into_iter().enumerate().map(class).collect()
     }
 
-    /// What some of the submitters come to.
-    fn line(&self, name: String, members: &[usize], due: Option<f64>, used: f64) -> Line {
+    /// Results of some of the submitters.
+    fn line(&self, name: String, members: &[usize], due: Option<f64>, used: f64) -> EntityRow {
         let persons = || members.iter().map(|&at| &self.persons[at]);
         let own: f64 = persons().map(|person| person.use_.total()).sum();
-        Line {
+        EntityRow {
             name,
             jobs: persons().map(|person| person.jobs).sum(),
             completed: persons().map(|person| person.completed).sum(),
@@ -304,8 +304,8 @@ impl<'w> Tally<'w> {
     }
 
     /// Use, queue and shares, step by step.
-    fn over_time(&self, end: i64, cores: f64) -> Vec<Step> {
-        let empty = |number| Step {
+    fn over_time(&self, end: i64, cores: f64) -> Vec<TimeStep> {
+        let empty = |number| TimeStep {
             start: self.steps.start + number * self.steps.length,
             utilisation: 0.0,
             waiting: 0.0,
@@ -315,7 +315,7 @@ impl<'w> Tally<'w> {
             group_due: BTreeMap::new(),
         };
         let several = self.groups.len() > 1;
-        let mut found: BTreeMap<i64, Step> = BTreeMap::new();
+        let mut found: BTreeMap<i64, TimeStep> = BTreeMap::new();
         for (who, person) in self.persons.iter().enumerate() {
             let name = String::from_utf8_lossy(&self.workload.submitters[who].name).into_owned();
             for &(number, used) in person.use_.steps() {
@@ -338,13 +338,13 @@ impl<'w> Tally<'w> {
         for &(number, waited) in self.queue.steps() {
             found.entry(number).or_insert_with(|| empty(number)).waiting = waited;
         }
-        let level = |(number, mut step): (i64, Step)| {
+        let level = |(number, mut step): (i64, TimeStep)| {
             let seconds = self.steps.seconds(number, end) as f64;
             let used = step.utilisation;
             step.shares.values_mut().chain(step.group_shares.values_mut()).for_each(|part| *part /= used);
-            Step { utilisation: used / (cores * seconds), waiting: step.waiting / seconds, ..step }
+            TimeStep { utilisation: used / (cores * seconds), waiting: step.waiting / seconds, ..step }
         };
-        // What was told at the very end belongs to no step of time.
+        // Numbers added at the very end belong to no step of time.
         found.into_iter().filter(|(number, step)| *number == 0 || step.start < end).map(level).collect()
     }
 }

@@ -9,10 +9,10 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::value::Value;
 
 /// Faults that are kept with their texts; of the others only the places are.
-const KEPT: usize = 1000;
+const MAX_FAULTS: usize = 1000;
 
-/// What ads from the history of jobs say of runs that were, and a job that comes does not.
-const OF_RUNS: [&str; 30] = [
+/// Attributes of earlier runs in history ads, which a new job does not have.
+const RUN_ATTRIBUTES: [&str; 30] = [
     "JobStartDate",
     "JobCurrentStartDate",
     "JobCurrentStartExecutingDate",
@@ -52,9 +52,9 @@ pub struct Arrival {
     pub id: JobId,
     /// The number of its line in a trace, of its ad among job ads; from 1.
     pub place: u64,
-    /// When it is submitted, epoch seconds.
+    /// Submission time, epoch seconds.
     pub submit: i64,
-    /// How long it runs, seconds, 0 or more.
+    /// Run time, seconds, 0 or more.
     pub run_time: i64,
     /// Cores it asks for, 1 or more.
     pub cores: u32,
@@ -74,28 +74,28 @@ pub struct Workload {
     /// The jobs, by time of submission, then by number.
     pub arrivals: Vec<Arrival>,
     /// Names of submitters, in the order of first sight.
-    pub submitters: Vec<Submitter>,
-    /// What the header of a trace says.
+    pub submitters: Vec<WorkloadSubmitter>,
+    /// Header fields of a trace.
     pub header: Header,
-    /// What was not understood, the first of it.
+    /// The first malformed parts.
     pub faults: Vec<Fault>,
     /// The places of the rest of it: first and last of each run.
     pub further: Vec<(u64, u64)>,
-    /// What was left out and why.
+    /// Numbers of records left out, by reason.
     pub counts: Counts,
     numbers: HashMap<Vec<u8>, usize>,
 }
 
 /// One to whom use is charged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Submitter {
+pub struct WorkloadSubmitter {
     /// The whole name, `group.user@domain`.
     pub name: Vec<u8>,
     /// The group by its name, for sums over groups; empty if there is none.
     pub group: Vec<u8>,
 }
 
-/// What a source held.
+/// Numbers of records in a source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Lines or ads that should be jobs.
@@ -115,20 +115,20 @@ impl Workload {
             return at;
         }
         let at = self.submitters.len();
-        self.submitters.push(Submitter { name: name.to_vec(), group: group.to_vec() });
+        self.submitters.push(WorkloadSubmitter { name: name.to_vec(), group: group.to_vec() });
         self.numbers.insert(name.to_vec(), at);
         at
     }
 
-    /// Notes a line or an ad that is no job.
+    /// Records a line or an ad that is not a job.
     pub fn fault(&mut self, place: u64, message: impl Into<String>) {
         self.counts.bad += 1;
         self.remark(place, message);
     }
 
-    /// Notes something that is wrong with the source, and stands for no job.
+    /// Records an error in the source outside of any job.
     pub fn remark(&mut self, place: u64, message: impl Into<String>) {
-        if self.faults.len() < KEPT {
+        if self.faults.len() < MAX_FAULTS {
             self.faults.push(Fault { place, message: message.into() });
             return;
         }
@@ -165,7 +165,7 @@ impl Workload {
             }
             ad
         });
-        for name in OF_RUNS {
+        for name in RUN_ATTRIBUTES {
             ad.remove(name);
         }
         ad.insert("EnteredCurrentStatus", arrival.submit);
@@ -175,7 +175,7 @@ impl Workload {
         ad
     }
 
-    /// Whether the jobs came as ads: their places are those of ads then, not of lines.
+    /// Returns whether the jobs came as ads: their places are those of ads, not of lines.
     pub fn of_ads(&self) -> bool {
         self.arrivals.iter().any(|job| job.ad.is_some())
     }

@@ -1,6 +1,6 @@
 //! The header of a trace: comment lines `; Key: value`.
 
-/// What of a header is used.
+/// The fields of a header that are used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {
     /// `UnixStartTime`: the time all others count from, epoch seconds.

@@ -1,6 +1,6 @@
 //! Job ads as a workload: `QDate` says when each comes, an expression how long it runs.
 
-use super::{Arrival, LARGEST, Workload, whole};
+use super::{Arrival, MAX_NUMBER, Workload, whole};
 use crate::pool::facts::Facts;
 use crate::queue::Job;
 use crate::queue::submitter::named;
@@ -8,12 +8,12 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{Scope, Settings};
 use classmate::internal::syntax::expr::Expr;
 
-/// What ads say of the time they run, if nothing else is told: that of the history of jobs.
+/// The default attribute with the run time: that of history ads.
 pub const RUN_TIME: &str = "RemoteWallClockTime";
 
 /// Reads job ads; `run_time` is evaluated in each and gives seconds.
 ///
-/// An ad without a number, a time of submission or a run time is told with its place, and counted.
+/// An ad without an ID, a submission time or a run time is reported with its place, and counted.
 pub fn read(ads: Vec<ClassAd>, run_time: &Expr, domain: Option<&[u8]>, settings: &Settings) -> Workload {
     let mut workload = Workload::default();
     for (ad, place) in ads.into_iter().zip(1_u64..) {
@@ -61,8 +61,8 @@ fn seconds(value: Option<f64>, what: impl Fn() -> String) -> Result<i64, String>
     if found < 0.0 {
         return Err(format!("{} is {}: expected 0 or more seconds", what(), shown(found)));
     }
-    if found > LARGEST as f64 {
-        return Err(format!("{} is {}: expected at most {LARGEST} seconds", what(), shown(found)));
+    if found > MAX_NUMBER as f64 {
+        return Err(format!("{} is {}: expected at most {MAX_NUMBER} seconds", what(), shown(found)));
     }
     Ok(whole(found))
 }
@@ -142,6 +142,6 @@ mod tests {
                 "6: the run time of job 6.0 is 4503599627370497: expected at most 4503599627370496 seconds",
             ]
         );
-        assert_eq!(found.arrivals.iter().map(|job| job.run_time).collect::<Vec<_>>(), [1, LARGEST]);
+        assert_eq!(found.arrivals.iter().map(|job| job.run_time).collect::<Vec<_>>(), [1, MAX_NUMBER]);
     }
 }

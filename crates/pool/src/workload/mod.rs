@@ -12,7 +12,7 @@ pub use arrival::{Arrival, Workload};
 pub use header::Header;
 
 /// The largest time and number that is believed, seconds since 1970 too; sums of three stay within bounds.
-pub const LARGEST: i64 = 1 << 52;
+pub const MAX_NUMBER: i64 = 1 << 52;
 
 /// Whole seconds of a time: a fraction of one counts as one, before 0 too, so that nothing is played as 0 that is not.
 fn whole(seconds: f64) -> i64 {
@@ -25,6 +25,6 @@ fn whole(seconds: f64) -> i64 {
 pub struct Fault {
     /// The number of its line in a trace, of its ad among job ads; from 1.
     pub place: u64,
-    /// What was expected, and what was found.
+    /// The expected and the actual content.
     pub message: String,
 }

@@ -5,20 +5,20 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::{Arrival, LARGEST, Workload, whole};
+use super::{Arrival, MAX_NUMBER, Workload, whole};
 use crate::queue::job::JobId;
 
 /// Numbers of a line.
 const FIELDS: usize = 18;
 
-/// A line longer than this is no line of a trace, bytes.
-const LONGEST: u64 = 1 << 16;
+/// Maximum length of a line of a trace, bytes.
+const MAX_LINE: u64 = 1 << 16;
 
 /// `Status` of a job that was cancelled.
 const CANCELLED: i64 = 5;
 
 /// Names of the fields, for messages.
-const NAMES: [&str; FIELDS] = [
+const FIELD_NAMES: [&str; FIELDS] = [
     "job number",
     "submit time",
     "wait time",
@@ -41,8 +41,9 @@ const NAMES: [&str; FIELDS] = [
 
 /// Reads a trace.
 ///
-/// A line that is no job is told with its number, in [`Workload::faults`], and counted; jobs cancelled before they ran
-/// and lines about parts of jobs are counted. Users are submitters: `user7@trace`, of group 3 `group3.user7@trace`.
+/// A line that is not a job is reported with its number in [`Workload::faults`], and counted; jobs cancelled before
+/// they ran and lines about parts of jobs are counted. Users are submitters: `user7@trace`, in group 3
+/// `group3.user7@trace`.
 ///
 /// # Errors
 /// The source cannot be read.
@@ -63,7 +64,7 @@ pub fn read(source: &mut impl BufRead) -> io::Result<Workload> {
     let (mut ended, mut cut) = (true, false);
     while !cut {
         line.clear();
-        let read = source.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+        let read = source.by_ref().take(MAX_LINE).read_until(b'\n', &mut line);
         // A compressed file that was cut off holds what came before.
         cut = matches!(&read, Err(error) if error.kind() == io::ErrorKind::UnexpectedEof);
         if !cut {
@@ -74,9 +75,9 @@ pub fn read(source: &mut impl BufRead) -> io::Result<Workload> {
         }
         number += 1;
         ended = line.last() == Some(&b'\n');
-        if !ended && line.len() as u64 == LONGEST {
+        if !ended && line.len() as u64 == MAX_LINE {
             workload.counts.records += 1;
-            workload.fault(number, format!("a line of more than {LONGEST} bytes: expected {FIELDS} numbers"));
+            workload.fault(number, format!("a line of more than {MAX_LINE} bytes: expected {FIELDS} numbers"));
             skip_line(source)?;
             continue;
         }
@@ -102,7 +103,7 @@ pub fn read(source: &mut impl BufRead) -> io::Result<Workload> {
         let cut = if ended { "" } else { ", and the last line has no end" };
         workload.remark(number, format!("the trace ends after {found} jobs: its header says there are {records}{cut}"));
     }
-    let start = workload.header.start.unwrap_or(0).min(LARGEST);
+    let start = workload.header.start.unwrap_or(0).min(MAX_NUMBER);
     workload.arrivals.iter_mut().for_each(|job| job.submit += start);
     workload.sort();
     Ok(workload)
@@ -191,16 +192,16 @@ fn megabytes(memory: i64, cores: u32) -> u32 {
 
 /// Reads a number; a fraction counts as one more, away from 0.
 fn field(at: usize, word: &str) -> Result<i64, String> {
-    let name = NAMES[at];
+    let name = FIELD_NAMES[at];
     let number = word.parse::<i64>().ok().or_else(|| {
         let real = word.parse::<f64>().ok().filter(|number| number.is_finite())?;
         Some(whole(real))
     });
     let number = number.ok_or_else(|| format!("the {name} is `{word}`: expected a number"))?;
-    if (-LARGEST..=LARGEST).contains(&number) {
+    if (-MAX_NUMBER..=MAX_NUMBER).contains(&number) {
         Ok(number)
     } else {
-        Err(format!("the {name} is `{word}`: expected a number from -{LARGEST} to {LARGEST}"))
+        Err(format!("the {name} is `{word}`: expected a number from -{MAX_NUMBER} to {MAX_NUMBER}"))
     }
 }
 

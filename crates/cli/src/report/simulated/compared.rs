@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use super::{figure, percent};
 use crate::report::Color;
 use crate::report::outcome::{lines, table};
-use classmate_pool::internal::simulate::compare::{Comparison, Parts, Unit};
+use classmate_pool::internal::simulate::compare::{Comparison, EntityComparison, Unit};
 
 /// Submitters in the table; the other forms have all.
-const MOST: usize = 20;
+const MAX_ROWS: usize = 20;
 
 /// Writes what holds for each run as a whole, then who got what.
 ///
@@ -22,11 +22,11 @@ pub fn write(out: &mut impl Write, found: &Comparison, color: Color) -> io::Resu
             continue;
         }
         writeln!(out)?;
-        let (mut headings, rows) = parts(&found.runs, all, MOST);
+        let (mut headings, rows) = parts(&found.runs, all, MAX_ROWS);
         what.clone_into(&mut headings[0]);
         let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
         drawn(out, &headings, rows, color)?;
-        let hidden = all.len().saturating_sub(MOST);
+        let hidden = all.len().saturating_sub(MAX_ROWS);
         if hidden > 0 {
             writeln!(out, "{hidden} more: --format json has all")?;
         }
@@ -59,12 +59,12 @@ pub(super) fn measures(found: &Comparison) -> Vec<Vec<String>> {
     found.measures.iter().map(row).collect()
 }
 
-/// A row for everybody, at most so many: shares of all runs, then mean waits.
-pub(super) fn parts(runs: &[String], all: &[Parts], most: usize) -> (Vec<String>, Vec<Vec<String>>) {
+/// One row per entity, limited in number: shares of all runs, then mean waits.
+pub(super) fn parts(runs: &[String], all: &[EntityComparison], most: usize) -> (Vec<String>, Vec<Vec<String>>) {
     let shares = runs.iter().map(|run| format!("share, {run}"));
     let waits = runs.iter().map(|run| format!("wait, {run} (s)"));
     let headings = std::iter::once(String::new()).chain(shares).chain(waits).collect();
-    let row = |parts: &Parts| {
+    let row = |parts: &EntityComparison| {
         let waits = parts.wait_mean.iter().map(|wait| wait.map_or_else(|| "-".to_owned(), figure));
         let shares = parts.share.iter().map(|share| percent(*share));
         std::iter::once(parts.name.clone()).chain(shares).chain(waits).collect()

@@ -3,14 +3,14 @@
 use super::plots::{self, Named, Whose};
 use super::{compared, counts, figure, percent};
 use crate::report::page::Page;
-use classmate_pool::internal::simulate::compare::{Comparison, Parts};
-use classmate_pool::internal::simulate::result::{Line, Run};
+use classmate_pool::internal::simulate::compare::{Comparison, EntityComparison};
+use classmate_pool::internal::simulate::result::{EntityRow, SimulationRun};
 
 /// Rows of a table; more are in the other forms.
-const MOST: usize = 100;
+const MAX_ROWS: usize = 100;
 
 /// The page of a run.
-pub fn run(run: &Run) -> String {
+pub fn run(run: &SimulationRun) -> String {
     let mut page = Page::new(&format!("{} under {}", run.workload, run.policy));
     for line in counts(&run.simulated) {
         page.paragraph(&line);
@@ -38,13 +38,13 @@ fn plots_figure(plot: &crate::report::plot::Plot) -> String {
 }
 
 /// The largest users, as many as have a line of their own.
-fn largest(all: &[Line]) -> Vec<String> {
-    let mut ranked: Vec<&Line> = all.iter().filter(|line| line.core_seconds > 0.0).collect();
+fn largest(all: &[EntityRow]) -> Vec<String> {
+    let mut ranked: Vec<&EntityRow> = all.iter().filter(|line| line.core_seconds > 0.0).collect();
     ranked.sort_by(|one, other| other.core_seconds.total_cmp(&one.core_seconds));
     ranked.into_iter().take(plots::own_lines()).map(|line| line.name.clone()).collect()
 }
 
-fn lines(page: &mut Page, what: &str, all: &[Line]) {
+fn lines(page: &mut Page, what: &str, all: &[EntityRow]) {
     let headings = [
         "",
         "jobs",
@@ -59,10 +59,10 @@ fn lines(page: &mut Page, what: &str, all: &[Line]) {
         "preemptions",
         "lost (core-s)",
     ];
-    let mut ranked: Vec<&Line> = all.iter().collect();
+    let mut ranked: Vec<&EntityRow> = all.iter().collect();
     ranked.sort_by(|one, other| other.core_seconds.total_cmp(&one.core_seconds));
-    let hidden = ranked.len().saturating_sub(MOST);
-    let row = |line: &&Line| {
+    let hidden = ranked.len().saturating_sub(MAX_ROWS);
+    let row = |line: &&EntityRow| {
         vec![
             line.name.clone(),
             line.jobs.to_string(),
@@ -78,13 +78,13 @@ fn lines(page: &mut Page, what: &str, all: &[Line]) {
             figure(line.lost),
         ]
     };
-    let rows: Vec<Vec<String>> = ranked.iter().take(MOST).map(row).collect();
+    let rows: Vec<Vec<String>> = ranked.iter().take(MAX_ROWS).map(row).collect();
     let more = if hidden > 0 { format!("; {hidden} more are in run.json") } else { String::new() };
     page.table(&format!("{what}, the largest user first{more}"), &headings, &rows);
 }
 
 /// The page of several runs, each with what it is called.
-pub fn comparison(runs: &[(String, Run)]) -> String {
+pub fn comparison(runs: &[(String, SimulationRun)]) -> String {
     let found = Comparison::new(runs);
     let mut page = Page::new(&format!("{} compared", found.runs.join(", ")));
     for (name, run) in runs {
@@ -100,8 +100,9 @@ pub fn comparison(runs: &[(String, Run)]) -> String {
     let named: Vec<Named<'_>> = runs.iter().map(|(name, run)| (name.as_str(), run)).collect();
     let mut figures = vec![plots::utilisation(&named), plots::queue(&named), plots::waits(&named)];
     // One colour is one name in all plots.
-    let first =
-        |parts: &[Parts]| parts.iter().take(plots::own_lines()).map(|part| part.name.clone()).collect::<Vec<_>>();
+    let first = |parts: &[EntityComparison]| {
+        parts.iter().take(plots::own_lines()).map(|part| part.name.clone()).collect::<Vec<_>>()
+    };
     if !found.groups.is_empty() {
         let names = first(&found.groups);
         figures.extend(named.iter().map(|run| plots::shares(*run, Whose::Groups, &names)));
@@ -112,9 +113,9 @@ pub fn comparison(runs: &[(String, Run)]) -> String {
     page.heading("Who got what");
     for (what, parts) in [("Groups", &found.groups), ("Submitters", &found.submitters)] {
         if !parts.is_empty() {
-            let (headings, rows) = compared::parts(&found.runs, parts, MOST);
+            let (headings, rows) = compared::parts(&found.runs, parts, MAX_ROWS);
             let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-            let hidden = parts.len().saturating_sub(MOST);
+            let hidden = parts.len().saturating_sub(MAX_ROWS);
             let more = if hidden > 0 { format!("; {hidden} more are not shown") } else { String::new() };
             page.table(&format!("{what}, the largest user first{more}"), &headings, &rows);
         }

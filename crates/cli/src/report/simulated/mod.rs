@@ -9,17 +9,17 @@ use std::io::{self, Write};
 
 use crate::report::Color;
 use crate::report::outcome::{lines, table};
-use classmate_pool::internal::simulate::Simulated;
-use classmate_pool::internal::simulate::result::Line;
+use classmate_pool::internal::simulate::SimulationResult;
+use classmate_pool::internal::simulate::result::EntityRow;
 
 /// Submitters in the table; the other forms have all.
-const MOST: usize = 20;
+const MAX_ROWS: usize = 20;
 
-/// Writes what it came to, who got what by groups and by submitters.
+/// Writes the results: in all, by group and by submitter.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, simulated: &Simulated, color: Color) -> io::Result<()> {
+pub fn write(out: &mut impl Write, simulated: &SimulationResult, color: Color) -> io::Result<()> {
     for line in counts(simulated) {
         writeln!(out, "{line}")?;
     }
@@ -28,11 +28,11 @@ pub fn write(out: &mut impl Write, simulated: &Simulated, color: Color) -> io::R
     let headings = ["", "JOBS", "DONE", "WAIT mean", "median", "95 %", "LONGEST", "SLOWDOWN", "SHARE", "DUE"];
     let numbers: Vec<usize> = (1..headings.len()).collect();
     let mut rows = table(&headings, &numbers, color);
-    let mut ranked: Vec<&Line> = simulated.submitters.iter().collect();
+    let mut ranked: Vec<&EntityRow> = simulated.submitters.iter().collect();
     ranked.sort_by(|one, other| other.core_seconds.total_cmp(&one.core_seconds));
-    let hidden = ranked.len().saturating_sub(MOST);
-    ranked.truncate(MOST);
-    let groups: &[Line] = if simulated.groups.len() > 1 { &simulated.groups } else { &[] };
+    let hidden = ranked.len().saturating_sub(MAX_ROWS);
+    ranked.truncate(MAX_ROWS);
+    let groups: &[EntityRow] = if simulated.groups.len() > 1 { &simulated.groups } else { &[] };
     for line in std::iter::once(all).chain(groups).chain(ranked) {
         rows.add_row([
             line.name.clone(),
@@ -54,9 +54,9 @@ pub fn write(out: &mut impl Write, simulated: &Simulated, color: Color) -> io::R
     Ok(())
 }
 
-/// What a simulation came to as a whole, in lines.
-fn counts(simulated: &Simulated) -> Vec<String> {
-    let Simulated { jobs, all, .. } = simulated;
+/// Results of a simulation as a whole, in lines.
+fn counts(simulated: &SimulationResult) -> Vec<String> {
+    let SimulationResult { jobs, all, .. } = simulated;
     vec![
         format!("{} cores, {} s, {} cycles", simulated.cores, simulated.end - simulated.start, simulated.cycles),
         format!(
@@ -88,11 +88,11 @@ fn figure(number: f64) -> String {
     format!("{number:.0}")
 }
 
-/// Writes a heading and a line for everybody, each group and each submitter.
+/// Writes a heading and a line for all submitters together, each group and each submitter.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write_csv(out: &mut impl Write, simulated: &Simulated) -> io::Result<()> {
+pub fn write_csv(out: &mut impl Write, simulated: &SimulationResult) -> io::Result<()> {
     writeln!(
         out,
         "kind,name,jobs,completed,too_large,wait_mean,wait_median,wait_p95,longest_wait,slowdown_mean,slowdown_median,\
@@ -104,7 +104,7 @@ pub fn write_csv(out: &mut impl Write, simulated: &Simulated) -> io::Result<()> 
         ("submitter", &simulated.submitters[..]),
     ];
     for (kind, line) in kinds.into_iter().flat_map(|(kind, lines)| lines.iter().map(move |line| (kind, line))) {
-        let Line { wait, slowdown, .. } = line;
+        let EntityRow { wait, slowdown, .. } = line;
         writeln!(
             out,
             "{kind},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
@@ -129,11 +129,12 @@ pub fn write_csv(out: &mut impl Write, simulated: &Simulated) -> io::Result<()> 
     Ok(())
 }
 
-/// Writes a heading and a line for everybody and for each submitter, step by step: when, use and queue, or share and due.
+/// Writes a heading and a line for all submitters together and for each, step by step: time, usage and queue, or share
+/// and entitled share.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write_steps(out: &mut impl Write, simulated: &Simulated) -> io::Result<()> {
+pub fn write_steps(out: &mut impl Write, simulated: &SimulationResult) -> io::Result<()> {
     writeln!(out, "start,kind,name,utilisation,waiting,share,due")?;
     for step in &simulated.over_time {
         writeln!(out, "{},all,all,{},{},,", step.start, step.utilisation, step.waiting)?;

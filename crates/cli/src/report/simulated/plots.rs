@@ -3,26 +3,26 @@
 use std::collections::BTreeMap;
 
 use crate::report::plot::{Axis, Bars, COLORS, Line, Marks, Plot, Stroke};
-use classmate_pool::internal::simulate::result::{Run, Step};
+use classmate_pool::internal::simulate::result::{SimulationRun, TimeStep};
 
 /// A run and what it is called.
-pub(super) type Named<'r> = (&'r str, &'r Run);
+pub(super) type Named<'r> = (&'r str, &'r SimulationRun);
 
-/// How much of the machines was in use, a line a run.
+/// Utilization over time, one line per run.
 pub(super) fn utilisation(runs: &[Named<'_>]) -> Plot {
     over_time(runs, "Utilisation", "Cores in use out of all there are", Axis::percent("utilisation (%)", 1.0), |step| {
         step.utilisation
     })
 }
 
-/// How many jobs waited, a line a run.
+/// Number of waiting jobs over time, one line per run.
 pub(super) fn queue(runs: &[Named<'_>]) -> Plot {
     let steps = runs.iter().flat_map(|(_, run)| &run.simulated.over_time);
     let most = steps.map(|step| step.waiting).fold(1.0, f64::max);
     over_time(runs, "Queue length", "Jobs that wait", Axis::up_to("jobs waiting", most), |step| step.waiting)
 }
 
-fn over_time(runs: &[Named<'_>], title: &str, note: &str, y: Axis, value: fn(&Step) -> f64) -> Plot {
+fn over_time(runs: &[Named<'_>], title: &str, note: &str, y: Axis, value: fn(&TimeStep) -> f64) -> Plot {
     let clock = Clock::of(runs);
     let line = |(color, (name, run)): (usize, &Named<'_>)| Line {
         name: (*name).to_owned(),
@@ -35,7 +35,7 @@ fn over_time(runs: &[Named<'_>], title: &str, note: &str, y: Axis, value: fn(&St
     Plot { title: title.to_owned(), note, y, marks: Marks::Lines(clock.axis, lines) }
 }
 
-/// How long jobs waited for their first start, bars for each run.
+/// Histogram of waiting times until the first start, with bars for each run.
 pub(super) fn waits(runs: &[Named<'_>]) -> Plot {
     let part = |(_, run): &Named<'_>| {
         let waits = &run.simulated.waits;
@@ -63,36 +63,36 @@ pub(super) fn waits(runs: &[Named<'_>]) -> Plot {
     }
 }
 
-/// Whose shares are drawn.
+/// The entities whose shares are drawn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
     Submitters,
     Groups,
 }
 
-/// Who had how much of what was in use, and what the policy gave: of one run.
+/// Shares of usage and entitled shares over time, of one run.
 ///
 /// `names` are those with a line of their own, at most [`own_lines`]; the others are one line together.
 pub(super) fn shares((name, run): Named<'_>, whose: Whose, names: &[String]) -> Plot {
     let clock = Clock::of(&[(name, run)]);
-    let parts = |step: &Step| match whose {
+    let parts = |step: &TimeStep| match whose {
         Whose::Submitters => step.shares.clone(),
         Whose::Groups => step.group_shares.clone(),
     };
-    let given = |step: &Step| match whose {
+    let given = |step: &TimeStep| match whose {
         Whose::Submitters => step.due.clone(),
         Whose::Groups => step.group_due.clone(),
     };
-    let line = |name: &str, color, stroke, of: &dyn Fn(&Step) -> Option<f64>| Line {
+    let line = |name: &str, color, stroke, of: &dyn Fn(&TimeStep) -> Option<f64>| Line {
         name: name.to_owned(),
         color,
         stroke,
         points: clock.points(run, |step| step.and_then(of)),
     };
-    let used = |step: &Step| !step.shares.is_empty();
+    let used = |step: &TimeStep| !step.shares.is_empty();
     let mut lines = Vec::new();
     for (color, who) in names.iter().enumerate() {
-        let own = |step: &Step| used(step).then(|| parts(step).get(who).copied().unwrap_or(0.0));
+        let own = |step: &TimeStep| used(step).then(|| parts(step).get(who).copied().unwrap_or(0.0));
         lines.push(line(who, color, Stroke::Solid, &own));
     }
     let all = match whose {
@@ -101,7 +101,7 @@ pub(super) fn shares((name, run): Named<'_>, whose: Whose, names: &[String]) -> 
     };
     let others = all.iter().filter(|line| line.jobs > 0 && !names.contains(&line.name)).count();
     if others > 0 {
-        let own = |step: &Step| {
+        let own = |step: &TimeStep| {
             let rest = |parts: BTreeMap<String, f64>| {
                 parts.iter().filter(|(name, _)| !names.contains(name)).map(|(_, part)| part).sum()
             };
@@ -119,7 +119,7 @@ pub(super) fn shares((name, run): Named<'_>, whose: Whose, names: &[String]) -> 
     Plot { title, note, y: Axis::percent("share (%)", 1.0), marks: Marks::Lines(clock.axis, lines) }
 }
 
-/// How many have a line of their own.
+/// Number of entities with a line of their own.
 pub(super) fn own_lines() -> usize {
     COLORS - 1
 }
@@ -162,7 +162,7 @@ impl Clock {
     }
 
     /// A value for each step of a run, in the middle of the step.
-    fn points(&self, run: &Run, value: impl Fn(Option<&Step>) -> Option<f64>) -> Vec<Option<(f64, f64)>> {
+    fn points(&self, run: &SimulationRun, value: impl Fn(Option<&TimeStep>) -> Option<f64>) -> Vec<Option<(f64, f64)>> {
         let run = &run.simulated;
         let length = run.step.max(1);
         let count = (run.end - run.start + length - 1) / length;

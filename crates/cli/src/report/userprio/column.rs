@@ -11,7 +11,7 @@ impl Columns {
     pub const GROUP: Self = Self(1);
     /// Place of the group in the listing.
     pub const ORDER: Self = Self(1 << 1);
-    /// Which group is served first.
+    /// Place in the order of groups.
     pub const SORT_KEY: Self = Self(1 << 2);
     /// Quota after surplus.
     pub const EFFECTIVE_QUOTA: Self = Self(1 << 3);
@@ -31,11 +31,11 @@ impl Columns {
     pub const IN_USE: Self = Self(1 << 10);
     /// Accumulated weighted usage.
     pub const TOTAL: Self = Self(1 << 11);
-    /// When usage began.
+    /// Start of usage.
     pub const BEGIN: Self = Self(1 << 12);
-    /// When there was usage last.
+    /// Time of the last usage.
     pub const LAST: Self = Self(1 << 13);
-    /// How long ago that was.
+    /// Time since the last usage.
     pub const SINCE: Self = Self(1 << 14);
     /// Weighted slots asked for.
     pub const REQUESTED: Self = Self(1 << 15);
@@ -46,7 +46,7 @@ impl Columns {
 
     /// Priorities: `-priority`.
     pub const PRIORITIES: Self = Self(Self::PRIORITY.0 | Self::FACTOR.0 | Self::REAL_PRIORITY.0);
-    /// What is and was in use.
+    /// Current and accumulated usage.
     pub const USED: Self = Self(Self::IN_USE.0 | Self::TOTAL.0);
     /// `-usage`.
     pub const USAGE: Self = Self(Self::USED.0 | Self::BEGIN.0 | Self::LAST.0);
@@ -81,12 +81,12 @@ impl Columns {
         Self(self.0 & !other.0)
     }
 
-    /// Whether the sets have a column in common.
+    /// Returns whether the sets have a column in common.
     pub const fn any(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether there is no column.
+    /// Returns whether there is no column.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -95,7 +95,7 @@ impl Columns {
 /// A column as it is drawn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
-    /// Which one.
+    /// The column.
     pub(super) is: Columns,
     /// Width in characters.
     pub(super) width: usize,

@@ -19,7 +19,7 @@ pub(super) struct Drawing<'a> {
     pub(super) rows: &'a [Row],
     pub(super) view: &'a View,
     pub(super) surplus: Surplus,
-    /// When priorities were updated, epoch seconds.
+    /// Time of the last update of priorities, epoch seconds.
     pub(super) updated: i64,
     pub(super) listing: &'a Listing,
 }
@@ -177,7 +177,7 @@ fn duration(seconds: i64, width: usize) -> String {
     right(&format!("{:3}+{:02}:{:02}", minutes / 1440, minutes / 60 % 24, minutes % 60), width)
 }
 
-/// A number with so many decimals; one that is too wide loses digits.
+/// A number with a fixed number of decimals; one that is too wide loses digits.
 fn real(value: f64, width: usize, decimals: usize) -> String {
     let shown = if value.is_nan() {
         if value.is_sign_negative() { "-nan" } else { "nan" }.to_owned()

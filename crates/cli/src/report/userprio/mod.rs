@@ -22,7 +22,7 @@ use classmate_pool::internal::pool::facts::Facts;
 use draw::Drawing;
 use row::{Found, Row, Surplus};
 
-/// How rows are laid out.
+/// Layout of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
     /// Users below their groups, if anything but priorities is shown and there are groups.
@@ -36,7 +36,7 @@ pub enum Layout {
     GroupsFirst,
 }
 
-/// What a listing shows.
+/// Options of a listing.
 #[derive(Debug, Clone)]
 pub struct Listing {
     /// The columns asked for; none: [`Columns::MOST`].
@@ -47,7 +47,7 @@ pub struct Listing {
     pub quotas: bool,
     /// The ads are sums over subtrees: `-grouprollup`.
     pub rollup: bool,
-    /// Who was active since then is shown, epoch seconds; -1: everybody, `-allusers`.
+    /// Users active since then are shown, epoch seconds; -1: all, `-allusers`.
     pub active_since: i64,
     /// The zone of dates.
     pub zone: Zone,
@@ -85,7 +85,7 @@ impl Listing {
         Drawing { rows: &rows, view: &view, surplus: found.surplus, updated, listing: self }.write(out)
     }
 
-    /// How many of the ads are left out because they were not active since.
+    /// Number of ads left out because they were not active recently.
     pub fn hidden(&self, ads: &[ClassAd]) -> usize {
         let (rows, _) = row::rows(ads, self.rollup);
         rows.iter().filter(|row| row.last < self.active_since).count()
@@ -153,7 +153,7 @@ impl Listing {
     }
 }
 
-/// What is shown in the end.
+/// The rows to show.
 #[expect(clippy::struct_excessive_bools, reason = "four independent decisions about what is shown")]
 #[derive(Debug)]
 struct View {

@@ -1,7 +1,7 @@
 //! The rows of a priority listing, from accounting ads.
 //!
-//! Attributes that an ad lacks keep the value of the ad before, as in the reference: where nobody has accumulated
-//! usage the column shows `-0.00`, and whoever comes behind somebody who has shows the same.
+//! Attributes that an ad lacks keep the value of the ad before, as in `condor_userprio`: without accumulated usage the
+//! column shows `-0.00`, and after a user with usage it repeats that user's value.
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::Settings;
@@ -9,7 +9,7 @@ use classmate_pool::internal::pool::facts::Facts;
 
 use super::column::Columns;
 
-/// What becomes of quota that others leave.
+/// The surplus policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Surplus {
     Unset,
@@ -41,7 +41,7 @@ pub(super) struct Row {
     pub(super) group_id: i64,
     pub(super) index: usize,
     pub(super) order: f64,
-    /// What its ad had to say.
+    /// Attributes present in its ad.
     pub(super) has: Columns,
     pub(super) priority: f64,
     pub(super) factor: f64,
@@ -59,7 +59,7 @@ pub(super) struct Row {
     pub(super) surplus: Surplus,
 }
 
-/// What the ads as a whole have to say.
+/// Attributes present in any of the ads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
     pub(super) has: Columns,
@@ -167,7 +167,7 @@ pub(super) fn rows(ads: &[ClassAd], rollup: bool) -> (Vec<Row>, Found) {
     (rows, found)
 }
 
-/// What only groups have.
+/// Values that only groups have.
 fn group(row: &mut Row, facts: Facts<'_>, rollup: bool, found: &mut Found) {
     row.group_id = if row.name == b"<none>" || row.name == b"." { 0 } else { -1 };
     let regroup = facts.truth("GroupAutoRegroup");

@@ -10,10 +10,10 @@ use classmate::internal::eval::scope::{Scope, Settings};
 use classmate::internal::name::Name;
 use classmate::internal::syntax::print::Style;
 
-/// How values are set: the letters behind `-af:`.
+/// Format of values: the letters after `-af:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// What stands between two values.
+    /// Separator of values.
     between: &'static str,
     /// `l`: each value has its name before it.
     labels: bool,

@@ -1,9 +1,9 @@
-//! What DIRAC would say of the ads of a pool: requirements of jobs, descriptions of slots (`docs/reference/dirac-shares.md` 9).
+//! DIRAC's view of the ads of a pool: requirements of jobs, descriptions of slots (`docs/reference/dirac-shares.md` 9).
 
 use std::sync::LazyLock;
 
 use super::queue::Requirements;
-use super::resource::Resource;
+use super::resource::SiteResource;
 use super::segment::Segments;
 use crate::pool::facts::Facts;
 use classmate::internal::ad::ClassAd;
@@ -19,7 +19,7 @@ const CPU_TIMES: (f64, f64) = (100.0, 500_000.0);
 /// Least and most user priority.
 const USER_PRIORITIES: (f64, f64) = (0.0, 10.0);
 /// Greatest number of processors or gigabytes that has a tag.
-const MOST_TAGS: usize = 1024;
+const MAX_TAGS: usize = 1024;
 /// The group of a job that names none.
 const GROUP: &[u8] = b"user";
 /// `JobStatus` of jobs that have a slot: running, transferring output, suspended.
@@ -29,7 +29,7 @@ const IDLE: i64 = 1;
 
 /// `nProcessors` and `nGB`.
 static NUMBERED: LazyLock<[Vec<Word>; 2]> = LazyLock::new(|| {
-    ["Processors", "GB"].map(|unit| (0..=MOST_TAGS).map(|n| word(format!("{n}{unit}").as_bytes())).collect())
+    ["Processors", "GB"].map(|unit| (0..=MAX_TAGS).map(|n| word(format!("{n}{unit}").as_bytes())).collect())
 });
 
 /// Reads jobs as DIRAC sees them.
@@ -39,16 +39,16 @@ pub struct JobReader<'a> {
     pub settings: &'a Settings,
     /// Segments of CPU time.
     pub segments: Segments,
-    /// Whether jobs that ask for memory get a tag for it.
+    /// True if jobs that request memory get a tag for it.
     pub memory_tags: bool,
 }
 
-/// When a job ran.
+/// Start and end of a job.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Run {
-    /// When it started, epoch seconds.
+pub struct JobTimes {
+    /// Start time, epoch seconds.
     pub start: f64,
-    /// When it ended; none: it still runs.
+    /// End time; none: it still runs.
     pub end: Option<f64>,
 }
 
@@ -92,17 +92,17 @@ impl JobReader<'_> {
         clamped(said.unwrap_or_else(|| 1.0 + facts.number("JobPrio").unwrap_or(0.0)), USER_PRIORITIES)
     }
 
-    /// When a job ran; none if it never did, or does not say when.
-    pub fn run(&self, job: &ClassAd) -> Option<Run> {
+    /// Start and end of a job; none if it never ran, or its ad does not give the times.
+    pub fn run(&self, job: &ClassAd) -> Option<JobTimes> {
         let facts = Facts::of(job, self.settings);
         let time = |names: &[&str]| names.iter().find_map(|&name| facts.number(name)).filter(|time| *time > 0.0);
         let start = time(&["JobCurrentStartDate", "JobStartDate"]);
         if facts.integer("JobStatus").is_some_and(|status| RUNNING.contains(&status)) {
-            return Some(Run { start: start.or_else(|| time(&["EnteredCurrentStatus"]))?, end: None });
+            return Some(JobTimes { start: start.or_else(|| time(&["EnteredCurrentStatus"]))?, end: None });
         }
         // One that waits runs no more, whatever its ad remembers of an earlier life.
         let end = time(&["CompletionDate"]).filter(|_| facts.integer("JobStatus") != Some(IDLE))?;
-        Some(Run { start: start.filter(|start| *start <= end)?, end: Some(end) })
+        Some(JobTimes { start: start.filter(|start| *start <= end)?, end: Some(end) })
     }
 }
 
@@ -116,7 +116,7 @@ fn gigabytes(memory: f64) -> i64 {
     (memory / 1000.0).ceil() as i64
 }
 
-/// What of the memory (MB) and the time (seconds) that a job asks for sets it apart from others.
+/// The part of the requested memory (MB) and time (seconds) that distinguishes a job from others.
 pub fn asked(settings: &DiracSettings, memory: u32, time: Option<i64>) -> (u32, Option<i64>) {
     let memory = if settings.options.memory_tags { gigabytes(f64::from(memory)) } else { 0 };
     let segments = settings.segments.as_deref().map_or_else(Segments::default, Segments::new);
@@ -125,7 +125,7 @@ pub fn asked(settings: &DiracSettings, memory: u32, time: Option<i64>) -> (u32, 
 }
 
 /// The description of a slot.
-pub fn resource(slot: &ClassAd, settings: &Settings) -> Resource {
+pub fn resource(slot: &ClassAd, settings: &Settings) -> SiteResource {
     let facts = Facts::of(slot, settings);
     let set = |name: &str| words(slot, name, settings);
     let mut platforms = set("Platform");
@@ -135,7 +135,7 @@ pub fn resource(slot: &ClassAd, settings: &Settings) -> Resource {
         platforms.push(word(&[&*system, b"_", &*architecture].concat()));
     }
     let mut tags = set("Tag");
-    let upto = |number: i64| number.clamp(1, MOST_TAGS as i64) as usize;
+    let upto = |number: i64| number.clamp(1, MAX_TAGS as i64) as usize;
     let processors = upto(facts.integer("Cpus").unwrap_or(1));
     if processors > 1 {
         tags.extend(NUMBERED[0].iter().take(processors + 1).skip(2).cloned());
@@ -145,7 +145,7 @@ pub fn resource(slot: &ClassAd, settings: &Settings) -> Resource {
     if facts.truth("WholeNode") == Some(true) {
         tags.push(word(b"WholeNode"));
     }
-    Resource {
+    SiteResource {
         cpu_time: facts.number("CPUTimeLeft").unwrap_or(f64::INFINITY),
         sites: set("Site"),
         ces: set("GridCE"),
@@ -153,7 +153,7 @@ pub fn resource(slot: &ClassAd, settings: &Settings) -> Resource {
         job_types: set("JobType"),
         tags,
         required_tags: set("RequiredTag"),
-        ..Resource::default()
+        ..SiteResource::default()
     }
 }
 

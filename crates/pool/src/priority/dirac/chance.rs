@@ -1,4 +1,4 @@
-//! How likely each queue is to be tried first (`docs/reference/dirac-shares.md` 5, "Choice of the queue").
+//! Probability of each queue to be tried first (`docs/reference/dirac-shares.md` 5, "Choice of the queue").
 
 use std::sync::LazyLock;
 

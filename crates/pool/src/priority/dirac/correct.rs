@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use classmate_config::internal::config::dirac::{Profile, Word};
 
-/// What was used in a time slice, and what the slice counts.
+/// Usage in a time slice, and the weight of the slice.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SliceUse {
     /// Jobs that ran on average, by entity; an entity without a record is absent.
@@ -15,12 +15,12 @@ pub struct SliceUse {
     pub max_correction: f64,
 }
 
-/// What became of a share.
+/// A corrected share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Correction {
     /// The share after correction.
     pub share: f64,
-    /// What it was multiplied with.
+    /// The factor on the share.
     pub factor: f64,
 }
 
@@ -36,7 +36,7 @@ pub struct ZeroUse;
 /// entity without a record in a slice counts with the slice's maximum, which the program forgets to weigh.
 ///
 /// # Errors
-/// A use of exactly 0 in the observed profile; in the documented one it is no record.
+/// A usage of exactly 0 in the observed profile; in the documented profile it is not a record.
 ///
 /// ```
 /// use classmate_config::internal::config::dirac::{Profile, Word};

@@ -7,11 +7,11 @@ use hashbrown::HashMap;
 
 use super::ad::{JobReader, group, resource};
 use super::chance::chances;
-use super::draw::{Drawn, SplitMix64, TRIED, draw_listed, draw_order};
-use super::history::History;
+use super::draw::{Drawn, MAX_TRIED, SplitMix64, draw_listed, draw_order};
+use super::history::RunHistory;
 use super::past::Past;
 use super::queue::{QueuedJob, Requirements, TaskQueues};
-use super::resource::Resource;
+use super::resource::SiteResource;
 use super::segment::Segments;
 use super::site::SiteLimits;
 use super::table::PriorityTable;
@@ -21,8 +21,8 @@ use crate::pool::Slot;
 use crate::pool::facts::Facts;
 use crate::priority::policy::Opening;
 use crate::priority::{
-    Alike, Allowance, Claimant, Deal, End, Fits, PriorityPolicy, Spent, Spin, Standing, Turn, Turns, Visit, Waiting,
-    Why,
+    Allowance, Claimant, Deal, End, EquivalentJobs, Fits, PriorityPolicy, Spent, Spin, Standing, Turn, Turns, Visit,
+    Waiting, Why,
 };
 use classmate::internal::eval::scope::Settings;
 use classmate_config::internal::config::dirac::{DiracSettings, Word};
@@ -34,8 +34,8 @@ pub struct DiracPriority {
     evaluation: Settings,
     /// Shares of groups that the configuration gives none.
     quotas: HashMap<Word, f64>,
-    slots: Vec<Asking>,
-    history: Arc<History>,
+    slots: Vec<FreeSlot>,
+    history: Arc<RunHistory>,
     limits: SiteLimits,
     /// Weighted slots in use, by submitter.
     usage: indexmap::IndexMap<Vec<u8>, f64>,
@@ -43,28 +43,28 @@ pub struct DiracPriority {
 
 /// A slot that asks for work.
 #[derive(Debug, Clone)]
-struct Asking {
+struct FreeSlot {
     /// Its number in the pool.
     slot: usize,
-    resource: Arc<Resource>,
-    /// Whether it may take another job after one.
+    resource: Arc<SiteResource>,
+    /// True if it may take another job after one.
     again: bool,
 }
 
 /// The task queues of a pool, with their priorities.
 #[derive(Debug, Clone, Default)]
-pub struct Waiters {
+pub struct WaitingQueues {
     /// The queues; their jobs are numbered by age.
     pub queues: TaskQueues,
     /// The priorities.
     pub table: PriorityTable,
     /// For each job who claims it and its number among those that wait.
-    pub jobs: Vec<Waiter>,
+    pub jobs: Vec<WaitingJob>,
 }
 
 /// A job that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waiter {
+pub struct WaitingJob {
     /// Index of the claimant.
     pub who: usize,
     /// The number of the job in the deal.
@@ -72,15 +72,14 @@ pub struct Waiter {
 }
 
 impl DiracPriority {
-    /// The policy over a pool. Its history is what the ads of jobs tell, those that run and those that ended, unless what
-    /// ran was kept.
+    /// The policy over a pool. Its history comes from the ads of running and ended jobs, unless a history was kept.
     pub fn new(settings: &Arc<DiracSettings>, opening: &Opening<'_>, past: Option<&Past>) -> Self {
         let reader = reader(settings, opening.settings);
         let mut places: HashMap<&[u8], &Slot> = HashMap::new();
         for slot in opening.slots {
             places.insert(&slot.name, slot);
         }
-        let (mut history, mut limits) = (History::default(), SiteLimits::new(settings));
+        let (mut history, mut limits) = (RunHistory::default(), SiteLimits::new(settings));
         let mut quotas = HashMap::new();
         for ad in opening.jobs {
             let group = group(Facts::of(ad, opening.settings));
@@ -103,12 +102,12 @@ impl DiracPriority {
                 }
             }
         }
-        let mut alike: HashMap<Vec<u8>, Arc<Resource>> = HashMap::new();
+        let mut alike: HashMap<Vec<u8>, Arc<SiteResource>> = HashMap::new();
         let free = opening.slots.iter().enumerate().filter(|(_, slot)| !slot.is_in_use());
         let slots = free.map(|(at, slot)| {
             let resource = resource(&slot.ad, opening.settings);
             let resource = alike.entry(signature(&resource)).or_insert_with(|| Arc::new(resource)).clone();
-            Asking { slot: at, resource, again: slot.consumption.is_some() }
+            FreeSlot { slot: at, resource, again: slot.consumption.is_some() }
         });
         Self {
             groups: Arc::clone(&opening.groups),
@@ -128,7 +127,7 @@ impl DiracPriority {
     }
 
     /// The task queues of those who wait: jobs are numbered by age, queues by their oldest job.
-    pub fn waiters(&self, claimants: usize, waiting: &dyn Waiting) -> Waiters {
+    pub fn waiters(&self, claimants: usize, waiting: &dyn Waiting) -> WaitingQueues {
         let reader = reader(&self.settings, &self.evaluation);
         let mut found = Vec::new();
         for who in 0..claimants {
@@ -137,13 +136,13 @@ impl DiracPriority {
             }
         }
         found.sort_unstable_by_key(|&(id, job, ..)| (id, job));
-        let mut waiters = Waiters::default();
+        let mut waiters = WaitingQueues::default();
         for (age, (_, job, who, view, autocluster)) in found.into_iter().enumerate() {
             let requirements = Requirements { autocluster, ..reader.requirements(&view.ad) };
             let user_priority = reader.user_priority(&view.ad);
             let job_in_queue = QueuedJob { id: age as i64, user_priority };
             waiters.queues.push_first(requirements, job_in_queue, waiting.unlisted(view));
-            waiters.jobs.push(Waiter { who, job });
+            waiters.jobs.push(WaitingJob { who, job });
         }
         let quota = |group: &[u8]| self.quotas.get(group).copied();
         waiters.table =
@@ -151,7 +150,7 @@ impl DiracPriority {
         waiters
     }
 
-    /// Whether a slot accepts the jobs of a queue, and its sites still take such jobs.
+    /// Returns whether a slot accepts the jobs of a queue, and its sites still take such jobs.
     pub fn accepts(&self, slot: &Slot, queue: &Requirements) -> bool {
         let resource = resource(&slot.ad, &self.evaluation);
         resource.accepts(queue, |group| self.settings.shares_jobs(group))
@@ -165,7 +164,7 @@ pub(super) fn reader<'s>(settings: &DiracSettings, evaluation: &'s Settings) -> 
 }
 
 /// Bytes that are the same for resources that are.
-fn signature(resource: &Resource) -> Vec<u8> {
+fn signature(resource: &SiteResource) -> Vec<u8> {
     let mut bytes = resource.cpu_time.to_bits().to_le_bytes().to_vec();
     let lists = [
         &resource.sites,
@@ -221,31 +220,31 @@ impl PriorityPolicy for DiracPriority {
 
 /// The draws of a cycle.
 struct Draws {
-    waiters: Waiters,
+    waiters: WaitingQueues,
     settings: Arc<DiracSettings>,
     now: f64,
     limits: SiteLimits,
     generator: SplitMix64,
-    slots: Vec<Asking>,
+    slots: Vec<FreeSlot>,
     /// Queues that a resource accepts, by its address.
-    accepted: HashMap<*const Resource, Arc<[i64]>>,
+    accepted: HashMap<*const SiteResource, Arc<[i64]>>,
     /// The slot that asks.
     at: usize,
     /// The jobs of each queue at the beginning, and the queues in the same order.
-    alike: Vec<Alike>,
+    alike: Vec<EquivalentJobs>,
     numbers: HashMap<i64, usize>,
     /// Queues still to be tried for it, the next one last; none before they are drawn.
     order: Option<Vec<i64>>,
     /// Queue and job of the last turn.
     offered: Option<(i64, i64)>,
-    history: crate::priority::History,
+    history: crate::priority::DealHistory,
     /// The sum of all priorities.
     total: f64,
     pie: u32,
 }
 
 impl Draws {
-    fn new(policy: &DiracPriority, waiters: Waiters, claimants: &[Claimant], deal: &Deal) -> Self {
+    fn new(policy: &DiracPriority, waiters: WaitingQueues, claimants: &[Claimant], deal: &Deal) -> Self {
         let priorities: Vec<f64> = waiters.table.rows().iter().map(|row| row.priority).collect();
         let total: f64 = priorities.iter().sum();
         let chances = chances(&priorities, policy.settings.options);
@@ -262,8 +261,8 @@ impl Draws {
         }
         let alike = waiters.queues.iter().map(|queue| {
             let waiter = |job: &QueuedJob| waiters.jobs[job.id as usize];
-            let jobs = queue.jobs.iter().map(waiter).map(|Waiter { who, job }| (who, job)).collect();
-            Alike { jobs, held_back: false }
+            let jobs = queue.jobs.iter().map(waiter).map(|WaitingJob { who, job }| (who, job)).collect();
+            EquivalentJobs { jobs, held_back: false }
         });
         let alike = alike.collect();
         let numbers = waiters.queues.iter().enumerate().map(|(at, queue)| (queue.id, at)).collect();
@@ -294,12 +293,12 @@ impl Draws {
             numbers,
             order: None,
             offered: None,
-            history: crate::priority::History {
+            history: crate::priority::DealHistory {
                 spins,
                 visits,
                 pies: 1,
                 begun: 1,
-                ..crate::priority::History::default()
+                ..crate::priority::DealHistory::default()
             },
             total,
             pie,
@@ -307,7 +306,7 @@ impl Draws {
     }
 
     /// Queues that a resource accepts, whatever else their jobs ask.
-    fn accepted(&mut self, resource: &Arc<Resource>) -> Arc<[i64]> {
+    fn accepted(&mut self, resource: &Arc<SiteResource>) -> Arc<[i64]> {
         let (queues, settings) = (&self.waiters.queues, &self.settings);
         let accepted = self.accepted.entry(Arc::as_ptr(resource)).or_insert_with(|| {
             let accepts = |queue: &&super::queue::TaskQueue| {
@@ -319,7 +318,7 @@ impl Draws {
     }
 
     /// Draws the order in which queues are tried for a slot.
-    fn draw(&mut self, asking: &Asking, fits: Fits<'_>) -> Vec<i64> {
+    fn draw(&mut self, asking: &FreeSlot, fits: Fits<'_>) -> Vec<i64> {
         let mut candidates = Vec::new();
         for &id in &*self.accepted(&asking.resource) {
             let Some(queue) = self.waiters.queues.get(id) else { continue };
@@ -330,12 +329,12 @@ impl Draws {
                 }
                 continue;
             }
-            let Waiter { who, job } = self.waiters.jobs[job.id as usize];
+            let WaitingJob { who, job } = self.waiters.jobs[job.id as usize];
             if fits(who, job, asking.slot) {
                 candidates.push((id, self.waiters.table.priority(id)));
             }
         }
-        let mut order = draw_order(&candidates, &mut self.generator, self.settings.options, TRIED);
+        let mut order = draw_order(&candidates, &mut self.generator, self.settings.options, MAX_TRIED);
         order.reverse();
         order
     }
@@ -362,7 +361,7 @@ impl Turns for Draws {
             let drawn = draw_listed(&queue.jobs, queue.unlisted, &mut self.generator, self.settings.options);
             let Some(Drawn { job, place }) = drawn else { continue };
             self.offered = Some((id, job));
-            let Waiter { who, job } = self.waiters.jobs[job as usize];
+            let WaitingJob { who, job } = self.waiters.jobs[job as usize];
             let allowance =
                 Allowance { limit: f64::MAX, limit_unclaimed: f64::MAX, ceiling: f64::MAX, preferring_is_free: false };
             let priority = self.waiters.table.priority(id);
@@ -388,11 +387,11 @@ impl Turns for Draws {
         }
     }
 
-    fn history(&self) -> &crate::priority::History {
+    fn history(&self) -> &crate::priority::DealHistory {
         &self.history
     }
 
-    fn alike(&self) -> Vec<Alike> {
+    fn equivalent_jobs(&self) -> Vec<EquivalentJobs> {
         self.alike.clone()
     }
 }

@@ -7,11 +7,11 @@ use super::weight::real_priority;
 use classmate_config::internal::config::dirac::{Lottery, Order, PolicyOptions};
 
 /// Queues that are tried for one slot.
-pub const TRIED: usize = 10;
+pub const MAX_TRIED: usize = 10;
 /// Oldest jobs of a priority among which one is taken.
 pub const WINDOW: usize = 50;
 
-/// What the generator counts in.
+/// The step of the generator.
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The generator `SplitMix64`.
@@ -40,7 +40,7 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Goes on as if so many numbers had been drawn.
+    /// Skips a number of draws.
     pub fn skip(&mut self, numbers: usize) {
         self.0 = self.0.wrapping_add(GAMMA.wrapping_mul(numbers as u64));
     }
@@ -113,14 +113,14 @@ pub fn draw_job(jobs: &[QueuedJob], generator: &mut SplitMix64, options: PolicyO
 /// A job that was drawn from a queue of which not all jobs are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawn {
-    /// The number of the job, or of one that stands for it.
+    /// The number of the job, or of one that represents it.
     pub job: i64,
-    /// Which of those that wait with its user priority it is, the oldest is 0; none if it is the job itself.
+    /// Its position among those with its user priority, the oldest is 0; none if it is the job itself.
     pub place: Option<usize>,
 }
 
-/// The same for a queue in which so many more jobs wait behind these, all with the user priority of the last, and no more
-/// are taken from it than are listed with that: any of these stands for the one that is drawn.
+/// The same for a queue with `unlisted` more jobs after the listed ones, all with the user priority of the last one. At
+/// most as many jobs are taken as are listed with that priority, so any of these represents the drawn one.
 pub fn draw_listed(
     jobs: &[QueuedJob],
     unlisted: usize,
@@ -133,7 +133,7 @@ pub fn draw_listed(
         && jobs.is_sorted_by_key(|job| job.id)
         && jobs.iter().all(|job| job.user_priority == first.user_priority)
     {
-        // Whoever has the best lot, its priority is that of all.
+        // The priority of the best lot is that of all.
         generator.skip(jobs.len() + unlisted);
         let place = (generator.next_u64() % (jobs.len() + unlisted).min(WINDOW) as u64) as usize;
         return match unlisted {
@@ -171,7 +171,7 @@ mod tests {
 
     fn order(queues: &[(i64, f64)], seed: u64, options: PolicyOptions, times: usize) -> Vec<Vec<i64>> {
         let mut generator = SplitMix64::new(seed);
-        (0..times).map(|_| draw_order(queues, &mut generator, options, TRIED)).collect()
+        (0..times).map(|_| draw_order(queues, &mut generator, options, MAX_TRIED)).collect()
     }
 
     /// `docs/reference/dirac-shares.md` 7.11.
@@ -223,8 +223,8 @@ mod tests {
     fn only_ten_queues_are_tried() {
         let queues: Vec<(i64, f64)> = (1..=100).map(|id| (id, 1.0)).collect();
         let all = draw_order(&queues, &mut SplitMix64::new(5), PolicyOptions::default(), usize::MAX);
-        let first = draw_order(&queues, &mut SplitMix64::new(5), PolicyOptions::default(), TRIED);
-        assert_eq!((all.len(), &all[..TRIED]), (100, &first[..]));
+        let first = draw_order(&queues, &mut SplitMix64::new(5), PolicyOptions::default(), MAX_TRIED);
+        assert_eq!((all.len(), &all[..MAX_TRIED]), (100, &first[..]));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What ran lately: for each group and user the running jobs as a step function of time (`docs/reference/dirac-shares.md` 4.2,
-//! 9).
+//! Recent runs: for each group and user the running jobs as a step function of time (`docs/reference/dirac-shares.md`
+//! 4.2, 9).
 //!
 //! In: starts and ends of jobs. Out: running jobs on average over a stretch of time, exact. A question costs the logarithm
 //! of what happened, not its length.
@@ -9,13 +9,13 @@ use indexmap::IndexMap;
 
 use classmate_config::internal::config::dirac::Word;
 
-/// Who ran jobs when. Times are seconds.
+/// Runs by group and user. Times are seconds.
 ///
 /// ```
 /// use classmate_config::internal::config::dirac::Word;
-/// use classmate_pool::internal::priority::dirac::History;
+/// use classmate_pool::internal::priority::dirac::RunHistory;
 /// let (group, user): (Word, Word) = (b"mc"[..].into(), b"ann"[..].into());
-/// let mut history = History::default();
+/// let mut history = RunHistory::default();
 /// history.ran(&group, &user, 0.0, Some(30.0));
 /// history.ran(&group, &user, 20.0, None);
 /// // Of the last 60 seconds, 10 with one job, 10 with two, 20 with one, beginning at 40 - 60.
@@ -23,17 +23,17 @@ use classmate_config::internal::config::dirac::Word;
 /// assert_eq!(running[&group], 50.0 / 60.0);
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct History {
-    groups: IndexMap<Word, Group>,
+pub struct RunHistory {
+    groups: IndexMap<Word, GroupHistory>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Group {
+struct GroupHistory {
     all: Track,
     users: IndexMap<Word, Track>,
 }
 
-impl History {
+impl RunHistory {
     /// A job that ran from `start` to `end`, or still runs.
     pub fn ran(&mut self, group: &Word, user: &Word, start: f64, end: Option<f64>) {
         if end.is_some_and(|end| end <= start) {
@@ -51,7 +51,7 @@ impl History {
             return;
         }
         if !self.groups.contains_key(group) {
-            self.groups.insert(group.clone(), Group::default());
+            self.groups.insert(group.clone(), GroupHistory::default());
         }
         let Some(group) = self.groups.get_mut(group) else { return };
         group.all.change(at, by);
@@ -72,7 +72,7 @@ impl History {
         used(users, now, span)
     }
 
-    /// How many changes of all groups are kept.
+    /// Number of changes that are kept, over all groups.
     pub fn steps(&self) -> usize {
         self.groups.values().map(|group| group.all.0.len()).sum()
     }
@@ -96,11 +96,11 @@ fn used<'h>(tracks: impl Iterator<Item = (&'h Word, &'h Track)>, now: f64, span:
 
 /// A step function with its integral.
 #[derive(Debug, Clone, Default)]
-struct Track(Vec<Step>);
+struct Track(Vec<HistoryStep>);
 
-/// From a moment on so many jobs run.
+/// Number of running jobs from a moment on.
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct HistoryStep {
     at: f64,
     /// Job seconds before.
     area: f64,
@@ -113,7 +113,8 @@ impl Track {
         match place.checked_sub(1).map(|before| self.0[before]) {
             Some(before) if before.at == at => self.0[place - 1].running += by,
             before => {
-                let step = Step { at, area: self.area(at), running: before.map_or(0.0, |before| before.running) + by };
+                let step =
+                    HistoryStep { at, area: self.area(at), running: before.map_or(0.0, |before| before.running) + by };
                 self.0.insert(place, step);
             }
         }
@@ -148,7 +149,7 @@ impl Track {
         }
     }
 
-    /// Whether nothing runs since a moment.
+    /// Returns whether nothing has run since a moment.
     fn is_over(&self, since: f64) -> bool {
         self.0.last().is_none_or(|step| step.at <= since && step.running <= 0.0)
     }
@@ -164,7 +165,7 @@ mod tests {
 
     #[test]
     fn averages_are_integrals_over_the_window() {
-        let mut history = History::default();
+        let mut history = RunHistory::default();
         history.ran(&name("g"), &name("a"), 0.0, Some(50.0));
         history.ran(&name("g"), &name("b"), 90.0, None);
         history.ran(&name("h"), &name("a"), 10.0, Some(10.0));
@@ -180,7 +181,7 @@ mod tests {
     fn the_order_of_noting_does_not_matter() {
         let intervals = [(5.0, 25.0), (0.0, 10.0), (20.0, 30.0), (0.0, 30.0), (5.0, 10.0)];
         let of = |order: &[usize]| {
-            let mut history = History::default();
+            let mut history = RunHistory::default();
             for &at in order {
                 history.ran(&name("g"), &name("a"), intervals[at].0, Some(intervals[at].1));
             }
@@ -194,7 +195,7 @@ mod tests {
 
     #[test]
     fn forgetting_changes_nothing_that_is_still_asked_for() {
-        let mut history = History::default();
+        let mut history = RunHistory::default();
         for at in 0..100 {
             history.ran(&name("g"), &name("a"), f64::from(at), Some(f64::from(at) + 3.0));
         }

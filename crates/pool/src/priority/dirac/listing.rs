@@ -4,8 +4,8 @@
 use serde::Serialize;
 
 use super::chance::chances;
-use super::cycle::{DiracPriority, Waiters};
-use super::draw::{SplitMix64, TRIED, draw_job, draw_order};
+use super::cycle::{DiracPriority, WaitingQueues};
+use super::draw::{MAX_TRIED, SplitMix64, draw_job, draw_order};
 use super::queue::TaskQueue;
 use super::table::Row;
 use crate::pool::Slot;
@@ -21,35 +21,35 @@ use classmate_config::internal::config::dirac::{PolicyOptions, Word};
 pub struct Listing {
     /// The slot the chances are for; none: one that accepts all queues.
     pub slot: Option<String>,
-    /// Whether that slot runs a job, and so asks for none.
+    /// True if that slot runs a job, and so requests none.
     pub busy: bool,
-    /// What was computed where the documentation and the program differ.
+    /// The choices made where the documentation and the program differ.
     pub options: PolicyOptions,
-    /// Whether shares are corrected.
+    /// True if shares are corrected.
     pub corrected: bool,
-    /// How many queues there are, those included that the slot does not accept.
+    /// Number of queues, including those that the slot does not accept.
     pub in_all: usize,
     /// The queues, in ascending order of their numbers.
-    pub queues: Vec<Line>,
+    pub queues: Vec<TaskQueueRow>,
     /// Draws, if any were asked for.
-    pub draws: Vec<Drawn>,
+    pub draws: Vec<SampleDraw>,
 }
 
 /// A task queue.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Line {
-    /// How the priority came about.
+pub struct TaskQueueRow {
+    /// Derivation of the priority.
     #[serde(flatten)]
     pub row: Row,
     /// Its chance to be tried first.
     pub chance: f64,
-    /// How many jobs wait in it.
+    /// Number of idle jobs.
     pub jobs: usize,
     /// The oldest of them, `cluster.process`.
     pub oldest_job: String,
     /// The average of their user priorities, as the users gave them.
     pub user_priority: f64,
-    /// Who owns them.
+    /// Owner of the jobs.
     pub owner: String,
     /// The group.
     pub group: String,
@@ -71,21 +71,21 @@ pub struct Line {
     pub autocluster: u32,
 }
 
-/// What a slot that asks for work would draw.
+/// A draw for a slot that requests a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Drawn {
+pub struct SampleDraw {
     /// Queues in the order in which they are tried.
     pub order: Vec<i64>,
     /// The job taken from the first of them, `cluster.process`.
     pub job: Option<String>,
 }
 
-/// What is listed.
+/// Options of a listing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted<'w> {
+pub struct ListingOptions<'w> {
     /// Only the queues that this slot accepts.
     pub slot: Option<&'w Slot>,
-    /// So many independent draws.
+    /// Number of independent draws.
     pub draws: usize,
 }
 
@@ -95,7 +95,7 @@ impl Listing {
         policy: &DiracPriority,
         claimants: usize,
         waiting: &dyn Waiting,
-        wanted: Wanted<'_>,
+        wanted: ListingOptions<'_>,
         settings: &Settings,
     ) -> Self {
         let waiters = policy.waiters(claimants, waiting);
@@ -115,10 +115,10 @@ impl Listing {
         let lots: Vec<(i64, f64)> = queues.iter().map(|queue| queue.id).zip(priorities).collect();
         let mut generator = SplitMix64::new(settings.seed);
         let mut draw = || {
-            let order = draw_order(&lots, &mut generator, options, TRIED);
+            let order = draw_order(&lots, &mut generator, options, MAX_TRIED);
             let first = order.first().and_then(|id| waiters.queues.get(*id));
             let job = first.and_then(|queue| draw_job(&queue.jobs, &mut generator, options)).map(name);
-            Drawn { order, job }
+            SampleDraw { order, job }
         };
         let draws = (0..wanted.draws).map(|_| draw()).collect();
         let row = |id: i64| waiters.table.row(id);
@@ -136,18 +136,18 @@ impl Listing {
 }
 
 /// The jobs that wait, by age.
-fn views<'w>(waiters: &Waiters, claimants: usize, waiting: &'w dyn Waiting) -> Vec<Option<&'w Job<'w>>> {
+fn views<'w>(waiters: &WaitingQueues, claimants: usize, waiting: &'w dyn Waiting) -> Vec<Option<&'w Job<'w>>> {
     let lists: Vec<hashbrown::HashMap<usize, &Job>> =
         (0..claimants).map(|who| waiting.jobs(who).into_iter().collect()).collect();
     waiters.jobs.iter().map(|waiter| lists.get(waiter.who)?.get(&waiter.job).copied()).collect()
 }
 
-fn line(queue: &TaskQueue, row: Row, chance: f64, name: impl Fn(i64) -> String) -> Line {
+fn line(queue: &TaskQueue, row: Row, chance: f64, name: impl Fn(i64) -> String) -> TaskQueueRow {
     let wanted = &queue.requirements;
     let text = |word: &Word| String::from_utf8_lossy(word).into_owned();
     let texts = |words: &[Word]| words.iter().map(text).collect();
     let sum: f64 = queue.jobs.iter().map(|job| job.user_priority).sum();
-    Line {
+    TaskQueueRow {
         row,
         chance,
         jobs: queue.jobs.len(),

@@ -1,19 +1,19 @@
-//! What ran lately and where, kept from cycle to cycle instead of read anew from the ads of jobs.
+//! Recent runs by place, kept from cycle to cycle instead of read from the ads of jobs.
 
 use std::sync::Arc;
 
 use super::ad::{JobReader, resource};
 use super::cycle::reader;
-use super::history::History;
+use super::history::RunHistory;
 use super::site::SiteLimits;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::Settings;
 use classmate_config::internal::config::dirac::DiracSettings;
 
-/// How much of the longest time span passes before what is older is forgotten.
-const PART: f64 = 0.125;
+/// Fraction of the longest time span that passes before older entries are dropped.
+const FORGET_FRACTION: f64 = 0.125;
 
-/// What ran, as far as shares are corrected by it and sites are limited by it.
+/// Past runs, as far as they correct shares and limit sites.
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
@@ -31,11 +31,11 @@ const PART: f64 = 0.125;
 #[derive(Debug, Clone)]
 pub struct Past {
     settings: Arc<DiracSettings>,
-    history: Arc<History>,
+    history: Arc<RunHistory>,
     limits: SiteLimits,
     /// The longest time that is looked back, seconds.
     longest: f64,
-    /// When what is older was forgotten last.
+    /// Time at which older entries were dropped last.
     forgot: f64,
 }
 
@@ -66,7 +66,7 @@ impl Past {
         let requirements = self.reader(evaluation).requirements(job);
         let history = Arc::make_mut(&mut self.history);
         history.change(&requirements.group, &requirements.owner, now as f64, -1.0);
-        if now as f64 - self.forgot > PART * self.longest {
+        if now as f64 - self.forgot > FORGET_FRACTION * self.longest {
             self.forgot = now as f64;
             history.forget(now as f64 - self.longest);
         }
@@ -75,17 +75,17 @@ impl Past {
         }
     }
 
-    /// Who ran how much.
-    pub fn history(&self) -> &Arc<History> {
+    /// Usage by group and user.
+    pub fn history(&self) -> &Arc<RunHistory> {
         &self.history
     }
 
-    /// What sites allow now.
+    /// Current limits of sites.
     pub fn limits(&self) -> &SiteLimits {
         &self.limits
     }
 
-    /// Whether a site takes a job of some kind at this moment no more, but will after some time.
+    /// Returns whether a site rejects jobs of some kind at this moment, but will accept them after some time.
     pub fn delays(&self, now: i64) -> bool {
         self.limits.delays(now as f64)
     }

@@ -7,12 +7,12 @@ use hashbrown::HashMap;
 use classmate_config::internal::config::dirac::Word;
 
 /// Most jobs of one task queue; more make another one.
-pub const MOST_JOBS: usize = 5000;
+pub const MAX_QUEUE_JOBS: usize = 5000;
 
-/// What jobs of a task queue have in common. Sets are sorted, without blanks and without the same value twice.
+/// Properties common to the jobs of a task queue. Sets are sorted, without blanks and without duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Requirements {
-    /// Who owns the jobs.
+    /// Owner of the jobs.
     pub owner: Word,
     /// The group they were submitted with.
     pub group: Word,
@@ -26,7 +26,7 @@ pub struct Requirements {
     pub banned_sites: Vec<Word>,
     /// Platforms they may run on; empty: any.
     pub platforms: Vec<Word>,
-    /// What kinds of job they are.
+    /// Types of the jobs.
     pub job_types: Vec<Word>,
     /// Tags that a resource must all have.
     pub tags: Vec<Word>,
@@ -62,16 +62,16 @@ pub struct QueuedJob {
 pub struct TaskQueue {
     /// Its number, from 1.
     pub id: i64,
-    /// What its jobs have in common.
+    /// Properties common to its jobs.
     pub requirements: Requirements,
     /// Its jobs, in the order in which they came.
     pub jobs: Vec<QueuedJob>,
-    /// How many more wait behind them, with the user priority of the last. They are none of those that are drawn next.
+    /// Number of unlisted jobs after them, with the user priority of the last. They are not drawn next.
     pub unlisted: usize,
 }
 
 impl TaskQueue {
-    /// How many jobs wait in it.
+    /// Number of waiting jobs.
     ///
     /// ```
     /// use classmate_pool::internal::priority::dirac::{QueuedJob, Requirements, TaskQueue};
@@ -114,12 +114,12 @@ pub struct TaskQueues {
 
 impl Default for TaskQueues {
     fn default() -> Self {
-        Self::new(MOST_JOBS)
+        Self::new(MAX_QUEUE_JOBS)
     }
 }
 
 impl TaskQueues {
-    /// No queue; each will hold at most so many jobs, at least 1.
+    /// No queue; the maximum number of jobs in each will be `most`, at least 1.
     pub fn new(most_jobs: usize) -> Self {
         Self { queues: Vec::new(), alike: HashMap::new(), most_jobs: most_jobs.max(1) }
     }
@@ -130,7 +130,7 @@ impl TaskQueues {
         self.push_first(requirements, job, 0)
     }
 
-    /// The same for a job behind which so many like it wait that are not listed, and fill its queue at most.
+    /// The same for a job with unlisted equal jobs after it, which fill its queue at most.
     pub fn push_first(&mut self, requirements: Requirements, job: QueuedJob, unlisted: usize) -> i64 {
         let next = self.queues.len();
         let alike = self.alike.entry(requirements.clone()).or_default();

@@ -5,14 +5,14 @@ use classmate_config::internal::config::dirac::Word;
 
 /// A slot that asks for work. A list that is empty was not given.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Resource {
+pub struct SiteResource {
     /// CPU time it has left, in seconds.
     pub cpu_time: f64,
     /// Owners it works for.
     pub owners: Vec<Word>,
     /// Groups it works for.
     pub groups: Vec<Word>,
-    /// Where it is.
+    /// Its sites.
     pub sites: Vec<Word>,
     /// Computing elements it belongs to.
     pub ces: Vec<Word>,
@@ -20,7 +20,7 @@ pub struct Resource {
     pub platforms: Vec<Word>,
     /// Kinds of job it takes.
     pub job_types: Vec<Word>,
-    /// What it offers.
+    /// Tags it offers.
     pub tags: Vec<Word>,
     /// Tags that a job must have.
     pub required_tags: Vec<Word>,
@@ -34,14 +34,14 @@ pub struct Resource {
     pub banned_job_types: Vec<Word>,
 }
 
-impl Resource {
-    /// Whether the jobs of a queue with these requirements may run here.
+impl SiteResource {
+    /// Returns whether the jobs of a queue with these requirements may run here.
     ///
     /// `shares_jobs` says which groups share their jobs among their members.
     ///
     /// ```
-    /// use classmate_pool::internal::priority::dirac::{Requirements, Resource};
-    /// let slot = Resource { cpu_time: 86400.0, sites: vec![b"CERN"[..].into()], ..Resource::default() };
+    /// use classmate_pool::internal::priority::dirac::{Requirements, SiteResource};
+    /// let slot = SiteResource { cpu_time: 86400.0, sites: vec![b"CERN"[..].into()], ..SiteResource::default() };
     /// let anywhere = Requirements { cpu_time: 3600, ..Requirements::default() };
     /// let at_ral = Requirements { sites: vec![b"RAL"[..].into()], ..anywhere.clone() };
     /// assert!(slot.accepts(&anywhere, |_| false));
@@ -77,12 +77,12 @@ impl Resource {
     }
 }
 
-/// Whether a field restricts nothing: not given, or `any`.
+/// Returns whether a field is no restriction: not given, or `any`.
 fn is_open(values: &[Word]) -> bool {
     values.is_empty() || is_any(values)
 }
 
-/// Whether one of the values is `any`, punctuation and case aside.
+/// Returns whether one of the values is `any`, ignoring punctuation and case.
 fn is_any(values: &[Word]) -> bool {
     values.iter().any(|value| {
         let letters = value.iter().filter(|byte| !byte.is_ascii_punctuation());
@@ -116,37 +116,38 @@ mod tests {
         }
     }
 
-    fn resource() -> Resource {
-        Resource { cpu_time: 3600.0, ..Resource::default() }
+    fn resource() -> SiteResource {
+        SiteResource { cpu_time: 3600.0, ..SiteResource::default() }
     }
 
-    fn accepts(resource: &Resource, queue: &Requirements) -> bool {
+    fn accepts(resource: &SiteResource, queue: &Requirements) -> bool {
         resource.accepts(queue, |group| group == b"shared")
     }
 
     #[test]
     fn the_segment_must_fit_into_what_is_left() {
         assert!(accepts(&resource(), &queue()));
-        assert!(!accepts(&Resource { cpu_time: 3599.0, ..resource() }, &queue()));
+        assert!(!accepts(&SiteResource { cpu_time: 3599.0, ..resource() }, &queue()));
     }
 
     #[test]
     fn groups_that_share_their_jobs_let_any_member_work() {
         let shared = Requirements { group: words(&["shared"])[0].clone(), ..queue() };
-        let bob = Resource { owners: words(&["bob"]), groups: words(&["g", "shared"]), ..resource() };
+        let bob = SiteResource { owners: words(&["bob"]), groups: words(&["g", "shared"]), ..resource() };
         assert!(accepts(&bob, &shared) && !accepts(&bob, &queue()));
         assert!(
-            !accepts(&Resource { owners: words(&["bob"]), ..resource() }, &shared),
+            !accepts(&SiteResource { owners: words(&["bob"]), ..resource() }, &shared),
             "the owner alone must be the queue's"
         );
-        assert!(accepts(&Resource { groups: words(&["g"]), ..resource() }, &queue()));
-        assert!(!accepts(&Resource { groups: words(&["x"]), ..resource() }, &queue()));
+        assert!(accepts(&SiteResource { groups: words(&["g"]), ..resource() }, &queue()));
+        assert!(!accepts(&SiteResource { groups: words(&["x"]), ..resource() }, &queue()));
     }
 
     #[test]
     fn values_are_shared_but_tags_are_all_needed() {
         let picky = Requirements { sites: words(&["CERN", "RAL"]), tags: words(&["GPU", "4Processors"]), ..queue() };
-        let slot = |sites: &[&str], tags: &[&str]| Resource { sites: words(sites), tags: words(tags), ..resource() };
+        let slot =
+            |sites: &[&str], tags: &[&str]| SiteResource { sites: words(sites), tags: words(tags), ..resource() };
         assert!(accepts(&slot(&["RAL"], &["GPU", "4Processors", "x"]), &picky));
         assert!(!accepts(&slot(&["RAL"], &["GPU"]), &picky));
         assert!(!accepts(&slot(&["PIC"], &["GPU", "4Processors"]), &picky));
@@ -157,13 +158,13 @@ mod tests {
     #[test]
     fn banned_sites_and_required_tags_restrict() {
         let banning = Requirements { banned_sites: words(&["CERN"]), ..queue() };
-        assert!(!accepts(&Resource { sites: words(&["CERN"]), ..resource() }, &banning));
-        assert!(accepts(&Resource { sites: words(&["CERN", "RAL"]), ..resource() }, &banning));
+        assert!(!accepts(&SiteResource { sites: words(&["CERN"]), ..resource() }, &banning));
+        assert!(accepts(&SiteResource { sites: words(&["CERN", "RAL"]), ..resource() }, &banning));
         let gpu = Requirements { tags: words(&["GPU"]), ..queue() };
-        let slot = |tags: &[&str]| Resource { tags: words(tags), required_tags: words(&["GPU"]), ..resource() };
+        let slot = |tags: &[&str]| SiteResource { tags: words(tags), required_tags: words(&["GPU"]), ..resource() };
         assert!(accepts(&slot(&["GPU"]), &gpu) && !accepts(&slot(&["GPU"]), &queue()));
         assert!(!accepts(&slot(&["any"]), &gpu), "what is required must be offered by name");
-        let banned = Resource { banned_sites: words(&["CERN"]), ..resource() };
+        let banned = SiteResource { banned_sites: words(&["CERN"]), ..resource() };
         assert!(!accepts(&banned, &Requirements { sites: words(&["CERN"]), ..queue() }));
         assert!(accepts(&banned, &queue()));
     }

@@ -9,18 +9,18 @@ pub const DEFAULT_SHARE: f64 = 1000.0;
 
 /// A group with what it has to divide.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GroupShare {
+pub struct DiracGroup {
     /// `JobShare`, corrected if shares are.
     pub share: f64,
-    /// Whether it is not divided among users.
+    /// True if it is not divided among users.
     pub job_sharing: bool,
-    /// Whether queues of priority 0 get the least priority there is.
+    /// True if queues of priority 0 get the minimum priority.
     pub background: bool,
 }
 
-/// What a queue of a group gets.
+/// Part of a group's share for one queue.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Part {
+pub struct QueuePart {
     /// The share of the user before correction; the group's own if it is not divided.
     pub share: f64,
     /// The same after correction.
@@ -29,20 +29,20 @@ pub struct Part {
     pub priority: f64,
 }
 
-/// What each of the queues of a group gets.
+/// Part of the share for each queue of a group.
 ///
 /// `correct` is given the users with equal parts of the group's share, in the order of their first queue, and gives what
 /// they get instead. In the observed weighting a user whose queues have run empty still counts.
 pub fn group_priorities(
     queues: &[&TaskQueue],
-    group: &GroupShare,
+    group: &DiracGroup,
     weighting: Weighting,
     correct: impl FnOnce(&[(Word, f64)]) -> Vec<f64>,
-) -> Vec<Part> {
-    let GroupShare { share, job_sharing, background } = *group;
+) -> Vec<QueuePart> {
+    let DiracGroup { share, job_sharing, background } = *group;
     if job_sharing {
         let priorities = entity_priorities(queues, share, weighting, background);
-        return priorities.into_iter().map(|priority| Part { share, corrected: share, priority }).collect();
+        return priorities.into_iter().map(|priority| QueuePart { share, corrected: share, priority }).collect();
     }
     let mut users: indexmap::IndexMap<Word, Vec<usize>> = indexmap::IndexMap::new();
     for (at, queue) in queues.iter().enumerate() {
@@ -53,12 +53,12 @@ pub fn group_priorities(
     let part = share / users.len().max(1) as f64;
     let parts: Vec<(Word, f64)> = users.keys().map(|user| (user.clone(), part)).collect();
     let corrected = correct(&parts);
-    let mut found = vec![Part { share: part, corrected: part, priority: 0.0 }; queues.len()];
+    let mut found = vec![QueuePart { share: part, corrected: part, priority: 0.0 }; queues.len()];
     for (places, corrected) in users.values().zip(corrected) {
         let own: Vec<&TaskQueue> = places.iter().map(|&at| queues[at]).collect();
         let priorities = entity_priorities(&own, corrected, weighting, background);
         for (&at, priority) in places.iter().zip(priorities) {
-            found[at] = Part { share: part, corrected, priority };
+            found[at] = QueuePart { share: part, corrected, priority };
         }
     }
     found
@@ -87,12 +87,12 @@ mod tests {
     fn priorities(rows: &[(&str, usize)], share: f64, job_sharing: bool, weighting: Weighting) -> Vec<f64> {
         let queues = queues(rows);
         let queues: Vec<&TaskQueue> = queues.iter().collect();
-        let group = GroupShare { share, job_sharing, background: false };
+        let group = DiracGroup { share, job_sharing, background: false };
         let same = |users: &[(Word, f64)]| users.iter().map(|(_, share)| *share).collect();
         group_priorities(&queues, &group, weighting, same).iter().map(|part| part.priority).collect()
     }
 
-    /// `docs/reference/dirac-shares.md` 7.1: 300/4, whoever owns them.
+    /// `docs/reference/dirac-shares.md` 7.1: 300/4, for any owner.
     #[test]
     fn a_sharing_group_is_divided_by_its_queues() {
         let rows = [("a", 1), ("a", 2), ("b", 1), ("c", 7)];

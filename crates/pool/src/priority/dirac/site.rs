@@ -22,11 +22,11 @@ use classmate_config::internal::config::dirac::{Attribute, DiracSettings, SiteLi
 /// # Ok::<(), classmate_config::internal::config::ConfigError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct SiteLimits(HashMap<Word, Limits>);
+pub struct SiteLimits(HashMap<Word, LimitSet>);
 
 /// The limits of one site.
 #[derive(Debug, Clone, Default)]
-struct Limits {
+struct LimitSet {
     /// With the jobs that run.
     running: Vec<(SiteLimit, f64)>,
     /// With the time of the last match, seconds.
@@ -36,7 +36,7 @@ struct Limits {
 impl SiteLimits {
     /// The limits of a configuration; nothing runs yet.
     pub fn new(settings: &DiracSettings) -> Self {
-        let mut sites: HashMap<Word, Limits> = HashMap::new();
+        let mut sites: HashMap<Word, LimitSet> = HashMap::new();
         for limit in &settings.running_limits {
             sites.entry(limit.site.clone()).or_default().running.push((limit.clone(), 0.0));
         }
@@ -46,7 +46,7 @@ impl SiteLimits {
         Self(sites)
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no limits.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -54,7 +54,7 @@ impl SiteLimits {
     /// A job started at a slot of these sites.
     pub fn started(&mut self, sites: &[Word], job: &Requirements, at: f64) {
         for site in sites {
-            let Some(Limits { running, delays }) = self.0.get_mut(site) else { continue };
+            let Some(LimitSet { running, delays }) = self.0.get_mut(site) else { continue };
             for (_, running) in running.iter_mut().filter(|(limit, _)| has(job, limit)) {
                 *running += 1.0;
             }
@@ -67,7 +67,7 @@ impl SiteLimits {
     /// A job that started at a slot of these sites runs no longer; its start still delays others.
     pub fn ended(&mut self, sites: &[Word], job: &Requirements) {
         for site in sites {
-            let Some(Limits { running, .. }) = self.0.get_mut(site) else { continue };
+            let Some(LimitSet { running, .. }) = self.0.get_mut(site) else { continue };
             for (_, running) in running.iter_mut().filter(|(limit, _)| has(job, limit)) {
                 *running = (*running - 1.0).max(0.0);
             }
@@ -80,18 +80,18 @@ impl SiteLimits {
         self.ended(sites, job);
     }
 
-    /// Whether the start of a job still delays others.
+    /// Returns whether the start of a job still delays others.
     pub fn delays(&self, now: f64) -> bool {
         let mut delays = self.0.values().flat_map(|limits| &limits.delays);
         delays.any(|(limit, last)| now < last + limit.limit)
     }
 
-    /// Whether such a job may start at a slot of these sites now.
+    /// Returns whether such a job may start at a slot of these sites now.
     ///
-    /// Where jobs are limited by several attributes, it suffices that one of them is not limited for this job.
+    /// If jobs are limited by several attributes, one that does not limit this job is enough.
     pub fn allow(&self, sites: &[Word], job: &Requirements, now: f64) -> bool {
         let mut by_attribute: BTreeMap<Attribute, bool> = BTreeMap::new();
-        for Limits { running, delays } in sites.iter().filter_map(|site| self.0.get(site)) {
+        for LimitSet { running, delays } in sites.iter().filter_map(|site| self.0.get(site)) {
             let full = running.iter().filter(|(limit, running)| *running >= limit.limit);
             let recent = delays.iter().filter(|(limit, last)| now < last + limit.limit);
             for (limit, _) in full.chain(recent) {
@@ -102,7 +102,7 @@ impl SiteLimits {
     }
 }
 
-/// Whether a job is one of those a limit is about.
+/// Returns whether a limit applies to a job.
 fn has(job: &Requirements, limit: &SiteLimit) -> bool {
     let value = &limit.value;
     match limit.attribute {

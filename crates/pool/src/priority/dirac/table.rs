@@ -4,23 +4,23 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::correct::{SliceUse, correct};
-use super::history::History;
+use super::history::RunHistory;
 use super::queue::{TaskQueue, TaskQueues};
-use super::share::{DEFAULT_SHARE, GroupShare, group_priorities};
+use super::share::{DEFAULT_SHARE, DiracGroup, group_priorities};
 use classmate_config::internal::config::dirac::{DiracSettings, Instance, Word};
 
-/// How the priority of a task queue came about.
+/// Derivation of the priority of a task queue.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Row {
     /// The number of the queue.
     pub queue: i64,
     /// The share of its group, before correction.
     pub group_share: f64,
-    /// What the share of the group was multiplied with.
+    /// Correction factor of the group's share.
     pub group_correction: f64,
-    /// What of it falls to the owner of the queue; all of it if the group shares its jobs.
+    /// Part of the owner of the queue; all of it if the group shares its jobs.
     pub share: f64,
-    /// What the share of the owner was multiplied with.
+    /// Correction factor of the owner's share.
     pub user_correction: f64,
     /// The priority.
     pub priority: f64,
@@ -30,10 +30,10 @@ pub struct Row {
 ///
 /// ```
 /// use classmate_config::internal::config::dirac::DiracSettings;
-/// use classmate_pool::internal::priority::dirac::{History, PriorityTable, QueuedJob, Requirements, TaskQueues};
+/// use classmate_pool::internal::priority::dirac::{RunHistory, PriorityTable, QueuedJob, Requirements, TaskQueues};
 /// let mut queues = TaskQueues::default();
 /// queues.push(Requirements::default(), QueuedJob { id: 1, user_priority: 1.0 });
-/// let table = PriorityTable::new(&queues, &DiracSettings::default(), |_| None, &History::default(), 0.0);
+/// let table = PriorityTable::new(&queues, &DiracSettings::default(), |_| None, &RunHistory::default(), 0.0);
 /// assert_eq!(table.rows()[0].priority, 1000.0);
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -48,7 +48,7 @@ impl PriorityTable {
         queues: &TaskQueues,
         settings: &DiracSettings,
         quota: impl Fn(&[u8]) -> Option<f64>,
-        history: &History,
+        history: &RunHistory,
         now: f64,
     ) -> Self {
         let mut groups: IndexMap<Word, Vec<&TaskQueue>> = IndexMap::new();
@@ -66,7 +66,7 @@ impl PriorityTable {
         for (((name, queues), (_, group_share)), corrected) in groups.iter().zip(&shares).zip(&corrected) {
             let stated = settings.group(name);
             let group =
-                GroupShare { share: *corrected, job_sharing: stated.job_sharing, background: stated.background };
+                DiracGroup { share: *corrected, job_sharing: stated.job_sharing, background: stated.background };
             let users = |users: &[(Word, f64)]| corrector.apply(Some(name), users);
             let parts = group_priorities(queues, &group, settings.options.weighting, users);
             rows.extend(queues.iter().zip(parts).map(|(queue, part)| Row {
@@ -101,7 +101,7 @@ impl PriorityTable {
 /// Applies the correctors of a configuration.
 struct Corrector<'a> {
     settings: &'a DiracSettings,
-    history: &'a History,
+    history: &'a RunHistory,
     now: f64,
 }
 
@@ -170,7 +170,7 @@ mod tests {
         queues
     }
 
-    fn priorities(queues: &TaskQueues, settings: &DiracSettings, history: &History) -> Vec<f64> {
+    fn priorities(queues: &TaskQueues, settings: &DiracSettings, history: &RunHistory) -> Vec<f64> {
         let table = PriorityTable::new(queues, settings, |_| None, history, 604_800.0);
         table.rows().iter().map(|row| row.priority).collect()
     }
@@ -186,7 +186,7 @@ mod tests {
             ("prod1", "mc", 3600, 1),
             ("prod2", "mc", 3600, 1),
         ]);
-        let found = priorities(&queues, &settings, &History::default());
+        let found = priorities(&queues, &settings, &RunHistory::default());
         assert_eq!(found, [250.0, 250.0, 500.0, 1500.0, 1500.0]);
         let chances = first_chances(&found);
         assert!((chances[3] + chances[4] - 0.8).abs() < 1e-12, "80 % of the first picks with 75 % of the shares");
@@ -248,7 +248,7 @@ mod tests {
     /// `docs/reference/dirac-shares.md` 7.6: averages of 300, 500, 1200 over the week and 900, 100, 1000 over the hour.
     #[test]
     fn the_share_corrections_of_the_page_applied_to_groups() {
-        let mut history = History::default();
+        let mut history = RunHistory::default();
         for (group, week, hour) in
             [("lhcb_user", 300.0, 900.0), ("lhcb_mc", 500.0, 100.0), ("lhcb_data", 1200.0, 1000.0)]
         {
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn users_are_corrected_within_their_group() {
-        let mut history = History::default();
+        let mut history = RunHistory::default();
         history.change(&name("lhcb_user"), &name("ann"), 0.0, 75.0);
         history.change(&name("lhcb_user"), &name("bob"), 0.0, 25.0);
         let queues = queues(&[("ann", "lhcb_user", 360, 1), ("bob", "lhcb_user", 360, 1)]);
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_slice_without_any_record_turns_correction_off() {
-        let mut history = History::default();
+        let mut history = RunHistory::default();
         history.ran(&name("lhcb_mc"), &name("p"), 0.0, Some(1000.0));
         let queues = queues(&[("p", "lhcb_mc", 360, 1), ("d", "lhcb_data", 360, 1)]);
         // It ran last week, but nothing did in the last hour.
@@ -293,7 +293,7 @@ mod tests {
     fn a_group_without_a_share_has_its_quota_else_a_thousand() {
         let queues = queues(&[("a", "g", 360, 1), ("a", "h", 360, 1)]);
         let quota = |group: &[u8]| (group == b"h").then_some(20.0);
-        let table = PriorityTable::new(&queues, &DiracSettings::default(), quota, &History::default(), 0.0);
+        let table = PriorityTable::new(&queues, &DiracSettings::default(), quota, &RunHistory::default(), 0.0);
         assert_eq!((table.priority(1), table.priority(2), table.priority(3)), (1000.0, 20.0, 0.0));
     }
 }

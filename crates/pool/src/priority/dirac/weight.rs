@@ -4,11 +4,11 @@ use super::queue::{TaskQueue, families};
 use classmate_config::internal::config::dirac::Weighting;
 
 /// Least priority of a queue.
-const LEAST: f64 = 0.001;
+const MIN_WEIGHT: f64 = 0.001;
 /// Queues with an average priority up to this may count as background.
-const BACKGROUND: f64 = 0.1;
+const BACKGROUND_WEIGHT: f64 = 0.1;
 
-/// What a `UserPriority` is worth: its integer part, but almost nothing from 0 down, and a million from 10 up.
+/// Weight of a `UserPriority`: its integer part, but almost nothing from 0 down, and a million from 10 up.
 ///
 /// ```
 /// use classmate_pool::internal::priority::dirac::real_priority;
@@ -67,9 +67,10 @@ fn observed(queues: &[&TaskQueue], share: f64, background: bool) -> Vec<f64> {
         if queue.jobs.is_empty() { None } else { Some(queue.sum(real_priority) / queue.waiting() as f64) }
     };
     let averages: Vec<Option<f64>> = queues.iter().map(average).collect();
-    let is_background = |average: f64| background && average <= BACKGROUND;
+    let is_background = |average: f64| background && average <= BACKGROUND_WEIGHT;
     let total: f64 = averages.iter().flatten().filter(|&&average| !is_background(average)).sum();
-    let own = |average: f64| if is_background(average) { LEAST } else { (share / total * average).max(LEAST) };
+    let own =
+        |average: f64| if is_background(average) { MIN_WEIGHT } else { (share / total * average).max(MIN_WEIGHT) };
     let families = families(queues);
     let mut sums = vec![0.0; queues.len()];
     for (&family, average) in families.iter().zip(&averages) {

@@ -1,4 +1,4 @@
-//! What one second of a job costs.
+//! Cost of one second of a job.
 //!
 //! Formula source: `docs/reference/slurm-multifactor.md` 3.1.
 

@@ -3,9 +3,9 @@
 //! In: ads of jobs. Out: a candidate for each partition a job names. Formula source:
 //! `docs/reference/slurm-multifactor.md` 10.2.
 
-use super::factor::{JobFacts, Maxima, Scale, Terms};
-use super::machines::{Division, Machines, named_partitions};
-use super::order::OrderKey;
+use super::factor::{FactorTerms, JobFacts, Maxima, Scale};
+use super::machines::{PartitionNodes, SlurmNodes, named_partitions};
+use super::order::JobOrderKey;
 use super::settings::SlurmSettings;
 use super::{AssociationTree, Figures, figures};
 use crate::pool::facts::Facts;
@@ -20,16 +20,16 @@ const HELD: i64 = 5;
 
 /// A job in one of its partitions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct SlurmJob {
     /// Its number.
     pub id: JobId,
-    /// When it was submitted, epoch seconds.
+    /// Submission time, epoch seconds.
     pub submitted: i64,
     /// The user, lower case.
     pub user: String,
     /// The account, lower case; empty if there is none.
     pub account: String,
-    /// The partition; empty if it names none and there is no default.
+    /// The partition; empty if the job names none and there is no default.
     pub partition: String,
     /// `PriorityTier` of the partition.
     pub tier: u16,
@@ -37,21 +37,21 @@ pub struct Candidate {
     pub qos: String,
     /// The number of its association, if it has one.
     pub association: Option<usize>,
-    /// What its factors are computed from.
+    /// The inputs of its factors.
     pub facts: JobFacts,
 }
 
-/// Who asks: a user, in an account if one is named.
+/// The requester: a user, in an account if one is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asker {
+pub struct Requester {
     /// The user, lower case.
     pub user: String,
     /// The account, lower case.
     pub account: Option<String>,
 }
 
-impl Asker {
-    /// Whom a job is charged to.
+impl Requester {
+    /// The association that a job is charged to.
     pub fn of_job(facts: Facts<'_>, tree: &AssociationTree) -> Self {
         let text = |name: &str| {
             let text = facts.string(name).filter(|text| !text.is_empty())?;
@@ -75,7 +75,7 @@ impl Asker {
         asker
     }
 
-    /// Who is behind the name of a submitter, `a.b.user@domain`.
+    /// User and account in the name of a submitter, `a.b.user@domain`.
     pub fn of_submitter(name: &[u8], tree: &AssociationTree) -> Self {
         let name = String::from_utf8_lossy(name).to_lowercase();
         let path = name.split('@').next().unwrap_or_default();
@@ -109,11 +109,11 @@ impl Asker {
     }
 }
 
-/// What priorities are computed from: settings, machines, and the figures of the tree at a moment.
+/// The inputs of priorities: settings, machines, and the figures of the tree at a moment.
 #[derive(Debug, Clone)]
 pub struct Standpoint<'a> {
     settings: &'a SlurmSettings,
-    machines: &'a Machines,
+    machines: &'a SlurmNodes,
     tree: &'a AssociationTree,
     figures: &'a [Figures],
     maxima: Maxima,
@@ -123,7 +123,7 @@ impl<'a> Standpoint<'a> {
     /// The standpoint of a tree whose figures are known.
     pub fn new(
         settings: &'a SlurmSettings,
-        machines: &'a Machines,
+        machines: &'a SlurmNodes,
         tree: &'a AssociationTree,
         figures: &'a [Figures],
     ) -> Self {
@@ -138,12 +138,12 @@ impl<'a> Standpoint<'a> {
     }
 
     /// The figures of the settings' tree in a cluster.
-    pub fn figures(settings: &SlurmSettings, machines: &Machines) -> Vec<Figures> {
+    pub fn figures(settings: &SlurmSettings, machines: &SlurmNodes) -> Vec<Figures> {
         figures(settings.tree(), settings.algorithm(machines.cluster))
     }
 
     /// A job in each of its partitions; none if it has no number.
-    pub fn candidates(&self, ad: &ClassAd, settings: &Settings) -> Vec<Candidate> {
+    pub fn candidates(&self, ad: &ClassAd, settings: &Settings) -> Vec<SlurmJob> {
         let facts = Facts::of(ad, settings);
         let Some(cluster) = facts.integer("ClusterId") else { return Vec::new() };
         let id = JobId { cluster, process: facts.integer("ProcId").unwrap_or(0) };
@@ -154,12 +154,12 @@ impl<'a> Standpoint<'a> {
         partitions.iter().map(|name| self.candidate(id, Some(name), facts, settings.now)).collect()
     }
 
-    fn candidate(&self, id: JobId, partition: Option<&str>, facts: Facts<'_>, now: i64) -> Candidate {
-        let asker = Asker::of_job(facts, self.tree);
+    fn candidate(&self, id: JobId, partition: Option<&str>, facts: Facts<'_>, now: i64) -> SlurmJob {
+        let asker = Requester::of_job(facts, self.tree);
         let named = partition.and_then(|name| self.machines.partition(name));
         let unknown =
-            Division { partition: Partition::named(partition.unwrap_or_default()), tres: TresWeights::default() };
-        let Division { partition: settings, tres } = named.unwrap_or(&unknown);
+            PartitionNodes { partition: Partition::named(partition.unwrap_or_default()), tres: TresWeights::default() };
+        let PartitionNodes { partition: settings, tres } = named.unwrap_or(&unknown);
         let partition_tres = if partition.is_some() { tres.clone() } else { self.machines.tres.clone() };
         let association = asker.association(self.tree, partition);
         let status = facts.integer("JobStatus");
@@ -173,7 +173,7 @@ impl<'a> Standpoint<'a> {
         let qos = qos_of(facts);
         let amounts = Amounts::of(facts);
         let limit = facts.number("AllowedJobDuration").filter(|seconds| *seconds > 0.0);
-        Candidate {
+        SlurmJob {
             id,
             submitted,
             tier: settings.tier,
@@ -203,7 +203,7 @@ impl<'a> Standpoint<'a> {
     }
 
     /// The priority of a candidate and what it is made of.
-    pub fn terms(&self, candidate: &Candidate) -> Terms {
+    pub fn terms(&self, candidate: &SlurmJob) -> FactorTerms {
         candidate.facts.terms(&self.scale())
     }
 
@@ -212,10 +212,10 @@ impl<'a> Standpoint<'a> {
     }
 }
 
-impl Candidate {
-    /// What it is ordered by.
-    pub fn key(&self, priority: u32) -> OrderKey<JobId> {
-        OrderKey { tier: self.tier, priority, submitted: self.submitted, id: self.id }
+impl SlurmJob {
+    /// Its sort key.
+    pub fn key(&self, priority: u32) -> JobOrderKey<JobId> {
+        JobOrderKey { tier: self.tier, priority, submitted: self.submitted, id: self.id }
     }
 }
 
@@ -238,7 +238,7 @@ pub fn partitions(ad: &ClassAd, slurm: &SlurmSettings, settings: &Settings) -> V
     named
 }
 
-/// What a job asks for.
+/// The resources that a job requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Amounts {
     /// Nodes, at least 1.
@@ -304,7 +304,7 @@ mod tests {
             settings("", "Account - 'b'\nAccount - 'c'\nParent - 'c'\nUser - 'Ann':DefaultAccount='c'\nUser - 'x'\n");
         let ad = ClassAd::parse(format!("[{ad}]").as_bytes()).unwrap();
         let evaluation = Settings::default();
-        let asker = Asker::of_job(Facts::of(&ad, &evaluation), settings.tree());
+        let asker = Requester::of_job(Facts::of(&ad, &evaluation), settings.tree());
         (asker.account(settings.tree()).to_owned(), asker.user)
     }
 
@@ -328,7 +328,7 @@ mod tests {
             "PartitionName=batch PriorityJobFactor=100 Default=YES MaxTime=2:00:00\nPartitionName=debug PriorityJobFactor=400 PriorityTier=3\n",
             "",
         );
-        let machines = Machines::of([], settings.conf(), &Settings::default());
+        let machines = SlurmNodes::of([], settings.conf(), &Settings::default());
         let figures = Standpoint::figures(&settings, &machines);
         let standpoint = Standpoint::new(&settings, &machines, settings.tree(), &figures);
         let candidates = |more: &str| {
@@ -347,7 +347,7 @@ mod tests {
         assert_eq!((far.nice, far.site), (-2_147_483_645, -2_147_483_645));
         assert_eq!(candidates("JobPrio = -9223372036854775807")[0].facts.nice, 2_147_483_645);
         let endless = &candidates("PartitionName = \"endless\"")[0].facts;
-        // The number of minutes that stands for a time without end.
+        // Number of minutes that represents an unlimited time.
         assert_eq!(endless.time_limit, 4_294_967_295.0);
         let both = candidates("PartitionName = {\"debug\", \"batch\", \"DEBUG\", \"other\"}");
         let seen: Vec<_> = both.iter().map(|one| (&*one.partition, one.tier, one.facts.partition_factor)).collect();

@@ -23,7 +23,8 @@ pub(super) fn figures(tree: &AssociationTree, formula: &Formula) -> Vec<Figures>
     figures[ROOT].norm_shares = 1.0;
     for (at, node) in nodes.iter().enumerate() {
         if at != ROOT {
-            // S: the product of the shares of the levels up to the root; who has none of its own stands as its parent.
+            // S: the product of the shares of the levels up to the root; a user without shares of its own has those of
+            // its parent.
             let above = figures[node.parent].norm_shares;
             figures[at].norm_shares = match node.shares {
                 Shares::Own(_) => node.share_of_level() * above,

@@ -39,7 +39,7 @@ pub fn associations(config: &Config, jobs: &[ClassAd], settings: &Settings) -> R
             (None, Some(group)) => (group, text("AcctGroupUser").or_else(owner)),
             (None, None) => (String::new(), owner()),
         };
-        // The account that a job names stands before that of its group.
+        // The account that a job names takes precedence over that of its group.
         let path = text("SlurmAccount").unwrap_or(path);
         if let Some(user) = user.filter(|user| !user.is_empty()) {
             let account = derived.account(&path, 1);

@@ -5,11 +5,11 @@
 use classmate_config::internal::config::slurm::{PriorityFlags, SlurmConf, TresWeights, Weights};
 
 /// The highest priority.
-const HIGHEST: f64 = u32::MAX as f64;
+const MAX_PRIORITY: f64 = u32::MAX as f64;
 
 /// The size of a cluster.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Cluster {
+pub struct ClusterSize {
     /// Nodes.
     pub nodes: f64,
     /// CPUs.
@@ -27,7 +27,7 @@ pub struct Maxima {
     pub association: f64,
 }
 
-/// What priorities are computed with.
+/// Settings of the priority computation.
 #[derive(Debug, Clone, Copy)]
 pub struct Scale<'a> {
     /// The weights of the factors.
@@ -36,19 +36,19 @@ pub struct Scale<'a> {
     pub tres_weights: &'a TresWeights,
     /// The flags.
     pub flags: PriorityFlags,
-    /// `PriorityMaxAge` in seconds; infinite if there is no end.
+    /// `PriorityMaxAge` in seconds; infinite if unlimited.
     pub max_age: f64,
     /// `PriorityFavorSmall`.
     pub favor_small: bool,
     /// The size of the cluster.
-    pub cluster: Cluster,
+    pub cluster: ClusterSize,
     /// The largest values.
     pub maxima: Maxima,
 }
 
 impl<'a> Scale<'a> {
     /// The scale of a configuration.
-    pub fn of(conf: &'a SlurmConf, cluster: Cluster, maxima: Maxima) -> Self {
+    pub fn of(conf: &'a SlurmConf, cluster: ClusterSize, maxima: Maxima) -> Self {
         Self {
             weights: conf.weights,
             tres_weights: &conf.tres_weights,
@@ -61,7 +61,7 @@ impl<'a> Scale<'a> {
     }
 }
 
-/// What is asked of a job in a partition.
+/// The inputs from a job in a partition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobFacts {
     /// The clock, epoch seconds.
@@ -82,15 +82,15 @@ pub struct JobFacts {
     pub qos_priority: f64,
     /// `PriorityJobFactor` of the partition.
     pub partition_factor: f64,
-    /// What it asks for: resources and amounts, memory in MB.
+    /// Requested resources and amounts, memory in MB.
     pub tres: Vec<(String, f64)>,
-    /// What the partition has.
+    /// Resources of the partition.
     pub partition_tres: TresWeights,
     /// Added to the sum.
     pub site: i64,
     /// Taken from the sum.
     pub nice: i64,
-    /// Whether it is held.
+    /// True if it is held.
     pub held: bool,
     /// A priority that an administrator set.
     pub direct: Option<u32>,
@@ -139,7 +139,7 @@ pub struct Factors {
 
 /// The weighted factors of a job, and what they add up to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Terms {
+pub struct FactorTerms {
     /// Factor × weight.
     pub weighted: Factors,
     /// Their sum, with site and without nice.
@@ -162,15 +162,16 @@ pub fn age(now: i64, since: Option<i64>, max_age: f64) -> f64 {
     if waited < max_age { waited / max_age } else { 1.0 }
 }
 
-/// What of the cluster a job is, 0 to 1, turned round when small jobs are favoured (`docs/reference/slurm-multifactor.md` 2.2).
+/// Size of a job as a fraction of the cluster, 0 to 1, inverted when small jobs are favored
+/// (`docs/reference/slurm-multifactor.md` 2.2).
 ///
 /// ```
-/// use classmate_pool::internal::priority::slurm::{Cluster, factor::job_size};
-/// let cluster = Cluster { nodes: 8.0, cpus: 128.0 };
+/// use classmate_pool::internal::priority::slurm::{ClusterSize, factor::job_size};
+/// let cluster = ClusterSize { nodes: 8.0, cpus: 128.0 };
 /// assert_eq!(job_size(1.0, 4.0, 60.0, cluster, false, false), 0.078_125);
 /// assert_eq!(job_size(1.0, 4.0, 60.0, cluster, true, false), 0.921_875);
 /// ```
-pub fn job_size(nodes: f64, cpus: f64, time_limit: f64, cluster: Cluster, small: bool, by_time: bool) -> f64 {
+pub fn job_size(nodes: f64, cpus: f64, time_limit: f64, cluster: ClusterSize, small: bool, by_time: bool) -> f64 {
     if cluster.nodes <= 0.0 || cluster.cpus <= 0.0 {
         return 0.0;
     }
@@ -237,13 +238,13 @@ impl JobFacts {
     ///
     /// ```
     /// use classmate_config::internal::config::slurm::{SlurmConf, Weights};
-    /// use classmate_pool::internal::priority::slurm::{Cluster, JobFacts, Maxima, Scale};
+    /// use classmate_pool::internal::priority::slurm::{ClusterSize, JobFacts, Maxima, Scale};
     /// let conf = SlurmConf { weights: Weights { fair_share: 1000, ..Weights::default() }, ..SlurmConf::default() };
-    /// let scale = Scale::of(&conf, Cluster::default(), Maxima::default());
+    /// let scale = Scale::of(&conf, ClusterSize::default(), Maxima::default());
     /// let job = JobFacts { fair_share: 0.4567, nice: 1, ..JobFacts::default() };
     /// assert_eq!(job.terms(&scale).priority, 455);
     /// ```
-    pub fn terms(&self, scale: &Scale<'_>) -> Terms {
+    pub fn terms(&self, scale: &Scale<'_>) -> FactorTerms {
         let (factors, weights) = (self.plain_factors(scale), scale.weights);
         let of = |factor: f64, weight: u32| factor * f64::from(weight);
         let weighted = Factors {
@@ -264,10 +265,10 @@ impl JobFacts {
         };
         let sum = weighted.sum() + self.site as f64 - self.nice as f64;
         match (self.held, self.direct) {
-            (true, _) => Terms { weighted, sum, priority: 0 },
+            (true, _) => FactorTerms { weighted, sum, priority: 0 },
             // Set by hand, nothing is computed.
-            (false, Some(priority)) => Terms { weighted: Factors::default(), sum: f64::from(priority), priority },
-            (false, None) => Terms { priority: whole(sum), weighted, sum },
+            (false, Some(priority)) => FactorTerms { weighted: Factors::default(), sum: f64::from(priority), priority },
+            (false, None) => FactorTerms { priority: whole(sum), weighted, sum },
         }
     }
 }
@@ -287,7 +288,7 @@ impl Factors {
 /// assert_eq!((whole(-5.0), whole(1.999), whole(1e12)), (1, 1, u32::MAX));
 /// ```
 pub fn whole(sum: f64) -> u32 {
-    sum.clamp(1.0, HIGHEST) as u32
+    sum.clamp(1.0, MAX_PRIORITY) as u32
 }
 
 /// A priority computed anew beside the one before, under `INCR_ONLY`.
@@ -304,7 +305,7 @@ pub fn recomputed(before: u32, now: u32, increase_only: bool) -> u32 {
 mod tests {
     use super::*;
 
-    const CLUSTER: Cluster = Cluster { nodes: 8.0, cpus: 128.0 };
+    const CLUSTER: ClusterSize = ClusterSize { nodes: 8.0, cpus: 128.0 };
 
     #[test]
     fn sizes_are_as_in_the_worked_examples() {
@@ -320,7 +321,7 @@ mod tests {
     #[test]
     fn sizes_stay_within_bounds_whatever_is_asked() {
         assert_eq!(job_size(9.0, 200.0, 1.0, CLUSTER, true, false), 1.0);
-        assert_eq!(job_size(1.0, 1.0, 1.0, Cluster::default(), false, false), 0.0);
+        assert_eq!(job_size(1.0, 1.0, 1.0, ClusterSize::default(), false, false), 0.0);
         assert_eq!(job_size(1.0, 1.0, f64::INFINITY, CLUSTER, false, true), 0.0);
         assert_eq!(job_size(0.0, 0.0, 0.0, CLUSTER, false, true), 0.0);
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AssociationTree, classic, fair_tree};
 
-/// How the factor is computed.
+/// Algorithm of the fair-share factor.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Algorithm {
     /// Version 2.0: `(S − U_E + 1) / 2`, with usage as a fraction of the capacity `R_H`.
@@ -26,12 +26,12 @@ pub enum Algorithm {
     },
     /// Users ranked level by level.
     FairTree {
-        /// What becomes of accounts that stand alike.
+        /// Treatment of tied accounts.
         ties: Ties,
     },
 }
 
-/// What becomes of accounts that stand alike under Fair Tree.
+/// Treatment of tied accounts under Fair Tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ties {
     /// As released: each is visited by itself, and the best user of the second has the rank of the last of the first.

@@ -43,13 +43,13 @@ pub(super) fn figures(tree: &AssociationTree, ties: Ties) -> Vec<Figures> {
 }
 
 /// A list of siblings being gone through.
-struct Level {
+struct SiblingLevel {
     /// Best first.
     order: Vec<usize>,
     next: usize,
     /// The level fair share of the one before.
     before: f64,
-    /// Whether the first of them is tied with who came before their account.
+    /// True if the first of them is tied with the sibling before their account.
     tied_in: bool,
 }
 
@@ -103,14 +103,14 @@ impl<'t> Walk<'t> {
     }
 
     /// Siblings, the highest level fair share first, users before accounts, otherwise as they came.
-    fn level(&self, mut members: Vec<usize>, tied_in: bool) -> Level {
+    fn level(&self, mut members: Vec<usize>, tied_in: bool) -> SiblingLevel {
         let nodes = self.tree.nodes();
         members.sort_by(|&a, &b| {
             let (one, other) = (level_value(&self.figures[a]), level_value(&self.figures[b]));
             let by_value = other.partial_cmp(&one).unwrap_or(Ordering::Equal);
             by_value.then(nodes[b].is_user().cmp(&nodes[a].is_user()))
         });
-        Level { order: members, next: 0, before: NO_VALUE, tied_in }
+        SiblingLevel { order: members, next: 0, before: NO_VALUE, tied_in }
     }
 
     /// Ranks a user.

@@ -11,29 +11,29 @@ use super::settings::SlurmSettings;
 use super::usage::Decay;
 use classmate_config::internal::config::slurm::{Duration, ResetPeriod};
 
-/// The most periods that are computed one by one when nobody asked for long; the rest is one period.
-const MOST_PERIODS: i64 = 100_000;
+/// Maximum number of periods that are computed one by one after a long pause; the rest is one period.
+const MAX_PERIODS: i64 = 100_000;
 
-/// What part of a sum its rounding may be.
-const ROUNDING: f64 = 1e-9;
+/// Rounding error of a sum, relative to it.
+const MAX_ROUNDING: f64 = 1e-9;
 
 /// Something that runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Running {
     /// The number of its association.
     pub association: usize,
-    /// What a second costs.
+    /// Cost of a second.
     pub billing: f64,
 }
 
-/// What an association runs.
+/// The usage in progress of an association.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Load {
     /// Since when, and what a second of it costs, longest first.
     parts: Vec<(i64, f64)>,
-    /// What a second of all costs.
+    /// Cost of a second of all of it.
     billing: f64,
-    /// Whether it is among those that are looked at.
+    /// True if it is among those to be examined.
     active: bool,
 }
 
@@ -48,8 +48,8 @@ impl Load {
         }
     }
 
-    /// From now on a second of all costs so much. Gives since when what ended ran, and what a second of it cost: of a part
-    /// that did not end as a whole the rest runs on.
+    /// Sets the cost of a second of all usage from now on. Returns the start and the cost per second of the ended
+    /// usage: the rest of a part that did not end as a whole continues.
     fn change(&mut self, billing: f64, now: i64) -> Vec<(i64, f64)> {
         // What began at this moment has cost nothing yet: it begins anew, if it is in use.
         while let Some((_, part)) = self.parts.pop_if(|(since, _)| *since >= now) {
@@ -59,18 +59,18 @@ impl Load {
         if billing <= 0.0 {
             ended = std::mem::take(&mut self.parts);
             self.billing = 0.0;
-        } else if (self.billing - billing).abs() <= ROUNDING * billing {
+        } else if (self.billing - billing).abs() <= MAX_ROUNDING * billing {
             // The same.
         } else if self.billing < billing {
             self.begin(billing - self.billing, now);
         } else {
             let mut excess = self.billing - billing;
-            while excess > ROUNDING * billing
+            while excess > MAX_ROUNDING * billing
                 && let Some((since, part)) = self.parts.pop()
             {
                 let gone = part.min(excess);
                 ended.push((since, gone));
-                if part - gone > ROUNDING * part {
+                if part - gone > MAX_ROUNDING * part {
                     self.parts.push((since, part - gone));
                 }
                 excess -= gone;
@@ -81,9 +81,9 @@ impl Load {
     }
 }
 
-/// The books of a cluster.
+/// The usage records of a cluster.
 #[derive(Debug, Clone)]
-pub struct Ledger {
+pub struct UsageLedger {
     tree: AssociationTree,
     half_life: f64,
     decay: Decay,
@@ -91,23 +91,23 @@ pub struct Ledger {
     reset: ResetPeriod,
     zone: TimeZone,
     /// The end of the last period, and when usage was reset last; none before the first moment.
-    clock: Option<Clock>,
-    /// What runs, by association.
+    clock: Option<DecayClock>,
+    /// Usage in progress, by association.
     loads: Vec<Load>,
     /// The associations that run something.
     active: Vec<usize>,
-    /// What is in use, by association; 0 but while it is counted.
+    /// Current use, by association; 0 except during a count.
     in_use: Vec<f64>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Clock {
+struct DecayClock {
     last: i64,
     reset: i64,
 }
 
-impl Ledger {
-    /// The books of settings. What the tree has used is as of the first moment told.
+impl UsageLedger {
+    /// The ledger of some settings. The usage of the tree is as of the first reported moment.
     pub fn new(settings: &SlurmSettings, zone: &TimeZone) -> Self {
         let conf = settings.conf();
         let period = match conf.calc_period {
@@ -147,10 +147,10 @@ impl Ledger {
         }
     }
 
-    /// Brings the books up to a moment at which this runs, and nothing else, once every period up to then has ended.
+    /// Brings the ledger up to a moment at which exactly this runs, once every period up to then has ended.
     ///
-    /// What no longer runs ended now, and is charged for its last seconds; of what an association runs, the youngest ended
-    /// first. How its jobs are put together makes no difference.
+    /// Usage that is no longer reported ended now, and is charged for its last seconds; of an association's usage, the
+    /// youngest ended first. The grouping of its jobs makes no difference.
     pub fn advance(&mut self, in_use: &[Running], now: i64) {
         self.end_periods(now);
         for running in in_use {
@@ -183,30 +183,30 @@ impl Ledger {
         }
     }
 
-    /// Ends every period up to a moment, and tells whether there was one: factors are those of its end, whatever ended
-    /// after it.
+    /// Ends every period up to a moment, and returns whether there was one: factors are those at its end, whatever
+    /// ended after it.
     pub fn end_periods(&mut self, now: i64) -> bool {
-        let Some(Clock { last, .. }) = self.clock else {
-            self.clock = Some(Clock { last: now, reset: now });
+        let Some(DecayClock { last, .. }) = self.clock else {
+            self.clock = Some(DecayClock { last: now, reset: now });
             if self.reset == ResetPeriod::Now {
                 self.tree.decay(0.0);
             }
             return true;
         };
         let behind = now.saturating_sub(last) / self.period;
-        if behind > MOST_PERIODS {
-            self.tick(last + (behind - MOST_PERIODS) * self.period);
+        if behind > MAX_PERIODS {
+            self.tick(last + (behind - MAX_PERIODS) * self.period);
         }
-        for _ in 0..behind.min(MOST_PERIODS) {
-            let Some(Clock { last, .. }) = self.clock else { break };
+        for _ in 0..behind.min(MAX_PERIODS) {
+            let Some(DecayClock { last, .. }) = self.clock else { break };
             self.tick(last + self.period);
         }
         behind > 0
     }
 
     fn tick(&mut self, now: i64) {
-        let Some(Clock { last, reset }) = self.clock else { return };
-        let mut clock = Clock { last: now, reset };
+        let Some(DecayClock { last, reset }) = self.clock else { return };
+        let mut clock = DecayClock { last: now, reset };
         if let Some(due) = next_reset(self.reset, reset, now, &self.zone).filter(|&due| now >= due) {
             self.tree.decay(0.0);
             clock.reset = due;
@@ -232,7 +232,7 @@ mod tests {
     use classmate_config::internal::config::TextFiles;
     use classmate_config::internal::config::slurm::{Associations, SlurmConf, UsageRow};
 
-    fn ledger(conf: &str, usage: f64) -> Ledger {
+    fn ledger(conf: &str, usage: f64) -> UsageLedger {
         let (conf, defects) = SlurmConf::read("c", conf.as_bytes(), &TextFiles::default());
         assert_eq!(defects.errors, []);
         let associations = Associations::read("d", b"Account - 'a'\nParent - 'a'\nUser - 'x'\n").0;
@@ -245,7 +245,7 @@ mod tests {
             line: 0,
         };
         let files = SlurmFiles { conf, associations, usage: vec![row], qos: Vec::new(), options: Options::default() };
-        Ledger::new(&SlurmSettings::new(files).unwrap(), &TimeZone::UTC)
+        UsageLedger::new(&SlurmSettings::new(files).unwrap(), &TimeZone::UTC)
     }
 
     const JOB: Running = Running { association: 2, billing: 16.0 };
@@ -300,12 +300,12 @@ mod tests {
                 }
             }
             for association in 0..2 {
-                // Who ends is told before others begin.
+                // Ended jobs are reported before others begin.
                 let begins = lots.next_u64().is_multiple_of(2);
                 for _ in 0..(lots.next_u64() % 20).saturating_sub(17) {
                     if begins {
                         jobs[association].push(now);
-                        // Whether it is told at once or found in use.
+                        // True if it is reported at once, false if found in use.
                         if lots.next_u64().is_multiple_of(2) {
                             ledger.end_periods(now);
                             ledger.begin(Running { association: association + 1, billing: 1.0 }, now);
@@ -369,7 +369,7 @@ mod tests {
         }
         assert!(!tried.end_periods(70));
         tried.advance(&[JOB, other], 70);
-        let usage = |ledger: &Ledger| ledger.tree().nodes().iter().map(|node| node.usage).collect::<Vec<_>>();
+        let usage = |ledger: &UsageLedger| ledger.tree().nodes().iter().map(|node| node.usage).collect::<Vec<_>>();
         assert_eq!(usage(&tried), usage(&untried));
         assert_eq!((tried.loads, tried.active), (untried.loads, untried.active));
     }

@@ -4,7 +4,7 @@
 
 use hashbrown::HashSet;
 
-use super::Cluster;
+use super::ClusterSize;
 use crate::pool::facts::Facts;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{Scope, Settings};
@@ -13,8 +13,8 @@ use classmate_config::internal::config::slurm::{Partition, SlurmConf, TresWeight
 
 /// A partition with what its slots have.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Division {
-    /// What the configuration says of it.
+pub struct PartitionNodes {
+    /// Its configuration.
     pub partition: Partition,
     /// Resources of its slots: `cpu`, `mem` (MB), `node`, `gres/gpu`.
     pub tres: TresWeights,
@@ -22,13 +22,13 @@ pub struct Division {
 
 /// The machines of a cluster.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Machines {
+pub struct SlurmNodes {
     /// Nodes and CPUs of all slots.
-    pub cluster: Cluster,
+    pub cluster: ClusterSize,
     /// Resources of all slots.
     pub tres: TresWeights,
     /// The partitions of the configuration, in its order, then those only slots know, in theirs.
-    pub partitions: Vec<Division>,
+    pub partitions: Vec<PartitionNodes>,
 }
 
 /// Sums over slots.
@@ -66,7 +66,7 @@ impl Sums {
     }
 }
 
-impl Machines {
+impl SlurmNodes {
     /// The machines that slots are on; dynamic slots are part of those they were carved from.
     pub fn of<'a>(slots: impl IntoIterator<Item = &'a ClassAd>, conf: &SlurmConf, settings: &Settings) -> Self {
         let mut whole = Sums::default();
@@ -88,17 +88,17 @@ impl Machines {
             }
         }
         Self {
-            cluster: Cluster { nodes: whole.machines.len() as f64, cpus: whole.cpus },
+            cluster: ClusterSize { nodes: whole.machines.len() as f64, cpus: whole.cpus },
             tres: whole.tres(),
             partitions: divisions
                 .into_iter()
-                .map(|(partition, sums)| Division { partition, tres: sums.tres() })
+                .map(|(partition, sums)| PartitionNodes { partition, tres: sums.tres() })
                 .collect(),
         }
     }
 
     /// A partition by name, in any case.
-    pub fn partition(&self, name: &str) -> Option<&Division> {
+    pub fn partition(&self, name: &str) -> Option<&PartitionNodes> {
         self.partitions.iter().find(|division| division.partition.name.eq_ignore_ascii_case(name))
     }
 }
@@ -120,7 +120,7 @@ pub fn partitions_of(ad: &ClassAd, conf: &SlurmConf, settings: &Settings) -> Vec
     covering.map(|partition| partition.name.clone()).collect()
 }
 
-/// Tells slots that do not know it which partitions they are in.
+/// Adds `PartitionName` to slots without one.
 pub fn enlist(slots: &mut [ClassAd], conf: &SlurmConf, settings: &Settings) {
     for ad in slots {
         if !ad.contains("PartitionName") {
@@ -173,8 +173,8 @@ mod tests {
             ),
             slot("[Name = \"slot2@A\"; Machine = \"A\"; Cpus = 2; Memory = 50; GPUs = 1; PartitionName = \"y\"]"),
         ];
-        let machines = Machines::of(&slots, &conf("PartitionName=y PriorityJobFactor=5"), &Settings::default());
-        assert_eq!(machines.cluster, Cluster { nodes: 1.0, cpus: 10.0 });
+        let machines = SlurmNodes::of(&slots, &conf("PartitionName=y PriorityJobFactor=5"), &Settings::default());
+        assert_eq!(machines.cluster, ClusterSize { nodes: 1.0, cpus: 10.0 });
         let seen: Vec<_> =
             machines.partitions.iter().map(|d| (&*d.partition.name, d.tres.of("cpu"), d.tres.of("mem"))).collect();
         assert_eq!(seen, [("y", 10.0, 150.0), ("x", 8.0, 100.0)]);

@@ -21,10 +21,10 @@ pub mod settings;
 pub mod tree;
 pub mod usage;
 
-pub use candidate::{Candidate, Standpoint};
-pub use factor::{Cluster, Factors, JobFacts, Maxima, Scale, Terms};
+pub use candidate::{SlurmJob, Standpoint};
+pub use factor::{ClusterSize, FactorTerms, Factors, JobFacts, Maxima, Scale};
 pub use fair_share::{Algorithm, Figures, Ties, figures};
-pub use machines::Machines;
+pub use machines::SlurmNodes;
 pub use policy::SlurmPriority;
 pub use settings::{Options, SlurmFiles, SlurmSettings};
 pub use tree::{Association, AssociationTree, ROOT};

@@ -4,26 +4,26 @@
 
 use std::cmp::{Ordering, Reverse};
 
-/// What jobs are ordered by.
+/// Sort key of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OrderKey<I> {
+pub struct JobOrderKey<I> {
     /// `PriorityTier` of the partition; higher first.
     pub tier: u16,
     /// The priority in the partition; higher first. Jobs with 0 are not looked at.
     pub priority: u32,
-    /// When it was submitted, epoch seconds; earlier first.
+    /// Submission time, epoch seconds; earlier first.
     pub submitted: i64,
     /// Its number; lower first.
     pub id: I,
 }
 
-impl<I: Ord> OrderKey<I> {
-    /// Which of two jobs goes first.
+impl<I: Ord> JobOrderKey<I> {
+    /// Compares two jobs by the order of service.
     ///
     /// ```
-    /// use classmate_pool::internal::priority::slurm::order::OrderKey;
-    /// let low = OrderKey { tier: 2, priority: 5, submitted: 0, id: 1 };
-    /// let high = OrderKey { tier: 1, priority: 900, submitted: 0, id: 2 };
+    /// use classmate_pool::internal::priority::slurm::order::JobOrderKey;
+    /// let low = JobOrderKey { tier: 2, priority: 5, submitted: 0, id: 1 };
+    /// let high = JobOrderKey { tier: 1, priority: 900, submitted: 0, id: 2 };
     /// assert!(low.compare(&high).is_lt());
     /// ```
     pub fn compare(&self, other: &Self) -> Ordering {

@@ -8,17 +8,17 @@ use std::sync::{Arc, Mutex};
 use hashbrown::HashMap;
 
 use super::billing::billing;
-use super::candidate::{Asker, Standpoint, partitions, qos_of};
+use super::candidate::{Requester, Standpoint, partitions, qos_of};
 use super::factor::recomputed;
-use super::ledger::{Ledger, Running};
+use super::ledger::{Running, UsageLedger};
 use super::machines::partitions_of;
 use super::settings::SlurmSettings;
-use super::{Figures, Machines, ROOT, figures};
+use super::{Figures, ROOT, SlurmNodes, figures};
 use crate::accountant::GroupOf;
 use crate::accountant::usage::{Account, SlotInUse};
 use crate::pool::facts::Facts;
 use crate::priority::{
-    Allowance, Claimant, Deal, End, History, Opening, PriorityPolicy, Spent, Spin, Standing, Turn, Turns, Visit,
+    Allowance, Claimant, Deal, DealHistory, End, Opening, PriorityPolicy, Spent, Spin, Standing, Turn, Turns, Visit,
     Waiting, Why,
 };
 use crate::queue::job::JobId;
@@ -32,36 +32,36 @@ use classmate_config::internal::config::slurm::Shares;
 /// Slurm's multifactor priority over a pool.
 pub struct SlurmPriority {
     settings: SlurmSettings,
-    machines: Machines,
+    machines: SlurmNodes,
     evaluation: Settings,
     groups: Arc<dyn GroupOf + Send + Sync>,
-    ledger: Ledger,
+    ledger: UsageLedger,
     figures: Vec<Figures>,
     /// Submitters that used something, by number.
-    known: Vec<User>,
+    known: Vec<ActiveSubmitter>,
     by_name: HashMap<Vec<u8>, usize>,
-    /// Who uses how much billing, matches of this cycle included; in the order of first sight.
+    /// Billing in use by submitter, including matches of this cycle; in the order of first sight.
     used: Vec<(usize, f64)>,
-    /// Whom the slots were charged to last, in their order.
+    /// Submitters charged last for the slots, in their order.
     told: Vec<usize>,
     /// Priorities of earlier cycles, for `INCR_ONLY`.
     before: Mutex<HashMap<(JobId, String), u32>>,
 }
 
 /// A submitter that used something.
-struct User {
+struct ActiveSubmitter {
     name: Vec<u8>,
     association: Option<usize>,
-    /// Where it is among those that use something now.
+    /// Its place among those with current usage.
     place: Option<usize>,
 }
 
 impl SlurmPriority {
     /// The policy over a pool.
     pub fn new(settings: &SlurmSettings, opening: &Opening<'_>) -> Self {
-        let machines = Machines::of(opening.slots.iter().map(|slot| &slot.ad), settings.conf(), opening.settings);
+        let machines = SlurmNodes::of(opening.slots.iter().map(|slot| &slot.ad), settings.conf(), opening.settings);
         Self {
-            ledger: Ledger::new(settings, opening.settings.zone.time_zone()),
+            ledger: UsageLedger::new(settings, opening.settings.zone.time_zone()),
             figures: Standpoint::figures(settings, &machines),
             settings: settings.clone(),
             machines,
@@ -75,13 +75,13 @@ impl SlurmPriority {
         }
     }
 
-    /// The association that stands for a submitter of whose jobs nothing is known.
+    /// The association of a submitter whose jobs are not known.
     fn association(&self, submitter: &[u8]) -> Option<usize> {
         if let Some(&known) = self.by_name.get(submitter) {
             return self.known[known].association;
         }
         let tree = self.ledger.tree();
-        let asker = Asker::of_submitter(submitter, tree);
+        let asker = Requester::of_submitter(submitter, tree);
         tree.find_user_anywhere(asker.account(tree), &asker.user)
     }
 
@@ -100,7 +100,7 @@ impl SlurmPriority {
         let mut at = association;
         let mut share = 1.0;
         while at != ROOT {
-            // Who stands as its account stands has no part of its own.
+            // An association with the shares of its account has no share of its own.
             if nodes[at].shares != Shares::Parent {
                 share *= nodes[at].share_of_level();
             }
@@ -116,7 +116,7 @@ impl SlurmPriority {
         }
         let association = self.association(submitter);
         self.by_name.insert(submitter.to_vec(), self.known.len());
-        self.known.push(User { name: submitter.to_vec(), association, place: None });
+        self.known.push(ActiveSubmitter { name: submitter.to_vec(), association, place: None });
         self.known.len() - 1
     }
 
@@ -179,7 +179,7 @@ impl PriorityPolicy for SlurmPriority {
     /// The association of the job's user in its account, for the partition it runs in if there is such a one.
     fn account(&self, job: &ClassAd, slot: &ClassAd) -> Account {
         let tree = self.ledger.tree();
-        let asker = Asker::of_job(Facts::of(job, &self.evaluation), tree);
+        let asker = Requester::of_job(Facts::of(job, &self.evaluation), tree);
         let association = asker.association(tree, self.partition(job, slot).as_deref());
         association.map_or(Account::Unknown, Account::Number)
     }
@@ -251,7 +251,7 @@ impl PriorityPolicy for SlurmPriority {
         let mut visits = Vec::new();
         for who in 0..claimants.len() {
             let before = jobs.len();
-            // A submitter may have jobs in several accounts, and stands as the best of them stands.
+            // A submitter may have jobs in several accounts, and has the best of their priorities.
             let mut associations = BTreeSet::new();
             for (number, job) in waiting.jobs(who) {
                 let Some(candidate) = standpoint.candidates(&job.ad, &self.evaluation).into_iter().next() else {
@@ -316,7 +316,7 @@ struct InOrder {
     /// By claimant, where its visit is.
     visit_of: Vec<Option<usize>>,
     pie: u32,
-    history: History,
+    history: DealHistory,
 }
 
 impl InOrder {
@@ -325,7 +325,7 @@ impl InOrder {
         for (at, visit) in visits.iter().enumerate() {
             visit_of[visit.who] = Some(at);
         }
-        let history = History {
+        let history = DealHistory {
             spins: vec![Spin { pie: deal.first_pie, spin: 1, pie_left: deal.weight }],
             visits,
             left: (0..claimants).collect(),
@@ -355,7 +355,7 @@ impl Turns for InOrder {
 
     fn ended(&mut self, _: Spent) {}
 
-    fn history(&self) -> &History {
+    fn history(&self) -> &DealHistory {
         &self.history
     }
 }

@@ -3,18 +3,18 @@
 use hashbrown::HashMap;
 
 use super::machines::partitions_of;
-use super::{Candidate, Machines, SlurmSettings, Standpoint};
+use super::{SlurmJob, SlurmNodes, SlurmSettings, Standpoint};
 use crate::pool::slot::is_slot;
-use crate::priority::ranking::{Order, Rank};
+use crate::priority::ranking::{JobRank, ServiceOrder};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::Settings;
 
 /// The priority of every job of a pool that has a number, and the partitions of its slots.
-pub fn ranking(slurm: &SlurmSettings, slots: &[ClassAd], jobs: &[ClassAd], settings: &Settings) -> Order {
-    let machines = Machines::of(slots.iter().filter(|ad| is_slot(ad)), slurm.conf(), settings);
+pub fn ranking(slurm: &SlurmSettings, slots: &[ClassAd], jobs: &[ClassAd], settings: &Settings) -> ServiceOrder {
+    let machines = SlurmNodes::of(slots.iter().filter(|ad| is_slot(ad)), slurm.conf(), settings);
     let figures = Standpoint::figures(slurm, &machines);
     let standpoint = Standpoint::new(slurm, &machines, slurm.tree(), &figures);
-    let mut ranks: HashMap<String, Rank> = HashMap::new();
+    let mut ranks: HashMap<String, JobRank> = HashMap::new();
     for candidate in jobs.iter().flat_map(|ad| standpoint.candidates(ad, settings)) {
         let rank = rank(&standpoint, &candidate);
         let known = ranks.entry(candidate.id.to_string()).or_insert_with(|| rank.clone());
@@ -28,10 +28,10 @@ pub fn ranking(slurm: &SlurmSettings, slots: &[ClassAd], jobs: &[ClassAd], setti
     };
     let partitions =
         slots.iter().filter_map(|ad| Some((name(ad)?, partitions_of(ad, slurm.conf(), settings)))).collect();
-    Order::Jobs { ranks, partitions }
+    ServiceOrder::Jobs { ranks, partitions }
 }
 
-fn rank(standpoint: &Standpoint<'_>, candidate: &Candidate) -> Rank {
+fn rank(standpoint: &Standpoint<'_>, candidate: &SlurmJob) -> JobRank {
     let terms = standpoint.terms(candidate);
     let parts = &terms.weighted;
     let factors = vec![
@@ -45,7 +45,7 @@ fn rank(standpoint: &Standpoint<'_>, candidate: &Candidate) -> Rank {
         ("site", candidate.facts.site as f64),
         ("nice", -(candidate.facts.nice as f64)),
     ];
-    Rank {
+    JobRank {
         partition: candidate.partition.clone(),
         tier: candidate.tier,
         priority: terms.priority,

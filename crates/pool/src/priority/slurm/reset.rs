@@ -1,4 +1,4 @@
-//! When usage is reset.
+//! Reset times of usage.
 //!
 //! Formula source: `docs/reference/slurm-multifactor.md` 3.5.
 
@@ -8,7 +8,7 @@ use jiff::{Timestamp, ToSpan};
 
 use classmate_config::internal::config::slurm::ResetPeriod;
 
-/// When usage is reset next after it was reset at `last`, both epoch seconds; none if never.
+/// The next reset after the one at `last`, both epoch seconds; none if never.
 ///
 /// Days begin at midnight in the time zone. Daily and weekly resets that were missed are skipped.
 ///

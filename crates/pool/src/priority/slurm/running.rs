@@ -1,9 +1,9 @@
-//! What running jobs may still use, if they run as long as they may.
+//! Remaining usage of running jobs, if they run up to their limits.
 //!
 //! Formula source: `docs/reference/slurm-multifactor.md` 7.2 (the column `TRESRunMins`).
 
 use super::billing::billing;
-use super::candidate::{Amounts, Asker};
+use super::candidate::{Amounts, Requester};
 use super::machines::named_partitions;
 use super::{AssociationTree, ROOT};
 use crate::pool::facts::Facts;
@@ -33,7 +33,7 @@ pub fn minutes_left(
             .number("AllowedJobDuration")
             .or_else(|| partition.and_then(|partition| Some(partition.max_time.seconds()? as f64)));
         let began = facts.integer("JobCurrentStartDate").or_else(|| facts.integer("EnteredCurrentStatus"));
-        let asker = Asker::of_job(facts, tree);
+        let asker = Requester::of_job(facts, tree);
         let association = asker.association(tree, partition.map(|partition| partition.name.as_str()));
         let (Some(limit), Some(began), Some(mut at)) = (limit, began, association) else { continue };
         let minutes = (limit - settings.now.saturating_sub(began) as f64).max(0.0) / 60.0;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::usage::{Decay, capacity};
-use super::{Algorithm, AssociationTree, Cluster, Ties};
+use super::{Algorithm, AssociationTree, ClusterSize, Ties};
 use classmate_config::internal::config::ConfigError;
 use classmate_config::internal::config::slurm::{
     Associations, FairShare, PriorityType, Qos, SlurmConf, UsageRow, Weights,
@@ -16,11 +16,11 @@ pub struct SlurmFiles {
     pub conf: SlurmConf,
     /// The associations.
     pub associations: Associations,
-    /// What they have used.
+    /// Their usage.
     pub usage: Vec<UsageRow>,
     /// The qualities of service.
     pub qos: Vec<Qos>,
-    /// What no file of Slurm says.
+    /// Options outside of Slurm's files.
     pub options: Options,
 }
 
@@ -29,9 +29,9 @@ pub struct SlurmFiles {
 pub struct Options {
     /// The fair share of version 2.0, whatever the flags say.
     pub linear: bool,
-    /// What becomes of accounts that stand alike under Fair Tree.
+    /// Treatment of tied accounts under Fair Tree.
     pub ties: Ties,
-    /// How usage decays.
+    /// The decay of usage.
     pub decay: Decay,
 }
 
@@ -81,7 +81,7 @@ impl SlurmSettings {
     }
 
     /// Rows of usage that belong to no association.
-    pub fn strangers(&self) -> Vec<&UsageRow> {
+    pub fn unmatched_rows(&self) -> Vec<&UsageRow> {
         self.tree.clone().set_usage(&self.files.usage)
     }
 
@@ -95,8 +95,8 @@ impl SlurmSettings {
         self.files.conf.half_life.seconds().unwrap_or(0) as f64
     }
 
-    /// How fair share is computed in a cluster of this size.
-    pub fn algorithm(&self, cluster: Cluster) -> Algorithm {
+    /// The fair-share algorithm in a cluster of this size.
+    pub fn algorithm(&self, cluster: ClusterSize) -> Algorithm {
         let damping = f64::from(self.files.conf.dampening);
         let Options { linear, ties, .. } = self.files.options;
         match self.files.conf.flags.fair_share {

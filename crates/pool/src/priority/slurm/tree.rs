@@ -1,7 +1,7 @@
 //! The tree of associations: accounts, and users in them, as rows addressed by number.
 //!
-//! In: associations in the order of a file. Out: a tree in which everybody stands behind their parent, or why it is
-//! none. Formula source: `docs/reference/slurm-multifactor.md` 1, 4.1, 6.2.
+//! In: associations in the order of a file. Out: a tree in which each association comes after its parent, or the
+//! errors. Formula source: `docs/reference/slurm-multifactor.md` 1, 4.1, 6.2.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use classmate::internal::builtin::near;
 use classmate_config::internal::config::slurm::{AssociationRow, Associations, Defects, Shares, UsageRow};
 use classmate_config::internal::config::{ConfigError, ConfigWarning, Place};
 
-/// How many errors are told; whoever has more has one that is the cause of all.
-const MOST_ERRORS: usize = 20;
+/// Maximum number of reported errors; more have a common cause.
+const MAX_ERRORS: usize = 20;
 
 /// The number of the root.
 pub const ROOT: usize = 0;
@@ -47,7 +47,7 @@ pub struct Association {
 }
 
 impl Association {
-    /// Whether it is a user.
+    /// True if it is a user.
     pub fn is_user(&self) -> bool {
         self.user.is_some()
     }
@@ -60,7 +60,7 @@ impl Association {
         }
     }
 
-    /// Its shares of its level as a fraction; 0 if it has none of its own, or nobody on the level has any.
+    /// Its shares as a fraction of its level; 0 if it has no shares of its own, or the level has none.
     pub fn share_of_level(&self) -> f64 {
         match self.shares {
             Shares::Own(shares) if self.level_shares > 0 => f64::from(shares) / self.level_shares as f64,
@@ -69,14 +69,14 @@ impl Association {
     }
 }
 
-type Key = (String, Option<String>, Option<String>);
+type AssociationKey = (String, Option<String>, Option<String>);
 
 /// The associations; a parent's number is less than its children's.
 #[derive(Debug, Clone)]
 pub struct AssociationTree {
     nodes: Vec<Association>,
-    index: HashMap<Key, usize>,
-    /// Where a user's jobs go that name no account, and whether the file says so.
+    index: HashMap<AssociationKey, usize>,
+    /// The default account of a user, and whether the file names it.
     default_accounts: HashMap<String, (String, bool)>,
     /// The first association of a user in an account that is for a partition alone.
     partial: HashMap<(String, String), usize>,
@@ -86,7 +86,7 @@ impl AssociationTree {
     /// The tree of associations without usage.
     ///
     /// # Errors
-    /// A parent that is missing, declared too late, or a descendant; and whoever is declared twice.
+    /// A parent that is missing, declared too late, or a descendant; and an association that is declared twice.
     ///
     /// ```
     /// use classmate_config::internal::config::slurm::Associations;
@@ -122,19 +122,19 @@ impl AssociationTree {
         }
     }
 
-    /// Multiplies the usage of everybody.
+    /// Multiplies all usage.
     pub fn decay(&mut self, factor: f64) {
         for node in &mut self.nodes {
             node.usage *= factor;
         }
     }
 
-    /// Sets what a listing says was used. Whoever an account had that is gone remains in its own figure.
+    /// Sets the usage of a listing. Usage of removed users remains in the figure of their account.
     ///
     /// A listing that names no partitions has a row for each association of a user in an account: they are taken in the order
     /// of the associations. Gives the rows that belong to no association.
     pub fn set_usage<'u>(&mut self, rows: &'u [UsageRow]) -> Vec<&'u UsageRow> {
-        let mut strangers = Vec::new();
+        let mut unmatched = Vec::new();
         let mut said = vec![0.0f64; self.nodes.len()];
         let mut unnamed = self.unnamed(rows);
         for row in rows {
@@ -149,7 +149,7 @@ impl AssociationTree {
                     said[at] = row.usage;
                     self.nodes[at].by_resource.clone_from(&row.by_resource);
                 }
-                None => strangers.push(row),
+                None => unmatched.push(row),
             }
         }
         let mut below = vec![0.0; self.nodes.len()];
@@ -160,11 +160,12 @@ impl AssociationTree {
                 below[self.nodes[at].parent] += usage;
             }
         }
-        strangers
+        unmatched
     }
 
-    /// Of users in an account that have associations for partitions, those to which the rows without a partition belong, in
-    /// their order; nobody's if there is a row too many or too few, and not just that of the association for all.
+    /// The users in an account with associations for partitions to which the rows without a partition belong, in their
+    /// order; none if the number of rows does not match, unless the only row is that of the association for all
+    /// partitions.
     fn unnamed(&self, rows: &[UsageRow]) -> HashMap<(String, String), std::vec::IntoIter<usize>> {
         let mut found: HashMap<(String, String), (usize, Vec<usize>)> = HashMap::new();
         if self.partial.is_empty() {
@@ -194,7 +195,7 @@ impl AssociationTree {
         found.into_iter().map(whole).collect()
     }
 
-    /// How many users there are, one in two accounts counted twice.
+    /// Number of users; one in two accounts counts twice.
     pub fn users(&self) -> usize {
         self.nodes.iter().filter(|node| node.is_user()).count()
     }
@@ -219,7 +220,7 @@ impl AssociationTree {
         self.find_user(account, user, None).or_else(partial)
     }
 
-    /// Where a user's jobs go that name no account: the default account, else the first the user is in.
+    /// The account of a user's jobs that name none: the default account, else the user's first.
     pub fn default_account(&self, user: &str) -> Option<&str> {
         self.default_accounts.get(user).map(|(account, _)| account.as_str())
     }
@@ -231,7 +232,7 @@ impl AssociationTree {
 
     fn levelled(mut self) -> Self {
         for at in 1..self.nodes.len() {
-            // A parent stands before its children, so its own is known.
+            // A parent comes before its children, so its own value is known.
             let parent = self.nodes[at].parent;
             let above = match self.nodes[parent].shares {
                 Shares::Parent => self.nodes[parent].fair_share_parent,
@@ -256,7 +257,7 @@ impl AssociationTree {
     }
 }
 
-/// What is odd about associations that make a tree: shares of zero get nothing, for ever.
+/// The warnings about associations that form a tree: zero shares never get anything.
 pub fn oddities(associations: &Associations, tree: &AssociationTree) -> Vec<ConfigWarning> {
     let file: Arc<str> = Arc::from(associations.file.as_str());
     let zero = associations.rows.iter().filter(|row| row.shares == Shares::Own(0));
@@ -293,18 +294,18 @@ fn name(row: &AssociationRow) -> &str {
     row.user.as_deref().unwrap_or(&row.account)
 }
 
-fn key(row: &AssociationRow) -> Key {
+fn key(row: &AssociationRow) -> AssociationKey {
     (row.account.clone(), row.user.clone(), row.partition.clone())
 }
 
 struct Builder<'a> {
     tree: AssociationTree,
     associations: &'a Associations,
-    /// Every account of the file, wherever it stands, by its row.
+    /// Every account of the file, at any depth, by its row.
     declared: HashMap<&'a str, usize>,
-    /// Accounts that have an error already: what is in them is not told again.
+    /// Accounts with an error: errors of their members are not reported again.
     broken: HashSet<&'a str>,
-    lines: HashMap<Key, u32>,
+    lines: HashMap<AssociationKey, u32>,
     errors: Vec<ConfigError>,
 }
 
@@ -337,14 +338,14 @@ impl<'a> Builder<'a> {
         Self { tree, associations, declared, broken: HashSet::new(), lines: HashMap::new(), errors: Vec::new() }
     }
 
-    /// Tells lines `Parent` that name what is declared nowhere; their members would say the same.
+    /// Reports `Parent` lines with undeclared names; errors of their members would be the same.
     fn check_parents(&mut self) {
         for (parent, line) in &self.associations.parents {
             if parent == "root" || self.declared.contains_key(parent.as_str()) {
                 continue;
             }
             self.broken.insert(parent);
-            if self.errors.len() < MOST_ERRORS {
+            if self.errors.len() < MAX_ERRORS {
                 let message = format!("`Parent` names the account `{parent}`, which is declared nowhere");
                 self.error(*line, message, self.nearest(parent));
             }
@@ -359,7 +360,7 @@ impl<'a> Builder<'a> {
 
     /// The accounts from one that is declared again up to where it was declared first, if that is above it.
     fn path_up(&self, row: &AssociationRow, parent: usize, first: usize) -> Option<Vec<String>> {
-        if row.user.is_some() || self.errors.len() >= MOST_ERRORS {
+        if row.user.is_some() || self.errors.len() >= MAX_ERRORS {
             return None;
         }
         let mut path = vec![row.account.clone()];
@@ -380,7 +381,7 @@ impl<'a> Builder<'a> {
             return;
         }
         let Some(parent) = self.tree.find_account(&row.parent) else {
-            if !self.broken.contains(row.parent.as_str()) && self.errors.len() < MOST_ERRORS {
+            if !self.broken.contains(row.parent.as_str()) && self.errors.len() < MAX_ERRORS {
                 self.no_parent(row);
             }
             if row.user.is_none() {
@@ -435,7 +436,7 @@ impl<'a> Builder<'a> {
         });
     }
 
-    /// Tells why the parent of a row is not there yet.
+    /// Reports why the parent of a row does not exist yet.
     fn no_parent(&mut self, row: &'a AssociationRow) {
         let mut path = vec![row.account.as_str()];
         let mut above = row.parent.as_str();
@@ -531,7 +532,7 @@ mod tests {
                 Some("did you mean `phys`".to_owned())
             )]
         );
-        // With nobody in it too.
+        // Also without members.
         assert_eq!(
             errors("Account - 'a'\nParent - 'a'\nAccount - 'a'\nParent - 'gone'\nParent - 'gone'\n"),
             [
@@ -624,16 +625,16 @@ User - 'u'
                 line: 0,
             };
             let rows: Vec<UsageRow> = rows.iter().map(row).collect();
-            let strangers = tree.set_usage(&rows).len();
+            let unmatched = tree.set_usage(&rows).len();
             (
                 tree.nodes().iter().skip(2).map(|node| node.usage).collect::<Vec<_>>(),
                 tree.nodes()[ROOT].usage,
-                strangers,
+                unmatched,
             )
         };
         assert_eq!(used(&[(None, 1.0), (None, 2.0), (None, 4.0)]), (vec![1.0, 2.0, 4.0], 7.0, 0));
         assert_eq!(used(&[(None, 4.0), (Some("y"), 2.0), (Some("x"), 1.0)]), (vec![1.0, 2.0, 4.0], 7.0, 0));
-        // Which two of the three they are nobody knows.
+        // Any two of the three: the data does not identify them.
         assert_eq!(used(&[(None, 1.0), (None, 2.0)]), (vec![0.0; 3], 0.0, 2));
     }
 

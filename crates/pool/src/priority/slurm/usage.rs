@@ -5,9 +5,9 @@
 use serde::{Deserialize, Serialize};
 
 /// The smallest factor of decay.
-const SMALLEST: f64 = f64::MIN_POSITIVE;
+const MIN_USAGE: f64 = f64::MIN_POSITIVE;
 
-/// How decay is computed.
+/// The decay function.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Decay {
     /// `(1 − 0.693 / half-life)^seconds`, as Slurm does.
@@ -18,7 +18,7 @@ pub enum Decay {
 }
 
 impl Decay {
-    /// What usage is multiplied by after some seconds; 1 with a half-life of 0.
+    /// The factor on usage after some seconds; 1 with a half-life of 0.
     ///
     /// ```
     /// use classmate_pool::internal::priority::slurm::usage::Decay;
@@ -31,7 +31,7 @@ impl Decay {
             return 1.0;
         }
         match self {
-            Self::Linearized => (1.0 - 0.693 / half_life).powf(seconds).max(SMALLEST),
+            Self::Linearized => (1.0 - 0.693 / half_life).powf(seconds).max(MIN_USAGE),
             Self::Exact => (-seconds / half_life).exp2(),
         }
     }
@@ -50,11 +50,11 @@ pub struct Tick {
     pub last: f64,
     /// The end of this one.
     pub now: f64,
-    /// When the job began.
+    /// Start time of the job.
     pub start: f64,
-    /// When it ended, if it did.
+    /// End time, if it ended.
     pub end: Option<f64>,
-    /// What a second of it costs, the usage factor of its QOS included.
+    /// Cost of one second, including the usage factor of its QOS.
     pub billing: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Why a group may use what it may, in words and numbers.
+//! Derivation of a group's quota and allocation, in words and numbers.
 //!
 //! In: what was computed. Out: a clause for a table, or the whole derivation line by line.
 
@@ -7,9 +7,9 @@ use super::rounds::{Round, Rounds};
 use super::settings::QuotaRules;
 use super::tree::{Configured, GroupTree, ROOT};
 
-/// What is told of, once for all groups.
+/// The inputs of all derivations of a cycle.
 #[derive(Debug)]
-pub struct Story<'a> {
+pub struct QuotaDerivation<'a> {
     tree: &'a GroupTree,
     rules: &'a QuotaRules,
     rounds: &'a Rounds<'a>,
@@ -32,7 +32,7 @@ fn key(number: f64) -> String {
     if number.abs() >= 1e15 { format!("{number:e}") } else { number.to_string() }
 }
 
-impl<'a> Story<'a> {
+impl<'a> QuotaDerivation<'a> {
     /// The story of what happened to these groups so far, by the rules they were divided by.
     pub fn new(tree: &'a GroupTree, rules: &'a QuotaRules, rounds: &'a Rounds<'a>) -> Self {
         let places = |round: &Round| {
@@ -106,7 +106,7 @@ impl<'a> Story<'a> {
         self.tree.upwards(group).find(|&at| !self.tree.groups()[at].accepts_surplus)
     }
 
-    /// How the quota came about.
+    /// Derivation of the quota.
     fn quota(&self, group: usize) -> Vec<String> {
         let assigned = self.rounds.assigned();
         let node = &self.tree.groups()[group];
@@ -161,7 +161,7 @@ impl<'a> Story<'a> {
         lines
     }
 
-    /// How the grant of a round came about.
+    /// Derivation of the grant of a round.
     fn grant(&self, round: &Round, group: usize, lines: &mut Vec<String>) {
         let grant: &Grant = &round.grants[group];
         let node = &self.tree.groups()[group];
@@ -229,7 +229,7 @@ impl<'a> Story<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quota::{Pool, QuotaSettings};
+    use crate::quota::{QuotaPool, QuotaSettings};
     use classmate::internal::eval::scope::Settings;
     use classmate_config::internal::config::Config;
 
@@ -237,13 +237,13 @@ mod tests {
     fn told(config: &str, demand: &[(&str, f64)], group: &str) -> (String, Vec<String>) {
         let settings = QuotaSettings::read(&Config::parse("c", config.as_bytes()).unwrap()).unwrap();
         let tree = GroupTree::new(&settings);
-        let mut pool = Pool { total: 30.0, demand: vec![0.0; tree.len()], ..Pool::default() };
+        let mut pool = QuotaPool { total: 30.0, demand: vec![0.0; tree.len()], ..QuotaPool::default() };
         for (name, demand) in demand {
             pool.demand[tree.find(name.as_bytes()).unwrap()] = *demand;
         }
         let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
         rounds.divide();
-        let story = Story::new(&tree, &settings.rules, &rounds);
+        let story = QuotaDerivation::new(&tree, &settings.rules, &rounds);
         let group = tree.find(group.as_bytes()).unwrap();
         (story.brief(group), story.lines(group))
     }

@@ -8,16 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::HashMap;
 use indexmap::IndexMap;
 
-use super::books::{Books, number, reasons};
 use super::clock::Clock;
-use super::line::Waiters;
-use super::machines::{Decided, Machines};
+use super::cluster::{Cluster, CycleDecisions};
+use super::ledger::{Ledger, number, reasons};
+use super::tied_jobs::TiedJobs;
 use crate::negotiate::concurrency::{Demand, demands};
 use crate::negotiate::outcome::{Match, Outcome};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{self, Snapshot};
 use crate::pool::PoolSize;
-use crate::priority::Line;
+use crate::priority::QueueDiscipline;
 use crate::queue::JobId;
 use crate::workload::{Arrival, Workload};
 use classmate::internal::ad::ClassAd;
@@ -29,15 +29,15 @@ use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::value::Value;
 use classmate_config::internal::config::ConfigError;
 
-/// What ads say of the age of jobs.
-const OF_AGE: [&str; 5] = ["QDate", "EnteredCurrentStatus", "ClusterId", "ProcId", "GlobalJobId"];
+/// Attributes that depend on the age of a job.
+const AGE_ATTRIBUTES: [&str; 5] = ["QDate", "EnteredCurrentStatus", "ClusterId", "ProcId", "GlobalJobId"];
 
 /// The name of the machine.
-const NAME: &str = "slot1@machines";
+const MACHINE_NAME: &str = "slot1@machines";
 
-/// What jobs of one line have in common.
+/// Properties common to jobs of one queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Kind {
+struct QueueKind {
     submitter: usize,
     cores: u32,
     memory: u32,
@@ -46,46 +46,47 @@ struct Kind {
     alone: Option<usize>,
 }
 
-/// So many cores, and the jobs that wait for them.
-pub struct Alike<'w> {
-    books: Books<'w>,
-    /// What the machine says besides.
+/// A number of equal cores, and the jobs that wait for them.
+pub struct UniformCluster<'w> {
+    ledger: Ledger<'w>,
+    /// Other attributes of the machine.
     says: ClassAd,
     total: u32,
     free: u32,
-    /// How many jobs wait, by cores.
+    /// Number of waiting jobs, by cores.
     asked: BTreeMap<u32, usize>,
-    lines: IndexMap<Kind, Waiters>,
-    /// The lines in which somebody waits.
+    lines: IndexMap<QueueKind, TiedJobs>,
+    /// The queues that are not empty.
     open: BTreeSet<usize>,
-    /// Whether every job is shown: what groups ask for in all, or how each job stood in earlier cycles, decides too.
+    /// True if every job is shown, because the demand of groups, or the state of each job in earlier cycles, decides
+    /// too.
     all: bool,
-    /// Whether what jobs ask for besides cores sets them apart even if the policy does not look at it: memory, time.
+    /// Whether requested memory and time distinguish jobs even if the policy ignores them.
     apart: (bool, bool),
-    /// How the policy serves jobs of one line.
-    served: Line,
+    /// Service of jobs of one queue by the policy.
+    served: QueueDiscipline,
     /// Units of concurrency limits that are held, by name, and the limits of each job that runs.
     held: BTreeMap<Vec<u8>, f64>,
     limits: HashMap<usize, String>,
-    /// Why jobs got nothing in the last cycle, by what they ask for.
-    reasons: HashMap<Kind, String>,
-    /// Whether the rules look at the clock.
+    /// Rejection reasons of the last cycle, by request.
+    reasons: HashMap<QueueKind, String>,
+    /// True if the rules look at the clock.
     looks_at_clock: bool,
 }
 
-impl<'w> Alike<'w> {
-    /// So many cores under the settings and the policy of a snapshot, whose slots and jobs do not count. What its first
-    /// slot says, if there is one, the machine says too.
+impl<'w> UniformCluster<'w> {
+    /// A number of cores under the settings and the policy of a snapshot, whose slots and jobs do not count. The
+    /// machine has the attributes of its first slot, if there is one.
     pub fn new(workload: &'w Workload, rules: &'w Rules, base: &Snapshot, cores: u32) -> Self {
-        let mut books = Books::anywhere(workload, rules, base);
-        let says = std::mem::take(&mut books.snapshot.slots).into_iter().next().unwrap_or_default();
-        let served = base.policy.line();
+        let mut ledger = Ledger::anywhere(workload, rules, base);
+        let says = std::mem::take(&mut ledger.snapshot.slots).into_iter().next().unwrap_or_default();
+        let served = base.policy.queue_discipline();
         // What counts a queue has to know which jobs are in it: those for which a rule holds, and that are alike in whatever
         // is looked at.
         let significant = rules.significant([&slot(&says, cores)]);
         let looked_at = |names: &[&str]| names.iter().any(|name| significant.contains(Name::new(name)));
         let counted = served.queue.is_some();
-        let uncountable = counted && (rules.jobs.is_some() || looked_at(&OF_AGE));
+        let uncountable = counted && (rules.jobs.is_some() || looked_at(&AGE_ATTRIBUTES));
         let chosen_by_age = rules.jobs.as_ref().is_some_and(may_look_at_age);
         let all = !rules.groups.tree.is_empty() || served.remembers || uncountable || chosen_by_age;
         // A rule that says which jobs are offered may look at what they ask for.
@@ -95,7 +96,7 @@ impl<'w> Alike<'w> {
         let (asked, lines, open) = (BTreeMap::new(), IndexMap::new(), BTreeSet::new());
         let (held, limits, reasons) = (BTreeMap::new(), HashMap::new(), HashMap::new());
         Self {
-            books,
+            ledger,
             says,
             total: cores,
             free: cores,
@@ -120,26 +121,30 @@ impl<'w> Alike<'w> {
     }
 
     /// The line in which a job waits.
-    fn kind(&self, job: usize) -> Kind {
-        Kind { alone: (self.all || self.books.workload.arrivals[job].ad.is_some()).then_some(job), ..self.asking(job) }
+    fn kind(&self, job: usize) -> QueueKind {
+        QueueKind {
+            alone: (self.all || self.ledger.workload.arrivals[job].ad.is_some()).then_some(job),
+            ..self.asking(job)
+        }
     }
 
-    /// What a job asks for: what is said of one that asks for the same holds for it, however many are shown.
-    fn asking(&self, job: usize) -> Kind {
-        let arrival = &self.books.workload.arrivals[job];
+    /// The request of a job: a result for one job holds for all with the same request, shown or not.
+    fn asking(&self, job: usize) -> QueueKind {
+        let arrival = &self.ledger.workload.arrivals[job];
         let alone = arrival.ad.is_some().then_some(job);
         let Arrival { submitter, cores, .. } = *arrival;
-        let (memory, asked_time) = self.books.snapshot.policy.told_apart(arrival.memory, arrival.asked_time);
+        let (memory, asked_time) =
+            self.ledger.snapshot.policy.distinguishing_request(arrival.memory, arrival.asked_time);
         let memory = if self.apart.0 { arrival.memory } else { memory };
         let asked_time = if self.apart.1 { arrival.asked_time } else { asked_time };
-        Kind { submitter, cores, memory, asked_time, alone }
+        QueueKind { submitter, cores, memory, asked_time, alone }
     }
 
     /// Shows the cycle as many jobs of each line as there are cores for, and one more, because shares depend on who asks; of
     /// lines that are not shown in full, as many as started lately, and one more.
     /// Returns how many stand behind those that are shown, if the policy counts them.
     fn show(&mut self, now: i64, full: &Full) -> HashMap<JobId, usize> {
-        let Self { books, lines, open, free, served, .. } = self;
+        let Self { ledger, lines, open, free, served, .. } = self;
         let mut unlisted = HashMap::new();
         let most = served.queue.unwrap_or(usize::MAX);
         open.retain(|at| {
@@ -148,10 +153,10 @@ impl<'w> Alike<'w> {
             let first = if full.has(*at) { first } else { first.min(line.lately.max(1) + 1) };
             let wanted = line.wanted(first, most);
             for job in line.shown.iter().filter(|job| wanted.binary_search(job).is_err()) {
-                books.forget(*job);
+                ledger.forget(*job);
             }
             for &job in wanted.iter().filter(|job| line.shown.binary_search(job).is_err()) {
-                books.wait(job, books.workload.arrivals[job].submit, now);
+                ledger.wait(job, ledger.workload.arrivals[job].submit, now);
             }
             line.shown = wanted;
             if served.queue.is_some() {
@@ -160,7 +165,7 @@ impl<'w> Alike<'w> {
             }
             !line.all.is_empty()
         });
-        books.put_in_order();
+        ledger.put_in_order();
         unlisted
     }
 
@@ -173,8 +178,8 @@ impl<'w> Alike<'w> {
         {
             line.remove(job);
         }
-        let cost = self.books.price_of_cores(job, made, cores, settings);
-        self.books.start(job, made, cost, &self.says, settings);
+        let cost = self.ledger.price_of_cores(job, made, cores, settings);
+        self.ledger.start(job, made, cost, &self.says, settings);
         if let Some(limits) = &made.limits {
             self.hold(limits.to_ascii_lowercase().as_bytes(), 1.0);
             self.limits.insert(job, limits.to_ascii_lowercase());
@@ -204,15 +209,15 @@ impl Full {
     }
 }
 
-/// How often a cycle is run with lines that are not shown in full.
-const GUESSES: usize = 3;
+/// Number of attempts with queues that are not shown in full.
+const MAX_GUESSES: usize = 3;
 
 /// Places of queues that were given cores in a cycle, ascending; by line and beginning of the queue.
-type Taken = HashMap<(usize, usize), Vec<usize>>;
+type ServedPlaces = HashMap<(usize, usize), Vec<usize>>;
 
-impl Alike<'_> {
-    /// The job that one stands for at a place among those of its queue that still wait; both are taken by that.
-    fn meant(&self, job: usize, place: Option<usize>, taken: &mut Taken) -> usize {
+impl UniformCluster<'_> {
+    /// The job represented by a shown one at a position among those of its queue that still wait; both are then taken.
+    fn meant(&self, job: usize, place: Option<usize>, taken: &mut ServedPlaces) -> usize {
         let Some((line, start, own)) = self.queue_of(job) else { return job };
         let taken = taken.entry((line, start)).or_default();
         let at = match place {
@@ -230,15 +235,14 @@ impl Alike<'_> {
         Some((line, start, place))
     }
 
-    /// Runs a cycle, and says how many stood behind those that it was shown. Whoever stands behind one of its line that was
-    /// shown and got nothing would have got nothing either; where nobody like that is left, more are shown, and the cycle is
-    /// run again.
+    /// Runs a cycle, and returns whether it hid jobs. A hidden job would get nothing if a shown job of its queue got
+    /// nothing; if all shown jobs of a queue got cores, more are shown, and the cycle is run again.
     fn decide(&mut self, now: i64, settings: &Settings) -> Result<(Outcome, bool), ConfigError> {
-        let (rules, total) = (self.books.rules, self.total);
+        let (rules, total) = (self.ledger.rules, self.total);
         let weight = f64::from(total);
         let size = PoolSize { slots: total as usize, weight, effective: weight, smallest_weight: 1.0 };
         let asked: usize = self.asked.iter().map(|(cores, jobs)| *cores as usize * jobs).sum();
-        // Where there are cores for everybody, everybody is needed.
+        // If there are cores for all jobs, all jobs are needed.
         let guesses = !self.all && asked > self.free as usize;
         let mut full = if guesses { Full::Some(BTreeSet::new()) } else { Full::All };
         let mut runs = 0;
@@ -248,23 +252,22 @@ impl Alike<'_> {
             let slots = negotiate::slots(vec![self.machine()], rules, settings);
             let whole = slot(&self.says, total);
             let whole = || negotiate::slots(vec![whole], rules, settings);
-            let outcome = self.books.cycle(settings, slots, whole, Some(size), unlisted)?;
+            let outcome = self.ledger.cycle(settings, slots, whole, Some(size), unlisted)?;
             let Full::Some(lines) = &mut full else { return Ok((outcome, hides)) };
             let exhausted = self.exhausted(&outcome);
             if exhausted.is_empty() {
                 return Ok((outcome, hides));
             }
-            self.books.undo_cycle();
+            self.ledger.undo_cycle();
             lines.extend(exhausted);
             runs += 1;
-            if runs == GUESSES {
+            if runs == MAX_GUESSES {
                 full = Full::All;
             }
         }
     }
 
-    /// The lines of which a queue got cores for everybody that the cycle was shown, and holds more. Notes how many of each line
-    /// started.
+    /// The queues of which all shown jobs got cores, and that hold more. Records the number of started jobs by queue.
     fn exhausted(&mut self, outcome: &Outcome) -> BTreeSet<usize> {
         let mut started: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         let queues = outcome.matches.iter().filter_map(|made| self.queue_of(number(&made.job)?));
@@ -310,20 +313,22 @@ impl Alike<'_> {
     }
 }
 
-/// Whether an expression tells jobs of one line apart, or may: by their age, or by lots.
+/// Returns whether an expression may distinguish jobs of one queue: by their age, or at random.
 fn may_look_at_age(expr: &Expr) -> bool {
     let found = Mentions::of(expr.tree());
-    let ages = OF_AGE.map(|name| Name::new(name).key());
+    let ages = AGE_ATTRIBUTES.map(|name| Name::new(name).key());
     found.opaque
         || found.random
         || !found.selectors.is_empty()
         || found.names.iter().any(|name| ages.contains(&name.key()))
 }
 
-/// The machine with so many cores left.
+/// The machine with a number of free cores.
 fn slot(says: &ClassAd, cores: u32) -> ClassAd {
     let mut ad = says.clone();
-    for (name, text) in [("Name", NAME), ("State", "Unclaimed"), ("Activity", "Idle"), ("MachineResources", "Cpus")] {
+    for (name, text) in
+        [("Name", MACHINE_NAME), ("State", "Unclaimed"), ("Activity", "Idle"), ("MachineResources", "Cpus")]
+    {
         ad.insert(name, text);
     }
     for name in ["PartitionableSlot", "Requirements"] {
@@ -339,13 +344,13 @@ fn slot(says: &ClassAd, cores: u32) -> ClassAd {
     ad
 }
 
-impl Machines for Alike<'_> {
+impl Cluster for UniformCluster<'_> {
     fn cores(&self) -> f64 {
         f64::from(self.total)
     }
 
     fn could_run(&self, cores: u32) -> bool {
-        // The largest number stands for whatever is larger too.
+        // The maximum value represents all larger ones too.
         cores <= self.total && cores < u32::MAX
     }
 
@@ -353,7 +358,7 @@ impl Machines for Alike<'_> {
         let kind = self.kind(job);
         *self.asked.entry(kind.cores).or_default() += 1;
         if kind.alone.is_some() {
-            self.books.wait(job, self.books.workload.arrivals[job].submit, now);
+            self.ledger.wait(job, self.ledger.workload.arrivals[job].submit, now);
             return;
         }
         let entry = self.lines.entry(kind);
@@ -362,41 +367,41 @@ impl Machines for Alike<'_> {
     }
 
     fn end(&mut self, job: usize, now: i64) {
-        self.free += self.books.workload.arrivals[job].cores;
+        self.free += self.ledger.workload.arrivals[job].cores;
         if let Some(limits) = self.limits.remove(&job) {
             self.hold(limits.as_bytes(), -1.0);
         }
-        let settings = self.books.settings(now);
-        self.books.stop(job, &self.says, &settings);
+        let settings = self.ledger.settings(now);
+        self.ledger.stop(job, &self.says, &settings);
     }
 
     fn looks_at_clock(&self) -> bool {
-        self.books.delays(self.books.snapshot.now) || self.looks_at_clock
+        self.ledger.delays(self.ledger.snapshot.now) || self.looks_at_clock
     }
 
     fn why_waiting(&mut self, job: usize, now: i64) -> String {
-        let settings = self.books.settings(now);
-        if let Some(why) = self.books.left_out(job, &settings) {
+        let settings = self.ledger.settings(now);
+        if let Some(why) = self.ledger.left_out(job, &settings) {
             return why;
         }
         self.reasons.get(&self.asking(job)).cloned().unwrap_or_else(|| "it never had its turn".to_owned())
     }
 
     fn charge(&mut self, now: i64) {
-        self.books.charge(now);
+        self.ledger.charge(now);
     }
 
     fn may_start(&self) -> bool {
         self.asked.first_key_value().is_some_and(|(least, _)| *least <= self.free)
     }
 
-    fn cycle(&mut self, now: i64) -> Result<Decided, ConfigError> {
-        let settings = self.books.settings(now);
+    fn cycle(&mut self, now: i64) -> Result<CycleDecisions, ConfigError> {
+        let settings = self.ledger.settings(now);
         let weight = f64::from(self.total);
         let (outcome, hides) = self.decide(now, &settings)?;
-        let due = self.books.due(&outcome, weight);
-        let mut decided = Decided { due, ..Decided::default() };
-        let mut taken = Taken::default();
+        let due = self.ledger.due(&outcome, weight);
+        let mut decided = CycleDecisions { due, ..CycleDecisions::default() };
+        let mut taken = ServedPlaces::default();
         let matched = |made: &Match| {
             number(&made.job).map(|job| if hides { self.meant(job, made.place, &mut taken) } else { job })
         };
@@ -409,7 +414,7 @@ impl Machines for Alike<'_> {
                 decided.started.push(job);
             }
         }
-        self.books.settle(now);
+        self.ledger.settle(now);
         Ok(decided)
     }
 }
@@ -417,15 +422,15 @@ impl Machines for Alike<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulate::{Plan, Simulated, simulate};
+    use crate::simulate::{SimulationPlan, SimulationResult, simulate};
     use crate::workload::swf;
 
-    fn played(trace: &str, cores: u32, base: &Snapshot) -> Simulated {
+    fn played(trace: &str, cores: u32, base: &Snapshot) -> SimulationResult {
         let workload = swf::read(&mut trace.as_bytes()).unwrap();
         let rules = Rules::read(&base.config, &base.settings()).unwrap();
-        let mut machines = Alike::new(&workload, &rules, base, cores);
-        let plan = Plan { interval: 60, until: None, step: None };
-        simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap()
+        let mut cluster = UniformCluster::new(&workload, &rules, base, cores);
+        let plan = SimulationPlan { interval: 60, until: None, step: None };
+        simulate(&workload, &mut cluster, &plan, &mut |_, _| {}).unwrap()
     }
 
     fn line(id: i64, submit: i64, run: i64, cores: i64, user: i64) -> String {
@@ -448,16 +453,16 @@ mod tests {
         let workload = swf::read(&mut trace.as_bytes()).unwrap();
         let base = Snapshot::default();
         let rules = Rules::read(&base.config, &base.settings()).unwrap();
-        let mut machines = Alike::new(&workload, &rules, &base, 3);
+        let mut cluster = UniformCluster::new(&workload, &rules, &base, 3);
         for job in 0..1000 {
-            machines.arrive(job, 0);
+            cluster.arrive(job, 0);
         }
-        assert_eq!(machines.cycle(0).unwrap().started, [0, 1, 2]);
-        assert!(!machines.may_start());
-        machines.end(1, 50);
-        assert_eq!(machines.cycle(60).unwrap().started, [3]);
-        assert_eq!(machines.books.snapshot.jobs.len(), 1);
-        assert_eq!(machines.lines[0].all.len(), 996);
+        assert_eq!(cluster.cycle(0).unwrap().started, [0, 1, 2]);
+        assert!(!cluster.may_start());
+        cluster.end(1, 50);
+        assert_eq!(cluster.cycle(60).unwrap().started, [3]);
+        assert_eq!(cluster.ledger.snapshot.jobs.len(), 1);
+        assert_eq!(cluster.lines[0].all.len(), 996);
     }
 
     fn ads(jobs: &[&str]) -> Workload {
@@ -466,12 +471,12 @@ mod tests {
         crate::workload::job_ads::read(ads, &run_time, Some(b"x"), &Settings::default())
     }
 
-    fn played_ads(jobs: &[&str], cores: u32, base: &Snapshot) -> Simulated {
+    fn played_ads(jobs: &[&str], cores: u32, base: &Snapshot) -> SimulationResult {
         let workload = ads(jobs);
         let rules = Rules::read(&base.config, &base.settings()).unwrap();
-        let mut machines = Alike::new(&workload, &rules, base, cores);
-        let plan = Plan { interval: 60, until: None, step: None };
-        simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap()
+        let mut cluster = UniformCluster::new(&workload, &rules, base, cores);
+        let plan = SimulationPlan { interval: 60, until: None, step: None };
+        simulate(&workload, &mut cluster, &plan, &mut |_, _| {}).unwrap()
     }
 
     #[test]
@@ -513,10 +518,10 @@ mod tests {
         let workload = swf::read(&mut trace.as_bytes()).unwrap();
         let base = Snapshot::default();
         let rules = Rules::read(&base.config, &base.settings()).unwrap();
-        let mut merged = Alike::new(&workload, &rules, &base, 7);
-        let mut apart = Alike::new(&workload, &rules, &base, 7);
+        let mut merged = UniformCluster::new(&workload, &rules, &base, 7);
+        let mut apart = UniformCluster::new(&workload, &rules, &base, 7);
         apart.apart = (true, true);
-        let plan = Plan { interval: 60, until: None, step: None };
+        let plan = SimulationPlan { interval: 60, until: None, step: None };
         let simulated = simulate(&workload, &mut merged, &plan, &mut |_, _| {}).unwrap();
         assert_eq!((merged.lines.len(), simulated.jobs.completed), (6, 60));
         let alone = simulate(&workload, &mut apart, &plan, &mut |_, _| {}).unwrap();

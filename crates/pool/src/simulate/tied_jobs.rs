@@ -1,22 +1,22 @@
 //! A line: jobs that differ in their age alone, of which a cycle is shown the first.
 //!
-//! A policy may hold them in queues of so many each, the oldest in the first.
+//! A policy may hold them in queues of limited length, the oldest in the first.
 
 use std::collections::VecDeque;
 
 /// Jobs that differ in their age alone, oldest first.
 #[derive(Default)]
-pub(super) struct Waiters {
+pub(super) struct TiedJobs {
     /// All of them.
     pub(super) all: VecDeque<usize>,
     /// Those that a cycle is shown.
     pub(super) shown: Vec<usize>,
-    /// How many started lately: more are not shown until they are needed.
+    /// Number that started recently: more are shown only when needed.
     pub(super) lately: usize,
 }
 
-impl Waiters {
-    /// Which of them a cycle is shown when `first` of each queue of `most` are needed.
+impl TiedJobs {
+    /// The jobs to show when `first` of each queue of `most` are needed.
     pub(super) fn wanted(&self, first: usize, most: usize) -> Vec<usize> {
         let shown = self.shown.len();
         // Unless there are too many, those that are shown stay: cores come and go from cycle to cycle.
@@ -30,7 +30,7 @@ impl Waiters {
         queues.flat_map(|start| self.all.iter().skip(start).take(first.min(most))).copied().collect()
     }
 
-    /// Of each queue of `most` the last one that is shown, and how many stand behind it.
+    /// The last shown job of each queue of `most`, and the number of hidden jobs after it.
     pub(super) fn unlisted(&self, most: usize) -> Vec<(usize, usize)> {
         let queues = (0..self.all.len()).step_by(most);
         let last = |start: usize| {
@@ -40,7 +40,7 @@ impl Waiters {
         queues.filter_map(last).collect()
     }
 
-    /// Who is shown of the queue of `most` that begins at a place, and how many of it are not.
+    /// The shown jobs of the queue of `most` that begins at a place, and the number of hidden ones.
     pub(super) fn of_queue(&self, start: usize, most: usize) -> (&[usize], usize) {
         let end = start.saturating_add(most).min(self.all.len());
         let ends = self.all.get(end).copied().unwrap_or(usize::MAX);
@@ -50,7 +50,7 @@ impl Waiters {
         (shown, end - start - shown.len())
     }
 
-    /// Where a job that waits is: the beginning of its queue of `most`, and its place in that.
+    /// Position of a waiting job: the beginning of its queue of `most`, and its place in that.
     pub(super) fn place(&self, job: usize, most: usize) -> Option<(usize, usize)> {
         let at = self.all.binary_search(&job).ok()?;
         Some((at - at % most, at % most))

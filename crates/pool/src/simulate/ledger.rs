@@ -1,4 +1,4 @@
-//! What machines of every kind keep: the ads of jobs, who uses how much, and the policy.
+//! State common to all clusters: job ads, usage, and the policy.
 //!
 //! The cycle is that of the negotiator; the policy is_stateful through the whole simulation if it keeps what was used.
 
@@ -20,35 +20,35 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{Scope, Settings};
 use classmate_config::internal::config::ConfigError;
 
-/// The books of a simulation.
-pub(super) struct Books<'w> {
+/// Job ads, usage and policy of a simulation.
+pub(super) struct Ledger<'w> {
     pub(super) workload: &'w Workload,
     pub(super) rules: &'w Rules,
-    /// Jobs that wait, and those of which the policy wants to know.
-    /// How many jobs started so far.
+    /// Number of jobs started so far.
     starts: u64,
+    /// The ads of the jobs that wait, and of those that the policy wants to know.
     pub(super) snapshot: Snapshot,
     seed: u64,
-    /// Where a job's ad is in the snapshot, and which job an ad is of.
+    /// The place of a job's ad in the snapshot, and the job of an ad.
     places: HashMap<usize, usize>,
     jobs: Vec<usize>,
-    /// Of each submitter the name its use is charged to.
+    /// The name each submitter's usage is charged to.
     names: Vec<Option<Vec<u8>>>,
-    /// What submitters use, by the account it is charged to.
+    /// Usage of submitters, by the account it is charged to.
     used: BTreeMap<(usize, Account), f64>,
     by_name: HashMap<Vec<u8>, usize>,
-    /// What each job that runs is charged, and to which account.
+    /// Charge and account of each running job.
     bills: HashMap<usize, (Account, f64)>,
-    /// What ran, for a policy that is opened anew for every cycle and asks.
+    /// Past runs, for a policy that reads them and is opened anew for every cycle.
     past: Option<Past>,
-    /// Whether every machine would do for every job: then their requirements are not asked.
+    /// True if every machine suits every job: their requirements are ignored.
     anywhere: bool,
     policy: Option<Box<dyn PriorityPolicy>>,
     cycles: u64,
 }
 
-impl<'w> Books<'w> {
-    /// Nobody waits and nothing is in use, under the settings, the policy and the slots of a snapshot.
+impl<'w> Ledger<'w> {
+    /// An empty simulation with the settings, the policy and the slots of a snapshot.
     pub(super) fn new(workload: &'w Workload, rules: &'w Rules, base: &Snapshot) -> Self {
         Self {
             workload,
@@ -104,7 +104,7 @@ impl<'w> Books<'w> {
         self.snapshot.jobs.push(ad);
     }
 
-    /// A job starts on the slot it was matched to, for which it is charged so much.
+    /// Starts a job on the slot it was matched to, and charges it a weight.
     pub(super) fn start(&mut self, job: usize, made: &Match, weight: f64, slot: &ClassAd, settings: &Settings) {
         let account = self.account(job, made, slot);
         *self.used.entry((self.workload.arrivals[job].submitter, account)).or_default() += weight;
@@ -152,14 +152,14 @@ impl<'w> Books<'w> {
         made.candidacy.0.as_deref().or_else(|| self.ad(job))
     }
 
-    /// What a second of a slot costs the job that was matched.
+    /// Cost of a slot for one second, for the job that was matched.
     pub(super) fn price(&self, job: usize, made: &Match, slot: &ClassAd, settings: &Settings) -> f64 {
         let Some(slot) = Slot::new(slot.clone(), &self.rules.weighing, settings) else { return 0.0 };
         let policy = self.policy.as_ref();
         policy.map_or(slot.weight, |policy| policy.cost(self.candidacy(job, made), &slot.ad, slot.weight))
     }
 
-    /// What a second of so many cores, and of all else it asks for, costs the job that was matched.
+    /// Cost of a number of cores, and of the other requested resources, for one second.
     pub(super) fn price_of_cores(&self, job: usize, made: &Match, cores: u32, settings: &Settings) -> f64 {
         let (Some(policy), Some(ad)) = (&self.policy, self.candidacy(job, made)) else { return made.weight };
         if !self.snapshot.policy.has_prices() {
@@ -175,7 +175,7 @@ impl<'w> Books<'w> {
         policy.cost(Some(ad), &slot, made.weight)
     }
 
-    /// Whether the policy itself has a job wait for some time to pass.
+    /// Returns whether the policy itself delays a job.
     pub(super) fn delays(&self, now: i64) -> bool {
         self.past.as_ref().is_some_and(|past| past.delays(now))
     }
@@ -205,7 +205,7 @@ impl<'w> Books<'w> {
         }
     }
 
-    /// Why a job is never offered to slots, if the settings leave it out.
+    /// The reason for which the settings exclude a job, if they do.
     pub(super) fn left_out(&self, job: usize, settings: &Settings) -> Option<String> {
         let constraint = self.rules.jobs.as_ref()?;
         let out = !Scope::new(&self.job_ad(job), settings).holds(constraint);
@@ -222,8 +222,8 @@ impl<'w> Books<'w> {
         self.names[self.workload.arrivals[job].submitter].as_deref().unwrap_or_default()
     }
 
-    /// Tells a policy that has accounts what was begun in a cycle: it knows of matches alone, whatever was carved out then
-    /// and whatever that costs.
+    /// Charges the starts of a cycle to a policy with accounts: it knows only of matches, not of the carved slots and
+    /// their cost.
     pub(super) fn settle(&mut self, now: i64) {
         let asks = self.policy.as_ref().is_some_and(|policy| policy.asks_jobs());
         // A match of cores that are all alike is what was asked for.
@@ -301,8 +301,8 @@ impl<'w> Books<'w> {
         self.snapshot.policy.open_after(&opening, self.past.as_ref())
     }
 
-    /// What the policy gave those who asked: their parts of the first pass in which each is visited, and of what its group
-    /// was granted then.
+    /// Entitled shares of the submitters: their parts of the first spin in which each is visited, and of the allocation
+    /// of its group then.
     pub(super) fn due(&self, outcome: &Outcome, weight: f64) -> Vec<(usize, f64)> {
         let granted = |name: &String| {
             let group = outcome.groups.iter().find(|group| group.name == *name);
@@ -316,13 +316,13 @@ impl<'w> Books<'w> {
     }
 }
 
-/// Why the jobs that name the requests of a cycle got nothing.
+/// Rejection reasons by the job that names the request.
 pub(super) fn reasons(outcome: &Outcome) -> impl Iterator<Item = (usize, String)> {
     let told = |rejected: &Rejected| Some((number(&rejected.job)?, rejected.reason.clone()));
     outcome.rejections.iter().filter_map(told)
 }
 
-/// Which job of the workload a job of an outcome is: they are numbered by their ads.
+/// The job of the workload of a job in an outcome: they are numbered by their ads.
 pub(super) fn number(job: &str) -> Option<usize> {
     job.split('.').next()?.parse::<usize>().ok()?.checked_sub(1)
 }
