@@ -3,11 +3,12 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::evaluate::{Analysis, Base, not};
-use super::facts::{Facts, Reference};
+use super::facts::Facts;
 use super::values::{Truths, Values, kind};
 use crate::builtin;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, copy_into};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
+use crate::syntax::view::{Reference, View};
 
 /// What is certain of a clause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,7 +103,7 @@ pub fn claims(expr: &Expr, base: Base<'_>) -> Vec<Claim> {
 /// Whether a part is a value rather than a condition: not made of logic or comparisons.
 pub fn is_value(tree: &Tree, id: NodeId) -> bool {
     match tree.node(tree.bare(id)) {
-        Node::Binary(op, ..) => !(op.precedence() <= 2 || matches!(op.precedence(), 6 | 7)),
+        Node::Binary(op, ..) => !(op.is_logic() || op.is_comparison()),
         Node::Unary(op, _) => *op != UnaryOp::Not,
         _ => true,
     }
@@ -160,17 +161,16 @@ impl Finder<'_> {
                 self.tell(id, Certainty::Never);
                 continue;
             }
-            if let Some([condition, yes, no]) = tree.choice(id) {
-                open.extend([(no, decides), (yes, decides), (condition, true)]);
-                continue;
-            }
-            match *tree.node(id) {
-                Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) => {
-                    let operands = flattened(tree, op, id);
+            match tree.view(id) {
+                View::Choice { condition, yes, no } => {
+                    open.extend([(no, decides), (yes, decides), (condition, true)]);
+                }
+                View::Logic { op, .. } => {
+                    let operands = tree.flattened(op, id);
                     self.chain(op, &operands);
                     open.extend(operands.iter().rev().map(|operand| (*operand, true)));
                 }
-                Node::Unary(UnaryOp::Not, operand) => open.push((operand, true)),
+                View::Not(operand) => open.push((operand, true)),
                 _ => {}
             }
         }
@@ -180,7 +180,7 @@ impl Finder<'_> {
     fn spliced(&mut self, op: BinaryOp, id: NodeId) -> bool {
         let tree = self.analysis.tree();
         let decisive = if op == BinaryOp::And { Truths::FALSE } else { Truths::TRUE };
-        for operand in flattened(tree, op, id) {
+        for operand in tree.flattened(op, id) {
             let bare = tree.bare(operand);
             if matches!(tree.node(bare), Node::Literal(_)) && self.analysis.truths(bare) == decisive {
                 self.tell(operand, Certainty::Splice(decisive));
@@ -340,7 +340,7 @@ impl Finder<'_> {
         let facts = self.analysis.where_it_is(given, Truths::TRUE, &Facts::default());
         // It is never true, which is told elsewhere.
         let Some(facts) = facts else { return false };
-        let (have, need) = (flattened(tree, BinaryOp::And, given), flattened(tree, BinaryOp::And, then));
+        let (have, need) = (tree.flattened(BinaryOp::And, given), tree.flattened(BinaryOp::And, then));
         if have.len() > ALTERNATIVES || need.len() > ALTERNATIVES {
             return false;
         }
@@ -353,7 +353,7 @@ impl Finder<'_> {
     /// Whether some alternative of `then` is true where one of `given` is, and none before it is an error there.
     fn any_implies(&self, given: NodeId, then: NodeId) -> bool {
         let tree = self.analysis.tree();
-        let (have, need) = (flattened(tree, BinaryOp::Or, given), flattened(tree, BinaryOp::Or, then));
+        let (have, need) = (tree.flattened(BinaryOp::Or, given), tree.flattened(BinaryOp::Or, then));
         if need.len() < 2 || have.len() > ALTERNATIVES || need.len() > ALTERNATIVES {
             return false;
         }
@@ -412,23 +412,10 @@ impl Finder<'_> {
         let truths = |arm: NodeId, facts: &Option<Facts>| {
             facts.as_ref().map_or(Truths::NONE, |facts| self.analysis.values_where(arm, facts).truths())
         };
-        flattened(tree, BinaryOp::Or, clause).into_iter().any(|arm| {
+        tree.flattened(BinaryOp::Or, clause).into_iter().any(|arm| {
             truths(arm, &certain) == Truths::TRUE && truths(arm, &unknown).within(Truths::TRUE.or(Truths::UNDEFINED))
         })
     }
-}
-
-/// The operands of `a && (b && c) && d`: the first one that is false or an error decides, however they are grouped.
-fn flattened(tree: &Tree, op: BinaryOp, id: NodeId) -> Vec<NodeId> {
-    let mut found = Vec::new();
-    let mut open = vec![id];
-    while let Some(id) = open.pop() {
-        match *tree.node(tree.bare(id)) {
-            Node::Binary(other, left, right) if other == op => open.extend([right, left]),
-            _ => found.push(id),
-        }
-    }
-    found
 }
 
 /// Whether a part is a constant, perhaps in parentheses: where texts are put together, those stand for nothing.
@@ -454,9 +441,8 @@ fn part(tree: &Tree, id: NodeId) -> Expr {
 
 /// The references that a part speaks of, each once; none stands for itself.
 fn references(tree: &Tree, id: NodeId) -> Vec<Option<Reference>> {
-    let all = (tree.first_of(id)..=id).filter_map(|part| Reference::of(tree, part)).take(REFERENCES);
     let mut found: Vec<Option<Reference>> = Vec::new();
-    for reference in all.map(Some) {
+    for reference in tree.references(id).take(REFERENCES).map(Some) {
         if !found.contains(&reference) {
             found.push(reference);
         }

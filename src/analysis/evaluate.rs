@@ -4,15 +4,17 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::compare::{compare, identical, narrowed, narrowed_identical};
-use super::facts::{Facts, Reference};
+use super::facts::Facts;
 use super::number::{arithmetic, bitwise, unary};
 use super::values::{Truths, Values, kind};
 use crate::ad::ClassAd;
 use crate::builtin;
 use crate::eval::scope::{Limits, Scope, Settings};
-use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, copy_into};
+use crate::name::Name;
+use crate::syntax::expr::{Expr, Node, NodeId, Tree, copy_into};
 use crate::syntax::literal::Literal;
-use crate::syntax::operator::{BinaryOp, UnaryOp};
+use crate::syntax::operator::BinaryOp;
+use crate::syntax::view::{Reference, View};
 use crate::value::Value;
 
 /// Deepest nesting that is followed; what is deeper can be anything.
@@ -94,35 +96,33 @@ impl<'a> Analysis<'a> {
         }
         self.left.set(left - 1);
         let depth = depth + 1;
-        if let Some(reference) = Reference::of(self.tree, id) {
-            return self.known(reference, facts);
-        }
         if let Some(value) = constant(self.tree, id) {
             return Values::value(&value);
         }
-        match *self.tree.node(id) {
-            Node::Literal(Literal::Str(ref text)) if text.contains(&OPEN) => Values::any_text(),
-            Node::Literal(ref literal) => Values::literal(literal),
-            Node::Paren(inner) => self.eval(inner, facts, depth),
-            Node::Unary(UnaryOp::Not, operand) => not(self.eval(operand, facts, depth).truths()).values(),
-            Node::Unary(op, operand) => unary(op, &self.eval(operand, facts, depth)),
-            Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) => self.chain(op, id, facts, depth).values(),
-            Node::Binary(BinaryOp::Default, left, right) => {
+        match self.tree.view(id) {
+            View::Reference(reference) => self.known(reference, facts),
+            View::Literal(Literal::Str(text)) if text.contains(&OPEN) => Values::any_text(),
+            View::Literal(literal) => Values::literal(literal),
+            View::Paren(inner) => self.eval(inner, facts, depth),
+            View::Not(operand) => not(self.eval(operand, facts, depth).truths()).values(),
+            View::Unary(op, operand) => unary(op, &self.eval(operand, facts, depth)),
+            View::Logic { op, .. } => self.chain(op, id, facts, depth).values(),
+            View::Binary { op: BinaryOp::Default, left, right } => {
                 let first = self.eval(left, facts, depth);
                 if !first.has(kind::UNDEFINED) {
                     return first;
                 }
                 first.without(kind::UNDEFINED).union(&self.eval(right, facts, depth))
             }
-            Node::Binary(op, left, right) => {
+            View::Compare { op, left, right } | View::Binary { op, left, right } => {
                 let (one, two) = (self.eval(left, facts, depth), self.eval(right, facts, depth));
                 binary(op, &one, &two)
             }
-            Node::Conditional { condition, yes, no } => self.conditional([condition, yes, no], facts, depth),
-            Node::Call(call) => self.call(self.tree.calls[call as usize], facts, depth),
-            Node::List(_) => Values::of_kinds(kind::LIST),
-            Node::Ad(_) => Values::of_kinds(kind::AD),
-            Node::Attr(_) | Node::Absolute(_) | Node::Select(_) | Node::Subscript { .. } => Values::any(),
+            View::Choice { condition, yes, no } => self.conditional([condition, yes, no], facts, depth),
+            View::Call { name, arguments } => self.call(name, arguments, facts, depth),
+            View::List(_) => Values::of_kinds(kind::LIST),
+            View::Ad(_) => Values::of_kinds(kind::AD),
+            View::AdName(_) | View::Absolute(_) | View::Select { .. } | View::Subscript { .. } => Values::any(),
         }
     }
 
@@ -180,45 +180,43 @@ impl<'a> Analysis<'a> {
             if steps > LONGEST {
                 break;
             }
-            if let Some(reference) = Reference::of(self.tree, id) {
-                let now = meaning(&self.known(reference, &facts), outcome);
-                learn(&mut facts, reference, now)?;
-                continue;
-            }
-            match *self.tree.node(id) {
-                Node::Paren(inner) => open.push((inner, outcome)),
-                Node::Unary(UnaryOp::Not, operand) => open.push((operand, not(outcome))),
-                Node::Binary(BinaryOp::And, left, right) if outcome == Truths::TRUE => {
+            match self.tree.view(id) {
+                View::Reference(reference) => {
+                    let now = meaning(&self.known(reference, &facts), outcome);
+                    learn(&mut facts, reference, now)?;
+                }
+                View::Paren(inner) => open.push((inner, outcome)),
+                View::Not(operand) => open.push((operand, not(outcome))),
+                View::Logic { op: BinaryOp::And, left, right } if outcome == Truths::TRUE => {
                     open.extend([(right, outcome), (left, outcome)]);
                 }
-                Node::Binary(BinaryOp::Or, left, right) if outcome == Truths::FALSE => {
+                View::Logic { op: BinaryOp::Or, left, right } if outcome == Truths::FALSE => {
                     open.extend([(right, outcome), (left, outcome)]);
                 }
-                Node::Binary(op @ (BinaryOp::Is | BinaryOp::Isnt), left, right)
+                View::Compare { op: op @ (BinaryOp::Is | BinaryOp::Isnt), left, right }
                     if matches!(outcome, Truths::TRUE | Truths::FALSE) =>
                 {
                     let holds = (op == BinaryOp::Is) == (outcome == Truths::TRUE);
                     for (one, two) in [(left, right), (right, left)] {
-                        if let Some(reference) = Reference::of(self.tree, one) {
+                        if let Some(reference) = self.tree.reference(one) {
                             let other = self.eval(two, &facts, 1);
                             let now = narrowed_identical(&self.known(reference, &facts), &other, holds);
                             learn(&mut facts, reference, now)?;
                         }
                     }
                 }
-                Node::Binary(op, left, right) if matches!(op.precedence(), 6 | 7) => {
+                View::Compare { op, left, right } => {
                     for (one, op, two) in [(left, op, right), (right, turned(op), left)] {
-                        if let Some(reference) = Reference::of(self.tree, one) {
+                        if let Some(reference) = self.tree.reference(one) {
                             let other = self.eval(two, &facts, 1);
                             let now = narrowed(op, &self.known(reference, &facts), &other, outcome);
                             learn(&mut facts, reference, now)?;
                         }
                     }
                 }
-                Node::Call(call) => {
-                    let site = self.tree.calls[call as usize];
-                    if let (Some(kinds), &[argument]) = (predicate(site.name.folded()), self.tree.run(site.arguments))
-                        && let Some(reference) = Reference::of(self.tree, argument)
+                View::Call { name, arguments: &[argument] } => {
+                    if let Some(kinds) = predicate(name.folded())
+                        && let Some(reference) = self.tree.reference(argument)
                         && matches!(outcome, Truths::TRUE | Truths::FALSE)
                     {
                         let known = self.known(reference, &facts);
@@ -232,14 +230,13 @@ impl<'a> Analysis<'a> {
         Some(facts)
     }
 
-    fn call(&self, site: CallSite, facts: &Facts, depth: u32) -> Values {
-        let Some(function) = builtin::find(site.name) else { return Values::of_kinds(kind::ERROR) };
-        let arguments = self.tree.run(site.arguments);
+    fn call(&self, name: Name, arguments: &[NodeId], facts: &Facts, depth: u32) -> Values {
+        let Some(function) = builtin::find(name) else { return Values::of_kinds(kind::ERROR) };
         if !function.accepts(arguments.len()) {
             // Some functions give up instead.
             return Values::any();
         }
-        let name = site.name.folded();
+        let name = name.folded();
         if let (Some(kinds), &[argument]) = (predicate(name), arguments) {
             let values = self.eval(argument, facts, depth);
             let mut truths = Truths::NONE;
@@ -257,7 +254,6 @@ impl<'a> Analysis<'a> {
             return Values::of_kinds(kinds);
         }
         match (name, arguments) {
-            (b"ifthenelse", &[condition, yes, no]) => self.conditional([condition, yes, no], facts, depth),
             (b"debug", &[argument]) => self.eval(argument, facts, depth),
             (
                 b"regexp" | b"member" | b"identicalmember" | b"anycompare" | b"allcompare" | b"stringlistmember"
@@ -342,7 +338,7 @@ fn binary(op: BinaryOp, left: &Values, right: &Values) -> Values {
     match op {
         BinaryOp::Is => identical(left, right).values(),
         BinaryOp::Isnt => not(identical(left, right)).values(),
-        op if matches!(op.precedence(), 6 | 7) => compare(op, left, right).values(),
+        op if op.is_comparison() => compare(op, left, right).values(),
         op if matches!(op.precedence(), 9 | 10) => arithmetic(op, left, right),
         op => bitwise(op, left, right),
     }

@@ -8,11 +8,12 @@ use crate::ad::{Attribute, ClassAd};
 use crate::name::{Key, Name, known};
 use crate::program::Side;
 use crate::program::living::Living;
-use crate::program::mentions::{Mentions, Scoped, reference};
+use crate::program::mentions::Mentions;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::BinaryOp;
 use crate::syntax::print::Style;
+use crate::syntax::view::{RefScope, Reference};
 
 /// What is evaluated.
 #[derive(Debug, Clone)]
@@ -57,9 +58,9 @@ impl Atom {
         else {
             return false;
         };
-        let of_row = |id| match reference(tree, id) {
-            Some((scoped, name)) => matches!(world.resolve(scoped, name, self.side), Found::Constant(Side::Row, _)),
-            None => false,
+        let of_row = |id| {
+            let found = tree.reference(id).map(|reference| world.resolve(reference, self.side));
+            matches!(found, Some(Found::Constant(Side::Row, _)))
         };
         let fixed = |id| world.depends(tree, id, self.side, &mut Surveyed::default()).row.is_empty();
         (of_row(left) && fixed(right)) || (fixed(left) && of_row(right))
@@ -161,12 +162,13 @@ impl<'a> World<'a> {
     }
 
     /// What a name stands for in an ad, as the evaluator resolves it.
-    pub(crate) fn resolve(&self, scoped: Scoped, name: Name, side: Side) -> Found<'a> {
-        let first = if scoped == Scoped::Opposite { side.opposite() } else { side };
+    pub(crate) fn resolve(&self, reference: Reference, side: Side) -> Found<'a> {
+        let Reference { scope, name } = reference;
+        let first = if scope == RefScope::Target { side.opposite() } else { side };
         let (at, attribute) = match self.ad(first).lookup(name) {
             Some(attribute) => (first, attribute),
             None if name.key() == known::CURRENT_TIME => return Found::Clock,
-            None if scoped != Scoped::Either => return Found::Absent,
+            None if scope != RefScope::Either => return Found::Absent,
             None => match self.ad(side.opposite()).lookup(name) {
                 Some(attribute) => (side.opposite(), attribute),
                 None => return Found::Absent,
@@ -219,14 +221,14 @@ impl Walk<'_, '_> {
         // Where ads are written inside, or looked into, a name may stand for that of either side.
         let plain = |id: NodeId| match tree.node(id) {
             Node::Ad(_) | Node::Subscript { .. } | Node::List(_) => false,
-            Node::Select(_) => reference(tree, id).is_some(),
+            Node::Select(_) => tree.reference(id).is_some(),
             _ => true,
         };
         let simple = !(mentions.bound && living.is_bound(tree)) && living.nodes().all(plain);
         if simple {
             for id in living.nodes() {
-                if let Some((scoped, name)) = reference(tree, id) {
-                    self.reference(scoped, name, side);
+                if let Some(reference) = tree.reference(id) {
+                    self.reference(reference, side);
                 }
             }
             return;
@@ -239,10 +241,10 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn reference(&mut self, scoped: Scoped, name: Name, side: Side) {
-        let first = if scoped == Scoped::Opposite { side.opposite() } else { side };
+    fn reference(&mut self, Reference { scope, name }: Reference, side: Side) {
+        let first = if scope == RefScope::Target { side.opposite() } else { side };
         self.own(name, first);
-        if scoped == Scoped::Either && !self.world.ad(first).contains(name) {
+        if scope == RefScope::Either && !self.world.ad(first).contains(name) {
             self.own(name, side.opposite());
         }
     }

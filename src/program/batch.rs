@@ -17,10 +17,10 @@ use crate::program::atom::{Atom, Found, What, World};
 use crate::program::column::{Column, Entry, refine};
 use crate::program::condition::{ATOMS, Clause, Step};
 use crate::program::mask::{Mask, Truths};
-use crate::program::mentions::reference;
-use crate::syntax::expr::{Node, NodeId, Tree};
+use crate::syntax::expr::{NodeId, Tree};
 use crate::syntax::literal::Literal;
-use crate::syntax::operator::{BinaryOp, UnaryOp};
+use crate::syntax::operator::BinaryOp;
+use crate::syntax::view::{RefScope, Reference, View};
 use crate::value::logic::{Truth, not};
 use crate::value::{Value, arith};
 
@@ -296,15 +296,12 @@ impl Batch<'_, '_> {
     }
 
     fn rank(&mut self, side: Side) -> Option<Vector> {
-        let rank = crate::name::Name::new("Rank");
-        let own = crate::program::mentions::Scoped::Own;
-        match self.world.resolve(own, rank, side) {
-            Found::Absent => {
-                let found = self.world.resolve(own, rank, side.opposite());
-                self.found(rank.key(), &found)
-            }
-            found => self.found(rank.key(), &found),
-        }
+        let rank = Reference { scope: RefScope::My, name: crate::name::Name::new("Rank") };
+        let found = match self.world.resolve(rank, side) {
+            Found::Absent => self.world.resolve(rank, side.opposite()),
+            found => found,
+        };
+        self.found(rank.name.key(), &found)
     }
 
     fn found(&mut self, key: Key, found: &Found<'_>) -> Option<Vector> {
@@ -343,31 +340,28 @@ impl Batch<'_, '_> {
         if self.work > WORK {
             return None;
         }
-        match *tree.node(id) {
+        match tree.view(id) {
             // As an expression a duration is a real.
-            Node::Literal(Literal::RelTime(_) | Literal::AbsTime(_)) => None,
-            Node::Literal(ref literal) => Some(Vector::Same(Value::from(literal))),
-            Node::Attr(_) | Node::Select(_) => {
-                let (scoped, name) = reference(tree, id)?;
-                let found = self.world.resolve(scoped, name, side);
-                self.found(name.key(), &found)
+            View::Literal(Literal::RelTime(_) | Literal::AbsTime(_)) => None,
+            View::Literal(literal) => Some(Vector::Same(Value::from(literal))),
+            View::Reference(reference) => {
+                let found = self.world.resolve(reference, side);
+                self.found(reference.name.key(), &found)
             }
-            Node::Paren(inner) => self.node(tree, inner, side),
-            Node::Unary(UnaryOp::Not, operand) => Some(self.node(tree, operand, side)?.map(|value| not(&value))),
-            Node::Unary(op, operand) => Some(self.node(tree, operand, side)?.map(|value| arith::unary(op, value))),
-            Node::Binary(op, left, right) => self.binary(tree, op, [left, right], side),
-            Node::Conditional { condition, yes, no } => self.choose(tree, &[condition, yes, no], side),
-            Node::Call(call) => {
-                let site = tree.calls[call as usize];
-                match (site.name.folded(), tree.run(site.arguments)) {
-                    (b"ifthenelse", parts @ &[_, _, _]) => self.choose(tree, parts, side),
-                    (b"isundefined", &[part]) => {
-                        Some(self.node(tree, part, side)?.map(|value| Value::Bool(value.is_undefined())))
-                    }
-                    (b"time", []) => Some(Vector::Same(Value::Int(self.settings.now))),
-                    _ => None,
+            View::Paren(inner) => self.node(tree, inner, side),
+            View::Not(operand) => Some(self.node(tree, operand, side)?.map(|value| not(&value))),
+            View::Unary(op, operand) => Some(self.node(tree, operand, side)?.map(|value| arith::unary(op, value))),
+            View::Logic { op, left, right } | View::Compare { op, left, right } | View::Binary { op, left, right } => {
+                self.binary(tree, op, [left, right], side)
+            }
+            View::Choice { condition, yes, no } => self.choose(tree, [condition, yes, no], side),
+            View::Call { name, arguments } => match (name.folded(), arguments) {
+                (b"isundefined", &[part]) => {
+                    Some(self.node(tree, part, side)?.map(|value| Value::Bool(value.is_undefined())))
                 }
-            }
+                (b"time", []) => Some(Vector::Same(Value::Int(self.settings.now))),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -377,10 +371,9 @@ impl Batch<'_, '_> {
         Some(left.operate(op, right))
     }
 
-    fn choose(&mut self, tree: &Arc<Tree>, parts: &[NodeId], side: Side) -> Option<Vector> {
-        let [condition, yes, no] = parts else { return None };
-        let condition = self.node(tree, *condition, side)?;
-        let (yes, no) = (self.node(tree, *yes, side)?, self.node(tree, *no, side)?);
+    fn choose(&mut self, tree: &Arc<Tree>, [condition, yes, no]: [NodeId; 3], side: Side) -> Option<Vector> {
+        let condition = self.node(tree, condition, side)?;
+        let (yes, no) = (self.node(tree, yes, side)?, self.node(tree, no, side)?);
         let chosen = |group: usize| match Truth::of(&condition.get(group)) {
             Truth::True => yes.get(group),
             Truth::False => no.get(group),

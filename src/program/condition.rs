@@ -12,9 +12,9 @@ use crate::name::{Key, known};
 use crate::program::Side;
 use crate::program::atom::{Atom, Atoms, Depends, Found, What, World};
 use crate::program::living::Living;
-use crate::program::mentions::reference;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
-use crate::syntax::operator::{BinaryOp, UnaryOp};
+use crate::syntax::operator::BinaryOp;
+use crate::syntax::view::{RefScope, Reference, View};
 
 /// Most levels of all expressions of a condition together: then no evaluation of it comes near the limit of 400.
 pub const HEIGHT: usize = 300;
@@ -84,15 +84,14 @@ enum Next {
 
 impl Splitter<'_, '_> {
     fn requirements(&mut self, side: Side) -> Option<()> {
-        let name = *crate::eval::REQUIREMENTS;
-        let own = crate::program::mentions::Scoped::Own;
-        match self.world.resolve(own, name, side) {
+        let requirements = Reference { scope: RefScope::My, name: *crate::eval::REQUIREMENTS };
+        match self.world.resolve(requirements, side) {
             Found::Tree(at, tree) if at == side => {
                 let tree = Arc::clone(tree);
                 if !self.is_divisible(&tree, side) {
                     return None;
                 }
-                self.path.push((side, name.key()));
+                self.path.push((side, requirements.name.key()));
                 self.conjunction(&tree, tree.root(), side)
             }
             _ => None,
@@ -134,14 +133,15 @@ impl Splitter<'_, '_> {
 
     /// Where a node refers to, if that can be taken apart; none if the references go in a circle.
     fn next(&mut self, tree: &Arc<Tree>, id: NodeId, side: Side) -> Option<Next> {
-        let Some((scoped, name)) = reference(tree, id) else { return Some(Next::Here) };
-        match self.world.resolve(scoped, name, side) {
+        let Some(reference) = tree.reference(id) else { return Some(Next::Here) };
+        let key = reference.name.key();
+        match self.world.resolve(reference, side) {
             Found::Tree(at, inner) => {
-                if self.path.contains(&(at, name.key())) {
+                if self.path.contains(&(at, key)) {
                     return None;
                 }
                 let apart = self.is_divisible(inner, at);
-                Some(if apart { Next::In(at, name.key(), Arc::clone(inner)) } else { Next::Here })
+                Some(if apart { Next::In(at, key, Arc::clone(inner)) } else { Next::Here })
             }
             _ => Some(Next::Here),
         }
@@ -155,18 +155,13 @@ impl Splitter<'_, '_> {
             steps.extend(step);
             Some(())
         };
-        match *tree.node(id) {
-            Node::Paren(inner) => all(&[inner], None),
-            Node::Unary(UnaryOp::Not, operand) => all(&[operand], Some(Step::Not)),
-            Node::Binary(BinaryOp::And, left, right) => all(&[left, right], Some(Step::And)),
-            Node::Binary(BinaryOp::Or, left, right) => all(&[left, right], Some(Step::Or)),
-            Node::Conditional { condition, yes, no } => all(&[condition, yes, no], Some(Step::Choose)),
-            Node::Call(call) => match tree.run(tree.calls[call as usize].arguments) {
-                parts @ &[_, _, _] if tree.calls[call as usize].name.folded() == b"ifthenelse" => {
-                    all(parts, Some(Step::Choose))
-                }
-                _ => self.atom(tree, id, side, steps),
-            },
+        match tree.view(id) {
+            View::Paren(inner) => all(&[inner], None),
+            View::Not(operand) => all(&[operand], Some(Step::Not)),
+            View::Logic { op: BinaryOp::And, left, right } => all(&[left, right], Some(Step::And)),
+            View::Logic { left, right, .. } => all(&[left, right], Some(Step::Or)),
+            View::Choice { condition, yes, no } => all(&[condition, yes, no], Some(Step::Choose)),
+            View::Call { .. } => self.atom(tree, id, side, steps),
             _ => match self.next(tree, id, side)? {
                 Next::In(at, key, inner) => {
                     self.path.push((at, key));

@@ -6,10 +6,11 @@
 
 use crate::program::Side;
 use crate::program::atom::{Found, World};
-use crate::program::mentions::{is_moving, reference};
+use crate::program::mentions::is_moving;
 use crate::syntax::expr::{Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
-use crate::syntax::operator::{BinaryOp, UnaryOp};
+use crate::syntax::operator::BinaryOp;
+use crate::syntax::view::View;
 
 /// What is known of the value of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,17 +74,6 @@ impl Known {
     }
 }
 
-/// The condition and the two values between which it chooses.
-fn choice(tree: &Tree, id: NodeId) -> Option<[NodeId; 3]> {
-    match *tree.node(id) {
-        Node::Conditional { condition, yes, no } => Some([condition, yes, no]),
-        Node::Call(call) if tree.calls[call as usize].name.folded() == b"ifthenelse" => {
-            tree.run(tree.calls[call as usize].arguments).try_into().ok()
-        }
-        _ => None,
-    }
-}
-
 /// The nodes of a part that may be looked at.
 #[derive(Debug)]
 pub(crate) struct Living {
@@ -105,18 +95,17 @@ impl Living {
                     continue;
                 }
                 let of = |id: NodeId| known[(id - first) as usize];
-                match (tree.node(id), choice(tree, id)) {
-                    (_, Some([condition, yes, no])) => match of(condition) {
+                match tree.view(id) {
+                    View::Choice { condition, yes, no } => match of(condition) {
                         Known::True => open.push(yes),
                         Known::False => open.push(no),
                         _ => open.extend([condition, yes, no]),
                     },
-                    // If the left one ended it, the value would be known.
-                    (
-                        Node::Paren(_) | Node::Unary(UnaryOp::Not, _) | Node::Binary(BinaryOp::And | BinaryOp::Or, ..),
-                        _,
-                    ) => open.extend(tree.parts(id)),
-                    (Node::Binary(_, left, right), _) => open.extend([*left, *right]),
+                    View::Paren(inner) | View::Not(inner) => open.push(inner),
+                    // If the left operand of `&&` or `||` decided, the value would be known.
+                    View::Logic { left, right, .. }
+                    | View::Compare { left, right, .. }
+                    | View::Binary { left, right, .. } => open.extend([left, right]),
                     // In an ad or a list that is looked into, names may mean something else.
                     _ => lives[(tree.first_of(id) - first) as usize..=(id - first) as usize].fill(true),
                 }
@@ -139,7 +128,7 @@ impl Living {
 
 /// Whether not all parts of a node need be looked at.
 fn is_divided(tree: &Tree, id: NodeId) -> bool {
-    matches!(tree.node(id), Node::Binary(BinaryOp::And | BinaryOp::Or, ..)) || choice(tree, id).is_some()
+    matches!(tree.view(id), View::Logic { .. } | View::Choice { .. })
 }
 
 /// What is known of each node, those of a part before it.
@@ -147,26 +136,23 @@ fn known(world: &World<'_>, tree: &Tree, (first, last): (NodeId, NodeId), side: 
     let mut known: Vec<Known> = Vec::with_capacity((last - first + 1) as usize);
     for id in first..=last {
         let of = |id: NodeId| known[(id - first) as usize];
-        let found = match (tree.node(id), choice(tree, id)) {
-            (_, Some([condition, yes, no])) => of(condition).choose(of(yes), of(no)),
-            (Node::Literal(literal), _) => of_literal(literal),
-            (Node::Paren(inner), _) => of(*inner),
-            (Node::Unary(UnaryOp::Not, inner), _) => of(*inner).not(),
-            (Node::Binary(BinaryOp::And, left, right), _) => of(*left).joined(of(*right), false),
-            (Node::Binary(BinaryOp::Or, left, right), _) => of(*left).joined(of(*right), true),
-            (Node::Binary(op @ (BinaryOp::Is | BinaryOp::Isnt), left, right), _) => {
-                if of(*left) == Known::Undefined && of(*right) == Known::Undefined {
-                    Known::of(*op == BinaryOp::Is)
-                } else if [left, right].into_iter().all(|id| is_plain(world, tree, *id, side)) {
+        let found = match tree.view(id) {
+            View::Choice { condition, yes, no } => of(condition).choose(of(yes), of(no)),
+            View::Literal(literal) => of_literal(literal),
+            View::Paren(inner) => of(inner),
+            View::Not(inner) => of(inner).not(),
+            View::Logic { op, left, right } => of(left).joined(of(right), op == BinaryOp::Or),
+            View::Compare { op: op @ (BinaryOp::Is | BinaryOp::Isnt), left, right } => {
+                if of(left) == Known::Undefined && of(right) == Known::Undefined {
+                    Known::of(op == BinaryOp::Is)
+                } else if [left, right].into_iter().all(|id| is_plain(world, tree, id, side)) {
                     Known::Truth
                 } else {
                     Known::Nothing
                 }
             }
-            _ => match reference(tree, id) {
-                Some((scoped, name)) if matches!(world.resolve(scoped, name, side), Found::Absent) => Known::Undefined,
-                _ => Known::Nothing,
-            },
+            View::Reference(reference) if matches!(world.resolve(reference, side), Found::Absent) => Known::Undefined,
+            _ => Known::Nothing,
         };
         known.push(found);
     }
@@ -183,9 +169,9 @@ fn of_literal(literal: &Literal) -> Known {
 
 /// Whether a node is a constant or stands for one: no evaluation of it can fail.
 fn is_plain(world: &World<'_>, tree: &Tree, id: NodeId, side: Side) -> bool {
-    match (tree.node(id), reference(tree, id)) {
-        (Node::Literal(_), _) => true,
-        (_, Some((scoped, name))) => !matches!(world.resolve(scoped, name, side), Found::Tree(..)),
+    match tree.view(id) {
+        View::Literal(_) => true,
+        View::Reference(reference) => !matches!(world.resolve(reference, side), Found::Tree(..)),
         _ => false,
     }
 }
@@ -205,8 +191,8 @@ mod tests {
         let world = World { row: &row, other: &other, selected: &selected };
         let expr = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
         let living = Living::of(&world, expr.tree(), (0, expr.root()), Side::Row);
-        let names = living.nodes().filter_map(|id| reference(expr.tree(), id));
-        names.map(|(_, name)| name.to_string()).collect::<Vec<_>>().join(" ")
+        let names = living.nodes().filter_map(|id| expr.tree().reference(id));
+        names.map(|reference| reference.name.to_string()).collect::<Vec<_>>().join(" ")
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Which names an expression mentions, and whether it does what cannot be foreseen from them.
 
 use crate::format::selection::{Foreseen, Written};
-use crate::name::{Key, Name, known};
-use crate::syntax::expr::{Node, NodeId, Tree, base_of};
+use crate::name::{Name, known};
+use crate::syntax::expr::{Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
+use crate::syntax::view::is_ad_name;
 
 /// What an expression can look at.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +47,7 @@ impl Mentions {
 
     fn node(&mut self, tree: &Tree, at: NodeId, node: &Node) {
         match node {
-            Node::Attr(name) if is_scope(name.key()) => {
+            Node::Attr(name) if is_ad_name(*name) => {
                 let selected = matches!(tree.nodes.get(at as usize + 1), Some(Node::Select(_)));
                 let subscripted =
                     || tree.nodes.iter().any(|node| matches!(node, Node::Subscript { base, .. } if *base == at));
@@ -107,36 +108,6 @@ pub fn foresee(tree: &Tree) -> Option<Foreseen> {
 /// Whether a function of this name leaves the evaluation where it found its first argument.
 pub(crate) fn is_moving(name: Name) -> bool {
     MOVING.contains(&name.folded())
-}
-
-/// Whether a name means an ad.
-fn is_scope(key: Key) -> bool {
-    (known::is_special(key) && key != known::CURRENT_TIME) || known::is_of_match(key)
-}
-
-/// The attribute that a node refers to in the ad it stands in or in the one opposite, if it is that simple: `x`, `MY.x`,
-/// `TARGET.x`.
-pub(crate) fn reference(tree: &Tree, id: NodeId) -> Option<(Scoped, Name)> {
-    match *tree.node(id) {
-        Node::Attr(name) if !is_scope(name.key()) => Some((Scoped::Either, name)),
-        Node::Select(name) => match tree.node(base_of(id)) {
-            Node::Attr(scope) if scope.key() == known::MY => Some((Scoped::Own, name)),
-            Node::Attr(scope) if scope.key() == known::TARGET => Some((Scoped::Opposite, name)),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Where a reference looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scoped {
-    /// In the ad it stands in, then in the opposite one.
-    Either,
-    /// In the ad it stands in.
-    Own,
-    /// In the opposite one.
-    Opposite,
 }
 
 #[cfg(test)]

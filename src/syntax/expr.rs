@@ -175,25 +175,6 @@ impl Tree {
         id
     }
 
-    /// The condition and the branches of `c ? yes : no` or `ifThenElse(c, yes, no)`; none of another node.
-    ///
-    /// ```
-    /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
-    /// let expr = parse_expr(b"ifThenElse(a, b, c)", &ParseOptions::default()).unwrap();
-    /// assert!(expr.tree().choice(expr.root()).is_some());
-    /// ```
-    pub fn choice(&self, id: NodeId) -> Option<[NodeId; 3]> {
-        match *self.node(id) {
-            Node::Conditional { condition, yes, no } => Some([condition, yes, no]),
-            Node::Call(call) => {
-                let site = self.calls[call as usize];
-                let parts = <[NodeId; 3]>::try_from(self.run(site.arguments)).ok()?;
-                (site.name.folded() == b"ifthenelse").then_some(parts)
-            }
-            _ => None,
-        }
-    }
-
     /// The first node of the contiguous range that is the part ending in `id`.
     pub fn first_of(&self, id: NodeId) -> NodeId {
         let mut first = id;

@@ -15,3 +15,4 @@ pub mod print;
 pub mod quote;
 pub mod time;
 pub mod token;
+pub mod view;

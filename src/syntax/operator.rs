@@ -112,6 +112,16 @@ impl BinaryOp {
         }
     }
 
+    /// Tests for `&&` and `||`.
+    pub fn is_logic(self) -> bool {
+        matches!(self, BinaryOp::And | BinaryOp::Or)
+    }
+
+    /// Tests for the operators of equality, identity and order.
+    pub fn is_comparison(self) -> bool {
+        matches!(self.precedence(), 6 | 7)
+    }
+
     /// How tightly the operator binds: 1 (`||`) to 10 (`*`), 12 for the default operator.
     pub fn precedence(self) -> u8 {
         match self {

@@ -11,7 +11,6 @@ use super::universe::Universe;
 use super::{Alarm, Edit, Excerpt};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::analysis::evaluate::Analysis;
-use classmate::internal::analysis::facts::{Reference, Side};
 use classmate::internal::analysis::values::{Truths, Values};
 use classmate::internal::error::{Finding, Severity};
 use classmate::internal::name::Name;
@@ -21,6 +20,7 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr, parse_prefix};
 use classmate::internal::syntax::token::{Quoting, is_space};
+use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::Value;
 
 /// Alarms of one file that are kept; those that say the same are counted.
@@ -389,7 +389,7 @@ fn constants(ad: &ClassAd, names: &[Name]) -> Vec<u8> {
 /// Whether Requirements are never true, given the constants of their own ad.
 fn unsatisfiable(ad: &ClassAd, expr: &Expr) -> Option<Found> {
     let base = |reference: Reference| {
-        if reference.side == Side::Target {
+        if reference.scope == RefScope::Target {
             return Values::any();
         }
         ad.constant(reference.name).map_or_else(Values::any, |value| Values::value(&value))

@@ -14,13 +14,13 @@ use super::submit::{misused_macro, without_macros};
 use super::transforms::{self, Part};
 use super::universe::Universe;
 use super::{Alarm, Edit, Excerpt, LineStarts, is_slip, unknowns, within_comment};
-use classmate::internal::analysis::facts::{Reference, Side};
 use classmate::internal::builtin::near;
 use classmate::internal::error::{Finding, Severity};
 use classmate::internal::name::Name;
 use classmate::internal::span::Span;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
+use classmate::internal::syntax::view::RefScope;
 use classmate_config::internal::config::check::{Diagnostic, check, referenced};
 use classmate_config::internal::config::history::{Assigned, assigned};
 use classmate_config::internal::config::knob;
@@ -559,7 +559,7 @@ fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool, found: &mu
     let Ok(expr) = parse_expr(text, &options) else { return };
     let tree = expr.tree();
     for id in 0..tree.nodes.len() as u32 {
-        let (Some(reference), Some(span)) = (Reference::of(tree, id), tree.span(id)) else { continue };
+        let (Some(reference), Some(span)) = (tree.reference(id), tree.span(id)) else { continue };
         let folded = reference.name.folded();
         let scope = matches!(folded, b"my" | b"target");
         if unknowns::is_fact(reference.name) {
@@ -568,12 +568,12 @@ fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool, found: &mu
         let shown = String::from_utf8_lossy(text.get(span.range()).unwrap_or_default()).into_owned();
         let (message, help) = if knob == SLOT_WEIGHT {
             let theirs = is_of_jobs(folded) && !slots_have(reference.name);
-            if reference.side != Side::Target && !theirs {
+            if reference.scope != RefScope::Target && !theirs {
                 continue;
             }
             let help = "a weight is made of what the slot has: `Cpus`, `Memory`, `GPUs`";
             (format!("`{shown}` is undefined: `SLOT_WEIGHT` sees the slot, not the job"), help)
-        } else if reference.side == Side::Target {
+        } else if reference.scope == RefScope::Target {
             (
                 format!("`{shown}` is undefined: `{knob}` sees one ad"),
                 "there is no other side; write the name without `TARGET.`",

@@ -3,13 +3,14 @@
 use super::attributes::{Witness, is_always_there, witnesses};
 use super::expression::{Found, Question};
 use classmate::internal::analysis::evaluate::Analysis;
-use classmate::internal::analysis::facts::{Facts, Reference, Side};
+use classmate::internal::analysis::facts::Facts;
 use classmate::internal::analysis::values::{Truths, Values, kind};
 use classmate::internal::error::Finding;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
+use classmate::internal::syntax::view::{RefScope, Reference};
 
 /// Clauses that are looked at.
 const MOST: usize = 200;
@@ -29,10 +30,10 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
         let shown = String::from_utf8_lossy(question.text.get(place.range()).unwrap_or_default()).into_owned();
         if let Some((reference, written)) = unless(tree, clause, question.text) {
             let name = reference.name;
-            if is_there(question, name) || seen.contains(&reference) || reference.side == Side::My {
+            if is_there(question, name) || seen.contains(&reference) || reference.scope == RefScope::My {
                 continue;
             }
-            if reference.side == Side::Plain && (question.defined)(name) {
+            if reference.scope == RefScope::Either && (question.defined)(name) {
                 continue;
             }
             let mut facts = Facts::default();
@@ -82,8 +83,8 @@ fn is_there(question: &Question<'_>, name: Name) -> bool {
 fn comes_along(analysis: &Analysis<'_>, root: NodeId, reference: Reference) -> bool {
     let Some(facts) = analysis.where_it_is(root, Truths::TRUE, &Facts::default()) else { return false };
     witnesses(reference.name.folded()).any(|(attribute, witness)| {
-        [Side::Plain, Side::My, Side::Target].into_iter().any(|side| {
-            let known = facts.get(Reference { side, name: Name::new(attribute.as_bytes()) });
+        [RefScope::Either, RefScope::My, RefScope::Target].into_iter().any(|scope| {
+            let known = facts.get(Reference { scope, name: Name::new(attribute.as_bytes()) });
             known.is_some_and(|known| says(known, witness))
         })
     })
@@ -162,7 +163,7 @@ fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String
             let operand = tree.bare(operand);
             let written =
                 format!("write `{} =!= true` if it may be missing", word_in_parentheses(tree, operand, text)?);
-            if let Some(reference) = Reference::of(tree, operand) {
+            if let Some(reference) = tree.reference(operand) {
                 return Some((reference, written));
             }
             let asks = match tree.node(operand) {
@@ -175,7 +176,7 @@ fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String
             asks.then_some((reference, written))
         }
         Node::Binary(op @ (BinaryOp::NotEqual | BinaryOp::Equal), left, right) => {
-            let (reference, of, literal) = match (Reference::of(tree, left), Reference::of(tree, right)) {
+            let (reference, of, literal) = match (tree.reference(left), tree.reference(right)) {
                 (Some(reference), None) => (reference, left, right),
                 (None, Some(reference)) => (reference, right, left),
                 _ => return None,
@@ -228,9 +229,8 @@ fn flipped(tree: &Tree, clause: NodeId) -> Option<NodeId> {
 /// The attributes that a part refers to, each once.
 fn references(tree: &Tree, id: NodeId) -> Vec<Reference> {
     let mut found: Vec<Reference> = Vec::new();
-    for reference in (tree.first_of(id)..=id).filter_map(|part| Reference::of(tree, part)) {
-        let scope = reference.side == Side::Plain && matches!(reference.name.folded(), b"my" | b"target");
-        if !scope && !found.contains(&reference) && found.len() < 16 {
+    for reference in tree.references(id) {
+        if !found.contains(&reference) && found.len() < 16 {
             found.push(reference);
         }
     }

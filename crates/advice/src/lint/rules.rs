@@ -3,13 +3,13 @@
 use super::attributes::{Variety, is_known, is_text, is_value_of, variety};
 use super::expression::{Found, Question};
 use super::versions::version_dependent;
-use classmate::internal::analysis::facts::{Reference, Side};
 use classmate::internal::error::Finding;
 use classmate::internal::name::Name;
 use classmate::internal::span::Span;
 use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::view::RefScope;
 
 /// Findings of one expression.
 const MOST: usize = 50;
@@ -54,7 +54,7 @@ fn equality(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
 fn unquoted_word(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
     let (_, left, right) = equality(tree, id)?;
     let word = |one: NodeId, two: NodeId| {
-        let attribute = Reference::of(tree, tree.bare(one))?;
+        let attribute = tree.reference(tree.bare(one))?;
         let bare = tree.bare(two);
         let stranger = |word: Name| {
             is_text(attribute.name.folded())
@@ -241,8 +241,9 @@ fn per_job(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
     if !question.role.looks_at_jobs {
         return None;
     }
-    let reference = Reference::of(tree, id)?;
-    let ours = reference.side == Side::My || (reference.side == Side::Plain && (question.defined)(reference.name));
+    let reference = tree.reference(id)?;
+    let ours =
+        reference.scope == RefScope::My || (reference.scope == RefScope::Either && (question.defined)(reference.name));
     let variety = variety(reference.name.folded()).filter(|_| !ours)?;
     let what = match variety {
         Variety::Job => "is another one for each job: every job is an autocluster of its own",

@@ -3,7 +3,6 @@
 
 use super::attributes::is_always_there;
 use super::expression::{Found, Question};
-use classmate::internal::analysis::facts::Reference;
 use classmate::internal::builtin::pattern::{Options, Pattern};
 use classmate::internal::error::Finding;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
@@ -182,7 +181,8 @@ fn optional_element(question: &Question<'_>, tree: &Tree, arguments: &[NodeId]) 
     let (_, before) = tree.run(run).split_last()?;
     before.iter().copied().find(|id| match tree.node(tree.bare(*id)) {
         Node::Literal(literal) => matches!(literal, Literal::Undefined),
-        _ => Reference::of(tree, tree.bare(*id))
+        _ => tree
+            .reference(tree.bare(*id))
             .is_some_and(|reference| !is_always_there(reference.name.folded()) && !(question.defined)(reference.name)),
     })
 }
