@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Both sides of each ratio, in turns, in one run: matching against the reference library, filtering against reading.
+"""Measure matching against HTCondor's library, and filtering against plain reading, alternating in one run.
 
     pip install htcondor==25.14.1
     python3 benches/ratios.py SLOTS JOBS
 
-SLOTS and JOBS are files of the long format, `.gz` or not. Prints the median of the turns; times are of the processor.
+SLOTS and JOBS are files in the long format, compressed with gzip or not. Prints medians of processor time.
 """
 import gzip
 import json
@@ -33,7 +33,7 @@ def text(path):
 
 
 def rate(work, amount, least=3.0):
-    """Runs `work` for some seconds and returns the amount done per second."""
+    """Run `work` for some seconds and return the amount done per second."""
     done, start = 0, time.process_time()
     while time.process_time() - start < least:
         work()
@@ -48,7 +48,7 @@ def cargo(*arguments, **environment):
 
 def ours(slots, jobs, pairs):
     """Pairs per second of `benches/match.rs`."""
-    cargo("bench", "--bench", "match", "--", "symmetric", "--measurement-time", "3", "--warm-up-time", "1",
+    cargo("bench", "--profile", "dist", "-p", "classmate", "--bench", "match", "--", "symmetric", "--measurement-time", "3", "--warm-up-time", "1",
           CLASSMATE_SLOTS=os.path.abspath(slots), CLASSMATE_JOBS=os.path.abspath(jobs))
     estimates = json.loads((TARGET / "criterion/match/symmetric/new/estimates.json").read_text())
     return pairs * 1e9 / estimates["median"]["point_estimate"]
@@ -79,8 +79,8 @@ def matching(slots_file, jobs_file):
 
 
 def filtering(slots_file):
-    program = TARGET / "release/classmate"
-    cargo("build", "--release")
+    program = TARGET / "dist/classmate"
+    cargo("build", "--profile", "dist")
     with tempfile.NamedTemporaryFile(suffix=".ads") as file:
         source = text(slots_file).rstrip("\n").encode() + b"\n\n"
         for _ in range(LARGE // len(source) + 1):
