@@ -14,6 +14,7 @@ pub mod program;
 pub mod span;
 pub mod syntax;
 pub mod text;
+mod threads;
 pub mod value;
 
 /// Parts that the other crates of this workspace use; they may change at any time.

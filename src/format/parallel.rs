@@ -13,6 +13,7 @@ use crate::format::report::Report;
 use crate::format::selection::Selection;
 use crate::format::source::Source;
 use crate::syntax::parse::ParseOptions;
+use crate::threads::on_all;
 
 /// Bytes that are handed to a thread at once.
 const CHUNK: usize = 4 << 20;
@@ -145,13 +146,9 @@ pub fn read_long<K: Default>(
             parts.lock().unwrap_or_else(PoisonError::into_inner).push((number, ads, report));
         }
     };
-    rayon::scope(|scope| {
-        for _ in 0..rayon::current_num_threads() {
-            scope.spawn(|_| {
-                if let Err(error) = work() {
-                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                }
-            });
+    on_all(|| {
+        if let Err(error) = work() {
+            *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         }
     });
     if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -211,6 +208,7 @@ mod tests {
         same(&text);
     }
 
+    #[cfg(feature = "parallel")]
     #[test]
     fn equal_strings_are_one() {
         // Each thread shares what it reads itself.

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashTable};
-use rayon::prelude::*;
 
 use crate::ad::{Attribute, ClassAd, Places};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::print::Style;
+use crate::threads::map_all;
 use crate::value::Value;
 
 /// What an attribute is in an ad.
@@ -204,8 +204,10 @@ impl Column {
             }
             part
         };
-        let parts: Vec<Part> = firsts.par_iter().map(part).collect();
-        names.par_iter().enumerate().map(|(at, name)| Self::joined(*name, parts.iter().map(|part| &part[at]))).collect()
+        let parts: Vec<Part> = map_all(&firsts, part);
+        let numbered: Vec<(usize, Name)> = names.iter().copied().enumerate().collect();
+        let columns = map_all(&numbered, |(at, name)| Self::joined(*name, parts.iter().map(|part| &part[*at])));
+        columns.into_iter().collect()
     }
 
     /// One attribute of the ads of all parts, in their order.
