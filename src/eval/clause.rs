@@ -1,16 +1,23 @@
-//! The clauses of a Requirements, each with its value: which of them refuses.
+//! The clauses of a Requirements, each with its value: which of them reject.
 
 use crate::eval::Failed;
+use crate::eval::conditions::{Conditions, Connective, SplitRules};
 use crate::eval::explain::{Cause, explain_at};
 use crate::eval::scope::Scope;
 use crate::eval::walk::{Spot, Target, Via, Walk};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node};
-use crate::syntax::operator::BinaryOp;
 use crate::value::Value;
 
-/// At most so many clauses of one expression.
-const MOST: usize = 200;
+/// Maximum number of clauses of one expression.
+const MAX_CLAUSES: usize = 200;
+
+/// Splits `&&` alone. The number of conditions bounds what references that fan out can cost.
+const CONJUNCTIONS: SplitRules = SplitRules {
+    splits: |connective| matches!(connective, Connective::All),
+    max_depth: usize::MAX,
+    max_conditions: 10_000,
+};
 
 /// One of the conditions that `&&` joins.
 #[derive(Clone, Debug)]
@@ -21,7 +28,7 @@ pub struct Clause {
     pub expr: Expr,
     /// Its value.
     pub value: Result<Value, Failed>,
-    /// Why the value is undefined or an error, if it is.
+    /// Causes of a value that is undefined or an error.
     pub causes: Vec<Cause>,
 }
 
@@ -32,8 +39,8 @@ impl Clause {
     }
 }
 
-/// The clauses of an attribute of the ad of a scope, those of the attributes that it consists of included; empty if
-/// the ad has no such attribute.
+/// The clauses of an attribute of the ad of a scope, including those of the attributes that it consists of; empty if
+/// the ad does not have the attribute.
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
@@ -42,30 +49,23 @@ impl Clause {
 /// let slot = ClassAd::parse(b"[ START = KeyboardIdle > 900; Requirements = START && Cpus > 1; Cpus = 4; KeyboardIdle = 5 ]")?;
 /// let settings = Settings::default();
 /// let clauses = clauses(Scope::new(&slot, &settings), "Requirements");
-/// let refusing: Vec<_> = clauses.iter().filter(|clause| !clause.accepts()).collect();
-/// assert_eq!(refusing[0].expr.to_string(), "KeyboardIdle > 900");
+/// let rejecting: Vec<_> = clauses.iter().filter(|clause| !clause.accepts()).collect();
+/// assert_eq!(rejecting[0].expr.to_string(), "KeyboardIdle > 900");
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn clauses(scope: Scope<'_>, attribute: impl Into<Name>) -> Vec<Clause> {
     let Some(expr) = scope.my.get(attribute) else { return Vec::new() };
     let mut walk = Walk::new(scope);
-    let mut waiting = vec![walk.start(&expr)];
-    let mut found = Vec::new();
-    while let Some(spot) = waiting.pop() {
-        if found.len() >= MOST {
-            break;
+    let start = walk.start(&expr);
+    let conditions = Conditions::new(expr, start, CONJUNCTIONS, |expr, spot| {
+        let spot = spot.part(expr.root());
+        match (spot.node(), walk.target(&spot)) {
+            (Node::Attr(_) | Node::Select(_), Ok(Some((Target::Expr(target), _)))) => Some((target.expr(), target)),
+            _ => None,
         }
-        match *spot.node() {
-            Node::Paren(inner) => waiting.push(spot.part(inner)),
-            Node::Binary(BinaryOp::And, left, right) => waiting.extend([spot.part(right), spot.part(left)]),
-            Node::Attr(_) | Node::Select(_) => match walk.target(&spot) {
-                Ok(Some((Target::Expr(target), _))) => waiting.push(target),
-                _ => found.push(clause(&mut walk, &spot)),
-            },
-            _ => found.push(clause(&mut walk, &spot)),
-        }
-    }
-    found
+    });
+    let spots = conditions.required().map(|(_, one)| one.place.part(one.expr.root())).take(MAX_CLAUSES);
+    spots.map(|spot| clause(&mut walk, &spot)).collect()
 }
 
 fn clause(walk: &mut Walk<'_>, spot: &Spot) -> Clause {

@@ -5,6 +5,7 @@
 
 pub mod clause;
 mod condition;
+pub mod conditions;
 mod context;
 pub mod explain;
 pub mod matching;

@@ -15,7 +15,7 @@ use crate::name::Key;
 use crate::program::Side;
 use crate::program::atom::{Atom, Found, What, World};
 use crate::program::column::{Column, Entry, refine};
-use crate::program::condition::{ATOMS, Clause, Step};
+use crate::program::condition::{Clause, MAX_ATOMS, Step};
 use crate::program::mask::{Mask, Truths};
 use crate::syntax::expr::{NodeId, Tree};
 use crate::syntax::literal::Literal;
@@ -91,7 +91,7 @@ impl Rows<'_, '_> {
         known.scalar.fetch_add(1, Ordering::Relaxed);
         let part = matches!(atom.what, What::Part(_));
         let Limits { depth, work, bytes } = settings.limits;
-        let tight = Limits { depth, work: work / ATOMS as u64, bytes: bytes / ATOMS as u64 };
+        let tight = Limits { depth, work: work / MAX_ATOMS as u64, bytes: bytes / MAX_ATOMS as u64 };
         let limited = Settings { limits: if part { tight } else { settings.limits }, ..settings.clone() };
         let value = |at: &u32| scalar(atom, (self.ad)(*at), world.other, &limited);
         Some(Vector::Each(groups.first.iter().map(value).collect::<Option<_>>()?))

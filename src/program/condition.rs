@@ -7,20 +7,25 @@
 
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
+
+use crate::eval::conditions::{Conditions, Connective, SplitRules};
 use crate::eval::with_stack;
 use crate::name::{Key, known};
 use crate::program::Side;
 use crate::program::atom::{Atom, Atoms, Depends, Found, What, World};
 use crate::program::living::Living;
-use crate::syntax::expr::{Expr, Node, NodeId, Tree};
-use crate::syntax::operator::BinaryOp;
-use crate::syntax::view::{RefScope, Reference, View};
+use crate::syntax::expr::{Expr, Tree};
+use crate::syntax::view::{RefScope, Reference};
 
-/// Most levels of all expressions of a condition together: then no evaluation of it comes near the limit of 400.
-pub const HEIGHT: usize = 300;
+/// Maximum number of levels of all expressions of a condition together: no evaluation of it comes near the limit of 400.
+pub const MAX_HEIGHT: usize = 300;
 
-/// Most atoms: each may take this part of the work that one evaluation may take.
-pub const ATOMS: usize = 64;
+/// Maximum number of atoms: each may take this fraction of the work allowed for one evaluation.
+pub const MAX_ATOMS: usize = 64;
+
+/// Splits all connectives, to many more conditions than there may be atoms.
+const RULES: SplitRules = SplitRules { splits: |_| true, max_depth: usize::MAX, max_conditions: 8 * MAX_ATOMS };
 
 /// A step of a clause, in post-order.
 #[derive(Debug, Clone)]
@@ -57,134 +62,86 @@ impl Clause {
 /// The Requirements of a side, taken apart.
 pub fn requirements(world: &World<'_>, side: Side, atoms: &mut Atoms) -> Vec<Clause> {
     let depends = world.depends_of(*crate::eval::REQUIREMENTS, side, &mut atoms.surveyed);
-    let mut splitter = Splitter { world, atoms, clauses: Vec::new(), path: Vec::new(), count: 0 };
-    let whole = depends.random || depends.height > HEIGHT;
-    if !whole && splitter.requirements(side).is_some() {
-        return splitter.clauses;
-    }
-    let atom = atoms.intern(What::Requirements, side, depends);
-    vec![Clause { steps: vec![Step::Atom(atom)] }]
+    let is_whole = depends.random || depends.height > MAX_HEIGHT;
+    let clauses = if is_whole { None } else { split(world, side, atoms) };
+    clauses.unwrap_or_else(|| {
+        let atom = atoms.intern(What::Requirements, side, depends);
+        vec![Clause { steps: vec![Step::Atom(atom)] }]
+    })
 }
 
-struct Splitter<'w, 'a> {
-    world: &'w World<'a>,
-    atoms: &'w mut Atoms,
-    clauses: Vec<Clause>,
-    /// The attributes whose expressions are being taken apart.
-    path: Vec<(Side, Key)>,
-    count: usize,
-}
+/// A place in the expressions of a match: the ad that has the condition, and the attributes that lead to it.
+type Place = (Side, SmallVec<[(Side, Key); 4]>);
 
-/// Where an expression of an attribute goes on.
-enum Next {
-    /// It has no expression: the reference is an atom.
-    Here,
-    In(Side, Key, Arc<Tree>),
-}
-
-impl Splitter<'_, '_> {
-    fn requirements(&mut self, side: Side) -> Option<()> {
-        let requirements = Reference { scope: RefScope::My, name: *crate::eval::REQUIREMENTS };
-        match self.world.resolve(requirements, side) {
-            Found::Tree(at, tree) if at == side => {
-                let tree = Arc::clone(tree);
-                if !self.is_divisible(&tree, side) {
-                    return None;
-                }
-                self.path.push((side, requirements.name.key()));
-                self.conjunction(&tree, tree.root(), side)
-            }
-            _ => None,
-        }
+/// Takes the Requirements of a side apart; none if its parts might have other values by themselves.
+fn split(world: &World<'_>, side: Side, atoms: &mut Atoms) -> Option<Vec<Clause>> {
+    let requirements = Reference { scope: RefScope::My, name: *crate::eval::REQUIREMENTS };
+    let Found::Tree(at, tree) = world.resolve(requirements, side) else { return None };
+    if at != side || !is_divisible(world, tree, side, atoms) {
+        return None;
     }
-
-    /// Whether parts of a tree mean the same by themselves.
-    fn is_divisible(&mut self, tree: &Arc<Tree>, side: Side) -> bool {
-        let mentions = self.atoms.surveyed.mentions(tree);
-        let bound = || Living::of(self.world, tree, (0, tree.root()), side).is_bound(tree);
-        !(mentions.random || mentions.opaque || mentions.bound && bound())
-    }
-
-    /// Clauses of `a && b`, through parentheses and attributes.
-    fn conjunction(&mut self, tree: &Arc<Tree>, id: NodeId, side: Side) -> Option<()> {
-        match *tree.node(id) {
-            Node::Paren(inner) => self.conjunction(tree, inner, side),
-            Node::Binary(BinaryOp::And, left, right) => {
-                // To the left a chain may be long.
-                with_stack(|| self.conjunction(tree, left, side))?;
-                self.conjunction(tree, right, side)
-            }
-            _ => match self.next(tree, id, side)? {
-                Next::In(at, key, inner) => {
-                    self.path.push((at, key));
-                    let found = with_stack(|| self.conjunction(&inner, inner.root(), at));
-                    self.path.pop();
-                    found
-                }
-                Next::Here => {
-                    let mut steps = Vec::new();
-                    self.steps(tree, id, side, &mut steps)?;
-                    self.clauses.push(Clause { steps });
-                    Some(())
-                }
-            },
-        }
-    }
-
-    /// Where a node refers to, if that can be taken apart; none if the references go in a circle.
-    fn next(&mut self, tree: &Arc<Tree>, id: NodeId, side: Side) -> Option<Next> {
-        let Some(reference) = tree.reference(id) else { return Some(Next::Here) };
-        let key = reference.name.key();
-        match self.world.resolve(reference, side) {
-            Found::Tree(at, inner) => {
-                if self.path.contains(&(at, key)) {
-                    return None;
-                }
-                let apart = self.is_divisible(inner, at);
-                Some(if apart { Next::In(at, key, Arc::clone(inner)) } else { Next::Here })
-            }
-            _ => Some(Next::Here),
-        }
-    }
-
-    fn steps(&mut self, tree: &Arc<Tree>, id: NodeId, side: Side, steps: &mut Vec<Step>) -> Option<()> {
-        let mut all = |parts: &[NodeId], step: Option<Step>| {
-            for part in parts {
-                with_stack(|| self.steps(tree, *part, side, steps))?;
-            }
-            steps.extend(step);
-            Some(())
-        };
-        match tree.view(id) {
-            View::Paren(inner) => all(&[inner], None),
-            View::Not(operand) => all(&[operand], Some(Step::Not)),
-            View::Logic { op: BinaryOp::And, left, right } => all(&[left, right], Some(Step::And)),
-            View::Logic { left, right, .. } => all(&[left, right], Some(Step::Or)),
-            View::Choice { condition, yes, no } => all(&[condition, yes, no], Some(Step::Choose)),
-            View::Call { .. } => self.atom(tree, id, side, steps),
-            _ => match self.next(tree, id, side)? {
-                Next::In(at, key, inner) => {
-                    self.path.push((at, key));
-                    let found = with_stack(|| self.steps(&inner, inner.root(), at, steps));
-                    self.path.pop();
-                    found
-                }
-                Next::Here => self.atom(tree, id, side, steps),
-            },
-        }
-    }
-
-    fn atom(&mut self, tree: &Arc<Tree>, id: NodeId, side: Side, steps: &mut Vec<Step>) -> Option<()> {
-        let depends = self.world.depends(tree, id, side, &mut self.atoms.surveyed);
-        self.count += 1;
-        // A reference to what is being taken apart is circular here, and would not be by itself.
-        if self.count > ATOMS || depends.followed.iter().any(|at| self.path.contains(at)) {
+    let (root, mut is_circular) = (Expr::whole(Arc::clone(tree)), false);
+    let place = (side, smallvec![(side, requirements.name.key())]);
+    let conditions = Conditions::new(root, place, RULES, |expr, (side, path): &Place| {
+        let reference = expr.tree().reference(expr.root())?;
+        let Found::Tree(at, tree) = world.resolve(reference, *side) else { return None };
+        let step = (at, reference.name.key());
+        is_circular |= path.contains(&step);
+        if is_circular || !is_divisible(world, tree, at, atoms) {
             return None;
         }
-        let expr = Expr::at(Arc::clone(tree), id);
-        steps.push(Step::Atom(self.atoms.intern(What::Part(expr), side, depends)));
-        Some(())
+        Some((Expr::whole(Arc::clone(tree)), (at, path.iter().copied().chain([step]).collect())))
+    });
+    let leaves = (0..conditions.all.len()).filter(|at| conditions.is_leaf(*at)).count();
+    if is_circular || conditions.is_truncated || leaves > MAX_ATOMS {
+        return None;
     }
+    let clause = |(at, _)| {
+        let mut steps = Vec::new();
+        push_steps(world, &conditions, at, atoms, &mut steps)?;
+        Some(Clause { steps })
+    };
+    conditions.required().map(clause).collect()
+}
+
+/// Whether parts of an expression of a side have the same values by themselves.
+fn is_divisible(world: &World<'_>, tree: &Arc<Tree>, side: Side, atoms: &mut Atoms) -> bool {
+    let mentions = atoms.surveyed.mentions(tree);
+    let bound = || Living::of(world, tree, (0, tree.root()), side).is_bound(tree);
+    !(mentions.random || mentions.opaque || mentions.bound && bound())
+}
+
+/// Appends the steps of a condition in post-order; none if a part of it is circular where it is used.
+fn push_steps(
+    world: &World<'_>,
+    conditions: &Conditions<Place>,
+    at: usize,
+    atoms: &mut Atoms,
+    steps: &mut Vec<Step>,
+) -> Option<()> {
+    let condition = &conditions.all[at];
+    if conditions.is_leaf(at) {
+        let (side, path) = &condition.place;
+        let expr = &condition.expr;
+        let depends = world.depends(expr.tree(), expr.root(), *side, &mut atoms.surveyed);
+        // A reference to an expression that is being taken apart is circular here, and would not be by itself.
+        if depends.followed.iter().any(|at| path.contains(at)) {
+            return None;
+        }
+        steps.push(Step::Atom(atoms.intern(What::Part(expr.clone()), *side, depends)));
+        return Some(());
+    }
+    for (place, part) in conditions.parts(at).enumerate() {
+        with_stack(|| push_steps(world, conditions, part, atoms, steps))?;
+        match condition.connective {
+            Connective::All if place > 0 => steps.push(Step::And),
+            Connective::Any if place > 0 => steps.push(Step::Or),
+            Connective::Choice if place == 2 => steps.push(Step::Choose),
+            Connective::Not => steps.push(Step::Not),
+            _ => {}
+        }
+    }
+    Some(())
 }
 
 /// The value of an expression of the configuration, with the rows as `MY`.

@@ -6,7 +6,7 @@
 use crate::value::Value;
 
 /// What a value means as an operand of logic.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Truth {
     /// True, or a number other than zero.
     True,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::explain::Market;
-use crate::explain::clauses::{Condition, Truth, others, truth};
+use crate::explain::clauses::{AdCondition, others, truth};
 use crate::explain::decide::{Decider, deciding};
 use crate::explain::kinds::{Kind, Policy};
 use crate::explain::meant::pattern;
@@ -25,6 +25,7 @@ use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::{Expr, Node, NodeId, base_of};
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::value::Value;
+use classmate::internal::value::logic::Truth;
 use classmate_pool::internal::pool::Slot;
 
 /// What kind of cause it is.
@@ -98,7 +99,7 @@ pub(super) fn of_match(view: &View<'_>) -> Vec<Cause> {
         let none = || Cause::new(Reason::NoSlots, "no slot takes part in the cycle");
         return vec![left_out.unwrap_or_else(none)];
     }
-    if view.plan.conditions.is_empty() {
+    if view.plan.all.is_empty() {
         return vec![Cause::new(Reason::NoRequirements, "the job has no Requirements, and so it matches nothing")];
     }
     if view.kinds.all.iter().any(Kind::matches) {
@@ -157,14 +158,14 @@ fn not_matched(view: &View<'_>) -> Vec<Cause> {
 /// Which conditions of the job most other slots do not satisfy.
 fn unsatisfied(view: &View<'_>) -> Vec<Cause> {
     let failing = |at: usize| view.kinds.ads(|kind| kind.one[at] != Truth::True);
-    let mut found: Vec<(&Condition, Vec<u32>)> = view
+    let mut found: Vec<(&AdCondition, Vec<u32>)> = view
         .plan
         .required()
         .map(|(at, condition)| (condition, failing(at)))
         .filter(|(_, slots)| !slots.is_empty())
         .collect();
     found.sort_by_key(|(_, slots)| std::cmp::Reverse(slots.len()));
-    let cause = |(condition, slots): (&Condition, Vec<u32>)| {
+    let cause = |(condition, slots): (&AdCondition, Vec<u32>)| {
         let notes = bracketed(&beside(view, condition, true, &slots));
         let all = view.market.slots.len();
         let text = format!("{} of {all} slots do not satisfy `{}`{notes}", slots.len(), condition.expr);
@@ -211,7 +212,7 @@ fn never(view: &View<'_>) -> Vec<Cause> {
 
 /// That no slot satisfies a condition, with what decides it first; and whether the first of that names what exists nowhere.
 /// None if the condition is not made of others.
-fn descended(view: &View<'_>, whole: &Condition, mut deciders: Vec<Decider>) -> Option<(bool, String)> {
+fn descended(view: &View<'_>, whole: &AdCondition, mut deciders: Vec<Decider>) -> Option<(bool, String)> {
     let all = view.market.slots.len();
     sort(view, &mut deciders);
     let first = deciders.first().filter(|first| is_below(whole, first))?;
@@ -231,7 +232,7 @@ fn descended(view: &View<'_>, whole: &Condition, mut deciders: Vec<Decider>) -> 
 }
 
 /// What it is that conditions decide, and since when.
-fn decided(whole: &Condition, deciders: &[Decider]) -> String {
+fn decided(whole: &AdCondition, deciders: &[Decider]) -> String {
     let since = match deciders {
         [one] => one.since.iter().map(|(text, is)| format!("`{text}` is {is}")).collect::<Vec<_>>().join(" and "),
         _ => String::new(),
@@ -250,14 +251,14 @@ fn sort(view: &View<'_>, deciders: &mut [Decider]) {
 }
 
 /// Whether it is something else that stands below a condition.
-fn is_below(whole: &Condition, one: &Decider) -> bool {
+fn is_below(whole: &AdCondition, one: &Decider) -> bool {
     !one.through.is_empty() || one.condition.expr.to_string() != whole.expr.to_string()
 }
 
 /// A condition that decides, with where it stands and the values beside it.
 fn told(view: &View<'_>, one: &Decider) -> String {
     let condition = &one.condition;
-    let holder = match (one.through.last(), condition.via.last()) {
+    let holder = match (one.through.last(), condition.place.via.last()) {
         (Some(_), Some(name)) | (Some(name), None) => {
             format!(" in `{name}` of {}", if one.of_job { "the job" } else { "slots" })
         }
@@ -278,7 +279,7 @@ fn absent_of(view: &View<'_>, one: &Decider) -> Option<String> {
 
 /// Two conditions of the job that are true for some slots each, and for none both; or all of them.
 fn apart(view: &View<'_>) -> Vec<Cause> {
-    let required: Vec<(usize, &Condition)> = view.plan.required().collect();
+    let required: Vec<(usize, &AdCondition)> = view.plan.required().collect();
     let holds = |kind: &Kind, at: usize| kind.one[at] == Truth::True;
     for (place, (second, later)) in required.iter().enumerate() {
         for (first, earlier) in &required[..place] {
@@ -306,12 +307,12 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
     let counts = |kind: &Kind| !by_job || kind.is_accepted();
     let mut bare_slots = 0;
     // By the text of the condition: of which policy and where it stands, the kinds, and how many slots these have.
-    let text = |policy: &Policy| policy.plan.conditions.iter().map(|condition| condition.expr.to_string()).collect();
+    let text = |policy: &Policy| policy.plan.all.iter().map(|condition| condition.expr.to_string()).collect();
     let texts: Vec<Vec<String>> = view.kinds.policies.iter().map(text).collect();
     let mut found: BTreeMap<&str, (usize, usize, Vec<usize>, usize)> = BTreeMap::new();
     for (at, kind) in view.kinds.all.iter().enumerate().filter(|(_, kind)| counts(kind)) {
         let policy = &view.kinds.policies[kind.policy];
-        if policy.plan.conditions.is_empty() {
+        if policy.plan.all.is_empty() {
             bare_slots += kind.size;
             continue;
         }
@@ -338,7 +339,7 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
     // Stable: the order of the text decides among equals.
     found.sort_by_key(|(number, place, _, slots)| (std::cmp::Reverse(*slots), *number, *place));
     for (number, place, kinds, slots) in found.into_iter().take(TOLD) {
-        let condition = &view.kinds.policies[number].plan.conditions[place];
+        let condition = &view.kinds.policies[number].plan.all[place];
         let of_policy: Vec<usize> = kinds.iter().copied().filter(|at| view.kinds.all[*at].policy == number).collect();
         let mut deciders = deciding(view, &view.kinds.policies[number].plan, false, place, &of_policy);
         sort(view, &mut deciders);
@@ -357,7 +358,7 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
             Some(note) => format!(": {note}"),
             None => bracketed(&beside(view, condition, false, &refusing)),
         };
-        let via = condition.via.last().map(|name| format!(" in `{name}`")).unwrap_or_default();
+        let via = condition.place.via.last().map(|name| format!(" in `{name}`")).unwrap_or_default();
         let text = format!("{slots} of {all} {among} refuse it by `{}`{via}{note}", condition.expr);
         causes.push(Cause::new(Reason::Refused, text));
     }
@@ -365,13 +366,13 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
 }
 
 /// What is said of a condition itself: that it is a circle, or that an attribute exists nowhere.
-fn note_on(view: &View<'_>, condition: &Condition, of_job: bool, slots: &[u32]) -> Option<String> {
+fn note_on(view: &View<'_>, condition: &AdCondition, of_job: bool, slots: &[u32]) -> Option<String> {
     circle(view, condition, of_job, slots).or_else(|| absent_in(view, condition, of_job))
 }
 
 /// That an attribute leads back to itself, on which way and where, if a condition is not true for the first of some slots
 /// because of that.
-fn circle(view: &View<'_>, condition: &Condition, of_job: bool, slots: &[u32]) -> Option<String> {
+fn circle(view: &View<'_>, condition: &AdCondition, of_job: bool, slots: &[u32]) -> Option<String> {
     let slot = &view.market.slots.get(*slots.first()? as usize)?.ad;
     let (my, target) = if of_job { (view.job, slot) } else { (slot, view.job) };
     let scope = Scope::new(my, &view.market.settings).with_target(target);
@@ -405,7 +406,7 @@ fn names(expr: &Expr, id: NodeId, name: &[u8]) -> bool {
 }
 
 /// What is said of an attribute of a condition that exists nowhere.
-fn absent_in(view: &View<'_>, condition: &Condition, of_job: bool) -> Option<String> {
+fn absent_in(view: &View<'_>, condition: &AdCondition, of_job: bool) -> Option<String> {
     let names = references(condition.expr.tree(), condition.expr.root());
     let is_here = |one: &&Absent| {
         one.of_job == of_job
@@ -453,7 +454,7 @@ fn bracketed(notes: &[String]) -> String {
 }
 
 /// The values of the attributes of a condition: of the job, and of slots.
-fn beside(view: &View<'_>, condition: &Condition, of_job: bool, slots: &[u32]) -> Vec<String> {
+fn beside(view: &View<'_>, condition: &AdCondition, of_job: bool, slots: &[u32]) -> Vec<String> {
     let mut notes = Vec::new();
     let mut seen: Vec<Name> = Vec::new();
     for (name, place) in references(condition.expr.tree(), condition.expr.root()) {

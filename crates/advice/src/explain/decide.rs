@@ -6,14 +6,16 @@
 
 use indexmap::IndexMap;
 
-use crate::explain::clauses::{Condition, Joint, Plan, Truth, others, truth};
+use crate::explain::clauses::{AdCondition, AdConditions, conditions, others, truth};
 use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::conditions::Connective;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::{Expr, Node};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::value::logic::Truth;
 
 /// References to the ad opposite are followed for at most so many slots.
 const FOLLOWED: usize = 20_000;
@@ -23,7 +25,7 @@ const DEEPEST: usize = 4;
 /// A condition that decides another one.
 #[derive(Debug, Clone)]
 pub(super) struct Decider {
-    pub(super) condition: Condition,
+    pub(super) condition: AdCondition,
     /// Whether it stands in the ad of the job.
     pub(super) of_job: bool,
     /// The attributes of the ad opposite that lead to it.
@@ -38,23 +40,22 @@ pub(super) struct Decider {
 type Leaf = (usize, Vec<(usize, bool)>);
 
 /// The innermost parts of a condition that is not true that have to change.
-pub(super) fn leaves(plan: &Plan, row: &[Truth], at: usize) -> Vec<Leaf> {
+pub(super) fn leaves(plan: &AdConditions, row: &[Truth], at: usize) -> Vec<Leaf> {
     let mut found: Vec<Leaf> = Vec::new();
     let mut waiting: Vec<Leaf> = vec![(at, Vec::new())];
     while let Some((at, since)) = waiting.pop() {
-        let below = || (at + 1..plan.conditions.len()).filter(|below| plan.conditions[*below].parent == Some(at));
-        match plan.conditions[at].joint {
-            Joint::Leaf => found.push((at, since)),
-            Joint::All | Joint::Any => {
-                let parts: Vec<usize> = below().filter(|part| row[*part] != Truth::True).collect();
+        match plan.all[at].connective {
+            Connective::Leaf | Connective::Not => found.push((at, since)),
+            Connective::All | Connective::Any => {
+                let parts: Vec<usize> = plan.parts(at).filter(|part| row[*part] != Truth::True).collect();
                 if parts.is_empty() {
                     found.push((at, since));
                 } else {
                     waiting.extend(parts.into_iter().rev().map(|part| (part, since.clone())));
                 }
             }
-            Joint::Choice => {
-                let parts: Vec<usize> = below().collect();
+            Connective::Choice => {
+                let parts: Vec<usize> = plan.parts(at).collect();
                 match (parts.as_slice(), parts.first().map(|first| row[*first])) {
                     (&[condition, yes, no], Some(chosen @ (Truth::True | Truth::False))) => {
                         let is = chosen == Truth::True;
@@ -84,7 +85,7 @@ fn named(expr: &Expr, holder: &ClassAd) -> Option<Name> {
 }
 
 /// What decides a condition for some kinds of slots, all of one policy if it is a condition of slots; by the most slots first.
-pub(super) fn deciding(view: &View<'_>, plan: &Plan, of_job: bool, at: usize, kinds: &[usize]) -> Vec<Decider> {
+pub(super) fn deciding(view: &View<'_>, plan: &AdConditions, of_job: bool, at: usize, kinds: &[usize]) -> Vec<Decider> {
     let mut found: IndexMap<Leaf, Vec<usize>> = IndexMap::new();
     for kind in kinds {
         let kind_of = &view.kinds.all[*kind];
@@ -96,10 +97,10 @@ pub(super) fn deciding(view: &View<'_>, plan: &Plan, of_job: bool, at: usize, ki
     let mut told: IndexMap<String, Decider> = IndexMap::new();
     for ((leaf, since), kinds) in found {
         let decider = Decider {
-            condition: plan.conditions[leaf].clone(),
+            condition: plan.all[leaf].clone(),
             of_job,
             through: Vec::new(),
-            since: since.iter().map(|(at, is)| (plan.conditions[*at].expr.to_string(), *is)).collect(),
+            since: since.iter().map(|(at, is)| (plan.all[*at].expr.to_string(), *is)).collect(),
             slots: view.kinds.ads_of(&kinds),
         };
         for decider in followed(view, decider, 0) {
@@ -134,7 +135,7 @@ fn followed(view: &View<'_>, decider: Decider, depth: usize) -> Vec<Decider> {
     let mut found: IndexMap<(String, String), Decider> = IndexMap::new();
     let mut rest: Vec<u32> = Vec::new();
     // Most slots have the same expression.
-    let mut last: Option<(String, Plan)> = None;
+    let mut last: Option<(String, AdConditions)> = None;
     for at in &decider.slots {
         let (my, target) = if decider.of_job { (slot(*at), view.job) } else { (view.job, slot(*at)) };
         let Some(expr) = opposite(*at).get(name).filter(|expr| expr.as_literal().is_none()) else {
@@ -146,22 +147,22 @@ fn followed(view: &View<'_>, decider: Decider, depth: usize) -> Vec<Decider> {
             // What a plan leads through depends on the whole ad.
             if last
                 .as_ref()
-                .is_none_or(|(known, plan)| *known != text || !plan.conditions.iter().all(|c| c.via.is_empty()))
+                .is_none_or(|(known, plan)| *known != text || !plan.all.iter().all(|c| c.place.via.is_empty()))
             {
-                last = Some((text, Plan::of(my, name)));
+                last = Some((text, conditions(my, name)));
             }
         }
         let Some((_, plan)) = &last else { continue };
         let scope = Scope::new(my, &view.market.settings).with_target(target);
-        let row: Vec<Truth> = plan.conditions.iter().map(|condition| truth(scope, &condition.expr)).collect();
+        let row: Vec<Truth> = plan.all.iter().map(|condition| truth(scope, &condition.expr)).collect();
         if row.first().is_none_or(|whole| *whole == Truth::True) {
             rest.push(*at);
             continue;
         }
         for (leaf, since) in leaves(plan, &row, 0) {
-            let condition = &plan.conditions[leaf];
+            let condition = &plan.all[leaf];
             let since: Vec<(String, bool)> =
-                since.iter().map(|(at, is)| (plan.conditions[*at].expr.to_string(), *is)).collect();
+                since.iter().map(|(at, is)| (plan.all[*at].expr.to_string(), *is)).collect();
             let key = (condition.expr.to_string(), format!("{since:?}"));
             let entry = found.entry(key).or_insert_with(|| {
                 let mut through = decider.through.clone();

@@ -1,8 +1,8 @@
 //! Single changes of a job: what is written, and what a condition wants written.
 
-use crate::explain::clauses::leaves;
 use crate::explain::suggestion::{Change, Changed};
 use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::conditions::leaf_count;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
@@ -98,7 +98,7 @@ impl Edit {
     /// How much it changes: to leave a condition out is as much as the conditions that it consists of.
     pub(super) fn weight(&self) -> usize {
         match self {
-            Edit::Condition(_, expr, id) => leaves(expr.tree(), *id),
+            Edit::Condition(_, expr, id) => leaf_count(expr.tree(), *id),
             _ => 1,
         }
     }

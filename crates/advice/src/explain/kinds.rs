@@ -8,14 +8,15 @@
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use crate::explain::clauses::{Condition, Joint, Plan, Truth};
+use crate::explain::clauses::{AdCondition, AdConditions, conditions, truth_of};
 use crate::explain::panel::{Panel, Sight};
 use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::conditions::Connective;
 use classmate::internal::name::Name;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::{Atoms, What};
-use classmate::internal::program::condition::{ATOMS, HEIGHT};
-use classmate::internal::value::Value;
+use classmate::internal::program::condition::{MAX_ATOMS, MAX_HEIGHT};
+use classmate::internal::value::logic::Truth;
 
 /// Ads of one block for which all conditions are the same.
 #[derive(Debug, Clone)]
@@ -57,7 +58,7 @@ pub(super) struct Policy {
     /// How many they are.
     pub(super) size: usize,
     /// The conditions.
-    pub(super) plan: Plan,
+    pub(super) plan: AdConditions,
     /// Their kinds.
     pub(super) kinds: Vec<usize>,
 }
@@ -75,7 +76,7 @@ pub(super) struct Kinds {
 
 impl Kinds {
     /// The kinds of the ads of a panel, opposite to an ad with these conditions.
-    pub(super) fn of(panel: &Panel<'_>, one: &ClassAd, plan: &Plan) -> Self {
+    pub(super) fn of(panel: &Panel<'_>, one: &ClassAd, plan: &AdConditions) -> Self {
         let requirements = Name::new("Requirements");
         let mut policies: Vec<Policy> = Vec::new();
         for (at, number) in panel.policies.iter().enumerate() {
@@ -84,7 +85,7 @@ impl Kinds {
             }
             policies[*number as usize].size += 1;
         }
-        policies.par_iter_mut().for_each(|policy| policy.plan = Plan::of(panel.ads[policy.first], requirements));
+        policies.par_iter_mut().for_each(|policy| policy.plan = conditions(panel.ads[policy.first], requirements));
         let split = |ads: &Vec<u32>| {
             let number = panel.policies[ads[0] as usize] as usize;
             split(panel.sight(ads, one), plan, &policies[number].plan)
@@ -96,7 +97,7 @@ impl Kinds {
             let policy = panel.policies[ads[0] as usize] as usize;
             let before = kinds.len();
             for row in part.rows {
-                let (one, many) = row.split_at(plan.conditions.len());
+                let (one, many) = row.split_at(plan.all.len());
                 kinds.push(Kind { first: usize::MAX, size: 0, policy, one: one.to_vec(), many: many.to_vec() });
             }
             for (ad, row) in ads.iter().zip(part.of) {
@@ -153,7 +154,7 @@ struct Part {
 }
 
 /// What the conditions of both sides are for the ads of a block, and which ads are alike in that.
-fn split(sight: Sight<'_, '_>, plan: &Plan, policy: &Plan) -> Part {
+fn split(sight: Sight<'_, '_>, plan: &AdConditions, policy: &AdConditions) -> Part {
     let columns = [truths(sight, Side::Other, plan), truths(sight, Side::Row, policy)].concat();
     let width = columns.len();
     let mut rows = vec![Truth::Undefined; width * sight.ads.len()];
@@ -177,63 +178,62 @@ fn split(sight: Sight<'_, '_>, plan: &Plan, policy: &Plan) -> Part {
 }
 
 /// What each condition of a side is for each ad of a block.
-fn truths(sight: Sight<'_, '_>, side: Side, plan: &Plan) -> Vec<Vec<Truth>> {
+fn truths(sight: Sight<'_, '_>, side: Side, plan: &AdConditions) -> Vec<Vec<Truth>> {
     if sight.panel.is_by_column(sight.ads)
         && let Some(found) = apart(sight, side, plan)
     {
         return found;
     }
-    let by_itself = |condition: &Condition| {
+    let by_itself = |condition: &AdCondition| {
         let found = sight.values(side, &condition.expr);
-        let truths: Vec<Truth> = found.values.iter().map(Truth::of).collect();
+        let truths: Vec<Truth> = found.values.iter().map(truth_of).collect();
         found.of.iter().map(|value| truths[*value as usize]).collect()
     };
-    plan.conditions.iter().map(by_itself).collect()
+    plan.all.iter().map(by_itself).collect()
 }
 
 /// As [`truths`], what consists of parts made of them; none if the parts of the expression might be something else by themselves.
-fn apart(sight: Sight<'_, '_>, side: Side, plan: &Plan) -> Option<Vec<Vec<Truth>>> {
+fn apart(sight: Sight<'_, '_>, side: Side, plan: &AdConditions) -> Option<Vec<Vec<Truth>>> {
     let (world, mut atoms) = (sight.world(), Atoms::default());
     let requirements = Name::new("Requirements");
     let whole = world.depends_of(requirements, side, &mut atoms.surveyed);
-    let leaves = plan.conditions.iter().filter(|condition| condition.joint == Joint::Leaf).count();
-    if whole.random || whole.height > HEIGHT || leaves > ATOMS {
+    let leaves = plan.all.iter().filter(|condition| condition.connective == Connective::Leaf).count();
+    if whole.random || whole.height > MAX_HEIGHT || leaves > MAX_ATOMS {
         return None;
     }
-    let mut found: Vec<Vec<Truth>> = vec![Vec::new(); plan.conditions.len()];
+    let mut found: Vec<Vec<Truth>> = vec![Vec::new(); plan.all.len()];
     // Parts stand behind what they are parts of.
-    for (at, condition) in plan.conditions.iter().enumerate().rev() {
-        if condition.joint != Joint::Leaf {
-            let below = (at + 1..plan.conditions.len()).filter(|below| plan.conditions[*below].parent == Some(at));
-            let parts: Vec<&[Truth]> = below.map(|below| found[below].as_slice()).collect();
-            found[at] = joined(condition.joint, &parts);
+    for (at, condition) in plan.all.iter().enumerate().rev() {
+        if condition.connective != Connective::Leaf {
+            let parts: Vec<&[Truth]> = plan.parts(at).map(|below| found[below].as_slice()).collect();
+            found[at] = joined(condition.connective, &parts);
             continue;
         }
         let expr = &condition.expr;
         let depends = world.depends(expr.tree(), expr.root(), side, &mut atoms.surveyed);
         let around = |name: &Name| depends.followed.contains(&(side, name.key()));
         // What refers to an expression in which it stands is circular there, and not by itself.
-        if around(&requirements) || condition.via.iter().any(around) {
+        if around(&requirements) || condition.place.via.iter().any(around) {
             return None;
         }
         let atom = atoms.intern(What::Part(expr.clone()), side, depends);
         let groups = sight.groups(&atom);
         let values = sight.rows(|rows| rows.values(&atom, &groups, &world, sight.panel.settings))?;
-        let truths = values.each(groups.first.len(), Truth::of);
+        let truths = values.each(groups.first.len(), truth_of);
         found[at] = groups.of.iter().map(|group| truths[*group as usize]).collect();
     }
     Some(found)
 }
 
 /// What an operator of logic makes of its parts.
-fn joined(joint: Joint, parts: &[&[Truth]]) -> Vec<Truth> {
+fn joined(joint: Connective, parts: &[&[Truth]]) -> Vec<Truth> {
     let Some((first, rest)) = parts.split_first() else { return Vec::new() };
     let mut made = first.to_vec();
     let mut each = |other: &[Truth], combine: fn(Truth, Truth) -> Truth| {
         made.iter_mut().zip(other).for_each(|(truth, other)| *truth = combine(*truth, *other));
     };
     match (joint, rest) {
-        (Joint::Choice, [yes, no]) => {
+        (Connective::Choice, [yes, no]) => {
             let chosen = |(at, truth): (usize, &Truth)| match truth {
                 Truth::True => yes[at],
                 Truth::False => no[at],
@@ -241,43 +241,16 @@ fn joined(joint: Joint, parts: &[&[Truth]]) -> Vec<Truth> {
             };
             return first.iter().enumerate().map(chosen).collect();
         }
-        (Joint::Any, _) => rest.iter().for_each(|part| each(part, Truth::or)),
+        (Connective::Any, _) => rest.iter().for_each(|part| each(part, Truth::or)),
         _ => rest.iter().for_each(|part| each(part, Truth::and)),
     }
     made
 }
 
-impl Truth {
-    /// What a value is as a condition.
-    pub(super) fn of(value: &Value) -> Self {
-        match value.as_condition() {
-            Some(true) => Truth::True,
-            Some(false) => Truth::False,
-            None if value.is_undefined() => Truth::Undefined,
-            None => Truth::Error,
-        }
-    }
-
-    fn and(self, right: Self) -> Self {
-        match (self, right) {
-            (Truth::False | Truth::Error, _) => self,
-            (Truth::True, _) | (_, Truth::False | Truth::Error) => right,
-            _ => Truth::Undefined,
-        }
-    }
-
-    fn or(self, right: Self) -> Self {
-        match (self, right) {
-            (Truth::True | Truth::Error, _) => self,
-            (Truth::False, _) | (_, Truth::True | Truth::Error) => right,
-            _ => Truth::Undefined,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explain::clauses::truths;
     use crate::explain::trial::Trials;
     use classmate::internal::eval::matching::symmetric;
     use classmate::internal::eval::scope::Settings;
@@ -295,7 +268,7 @@ mod tests {
         // As many as are looked at by column.
         let slots: Vec<ClassAd> = slots.iter().cycle().take(slots.len() * 8).map(|text| ad(text)).collect();
         let panel = Panel::of(slots.iter().collect(), &job, &settings);
-        Kinds::of(&panel, &job, &Plan::of(&job, Name::new("Requirements"))).of[..slots.len() / 8].to_vec()
+        Kinds::of(&panel, &job, &conditions(&job, Name::new("Requirements"))).of[..slots.len() / 8].to_vec()
     }
 
     #[test]
@@ -366,19 +339,19 @@ mod tests {
         for (seed, shape) in [(1, Shape::Ospool), (2, Shape::Gpu), (3, Shape::Static), (4, Shape::Distinct)] {
             let (slots, jobs) = made(seed, shape);
             for job in &jobs {
-                let plan = Plan::of(job, Name::new("Requirements"));
+                let plan = conditions(job, Name::new("Requirements"));
                 let panel = Panel::with(slots.iter().collect(), job, &exprs.each_ref(), &settings);
                 let kinds = Kinds::of(&panel, job, &plan);
                 assert!(kinds.all.iter().map(|kind| kind.size).sum::<usize>() == slots.len());
                 for (slot, kind) in slots.iter().zip(&kinds.of) {
                     let kind = &kinds.all[*kind as usize];
-                    let policy = Plan::of(slot, Name::new("Requirements"));
-                    let texts = |plan: &Plan| {
-                        plan.conditions.iter().map(|condition| condition.expr.to_string()).collect::<Vec<_>>()
+                    let policy = conditions(slot, Name::new("Requirements"));
+                    let texts = |plan: &AdConditions| {
+                        plan.all.iter().map(|condition| condition.expr.to_string()).collect::<Vec<_>>()
                     };
                     assert_eq!(texts(&policy), texts(&kinds.policies[kind.policy].plan));
-                    assert_eq!(kind.one, plan.truths(job, slot, &settings), "seed {seed}: {job} {slot}");
-                    assert_eq!(kind.many, policy.truths(slot, job, &settings), "seed {seed}: {job} {slot}");
+                    assert_eq!(kind.one, truths(&plan, job, slot, &settings), "seed {seed}: {job} {slot}");
+                    assert_eq!(kind.many, truths(&policy, slot, job, &settings), "seed {seed}: {job} {slot}");
                     assert_eq!(kind.matches(), symmetric(job, slot, &settings), "seed {seed}: {job} {slot}");
                 }
                 let trials = Trials::new(&panel, job);

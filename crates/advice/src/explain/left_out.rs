@@ -2,12 +2,13 @@
 //!
 //! In: a snapshot and its settings. Out: sentences that name the constraint, with the values beside it.
 
-use crate::explain::clauses::{Truth, truth};
+use crate::explain::clauses::truth;
 use crate::explain::names::references;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{Scope, Settings};
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::value::Value;
+use classmate::internal::value::logic::Truth;
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::negotiate::{Snapshot, advertised};
 use classmate_pool::internal::queue::job::Activity;

@@ -43,7 +43,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::explain::causes::Cause;
-use crate::explain::clauses::{Clause, Truth, truth};
+use crate::explain::clauses::{Clause, truth};
 use crate::explain::cycle::Story;
 use crate::explain::names::Absent;
 use crate::explain::nearest::Near;
@@ -54,6 +54,7 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::scope::{Scope, Settings};
 use classmate::internal::name::Name;
+use classmate::internal::value::logic::Truth;
 use classmate_config::internal::config::ConfigError;
 use classmate_pool::internal::negotiate::Snapshot;
 use classmate_pool::internal::negotiate::rules::Rules;

@@ -4,16 +4,18 @@ use hashbrown::HashSet;
 use serde::Serialize;
 
 use crate::explain::Market;
-use crate::explain::clauses::{Joint, Plan, Truth};
+use crate::explain::clauses::AdConditions;
 use crate::explain::decide::leaves;
 use crate::explain::kinds::Kinds;
 use crate::explain::panel::Panel;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near::{allowance, distance};
+use classmate::internal::eval::conditions::Connective;
 use classmate::internal::name::{Key, Name, known};
 use classmate::internal::syntax::expr::{Node, Tree, base_of};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::value::logic::Truth;
 
 /// An attribute that exists nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -156,7 +158,13 @@ fn presence(tree: &Tree, root: u32) -> Vec<Key> {
 }
 
 /// The attributes that conditions of the job and of slots refer to and that exist nowhere they are looked for.
-pub(super) fn absent(market: &Market, panel: &Panel<'_>, job: &ClassAd, plan: &Plan, kinds: &Kinds) -> Vec<Absent> {
+pub(super) fn absent(
+    market: &Market,
+    panel: &Panel<'_>,
+    job: &ClassAd,
+    plan: &AdConditions,
+    kinds: &Kinds,
+) -> Vec<Absent> {
     let policies = &kinds.policies;
     let deciding = deciding(plan, kinds);
     let mut found: Vec<Absent> = Vec::new();
@@ -167,7 +175,7 @@ pub(super) fn absent(market: &Market, panel: &Panel<'_>, job: &ClassAd, plan: &P
     // What a condition names can be reached from Requirements.
     let in_slots = |name: Name| panel.has(name);
     for (of_job, plan) in std::iter::once((true, plan)).chain(policies.iter().map(|policy| (false, &policy.plan))) {
-        for condition in plan.conditions.iter().filter(|condition| condition.joint == Joint::Leaf) {
+        for condition in plan.all.iter().filter(|condition| condition.connective == Connective::Leaf) {
             for (name, place) in relied_on(condition.expr.tree(), condition.expr.root()) {
                 let (job_side, slot_side) = match (place, of_job) {
                     (Place::Either, _) => (true, true),
@@ -196,16 +204,16 @@ pub(super) fn absent(market: &Market, panel: &Panel<'_>, job: &ClassAd, plan: &P
 }
 
 /// The texts of the conditions of either side that decide that some slot does not match.
-fn deciding(plan: &Plan, kinds: &Kinds) -> HashSet<(bool, String)> {
+fn deciding(plan: &AdConditions, kinds: &Kinds) -> HashSet<(bool, String)> {
     let mut found = HashSet::new();
-    let mut of = |of_job: bool, plan: &Plan, rows: &mut dyn Iterator<Item = &Vec<Truth>>| {
+    let mut of = |of_job: bool, plan: &AdConditions, rows: &mut dyn Iterator<Item = &Vec<Truth>>| {
         let mut places: HashSet<usize> = HashSet::new();
         for row in rows {
             for (at, _) in plan.required().filter(|(at, _)| row[*at] != Truth::True) {
                 places.extend(leaves(plan, row, at).into_iter().map(|(leaf, _)| leaf));
             }
         }
-        found.extend(places.into_iter().map(|at| (of_job, plan.conditions[at].expr.to_string())));
+        found.extend(places.into_iter().map(|at| (of_job, plan.all[at].expr.to_string())));
     };
     of(true, plan, &mut kinds.all.iter().map(|kind| &kind.one));
     for policy in &kinds.policies {

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::explain::clauses::{Condition, Plan, Truth};
+use crate::explain::clauses::{AdCondition, AdConditions};
 use crate::explain::edit::{Bound, Edit, changed, number};
 use crate::explain::meant;
 use crate::explain::panel::{Panel, Sight};
@@ -21,6 +21,7 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
+use classmate::internal::value::logic::Truth;
 
 /// Slots that fail by the same conditions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -47,7 +48,7 @@ const WAYS: usize = 6;
 const SUGGESTED: usize = 8;
 
 /// Conditions without which the whole is not true, and that are not.
-pub(super) fn failing(plan: &Plan, row: &[Truth]) -> Vec<usize> {
+pub(super) fn failing(plan: &AdConditions, row: &[Truth]) -> Vec<usize> {
     plan.required().map(|(at, _)| at).filter(|at| row[*at] != Truth::True).collect()
 }
 
@@ -98,8 +99,8 @@ pub(super) struct Tried {
 pub(super) fn nearest(view: &View<'_>) -> (Vec<Near>, Vec<Tried>) {
     let classes = classes(view);
     let near = classes.iter().take(TOLD).map(|class| {
-        let text = |plan: &Plan, conditions: &[usize]| {
-            conditions.iter().map(|at| plan.conditions[*at].expr.to_string()).collect::<Vec<_>>()
+        let text = |plan: &AdConditions, conditions: &[usize]| {
+            conditions.iter().map(|at| plan.all[*at].expr.to_string()).collect::<Vec<_>>()
         };
         Near {
             slots: class.slots,
@@ -167,7 +168,7 @@ pub(super) fn is_identity(name: Name) -> bool {
 enum MadeUp<'c> {
     OfJob(Vec<Edit>),
     /// Of the slots of a class, by its number.
-    OfSlots(usize, Vec<&'c Condition>),
+    OfSlots(usize, Vec<&'c AdCondition>),
 }
 
 impl MadeUp<'_> {
@@ -358,11 +359,11 @@ fn wanted_in_block(
     // By condition the ways in which it may hold.
     let mut all: Vec<Vec<Numbered>> = Vec::new();
     for at in &class.by_job {
-        let ways = wish::of_job(view, sight, &view.plan.conditions[*at]);
+        let ways = wish::of_job(view, sight, &view.plan.all[*at]);
         all.push(ways.into_iter().map(&mut numbered).collect());
     }
     for at in &class.by_slot {
-        let ways = wish::of_slots(sight, &of_slots.conditions[*at]);
+        let ways = wish::of_slots(sight, &of_slots.all[*at]);
         all.push(ways.into_iter().map(&mut numbered).collect());
     }
     let ways = all.iter().map(Vec::len).max().unwrap_or(0).min(WAYS);

@@ -2,12 +2,14 @@
 
 use crate::explain::Market;
 use crate::explain::causes::{Cause, Reason};
-use crate::explain::clauses::{Joint, Truth, truth};
+use crate::explain::clauses::truth;
 use crate::explain::cycle::{Asked, Story};
 use crate::explain::limit::reached;
 use crate::explain::stake::Stake;
 use crate::explain::taken::gone;
+use classmate::internal::eval::conditions::Connective;
 use classmate::internal::eval::scope::Scope;
+use classmate::internal::value::logic::Truth;
 use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::negotiate::candidate::Tier;
 use classmate_pool::internal::negotiate::outcome::{Match, Rejection};
@@ -71,7 +73,8 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, (market, stake): (&Market, &St
         ));
     }
     if rejection == Some(Rejection::PreemptionRequirements) {
-        let failing = story.preemption.iter().filter(|clause| clause.joint != Joint::All && clause.together.is_some());
+        let failing =
+            story.preemption.iter().filter(|clause| clause.joint != Connective::All && clause.together.is_some());
         for clause in failing.filter(|clause| clause.alone.yes < clause.alone.total()).take(3) {
             let text = format!(
                 "PREEMPTION_REQUIREMENTS keeps {} of {} slots in use that match: `{}` is not true",

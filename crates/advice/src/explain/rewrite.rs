@@ -4,7 +4,7 @@
 
 use hashbrown::HashMap;
 
-use crate::explain::clauses::{Condition, Joint, own};
+use crate::explain::clauses::{AdCondition, own};
 use crate::explain::edit::{Bound, bound, comparison, number, options};
 use crate::explain::membership::Membership;
 use crate::explain::nearest::{Class, Tried};
@@ -14,6 +14,7 @@ use crate::explain::suggestion::{Change, Changed, Suggestion};
 use crate::explain::view::View;
 use crate::explain::wish;
 use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::conditions::Connective;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::name::{Key, Name};
@@ -37,7 +38,7 @@ impl<'c> Refusing<'c> {
         for class in &classes {
             texts.entry(class.policy).or_insert_with(|| {
                 let plan = &view.kinds.policies[class.policy].plan;
-                plan.conditions.iter().map(|condition| (condition.holder, condition.expr.to_string())).collect()
+                plan.all.iter().map(|condition| (condition.place.holder, condition.expr.to_string())).collect()
             });
         }
         Refusing { classes, texts }
@@ -45,14 +46,14 @@ impl<'c> Refusing<'c> {
 
     /// The conditions of a class that have the same texts as some others, in the order in which they are replaced; none if
     /// one is missing.
-    fn same<'v>(&self, view: &'v View<'_>, class: &Class, wanted: &[(Name, String)]) -> Option<Vec<&'v Condition>> {
+    fn same<'v>(&self, view: &'v View<'_>, class: &Class, wanted: &[(Name, String)]) -> Option<Vec<&'v AdCondition>> {
         let texts = self.texts.get(&class.policy)?;
         let plan = &view.kinds.policies[class.policy].plan;
         let mut found = Vec::with_capacity(wanted.len());
         for one in wanted {
             let before = found.len();
             let places = texts.iter().enumerate().filter(|(_, text)| *text == one);
-            found.extend(places.map(|(at, _)| &plan.conditions[at]));
+            found.extend(places.map(|(at, _)| &plan.all[at]));
             if found.len() == before {
                 return None;
             }
@@ -66,7 +67,7 @@ impl<'c> Refusing<'c> {
         &self,
         view: &View<'_>,
         at: usize,
-        conditions: &[&Condition],
+        conditions: &[&AdCondition],
         told: &[Tried],
     ) -> Option<Tried> {
         let class = *self.classes.get(at)?;
@@ -83,12 +84,12 @@ impl<'c> Refusing<'c> {
             return None;
         }
         let texts: Vec<(Name, String)> =
-            conditions.iter().map(|condition| (condition.holder, condition.expr.to_string())).collect();
+            conditions.iter().map(|condition| (condition.place.holder, condition.expr.to_string())).collect();
         for (_, other) in self.classes.iter().enumerate().filter(|(place, _)| *place != at) {
             let Some(theirs) = self.same(view, other, &texts) else { continue };
             let mut same_there: Vec<Written<'_>> = Vec::with_capacity(theirs.len());
             for condition in &theirs {
-                let text = (condition.holder, condition.expr.to_string());
+                let text = (condition.place.holder, condition.expr.to_string());
                 let place = texts.iter().position(|known| *known == text);
                 same_there.extend(place.and_then(|place| all[place].at_condition(condition)));
             }
@@ -109,23 +110,23 @@ fn is_same(one: &Suggestion, other: &Suggestion) -> bool {
 }
 
 /// The conditions of the slots of a class that fail, in the order in which something is written in their place.
-pub(super) fn replaced<'v>(view: &'v View<'_>, class: &Class) -> Vec<&'v Condition> {
+pub(super) fn replaced<'v>(view: &'v View<'_>, class: &Class) -> Vec<&'v AdCondition> {
     let plan = &view.kinds.policies[class.policy].plan;
-    ordered(class.by_slot.iter().map(|at| &plan.conditions[*at]).collect())
+    ordered(class.by_slot.iter().map(|at| &plan.all[*at]).collect())
 }
 
 /// Conditions in the order in which something is written in their place.
-fn ordered(mut conditions: Vec<&Condition>) -> Vec<&Condition> {
+fn ordered(mut conditions: Vec<&AdCondition>) -> Vec<&AdCondition> {
     // What stands last is replaced first, since that moves nothing before it; and once, however often a policy
     // refers to the attribute it stands in.
-    conditions.sort_by_key(|condition| (std::cmp::Reverse(condition.expr.root()), condition.holder.folded()));
-    conditions.dedup_by_key(|condition| (condition.expr.root(), condition.holder.folded()));
+    conditions.sort_by_key(|condition| (std::cmp::Reverse(condition.expr.root()), condition.place.holder.folded()));
+    conditions.dedup_by_key(|condition| (condition.expr.root(), condition.place.holder.folded()));
     conditions
 }
 
 /// What is written in place of a condition of slots, or of a part of it.
 struct Written<'c> {
-    condition: &'c Condition,
+    condition: &'c AdCondition,
     /// The part that becomes another one.
     part: Expr,
     /// Where in it something else is written, and what.
@@ -135,18 +136,18 @@ struct Written<'c> {
 
 impl<'c> Written<'c> {
     /// Leaves a condition out.
-    fn without(condition: &'c Condition) -> Self {
+    fn without(condition: &'c AdCondition) -> Self {
         let part = condition.expr.clone();
         Written { condition, at: part.root(), part, other: Expr::literal(Literal::Bool(true)) }
     }
 
     /// The smallest change after which a condition of the slots of a class may hold: another number in a comparison, the
     /// text that a word without quotation marks was meant to be; or it is left out.
-    fn of(view: &View<'_>, class: &Class, condition: &'c Condition) -> Self {
+    fn of(view: &View<'_>, class: &Class, condition: &'c AdCondition) -> Self {
         let ads = [view.kinds.all[class.kinds[0]].first as u32];
         let sight = view.panel.sight(&ads, view.job);
-        let parts = match condition.joint {
-            Joint::Any | Joint::Choice => options(&condition.expr),
+        let parts = match condition.connective {
+            Connective::Any | Connective::Choice => options(&condition.expr),
             _ => vec![condition.expr.clone()],
         };
         let found = parts.into_iter().find_map(|part| {
@@ -157,7 +158,7 @@ impl<'c> Written<'c> {
     }
 
     /// The same written in another condition of the same text.
-    fn at_condition<'o>(&self, condition: &'o Condition) -> Option<Written<'o>> {
+    fn at_condition<'o>(&self, condition: &'o AdCondition) -> Option<Written<'o>> {
         let (from, to) = (self.condition.expr.root(), condition.expr.root());
         let moved = |id: NodeId| (id + to).checked_sub(from);
         let part = condition.expr.part(moved(self.part.root())?);
@@ -226,9 +227,9 @@ fn rewritten(view: &View<'_>, class: &Class, all: &[Written<'_>]) -> Option<Trie
             match one.attribute(&slot) {
                 Some(name) => slot.insert(name, true),
                 None => {
-                    if let Some(expr) = slot.get(one.condition.holder) {
+                    if let Some(expr) = slot.get(one.condition.place.holder) {
                         let changed = expr.with_part(one.at, &one.other);
-                        slot.insert_expr(one.condition.holder, &changed);
+                        slot.insert_expr(one.condition.place.holder, &changed);
                     }
                 }
             }
@@ -257,7 +258,7 @@ fn rewritten(view: &View<'_>, class: &Class, all: &[Written<'_>]) -> Option<Trie
     let change = |one: &Written<'_>| {
         let (attribute, before) = match one.attribute(slot) {
             Some(name) => (name, slot.get(name).map(|expr| expr.to_string()).unwrap_or_default()),
-            None => (one.condition.holder, one.part.to_string()),
+            None => (one.condition.place.holder, one.part.to_string()),
         };
         let after = one.part.with_part(one.at, &one.other).to_string();
         Change { of: Changed::Slot, attribute: attribute.to_string(), before, after }
@@ -288,7 +289,7 @@ fn is_apart(view: &View<'_>, class: &Class, replaced: &[Written<'_>], slot: usiz
     }
     let written: Vec<Key> = replaced
         .iter()
-        .flat_map(|one| [own(one.part.tree(), one.part.root()), Some(one.condition.holder)])
+        .flat_map(|one| [own(one.part.tree(), one.part.root()), Some(one.condition.place.holder)])
         .flatten()
         .map(Name::key)
         .collect();

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::explain::causes::{Cause, Reason};
-use crate::explain::clauses::{Clause, Plan, Truth, truth};
+use crate::explain::clauses::{Clause, conditions, counted, truth};
 use crate::explain::decide::leaves;
 use crate::explain::kinds::{Kind, Kinds};
 use crate::explain::left_out;
@@ -20,6 +20,7 @@ use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::value::Value;
+use classmate::internal::value::logic::Truth;
 use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::negotiate::Snapshot;
 use classmate_pool::internal::negotiate::candidate::Tier;
@@ -130,7 +131,7 @@ pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &s
             (job.activity == Activity::Idle).then(|| (ad, job.submitter.to_string(), job.id.to_string()))
         })
         .collect();
-    let plan = Plan::of(slot, Name::new("Requirements"));
+    let plan = conditions(slot, Name::new("Requirements"));
     let panel = Panel::of(idle.iter().map(|(ad, ..)| *ad).collect(), slot, settings);
     let kinds = Kinds::of(&panel, slot, &plan);
     let matching: Vec<bool> = kinds.of.iter().map(|kind| kinds.all[*kind as usize].matches()).collect();
@@ -148,7 +149,7 @@ pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &s
         accepted_by_slot: kinds.count(Kind::is_accepted),
         accepting_slot: kinds.count(Kind::accepts),
         matching: kinds.count(Kind::matches),
-        clauses: plan.counted(kinds.all.iter().map(|kind| (kind.one.as_slice(), kind.size))),
+        clauses: counted(&plan, kinds.all.iter().map(|kind| (kind.one.as_slice(), kind.size))),
         refused_by: Vec::new(),
         nearest: Vec::new(),
         changes: Vec::new(),
@@ -246,13 +247,13 @@ fn preempting(
     let name = Name::new("PREEMPTION_REQUIREMENTS");
     let mut with = subject.ad.clone();
     with.insert_expr(name, expr);
-    let plan = Plan::of(&with, name);
+    let plan = conditions(&with, name);
     let mut allowed: Vec<&str> = Vec::new();
     let mut terms: Vec<(String, Vec<String>, usize)> = Vec::new();
     let mut kept: Vec<String> = Vec::new();
     for (asker, (_, who, _)) in askers.iter().zip(&asking) {
         let scope = Scope::new(&with, &market.settings).with_target(&asker.ad);
-        let row: Vec<Truth> = plan.conditions.iter().map(|condition| truth(scope, &condition.expr)).collect();
+        let row: Vec<Truth> = plan.all.iter().map(|condition| truth(scope, &condition.expr)).collect();
         let pair = (user.as_bytes(), who.as_bytes());
         match preemption.ground(subject.ad, &asker.ad, pair, false, &market.settings) {
             Err(Objection::Requirements) => {}
@@ -266,7 +267,7 @@ fn preempting(
             }
         }
         for (at, _) in leaves(&plan, &row, 0) {
-            let expr = &plan.conditions[at].expr;
+            let expr = &plan.all[at].expr;
             let text = expr.to_string();
             if let Some(known) = terms.iter_mut().find(|known| known.0 == text) {
                 known.2 += 1;

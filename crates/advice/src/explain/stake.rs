@@ -3,7 +3,7 @@
 //! In: a view of a job. Out: plain data, so that the slots themselves may go into the cycle.
 
 use crate::explain::causes::Cause;
-use crate::explain::clauses::{Clause, Condition, Plan, Truth};
+use crate::explain::clauses::{AdCondition, Clause, conditions, counted, truth_of};
 use crate::explain::limit::{LimitStand, limits};
 use crate::explain::panel::Panel;
 use crate::explain::rank::keeping;
@@ -11,6 +11,7 @@ use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::name::Name;
 use classmate::internal::program::Side;
+use classmate::internal::value::logic::Truth;
 
 /// Slots a job could use, and what may keep it from them.
 #[derive(Debug, Clone)]
@@ -49,18 +50,18 @@ fn preemption(view: &View<'_>, submitter: &str, usable: &[usize]) -> Vec<Clause>
     let name = Name::new("PREEMPTION_REQUIREMENTS");
     let mut with = (*first).clone();
     with.insert_expr(name, expr);
-    let plan = Plan::of(&with, name);
+    let plan = conditions(&with, name);
     let panel = Panel::with(slots, view.job, &[expr], &market.settings);
     let all: Vec<u32> = (0..panel.ads.len() as u32).collect();
-    let column = |condition: &Condition| {
+    let column = |condition: &AdCondition| {
         let found = panel.values(view.job, Side::Row, &condition.expr, &all);
-        found.of.iter().map(|value| Truth::of(&found.values[*value as usize])).collect::<Vec<_>>()
+        found.of.iter().map(|value| truth_of(&found.values[*value as usize])).collect::<Vec<_>>()
     };
-    let columns: Vec<Vec<Truth>> = plan.conditions.iter().map(column).collect();
+    let columns: Vec<Vec<Truth>> = plan.all.iter().map(column).collect();
     let rows = (0..all.len()).map(|at| columns.iter().map(|column| column[at]).collect::<Vec<_>>());
     let refused: Vec<Vec<Truth>> = rows.filter(|row| row.first() != Some(&Truth::True)).collect();
     if refused.is_empty() {
         return Vec::new();
     }
-    plan.counted(refused.iter().map(|row| (row.as_slice(), 1)))
+    counted(&plan, refused.iter().map(|row| (row.as_slice(), 1)))
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::explain::Market;
 use crate::explain::causes::range;
-use crate::explain::clauses::{Condition, Plan, Truth};
+use crate::explain::clauses::{AdCondition, AdConditions};
 use crate::explain::kinds::{Kind, Kinds};
 use crate::explain::names::{Place, references};
 use crate::explain::nearest::{failing, is_identity, nearest};
@@ -21,6 +21,7 @@ use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::name::Name;
 use classmate::internal::value::Value;
+use classmate::internal::value::logic::Truth;
 use classmate_pool::internal::negotiate::Snapshot;
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::pool::Slot;
@@ -60,7 +61,7 @@ const CHANGES: usize = 8;
 pub(super) struct Suitors<'s> {
     pub(super) slot: &'s Slot,
     /// The conditions of the slot.
-    pub(super) plan: &'s Plan,
+    pub(super) plan: &'s AdConditions,
     pub(super) panel: &'s Panel<'s>,
     pub(super) kinds: &'s Kinds,
     /// The numbers of the jobs.
@@ -94,11 +95,11 @@ fn bracketed(values: &[String]) -> String {
 impl Suitors<'_> {
     /// By which conditions the slot refuses jobs, each counted by itself; the most jobs first.
     pub(super) fn refused_by_slot(&self) -> Vec<Refusal> {
-        let refusal = |(at, condition): (usize, &Condition)| {
+        let refusal = |(at, condition): (usize, &AdCondition)| {
             let jobs = self.kinds.ads(|kind| kind.one[at] != Truth::True);
             (!jobs.is_empty()).then(|| Refusal {
                 text: condition.expr.to_string(),
-                holder: condition.via.last().copied(),
+                holder: condition.place.via.last().copied(),
                 values: self.beside(condition, true, &jobs),
                 jobs: jobs.len(),
             })
@@ -110,22 +111,22 @@ impl Suitors<'_> {
 
     /// By which conditions some jobs refuse the slot first; the most jobs first.
     pub(super) fn refusing(&self, counts: impl Fn(&Kind) -> bool) -> Vec<Refusal> {
-        let mut found: BTreeMap<String, (Option<&Condition>, Vec<usize>)> = BTreeMap::new();
+        let mut found: BTreeMap<String, (Option<&AdCondition>, Vec<usize>)> = BTreeMap::new();
         for (at, kind) in self.kinds.all.iter().enumerate().filter(|(_, kind)| !kind.accepts() && counts(kind)) {
             let plan = &self.kinds.policies[kind.policy].plan;
             let first = plan.required().find(|(at, _)| kind.many[*at] != Truth::True).map(|(_, condition)| condition);
             let text = match first {
                 Some(condition) => condition.expr.to_string(),
-                None if plan.conditions.is_empty() => "no Requirements".to_owned(),
+                None if plan.all.is_empty() => "no Requirements".to_owned(),
                 None => continue,
             };
             found.entry(text).or_insert_with(|| (first, Vec::new())).1.push(at);
         }
-        let refusal = |(text, (condition, kinds)): (String, (Option<&Condition>, Vec<usize>))| {
+        let refusal = |(text, (condition, kinds)): (String, (Option<&AdCondition>, Vec<usize>))| {
             let jobs = self.kinds.ads_of(&kinds);
             Refusal {
                 text,
-                holder: condition.and_then(|condition| condition.via.last().copied()),
+                holder: condition.and_then(|condition| condition.place.via.last().copied()),
                 values: condition.map(|condition| self.beside(condition, false, &jobs)).unwrap_or_default(),
                 jobs: jobs.len(),
             }
@@ -136,7 +137,7 @@ impl Suitors<'_> {
     }
 
     /// The values of what a condition refers to, of the slot and of jobs.
-    fn beside(&self, condition: &Condition, of_slot: bool, jobs: &[u32]) -> Vec<String> {
+    fn beside(&self, condition: &AdCondition, of_slot: bool, jobs: &[u32]) -> Vec<String> {
         let Some(first) = jobs.first().map(|at| self.panel.ads[*at as usize]) else { return Vec::new() };
         let slot = &self.slot.ad;
         let (mut notes, mut seen): (Vec<String>, Vec<Name>) = (Vec::new(), Vec::new());
@@ -181,9 +182,9 @@ impl Suitors<'_> {
             (by_slot.len() + by_job.len(), std::cmp::Reverse(jobs.len()), jobs.first().copied())
         });
         let near = |((policy, by_slot, by_job), jobs): &(Failing, Vec<u32>)| {
-            let told = |plan: &Plan, of_slot: bool, places: &[usize]| {
+            let told = |plan: &AdConditions, of_slot: bool, places: &[usize]| {
                 let one = |at: &usize| {
-                    let condition = &plan.conditions[*at];
+                    let condition = &plan.all[*at];
                     format!("{}{}", condition.expr, bracketed(&self.beside(condition, of_slot, jobs)))
                 };
                 places.iter().map(one).collect::<Vec<_>>()

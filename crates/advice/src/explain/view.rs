@@ -1,7 +1,7 @@
 //! A job and all slots: what every condition of either side is for every pair, worked out once for whoever asks.
 
 use crate::explain::causes::{self, Cause};
-use crate::explain::clauses::{Clause, Plan};
+use crate::explain::clauses::{AdConditions, Clause, conditions, counted};
 use crate::explain::kinds::{Kind, Kinds, Policy};
 use crate::explain::names::{self, Absent};
 use crate::explain::nearest;
@@ -26,7 +26,7 @@ pub struct View<'m> {
     pub(super) market: &'m Market,
     pub(super) job: &'m ClassAd,
     /// The conditions of the job.
-    pub(super) plan: Plan,
+    pub(super) plan: AdConditions,
     pub(super) panel: Panel<'m>,
     pub(super) kinds: Kinds,
     pub(super) absent: Vec<Absent>,
@@ -35,7 +35,7 @@ pub struct View<'m> {
 impl<'m> View<'m> {
     /// Looks at a job, as slots see it, against all slots.
     pub fn of(market: &'m Market, job: &'m ClassAd) -> Self {
-        let plan = Plan::of(job, Name::new("Requirements"));
+        let plan = conditions(job, Name::new("Requirements"));
         let panel = Panel::of(market.slots.iter().map(|slot| &slot.ad).collect(), job, &market.settings);
         let kinds = Kinds::of(&panel, job, &plan);
         let absent = names::absent(market, &panel, job, &plan, &kinds);
@@ -55,7 +55,7 @@ impl<'m> View<'m> {
     /// Everything there is to say without a cycle.
     pub fn explanation(&self, id: String, submitter: String) -> Explanation {
         let slots = self.market.slots.len();
-        let clauses = self.plan.counted(self.kinds.all.iter().map(|kind| (kind.one.as_slice(), kind.size)));
+        let clauses = counted(&self.plan, self.kinds.all.iter().map(|kind| (kind.one.as_slice(), kind.size)));
         let all = |pick: fn(&Clause, usize) -> bool| {
             let required = self.plan.required().filter(|(at, _)| slots > 0 && pick(&clauses[*at], slots));
             required.map(|(at, _)| clauses[at].text.clone()).collect::<Vec<_>>()
@@ -92,7 +92,7 @@ impl<'m> View<'m> {
             slots: policy.size,
             accepting: kinds().filter(|kind| kind.accepts()).map(|kind| kind.size).sum(),
             example: self.market.names[first].clone(),
-            clauses: policy.plan.counted(kinds().map(|kind| (kind.many.as_slice(), kind.size))),
+            clauses: counted(&policy.plan, kinds().map(|kind| (kind.many.as_slice(), kind.size))),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::iter;
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
-use crate::explain::clauses::{Condition, Joint, Truth, conjuncts, others, own};
+use crate::explain::clauses::{AdCondition, others, own, truth_of};
 use crate::explain::edit::{Bound, Edit, bound, comparison};
 use crate::explain::meant;
 use crate::explain::membership::Membership;
@@ -16,6 +16,7 @@ use crate::explain::route::{Demand, Route};
 use crate::explain::suggestion::Changed;
 use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::conditions::Connective;
 use classmate::internal::name::Name;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::Surveyed;
@@ -23,6 +24,7 @@ use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
 use classmate::internal::value::Value;
+use classmate::internal::value::logic::Truth;
 
 /// No edit is known.
 const NONE: u32 = u32::MAX;
@@ -261,8 +263,8 @@ fn to_be_there(name: Name, there: bool) -> Edit {
 }
 
 /// Ways to change the job so that one of its own conditions holds, what was meant by it first, to leave it out last.
-pub(super) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &Condition) -> Vec<Way> {
-    let holder = condition.holder;
+pub(super) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &AdCondition) -> Vec<Way> {
+    let holder = condition.place.holder;
     let mut ways: Vec<Way> = Vec::new();
     if let Some(found) = meant::of(view, &condition.expr) {
         let mut way: Way = Vec::new();
@@ -274,7 +276,7 @@ pub(super) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &Conditio
         }
         // What was meant may not hold either; to leave it out needs no correction.
         let mut more = Wishes::unless(&holds(sight, Side::Other, &found.whole));
-        let whole = Condition { expr: found.whole, ..condition.clone() };
+        let whole = AdCondition { expr: found.whole, ..condition.clone() };
         compared_to_constants(sight, &whole, &alternatives(sight, &whole), 0, &mut more);
         way.push(more);
         ways.push(way);
@@ -288,8 +290,8 @@ pub(super) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &Conditio
             ways.push(vec![wishes]);
         }
         // All operands of `&&` that fail have to change.
-        let operands = conjuncts(part.tree(), part.root());
-        if operands.is_empty() {
+        let operands = part.tree().flattened(BinaryOp::And, part.root());
+        if operands.len() < 2 {
             continue;
         }
         let wanted = |id: NodeId| {
@@ -317,13 +319,13 @@ pub(super) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &Conditio
 /// What a condition of a side is for each slot.
 fn holds(sight: Sight<'_, '_>, side: Side, expr: &Expr) -> Vec<Truth> {
     let found = sight.values(side, expr);
-    found.of.iter().map(|value| Truth::of(&found.values[*value as usize])).collect()
+    found.of.iter().map(|value| truth_of(&found.values[*value as usize])).collect()
 }
 
 /// The parts of a condition of which one has to hold.
-fn alternatives(sight: Sight<'_, '_>, condition: &Condition) -> Vec<Expr> {
-    match condition.joint {
-        Joint::Any | Joint::Choice => deciding(sight, &condition.expr),
+fn alternatives(sight: Sight<'_, '_>, condition: &AdCondition) -> Vec<Expr> {
+    match condition.connective {
+        Connective::Any | Connective::Choice => deciding(sight, &condition.expr),
         _ => vec![condition.expr.clone()],
     }
 }
@@ -354,7 +356,7 @@ fn own_handles(sight: Sight<'_, '_>, part: &Expr) -> Option<(BinaryOp, Vec<Handl
 /// one whose turn it is comes first.
 fn compared_to_constants(
     sight: Sight<'_, '_>,
-    condition: &Condition,
+    condition: &AdCondition,
     parts: &[Expr],
     turn: usize,
     wishes: &mut Wishes,
@@ -363,7 +365,7 @@ fn compared_to_constants(
     for expr in parts.iter().filter(|part| !is_fleeting(sight, Side::Other, part)) {
         let part = Part { panel: sight.panel, job, side: Side::Other, slots: sight.ads, expr };
         let own = |id: NodeId| own(tree, id).filter(|name| job.contains(*name));
-        in_list(&part, own, Some(condition.holder), wishes);
+        in_list(&part, own, Some(condition.place.holder), wishes);
         if let Some((inner, false)) = presence(tree, expr.root())
             && let Some(name) = own(inner)
         {
@@ -385,7 +387,7 @@ fn compared_to_constants(
             let inner = tree.bare(handle);
             // To want the contrary is no change worth telling where another part would do.
             let contrary =
-                matches!(tree.node(inner), Node::Literal(Literal::Bool(_))) && condition.joint != Joint::Leaf;
+                matches!(tree.node(inner), Node::Literal(Literal::Bool(_))) && condition.connective != Connective::Leaf;
             // A pattern is not any one text.
             let pattern = matches!(tree.node(inner), Node::Literal(Literal::Str(text)) if text.contains(&b'*'));
             // Of what is left of a division another number is no small change, nor is the contrary.
@@ -395,7 +397,7 @@ fn compared_to_constants(
                 let (handle_is_left, route, present) = (handle == left, &Route::straight(), Some(literal));
                 let compared = Comparison { op, handle_is_left, other, route, present };
                 wishes.compared(&part, &compared, |bound, value| {
-                    Edit::Constant(condition.holder, expr.clone(), inner, bound, value)
+                    Edit::Constant(condition.place.holder, expr.clone(), inner, bound, value)
                 });
             }
         }
@@ -464,9 +466,9 @@ fn deciding(sight: Sight<'_, '_>, expr: &Expr) -> Vec<Expr> {
 }
 
 /// Ways to change the job so that a condition of the slots holds, as far as that is known.
-pub(super) fn of_slots(sight: Sight<'_, '_>, condition: &Condition) -> Vec<Way> {
-    let parts = match condition.joint {
-        Joint::Any | Joint::Choice => branches(sight, Side::Row, &condition.expr),
+pub(super) fn of_slots(sight: Sight<'_, '_>, condition: &AdCondition) -> Vec<Way> {
+    let parts = match condition.connective {
+        Connective::Any | Connective::Choice => branches(sight, Side::Row, &condition.expr),
         _ => vec![Branch { part: condition.expr.clone(), taken: None }],
     };
     let mut ways: Vec<Way> = Vec::new();
@@ -478,8 +480,8 @@ pub(super) fn of_slots(sight: Sight<'_, '_>, condition: &Condition) -> Vec<Way> 
             of_part(sight, &operand, 0, &mut wishes);
             wishes
         };
-        let operands = conjuncts(part.tree(), part.root());
-        if !operands.is_empty() {
+        let operands = part.tree().flattened(BinaryOp::And, part.root());
+        if operands.len() > 1 {
             ways.push(operands.into_iter().map(wanted).collect());
         }
     }

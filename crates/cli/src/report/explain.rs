@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use crate::report::outcome::{lines, table};
 use crate::report::{Color, counted};
+use classmate::internal::eval::conditions::Connective;
 use classmate_advice::internal::explain::Explanation;
 use classmate_advice::internal::explain::causes::Cause;
-use classmate_advice::internal::explain::clauses::{Clause, Joint};
+use classmate_advice::internal::explain::clauses::Clause;
 use classmate_advice::internal::explain::cycle::Story;
 use classmate_advice::internal::explain::names::Absent;
 use classmate_advice::internal::explain::order::shown;
@@ -128,14 +129,14 @@ fn clauses(out: &mut impl Write, clauses: &[Clause], color: Color) -> io::Result
     let mut table = table(&["TRUE", "FALSE", "UNDEF", "ERROR", "TOGETHER", "CONDITION"], &[0, 1, 2, 3, 4], color);
     for clause in clauses {
         let text = match clause.joint {
-            Joint::All => "all of".to_owned(),
-            Joint::Any => "one of".to_owned(),
-            Joint::Choice => "if, then, else".to_owned(),
-            Joint::Leaf => prose(&clause.text),
+            Connective::All => "all of".to_owned(),
+            Connective::Any => "one of".to_owned(),
+            Connective::Choice => "if, then, else".to_owned(),
+            Connective::Leaf | Connective::Not => prose(&clause.text),
         };
         let via = clause.via.last().map(|name| format!("{name}: ")).unwrap_or_default();
         let together = match clause.joint {
-            Joint::All => clause.alone.yes.to_string(),
+            Connective::All => clause.alone.yes.to_string(),
             _ => clause.together.map(|count| count.to_string()).unwrap_or_default(),
         };
         table.add_row([
