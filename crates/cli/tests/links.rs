@@ -189,6 +189,34 @@ fn every_relative_link_leads_to_a_file_and_heading() {
     assert!(links > 40, "only {links} links: are they still found?");
 }
 
+/// The folders that have a README with a list of their modules.
+const CRATES: &[(&str, &str)] = &[
+    ("src", ""),
+    ("crates/config", "src/"),
+    ("crates/pool", "src/"),
+    ("crates/advice", "src/"),
+    ("crates/cli", "src/"),
+];
+
+#[test]
+fn every_module_has_a_line_in_the_readme_of_its_crate() {
+    let mut missing = Vec::new();
+    for (folder, sources) in CRATES {
+        let folder = Path::new(REPOSITORY).join(folder);
+        let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
+        for entry in std::fs::read_dir(folder.join(sources)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let file = if name.ends_with(".rs") { name } else { format!("{name}/mod.rs") };
+            if !["lib.rs", "main.rs", "README.md/mod.rs"].contains(&file.as_str())
+                && !readme.contains(&format!("]({sources}{file})"))
+            {
+                missing.push(format!("{}: {file}", folder.display()));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
 #[test]
 fn citations_go_on_over_lines() {
     let text = "//! Source: `docs/reference/knobs.md` 2,\n    //! 8.3 and 9–10.1. See `docs/reference/accountant.md`.";
