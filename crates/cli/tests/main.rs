@@ -10,7 +10,6 @@ mod lint;
 mod manual;
 mod planted;
 mod projection;
-mod quota_examples;
 mod quotas;
 mod report;
 mod simulate_page;

@@ -1,362 +1,448 @@
-//! The worked examples of `docs/reference/group-quotas.md` 10, by number, through the conformance door.
+//! The worked examples of group quotas, and the examples of the manuals, with matches simulated by `conform quotas`.
 //!
-//! In a case `P` is `group_physics` and `C` is `group_chemistry`; every expected value is copied from the example.
-
-#![expect(clippy::unwrap_used, reason = "a test whose data is wrong has failed")]
-
-use std::collections::BTreeMap;
+//! Expected values are those of `docs/reference/group-quotas.md` 10, by number; those in comments are computed by hand.
+//! `crates/pool/tests/divisions.rs` checks the laws that hold for every tree of groups.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use classmate_cli::conform::{Kind, answer};
-use proptest::prelude::*;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
-fn play(spec: &Json) -> Json {
-    let answer = answer(Kind::Quotas, json!({ "id": 1, "spec": spec }).to_string().as_bytes());
-    assert!(answer.get("malformed").is_none(), "{answer}");
-    answer["result"].clone()
+/// The result of a case.
+fn run(spec: &Json) -> Json {
+    let answered = answer(Kind::Quotas, json!({ "id": 1, "spec": spec }).to_string().as_bytes());
+    assert_eq!(answered.get("malformed"), None, "{answered}");
+    answered["result"].clone()
 }
 
-/// A spec: pool, `oversub`, groups (`name: quota` with `*` in front for a fraction, `+` behind for accepting surplus, `~`
-/// for autoregroup), demand, usage.
-fn spec(total: f64, oversub: bool, groups: &[&str], demand: &[(&str, f64)], usage: &[(&str, f64)]) -> Json {
-    let group = |text: &&str| {
-        let (name, quota) = text.split_once(' ').unwrap_or((text, ""));
-        let flags = quota.trim_start_matches(|c: char| c == '*' || c == '.' || c.is_ascii_digit());
-        let number = quota[..quota.len() - flags.len()].trim_start_matches('*');
-        let kind = if quota.starts_with('*') { "dynamic" } else { "static" };
-        json!({
-            "name": name, kind: number.parse::<f64>().unwrap(),
-            "accept": flags.contains('+'), "autoregroup": flags.contains('~'),
-        })
+/// A case of groups given as `(name, quota, accepts)`: quotas below 1 are dynamic, others static.
+fn case(total: u32, groups: &[(&str, f64, bool)], demand: &[(&str, f64)]) -> Json {
+    let group = |&(name, quota, accept): &(&str, f64, bool)| {
+        let kind = if quota > 0.0 && quota < 1.0 { "dynamic" } else { "static" };
+        json!({ "name": name, kind: quota, "accept": accept })
     };
-    let numbers = |pairs: &[(&str, f64)]| {
-        pairs.iter().map(|(name, n)| ((*name).to_owned(), json!(n))).collect::<serde_json::Map<_, _>>()
-    };
-    json!({
-        "total": total, "weighted": true, "oversub": oversub, "strict": true, "preempt": true, "rounds": 3, "rate": 1e100,
-        "accept_default": false, "groups": groups.iter().map(group).collect::<Vec<_>>(),
-        "demand": numbers(demand), "usage": numbers(usage),
-    })
+    let groups: Vec<Json> = groups.iter().map(group).collect();
+    json!({ "total": total, "groups": groups, "demand": by_name(demand) })
 }
 
-/// A number of every group of a round: `quota`, `subtree_quota`, `allocated`.
-fn numbers(result: &Json, round: usize, what: &str) -> BTreeMap<String, f64> {
-    let groups = result["rounds"][round - 1]["groups"].as_object().unwrap();
-    groups.iter().map(|(name, group)| (name.clone(), group[what].as_f64().unwrap())).collect()
+fn by_name(values: &[(&str, f64)]) -> Json {
+    values.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect::<Map<_, _>>().into()
 }
 
-/// Group and limit, truncated, in the order of the calls of a round.
-fn limits(result: &Json, round: usize) -> Vec<(String, f64)> {
-    let limits = result["rounds"][round - 1]["limits"].as_array().unwrap();
-    limits.iter().map(|call| (call[0].as_str().unwrap().to_owned(), call[2].as_f64().unwrap_or(f64::NAN))).collect()
+/// The same case with another input.
+fn with(mut case: Json, key: &str, value: impl Into<Json>) -> Json {
+    case[key] = value.into();
+    case
 }
 
-fn close(found: &BTreeMap<String, f64>, expected: &[(&str, f64)]) {
-    for (name, number) in expected {
-        let found = found[*name];
-        assert!((found - number).abs() < 1e-6, "{name}: {found}, not {number}");
-    }
+fn scaled(case: Json) -> Json {
+    with(case, "oversub", false)
 }
 
-fn ends(result: &Json, expected: &[(&str, f64)]) {
-    let found = result["final"].as_object().unwrap();
-    let found = found.iter().map(|(name, number)| (name.clone(), number.as_f64().unwrap())).collect();
-    close(&found, expected);
+/// A number of a group in a round.
+fn of(result: &Json, round: usize, group: &str, key: &str) -> f64 {
+    result["rounds"][round]["groups"][group][key].as_f64().unwrap()
 }
 
-fn calls(expected: &[(&str, f64)]) -> Vec<(String, f64)> {
-    expected.iter().map(|(name, limit)| ((*name).to_owned(), *limit)).collect()
+fn column(result: &Json, groups: &[&str], key: &str) -> Vec<f64> {
+    groups.iter().map(|group| of(result, 0, group, key)).collect()
 }
 
-const THIRTY: &[&str] = &["P 20", "C 10"];
-const ALL: &[(&str, f64)] = &[("P", 100.0), ("C", 100.0)];
+fn final_use(result: &Json, groups: &[&str]) -> Vec<f64> {
+    groups.iter().map(|&group| result["final"][group].as_f64().unwrap()).collect()
+}
+
+fn order(result: &Json) -> Vec<&str> {
+    result["rounds"][0]["order"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
+}
+
+/// Groups called in a round with their whole limits.
+fn limits(result: &Json, round: usize) -> Vec<(&str, Option<i64>)> {
+    let calls = result["rounds"][round]["limits"].as_array().unwrap();
+    calls.iter().map(|call| (call[0].as_str().unwrap(), call[2].as_i64())).collect()
+}
+
+fn called<const N: usize>(calls: [(&str, i64); N]) -> Vec<(&str, Option<i64>)> {
+    calls.into_iter().map(|(group, limit)| (group, Some(limit))).collect()
+}
+
+#[track_caller]
+fn close(found: &[f64], expected: &[f64]) {
+    let near = found.len() == expected.len() && found.iter().zip(expected).all(|(f, e)| (f - e).abs() < 1e-6);
+    assert!(near, "{found:?}, not {expected:?}");
+}
+
+const P: &str = "group_physics";
+const C: &str = "group_chemistry";
+const HEP: &str = "group_physics.hep";
+const LEP: &str = "group_physics.lep";
+const ROOT: &str = "<none>";
+
+fn physics_and_chemistry(total: u32) -> Json {
+    case(total, &[(P, 20.0, false), (C, 10.0, false)], &[(P, 100.0), (C, 100.0)])
+}
 
 #[test]
 fn example_1_thirty_slots() {
-    for oversub in [false, true] {
-        let result = play(&spec(30.0, oversub, THIRTY, ALL, &[]));
-        close(&numbers(&result, 1, "quota"), &[("P", 20.0), ("C", 10.0), ("<none>", 0.0)]);
-        close(&numbers(&result, 1, "allocated"), &[("P", 20.0), ("C", 10.0)]);
-        assert_eq!(limits(&result, 1), calls(&[("C", 10.0), ("P", 20.0)]));
+    for oversubscription in [true, false] {
+        let result = run(&with(physics_and_chemistry(30), "oversub", oversubscription));
+        for key in ["quota", "subtree_quota", "allocated"] {
+            assert_eq!(column(&result, &[P, C], key), [20.0, 10.0], "{key}");
+        }
+        assert_eq!(of(&result, 0, ROOT, "quota"), 0.0);
+        assert_eq!(order(&result), [C, P, ROOT]);
+        assert_eq!(limits(&result, 0), called([(C, 10), (P, 20)]));
+        let used = with(physics_and_chemistry(30), "usage", by_name(&[(P, 15.0), (C, 5.0)]));
+        let result = run(&with(used, "oversub", oversubscription));
+        assert_eq!(column(&result, &[P, C], "sort_key"), [0.75, 0.5]);
+        assert_eq!(order(&result), [C, P, ROOT]);
+        assert_eq!(final_use(&result, &[P, C]), [20.0, 10.0]);
     }
-    let result = play(&spec(30.0, true, THIRTY, ALL, &[("P", 15.0), ("C", 5.0)]));
-    close(&numbers(&result, 1, "sort_key"), &[("P", 0.75), ("C", 0.5)]);
-    ends(&result, &[("P", 20.0), ("C", 10.0)]);
 }
 
 #[test]
-fn example_2_a_halved_pool() {
-    let result = play(&spec(15.0, false, THIRTY, ALL, &[]));
-    close(&numbers(&result, 1, "quota"), &[("P", 10.0), ("C", 5.0)]);
-    ends(&result, &[("P", 10.0), ("C", 5.0)]);
-    let result = play(&spec(15.0, true, THIRTY, ALL, &[]));
-    close(&numbers(&result, 1, "quota"), &[("P", 20.0), ("C", 10.0), ("<none>", 0.0)]);
-    close(&numbers(&result, 2, "allocated"), &[("P", 5.0)]);
-    ends(&result, &[("P", 5.0), ("C", 10.0)]);
+fn example_2_halved_pool() {
+    let result = run(&scaled(physics_and_chemistry(15)));
+    assert_eq!(column(&result, &[P, C], "quota"), [10.0, 5.0]);
+    assert_eq!(final_use(&result, &[P, C]), [10.0, 5.0]);
+    let result = run(&physics_and_chemistry(15));
+    assert_eq!(column(&result, &[P, C, ROOT], "quota"), [20.0, 10.0, 0.0]);
+    assert_eq!(result["rounds"][0]["usage_after"][P], 5.0);
+    assert_eq!(of(&result, 1, P, "allocated"), 5.0);
+    assert_eq!(final_use(&result, &[P, C]), [5.0, 10.0]);
 }
 
 #[test]
-fn example_3_a_doubled_pool_leaves_the_rest_to_everybody() {
-    let result = play(&spec(60.0, true, THIRTY, &[("P", 100.0), ("C", 100.0), ("<none>", 100.0)], &[]));
-    close(&numbers(&result, 1, "quota"), &[("P", 20.0), ("C", 10.0), ("<none>", 30.0)]);
-    close(&numbers(&result, 1, "allocated"), &[("<none>", 30.0)]);
+fn example_3_doubled_pool() {
+    let demand = by_name(&[(P, 100.0), (C, 100.0), (ROOT, 100.0)]);
+    let result = run(&with(physics_and_chemistry(60), "demand", demand));
+    assert_eq!(column(&result, &[P, C, ROOT], "quota"), [20.0, 10.0, 30.0]);
+    assert_eq!(column(&result, &[P, C, ROOT], "allocated"), [20.0, 10.0, 30.0]);
+    assert_eq!(final_use(&result, &[P, C, ROOT]), [20.0, 10.0, 30.0]);
 }
 
 #[test]
-fn example_4_fractions_are_truncated_when_they_become_limits() {
-    let groups = &["P *0.66", "C *0.33"];
-    let result = play(&spec(30.0, true, groups, ALL, &[]));
-    close(&numbers(&result, 1, "quota"), &[("P", 19.8), ("C", 9.9), ("<none>", 0.3)]);
-    assert_eq!(limits(&result, 1), calls(&[("C", 9.0), ("P", 19.0)]));
-    let result = play(&spec(60.0, true, groups, ALL, &[]));
-    assert_eq!(limits(&result, 1), calls(&[("C", 19.0), ("P", 39.0)]));
-    let mut counted = spec(30.0, true, &["P *0.66+", "C *0.33+"], ALL, &[]);
-    counted["weighted"] = json!(false);
-    close(&numbers(&play(&counted), 1, "allocated"), &[("P", 20.0), ("C", 10.0)]);
+fn example_4_dynamic_quotas() {
+    let groups = |total, accept| case(total, &[(P, 0.66, accept), (C, 0.33, accept)], &[(P, 100.0), (C, 100.0)]);
+    let result = run(&groups(30, false));
+    close(&column(&result, &[P, C, ROOT], "quota"), &[19.8, 9.9, 0.3]);
+    assert_eq!(limits(&result, 0), called([(C, 9), (P, 19)]));
+    assert_eq!(limits(&run(&groups(60, false)), 0), called([(C, 19), (P, 39)]));
+    let counted = run(&with(groups(30, true), "weighted", false));
+    assert_eq!(column(&counted, &[P, C], "allocated"), [20.0, 10.0]);
+    let thirds = case(15, &[(P, 2.0 / 3.0, false), (C, 1.0 / 3.0, false)], &[(P, 100.0), (C, 100.0)]);
+    close(&column(&run(&thirds), &[P, C], "quota"), &[10.0, 5.0]);
 }
 
 #[test]
 fn example_5_fractions_above_one_are_normalised() {
-    let result = play(&spec(30.0, true, &["P *0.9", "C *0.6"], ALL, &[]));
-    close(&numbers(&result, 1, "quota"), &[("P", 18.0), ("C", 12.0), ("<none>", 0.0)]);
+    let result = run(&case(30, &[(P, 0.9, false), (C, 0.6, false)], &[(P, 100.0), (C, 100.0)]));
+    close(&column(&result, &[P, C, ROOT], "quota"), &[18.0, 12.0, 0.0]);
 }
 
-const SUBGROUPS: &[&str] = &["P 20", "P.hep 15", "P.lep 5", "C 10"];
-const SIXTY: &[(&str, f64)] = &[("P.hep", 60.0), ("P.lep", 60.0), ("C", 60.0)];
+fn subgroups(accept: [bool; 4], demand: &[(&str, f64)]) -> Json {
+    let [physics, hep, lep, chemistry] = accept;
+    let groups = [(P, 20.0, physics), (HEP, 15.0, hep), (LEP, 5.0, lep), (C, 10.0, chemistry)];
+    case(30, &groups, demand)
+}
 
 #[test]
 fn example_6_static_subgroups() {
-    let result = play(&spec(30.0, false, SUBGROUPS, SIXTY, &[]));
-    close(&numbers(&result, 1, "quota"), &[("P", 0.0), ("P.hep", 15.0), ("P.lep", 5.0), ("C", 10.0)]);
-    close(&numbers(&result, 1, "subtree_quota"), &[("P", 20.0), ("P.hep", 15.0)]);
-    assert_eq!(limits(&result, 1), calls(&[("C", 10.0), ("P.hep", 15.0), ("P.lep", 5.0)]));
-    let order: Vec<_> = result["rounds"][0]["order"].as_array().unwrap().iter().map(|n| n.as_str().unwrap()).collect();
-    assert_eq!(order, ["C", "P.hep", "P.lep", "P", "<none>"]);
-    let result = play(&spec(30.0, true, SUBGROUPS, SIXTY, &[]));
-    close(&numbers(&result, 1, "quota"), &[("P", 20.0)]);
-    ends(&result, &[("P.hep", 15.0), ("P.lep", 5.0), ("C", 10.0)]);
+    let demand = [(HEP, 60.0), (LEP, 60.0), (C, 60.0)];
+    let groups = subgroups([false; 4], &demand);
+    let result = run(&scaled(groups.clone()));
+    assert_eq!(column(&result, &[P, HEP, LEP, C], "quota"), [0.0, 15.0, 5.0, 10.0]);
+    assert_eq!(column(&result, &[P, HEP, LEP, C], "subtree_quota"), [20.0, 15.0, 5.0, 10.0]);
+    assert_eq!(column(&result, &[P, HEP, LEP, C], "allocated"), [0.0, 15.0, 5.0, 10.0]);
+    assert_eq!(of(&result, 0, P, "sort_key"), 3.3e38);
+    assert_eq!(order(&result), [C, HEP, LEP, P, ROOT]);
+    assert_eq!(limits(&result, 0), called([(C, 10), (HEP, 15), (LEP, 5)]));
+    let result = run(&groups);
+    assert_eq!(column(&result, &[P, HEP, LEP, C], "quota"), [20.0, 15.0, 5.0, 10.0]);
+    assert_eq!(final_use(&result, &[HEP, LEP, C]), [15.0, 5.0, 10.0]);
 }
 
 #[test]
 fn example_7_dynamic_subgroups() {
-    let groups = &["C *0.33334", "P *0.66667", "P.hep *0.75", "P.lep *0.25"];
-    let result = play(&spec(30.0, false, groups, SIXTY, &[]));
-    // Divided by 1.00001.
-    close(&numbers(&result, 1, "subtree_quota"), &[("C", 10.000_2 / 1.000_01), ("P", 20.000_1 / 1.000_01)]);
-    assert_eq!(limits(&result, 1), calls(&[("C", 10.0), ("P.hep", 14.0), ("P.lep", 4.0)]));
+    let groups = [(C, 0.33334, false), (P, 0.66667, false), (HEP, 0.75, false), (LEP, 0.25, false)];
+    let result = run(&scaled(case(30, &groups, &[(HEP, 60.0), (LEP, 60.0), (C, 60.0)])));
+    // 30 · 0.33334 / 1.00001 = 10.000100, 30 · 0.66667 / 1.00001 = 19.999900; three and one quarters of that
+    close(&column(&result, &[C, HEP, LEP], "quota"), &[10.000_099_999, 14.999_925_001, 4.999_975_000]);
+    close(&[of(&result, 0, C, "subtree_quota")], &[10.000_099_999]);
+    close(&[of(&result, 0, P, "subtree_quota")], &[19.999_900_001]);
+    assert_eq!(limits(&result, 0), called([(C, 10), (HEP, 14), (LEP, 4)]));
+    assert_eq!(final_use(&result, &[C, HEP, LEP]), [10.0, 14.0, 4.0]);
 }
 
-const LOCAL: &[&str] = &["P 20", "P.hep 15+", "P.lep 5+", "C 10"];
+const BOTH_BELOW: [bool; 4] = [false, true, true, false];
 
 #[test]
-fn example_8a_surplus_stays_under_a_parent_that_accepts_none() {
-    let demand = &[("P.hep", 4.0), ("P.lep", 60.0), ("C", 60.0)];
-    let result = play(&spec(30.0, false, LOCAL, demand, &[]));
-    close(&numbers(&result, 1, "allocated"), &[("P.hep", 4.0), ("P.lep", 16.0), ("C", 10.0)]);
-    ends(&result, &[("P.hep", 4.0), ("P.lep", 16.0), ("C", 10.0)]);
-}
-
-#[test]
-fn example_8b_what_is_granted_is_cut_to_what_the_parent_may_use() {
-    let demand = &[("P.hep", 60.0), ("P.lep", 2.0), ("C", 60.0)];
-    let result = play(&spec(30.0, false, LOCAL, demand, &[]));
-    close(&numbers(&result, 1, "allocated"), &[("P.hep", 18.0), ("P.lep", 2.0)]);
-    assert!(limits(&result, 1).contains(&("P.lep".to_owned(), 2.0)), "{:?}", limits(&result, 1));
+fn example_8a_surplus_stays_below_a_parent_that_accepts_none() {
+    let result = run(&scaled(subgroups(BOTH_BELOW, &[(HEP, 4.0), (LEP, 60.0), (C, 60.0)])));
+    assert_eq!(column(&result, &[HEP, LEP, C], "quota"), [15.0, 5.0, 10.0]);
+    assert_eq!(column(&result, &[HEP, LEP, C], "allocated"), [4.0, 16.0, 10.0]);
+    assert_eq!(final_use(&result, &[HEP, LEP, C]), [4.0, 16.0, 10.0]);
 }
 
 #[test]
-fn example_8c_and_d_oversubscription_counts_the_parents_quota_twice() {
-    let demand = &[("P.hep", 4.0), ("P.lep", 60.0), ("C", 60.0)];
-    let result = play(&spec(30.0, true, LOCAL, demand, &[]));
-    close(&numbers(&result, 1, "allocated"), &[("P.lep", 36.0)]);
-    ends(&result, &[("P.hep", 4.0), ("P.lep", 16.0), ("C", 10.0)]);
-    let result = play(&spec(30.0, true, LOCAL, SIXTY, &[]));
-    close(&numbers(&result, 1, "allocated"), &[("P.hep", 30.0), ("P.lep", 10.0)]);
-    ends(&result, &[("P.hep", 20.0), ("P.lep", 0.0)]);
+fn example_8b_a_limit_is_cut_to_the_room_of_the_parent() {
+    let result = run(&scaled(subgroups(BOTH_BELOW, &[(HEP, 60.0), (LEP, 2.0), (C, 60.0)])));
+    assert_eq!(column(&result, &[HEP, LEP], "allocated"), [18.0, 2.0]);
+    assert_eq!(limits(&result, 0), called([(C, 10), (HEP, 18), (LEP, 2)]));
 }
 
 #[test]
-fn example_9_surplus_comes_through_a_parent_that_accepts() {
-    let groups = &["P 20+", "P.hep 15+", "P.lep 5+", "C 10"];
-    let demand = &[("P.hep", 60.0), ("P.lep", 60.0), ("C", 2.0)];
-    let result = play(&spec(30.0, false, groups, demand, &[]));
-    close(&numbers(&result, 1, "allocated"), &[("P.hep", 21.0), ("P.lep", 7.0), ("C", 2.0)]);
-    let result = play(&spec(30.0, false, groups, SIXTY, &[]));
-    close(&numbers(&result, 1, "allocated"), &[("P.hep", 15.0), ("P.lep", 5.0), ("C", 10.0)]);
+fn example_8c_oversubscription_counts_surplus_twice_and_strictness_repairs_it() {
+    let result = run(&subgroups(BOTH_BELOW, &[(HEP, 4.0), (LEP, 60.0), (C, 60.0)]));
+    // spare of P 20 and of hep 11, with its own 5: 36
+    assert_eq!(of(&result, 0, LEP, "allocated"), 36.0);
+    assert_eq!(limits(&result, 0), called([(C, 10), (HEP, 15), (LEP, 16)]));
+    assert_eq!(final_use(&result, &[HEP, LEP, C]), [4.0, 16.0, 10.0]);
 }
 
 #[test]
-fn example_10_surplus_is_dealt_in_proportion_and_capped_by_demand() {
-    let groups = &["a 40+", "b 20+", "c 40"];
-    let demand = &[("a", 100.0), ("b", 100.0), ("c", 10.0)];
-    close(
-        &numbers(&play(&spec(100.0, true, groups, demand, &[])), 1, "allocated"),
-        &[("a", 60.0), ("b", 30.0), ("c", 10.0)],
-    );
-    let demand = &[("a", 50.0), ("b", 100.0), ("c", 10.0)];
-    close(
-        &numbers(&play(&spec(100.0, true, groups, demand, &[])), 1, "allocated"),
-        &[("a", 50.0), ("b", 40.0), ("c", 10.0)],
-    );
+fn example_8d_with_oversubscription_the_first_sibling_takes_all() {
+    let demand = [(HEP, 60.0), (LEP, 60.0)];
+    let result = run(&subgroups(BOTH_BELOW, &demand));
+    assert_eq!(column(&result, &[HEP, LEP], "allocated"), [30.0, 10.0]);
+    assert_eq!(limits(&result, 0), called([(HEP, 20), (LEP, 0)]));
+    assert_eq!(result["rounds"][0]["usage_after"][HEP], 20.0);
+    assert_eq!(final_use(&result, &[HEP, LEP]), [20.0, 0.0]);
+    let result = run(&scaled(subgroups(BOTH_BELOW, &demand)));
+    assert_eq!(final_use(&result, &[HEP, LEP]), [15.0, 5.0]);
 }
 
 #[test]
-fn example_11_groups_without_quota_take_what_is_left_equally() {
-    let demand = &[("a", 70.0), ("y", 50.0), ("z", 50.0)];
-    let result = play(&spec(100.0, true, &["a 60+", "y 0+", "z 0+"], demand, &[]));
-    close(&numbers(&result, 1, "allocated"), &[("a", 70.0), ("y", 15.0), ("z", 15.0)]);
+fn example_9_surplus_through_the_parent() {
+    let accept = [true, true, true, false];
+    let result = run(&scaled(subgroups(accept, &[(HEP, 60.0), (LEP, 60.0), (C, 2.0)])));
+    assert_eq!(column(&result, &[HEP, LEP, C], "allocated"), [21.0, 7.0, 2.0]);
+    assert_eq!(final_use(&result, &[HEP, LEP, C]), [21.0, 7.0, 2.0]);
+    let result = run(&scaled(subgroups(accept, &[(HEP, 60.0), (LEP, 60.0), (C, 60.0)])));
+    assert_eq!(column(&result, &[HEP, LEP, C], "allocated"), [15.0, 5.0, 10.0]);
+}
+
+#[test]
+fn example_10_surplus_in_proportion_with_caps() {
+    let groups = |a| {
+        case(100, &[("a", 40.0, true), ("b", 20.0, true), ("c", 40.0, false)], &[("a", a), ("b", 100.0), ("c", 10.0)])
+    };
+    close(&column(&run(&groups(100.0)), &["a", "b", "c"], "allocated"), &[60.0, 30.0, 10.0]);
+    close(&column(&run(&groups(50.0)), &["a", "b", "c"], "allocated"), &[50.0, 40.0, 10.0]);
+}
+
+#[test]
+fn example_11_acceptors_without_quota_come_last_and_share_equally() {
+    let groups = [("a", 60.0, true), ("y", 0.0, true), ("z", 0.0, true)];
+    let result = run(&case(100, &groups, &[("a", 70.0), ("y", 50.0), ("z", 50.0)]));
+    assert_eq!(of(&result, 0, ROOT, "quota"), 40.0);
+    assert_eq!(column(&result, &["a", "y", "z"], "allocated"), [70.0, 15.0, 15.0]);
+}
+
+fn strict_priority() -> Json {
+    let groups = [(P, 1_000_000.0, false), (C, 10_000.0, false), ("bio", 1000.0, false)];
+    let used = by_name(&[(P, 30.0), (C, 30.0), ("bio", 30.0)]);
+    with(case(100, &groups, &[(P, 70.0), (C, 50.0), ("bio", 50.0)]), "usage", used)
 }
 
 #[test]
 fn example_12_strict_priority_by_oversubscription() {
-    let groups = &["P 1000000", "C 10000", "bio 1000"];
-    let demand = &[("P", 70.0), ("C", 50.0), ("bio", 50.0)];
-    let result = play(&spec(100.0, true, groups, demand, &[("P", 30.0), ("C", 30.0), ("bio", 30.0)]));
-    close(&numbers(&result, 1, "sort_key"), &[("P", 0.000_03), ("C", 0.003), ("bio", 0.03)]);
-    ends(&result, &[("P", 40.0), ("C", 30.0), ("bio", 30.0)]);
+    let result = run(&strict_priority());
+    assert_eq!(column(&result, &[P, C, "bio"], "sort_key"), [0.00003, 0.003, 0.03]);
+    assert_eq!(order(&result)[..3], [P, C, "bio"]);
+    assert_eq!(final_use(&result, &[P, C, "bio"]), [40.0, 30.0, 30.0]);
 }
 
 #[test]
-fn example_13_the_lowest_level_comes_first() {
-    let groups = &["a 60+", "a.x 30+", "a.y 30", "b 40+", "b.u 40+"];
-    let demand = &[("a", 5.0), ("a.x", 80.0), ("a.y", 10.0), ("b.u", 80.0)];
-    let result = play(&spec(100.0, false, groups, demand, &[]));
-    close(&numbers(&result, 1, "allocated"), &[("a.x", 50.0), ("a.y", 10.0), ("b.u", 40.0), ("a", 0.0)]);
+fn example_13_surplus_goes_to_the_lowest_level_first() {
+    let groups = [("a", 60.0, true), ("a.x", 30.0, true), ("a.y", 30.0, false), ("b", 40.0, true), ("b.u", 40.0, true)];
+    let demand = [("a", 5.0), ("a.x", 80.0), ("a.y", 10.0), ("b.u", 80.0)];
+    let result = run(&scaled(case(100, &groups, &demand)));
+    assert_eq!(column(&result, &["a.x", "a.y", "b.u", "a"], "allocated"), [50.0, 10.0, 40.0, 0.0]);
 }
 
 #[test]
-fn example_14_limits_rise_step_by_step() {
-    let mut slow = spec(200.0, true, &["a 100", "b 100"], &[("a", 200.0), ("b", 200.0)], &[]);
-    (slow["rate"], slow["strict"]) = (json!(10.0), json!(false));
-    let steps: Vec<_> = limits(&play(&slow), 1).into_iter().map(|(_, limit)| limit).collect();
-    let expected: Vec<f64> = (1..=10).flat_map(|step| [f64::from(step) * 10.0; 2]).collect();
-    assert_eq!(steps, expected);
-    let mut strict = spec(100.0, true, &["a 50", "b 50"], &[("a", 200.0), ("b", 200.0)], &[("a", 20.0)]);
-    strict["rate"] = json!(10.0);
-    let result = play(&strict);
-    let first: Vec<_> = limits(&result, 1).into_iter().take(8).collect();
-    let expected =
-        [("b", 10.0), ("a", 26.0), ("b", 20.0), ("a", 32.0), ("b", 30.0), ("a", 38.0), ("b", 20.0), ("a", 32.0)];
-    assert_eq!(first, calls(&expected));
-    assert_eq!(
-        (result["rounds"][0]["usage_after"]["a"].as_f64(), result["rounds"][0]["usage_after"]["b"].as_f64()),
-        (Some(38.0), Some(30.0))
+fn example_14_a_finite_rate_raises_limits_step_by_step() {
+    let groups = |total, quota: f64, demand: f64| {
+        with(case(total, &[("a", quota, false), ("b", quota, false)], &[("a", demand), ("b", demand)]), "rate", 10)
+    };
+    let result = run(&with(groups(200, 100.0, 200.0), "strict", false));
+    let steps = (1..=10).flat_map(|step| [("a", Some(step * 10)), ("b", Some(step * 10))]);
+    assert_eq!(limits(&result, 0), steps.collect::<Vec<_>>());
+    // Matches of the same round are subtracted twice under strict enforcement, as in the reference.
+    let used = with(groups(100, 50.0, 200.0), "usage", by_name(&[("a", 20.0)]));
+    let result = run(&used);
+    let first = called([("b", 10), ("a", 26), ("b", 20), ("a", 32), ("b", 30), ("a", 38), ("b", 20), ("a", 32)]);
+    assert_eq!(limits(&result, 0)[..8], first);
+    let after = |round: usize| {
+        let after = &result["rounds"][round]["usage_after"];
+        (after["b"].as_f64().unwrap(), after["a"].as_f64().unwrap())
+    };
+    assert_eq!((after(0), after(1)), ((30.0, 38.0), (40.0, 44.0)));
+}
+
+#[test]
+fn example_15_what_cannot_be_matched_is_released_in_the_next_round() {
+    let groups = case(100, &[("a", 50.0, true), ("b", 50.0, true)], &[("a", 100.0), ("b", 50.0)]);
+    let result = run(&with(groups, "matchable", by_name(&[("b", 20.0)])));
+    let after = &result["rounds"][0]["usage_after"];
+    assert_eq!((after["a"].as_f64(), after["b"].as_f64()), (Some(50.0), Some(20.0)));
+    assert_eq!((of(&result, 1, "a", "allocated"), of(&result, 1, "b", "allocated")), (80.0, 20.0));
+    assert_eq!(final_use(&result, &["a", "b"]), [80.0, 20.0]);
+}
+
+#[test]
+fn example_16_autoregroup() {
+    let mut spec = case(30, &[(P, 20.0, false), (C, 10.0, false)], &[(P, 15.0), (C, 40.0)]);
+    spec["groups"][1]["autoregroup"] = true.into();
+    let result = run(&spec);
+    assert_eq!(column(&result, &[P, C, ROOT], "allocated"), [15.0, 10.0, 30.0]);
+    assert_eq!(order(&result), [C, P, ROOT]);
+    assert_eq!(limits(&result, 0), called([(C, 10), (P, 20), (ROOT, 30)]));
+    assert_eq!(final_use(&result, &[P, C]), [15.0, 15.0]);
+    assert_eq!((&result["autoregroup"], result["rounds"].as_array().unwrap().len()), (&json!(true), 3));
+}
+
+#[test]
+fn example_17_static_quotas_come_before_dynamic_ones() {
+    let groups = [("s", 30.0, false), ("d1", 0.5, false), ("d2", 0.25, false)];
+    let demand = [("s", 100.0), ("d1", 100.0), ("d2", 100.0)];
+    let result = run(&case(100, &groups, &demand));
+    assert_eq!(column(&result, &["s", "d1", "d2", ROOT], "quota"), [30.0, 35.0, 17.5, 17.5]);
+    assert!(limits(&result, 0).contains(&("d2", Some(17))));
+    let result = run(&scaled(case(20, &groups, &demand)));
+    assert_eq!(column(&result, &["s", "d1", ROOT], "quota"), [20.0, 0.0, 0.0]);
+}
+
+#[test]
+fn example_18_single_slots_go_to_those_served_longest_ago() {
+    let names = ["a", "b", "c", "d"];
+    let groups = |accept| {
+        let groups = names.map(|name| (name, 0.25, accept));
+        let case = case(10, &groups, &names.map(|name| (name, 10.0)));
+        let times = by_name(&[("a", 300.0), ("b", 100.0), ("c", 200.0), ("d", 100.0)]);
+        with(with(case, "weighted", false), "rr_time", times)
+    };
+    assert_eq!(column(&run(&groups(true)), &names, "allocated"), [2.0, 3.0, 2.0, 3.0]);
+    let mut alone = groups(false);
+    alone["demand"][ROOT] = 5.into();
+    let result = run(&alone);
+    assert_eq!(column(&result, &names, "allocated"), [2.0; 4]);
+    assert_eq!(of(&result, 0, ROOT, "allocated"), 2.0);
+    // The recovered thirds sum to 0.9999999999999991: no whole slot.
+    let third = 1.0 / 3.0;
+    let thirds = case(
+        10,
+        &[("a", third, true), ("b", third, true), ("c", third, true)],
+        &[("a", 10.0), ("b", 10.0), ("c", 10.0)],
     );
-    assert_eq!(
-        (result["rounds"][1]["usage_after"]["a"].as_f64(), result["rounds"][1]["usage_after"]["b"].as_f64()),
-        (Some(44.0), Some(40.0))
-    );
+    assert_eq!(column(&run(&with(thirds, "weighted", false)), &["a", "b", "c"], "allocated"), [3.0; 3]);
 }
 
 #[test]
-fn example_15_what_a_group_cannot_use_is_for_others_in_the_next_round() {
-    let mut case = spec(100.0, true, &["a 50+", "b 50+"], &[("a", 100.0), ("b", 50.0)], &[]);
-    case["matchable"] = json!({ "b": 20.0 });
-    let result = play(&case);
-    close(&numbers(&result, 2, "allocated"), &[("a", 80.0), ("b", 20.0)]);
-    ends(&result, &[("a", 80.0), ("b", 20.0)]);
-}
-
-#[test]
-fn example_16_autoregroup_is_a_second_chance() {
-    let result = play(&spec(30.0, true, &["P 20", "C 10~"], &[("P", 15.0), ("C", 40.0)], &[]));
-    assert_eq!(result["autoregroup"], json!(true));
-    ends(&result, &[("P", 15.0), ("C", 15.0)]);
-}
-
-#[test]
-fn example_17_static_before_dynamic() {
-    let result = play(&spec(100.0, true, &["s 30", "d1 *0.5", "d2 *0.25"], &[], &[]));
-    close(&numbers(&result, 1, "quota"), &[("s", 30.0), ("d1", 35.0), ("d2", 17.5), ("<none>", 17.5)]);
-    let result = play(&spec(20.0, false, &["s 30", "d1 *0.5", "d2 *0.25"], &[], &[]));
-    close(&numbers(&result, 1, "quota"), &[("s", 20.0), ("d1", 0.0), ("<none>", 0.0)]);
-}
-
-#[test]
-fn example_18_whole_slots_go_to_those_who_wait_longest() {
-    let demand = &[("a", 10.0), ("b", 10.0), ("c", 10.0), ("d", 10.0)];
-    let mut case = spec(10.0, true, &["a *0.25+", "b *0.25+", "c *0.25+", "d *0.25+"], demand, &[]);
-    case["weighted"] = json!(false);
-    case["rr_time"] = json!({ "a": 300, "b": 100, "c": 200, "d": 100 });
-    close(&numbers(&play(&case), 1, "allocated"), &[("a", 2.0), ("b", 3.0), ("c", 2.0), ("d", 3.0)]);
-    // The three thirds sum to less than ten in double arithmetic: one slot is lost.
-    let third = format!("*{}+", 1.0 / 3.0);
-    let groups: Vec<String> = ["a", "b", "c"].iter().map(|name| format!("{name} {third}")).collect();
-    let groups: Vec<&str> = groups.iter().map(String::as_str).collect();
-    let mut case = spec(10.0, true, &groups, &demand[..3], &[]);
-    case["weighted"] = json!(false);
-    close(&numbers(&play(&case), 1, "allocated"), &[("a", 3.0), ("b", 3.0), ("c", 3.0)]);
+fn example_19_bad_names_are_left_out() {
+    let result = run(&case(10, &[("B", 1.0, false), ("b", 2.0, false), ("a.b", 3.0, false)], &[("b", 5.0)]));
+    let groups: Vec<&String> = result["rounds"][0]["groups"].as_object().unwrap().keys().collect();
+    assert_eq!(groups, [ROOT, "B"]);
+    assert_eq!(result["warnings"].as_array().unwrap().len(), 2);
+    assert_eq!(column(&result, &["B"], "allocated"), [1.0]);
 }
 
 #[test]
 fn example_20_children_larger_than_their_parent() {
-    let demand = &[("a.x", 80.0), ("a.y", 80.0), ("b", 80.0)];
-    let groups = &["a 60", "a.x 40", "a.y 40", "b 40"];
-    ends(&play(&spec(100.0, false, groups, demand, &[])), &[("a.x", 30.0), ("a.y", 30.0), ("b", 40.0)]);
-    ends(&play(&spec(100.0, true, groups, demand, &[])), &[("a.x", 40.0), ("a.y", 20.0), ("b", 40.0)]);
+    let groups = [("a", 60.0, false), ("a.x", 40.0, false), ("a.y", 40.0, false), ("b", 40.0, false)];
+    let spec = case(100, &groups, &[("a.x", 80.0), ("a.y", 80.0), ("b", 80.0)]);
+    let leaves = ["a.x", "a.y", "b"];
+    assert_eq!(column(&run(&scaled(spec.clone())), &leaves, "quota"), [30.0, 30.0, 40.0]);
+    let result = run(&spec);
+    assert_eq!(column(&result, &leaves, "quota"), [40.0, 40.0, 40.0]);
+    assert_eq!(limits(&result, 0), called([("b", 40), ("a.x", 40), ("a.y", 20)]));
+    assert_eq!(final_use(&result, &leaves), [40.0, 20.0, 40.0]);
+}
+
+/// The simulation counts free slots: 100 slots stand for those that can be matched, and `total` for the pool.
+#[test]
+fn example_21_groups_that_want_the_same_slots_share_them_with_a_finite_rate() {
+    let spec = |rate: u32, strict: bool| {
+        let case =
+            case(200, &[("a", 100.0, false), ("b", 100.0, false), ("w", 0.0, false)], &[("a", 200.0), ("b", 200.0)]);
+        // The windows slots are taken, so only the 100 linux slots are free.
+        let used = with(case, "usage", by_name(&[("w", 100.0)]));
+        with(with(used, "strict", strict), "rate", rate)
+    };
+    for strict in [false, true] {
+        assert_eq!(final_use(&run(&spec(10, strict)), &["a", "b"]), [50.0, 50.0], "{strict}");
+        assert_eq!(final_use(&run(&spec(1_000_000, strict)), &["a", "b"]), [100.0, 0.0], "{strict}");
+    }
+}
+
+/// Ten idle jobs of 4 cores are a demand of 40 with weighted demand, 10 without; surplus is granted only up to it.
+#[test]
+fn example_22_weighted_demand() {
+    let granted = |demand: f64| {
+        let groups = [("a", 4.0, true), ("b", 96.0, false)];
+        of(&run(&case(100, &groups, &[("a", demand)])), 0, "a", "allocated")
+    };
+    assert_eq!((granted(40.0), granted(10.0)), (40.0, 10.0));
+}
+
+/// `weighted`, `oversub`, `strict`, `preempt`, `rounds`, `rate` and `accept_default` may be given or left to their defaults.
+#[test]
+fn the_defaults_of_a_case_are_those_of_the_configuration() {
+    let mut given = physics_and_chemistry(30);
+    for key in ["weighted", "oversub", "strict", "preempt"] {
+        given[key] = true.into();
+    }
+    (given["rounds"], given["rate"], given["accept_default"]) = (3.into(), 1e100.into(), false.into());
+    assert_eq!(run(&given), run(&physics_and_chemistry(30)));
+}
+
+// The examples of the manuals that are not among those above.
+
+#[test]
+fn manual_7_the_group_with_the_smaller_part_of_its_quota_in_use_goes_first() {
+    let used = with(physics_and_chemistry(30), "usage", by_name(&[(P, 15.0), (C, 5.0)]));
+    assert_eq!(order(&run(&used)), [C, P, ROOT]);
 }
 
 #[test]
-fn what_is_no_case_is_told() {
-    let answer = |case: &str| answer(Kind::Quotas, case.as_bytes())["malformed"].as_str().unwrap().to_owned();
-    assert_eq!(answer(r#"{"id": 1}"#), "expected an object in `spec`");
-    assert_eq!(answer(r#"{"id": 1, "spec": {"groups": []}}"#), "expected a number in `total`, found `null`");
-    assert_eq!(
-        answer(r#"{"id": 1, "spec": {"total": 1, "groups": [{"name": "a", "static": "x"}]}}"#),
-        "expected a number in `static`, found `\"x\"`"
-    );
+fn manual_8_quotas_are_never_scaled_up() {
+    let result = run(&physics_and_chemistry(60));
+    assert_eq!(column(&result, &[P, C], "quota"), [20.0, 10.0]);
 }
 
-/// A random tree of two levels with demand and usage.
-fn pools() -> impl Strategy<Value = Json> {
-    let group = (0..3u8, 0.0..60.0f64, any::<bool>(), 0.0..80.0f64, 0.0..10.0f64);
-    (1.0..200.0f64, prop::collection::vec((group.clone(), prop::collection::vec(group, 0..4)), 1..5)).prop_map(|(total, tree)| {
-        let (mut groups, mut demand, mut usage) = (Vec::new(), serde_json::Map::new(), serde_json::Map::new());
-        let mut add = |name: String, (kind, quota, accept, asks, uses): (u8, f64, bool, f64, f64)| {
-            let mut group = json!({ "name": name, "accept": accept });
-            match kind {
-                0 => group["static"] = json!(quota.floor()),
-                1 => group["dynamic"] = json!(quota / 60.0),
-                _ => {}
-            }
-            demand.insert(name.clone(), json!((asks + uses).floor()));
-            usage.insert(name, json!(uses.floor().min((asks + uses).floor())));
-            groups.push(group);
-        };
-        for (at, (parent, children)) in tree.into_iter().enumerate() {
-            add(format!("g{at}"), parent);
-            for (child, group) in children.into_iter().enumerate() {
-                add(format!("g{at}.c{child}"), group);
-            }
-        }
-        json!({ "total": total.floor(), "oversub": false, "strict": true, "preempt": true, "rounds": 3, "groups": groups, "demand": demand, "usage": usage })
-    })
+#[test]
+fn manual_8_a_third_priority_takes_what_the_first_two_leave() {
+    let spec = with(strict_priority(), "demand", by_name(&[(P, 33.0), (C, 32.0), ("bio", 90.0)]));
+    assert_eq!(final_use(&run(&spec), &[P, C, "bio"]), [33.0, 32.0, 35.0]);
 }
 
-proptest! {
-    #[test]
-    fn without_oversubscription_quotas_sum_to_the_pool_and_grants_to_no_more(spec in pools()) {
-        let result = play(&spec);
-        let total = spec["total"].as_f64().unwrap();
-        let sum = |what: &str| numbers(&result, 1, what).values().sum::<f64>();
-        prop_assert!((sum("quota") - total).abs() < 1e-6 * total.max(1.0), "{}", sum("quota"));
-        prop_assert!(sum("allocated") <= total + 1e-6 * total.max(1.0), "{}", sum("allocated"));
-        let surplus = result["rounds"][0]["surplus"].as_f64().unwrap();
-        // What is not granted is the surplus that nobody took.
-        prop_assert!((sum("allocated") + surplus - total).abs() < 1e-6 * total.max(1.0), "{} and {surplus}", sum("allocated"));
-        for (name, granted) in numbers(&result, 1, "allocated") {
-            let asked = spec["demand"][&name].as_f64().unwrap_or(0.0);
-            prop_assert!(granted <= asked + 1e-9, "{name}: {granted} of {asked}");
-        }
+#[test]
+fn a_malformed_case_is_answered_with_the_reason() {
+    for (spec, why) in [
+        (json!({ "id": 1 }), "expected an object in `spec`"),
+        (json!({ "spec": { "groups": [] } }), "expected a number in `total`, found `null`"),
+        (
+            json!({ "spec": { "total": 1, "groups": [{ "name": "a", "static": "x" }] } }),
+            "expected a number in `static`, found `\"x\"`",
+        ),
+        (json!({ "spec": { "total": 1, "groups": [{}] } }), "`name` is missing"),
+        (json!({ "spec": { "total": 1, "groups": 5 } }), "expected a list in `groups`"),
+        (json!({ "spec": { "total": 1, "usage": [] } }), "expected an object in `usage`"),
+        (
+            json!({ "spec": { "total": 1, "demand": { "a": "x" } } }),
+            "expected a number in `demand` of `a`, found `\"x\"`",
+        ),
+        (json!({ "spec": { "total": 1, "strict": 1 } }), "expected true or false in `strict`, found `1`"),
+    ] {
+        assert_eq!(answer(Kind::Quotas, spec.to_string().as_bytes())["malformed"], why);
     }
+}
 
-    #[test]
-    fn the_order_of_the_groups_in_the_configuration_changes_nothing(spec in pools(), seed in any::<prop::sample::Index>()) {
-        let mut other = spec.clone();
-        let groups = other["groups"].as_array_mut().unwrap();
-        let by = seed.index(groups.len());
-        groups.rotate_left(by);
-        groups.reverse();
-        prop_assert_eq!(play(&other), play(&spec));
-    }
+#[test]
+fn a_limit_that_the_reference_cannot_compute_matches_nothing() {
+    // Both have all they ask for, so the largest gap is 0 while their quotas are not used up: 0/0.
+    let groups = case(10, &[("a", 5.0, true), ("b", 5.0, true)], &[("a", 2.0), ("b", 1.0)]);
+    let result = run(&with(groups, "usage", by_name(&[("a", 2.0), ("b", 1.0)])));
+    assert_eq!(limits(&result, 0), [("b", None), ("a", None)]);
+    assert_eq!(final_use(&result, &["a", "b"]), [2.0, 1.0]);
 }

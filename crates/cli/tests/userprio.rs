@@ -18,7 +18,7 @@ use classmate_pool::internal::accountant::edit::Edit;
 use classmate_pool::internal::accountant::factor::FactorRules;
 use classmate_pool::internal::accountant::groups::GroupNames;
 use classmate_pool::internal::accountant::report::accounting_ads;
-use classmate_pool::internal::accountant::{Durability, Journal, Log};
+use classmate_pool::internal::accountant::{Journal, Log};
 use classmate_pool::internal::negotiate::{Snapshot, commit, negotiate};
 
 fn folder(name: &str) -> PathBuf {
@@ -310,7 +310,7 @@ fn the_accounting_group_of_the_manual_can_be_deleted() {
     let groups = GroupNames::configured(&Config::default()).unwrap();
     let edited = edit.apply(journal.log(), rules(&Config::default()), &groups, 7).unwrap();
     assert_eq!(edited.message, "The accountant record named group_physics@example.com was deleted");
-    journal.commit(&edited.transaction, Durability::Forced).unwrap();
+    journal.commit(&edited.transaction).unwrap();
     drop(journal);
     let again = Log::read(&std::fs::read(&path).unwrap()).unwrap();
     let names: Vec<_> = again.table("Customer").map(|(name, _)| name.to_vec()).collect();

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use classmate_pool::internal::accountant::entry::Entry;
-use classmate_pool::internal::accountant::{Durability, Journal, Log, Transaction};
+use classmate_pool::internal::accountant::{Journal, Log, Transaction};
 use proptest::prelude::*;
 
 /// Names the log to the child that writes it.
@@ -44,8 +44,7 @@ fn writer() {
     let mut next = number(journal.log()) + 1;
     let mut out = std::io::stdout();
     loop {
-        let durability = if next % 8 == 0 { Durability::Forced } else { Durability::Lazy };
-        journal.commit(&numbered(next), durability).unwrap();
+        journal.commit(&numbered(next)).unwrap();
         writeln!(out, "committed {next}").unwrap();
         out.flush().unwrap();
         if next % 16 == 0 {
@@ -141,7 +140,7 @@ proptest! {
         let path = folder.path().join("Accountantnew.log");
         let mut journal = Journal::open(&path, 7).unwrap();
         for steps in &history {
-            journal.commit(&transaction(steps), Durability::Lazy).unwrap();
+            journal.commit(&transaction(steps)).unwrap();
         }
         if compacted {
             journal.compact(7).unwrap();

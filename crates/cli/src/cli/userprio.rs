@@ -26,7 +26,7 @@ use classmate_pool::internal::accountant::groups::{GroupNames, configured_share}
 use classmate_pool::internal::accountant::lease::{LeaseError, LeaseKind};
 use classmate_pool::internal::accountant::log::LogWarning;
 use classmate_pool::internal::accountant::report::{GroupReport, accounting_ads, numbered, roll_up, split_numbered};
-use classmate_pool::internal::accountant::{Durability, Journal, Log, ROOT_GROUP};
+use classmate_pool::internal::accountant::{Journal, Log, ROOT_GROUP};
 use classmate_pool::internal::negotiate::concurrency::demands;
 use classmate_pool::internal::negotiate::quotas::{Explained, divide};
 use classmate_pool::internal::pool::facts::Facts;
@@ -322,7 +322,7 @@ fn change(arguments: &Arguments, edit: &Edit) -> Result<(), Failure> {
         EditError::Lease(LeaseError::InEffect { .. } | LeaseError::None { .. }) => Failure::new(error.to_string()),
         _ => Failure::input(error.to_string()),
     })?;
-    journal.commit(&edited.transaction, Durability::Forced).map_err(|error| not_written(&error))?;
+    journal.commit(&edited.transaction).map_err(|error| not_written(&error))?;
     journal.compact_if_large(now).map_err(|error| not_written(&error))?;
     if let Some(name) = edit.name().filter(|_| !edited.known) {
         complain(&format!("note: there was no record of `{}`", String::from_utf8_lossy(name)));

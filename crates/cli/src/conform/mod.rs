@@ -24,21 +24,21 @@ use classmate::internal::syntax::time::truncate_to_32;
 use classmate::internal::value::{List, Value};
 
 /// The kind of the cases.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub enum Kind {
-    /// Parse, print and evaluate an expression.
+    /// Parse, print and evaluate expressions
     Eval,
-    /// Read ads in a form and print them in all.
+    /// Read ads in a form and print them in all
     Ads,
-    /// Operations on ads and expressions.
+    /// Partial evaluation, references, equality, matching, changes of ads
     Util,
-    /// Read configuration files and look names up.
+    /// Read configuration files and look names up
     Config,
-    /// Group quotas, and the limits in which groups are negotiated for.
+    /// Group quotas and limits, with matches that only count
     Quotas,
-    /// Task queues, shares, corrections, matching and draws of DIRAC.
+    /// Task queues, shares, corrections, matching and draws of DIRAC
     Dirac,
-    /// Slurm's multifactor priority: files, usage, fair share, priorities, lines of listings.
+    /// Slurm's priorities: files, usage, fair share, factors, lines of listings
     Slurm,
 }
 

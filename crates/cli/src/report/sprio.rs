@@ -274,37 +274,23 @@ impl Format {
     /// ```
     pub fn default_of(shown: Shown, weights: Weights, tres: bool) -> Self {
         let Shown { long, normal, user } = shown;
-        let mut fields: Vec<&str> = vec!["%.15i", "%9r"];
-        let mut add = |when: bool, field: &'static str| {
-            if when {
-                fields.push(field);
-            }
-        };
-        add(long || user, "%.8u");
-        add(long, "%.8o");
-        if normal {
-            add(true, "%10y");
-            add(long || weights.age > 0, "%10a");
-            add(long || weights.association > 0, "%10b");
-            add(long || weights.fair_share > 0, "%10f");
-            add(long || weights.job_size > 0, "%10j");
-            add(long || weights.partition > 0, "%10p");
-            add(long, "%10n");
-            add(long || weights.qos > 0, "%10q");
-            add(long || tres, "%20t");
-        } else {
-            add(true, "%.10Y");
-            add(true, "%.10S");
-            add(long || weights.age > 0, "%.10A");
-            add(long || weights.association > 0, "%.10B");
-            add(long || weights.fair_share > 0, "%.10F");
-            add(long || weights.job_size > 0, "%.10J");
-            add(long || weights.partition > 0, "%.10P");
-            add(long, "%.10n");
-            add(long || weights.qos > 0, "%.10Q");
-            add(long, "%.11N");
-            add(long || tres, "%.20T");
-        }
+        let either = |factor: &str, weighted: &str| if normal { factor.to_owned() } else { weighted.to_owned() };
+        let column = |letter: char| either(&format!("%10{letter}"), &format!("%.10{}", letter.to_ascii_uppercase()));
+        let mut fields: Vec<String> = vec!["%.15i".to_owned(), "%9r".to_owned()];
+        let mut add = |when: bool, field: String| fields.extend(when.then_some(field));
+        add(long || user, "%.8u".to_owned());
+        add(long, "%.8o".to_owned());
+        add(true, column('y'));
+        add(!normal, "%.10S".to_owned());
+        add(long || weights.age > 0, column('a'));
+        add(long || weights.association > 0, column('b'));
+        add(long || weights.fair_share > 0, column('f'));
+        add(long || weights.job_size > 0, column('j'));
+        add(long || weights.partition > 0, column('p'));
+        add(long, either("%10n", "%.10n"));
+        add(long || weights.qos > 0, column('q'));
+        add(long && !normal, "%.11N".to_owned());
+        add(long || tres, either("%20t", "%.20T"));
         Self::parse(&fields.join(" ")).unwrap_or(Self { before: String::new(), columns: Vec::new() })
     }
 

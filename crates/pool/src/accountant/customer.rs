@@ -134,19 +134,6 @@ impl Customer {
         self.counted = true;
     }
 
-    /// Takes away one slot of `weight` that was in use for `charged` seconds since the last update.
-    pub(super) fn remove(&mut self, weight: f64, charged: i64) {
-        self.resources = (self.resources - 1).max(0);
-        self.weighted_resources = written((self.weighted_resources - weight).max(0.0));
-        self.uncharged = self.uncharged.saturating_add(charged);
-        self.weighted_uncharged = written(self.weighted_uncharged + charged as f64 * weight);
-    }
-
-    /// Takes away `weight` from what a group and those below it use.
-    pub(super) fn remove_hierarchical(&mut self, weight: f64) {
-        self.hierarchical_resources = written((self.hierarchical_resources - weight).max(0.0));
-    }
-
     /// Sets the accumulated usage to nothing, as of `now`.
     pub(super) fn reset_accumulated(&mut self, now: i64) {
         self.accumulated = 0.0;
@@ -261,19 +248,6 @@ mod tests {
         assert_eq!((customer.accumulated, customer.weighted_accumulated), (70.0, Some(280.0)));
         assert_eq!((customer.uncharged, customer.weighted_uncharged), (0, 0.0));
         assert_eq!((customer.begin_usage, customer.last_usage), (1100, 1100));
-    }
-
-    /// Removed at 1150, last update at 1100: 4·50 = 200 still to charge, which the next update does
-    /// (`docs/reference/accountant.md` 4.3).
-    #[test]
-    fn a_match_that_ends_is_charged_to_its_end() {
-        let mut customer = Customer { resources: 1, weighted_resources: 4.0, ..Customer::default() };
-        customer.remove(4.0, 50);
-        assert_eq!((customer.uncharged, customer.weighted_uncharged), (50, 200.0));
-        customer.update(1200, 100.0, 1.0);
-        assert_eq!((customer.accumulated, customer.weighted_accumulated), (50.0, Some(200.0)));
-        customer.remove(4.0, 0);
-        assert_eq!((customer.resources, customer.weighted_resources), (0, 0.0));
     }
 
     #[test]

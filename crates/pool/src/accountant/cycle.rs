@@ -9,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::entry::{Entry, Unwritable};
 use super::factor::FactorRules;
-use super::journal::{Durability, Journal, JournalError, Transaction};
+use super::journal::{Journal, JournalError, Transaction};
 use super::log::Log;
 use super::record::Record;
 use super::store::{changes, real_text};
@@ -76,7 +76,7 @@ pub fn post(
     groups: &dyn GroupOf,
 ) -> Result<(), JournalError> {
     let transaction = charges(journal.log(), cycle, rules, groups)?;
-    journal.commit(&transaction, Durability::Forced)?;
+    journal.commit(&transaction)?;
     journal.compact_if_large(cycle.now)
 }
 

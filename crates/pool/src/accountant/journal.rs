@@ -18,15 +18,6 @@ use super::log::{Log, LogError, LogWarning, Replay};
 /// `MAX_ACCOUNTANT_DATABASE_SIZE` where the configuration does not say, bytes.
 pub const MAX_LOG_BYTES: u64 = 1_000_000;
 
-/// When a commit reaches the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Durability {
-    /// Committed means on disk: updates of priorities, administration.
-    Forced,
-    /// Handed to the system only; the next forced commit carries it along.
-    Lazy,
-}
-
 /// Errors with the file of the log.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
@@ -168,7 +159,7 @@ impl Journal {
             journal.log.set_header(1, now);
             let mut header = Vec::new();
             Entry::Header { sequence: 1, created: now }.encode(&mut header)?;
-            journal.append(&header, Durability::Forced)?;
+            journal.append(&header)?;
             sync_directory(path).map_err(failed("sync the directory of"))?;
         } else if journal.found.iter().any(|warning| warning.is_lost_end()) {
             journal.compact(now)?;
@@ -200,7 +191,7 @@ impl Journal {
     ///
     /// # Errors
     /// A file that cannot be written: file and memory are as before.
-    pub fn commit(&mut self, transaction: &Transaction, durability: Durability) -> Result<(), JournalError> {
+    pub fn commit(&mut self, transaction: &Transaction) -> Result<(), JournalError> {
         if transaction.is_empty() {
             return Ok(());
         }
@@ -208,7 +199,7 @@ impl Journal {
         Entry::Begin.encode(&mut text)?;
         text.extend_from_slice(&transaction.lines);
         Entry::End.encode(&mut text)?;
-        self.append(&text, durability)?;
+        self.append(&text)?;
         self.log.change(transaction);
         Ok(())
     }
@@ -255,15 +246,12 @@ impl Journal {
         Ok(())
     }
 
-    fn append(&mut self, text: &[u8], durability: Durability) -> Result<(), JournalError> {
+    fn append(&mut self, text: &[u8]) -> Result<(), JournalError> {
         if self.abandoned {
             return Err(JournalError::Abandoned { path: self.path.clone() });
         }
-        let mut written = self.file.seek(SeekFrom::Start(self.length)).and_then(|_| self.file.write_all(text));
-        if durability == Durability::Forced {
-            written = written.and_then(|()| self.file.sync_data());
-        }
-        match written {
+        let written = self.file.seek(SeekFrom::Start(self.length)).and_then(|_| self.file.write_all(text));
+        match written.and_then(|()| self.file.sync_data()) {
             Ok(()) => {
                 self.length += text.len() as u64;
                 Ok(())
@@ -416,8 +404,8 @@ mod tests {
     fn a_new_log_has_a_header_and_what_is_committed() {
         let (_folder, path) = folder();
         let mut journal = Journal::open(&path, 7).unwrap();
-        journal.commit(&set(b"K", 1), Durability::Forced).unwrap();
-        journal.commit(&Transaction::new(), Durability::Forced).unwrap();
+        journal.commit(&set(b"K", 1)).unwrap();
+        journal.commit(&Transaction::new()).unwrap();
         let expected = "107 1 CreationTimestamp 7\n105 \n101 K * *\n103 K A 1\n103 K B 1\n106 \n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
         assert_eq!(journal.length(), expected.len() as u64);
@@ -446,7 +434,7 @@ mod tests {
         let mut journal = Journal::open(&path, 7).unwrap();
         let mut ends = vec![(journal.length(), Vec::new())];
         for (key, value) in [(b"K", 1), (b"L", 2), (b"K", 30), (b"M", 4)] {
-            journal.commit(&set(key, value), Durability::Lazy).unwrap();
+            journal.commit(&set(key, value)).unwrap();
             ends.push((journal.length(), values(journal.log())));
         }
         drop(journal);
@@ -459,7 +447,7 @@ mod tests {
             assert_eq!(values(journal.log()), expected, "cut at {cut}");
             let clean = cut == 0 || ends.iter().any(|(end, _)| *end == cut as u64);
             assert_eq!(journal.found().is_empty(), clean, "cut at {cut}: {:?}", journal.found());
-            journal.commit(&set(b"N", 5), Durability::Lazy).unwrap();
+            journal.commit(&set(b"N", 5)).unwrap();
             drop(journal);
             let again = Journal::open(&path, 7).unwrap();
             assert_eq!(again.found(), [], "cut at {cut}");
@@ -492,7 +480,7 @@ mod tests {
         let (_folder, path) = folder();
         let mut journal = Journal::open(&path, 7).unwrap();
         for value in 0..50 {
-            journal.commit(&set(b"K", value), Durability::Lazy).unwrap();
+            journal.commit(&set(b"K", value)).unwrap();
         }
         let before = values(journal.log());
         journal.set_largest(100);
@@ -501,7 +489,7 @@ mod tests {
         assert_eq!(text, "107 2 CreationTimestamp 7\n101 K * *\n103 K A 49\n103 K B 49\n");
         assert_eq!((journal.length(), values(journal.log())), (text.len() as u64, before));
         // Twice the new size is beyond the limit, which grows: the next commit does not compact again.
-        journal.commit(&set(b"L", 1), Durability::Lazy).unwrap();
+        journal.commit(&set(b"L", 1)).unwrap();
         journal.compact_if_large(8).unwrap();
         assert_eq!(journal.log().sequence(), Some(2));
         assert!(std::fs::read_to_string(&path).unwrap().starts_with(&text));
@@ -513,15 +501,15 @@ mod tests {
     fn a_full_disk_leaves_the_books_as_they_were() {
         let (_folder, path) = folder();
         let mut journal = Journal::open(&path, 7).unwrap();
-        journal.commit(&set(b"K", 1), Durability::Forced).unwrap();
+        journal.commit(&set(b"K", 1)).unwrap();
         let file = std::mem::replace(&mut journal.file, OpenOptions::new().write(true).open("/dev/full").unwrap());
-        let error = journal.commit(&set(b"K", 2), Durability::Forced).unwrap_err();
+        let error = journal.commit(&set(b"K", 2)).unwrap_err();
         assert!(error.to_string().starts_with("cannot write to"), "{error}");
         assert!(error.help().starts_with("make room on the disk"), "{}", error.help());
         assert_eq!(values(journal.log()), [(b"K".to_vec(), Some(1), Some(1))]);
         // `/dev/full` cannot be cut back, so nothing more is written until the next start.
         journal.file = file;
-        assert!(matches!(journal.commit(&set(b"K", 3), Durability::Lazy), Err(JournalError::Abandoned { .. })));
+        assert!(matches!(journal.commit(&set(b"K", 3)), Err(JournalError::Abandoned { .. })));
         drop(journal);
         let journal = Journal::open(&path, 7).unwrap();
         assert_eq!(values(journal.log()), [(b"K".to_vec(), Some(1), Some(1))]);
@@ -532,13 +520,13 @@ mod tests {
     fn a_compaction_without_room_leaves_the_old_log() {
         let (_folder, path) = folder();
         let mut journal = Journal::open(&path, 7).unwrap();
-        journal.commit(&set(b"K", 1), Durability::Forced).unwrap();
+        journal.commit(&set(b"K", 1)).unwrap();
         let before = std::fs::read(&path).unwrap();
         std::os::unix::fs::symlink("/dev/full", path.with_extension("log.tmp")).unwrap();
         let error = journal.compact(7).unwrap_err();
         assert!(error.help().starts_with("make room on the disk"), "{error}");
         assert_eq!((std::fs::read(&path).unwrap(), journal.log().sequence()), (before, Some(1)));
-        journal.commit(&set(b"K", 2), Durability::Forced).unwrap();
+        journal.commit(&set(b"K", 2)).unwrap();
         journal.compact(7).unwrap();
         drop(journal);
         assert_eq!(values(Journal::open(&path, 7).unwrap().log()), [(b"K".to_vec(), Some(2), Some(2))]);

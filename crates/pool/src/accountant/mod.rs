@@ -17,7 +17,7 @@ pub mod store;
 pub mod usage;
 
 pub use customer::Customer;
-pub use journal::{Durability, Journal, JournalError, Transaction};
+pub use journal::{Journal, JournalError, Transaction};
 pub use log::{Log, LogError, LogWarning};
 pub use usage::Accountant;
 

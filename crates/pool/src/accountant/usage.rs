@@ -194,22 +194,6 @@ impl Accountant {
         self.charge(&places, weight, now.saturating_sub(self.last_update));
     }
 
-    /// Ends the use of a slot that was matched at `start`, and charges it up to `now`.
-    pub fn remove_match(&mut self, submitter: &[u8], weight: f64, start: i64, now: i64, groups: &dyn GroupOf) {
-        let charged = now.saturating_sub(start.max(self.last_update)).max(0);
-        let group = groups.group_of(submitter);
-        for name in [submitter, group] {
-            if let Some(&at) = self.index.get(name) {
-                self.customers[at].remove(weight, charged);
-            }
-        }
-        for end in prefixes(group) {
-            if let Some(&at) = self.index.get(&group[..end]) {
-                self.customers[at].remove_hierarchical(weight);
-            }
-        }
-    }
-
     /// Gives a customer a record, with the factor that holds for it: at first sight it is stored.
     pub fn ensure(&mut self, name: &[u8], groups: &dyn GroupOf) -> &mut Customer {
         let factor = self.factor(name, groups);
@@ -377,23 +361,6 @@ mod tests {
             other.recount_known(slots.iter().copied(), now + 3, true, &Dotted, &mut known);
             assert!(one.iter().eq(other.iter()), "at {now}");
         }
-    }
-
-    #[test]
-    fn what_is_removed_is_charged_and_uncounted_everywhere() {
-        let mut accountant = accountant("");
-        accountant.add_match(b"a.b.eve@x", 3.0, 0, &Dotted);
-        accountant.add_match(b"a.b.eve@x", 2.0, 0, &Dotted);
-        accountant.update_priorities(100, 1e9);
-        accountant.remove_match(b"a.b.eve@x", 3.0, 20, 150, &Dotted);
-        for name in [b"a.b.eve@x".as_slice(), b"a.b"] {
-            let customer = accountant.get(name).unwrap();
-            assert_eq!((customer.resources, customer.weighted_resources), (1, 2.0));
-            // matched before the last update: 50 s since then
-            assert_eq!((customer.uncharged, customer.weighted_uncharged), (50, 150.0));
-        }
-        let hierarchical = |name: &[u8]| accountant.get(name).unwrap().hierarchical_resources;
-        assert_eq!((hierarchical(b"a.b"), hierarchical(b"a")), (2.0, 2.0));
     }
 
     #[test]

@@ -42,11 +42,6 @@ impl CondorPriority {
     pub fn accountant(&self) -> &Accountant {
         &self.accountant
     }
-
-    /// The records, at the end.
-    pub fn into_accountant(self) -> Accountant {
-        self.accountant
-    }
 }
 
 impl PriorityPolicy for CondorPriority {

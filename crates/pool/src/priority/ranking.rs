@@ -38,11 +38,6 @@ pub enum ServiceOrder {
 }
 
 impl ServiceOrder {
-    /// Returns whether the visits of a cycle show the order of submitters.
-    pub fn is_of_submitters(&self) -> bool {
-        matches!(self, Self::Submitters)
-    }
-
     /// Rank of a job, if jobs are ordered.
     pub fn rank(&self, job: &str) -> Option<&JobRank> {
         match self {

@@ -20,8 +20,6 @@ pub(super) struct AllocationState {
     pub(super) subtree_requested: f64,
     /// Weighted slots allocated so far.
     pub(super) allocated: f64,
-    /// True if it was given a single slot, or had its chance.
-    pub(super) served: bool,
 }
 
 /// One who takes part in sharing a pot.

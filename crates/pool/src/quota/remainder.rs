@@ -8,7 +8,7 @@ use super::grant::Grant;
 use super::tree::GroupTree;
 
 /// Rounds all grants to whole slots. `last_served` is the time at which each group last won a slot this way or had no
-/// demand; `served` is set for those in this round. Returns the remainder that could not be dealt.
+/// demand. Returns the remainder that could not be dealt.
 pub(super) fn recover(
     tree: &GroupTree,
     states: &mut [AllocationState],
@@ -81,7 +81,6 @@ fn deal(
                 given += part;
                 surplus -= part;
                 wanted -= part;
-                states[member.group].served = true;
                 asking += usize::from(member.want > 0.0);
                 if surplus < most {
                     break;

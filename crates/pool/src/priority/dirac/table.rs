@@ -193,57 +193,24 @@ mod tests {
     }
 
     /// The configuration of DIRAC's documentation page.
-    const PAGE: &str = "
-        EnableSharesCorrection = yes
-        ShareCorrections
-        {
-          ShareCorrectorsToStart = WMSHistory
-          WMSHistory
-          {
-            GroupsInstance
-            {
-              MaxGlobalCorrectionFactor = 3
-              WeekSlice
-              {
-                TimeSpan = 604800
-                Weight = 80
-                MaxCorrection = 2
-              }
-              HourSlice
-              {
-                TimeSpan = 3600
-                Weight = 20
-                MaxCorrection = 5
-              }
-            }
-            lhcb_userInstance
-            {
-              Group = lhcb_user
-              MaxGlobalCorrectionFactor = 3
-              WeekSlice
-              {
-                TimeSpan = 604800
-                Weight = 80
-                MaxCorrection = 2
-              }
-              HourSlice
-              {
-                TimeSpan = 3600
-                Weight = 20
-                MaxCorrection = 5
-              }
-            }
-          }
-        }
-        Registry
-        {
-          Groups
-          {
-            lhcb_user { \n JobShare = 10000\n }
-            lhcb_mc { \n JobShare = 300\n Properties = JobSharing\n }
-            lhcb_data { \n JobShare = 40000\n Properties = JobSharing\n }
-          }
-        }";
+    fn page(correct: bool) -> DiracSettings {
+        let slice = |name: &str, span: u32, weight: u32, most: u32| {
+            format!("{name}Slice\n{{\nTimeSpan = {span}\nWeight = {weight}\nMaxCorrection = {most}\n}}\n")
+        };
+        let slices = slice("Week", 604_800, 80, 2) + &slice("Hour", 3600, 20, 5);
+        let instance = |name: &str, group: &str| {
+            format!("{name}Instance\n{{\n{group}\nMaxGlobalCorrectionFactor = 3\n{slices}}}\n")
+        };
+        settings(&format!(
+            "{}\nShareCorrections\n{{\nShareCorrectorsToStart = WMSHistory\nWMSHistory\n{{\n{}{}}}\n}}\n\
+             Registry\n{{\nGroups\n{{\nlhcb_user {{\nJobShare = 10000\n}}\n\
+             lhcb_mc {{\nJobShare = 300\nProperties = JobSharing\n}}\n\
+             lhcb_data {{\nJobShare = 40000\nProperties = JobSharing\n}}\n}}\n}}",
+            if correct { "EnableSharesCorrection = yes" } else { "" },
+            instance("Groups", ""),
+            instance("lhcb_user", "Group = lhcb_user"),
+        ))
+    }
 
     /// `docs/reference/dirac-shares.md` 7.6: averages of 300, 500, 1200 over the week and 900, 100, 1000 over the hour.
     #[test]
@@ -257,13 +224,12 @@ mod tests {
             history.change(&name(group), &name("u"), 601_200.0, hour - before);
         }
         let queues = queues(&[("u", "lhcb_user", 360, 1), ("p", "lhcb_mc", 360, 1), ("d", "lhcb_data", 360, 1)]);
-        let found = priorities(&queues, &settings(PAGE), &history);
+        let found = priorities(&queues, &page(true), &history);
         for (found, expected) in found.iter().zip([11_486.636, 132.0, 55_135.852]) {
             assert!((found - expected).abs() < 1e-3, "{found}, not {expected}");
         }
         // The user alone in the group is as it should be: its own factor is 1.
-        let off = settings(&PAGE.replace("EnableSharesCorrection = yes", ""));
-        assert_eq!(priorities(&queues, &off, &history), [10_000.0, 300.0, 40_000.0]);
+        assert_eq!(priorities(&queues, &page(false), &history), [10_000.0, 300.0, 40_000.0]);
     }
 
     #[test]
@@ -272,7 +238,7 @@ mod tests {
         history.change(&name("lhcb_user"), &name("ann"), 0.0, 75.0);
         history.change(&name("lhcb_user"), &name("bob"), 0.0, 25.0);
         let queues = queues(&[("ann", "lhcb_user", 360, 1), ("bob", "lhcb_user", 360, 1)]);
-        let table = PriorityTable::new(&queues, &settings(PAGE), |_| None, &history, 604_800.0);
+        let table = PriorityTable::new(&queues, &page(true), |_| None, &history, 604_800.0);
         let [ann, bob] = table.rows() else { panic!("two rows") };
         // `docs/reference/dirac-shares.md` 7.7 with half of 10000 each.
         assert!((ann.priority - 5000.0 * 2.0 / 3.0).abs() < 1e-9 && (bob.priority - 10_000.0).abs() < 1e-9);
@@ -286,7 +252,7 @@ mod tests {
         history.ran(&name("lhcb_mc"), &name("p"), 0.0, Some(1000.0));
         let queues = queues(&[("p", "lhcb_mc", 360, 1), ("d", "lhcb_data", 360, 1)]);
         // It ran last week, but nothing did in the last hour.
-        assert_eq!(priorities(&queues, &settings(PAGE), &history), [300.0, 40_000.0]);
+        assert_eq!(priorities(&queues, &page(true), &history), [300.0, 40_000.0]);
     }
 
     #[test]
