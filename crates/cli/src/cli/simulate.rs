@@ -172,7 +172,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         notes.warn(format!("shares over time are told in steps of {steps} s, not {step} s: there would be too many"));
     }
     let name = if workload.of_ads() { format!("{}:ad ", run.workload) } else { format!("{}:", run.workload) };
-    tell(&run, &name, arguments.until.is_some(), &mut notes);
+    report_jobs(&run, &name, arguments.until.is_some(), &mut notes);
     notes.show(streams.err);
     if let Some(directory) = &arguments.report {
         report(directory, &run)?;
@@ -188,7 +188,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
 
 /// Reports the jobs that did not run, and the reasons. Jobs that still wait when the simulation is `stopped` on purpose
 /// are not reported, unless no slot matches them. Their places in the workload follow the `name`.
-fn tell(run: &SimulationRun, name: &str, stopped: bool, notes: &mut Notes) {
+fn report_jobs(run: &SimulationRun, name: &str, stopped: bool, notes: &mut Notes) {
     let simulated = &run.simulated;
     let more = |all: usize, what: &str, notes: &mut Notes| {
         if all > MAX_LISTED {

@@ -194,7 +194,7 @@ impl SlurmArguments {
         }
         if let Some(stand) = stand {
             let unknown = Unknown::of(stand.jobs, &settings, dump);
-            unknown.tell(notes);
+            unknown.warn(notes);
         }
         Ok(settings)
     }
@@ -227,8 +227,8 @@ impl Unknown {
                 let place = if account.is_empty() { String::new() } else { format!(" in the account `{account}`") };
                 count(&mut found.associations, || format!("{job} of `{}`{place}", asker.user));
             }
-            let strange = partitions.iter().find(|name| conf.partition(name).is_none());
-            if let Some(name) = strange.filter(|_| !conf.partitions.is_empty()) {
+            let unlisted = partitions.iter().find(|name| conf.partition(name).is_none());
+            if let Some(name) = unlisted.filter(|_| !conf.partitions.is_empty()) {
                 count(&mut found.partitions, || format!("{job} in `{name}`"));
             }
             if let Some(name) = facts.string("QOS").filter(|name| !name.is_empty()) {
@@ -241,7 +241,7 @@ impl Unknown {
         found
     }
 
-    fn tell(self, notes: &mut Notes) {
+    fn warn(self, notes: &mut Notes) {
         let kinds = [
             (self.associations, "that belong to no association of the dump have the fair-share factor 0"),
             (self.partitions, "that name a partition which `slurm.conf` does not have"),

@@ -43,8 +43,8 @@ fn simulate<'t>(tree: &'t GroupTree, rules: &'t QuotaRules, pool: &QuotaPool, mu
         let Call { group, limit, unbounded, .. } = call;
         let Some(_) = limit else { continue };
         let bound = f64::from(call.whole_limit());
-        let everybody = 0..if unbounded { tree.len() } else { 0 };
-        let served: Vec<usize> = if unbounded { everybody.filter(|&at| regroups(at)).collect() } else { vec![group] };
+        let all_groups = 0..if unbounded { tree.len() } else { 0 };
+        let served: Vec<usize> = if unbounded { all_groups.filter(|&at| regroups(at)).collect() } else { vec![group] };
         for at in served {
             let usage = rounds.in_use()[at];
             let room = if unbounded { f64::INFINITY } else { bound - usage };
@@ -81,7 +81,7 @@ fn settings(spec: &Json) -> Result<QuotaSettings, String> {
     })
 }
 
-/// A group; quotas out of range are taken as the ends of the range, as by the reference.
+/// A group; quotas out of range are cut to the range, as in HTCondor.
 fn group(spec: &Json) -> Result<GroupSetting, String> {
     let stated = |key: &str, most: f64| -> Result<Option<Stated>, String> {
         Ok(number(spec, key)?.map(|quota| Stated::from(quota.clamp(0.0, most))))

@@ -13,15 +13,15 @@ const MAX_COLUMNS: usize = 8;
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, played: &[CycleReport], color: Color) -> io::Result<()> {
-    let names = largest(played);
+pub fn write(out: &mut impl Write, cycles: &[CycleReport], color: Color) -> io::Result<()> {
+    let names = largest(cycles);
     let fixed = ["CYCLE", "TIME", "ENDED", "STARTED", "DISPLACED", "RUNNING", "IDLE"];
     let headings: Vec<&str> = fixed.iter().copied().chain(names.iter().map(String::as_str)).collect();
     let numbers: Vec<usize> = (0..headings.len()).collect();
     let mut rows = table(&headings, &numbers, color);
-    let first = played.first().map_or(0, |cycle| cycle.now);
-    for cycle in played {
-        let of = |name: &String| cycle.submitters.iter().find(|holding| holding.submitter == *name);
+    let first = cycles.first().map_or(0, |cycle| cycle.now);
+    for cycle in cycles {
+        let of = |name: &String| cycle.submitters.iter().find(|usage| usage.submitter == *name);
         let counts = [cycle.ended, cycle.started, cycle.displaced, cycle.running, cycle.idle];
         let row = [cycle.cycle.to_string(), format!("+{}", elapsed(cycle.now - first))]
             .into_iter()
@@ -30,8 +30,8 @@ pub fn write(out: &mut impl Write, played: &[CycleReport], color: Color) -> io::
         rows.add_row(row);
     }
     lines(out, &rows)?;
-    let everybody = played.iter().flat_map(|cycle| &cycle.submitters).map(|holding| &holding.submitter);
-    let known = everybody.collect::<std::collections::BTreeSet<_>>().len();
+    let all_names = cycles.iter().flat_map(|cycle| &cycle.submitters).map(|usage| &usage.submitter);
+    let known = all_names.collect::<std::collections::BTreeSet<_>>().len();
     if known > names.len() {
         writeln!(out, "\n{} more submitters: --format json has all", known - names.len())?;
     }
@@ -39,10 +39,10 @@ pub fn write(out: &mut impl Write, played: &[CycleReport], color: Color) -> io::
 }
 
 /// The submitters that held most over all cycles, in the order of their names.
-fn largest(played: &[CycleReport]) -> Vec<String> {
+fn largest(cycles: &[CycleReport]) -> Vec<String> {
     let mut sums: std::collections::BTreeMap<&str, f64> = std::collections::BTreeMap::new();
-    for holding in played.iter().flat_map(|cycle| &cycle.submitters) {
-        *sums.entry(&holding.submitter).or_default() += holding.weight;
+    for usage in cycles.iter().flat_map(|cycle| &cycle.submitters) {
+        *sums.entry(&usage.submitter).or_default() += usage.weight;
     }
     let mut ranked: Vec<(&str, f64)> = sums.into_iter().collect();
     ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
@@ -52,9 +52,9 @@ fn largest(played: &[CycleReport]) -> Vec<String> {
     names
 }
 
-fn share(holding: &SubmitterUsage) -> String {
-    let share = format!("{:.1} %", holding.share * 100.0);
-    match holding.priority {
+fn share(usage: &SubmitterUsage) -> String {
+    let share = format!("{:.1} %", usage.share * 100.0);
+    match usage.priority {
         Some(priority) => format!("{share} ({priority:.2})"),
         None => share,
     }

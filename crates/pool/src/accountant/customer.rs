@@ -39,7 +39,7 @@ pub struct Customer {
     pub floor: i64,
     /// Leases on ceiling, floor and factor, in the order of [`LeaseKind::ALL`].
     pub leases: [Lease; 3],
-    /// Whether usage was counted or charged since the record was read: its counters are then written even if 0.
+    /// True if usage was counted or charged since the record was read: its counters are then written even if 0.
     pub(super) counted: bool,
 }
 

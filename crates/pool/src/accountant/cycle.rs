@@ -3,7 +3,7 @@
 //! In: the slots as they were and the matches that were made. Out: one transaction. Formula source:
 //! `docs/reference/accountant.md` 2, 4.
 //!
-//! The reference writes a transaction a match; here a cycle is one, so that a crash never leaves half of it.
+//! HTCondor writes one transaction per match; here a cycle is one, so that a crash never leaves half of it.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -244,7 +244,7 @@ fn write_resource(key: &[u8], resource: &SlotRecord, transaction: &mut Transacti
     Ok(())
 }
 
-/// A string as the reference writes it, as it is; what would not read back is escaped.
+/// A string as HTCondor writes it, unchanged; text that would not read back is escaped.
 fn string_text(text: &[u8]) -> Vec<u8> {
     if text.iter().any(|b| matches!(b, b'"' | b'\\') || b.is_ascii_control()) {
         return quoted(text);

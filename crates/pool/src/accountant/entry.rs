@@ -103,7 +103,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Writes the line, with its newline, as the reference does: operation, blank, body.
+    /// Writes the line, with its newline, as HTCondor does: operation, blank, body.
     ///
     /// # Errors
     /// A key or name that is empty or contains white space, or a value with a newline: they would read back as

@@ -366,7 +366,7 @@ fn sync_directory(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(parent)?.sync_all() } else { Ok(()) }
 }
 
-/// Files are for their owner only, as the reference's.
+/// Files are private to their owner, as in HTCondor.
 fn private(options: &mut OpenOptions) {
     #[cfg(unix)]
     {

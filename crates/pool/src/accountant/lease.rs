@@ -19,7 +19,7 @@ impl LeaseKind {
     /// All kinds, in the order of [`Customer::leases`].
     pub const ALL: [Self; 3] = [Self::Ceiling, Self::Floor, Self::Factor];
 
-    /// The kind in the words of the reference.
+    /// The kind in HTCondor's words.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ceiling => "ceiling",

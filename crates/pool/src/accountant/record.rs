@@ -32,7 +32,7 @@ impl Record {
         self.attributes[at].as_ref().map(|(_, value)| &**value)
     }
 
-    /// An integer attribute, as the reference looks it up: reals lose their fraction, booleans are 1 and 0.
+    /// An integer attribute, as HTCondor looks it up: reals lose their fraction, booleans are 1 and 0.
     pub fn integer(&self, name: &str) -> Option<i64> {
         match value(self.get(name)?)? {
             Value::Int(number) => Some(number),
@@ -42,7 +42,7 @@ impl Record {
         }
     }
 
-    /// A numeric attribute, as the reference looks it up: booleans are 1 and 0.
+    /// A numeric attribute, as HTCondor looks it up: booleans are 1 and 0.
     pub fn real(&self, name: &str) -> Option<f64> {
         match value(self.get(name)?)? {
             Value::Int(number) => Some(number as f64),

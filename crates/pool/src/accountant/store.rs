@@ -99,7 +99,7 @@ pub fn changes(accountant: &Accountant, log: &Log) -> Result<Transaction, Unwrit
     Ok(transaction)
 }
 
-/// The attributes of a customer's record, in the order in which the reference writes them.
+/// The attributes of a customer's record, in the order in which HTCondor writes them.
 fn attributes(customer: &Customer, record: Option<&Record>) -> Vec<(&'static str, StoredNumber, Absent)> {
     use StoredNumber::{Int, Real};
     let zero = Absent::Means(Int(0));

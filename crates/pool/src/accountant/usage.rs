@@ -139,7 +139,7 @@ impl Accountant {
 
     /// Recounts all usage from the slots claimed or being preempted.
     ///
-    /// The reference resets the weighted counter only, so its other counters drift; here all are reset.
+    /// HTCondor resets the weighted counter only, so its other counters drift; here all are reset.
     pub fn recount<'a>(
         &mut self,
         slots: impl IntoIterator<Item = SlotInUse<'a>>,

@@ -245,7 +245,7 @@ pub struct Why {
 /// Result of a turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spent {
-    /// How it ended.
+    /// End of the turn.
     pub end: End,
     /// Weighted slots taken in all.
     pub weight: f64,

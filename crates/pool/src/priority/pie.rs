@@ -58,7 +58,7 @@ pub fn limits(share: f64, usage: f64, bounds: &Bounds) -> SubmitterLimits {
     let mut limit = open.max(0.0);
     let mut unclaimed = limit;
     if let Some(left) = bounds.group_left {
-        // The reference computes this difference in single precision.
+        // HTCondor computes this difference in single precision.
         unclaimed = unclaimed.min(f64::from(left as f32).max(0.0));
     }
     if !bounds.preemption {

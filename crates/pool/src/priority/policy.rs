@@ -165,7 +165,7 @@ impl Policy {
         }
     }
 
-    /// By what jobs are ordered.
+    /// The kind of order of its jobs.
     pub fn key(&self) -> OrderedBy {
         match self {
             Self::Condor => OrderedBy::Submitters,

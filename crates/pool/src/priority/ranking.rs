@@ -1,4 +1,4 @@
-//! In which order a policy serves: by submitters, by lots, or by a priority of each job.
+//! The order of service of a policy: by submitters, by lots, or by a priority of each job.
 //!
 //! The interface of a policy for explanations of a cycle.
 
@@ -20,17 +20,17 @@ pub struct JobRank {
     pub factors: Vec<(&'static str, f64)>,
 }
 
-/// By what jobs are ordered.
+/// The order of jobs.
 #[derive(Debug, Clone, Default)]
 pub enum ServiceOrder {
-    /// By the priority of their submitters, a pie dealt in spins.
+    /// Priority of their submitters, a pie dealt in spins.
     #[default]
     Submitters,
-    /// By lots among task queues.
+    /// Lots among task queues.
     Lots,
-    /// By a priority of each job.
+    /// A priority of each job.
     Jobs {
-        /// By job ID, in the partition of its best rank.
+        /// Ranks by job ID, each in the partition of its best rank.
         ranks: HashMap<String, JobRank>,
         /// The partitions that slots are in, by the name of the slot, in lower case.
         partitions: HashMap<String, Vec<String>>,
@@ -57,13 +57,13 @@ impl ServiceOrder {
     }
 }
 
-/// By what jobs are ordered, without the order itself.
+/// The kind of an order, without the order itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderedBy {
-    /// By the priority of their submitters.
+    /// Priority of their submitters.
     Submitters,
-    /// By lots among task queues.
+    /// Lots among task queues.
     Lots,
-    /// By a priority of each job.
+    /// A priority of each job.
     Jobs,
 }

@@ -12,21 +12,21 @@ use classmate_config::internal::config::check::{Diagnostic, referenced};
 use classmate_config::internal::config::setting::Settings;
 use classmate_config::internal::config::{Config, ConfigError, Place};
 
-/// The warnings about the groups of a configuration, except those already in `told`; unreadable settings are skipped.
-pub fn diagnostics(config: &Config, told: &[Diagnostic]) -> Vec<Diagnostic> {
+/// The warnings about the groups of a configuration, except those already in `known`; unreadable settings are skipped.
+pub fn diagnostics(config: &Config, known: &[Diagnostic]) -> Vec<Diagnostic> {
     let settings = QuotaSettings::readable(config);
     let tree = GroupTree::new(&settings);
-    let is_told = |warning: &&Warning| {
+    let is_known = |warning: &&Warning| {
         let same = |other: &Diagnostic| {
             let place = |place: &Place| (place.file.clone(), place.line);
             matches!(other.code, "undeclared-group" | "obsolete-knob" | "unknown-knob")
                 && other.error.place.as_ref().map(place) == warning.place.as_ref().map(place)
         };
-        told.iter().any(same)
+        known.iter().any(same)
     };
-    let untold = tree.warnings().iter().filter(|warning| !is_told(warning));
+    let unknown = tree.warnings().iter().filter(|warning| !is_known(warning));
     let error = |warning: &Warning| ConfigError::new(warning.message.clone(), warning.place.clone());
-    untold.map(|warning| Diagnostic::warning(error(warning)).coded("group-quota")).collect()
+    unknown.map(|warning| Diagnostic::warning(error(warning)).coded("group-quota")).collect()
 }
 
 /// Something odd, and where.

@@ -13,7 +13,7 @@ pub struct QuotaDerivation<'a> {
     tree: &'a GroupTree,
     rules: &'a QuotaRules,
     rounds: &'a Rounds<'a>,
-    /// By round, the place of each group in the order, from 1.
+    /// The place of each group in the order, from 1, by round.
     places: Vec<Vec<usize>>,
 }
 
@@ -234,7 +234,7 @@ mod tests {
     use classmate_config::internal::config::Config;
 
     /// Clause and derivation of a group; quotas by name, the pool has 30 slots.
-    fn told(config: &str, demand: &[(&str, f64)], group: &str) -> (String, Vec<String>) {
+    fn derived(config: &str, demand: &[(&str, f64)], group: &str) -> (String, Vec<String>) {
         let settings = QuotaSettings::read(&Config::parse("c", config.as_bytes()).unwrap()).unwrap();
         let tree = GroupTree::new(&settings);
         let mut pool = QuotaPool { total: 30.0, demand: vec![0.0; tree.len()], ..QuotaPool::default() };
@@ -243,9 +243,9 @@ mod tests {
         }
         let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
         rounds.divide();
-        let story = QuotaDerivation::new(&tree, &settings.rules, &rounds);
+        let derivation = QuotaDerivation::new(&tree, &settings.rules, &rounds);
         let group = tree.find(group.as_bytes()).unwrap();
-        (story.brief(group), story.lines(group))
+        (derivation.brief(group), derivation.lines(group))
     }
 
     const LOCAL: &str = "GROUP_NAMES = p, p.hep, p.lep, c\nGROUP_QUOTA_p = 20\nGROUP_QUOTA_p.hep = 15\n\
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn surplus_taken_is_told_with_its_source() {
         let demand = [("p.hep", 4.0), ("p.lep", 60.0), ("c", 60.0)];
-        let (brief, lines) = told(LOCAL, &demand, "p.lep");
+        let (brief, lines) = derived(LOCAL, &demand, "p.lep");
         assert_eq!(brief, "took its part of what others left; 44 more wanted");
         assert_eq!(
             lines,
@@ -269,12 +269,12 @@ mod tests {
                 "served as number 3 of 5, sort key 0",
             ]
         );
-        assert_eq!(told(LOCAL, &demand, "p.hep").0, "its quota covers what it asks for");
-        assert_eq!(told(LOCAL, &demand, "p").0, "asks for nothing");
-        assert_eq!(told(LOCAL, &demand, "c").0, "its quota is used up and it accepts no surplus");
+        assert_eq!(derived(LOCAL, &demand, "p.hep").0, "its quota covers what it asks for");
+        assert_eq!(derived(LOCAL, &demand, "p").0, "asks for nothing");
+        assert_eq!(derived(LOCAL, &demand, "c").0, "its quota is used up and it accepts no surplus");
         let full = [("p.hep", 60.0), ("p.lep", 60.0)];
-        assert_eq!(told(LOCAL, &full, "p.lep").0, "no surplus below `p`, which accepts none");
-        let lines = told(LOCAL, &full, "p.lep").1;
+        assert_eq!(derived(LOCAL, &full, "p.lep").0, "no surplus below `p`, which accepts none");
+        let lines = derived(LOCAL, &full, "p.lep").1;
         assert!(
             lines.contains(&"takes no surplus from higher levels: `p` above it accepts none".to_owned()),
             "{lines:?}"
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn levels_and_scaling_are_told() {
-        let (_, lines) = told(LOCAL, &[("p.hep", 4.0), ("p.lep", 60.0)], "p");
+        let (_, lines) = derived(LOCAL, &[("p.hep", 4.0), ("p.lep", 60.0)], "p");
         assert_eq!(
             lines[1..5],
             [
@@ -296,7 +296,7 @@ mod tests {
         );
         let scaled = "GROUP_NAMES = a, b, d\nGROUP_QUOTA_a = 40\nGROUP_QUOTA_b = 20\nGROUP_QUOTA_DYNAMIC_d = 0.5\n\
                       NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION = false";
-        let (_, lines) = told(scaled, &[], "a");
+        let (_, lines) = derived(scaled, &[], "a");
         assert_eq!(
             lines[..2],
             [
@@ -304,7 +304,7 @@ mod tests {
                 "static quotas below `<none>` sum to 60 and there are 30: it gets 40 · 30 / 60 = 20"
             ]
         );
-        let (_, lines) = told(scaled, &[], "d");
+        let (_, lines) = derived(scaled, &[], "d");
         assert_eq!(lines[1], "`<none>` has 30, static quotas take 30: 0 · 0.5 = 0");
     }
 
@@ -314,10 +314,10 @@ mod tests {
                       NEGOTIATOR_USE_SLOT_WEIGHTS = false";
         let demand = [("a", 9.0)];
         // (30 − 8) / 4 = 5.5
-        let (brief, lines) = told(config, &demand, "a");
+        let (brief, lines) = derived(config, &demand, "a");
         assert_eq!(brief, "its quota is used up and it accepts no surplus; is served once more with `<none>`");
         assert!(lines.contains(&"without slot weights grants are whole: it gives up 0.5".to_owned()), "{lines:?}");
-        let (brief, _) = told(config, &demand, "<none>");
+        let (brief, _) = derived(config, &demand, "<none>");
         assert_eq!(brief, "served last, with the groups that regroup, from the whole pool");
     }
 

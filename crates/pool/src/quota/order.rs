@@ -1,4 +1,4 @@
-//! In which order groups are negotiated with: `GROUP_SORT_EXPR` in an ad of each group, the lowest first.
+//! The order in which groups negotiate: `GROUP_SORT_EXPR` in an ad of each group, the lowest first.
 //!
 //! Formula source: `docs/reference/group-quotas.md` 7.
 

@@ -44,8 +44,8 @@ pub struct Call {
 }
 
 impl Call {
-    /// The limit as the negotiator gets it: a whole number. Where the reference computes 0/0 the group may have what it is
-    /// due; it asks for nothing more.
+    /// The limit as the negotiator gets it: a whole number. Where HTCondor computes 0/0 the limit is the entitlement of
+    /// the group, which requests no more.
     pub fn whole_limit(&self) -> i32 {
         self.limit.unwrap_or(self.due) as i32
     }
@@ -322,7 +322,7 @@ impl<'t> Rounds<'t> {
                 Configured::Static(quota) => quota,
                 _ => self.states[at].subtree_quota,
             };
-            // What is in use now, although `usage` is from the beginning of the round: as in the reference.
+            // Usage now, although `usage` is from the start of the round: as in HTCondor.
             more = more.min((most - self.used_below(at)).max(0.0));
         }
         more + usage

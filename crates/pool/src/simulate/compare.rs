@@ -24,7 +24,7 @@ pub struct Comparison {
 pub struct Measure {
     /// Its name.
     pub name: &'static str,
-    /// In which unit.
+    /// Its unit.
     pub unit: Unit,
     /// Its value in each run.
     pub values: Vec<f64>,

@@ -99,14 +99,14 @@ pub fn simulate(
     };
     let goes_on = stopped.is_none() && (engine.is_busy(jobs.len()) || tally.waiting() > 0);
     let end = plan.until.filter(|_| goes_on).unwrap_or(now).max(now);
-    let told = tally.never_started();
+    let never = tally.never_started();
     let why = |(at, job): (usize, usize)| NeverStarted {
         job: jobs[job].id.to_string(),
         place: jobs[job].place,
         submitter: String::from_utf8_lossy(&workload.submitters[jobs[job].submitter].name).into_owned(),
         reason: (at < MAX_EXPLAINED).then(|| cluster.why_waiting(job, end)),
     };
-    let never_started = told.into_iter().enumerate().map(why).collect();
+    let never_started = never.into_iter().enumerate().map(why).collect();
     Ok(SimulationResult { never_started, stopped, ..tally.finish(end, cluster.cores()) })
 }
 

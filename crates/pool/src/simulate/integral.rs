@@ -104,7 +104,7 @@ pub struct Mean {
 
 impl Mean {
     /// Adds a number at a moment, not earlier than the last one.
-    pub fn tell(&mut self, by: Steps, now: i64, number: f64) {
+    pub fn add_at(&mut self, by: Steps, now: i64, number: f64) {
         self.sum += number;
         self.count += 1;
         let step = by.of(now);
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(mean.mean(), None);
         let by = Steps { start: 100, length: 10 };
         for (now, number) in [(100, 1.0), (109, 3.0), (125, 8.0)] {
-            mean.tell(by, now, number);
+            mean.add_at(by, now, number);
         }
         assert_eq!(mean.mean(), Some(4.0));
         assert_eq!(mean.steps().collect::<Vec<_>>(), [(0, 2.0), (2, 8.0)]);

@@ -318,8 +318,8 @@ impl<'w> Ledger<'w> {
 
 /// Rejection reasons by the job that names the request.
 pub(super) fn reasons(outcome: &Outcome) -> impl Iterator<Item = (usize, String)> {
-    let told = |rejected: &Rejected| Some((number(&rejected.job)?, rejected.reason.clone()));
-    outcome.rejections.iter().filter_map(told)
+    let reason = |rejected: &Rejected| Some((number(&rejected.job)?, rejected.reason.clone()));
+    outcome.rejections.iter().filter_map(reason)
 }
 
 /// The job of the workload of a job in an outcome: they are numbered by their ads.

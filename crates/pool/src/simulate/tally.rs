@@ -23,7 +23,7 @@ pub(super) struct SimulationTally<'w> {
     workload: &'w Workload,
     steps: Steps,
     states: Vec<JobState>,
-    persons: Vec<SubmitterTally>,
+    tallies: Vec<SubmitterTally>,
     /// Names of groups, and which of them each submitter is in.
     groups: Vec<&'w [u8]>,
     group_of: Vec<usize>,
@@ -42,7 +42,7 @@ pub(super) struct SimulationTally<'w> {
 struct JobState {
     /// Time of its first start.
     first: Option<i64>,
-    /// Since when it runs, if it does.
+    /// Time of its last start, if it runs.
     since: Option<i64>,
     arrived: bool,
     ended: bool,
@@ -72,7 +72,7 @@ impl<'w> SimulationTally<'w> {
         // The expected time has a limited number of steps.
         let length = plan.step.unwrap_or(hours * 3600).max((last - start) / MAX_STEPS + 1);
         let steps = Steps { start, length };
-        let person = |_| SubmitterTally {
+        let tally = |_| SubmitterTally {
             use_: Integral::new(steps),
             lost: 0.0,
             preemptions: 0,
@@ -95,7 +95,7 @@ impl<'w> SimulationTally<'w> {
             cycle_due: vec![0.0; groups.len()],
             groups,
             states: vec![JobState::default(); jobs.len()],
-            persons: (0..workload.submitters.len()).map(person).collect(),
+            tallies: (0..workload.submitters.len()).map(tally).collect(),
             queue: Integral::new(steps),
             too_large: Vec::new(),
             refused: 0,
@@ -108,21 +108,21 @@ impl<'w> SimulationTally<'w> {
         self.queue.level() as usize
     }
 
-    fn person(&mut self, job: usize) -> &mut SubmitterTally {
-        &mut self.persons[self.workload.arrivals[job].submitter]
+    fn tally(&mut self, job: usize) -> &mut SubmitterTally {
+        &mut self.tallies[self.workload.arrivals[job].submitter]
     }
 
     pub(super) fn arrive(&mut self, job: usize, now: i64) {
         self.queue.add(now, 1.0);
         self.states[job].arrived = true;
-        self.person(job).jobs += 1;
+        self.tally(job).jobs += 1;
     }
 
     pub(super) fn too_large(&mut self, job: usize) {
         self.too_large.push(job);
-        let person = self.person(job);
-        person.jobs += 1;
-        person.too_large += 1;
+        let tally = self.tally(job);
+        tally.jobs += 1;
+        tally.too_large += 1;
     }
 
     /// Counts rejected matches of a cycle.
@@ -142,12 +142,12 @@ impl<'w> SimulationTally<'w> {
         let state = &mut self.states[job];
         state.since = Some(now);
         let first = state.first.replace(state.first.unwrap_or(now)).is_none();
-        let person = &mut self.persons[arrival.submitter];
-        person.use_.add(now, f64::from(arrival.cores));
+        let tally = &mut self.tallies[arrival.submitter];
+        tally.use_.add(now, f64::from(arrival.cores));
         if first {
             let wait = now - arrival.submit;
-            person.waits.push(wait as f64);
-            person.longest = person.longest.max(wait);
+            tally.waits.push(wait as f64);
+            tally.longest = tally.longest.max(wait);
         }
     }
 
@@ -155,28 +155,28 @@ impl<'w> SimulationTally<'w> {
         self.queue.add(now, 1.0);
         let ran = self.states[job].since.take().map_or(0, |since| now - since);
         let cores = f64::from(self.workload.arrivals[job].cores);
-        let person = self.person(job);
-        person.use_.add(now, -cores);
-        person.lost += cores * ran as f64;
-        person.preemptions += 1;
+        let tally = self.tally(job);
+        tally.use_.add(now, -cores);
+        tally.lost += cores * ran as f64;
+        tally.preemptions += 1;
     }
 
     pub(super) fn end(&mut self, job: usize, now: i64) {
         let arrival = &self.workload.arrivals[job];
         let state = &mut self.states[job];
         (state.since, state.ended) = (None, true);
-        let person = &mut self.persons[arrival.submitter];
-        person.use_.add(now, -f64::from(arrival.cores));
-        person.completed += 1;
+        let tally = &mut self.tallies[arrival.submitter];
+        tally.use_.add(now, -f64::from(arrival.cores));
+        tally.completed += 1;
         let stay = (now - arrival.submit) as f64;
-        person.slowdowns.push((stay / (arrival.run_time as f64).max(MIN_RUN_TIME)).max(1.0));
+        tally.slowdowns.push((stay / (arrival.run_time as f64).max(MIN_RUN_TIME)).max(1.0));
     }
 
     /// A cycle was run, in which these asked and were given these parts of the pool.
     pub(super) fn cycle(&mut self, now: i64, due: &[(usize, f64)]) {
         self.cycles += 1;
         for &(who, share) in due {
-            self.persons[who].due.tell(self.steps, now, share);
+            self.tallies[who].due.add_at(self.steps, now, share);
             self.cycle_due[self.group_of[who]] += share;
         }
         for &(who, _) in due {
@@ -184,7 +184,7 @@ impl<'w> SimulationTally<'w> {
             // Added once, with the sum of all members.
             let sum = std::mem::take(&mut self.cycle_due[group]);
             if sum > 0.0 {
-                self.group_due[group].tell(self.steps, now, sum);
+                self.group_due[group].add_at(self.steps, now, sum);
             }
         }
     }
@@ -192,7 +192,7 @@ impl<'w> SimulationTally<'w> {
     /// Sums up at the end.
     pub(super) fn finish(mut self, end: i64, cores: f64) -> SimulationResult {
         self.queue.pass(end);
-        self.persons.iter_mut().for_each(|person| person.use_.pass(end));
+        self.tallies.iter_mut().for_each(|tally| tally.use_.pass(end));
         let (mut waiting, mut running, mut never) = (0, 0, 0);
         for (job, state) in self.workload.arrivals.iter().zip(&self.states) {
             let waits = state.arrived && !state.ended && state.since.is_none();
@@ -200,25 +200,21 @@ impl<'w> SimulationTally<'w> {
             running += u64::from(state.since.is_some());
             never += u64::from(state.arrived && state.first.is_none());
             if waits && state.first.is_none() {
-                let person = &mut self.persons[job.submitter];
-                person.longest = person.longest.max(end - job.submit);
+                let tally = &mut self.tallies[job.submitter];
+                tally.longest = tally.longest.max(end - job.submit);
             }
         }
-        let used: f64 = self.persons.iter().map(|person| person.use_.total()).sum();
-        let everybody: Vec<usize> = (0..self.persons.len()).collect();
-        let mut submitters: Vec<EntityRow> = everybody.iter().map(|&at| self.submitter(at, used)).collect();
+        let used: f64 = self.tallies.iter().map(|tally| tally.use_.total()).sum();
+        let all_submitters: Vec<usize> = (0..self.tallies.len()).collect();
+        let mut submitters: Vec<EntityRow> = all_submitters.iter().map(|&at| self.submitter(at, used)).collect();
         submitters.sort_by(|one, other| one.name.cmp(&other.name));
         let groups = (0..self.groups.len()).map(|at| self.group(at, used)).collect();
-        let parts: Vec<f64> = self
-            .persons
-            .iter()
-            .filter(|person| person.jobs > person.too_large)
-            .map(|person| person.use_.total())
-            .collect();
+        let parts: Vec<f64> =
+            self.tallies.iter().filter(|tally| tally.jobs > tally.too_large).map(|tally| tally.use_.total()).collect();
         let source = self.workload.counts;
         let seconds = (end - self.steps.start) as f64;
-        let arrived: u64 = self.persons.iter().map(|person| person.jobs).sum();
-        let all = self.line("all".to_owned(), &everybody, None, used);
+        let arrived: u64 = self.tallies.iter().map(|tally| tally.jobs).sum();
+        let all = self.line("all".to_owned(), &all_submitters, None, used);
         SimulationResult {
             start: self.steps.start,
             end,
@@ -259,12 +255,12 @@ impl<'w> SimulationTally<'w> {
     /// Results of a submitter.
     fn submitter(&self, at: usize, used: f64) -> EntityRow {
         let name = String::from_utf8_lossy(&self.workload.submitters[at].name).into_owned();
-        self.line(name, &[at], self.persons[at].due.mean(), used)
+        self.line(name, &[at], self.tallies[at].due.mean(), used)
     }
 
     /// Results of a group.
     fn group(&self, at: usize, used: f64) -> EntityRow {
-        let members: Vec<usize> = (0..self.persons.len()).filter(|who| self.group_of[*who] == at).collect();
+        let members: Vec<usize> = (0..self.tallies.len()).filter(|who| self.group_of[*who] == at).collect();
         self.line(self.group_name(at), &members, self.group_due[at].mean(), used)
     }
 
@@ -276,7 +272,7 @@ impl<'w> SimulationTally<'w> {
     /// Histogram of the waiting times of jobs that started.
     fn waits(&self) -> Vec<WaitBin> {
         let mut jobs = [0; WAIT_CLASSES.len() + 1];
-        for wait in self.persons.iter().flat_map(|person| &person.waits) {
+        for wait in self.tallies.iter().flat_map(|tally| &tally.waits) {
             jobs[WAIT_CLASSES.partition_point(|most| (*most as f64) < *wait)] += 1;
         }
         let class = |(at, jobs): (usize, u64)| WaitBin { up_to: WAIT_CLASSES.get(at).copied(), jobs };
@@ -285,21 +281,21 @@ impl<'w> SimulationTally<'w> {
 
     /// Results of some of the submitters.
     fn line(&self, name: String, members: &[usize], due: Option<f64>, used: f64) -> EntityRow {
-        let persons = || members.iter().map(|&at| &self.persons[at]);
-        let own: f64 = persons().map(|person| person.use_.total()).sum();
+        let tallies = || members.iter().map(|&at| &self.tallies[at]);
+        let own: f64 = tallies().map(|tally| tally.use_.total()).sum();
         EntityRow {
             name,
-            jobs: persons().map(|person| person.jobs).sum(),
-            completed: persons().map(|person| person.completed).sum(),
-            too_large: persons().map(|person| person.too_large).sum(),
-            wait: Spread::of(persons().flat_map(|person| person.waits.iter().copied()).collect()),
-            longest_wait: persons().map(|person| person.longest).max().unwrap_or(0),
-            slowdown: Spread::of(persons().flat_map(|person| person.slowdowns.iter().copied()).collect()),
+            jobs: tallies().map(|tally| tally.jobs).sum(),
+            completed: tallies().map(|tally| tally.completed).sum(),
+            too_large: tallies().map(|tally| tally.too_large).sum(),
+            wait: Spread::of(tallies().flat_map(|tally| tally.waits.iter().copied()).collect()),
+            longest_wait: tallies().map(|tally| tally.longest).max().unwrap_or(0),
+            slowdown: Spread::of(tallies().flat_map(|tally| tally.slowdowns.iter().copied()).collect()),
             core_seconds: own,
             share: if used > 0.0 { own / used } else { 0.0 },
             due,
-            preemptions: persons().map(|person| person.preemptions).sum(),
-            lost: persons().map(|person| person.lost).sum(),
+            preemptions: tallies().map(|tally| tally.preemptions).sum(),
+            lost: tallies().map(|tally| tally.lost).sum(),
         }
     }
 
@@ -316,9 +312,9 @@ impl<'w> SimulationTally<'w> {
         };
         let several = self.groups.len() > 1;
         let mut found: BTreeMap<i64, TimeStep> = BTreeMap::new();
-        for (who, person) in self.persons.iter().enumerate() {
+        for (who, tally) in self.tallies.iter().enumerate() {
             let name = String::from_utf8_lossy(&self.workload.submitters[who].name).into_owned();
-            for &(number, used) in person.use_.steps() {
+            for &(number, used) in tally.use_.steps() {
                 let step = found.entry(number).or_insert_with(|| empty(number));
                 step.utilisation += used;
                 step.shares.insert(name.clone(), used);
@@ -326,7 +322,7 @@ impl<'w> SimulationTally<'w> {
                     *step.group_shares.entry(self.group_name(self.group_of[who])).or_default() += used;
                 }
             }
-            for (number, due) in person.due.steps() {
+            for (number, due) in tally.due.steps() {
                 found.entry(number).or_insert_with(|| empty(number)).due.insert(name.clone(), due);
             }
         }

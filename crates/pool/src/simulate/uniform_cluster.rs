@@ -61,7 +61,7 @@ pub struct UniformCluster<'w> {
     /// True if every job is shown, because the demand of groups, or the state of each job in earlier cycles, decides
     /// too.
     all: bool,
-    /// Whether requested memory and time distinguish jobs even if the policy ignores them.
+    /// Whether memory and time distinguish jobs even if the policy ignores them.
     apart: (bool, bool),
     /// Service of jobs of one queue by the policy.
     served: QueueDiscipline,
@@ -406,8 +406,8 @@ impl Cluster for UniformCluster<'_> {
             number(&made.job).map(|job| if hides { self.meant(job, made.place, &mut taken) } else { job })
         };
         let started: Vec<Option<usize>> = outcome.matches.iter().map(matched).collect();
-        let told = reasons(&outcome);
-        self.reasons = told.map(|(job, reason)| (self.asking(job), reason)).collect();
+        let found = reasons(&outcome);
+        self.reasons = found.map(|(job, reason)| (self.asking(job), reason)).collect();
         for (made, job) in outcome.matches.iter().zip(started) {
             if let Some(job) = job {
                 self.started(job, made, &settings);

@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_no_number_is_told() {
-        let told = Header::default().read(" UnixStartTime: soon").unwrap_err();
-        assert_eq!(told, "`UnixStartTime` is `soon`: expected a whole number of 0 or more");
+        let error = Header::default().read(" UnixStartTime: soon").unwrap_err();
+        assert_eq!(error, "`UnixStartTime` is `soon`: expected a whole number of 0 or more");
     }
 }

@@ -104,9 +104,9 @@ mod tests {
             "[ClusterId = 3; QDate = 4; RemoteWallClockTime = -2]",
             "[ClusterId = 4; QDate = 4; RemoteWallClockTime = 2; RequestCpus = 0]",
         ]);
-        let told: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
+        let faults: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
         assert_eq!(
-            told,
+            faults,
             [
                 "1: no `ClusterId`: expected the ad of a job",
                 "2: job 1.0 has no `QDate`: expected the time it was submitted",
@@ -130,9 +130,9 @@ mod tests {
             "[ClusterId = 7; QDate = 4; RemoteWallClockTime = 0.4]",
             "[ClusterId = 8; QDate = 4503599627370496; RemoteWallClockTime = 4503599627370496]",
         ]);
-        let told: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
+        let faults: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
         assert_eq!(
-            told,
+            faults,
             [
                 "1: `QDate` of job 1.0 is -5: expected 0 or more seconds",
                 "2: `QDate` of job 2.0 is 9.223372036854776e18: expected at most 4503599627370496 seconds",

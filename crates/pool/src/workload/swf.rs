@@ -213,7 +213,7 @@ mod tests {
         read(&mut text.as_bytes()).unwrap()
     }
 
-    fn told(text: &str) -> Vec<(u64, String)> {
+    fn faults(text: &str) -> Vec<(u64, String)> {
         trace(text).faults.into_iter().map(|fault| (fault.place, fault.message)).collect()
     }
 
@@ -291,7 +291,7 @@ mod tests {
             (5, "the submit time of job 3 is -4: expected 0 or more seconds"),
             (8, "the job number is `x5`: expected a number"),
         ];
-        assert_eq!(told(&text), found.map(|(place, message)| (place, message.to_owned())));
+        assert_eq!(faults(&text), found.map(|(place, message)| (place, message.to_owned())));
         let workload = trace(&text);
         assert_eq!(workload.arrivals.len(), 1);
         assert_eq!((workload.counts.records, workload.counts.bad), (6, 5));
@@ -300,12 +300,12 @@ mod tests {
     #[test]
     fn a_trace_that_is_cut_off_is_told() {
         let whole = format!("; MaxRecords: 2\n{}{}", line(1, 0, 5, 1, 1, 1), line(2, 0, 5, 1, 1, 1));
-        assert_eq!(told(&whole), []);
+        assert_eq!(faults(&whole), []);
         // The last line loses its end, and with it ten numbers.
-        let cut = told(&whole[..whole.len() - 30]);
+        let cut = faults(&whole[..whole.len() - 30]);
         assert_eq!(cut.len(), 1);
         assert_eq!((cut[0].0, cut[0].1.ends_with("numbers: expected 18")), (3, true));
-        let short = told("; MaxJobs: 3\n");
+        let short = faults("; MaxJobs: 3\n");
         assert_eq!(short, [(1, "the trace ends after 0 jobs: its header says there are 3".to_owned())]);
         assert_eq!(trace("; MaxJobs: 3\n; UnixStartTime: soon\n").counts.bad, 0, "neither stands for a job");
     }
@@ -328,7 +328,7 @@ mod tests {
     fn numbers_beyond_belief_are_told() {
         let text = line(1, i64::MAX, 5, 1, 1, 1);
         let bounds = "expected a number from -4503599627370496 to 4503599627370496";
-        assert_eq!(told(&text), [(1, format!("the submit time is `{}`: {bounds}", i64::MAX))]);
+        assert_eq!(faults(&text), [(1, format!("the submit time is `{}`: {bounds}", i64::MAX))]);
     }
 
     #[test]
@@ -340,11 +340,11 @@ mod tests {
             [(1, 11), (3, 1), (3, 0)]
         );
         assert_eq!(
-            told(&with("0", "-0.5")),
+            faults(&with("0", "-0.5")),
             [(1, "the run time of job 1 is -0.5: expected 0 or more seconds".to_owned())]
         );
         assert_eq!(
-            told(&with("-.2", "5")),
+            faults(&with("-.2", "5")),
             [(1, "the submit time of job 1 is -.2: expected 0 or more seconds".to_owned())]
         );
     }
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn a_machine_without_processors_is_told() {
         let found = trace("; MaxProcs: 0\n");
-        assert_eq!(told("; MaxProcs: 0\n"), [(1, "`MaxProcs` is `0`: expected 1 or more".to_owned())]);
+        assert_eq!(faults("; MaxProcs: 0\n"), [(1, "`MaxProcs` is `0`: expected 1 or more".to_owned())]);
         assert_eq!((found.header.processors, found.counts.bad), (None, 0));
     }
 }

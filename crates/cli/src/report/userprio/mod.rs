@@ -166,7 +166,7 @@ struct View {
     count: usize,
 }
 
-/// By what rows are sorted.
+/// Sort order of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     /// The first column that is a priority, a usage, or the name.
@@ -222,8 +222,8 @@ fn number(a: f64, b: f64) -> Ordering {
     (a + 0.0).total_cmp(&(b + 0.0))
 }
 
-/// Sorts as the reference's library does as long as that is defined: equals keep their order up to sixteen rows. More
-/// rows are sorted stably too; there the reference's order of equals is an accident.
+/// Sorts like HTCondor's library as far as its order is defined: equal rows keep their order up to sixteen rows. More
+/// rows are sorted stably too; HTCondor's order of equal rows is accidental there.
 fn sort(rows: &mut [Row], order: &Order) {
     if order.by == By::GroupsFirst {
         // Not an order: a group compares with users by its place among the ads, users among themselves by columns.

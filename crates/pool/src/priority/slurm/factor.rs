@@ -66,7 +66,7 @@ impl<'a> Scale<'a> {
 pub struct JobFacts {
     /// The clock, epoch seconds.
     pub now: i64,
-    /// Since when it is eligible; none: it is not.
+    /// Time at which it became eligible; none: it is not.
     pub accrues_since: Option<i64>,
     /// Nodes it needs at least.
     pub nodes: f64,

@@ -29,7 +29,7 @@ pub struct Running {
 /// The usage in progress of an association.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Load {
-    /// Since when, and what a second of it costs, longest first.
+    /// Start time and cost per second, longest first.
     parts: Vec<(i64, f64)>,
     /// Cost of a second of all of it.
     billing: f64,

@@ -43,7 +43,7 @@ pub struct SlurmPriority {
     /// Billing in use by submitter, including matches of this cycle; in the order of first sight.
     used: Vec<(usize, f64)>,
     /// Submitters charged last for the slots, in their order.
-    told: Vec<usize>,
+    charged_last: Vec<usize>,
     /// Priorities of earlier cycles, for `INCR_ONLY`.
     before: Mutex<HashMap<(JobId, String), u32>>,
 }
@@ -70,7 +70,7 @@ impl SlurmPriority {
             known: Vec::new(),
             by_name: HashMap::new(),
             used: Vec::new(),
-            told: Vec::new(),
+            charged_last: Vec::new(),
             before: Mutex::default(),
         }
     }
@@ -153,12 +153,12 @@ impl PriorityPolicy for SlurmPriority {
         // The clock of a cycle is that of its priorities.
         self.evaluation.now = now;
         let mut running = Vec::with_capacity(in_use.len());
-        let before = std::mem::replace(&mut self.told, Vec::with_capacity(in_use.len()));
+        let before = std::mem::replace(&mut self.charged_last, Vec::with_capacity(in_use.len()));
         for (at, slot) in in_use.iter().enumerate() {
             // Mostly the same submitters have slots as before.
             let same = before.get(at).copied().filter(|known| self.known[*known].name == slot.submitter);
             let number = same.unwrap_or_else(|| self.number(slot.submitter));
-            self.told.push(number);
+            self.charged_last.push(number);
             self.uses(number, slot.weight);
             let association = self.charged_to(slot.account, number);
             if let Some(association) = association.filter(|_| !slot.suspended) {
@@ -313,7 +313,7 @@ struct InOrder {
     /// Claimants and numbers of jobs.
     jobs: Vec<(usize, usize)>,
     next: usize,
-    /// By claimant, where its visit is.
+    /// The place of the visit of each claimant.
     visit_of: Vec<Option<usize>>,
     pie: u32,
     history: DealHistory,

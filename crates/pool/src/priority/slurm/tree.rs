@@ -569,19 +569,19 @@ mod tests {
 
     #[test]
     fn shares_of_zero_are_odd() {
-        let told = |text: &str| {
+        let warned = |text: &str| {
             let (_, _, warnings) = read("d", text.as_bytes()).unwrap();
-            warnings.into_iter().map(|told| (told.message, told.place.line)).collect::<Vec<_>>()
+            warnings.into_iter().map(|warned| (warned.message, warned.place.line)).collect::<Vec<_>>()
         };
         assert_eq!(
-            told("Account - 'a':Fairshare=0\nAccount - 'b'\n"),
+            warned("Account - 'a':Fairshare=0\nAccount - 'b'\n"),
             [("`a` has no shares: its fair share is the lowest of its level".to_owned(), 1)]
         );
         // `docs/reference/slurm-multifactor.md` 5: all of a level whose level fair share is 0 share a rank.
         let tied =
             |name: &str| format!("`{name}` has no shares, and nobody on its level has any: Fair Tree ranks them alike");
         assert_eq!(
-            told("Account - 'a'\nParent - 'a'\nUser - 'x':Fairshare=0\nUser - 'y':Fairshare=0\n"),
+            warned("Account - 'a'\nParent - 'a'\nUser - 'x':Fairshare=0\nUser - 'y':Fairshare=0\n"),
             [(tied("x"), 3), (tied("y"), 4)]
         );
     }
