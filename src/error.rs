@@ -1,7 +1,7 @@
 //! What can be wrong with a text, and where.
 //!
 //! Errors are values: a kind and a [`Span`]. Their `Display` is one line in lower case without the place; the
-//! shell renders place, caret and help. A [`Finding`] is what is said to people about a place in a text.
+//! shell renders place, caret and help. People see them as a [`Diagnostic`](crate::diagnostic::Diagnostic).
 
 use thiserror::Error;
 
@@ -174,108 +174,5 @@ impl SyntaxError {
     pub fn shifted(mut self, offset: usize) -> Self {
         self.span = self.span.shifted(offset);
         self
-    }
-}
-
-/// How serious a [`Finding`] is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Severity {
-    /// The text cannot be used.
-    Error,
-    /// The text can be used but hardly means what its author wanted.
-    Warning,
-}
-
-/// A replacement of a part of a text.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Fix {
-    /// What is replaced; empty where something is inserted.
-    pub span: Span,
-    /// What is written instead.
-    pub text: String,
-}
-
-impl Fix {
-    /// The text with the part replaced.
-    pub fn apply(&self, source: &[u8]) -> Vec<u8> {
-        let start = self.span.range().start.min(source.len());
-        let end = self.span.range().end.clamp(start, source.len());
-        [&source[..start], self.text.as_bytes(), &source[end..]].concat()
-    }
-}
-
-/// Something to tell a person about a place in a text: what is wrong there, and what to write instead.
-///
-/// ```
-/// use classmate::internal::error::Finding;
-/// use classmate::internal::span::Span;
-/// let finding = Finding::error("`and` is not an operator", Span::new(2, 5)).fix(Span::new(2, 5), "&&");
-/// assert_eq!(finding.fix.unwrap().apply(b"a and b"), b"a && b");
-/// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Finding {
-    /// How serious it is.
-    pub severity: Severity,
-    /// What is wrong, in one line.
-    pub message: String,
-    /// The place that is underlined.
-    pub span: Span,
-    /// A second place that matters, and why.
-    pub related: Option<(Span, String)>,
-    /// What to do.
-    pub help: Option<String>,
-    /// What to write instead, when that is known.
-    pub fix: Option<Fix>,
-}
-
-impl Finding {
-    fn new(severity: Severity, message: impl Into<String>, span: Span) -> Self {
-        Finding { severity, message: message.into(), span, related: None, help: None, fix: None }
-    }
-
-    /// An error at a place.
-    pub fn error(message: impl Into<String>, span: Span) -> Self {
-        Finding::new(Severity::Error, message, span)
-    }
-
-    /// A warning about a place.
-    pub fn warning(message: impl Into<String>, span: Span) -> Self {
-        Finding::new(Severity::Warning, message, span)
-    }
-
-    /// With a second place that matters.
-    #[must_use]
-    pub fn related(mut self, span: Span, why: impl Into<String>) -> Self {
-        self.related = Some((span, why.into()));
-        self
-    }
-
-    /// With what to do.
-    #[must_use]
-    pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
-
-    /// The same finding in a text that this one's begins `offset` bytes into.
-    #[must_use]
-    pub fn shifted(mut self, offset: usize) -> Self {
-        self.span = self.span.shifted(offset);
-        self.related = self.related.map(|(span, why)| (span.shifted(offset), why));
-        self.fix = self.fix.map(|fix| Fix { span: fix.span.shifted(offset), ..fix });
-        self
-    }
-
-    /// With what to write instead.
-    #[must_use]
-    pub fn fix(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.fix = Some(Fix { span, text: text.into() });
-        self
-    }
-}
-
-impl From<&SyntaxError> for Finding {
-    fn from(error: &SyntaxError) -> Self {
-        Finding::error(error.to_string(), error.span)
     }
 }

@@ -5,6 +5,7 @@
 pub mod ad;
 pub mod analysis;
 pub mod builtin;
+pub mod diagnostic;
 pub mod error;
 pub mod eval;
 pub mod format;
@@ -20,5 +21,7 @@ pub mod value;
 /// Parts that the other crates of this workspace use; they may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::{ad, analysis, builtin, error, eval, format, name, pcre, program, span, syntax, text, value};
+    pub use crate::{
+        ad, analysis, builtin, diagnostic, error, eval, format, name, pcre, program, span, syntax, text, value,
+    };
 }

@@ -1,4 +1,7 @@
-//! Places in a source text.
+//! Places in a source text: a [`Span`] of bytes, a [`Position`] for people, a [`Location`] in a file.
+
+use std::fmt;
+use std::sync::Arc;
 
 /// A range of bytes in a source text, `start..end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -56,5 +59,32 @@ impl Position {
         let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
         let column = String::from_utf8_lossy(&before[start..]).chars().count() as u64 + 1;
         Position { line, column }
+    }
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Location {
+    /// The name under which the file was handed in, or the source of a value that is in no file.
+    pub file: Arc<str>,
+    /// Physical line, from 1; 0 for a value that is in no file.
+    pub line: u32,
+    /// Byte in that line, from 1.
+    pub column: u32,
+}
+
+impl Location {
+    /// The place of a value that is in no file, such as an environment variable.
+    pub fn outside(source: &str) -> Self {
+        Location { file: Arc::from(source), line: 0, column: 0 }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => f.write_str(&self.file),
+            line => write!(f, "{}:{line}:{}", self.file, self.column),
+        }
     }
 }

@@ -41,7 +41,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 /// A place lies in a text that was read.
-fn place(config: &Config, place: Option<&classmate_config::internal::config::Place>) {
+fn place(config: &Config, place: Option<&classmate_config::internal::config::Location>) {
     let Some(place) = place.filter(|place| place.line > 0) else { return };
     let source = config.sources().iter().find(|source| source.name == place.file).expect("the file was read");
     let line = source.text.split(|byte| *byte == b'\n').nth(place.line as usize - 1).expect("the line is there");

@@ -5,7 +5,7 @@
 
 use crate::builtin::find;
 use crate::builtin::near::{foreign, nearest};
-use crate::error::Finding;
+use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
@@ -18,7 +18,8 @@ const MOST: usize = 20;
 /// Longest text that a fix repeats.
 const LONGEST_FIX: usize = 400;
 
-/// The warnings about an expression that was parsed from a text with places, in the order of the text.
+/// The warnings about an expression that was parsed from a text with places, in the order of the text, each with a
+/// code that does not change: `unknown-function`, `type-clash`.
 ///
 /// ```
 /// use classmate::internal::builtin::check::check;
@@ -29,40 +30,34 @@ const LONGEST_FIX: usize = 400;
 /// assert_eq!(findings[0].message, "there is no function `isUndefind`");
 /// assert_eq!(findings[0].fix.as_ref().unwrap().apply(source), b"isUndefined(Cpus)");
 /// ```
-pub fn check(expr: &Expr, source: &[u8]) -> Vec<Finding> {
-    coded(expr, source).into_iter().map(|(_, finding)| finding).collect()
-}
-
-/// As [`check`], each warning with a code that does not change: `unknown-function`, `type-clash`.
-pub fn coded(expr: &Expr, source: &[u8]) -> Vec<(&'static str, Finding)> {
+pub fn check(expr: &Expr, source: &[u8]) -> Vec<Diagnostic> {
     let tree = &**expr.tree();
     if tree.spans.len() != tree.nodes.len() {
         return Vec::new();
     }
     let checker = Checker { tree, source };
     let inner = expr.root();
-    let mut findings: Vec<(&'static str, Finding)> = Vec::new();
+    let mut findings: Vec<Diagnostic> = Vec::new();
     for id in tree.first_of(inner)..=inner {
         if let Some((code, finding)) = RULES.iter().find_map(|(code, rule)| Some((*code, rule(&checker, id)?))) {
             // `a + b + c` says what `a + b` said.
-            let inside = |(_, known): &(&str, Finding)| {
-                known.message == finding.message && known.span.start == finding.span.start
-            };
+            let inside =
+                |known: &Diagnostic| known.message == finding.message && known.span.start == finding.span.start;
             if findings.last().is_some_and(inside) {
                 findings.pop();
             }
-            findings.push((code, finding));
+            findings.push(finding.code(code));
         }
         if findings.len() > 10 * MOST {
             break;
         }
     }
-    findings.sort_by_key(|(_, finding)| (finding.span.start, finding.span.end));
+    findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
     findings.truncate(MOST);
     findings
 }
 
-type Rule = fn(&Checker<'_>, NodeId) -> Option<Finding>;
+type Rule = fn(&Checker<'_>, NodeId) -> Option<Diagnostic>;
 
 /// Rules with the codes of what they find.
 const RULES: &[(&str, Rule)] = &[
@@ -178,10 +173,10 @@ fn name_span(checker: &Checker<'_>, id: NodeId, site: CallSite) -> Span {
 }
 
 /// `isUndefind(x)`
-fn unknown_function(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn unknown_function(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let site = call(checker, id).filter(|site| find(site.name).is_none())?;
     let span = name_span(checker, id, site);
-    let finding = Finding::warning(format!("there is no function `{}`", site.name), span);
+    let finding = Diagnostic::warning(format!("there is no function `{}`", site.name), span);
     if let Some(help) = foreign(site.name.as_bytes()) {
         return Some(finding.help(help));
     }
@@ -197,7 +192,7 @@ fn unknown_function(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
 }
 
 /// `ifThenElse(x, 1)`
-fn argument_count(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn argument_count(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let site = call(checker, id)?;
     let count = site.arguments.len as usize;
     let function = find(site.name).filter(|function| !function.accepts(count))?;
@@ -208,28 +203,28 @@ fn argument_count(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
         (least, None) => format!("at least {}", plural(least)),
     };
     let message = format!("`{}` takes {wanted}, found {count}", function.name);
-    Some(Finding::warning(message, checker.span(id)).help(format!("write `{}`", function.signature)))
+    Some(Diagnostic::warning(message, checker.span(id)).help(format!("write `{}`", function.signature)))
 }
 
 /// An integer out of range, or with a sign before a zero: `99999999999999999999`, `-0x10`
-fn unset_constant(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn unset_constant(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let Literal::Int(value) = checker.literal(id)? else { return None };
     let text = checker.bytes(checker.span(id));
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     if digits.len() > 1 && digits[0] == b'0' {
         let message = format!("`{}` has the value {value}", checker.text(id));
-        return Some(Finding::warning(message, checker.span(id)).help("numbers are decimal and begin with no zero"));
+        return Some(Diagnostic::warning(message, checker.span(id)).help("numbers are decimal and begin with no zero"));
     }
     if *value == 0 && digits.iter().any(|digit| (b'1'..=b'9').contains(digit)) {
         let message = format!("`{}` is out of range and has the value 0", checker.text(id));
         let help = "integers reach from -9223372036854775808 to 9223372036854775807; a real is written `1.0e20`";
-        return Some(Finding::warning(message, checker.span(id)).help(help));
+        return Some(Diagnostic::warning(message, checker.span(id)).help(help));
     }
     None
 }
 
 /// `"a" + "b"`
-fn added_text(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn added_text(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (BinaryOp::Add, mut first, right) = checker.binary(id)? else { return None };
     let mut operands = vec![right];
     while let Some((BinaryOp::Add, left, right)) = checker.binary(first).filter(|_| operands.len() < 20) {
@@ -241,7 +236,7 @@ fn added_text(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     if !operands.iter().any(|id| checker.certain_type(*id) == Some(Type::Str)) {
         return None;
     }
-    let finding = Finding::warning("`+` does not join texts: the result is an error", checker.span(id));
+    let finding = Diagnostic::warning("`+` does not join texts: the result is an error", checker.span(id));
     if !checker.fits(id) {
         return Some(finding.help("write `strcat(a, b)`"));
     }
@@ -251,7 +246,7 @@ fn added_text(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
 }
 
 /// `absTime("…") + 60`
-fn moved_time(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn moved_time(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (op, left, right) = checker.binary(id).filter(|(op, ..)| matches!(op, BinaryOp::Add | BinaryOp::Subtract))?;
     let point = |id| checker.certain_type(id) == Some(Type::AbsTime);
     let number = |id| matches!(checker.certain_type(id), Some(Type::Int | Type::Real));
@@ -269,11 +264,11 @@ fn moved_time(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
         _ => return None,
     };
     let help = format!("write `{written}`: a call with a number is a duration, a text only a number of seconds");
-    Some(Finding::warning(message, checker.span(moved)).help(help).fix(checker.span(moved), written))
+    Some(Diagnostic::warning(message, checker.span(moved)).help(help).fix(checker.span(moved), written))
 }
 
 /// `x / 0`
-fn zero_divisor(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn zero_divisor(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (op @ (BinaryOp::Divide | BinaryOp::Modulo), left, right) = checker.binary(id)? else { return None };
     matches!(checker.literal(checker.tree.bare(right))?, Literal::Int(0)).then(|| {
         // A negative real divided by zero is the real minus infinity, and zero divided by it is no number.
@@ -283,25 +278,25 @@ fn zero_divisor(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
         } else {
             "a division by zero is an error, but for reals that are not positive"
         };
-        let finding = Finding::warning(message, checker.span(right));
+        let finding = Diagnostic::warning(message, checker.span(right));
         finding.help("write `value ?: other` for what is undefined, or `x == 0 ? other : y / x`")
     })
 }
 
 /// `2 ^ 10`
-fn power(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn power(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (BinaryOp::BitXor, left, right) = checker.binary(id)? else { return None };
     let number = |id| matches!(checker.literal(id), Some(Literal::Int(_) | Literal::Real(_)));
     if !number(right) || !(number(left) || matches!(checker.tree.node(left), Node::Attr(_) | Node::Select(_))) {
         return None;
     }
     // The bits may well be meant: nothing is written in its place.
-    let finding = Finding::warning("`^` is the exclusive or of bits", checker.span(id));
+    let finding = Diagnostic::warning("`^` is the exclusive or of bits", checker.span(id));
     Some(finding.help(format!("write `pow({}, {})` for a power", checker.text(left), checker.text(right))))
 }
 
 /// `a > 1 & b > 2`
-fn bitwise_condition(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn bitwise_condition(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (op @ (BinaryOp::BitAnd | BinaryOp::BitOr), left, right) = checker.binary(id)? else { return None };
     if ![left, right].iter().any(|id| checker.certain_type(*id) == Some(Type::Bool)) {
         return None;
@@ -309,7 +304,7 @@ fn bitwise_condition(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     let span = checker.operator(left, right)?;
     let meant = if op == BinaryOp::BitAnd { "&&" } else { "||" };
     let message = format!("`{}` works on the bits of integers: on conditions it is an error", op.symbol());
-    let finding = Finding::warning(message, span);
+    let finding = Diagnostic::warning(message, span);
     // `flags & 4 == 4` is `flags & (4 == 4)`: the bits may well be meant.
     let compared = checker.binary(right).filter(|(inner, one, _)| {
         let bits = matches!(checker.certain_type(*one), None | Some(Type::Int));
@@ -326,7 +321,7 @@ fn bitwise_condition(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
 }
 
 /// `x > 1 || "LINUX"`
-fn condition_type(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn condition_type(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (op @ (BinaryOp::And | BinaryOp::Or), left, right) = checker.binary(id)? else { return None };
     let wrong = |id: &NodeId| {
         let kind = checker.certain_type(*id)?;
@@ -335,11 +330,11 @@ fn condition_type(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     let (operand, kind) = [left, right].iter().find_map(wrong)?;
     let message = format!("`{}` needs a condition, found {}", op.symbol(), kind.with_article());
     let help = "write a whole comparison on both sides, as in `x == 1 || x == 2`";
-    Some(Finding::warning(message, checker.span(operand)).help(help))
+    Some(Diagnostic::warning(message, checker.span(operand)).help(help))
 }
 
 /// `x == undefined`
-fn compared_with_unset(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn compared_with_unset(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (op, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op))?;
     let unset = |id: NodeId| {
         checker.literal(checker.tree.bare(id)).filter(|literal| matches!(literal, Literal::Undefined | Literal::Error))
@@ -348,7 +343,7 @@ fn compared_with_unset(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     let word = if matches!(literal, Literal::Error) { "error" } else { "undefined" };
     let span = checker.operator(left, right)?;
     let message = format!("a comparison with `{word}` is always {word}");
-    let finding = Finding::warning(message, span);
+    let finding = Diagnostic::warning(message, span);
     Some(match op {
         BinaryOp::Equal => finding.help("write `=?=`").fix(span, "=?="),
         BinaryOp::NotEqual => finding.help("write `=!=`").fix(span, "=!="),
@@ -357,18 +352,18 @@ fn compared_with_unset(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
 }
 
 /// `x == null`
-fn foreign_null(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn foreign_null(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let Node::Attr(name) = checker.tree.node(id) else { return None };
     if !matches!(name.folded(), b"null" | b"none" | b"nil" | b"undef") {
         return None;
     }
     let span = checker.span(id);
-    let finding = Finding::warning(format!("`{name}` is the name of an attribute here"), span);
+    let finding = Diagnostic::warning(format!("`{name}` is the name of an attribute here"), span);
     Some(finding.help("write `undefined`, and compare with `=?=` or `=!=`").fix(span, "undefined"))
 }
 
 /// `OpSys == 'LINUX'`
-fn quoted_text(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn quoted_text(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (_, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op) || *op == BinaryOp::Is)?;
     let quoted = |id: NodeId| match checker.tree.node(id) {
         Node::Attr(name) if checker.source.get(checker.span(id).range().start) == Some(&b'\'') => Some((id, *name)),
@@ -376,18 +371,18 @@ fn quoted_text(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     };
     let (id, name) = quoted(right).or_else(|| quoted(left))?;
     let written = Expr::literal(Literal::Str(name.as_bytes().to_vec().into())).to_string();
-    let finding = Finding::warning("single quotes hold the name of an attribute, not text", checker.span(id));
+    let finding = Diagnostic::warning("single quotes hold the name of an attribute, not text", checker.span(id));
     Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
 }
 
 /// `1 < x < 4`
-fn comparison_chain(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn comparison_chain(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (op, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op))?;
     let (inner, first, middle) = checker.binary(left).filter(|(inner, ..)| inner.precedence() == op.precedence())?;
     if !compares(inner) || checker.certain_type(right) == Some(Type::Bool) {
         return None;
     }
-    let finding = Finding::warning("comparisons do not chain: the first one's result is compared", checker.span(id));
+    let finding = Diagnostic::warning("comparisons do not chain: the first one's result is compared", checker.span(id));
     if ![first, middle, right].iter().all(|id| checker.fits(*id)) {
         return Some(finding.help("write `a < b && b < c`"));
     }
@@ -397,14 +392,14 @@ fn comparison_chain(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
 }
 
 /// `!x == 2`
-fn negated_operand(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn negated_operand(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (op, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op))?;
     let Node::Unary(UnaryOp::Not, operand) = *checker.tree.node(left) else { return None };
     let whole = matches!(checker.tree.node(operand), Node::Attr(_) | Node::Select(_) | Node::Call(_));
     if !whole || !matches!(checker.certain_type(right), Some(Type::Int | Type::Real | Type::Str)) {
         return None;
     }
-    let finding = Finding::warning("`!` applies to the left side of the comparison only", checker.span(left));
+    let finding = Diagnostic::warning("`!` applies to the left side of the comparison only", checker.span(left));
     if !(checker.fits(operand) && checker.fits(right)) {
         return Some(finding.help("write `!(a == b)`"));
     }
@@ -413,7 +408,7 @@ fn negated_operand(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
 }
 
 /// `{1, 2} == x`
-fn compared_list(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn compared_list(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (op, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op))?;
     let whole = |id: NodeId| checker.certain_type(id).filter(|kind| matches!(kind, Type::List | Type::Ad));
     let kind = whole(left).or_else(|| whole(right))?;
@@ -422,11 +417,11 @@ fn compared_list(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
         _ => ("ads", "compare attributes, `ad.a == 1`"),
     };
     let message = format!("`{}` does not compare {what}: the result is an error", op.symbol());
-    Some(Finding::warning(message, checker.operator(left, right)?).help(help))
+    Some(Diagnostic::warning(message, checker.operator(left, right)?).help(help))
 }
 
 /// `1 == "1"`
-fn compared_types(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn compared_types(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (op, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op))?;
     let (one, other) = (checker.certain_type(left)?, checker.certain_type(right)?);
     let number = |kind| matches!(kind, Type::Bool | Type::Int | Type::Real);
@@ -435,11 +430,11 @@ fn compared_types(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     }
     let message = format!("`{}` between {} and {} is an error", op.symbol(), one.with_article(), other.with_article());
     let help = "compare values of one type; `string(value)`, `int(text)` and `real(text)` convert";
-    Some(Finding::warning(message, checker.operator(left, right)?).help(help))
+    Some(Diagnostic::warning(message, checker.operator(left, right)?).help(help))
 }
 
 /// `Memory > "1024"`
-fn number_as_text(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn number_as_text(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (_, left, right) = checker.binary(id).filter(|(op, ..)| op.precedence() == 7)?;
     let number = |id: NodeId| match checker.literal(id) {
         Some(Literal::Str(text)) if !text.is_empty() && text.iter().all(u8::is_ascii_digit) => Some(id),
@@ -448,16 +443,16 @@ fn number_as_text(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     let id = number(right).or_else(|| number(left))?;
     let written = checker.text(id).trim_matches('"').to_owned();
     let finding =
-        Finding::warning("a number in quotes is text: compared with a number it is an error", checker.span(id));
+        Diagnostic::warning("a number in quotes is text: compared with a number it is an error", checker.span(id));
     Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
 }
 
 /// `x ?: 1 + 2`
-fn tight_default(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn tight_default(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (op, left, right) = checker.binary(id).filter(|(op, ..)| matches!(op.precedence(), 9 | 10))?;
     let (BinaryOp::Default, value, other) = checker.binary(left)? else { return None };
     let message = format!("`?:` binds more tightly than `{}`", op.symbol());
-    let finding = Finding::warning(message, checker.span(left));
+    let finding = Diagnostic::warning(message, checker.span(left));
     if ![value, other, right].iter().all(|id| checker.fits(*id)) {
         return Some(finding.help("write parentheses around the right side of `?:`"));
     }
@@ -468,7 +463,7 @@ fn tight_default(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
 }
 
 /// `TARGET..Memory`
-fn two_dots(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn two_dots(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let start = match checker.tree.node(id) {
         Node::Select(_) => checker.span(base_of(id)).range().end,
         Node::Absolute(_) => checker.span(id).range().start,
@@ -478,11 +473,11 @@ fn two_dots(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
     let at = start + behind.len() - behind.trim_ascii_start().len();
     checker.source.get(at..)?.strip_prefix(b"..")?;
     let span = Span::new(at, at + 2);
-    Some(Finding::warning("two dots count as one", span).help("write `.`").fix(span, "."))
+    Some(Diagnostic::warning("two dots count as one", span).help("write `.`").fix(span, "."))
 }
 
 /// `"C:\temp\new"`
-fn backslash_path(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn backslash_path(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let Literal::Str(value) = checker.literal(id)? else { return None };
     let token = checker.bytes(checker.span(id));
     let inner = token.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
@@ -491,16 +486,16 @@ fn backslash_path(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
         return None;
     }
     let written = checker.text(id).replace('\\', "\\\\");
-    let finding = Finding::warning("`\\` in a string begins an escape", checker.span(id));
+    let finding = Diagnostic::warning("`\\` in a string begins an escape", checker.span(id));
     Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
 }
 
 /// `time - QDate`
-fn unwritten_call(checker: &Checker<'_>, id: NodeId) -> Option<Finding> {
+fn unwritten_call(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let Node::Attr(name) = checker.tree.node(id) else { return None };
     let function = find(*name).filter(|function| function.most == Some(0) && name.folded() != b"currenttime")?;
     let span = checker.span(id);
-    let finding = Finding::warning(format!("`{name}` is the name of an attribute here"), span);
+    let finding = Diagnostic::warning(format!("`{name}` is the name of an attribute here"), span);
     let written = format!("{}()", function.name);
     Some(finding.help(format!("write `{written}` for the function")).fix(span, written))
 }

@@ -1,7 +1,7 @@
 //! Test files of policies: what passes, what fails and why, what is refused.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use classmate_advice::internal::policy_test::{Covered, PolicyFile, TestResult, Wrong, run};
+use classmate_advice::internal::policy_test::{Covered, PolicyFile, TestFileError, TestResult, run};
 
 const ADS: &str = "
     ads.job = '[ User = \"a@x\"; RequestMemory = 10; Rank = TARGET.Speed; Requirements = TARGET.Memory >= RequestMemory ]'
@@ -9,7 +9,7 @@ const ADS: &str = "
     ads.small = '[ Memory = 5; Speed = 2; Requirements = true ]'
 ";
 
-fn ran(tests: &str) -> Result<(Vec<TestResult>, Vec<Covered>), Wrong> {
+fn ran(tests: &str) -> Result<(Vec<TestResult>, Vec<Covered>), TestFileError> {
     run(&PolicyFile::parse(&format!("{ADS}{tests}"))?, &|name| Err(format!("no {name}")))
 }
 

@@ -12,7 +12,7 @@ use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::value::Value;
-use classmate_advice::internal::lint::expression::{Question, Role, lint};
+use classmate_advice::internal::lint::expression::{LintContext, Role, lint};
 use proptest::prelude::*;
 
 /// References, of few names so that they meet often.
@@ -255,9 +255,9 @@ fn errors_are_errors(text: &str, ads: &[(ClassAd, ClassAd)]) -> Result<(), TestC
     let written = expr.to_string();
     let placed = parse_expr(written.as_bytes(), &options).unwrap();
     let settings = Settings::default();
-    let question = Question::of(written.as_bytes(), Quoting::New, Role::default());
-    for found in lint(&question).iter().filter(|found| found.code == "always-error") {
-        let span = found.finding.span.range();
+    let context = LintContext::of(written.as_bytes(), Quoting::New, Role::default());
+    for found in lint(&context).iter().filter(|found| found.code == "always-error") {
+        let span = found.span.range();
         let told = (0..placed.tree().nodes.len() as u32).find(|id| placed.tree().span(*id).unwrap().range() == span);
         let part = expr.part(told.unwrap());
         for (my, target) in ads {

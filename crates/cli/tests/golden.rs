@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use classmate::internal::builtin::check::check;
-use classmate::internal::error::Finding;
+use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::syntax::diagnose::diagnose;
 use classmate::internal::syntax::parse::{Mode, ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
@@ -52,7 +52,7 @@ impl Mistake {
         Mistake { name: name.to_owned(), recorded: text.to_owned(), directive, written, source, options }
     }
 
-    fn findings(&self, source: &[u8]) -> Vec<Finding> {
+    fn findings(&self, source: &[u8]) -> Vec<Diagnostic> {
         match parse_expr(source, &self.options) {
             Ok(expr) => check(&expr, source),
             Err(error) => vec![diagnose(source, &error, &self.options)],
@@ -60,7 +60,7 @@ impl Mistake {
     }
 
     /// The entry as the findings make it.
-    fn golden(&self, findings: &[Finding]) -> String {
+    fn golden(&self, findings: &[Diagnostic]) -> String {
         let mut out = String::new();
         if let Some(directive) = &self.directive {
             writeln!(out, "%% {directive}").unwrap();
@@ -177,7 +177,7 @@ fn what_is_to_be_written_instead_is_right() {
                 .all(|next| next.message != finding.message || next.span.start > finding.span.start);
             assert!(behind, "{}: {:?}", mistake.name, String::from_utf8_lossy(&fixed));
             let parses = parse_expr(&fixed, &mistake.options);
-            let further = parses.as_ref().err().is_none_or(|error| error.span.start > fix.span.start);
+            let further = parses.as_ref().err().is_none_or(|error| error.span.start as usize > fix.range.start);
             assert!(further, "{}: {:?}: {parses:?}", mistake.name, String::from_utf8_lossy(&fixed));
         }
     }
@@ -204,7 +204,7 @@ fn no_text_breaks_the_reports() {
                 assert!(finding.span.start <= finding.span.end, "{finding:?}");
                 assert!(finding.span.range().end <= text.len() + 1, "{finding:?}: {text:?}");
                 if let Some(fix) = &finding.fix {
-                    assert!(fix.span.range().end <= text.len(), "{finding:?}: {text:?}");
+                    assert!(fix.range.end <= text.len(), "{finding:?}: {text:?}");
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Mistakes with brackets and what stands between them.
 
-use crate::error::{Expected, Finding};
+use crate::diagnostic::Diagnostic;
+use crate::error::Expected;
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::diagnose::place::{Bracket, Kind, Lexeme, Place};
@@ -14,7 +15,7 @@ pub(super) fn quoted_name(text: &[u8]) -> String {
 }
 
 /// `(1 + 2]`
-pub(super) fn wrong_close(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn wrong_close(place: &Place<'_>) -> Option<Diagnostic> {
     let found = place.after(0).filter(|found| is_close(found))?;
     let (bracket, opened) = place.inside()?;
     if found.is(bracket.close()) {
@@ -22,7 +23,7 @@ pub(super) fn wrong_close(place: &Place<'_>) -> Option<Finding> {
     }
     let message = format!("expected `{}`, found `{}`", bracket.close(), found.shown());
     let help = format!("close {} with `{}`", bracket.of(), bracket.close());
-    Some(Finding::error(message, found.span).related(opened, "opened here").help(help))
+    Some(Diagnostic::error(message, found.span).related(opened, "opened here").help(help))
 }
 
 fn is_close(lexeme: &Lexeme<'_>) -> bool {
@@ -30,10 +31,10 @@ fn is_close(lexeme: &Lexeme<'_>) -> bool {
 }
 
 /// `(1 + 2`, `f(1`, `{1`, `[a = 1`, `x[1`
-pub(super) fn never_closed(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn never_closed(place: &Place<'_>) -> Option<Diagnostic> {
     let (bracket, opened) = place.inside().filter(|_| place.at_end())?;
     let message = format!("{} is not closed: expected `{}` before the end", bracket.of(), bracket.close());
-    let finding = Finding::error(message, place.error.span).related(opened, "opened here");
+    let finding = Diagnostic::error(message, place.error.span).related(opened, "opened here");
     if place.wants_value() || place.expected() == Some(Expected::AttributeName) || place.open.len() > 8 {
         return Some(finding.help(format!("write what is missing and close {}", bracket.of())));
     }
@@ -43,7 +44,7 @@ pub(super) fn never_closed(place: &Place<'_>) -> Option<Finding> {
 }
 
 /// `[a = (1; b = 2]`, `[a = f(1; b = 2]`
-pub(super) fn closed_too_late(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn closed_too_late(place: &Place<'_>) -> Option<Diagnostic> {
     let found = place.after(0)?;
     let (bracket, opened) = place.inside().filter(|(bracket, _)| *bracket != Bracket::Ad)?;
     let in_ad = place.open.iter().any(|(outer, _)| *outer == Bracket::Ad);
@@ -59,39 +60,39 @@ pub(super) fn closed_too_late(place: &Place<'_>) -> Option<Finding> {
     }
     let message = format!("{} is not closed: expected `{}` before `;`", bracket.of(), bracket.close());
     let at = separator.span.range().start;
-    let finding = Finding::error(message, separator.span).related(opened, "opened here");
+    let finding = Diagnostic::error(message, separator.span).related(opened, "opened here");
     let help = format!("write `{}` where {} ends", bracket.close(), bracket.of());
     Some(finding.help(help).fix(Span::new(at, at), bracket.close()))
 }
 
 /// `1 + 2)`
-pub(super) fn never_opened(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn never_opened(place: &Place<'_>) -> Option<Diagnostic> {
     let found = place.after(0).filter(|found| is_close(found) && place.open.is_empty() && place.whole)?;
     let message = format!("nothing is open that `{}` could close", found.shown());
-    Some(Finding::error(message, found.span).help("remove it, or open its bracket").fix(found.span, ""))
+    Some(Diagnostic::error(message, found.span).help("remove it, or open its bracket").fix(found.span, ""))
 }
 
 /// `()`
-pub(super) fn empty_parentheses(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn empty_parentheses(place: &Place<'_>) -> Option<Diagnostic> {
     let found = place.after(0).filter(|found| found.is(")"))?;
     let (_, opened) = place.inside().filter(|(bracket, _)| *bracket == Bracket::Paren)?;
     place.before(0).filter(|before| before.span == opened)?;
-    let finding = Finding::error("there is nothing between the parentheses", opened.to(found.span));
+    let finding = Diagnostic::error("there is nothing between the parentheses", opened.to(found.span));
     Some(finding.help("write an expression there, or remove them; an empty list is `{}`, an empty ad `[]`"))
 }
 
 /// `{1,}`, `{,1}`, `f(1,,2)`, `{1;2}`, `[;]`
-pub(super) fn stray_separator(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn stray_separator(place: &Place<'_>) -> Option<Diagnostic> {
     let (found, (bracket, _)) = (place.after(0)?, place.inside()?);
     let separator = |lexeme: &Lexeme<'_>| lexeme.is(",") || lexeme.is(";");
     if bracket == Bracket::List && found.is(";") && !place.wants_value() {
-        let finding = Finding::error("the elements of a list are separated by `,`, found `;`", found.span);
+        let finding = Diagnostic::error("the elements of a list are separated by `,`, found `;`", found.span);
         return Some(finding.help("write `,`").fix(found.span, ","));
     }
     let wanted = place.wants_value() || place.expected() == Some(Expected::AttributeName);
     let before = place.before(0).filter(|_| wanted)?;
     let finding = |message: String, extra: &Lexeme<'_>| {
-        Some(Finding::error(message, extra.span).help("remove it, or write what is missing").fix(extra.span, ""))
+        Some(Diagnostic::error(message, extra.span).help("remove it, or write what is missing").fix(extra.span, ""))
     };
     match (separator(before), separator(found)) {
         (true, true) => finding(format!("nothing stands between `{}` and `{}`", before.shown(), found.shown()), found),
@@ -106,10 +107,10 @@ pub(super) fn stray_separator(place: &Place<'_>) -> Option<Finding> {
 }
 
 /// `1 + 2;`
-pub(super) fn trailing_semicolon(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn trailing_semicolon(place: &Place<'_>) -> Option<Diagnostic> {
     let found = place.after(0).filter(|found| found.is(";") && place.open.is_empty() && place.whole)?;
     if place.after(1).is_none() {
-        let finding = Finding::error("an expression does not end with `;`", found.span);
+        let finding = Diagnostic::error("an expression does not end with `;`", found.span);
         return Some(finding.help("remove it").fix(found.span, ""));
     }
     let help = "`;` only separates the attributes of an ad, `[ a = 1; b = 2 ]`";
@@ -117,54 +118,54 @@ pub(super) fn trailing_semicolon(place: &Place<'_>) -> Option<Finding> {
 }
 
 /// `f(1; 2)` in strict mode
-pub(super) fn semicolon_in_arguments(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn semicolon_in_arguments(place: &Place<'_>) -> Option<Diagnostic> {
     Some(place.plain().help("write `,` between arguments").fix(place.error.span, ","))
 }
 
 /// `[a = 1, b = 2]`
-pub(super) fn comma_in_ad(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn comma_in_ad(place: &Place<'_>) -> Option<Diagnostic> {
     let found = place.after(0).filter(|found| found.is(","))?;
     place.inside().filter(|(bracket, _)| *bracket == Bracket::Ad)?;
     if place.expected() != Some(Expected::SemicolonOrCloseBracket) {
         return None;
     }
-    let finding = Finding::error("the attributes of an ad are separated by `;`, found `,`", found.span);
+    let finding = Diagnostic::error("the attributes of an ad are separated by `;`, found `,`", found.span);
     Some(finding.help("write `;`").fix(found.span, ";"))
 }
 
 /// `[a = 1 b = 2]`
-pub(super) fn missing_semicolon(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn missing_semicolon(place: &Place<'_>) -> Option<Diagnostic> {
     let found = place.after(0).filter(|found| matches!(found.kind, Kind::Word | Kind::QuotedName))?;
     place.after(1).filter(|next| next.is("="))?;
     if place.expected() != Some(Expected::SemicolonOrCloseBracket) {
         return None;
     }
     let end = place.before(0)?.span.end as usize;
-    let finding = Finding::error(format!("expected `;` before the attribute `{}`", found.shown()), found.span);
+    let finding = Diagnostic::error(format!("expected `;` before the attribute `{}`", found.shown()), found.span);
     Some(finding.help("write `;` between attributes").fix(Span::new(end, end), ";"))
 }
 
 /// `{"a": 1}`, `["a": 1]`, `[1, 2]`
-pub(super) fn json(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn json(place: &Place<'_>) -> Option<Diagnostic> {
     let (found, (bracket, opened)) = (place.after(0)?, place.inside()?);
     let before = place.before(0)?;
     let key = |lexeme: &Lexeme<'_>| lexeme.kind == Kind::String;
     let next_is = |symbol: &str| place.after(1).is_some_and(|next| next.is(symbol));
     let in_ad = bracket == Bracket::Ad && place.expected() == Some(Expected::AttributeName);
     if bracket == Bracket::List && found.is(":") && key(before) || in_ad && key(found) && next_is(":") {
-        let finding = Finding::error("this is JSON, not an ad of ClassAd syntax", opened.to(found.span));
+        let finding = Diagnostic::error("this is JSON, not an ad of ClassAd syntax", opened.to(found.span));
         return Some(finding.help("write `[ a = 1; b = 2 ]`, or read the text as JSON"));
     }
     let element = matches!(found.kind, Kind::Number | Kind::String) && (next_is(",") || next_is("]"));
     if in_ad && before.is("[") && element {
-        let finding = Finding::error("expected an attribute name, found a value", found.span);
+        let finding = Diagnostic::error("expected an attribute name, found a value", found.span);
         return Some(finding.related(opened, "an ad begins here").help("a list is written in braces, `{ 1, 2 }`"));
     }
     None
 }
 
 /// `["a" = 1]`, `[true = 1]`, `[1 = 2]`
-pub(super) fn attribute_name(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn attribute_name(place: &Place<'_>) -> Option<Diagnostic> {
     let found = place.after(0).filter(|_| place.expected() == Some(Expected::AttributeName))?;
     match found.kind {
         Kind::String => {
@@ -174,12 +175,12 @@ pub(super) fn attribute_name(place: &Place<'_>) -> Option<Finding> {
             } else {
                 quoted_name(inner)
             };
-            let finding = Finding::error("an attribute name has no double quotes", found.span);
+            let finding = Diagnostic::error("an attribute name has no double quotes", found.span);
             Some(finding.help(format!("write `{name}`")).fix(found.span, name))
         }
         Kind::Word => {
             let name = quoted_name(found.text);
-            let finding = Finding::error(format!("`{}` is a word of the language", found.shown()), found.span);
+            let finding = Diagnostic::error(format!("`{}` is a word of the language", found.shown()), found.span);
             Some(finding.help(format!("write `{name}` for an attribute of that name")).fix(found.span, name))
         }
         Kind::Number => {
@@ -191,19 +192,19 @@ pub(super) fn attribute_name(place: &Place<'_>) -> Option<Finding> {
 }
 
 /// `[a]`, `[a: 1]`, `[a == 1]`, `[a-b = 1]`
-pub(super) fn attribute_without_assign(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn attribute_without_assign(place: &Place<'_>) -> Option<Diagnostic> {
     let name = place.before(0).filter(|_| place.expected() == Some(Expected::Assign))?;
     let Some(found) = place.after(0) else {
-        let finding = Finding::error(format!("the attribute `{}` has no value", name.shown()), name.span);
+        let finding = Diagnostic::error(format!("the attribute `{}` has no value", name.shown()), name.span);
         return Some(finding.help(format!("write `{} = value`", name.shown())));
     };
     if found.is(":") || found.is("==") {
         let finding =
-            Finding::error(format!("expected `=` after the attribute name, found `{}`", found.shown()), found.span);
+            Diagnostic::error(format!("expected `=` after the attribute name, found `{}`", found.shown()), found.span);
         return Some(finding.help("write `=`").fix(found.span, "="));
     }
     if found.is("]") || found.is(";") || found.is(",") {
-        let finding = Finding::error(format!("the attribute `{}` has no value", name.shown()), name.span);
+        let finding = Diagnostic::error(format!("the attribute `{}` has no value", name.shown()), name.span);
         return Some(finding.help(format!("write `{} = value`", name.shown())));
     }
     // Everything up to the `=` was meant as the name.
@@ -211,7 +212,7 @@ pub(super) fn attribute_without_assign(place: &Place<'_>) -> Option<Finding> {
     (0..).map_while(|ahead| place.after(ahead)).find(|lexeme| lexeme.is("="))?;
     let span = name.span.to(last.span);
     let quoted = quoted_name(place.text(span).as_bytes());
-    let finding = Finding::error(format!("`{}` is not a plain name", place.text(span)), span);
+    let finding = Diagnostic::error(format!("`{}` is not a plain name", place.text(span)), span);
     Some(
         finding
             .help(format!("write `{quoted}`: other names than letters, digits and `_` are quoted"))

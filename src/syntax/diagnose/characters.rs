@@ -1,6 +1,6 @@
 //! Mistakes with characters that begin no token.
 
-use crate::error::Finding;
+use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::diagnose::Rule;
 use crate::syntax::diagnose::place::Place;
@@ -21,15 +21,15 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// `a =? b`
-fn half_identity(place: &Place<'_>) -> Option<Finding> {
+fn half_identity(place: &Place<'_>) -> Option<Diagnostic> {
     place.rest().strip_prefix(b"=?")?;
     let span = Span::new(place.start(), place.start() + 2);
-    let finding = Finding::error("`=?` is not an operator", span);
+    let finding = Diagnostic::error("`=?` is not an operator", span);
     Some(finding.help("write `=?=` to compare without undefined, or `==`").fix(span, "=?="))
 }
 
 /// `$(MACRO)`, `$$(X)`, `${X}`, `$X`
-fn macro_call(place: &Place<'_>) -> Option<Finding> {
+fn macro_call(place: &Place<'_>) -> Option<Diagnostic> {
     let rest = place.rest();
     let dollars = rest.iter().take_while(|byte| **byte == b'$').count();
     let word = rest[dollars..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
@@ -46,7 +46,7 @@ fn macro_call(place: &Place<'_>) -> Option<Finding> {
     let span = Span::new(place.start(), place.start() + end);
     let written = place.text(span);
     let inner = place.text(Span::new(place.start() + behind + 1, (place.start() + end).saturating_sub(1)));
-    let finding = |message: String| Finding::error(message, span);
+    let finding = |message: String| Diagnostic::error(message, span);
     Some(match (dollars, close) {
         (2, Some(_)) => finding(format!("`{written}` was not filled in")).help(format!(
             "`$$(…)` is replaced in the commands of a job after the match; in an expression write `TARGET.{}`",
@@ -64,48 +64,48 @@ fn macro_call(place: &Place<'_>) -> Option<Finding> {
 }
 
 /// `1 # one`
-fn hash(place: &Place<'_>) -> Option<Finding> {
+fn hash(place: &Place<'_>) -> Option<Diagnostic> {
     place.rest().strip_prefix(b"#")?;
     let span = Span::new(place.start(), place.start() + 1);
-    let finding = Finding::error("`#` does not begin a comment inside an expression", span);
+    let finding = Diagnostic::error("`#` does not begin a comment inside an expression", span);
     Some(finding.help("write `//`, or `/* … */`").fix(span, "//"))
 }
 
 /// `slot1@host.example.org`
-fn at_sign(place: &Place<'_>) -> Option<Finding> {
+fn at_sign(place: &Place<'_>) -> Option<Diagnostic> {
     place.rest().strip_prefix(b"@")?;
     let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_.-@".contains(byte);
     let before = place.source[..place.start()].iter().rev().take(256).take_while(part).count();
     let behind = place.rest().iter().take(256).take_while(part).count();
     let span = Span::new(place.start() - before, place.start() + behind);
     let written = format!("\"{}\"", place.text(span));
-    let finding = Finding::error("text without quotes", span);
+    let finding = Diagnostic::error("text without quotes", span);
     Some(finding.help(format!("write `{written}`")).fix(span, written))
 }
 
 /// `\"abc\"`, a line that goes on
-fn backslash(place: &Place<'_>) -> Option<Finding> {
+fn backslash(place: &Place<'_>) -> Option<Diagnostic> {
     let rest = place.rest().strip_prefix(b"\\")?;
     let span = Span::new(place.start(), place.start() + 1);
     Some(match rest.first() {
         Some(b'"' | b'\'') => {
-            let finding = Finding::error("a quote that begins a string has no backslash", span);
+            let finding = Diagnostic::error("a quote that begins a string has no backslash", span);
             finding.help("remove the backslashes before the quotes")
         }
         None | Some(b'\n' | b'\r') => {
-            let finding = Finding::error("`\\` does not continue a line", span);
+            let finding = Diagnostic::error("`\\` does not continue a line", span);
             finding.help("remove it: an expression may go over several lines").fix(span, "")
         }
-        _ => Finding::error("unexpected character `\\`", span)
+        _ => Diagnostic::error("unexpected character `\\`", span)
             .help("a path is text: write it in double quotes, with `\\\\` for each backslash"),
     })
 }
 
 /// `` `abc` ``
-fn backquote(place: &Place<'_>) -> Option<Finding> {
+fn backquote(place: &Place<'_>) -> Option<Diagnostic> {
     place.rest().strip_prefix(b"`")?;
     let span = Span::new(place.start(), place.start() + 1);
-    let finding = Finding::error("unexpected backquote", span);
+    let finding = Diagnostic::error("unexpected backquote", span);
     Some(finding.help("write text in double quotes, attribute names in single quotes or none"))
 }
 
@@ -119,12 +119,12 @@ fn character(place: &Place<'_>) -> Option<(char, Span)> {
 }
 
 /// `“LINUX”`
-fn typographic_quote(place: &Place<'_>) -> Option<Finding> {
+fn typographic_quote(place: &Place<'_>) -> Option<Diagnostic> {
     let (character, span) = character(place)?;
     if !"“”„‟«»‘’‚‛″′＂＇".contains(character) {
         return None;
     }
-    let finding = Finding::error(format!("`{character}` is not a quote of the language"), span);
+    let finding = Diagnostic::error(format!("`{character}` is not a quote of the language"), span);
     let help = "write text in straight double quotes, `\"…\"`";
     // Up to the typographic quote that closes it, on the same line.
     let behind = &place.source[span.range().end..];
@@ -164,10 +164,10 @@ const TYPOGRAPHIC: &[(char, &str)] = &[
 ];
 
 /// `a ≥ b`, `a – b`, and characters that cannot be seen
-fn typographic(place: &Place<'_>) -> Option<Finding> {
+fn typographic(place: &Place<'_>) -> Option<Diagnostic> {
     let (character, span) = character(place)?;
     if let Some((_, plain)) = TYPOGRAPHIC.iter().find(|(known, _)| *known == character) {
-        let finding = Finding::error(format!("unexpected character `{character}`"), span);
+        let finding = Diagnostic::error(format!("unexpected character `{character}`"), span);
         return Some(finding.help(format!("write `{plain}`")).fix(span, *plain));
     }
     let (name, replacement) = match character {
@@ -176,12 +176,12 @@ fn typographic(place: &Place<'_>) -> Option<Finding> {
         '\u{FEFF}' => ("a byte order mark", ""),
         _ => return None,
     };
-    let finding = Finding::error(format!("found {name}, U+{:04X}", u32::from(character)), span);
+    let finding = Diagnostic::error(format!("found {name}, U+{:04X}", u32::from(character)), span);
     Some(finding.help("remove it; it often comes from a web page or a word processor").fix(span, replacement))
 }
 
 /// `größe`
-fn letter(place: &Place<'_>) -> Option<Finding> {
+fn letter(place: &Place<'_>) -> Option<Diagnostic> {
     let (character, _) = character(place).filter(|(character, _)| character.is_alphanumeric())?;
     let before = place.source[..place.start()].iter().rev().take(256);
     let before = before.take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
@@ -191,18 +191,18 @@ fn letter(place: &Place<'_>) -> Option<Finding> {
         text.chars().take_while(|other| other.is_alphanumeric() || *other == '_').map(char::len_utf8).sum::<usize>();
     let span = Span::new(place.start() - before, place.start() + word);
     let written = place.text(span);
-    let finding = Finding::error(format!("a name has only ASCII letters: found `{character}`"), span);
+    let finding = Diagnostic::error(format!("a name has only ASCII letters: found `{character}`"), span);
     let quoted = format!("'{written}'");
     Some(finding.help(format!("write `{quoted}` for an attribute, `\"{written}\"` for text")).fix(span, quoted))
 }
 
 /// A byte that is not UTF-8, a control character.
-fn stray_byte(place: &Place<'_>) -> Option<Finding> {
+fn stray_byte(place: &Place<'_>) -> Option<Diagnostic> {
     let byte = place.rest().first()?;
     if byte.is_ascii_control() {
-        let finding = Finding::error(format!("unexpected byte 0x{byte:02x}"), place.error.span);
+        let finding = Diagnostic::error(format!("unexpected byte 0x{byte:02x}"), place.error.span);
         return Some(finding.help("remove the control character"));
     }
-    let finding = || Finding::error(format!("unexpected byte 0x{byte:02x}"), place.error.span);
+    let finding = || Diagnostic::error(format!("unexpected byte 0x{byte:02x}"), place.error.span);
     (!byte.is_ascii()).then(|| finding().help("save the text as UTF-8; only strings may hold other bytes"))
 }

@@ -1,6 +1,6 @@
 //! What people really meant by a text that does not parse.
 //!
-//! In: a text and the error that stopped the parser. Out: a [`Finding`] that says what to write. Each mistake is one
+//! In: a text and the error that stopped the parser. Out: a [`Diagnostic`] that says what to write. Each mistake is one
 //! rule; rules look at the tokens around the place and never change what the parser accepts.
 
 mod brackets;
@@ -11,12 +11,13 @@ mod place;
 mod strings;
 mod values;
 
-use crate::error::{Expected, Finding, SyntaxError, SyntaxErrorKind};
+use crate::diagnostic::Diagnostic;
+use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
 use crate::syntax::diagnose::place::Place;
 use crate::syntax::parse::ParseOptions;
 
 /// One mistake: `None` if the place does not show it.
-type Rule = fn(&Place<'_>) -> Option<Finding>;
+type Rule = fn(&Place<'_>) -> Option<Diagnostic>;
 
 /// Says what is wrong with a text, what was meant, and what to write.
 ///
@@ -31,16 +32,16 @@ type Rule = fn(&Place<'_>) -> Option<Finding>;
 /// assert_eq!(finding.message, "`and` is not an operator");
 /// assert_eq!(finding.fix.unwrap().apply(source), b"Memory > 1024 && Cpus > 1");
 /// ```
-pub fn diagnose(source: &[u8], error: &SyntaxError, options: &ParseOptions) -> Finding {
+pub fn diagnose(source: &[u8], error: &SyntaxError, options: &ParseOptions) -> Diagnostic {
     explain(&Place::new(source, error, options, true))
 }
 
 /// As [`diagnose`], for a line of a text: brackets may have been opened before it, and may be closed behind it.
-pub fn diagnose_part(line: &[u8], error: &SyntaxError, options: &ParseOptions) -> Finding {
+pub fn diagnose_part(line: &[u8], error: &SyntaxError, options: &ParseOptions) -> Diagnostic {
     explain(&Place::new(line, error, options, false))
 }
 
-fn explain(place: &Place<'_>) -> Finding {
+fn explain(place: &Place<'_>) -> Diagnostic {
     let error = place.error;
     let rules: &[Rule] = match &error.kind {
         SyntaxErrorKind::Unexpected { .. } => UNEXPECTED,
@@ -97,8 +98,8 @@ const UNEXPECTED: &[Rule] = &[
 ];
 
 /// The error as the parser saw it, with the help that its kind alone allows.
-fn plain(error: &SyntaxError) -> Finding {
-    let finding = Finding::from(error);
+fn plain(error: &SyntaxError) -> Diagnostic {
+    let finding = Diagnostic::from(error);
     match &error.kind {
         SyntaxErrorKind::UnterminatedComment => finding.help("write `*/` where the comment ends"),
         SyntaxErrorKind::TooDeep(_) => finding.help(

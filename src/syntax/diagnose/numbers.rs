@@ -1,6 +1,7 @@
 //! Mistakes with numbers: other bases, units, separators, versions.
 
-use crate::error::{Finding, SyntaxErrorKind};
+use crate::diagnostic::Diagnostic;
+use crate::error::SyntaxErrorKind;
 use crate::span::Span;
 use crate::syntax::diagnose::Rule;
 use crate::syntax::diagnose::place::{Kind, Lexeme, Place, touch};
@@ -9,7 +10,7 @@ use crate::syntax::diagnose::place::{Kind, Lexeme, Place, touch};
 pub(super) const RULES: &[Rule] = &[leading_zero, hexadecimal, incomplete];
 
 /// `010`
-fn leading_zero(place: &Place<'_>) -> Option<Finding> {
+fn leading_zero(place: &Place<'_>) -> Option<Diagnostic> {
     let SyntaxErrorKind::LeadingZero(text) = &place.error.kind else { return None };
     let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |digits| ("-", digits));
     let plain = match digits.trim_start_matches('0') {
@@ -22,7 +23,7 @@ fn leading_zero(place: &Place<'_>) -> Option<Finding> {
 }
 
 /// `0x1F`
-fn hexadecimal(place: &Place<'_>) -> Option<Finding> {
+fn hexadecimal(place: &Place<'_>) -> Option<Diagnostic> {
     let SyntaxErrorKind::Hexadecimal(text) = &place.error.kind else { return None };
     let digits = text.get(2..)?;
     Some(match i64::from_str_radix(digits, 16) {
@@ -32,7 +33,7 @@ fn hexadecimal(place: &Place<'_>) -> Option<Finding> {
 }
 
 /// `1.`, `1.e5`, `1e`, `0x`, `1..2`
-fn incomplete(place: &Place<'_>) -> Option<Finding> {
+fn incomplete(place: &Place<'_>) -> Option<Diagnostic> {
     let SyntaxErrorKind::IncompleteNumber(text) = &place.error.kind else { return None };
     let span = place.error.span;
     let end = span.range().end;
@@ -67,14 +68,14 @@ const TIMES: &[(&[&str], &str)] = &[
 ];
 
 /// `10K`, `2 GB`, `3h`, `1L`, `1_000`
-pub(super) fn unit(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn unit(place: &Place<'_>) -> Option<Diagnostic> {
     let (number, found) = (place.before(0)?, place.after(0)?);
     if number.kind != Kind::Number || found.kind != Kind::Word {
         return None;
     }
     let (digits, word) = (number.shown(), found.shown().to_ascii_lowercase());
     let span = number.span.to(found.span);
-    let finding = Finding::error(format!("a number has no unit: found `{}`", place.text(span)), span);
+    let finding = Diagnostic::error(format!("a number has no unit: found `{}`", place.text(span)), span);
     let size = SIZES.iter().find(|(letter, _)| {
         word.strip_prefix(letter).is_some_and(|rest| matches!(rest, "" | "b" | "ib" | "i" | "bytes"))
     });
@@ -98,12 +99,12 @@ pub(super) fn unit(place: &Place<'_>) -> Option<Finding> {
     }
     if matches!(word.as_str(), "l" | "ll" | "u" | "ul" | "f" | "lf") {
         let message = format!("a number has no suffix: found `{}`", place.text(span));
-        return Some(Finding::error(message, span).help(format!("write `{digits}`")).fix(span, digits));
+        return Some(Diagnostic::error(message, span).help(format!("write `{digits}`")).fix(span, digits));
     }
     let base = [("b", 2), ("o", 8)].iter().find(|(letter, _)| digits == "0" && word.starts_with(letter));
     let value = base.and_then(|(letter, radix)| i64::from_str_radix(word.strip_prefix(letter)?, *radix).ok())?;
     let message = format!("numbers are decimal: found `{}`", place.text(span));
-    Some(Finding::error(message, span).help(format!("write `{value}`")).fix(span, value.to_string()))
+    Some(Diagnostic::error(message, span).help(format!("write `{value}`")).fix(span, value.to_string()))
 }
 
 /// What a size is in the units of `Memory` and `Disk`, where it is a whole number of them.
@@ -119,14 +120,14 @@ fn counted(digits: &str, factor: &str) -> String {
     }
 }
 
-fn without_separators(span: Span, text: &str, separator: char) -> Finding {
+fn without_separators(span: Span, text: &str, separator: char) -> Diagnostic {
     let plain = text.replace(separator, "");
-    let finding = Finding::error(format!("the digits of a number are not grouped: found `{text}`"), span);
+    let finding = Diagnostic::error(format!("the digits of a number are not grouped: found `{text}`"), span);
     finding.help(format!("write `{plain}`")).fix(span, plain)
 }
 
 /// `1,000`
-pub(super) fn thousands_separator(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn thousands_separator(place: &Place<'_>) -> Option<Diagnostic> {
     let (number, comma) = (place.before(0)?, place.after(0)?);
     let group = |lexeme: &Lexeme<'_>| lexeme.kind == Kind::Number && lexeme.text.iter().all(u8::is_ascii_digit);
     if !(comma.is(",") && group(number) && number.text.len() <= 3 && touch(number, comma)) {
@@ -147,7 +148,7 @@ pub(super) fn thousands_separator(place: &Place<'_>) -> Option<Finding> {
 }
 
 /// `1.2.3`, `10.0.0.1`
-pub(super) fn version_number(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn version_number(place: &Place<'_>) -> Option<Diagnostic> {
     let (first, found) = (place.before(0)?, place.after(0)?);
     let next = found.kind == Kind::Number && found.text.starts_with(b".");
     if first.kind != Kind::Number || !next || !touch(first, found) {
@@ -156,20 +157,20 @@ pub(super) fn version_number(place: &Place<'_>) -> Option<Finding> {
     let more = place.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'.').count();
     let span = Span::new(first.span.range().start, place.start() + more);
     let text = place.text(span);
-    let finding = Finding::error(format!("`{text}` is not a number"), span);
+    let finding = Diagnostic::error(format!("`{text}` is not a number"), span);
     let help = format!("versions and addresses are text, `\"{text}\"`; `versioncmp` and `versionGE` compare versions");
     Some(finding.help(help).fix(span, format!("\"{text}\"")))
 }
 
 /// `1abc`
-pub(super) fn digit_first(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn digit_first(place: &Place<'_>) -> Option<Diagnostic> {
     let (number, found) = (place.before(0)?, place.after(0)?);
     if number.kind != Kind::Number || found.kind != Kind::Word || !touch(number, found) || found.wants_operand() {
         return None;
     }
     let span = number.span.to(found.span);
     let text = place.text(span);
-    let finding = Finding::error(format!("a name cannot begin with a digit: found `{text}`"), span);
+    let finding = Diagnostic::error(format!("a name cannot begin with a digit: found `{text}`"), span);
     let text_meant = place.before(1).is_some_and(Lexeme::compares);
     let (written, what) = if text_meant { (format!("\"{text}\""), "text") } else { (format!("'{text}'"), "a name") };
     Some(finding.help(format!("write `{written}` for {what} that begins with a digit")).fix(span, written))

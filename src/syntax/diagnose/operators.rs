@@ -1,6 +1,7 @@
 //! Mistakes with operators: those of other languages, split ones, and missing operands.
 
-use crate::error::{Expected, Finding};
+use crate::diagnostic::Diagnostic;
+use crate::error::Expected;
 use crate::span::Span;
 use crate::syntax::diagnose::place::{Kind, Lexeme, Place, touch};
 
@@ -35,11 +36,11 @@ const FOREIGN: &[(&str, &str, Option<&str>)] = &[
 ];
 
 /// `a <> b`, `a === b`, `a := b`
-pub(super) fn foreign_operator(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn foreign_operator(place: &Place<'_>) -> Option<Diagnostic> {
     let span = operator_run(place);
     let written = place.text(span);
     let &(_, help, replacement) = FOREIGN.iter().find(|(foreign, ..)| *foreign == written)?;
-    let finding = Finding::error(format!("`{written}` is not an operator"), span);
+    let finding = Diagnostic::error(format!("`{written}` is not an operator"), span);
     Some(match (place.expected(), replacement) {
         (Some(Expected::Assign), _) => finding.help("write `=` after the name of an attribute").fix(span, "="),
         (_, Some(replacement)) => finding.help(help).fix(span, replacement),
@@ -57,7 +58,7 @@ fn operator_run(place: &Place<'_>) -> Span {
 }
 
 /// `a = = b`, `a & & b`
-pub(super) fn split_operator(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn split_operator(place: &Place<'_>) -> Option<Diagnostic> {
     let joined = |left: Option<&Lexeme<'_>>, right: Option<&Lexeme<'_>>| {
         let (left, right) = (left?, right?);
         let operator = [left.text, right.text].concat();
@@ -68,18 +69,18 @@ pub(super) fn split_operator(place: &Place<'_>) -> Option<Finding> {
     };
     let (span, operator) =
         joined(place.before(0), place.after(0)).or_else(|| joined(place.after(0), place.after(1)))?;
-    let finding = Finding::error(format!("the operator `{operator}` is split in two"), span);
+    let finding = Diagnostic::error(format!("the operator `{operator}` is split in two"), span);
     Some(finding.help(format!("write `{operator}` without a space")).fix(span, operator))
 }
 
 /// `MY->x`
-pub(super) fn arrow(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn arrow(place: &Place<'_>) -> Option<Diagnostic> {
     let (minus, greater) = (place.before(0)?, place.after(0)?);
     if !(minus.is("-") && greater.is(">") && touch(minus, greater)) {
         return None;
     }
     let span = minus.span.to(greater.span);
-    Some(Finding::error("`->` is not an operator", span).help("write `.` to take an attribute").fix(span, "."))
+    Some(Diagnostic::error("`->` is not an operator", span).help("write `.` to take an attribute").fix(span, "."))
 }
 
 /// Words that are operators elsewhere.
@@ -110,13 +111,13 @@ const WORDS: &[(&str, &str, Option<&str>)] = &[
 ];
 
 /// `a and b`
-pub(super) fn foreign_word(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn foreign_word(place: &Place<'_>) -> Option<Diagnostic> {
     if place.wants_value() {
         return None;
     }
     let found = place.after(0)?;
     let &(_, help, replacement) = WORDS.iter().find(|(word, ..)| found.is_word(&[word]))?;
-    let finding = Finding::error(format!("`{}` is not an operator", found.shown()), found.span).help(help);
+    let finding = Diagnostic::error(format!("`{}` is not an operator", found.shown()), found.span).help(help);
     Some(match replacement {
         Some(replacement) => finding.fix(found.span, replacement),
         None => finding,
@@ -124,17 +125,17 @@ pub(super) fn foreign_word(place: &Place<'_>) -> Option<Finding> {
 }
 
 /// `a is not b`
-pub(super) fn is_not(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn is_not(place: &Place<'_>) -> Option<Diagnostic> {
     let (is, not) = (place.before(1)?, place.before(0)?);
     if !(is.is_word(&["is"]) && not.is_word(&["not"]) && place.after(0)?.begins_operand()) {
         return None;
     }
     let span = is.span.to(not.span);
-    Some(Finding::error("`is not` is not an operator", span).help("write `isnt` or `=!=`").fix(span, "isnt"))
+    Some(Diagnostic::error("`is not` is not an operator", span).help("write `isnt` or `=!=`").fix(span, "isnt"))
 }
 
 /// `not a`, `if a then b`
-pub(super) fn leading_word(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn leading_word(place: &Place<'_>) -> Option<Diagnostic> {
     let (word, found) = (place.before(0)?, place.after(0)?);
     if !found.begins_operand() || place.before(1).is_some_and(Lexeme::ends_operand) {
         return None;
@@ -142,7 +143,7 @@ pub(super) fn leading_word(place: &Place<'_>) -> Option<Finding> {
     if word.is_word(&["not"]) {
         let span = Span { start: word.span.start, end: found.span.start };
         let help = "write `!`, with parentheses around a comparison: `!(a == b)`";
-        return Some(Finding::error("`not` is not an operator", word.span).help(help).fix(span, "!"));
+        return Some(Diagnostic::error("`not` is not an operator", word.span).help(help).fix(span, "!"));
     }
     let help = if word.is_word(&["if", "when", "case"]) {
         "write `condition ? value : other`"
@@ -152,11 +153,11 @@ pub(super) fn leading_word(place: &Place<'_>) -> Option<Finding> {
         return None;
     };
     let word_shown = word.shown();
-    Some(Finding::error(format!("`{word_shown}` is not part of the language"), word.span).help(help))
+    Some(Diagnostic::error(format!("`{word_shown}` is not part of the language"), word.span).help(help))
 }
 
 /// `a = b`
-pub(super) fn assignment(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn assignment(place: &Place<'_>) -> Option<Diagnostic> {
     let found = place.after(0)?;
     if !found.is("=") || place.wants_value() {
         return None;
@@ -167,11 +168,11 @@ pub(super) fn assignment(place: &Place<'_>) -> Option<Finding> {
     } else {
         "write `==` to compare"
     };
-    Some(Finding::error("`=` is not an operator", found.span).help(help).fix(found.span, "=="))
+    Some(Diagnostic::error("`=` is not an operator", found.span).help(help).fix(found.span, "=="))
 }
 
 /// `a ? b`
-pub(super) fn unfinished_conditional(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn unfinished_conditional(place: &Place<'_>) -> Option<Diagnostic> {
     let found = place.after(0);
     if place.expected() != Some(Expected::Colon) || found.is_some_and(Lexeme::begins_operand) {
         return None;
@@ -180,14 +181,15 @@ pub(super) fn unfinished_conditional(place: &Place<'_>) -> Option<Finding> {
     if place.source.get(question.span.end as usize) == Some(&b'.') {
         let span = Span { start: question.span.start, end: question.span.end + 1 };
         let help = "write `.`: an attribute of something undefined is undefined";
-        return Some(Finding::error("`?.` is not an operator", span).help(help).fix(span, "."));
+        return Some(Diagnostic::error("`?.` is not an operator", span).help(help).fix(span, "."));
     }
-    let finding = Finding::error("the conditional has no `:`", place.error.span).related(question.span, "begins here");
+    let finding =
+        Diagnostic::error("the conditional has no `:`", place.error.span).related(question.span, "begins here");
     Some(finding.help("write `condition ? value : other`, or `value ?: other` for a default"))
 }
 
 /// `a +`, `* b`, `a + * b`, `a ?: !b`
-pub(super) fn missing_operand(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn missing_operand(place: &Place<'_>) -> Option<Diagnostic> {
     if !place.wants_value() {
         return None;
     }
@@ -196,7 +198,7 @@ pub(super) fn missing_operand(place: &Place<'_>) -> Option<Finding> {
     let finding = match (before, found) {
         (Some(before), Some(found)) if before.is("?:") && ["!", "-", "+", "~"].iter().any(|op| found.is(op)) => {
             let message = format!("the right side of `?:` cannot begin with `{}`", found.shown());
-            Finding::error(message, found.span).help("put it in parentheses: `a ?: (!b)`")
+            Diagnostic::error(message, found.span).help("put it in parentheses: `a ?: (!b)`")
         }
         (Some(before), Some(found)) => {
             let help = format!("a value is missing between `{}` and `{}`", before.shown(), found.shown());

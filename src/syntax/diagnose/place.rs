@@ -1,6 +1,7 @@
 //! The place where a parser stopped: the tokens around it and the brackets that are open there.
 
-use crate::error::{Expected, Finding, SyntaxError, SyntaxErrorKind};
+use crate::diagnostic::Diagnostic;
+use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
 use crate::span::Span;
 use crate::syntax::lexer::{Lexer, Token};
 use crate::syntax::parse::ParseOptions;
@@ -232,8 +233,8 @@ impl<'s> Place<'s> {
     }
 
     /// The error as the parser saw it.
-    pub(super) fn plain(&self) -> Finding {
-        Finding::from(self.error)
+    pub(super) fn plain(&self) -> Diagnostic {
+        Diagnostic::from(self.error)
     }
 }
 

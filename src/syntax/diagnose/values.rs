@@ -1,12 +1,13 @@
 //! Mistakes with values: text without quotes, calls that are none, missing separators, templates left over.
 
-use crate::error::{Expected, Finding};
+use crate::diagnostic::Diagnostic;
+use crate::error::Expected;
 use crate::span::Span;
 use crate::syntax::diagnose::brackets::quoted_name;
 use crate::syntax::diagnose::place::{Bracket, Kind, Lexeme, Place, touch};
 
 /// `Name.toUpper()`
-pub(super) fn method_call(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn method_call(place: &Place<'_>) -> Option<Diagnostic> {
     place.after(0).filter(|found| found.is("("))?;
     let name = place.before(0).filter(|name| matches!(name.kind, Kind::Word | Kind::QuotedName))?;
     let (dot, base) = (place.before(1).filter(|dot| dot.is("."))?, place.before(2));
@@ -17,14 +18,14 @@ pub(super) fn method_call(place: &Place<'_>) -> Option<Finding> {
         Some(base) if base.kind == Kind::Word => format!("write `{function}({}{more})`", base.shown()),
         _ => format!("write `{function}(value{more})`"),
     };
-    Some(Finding::error(format!("`{function}` cannot be called on a value"), span).help(help))
+    Some(Diagnostic::error(format!("`{function}` cannot be called on a value"), span).help(help))
 }
 
 /// `TRUE()`, `2(x + 1)`
-pub(super) fn constant_call(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn constant_call(place: &Place<'_>) -> Option<Diagnostic> {
     let (found, value) = (place.after(0).filter(|found| found.is("("))?, place.before(0)?);
     if value.is_word(&["true", "false", "undefined", "error"]) {
-        let finding = Finding::error(format!("`{}` is a constant, not a function", value.shown()), value.span);
+        let finding = Diagnostic::error(format!("`{}` is a constant, not a function", value.shown()), value.span);
         let empty = place.after(1).filter(|close| close.is(")"));
         return Some(match empty {
             Some(close) => finding.help(format!("write `{}`", value.shown())).fix(found.span.to(close.span), ""),
@@ -33,25 +34,25 @@ pub(super) fn constant_call(place: &Place<'_>) -> Option<Finding> {
     }
     if value.kind == Kind::Number || value.is(")") {
         let end = Span::new(place.start(), place.start());
-        let finding = Finding::error("expected an operator, found `(`", found.span);
+        let finding = Diagnostic::error("expected an operator, found `(`", found.span);
         return Some(finding.help("write `*` to multiply").fix(end, "* "));
     }
     None
 }
 
 /// `TARGET,x`
-pub(super) fn scope_comma(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn scope_comma(place: &Place<'_>) -> Option<Diagnostic> {
     let (comma, scope) = (place.after(0).filter(|found| found.is(","))?, place.before(0)?);
     let next = place.after(1).filter(|next| next.kind == Kind::Word)?;
     if !scope.is_word(&["MY", "TARGET", "OTHER"]) {
         return None;
     }
     let help = format!("write `{}.{}`", scope.shown(), next.shown());
-    Some(Finding::error("expected an operator, found `,`", comma.span).help(help).fix(comma.span, "."))
+    Some(Diagnostic::error("expected an operator, found `,`", comma.span).help(help).fix(comma.span, "."))
 }
 
 /// `x.5`, `x.[0]`, `x.error`, `x.`
-pub(super) fn selector(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn selector(place: &Place<'_>) -> Option<Diagnostic> {
     let (before, found) = (place.before(0)?, place.after(0));
     if let Some(found) = found
         && found.kind == Kind::Number
@@ -61,7 +62,7 @@ pub(super) fn selector(place: &Place<'_>) -> Option<Finding> {
     {
         let index = found.shown()[1..].to_owned();
         let help = format!("write `{}[{index}]` for an element of a list", before.shown());
-        let finding = Finding::error("an attribute name cannot begin with a digit", found.span).help(help);
+        let finding = Diagnostic::error("an attribute name cannot begin with a digit", found.span).help(help);
         return Some(finding.fix(found.span, format!("[{index}]")));
     }
     let dots = before.is(".") || before.is("..");
@@ -78,7 +79,7 @@ pub(super) fn selector(place: &Place<'_>) -> Option<Finding> {
             let name = quoted_name(found.text);
             let message = format!("`{}` is a word of the language", found.shown());
             let help = format!("write `{name}` for an attribute of that name");
-            Finding::error(message, found.span).help(help).fix(found.span, name)
+            Diagnostic::error(message, found.span).help(help).fix(found.span, name)
         }
         Kind::String => {
             let inner = found.text.get(1..found.text.len().saturating_sub(1)).unwrap_or_default();
@@ -92,7 +93,7 @@ pub(super) fn selector(place: &Place<'_>) -> Option<Finding> {
 }
 
 /// `OpSys == LINUX Foo`, `Path == /usr/bin`
-pub(super) fn unquoted_words(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn unquoted_words(place: &Place<'_>) -> Option<Diagnostic> {
     let found = place.after(0)?;
     if place.wants_value() && found.is("/") && place.after(1).is_some_and(|next| touch(found, next)) {
         let end =
@@ -111,24 +112,24 @@ pub(super) fn unquoted_words(place: &Place<'_>) -> Option<Finding> {
 }
 
 /// `C:\Windows\notepad.exe`
-pub(super) fn windows_path(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn windows_path(place: &Place<'_>) -> Option<Diagnostic> {
     let drive = place.before(0).filter(|drive| drive.kind == Kind::Word && drive.text.len() == 1)?;
     let rest = place.rest();
     rest.strip_prefix(b":\\")?;
     let more = rest.iter().take_while(|byte| !byte.is_ascii_whitespace() && !b"()\"".contains(byte)).count();
     let span = Span::new(drive.span.range().start, place.start() + more);
     let written = format!("\"{}\"", place.text(span).replace('\\', "\\\\"));
-    let finding = Finding::error("text without quotes", span);
+    let finding = Diagnostic::error("text without quotes", span);
     Some(finding.help(format!("write `{written}`")).fix(span, written))
 }
 
-fn text_needs_quotes(place: &Place<'_>, span: Span) -> Finding {
+fn text_needs_quotes(place: &Place<'_>, span: Span) -> Diagnostic {
     let written = format!("\"{}\"", place.text(span));
-    Finding::error("text without quotes", span).help(format!("write `{written}`")).fix(span, written)
+    Diagnostic::error("text without quotes", span).help(format!("write `{written}`")).fix(span, written)
 }
 
 /// `%d`, `%(name)s`, `<name>`
-pub(super) fn template(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn template(place: &Place<'_>) -> Option<Diagnostic> {
     let (found, next) = (place.after(0).filter(|_| place.wants_value())?, place.after(1)?);
     let end = match next.kind {
         _ if found.is("%") && next.is("(") && touch(found, next) => {
@@ -143,12 +144,12 @@ pub(super) fn template(place: &Place<'_>) -> Option<Finding> {
         _ => return None,
     };
     let span = Span::new(place.start(), end);
-    let finding = Finding::error(format!("`{}` is a place holder that was not filled in", place.text(span)), span);
+    let finding = Diagnostic::error(format!("`{}` is a place holder that was not filled in", place.text(span)), span);
     Some(finding.help("write the value in its place"))
 }
 
 /// `f(1 2)`, `{1 2}`
-pub(super) fn missing_comma(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn missing_comma(place: &Place<'_>) -> Option<Diagnostic> {
     let (before, found) = (place.before(0)?, place.after(0)?);
     let (bracket, opened) = place.inside()?;
     if !matches!(bracket, Bracket::Call | Bracket::List) || !found.begins_operand() || !before.ends_operand() {
@@ -160,7 +161,7 @@ pub(super) fn missing_comma(place: &Place<'_>) -> Option<Finding> {
 }
 
 /// `1 2`
-pub(super) fn side_by_side(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn side_by_side(place: &Place<'_>) -> Option<Diagnostic> {
     let (before, found) = (place.before(0)?, place.after(0)?);
     if !(before.ends_operand() && found.begins_operand()) {
         return None;
@@ -169,7 +170,7 @@ pub(super) fn side_by_side(place: &Place<'_>) -> Option<Finding> {
 }
 
 /// An empty text.
-pub(super) fn nothing(place: &Place<'_>) -> Option<Finding> {
+pub(super) fn nothing(place: &Place<'_>) -> Option<Diagnostic> {
     (place.at_end() && place.before(0).is_none())
-        .then(|| Finding::error("there is no expression", place.error.span).help("write one, such as `Cpus >= 2`"))
+        .then(|| Diagnostic::error("there is no expression", place.error.span).help("write one, such as `Cpus >= 2`"))
 }

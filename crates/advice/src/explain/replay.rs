@@ -12,7 +12,7 @@ use crate::explain::view::View;
 use crate::explain::{Besides, Explanation, Market, unknown};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::Settings;
-use classmate_config::internal::config::ConfigError;
+use classmate_config::internal::config::{ConfigError, Diagnostic};
 use classmate_pool::internal::negotiate::quotas::{Division, divide};
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::negotiate::scene::{Asker, Opened, Scene, scene, scene_taking};
@@ -138,7 +138,7 @@ pub fn of_job(snapshot: &mut Snapshot, subject: &Subject, cycle: bool) -> Result
         let mut look = Look { subject, settings, known, before: None, division: None };
         let cycle = run_taking(snapshot, Path::Fast, &mut look)?;
         let Look { before: Some(before), division, .. } = look else {
-            return Err(ConfigError::new("the cycle ended before it opened", None));
+            return Err(Diagnostic::without_place("the cycle ended before it opened"));
         };
         let after = before.after(&cycle.outcome, snapshot, subject, division.as_ref());
         return Ok((after, Remains { _slots: [cycle.slots, Vec::new()] }));

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::expression::{Found, Question, Role, is_unit, parsed, unparsed};
+use super::expression::{LintContext, Role, is_unit, parsed, unparsed};
 use super::knobs::{RELEASE, job_role};
 use super::rules::unquoted_text;
-use super::universe::Universe;
-use super::{Alarm, Edit, Excerpt};
+use super::schema::AdSchema;
+use super::{certain_fix, placed};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::analysis::evaluate::Analysis;
 use classmate::internal::analysis::values::{Truths, Values};
-use classmate::internal::error::{Finding, Severity};
+use classmate::internal::diagnostic::{Diagnostic, Excerpt, Severity};
 use classmate::internal::name::Name;
 use classmate::internal::span::Span;
 use classmate::internal::syntax::expr::{Expr, Node};
@@ -84,10 +84,10 @@ struct Line {
     number: u64,
     /// What stands on the line before the value.
     before: Vec<u8>,
-    /// The offset of the value.
-    offset: usize,
+    /// The offset of the value in the file, if it is known.
+    offset: Option<usize>,
     quoting: Quoting,
-    faults: Vec<Found>,
+    faults: Vec<Diagnostic>,
 }
 
 /// An expression that was met before.
@@ -99,27 +99,27 @@ struct Known {
     /// What was found of its Requirements, by the values of the names.
     satisfied: HashMap<Vec<u8>, Vec<usize>>,
     /// The alarms it gave, with what was found in the text.
-    given: Vec<(usize, Found)>,
+    given: Vec<(usize, Diagnostic)>,
 }
 
 /// Collects alarms; the same text is looked at once for all ads in which it can mean the same.
 #[derive(Default)]
 pub struct AdLinter {
-    alarms: Vec<Alarm>,
+    alarms: Vec<Diagnostic>,
     /// Expressions by attribute, text, and whether the ad is a slot's.
     seen: HashMap<(Vec<u8>, Vec<u8>, bool), Known>,
     ads: u64,
-    universe: Option<Arc<Universe>>,
+    schema: Option<Arc<AdSchema>>,
 }
 
 impl AdLinter {
     /// A linter that knows the other ads that are looked at.
-    pub fn within(universe: Arc<Universe>) -> Self {
-        AdLinter { universe: Some(universe), ..AdLinter::default() }
+    pub fn within(schema: Arc<AdSchema>) -> Self {
+        AdLinter { schema: Some(schema), ..AdLinter::default() }
     }
 
     /// The alarms so far.
-    pub fn finish(self) -> Vec<Alarm> {
+    pub fn finish(self) -> Vec<Diagnostic> {
         self.alarms
     }
 
@@ -144,9 +144,9 @@ impl AdLinter {
             if let Some(expr) = &line.expr {
                 let defined = |name: Name| ad.contains(name);
                 let role = role(line.name, slot);
-                let universe = self.universe.as_deref();
-                let question = Question { defined: &defined, universe, ..Question::of(&line.text, quoting, role) };
-                found.extend(parsed(&question, expr));
+                let schema = self.schema.as_deref();
+                let context = LintContext { defined: &defined, schema, ..LintContext::of(&line.text, quoting, role) };
+                found.extend(parsed(&context, expr));
                 found.extend(unquoted_text(line.name, &line.text, expr, &defined));
             }
             let given = self.give(file, line, found, &mut known.given);
@@ -159,7 +159,7 @@ impl AdLinter {
             if let Some(found) = known.satisfied.get(&values) {
                 self.again(found);
             } else if known.satisfied.len() < TRIED {
-                let found: Vec<Found> = unsatisfiable(ad, expr).into_iter().collect();
+                let found: Vec<Diagnostic> = unsatisfiable(ad, expr).into_iter().collect();
                 let given = self.give(file, line, found, &mut known.given);
                 known.satisfied.insert(values, given);
             }
@@ -175,7 +175,13 @@ impl AdLinter {
     }
 
     /// Keeps what was found in an expression, and counts what was found in the same expression of another ad.
-    fn give(&mut self, file: &Arc<str>, line: &Line, found: Vec<Found>, given: &mut Vec<(usize, Found)>) -> Vec<usize> {
+    fn give(
+        &mut self,
+        file: &Arc<str>,
+        line: &Line,
+        found: Vec<Diagnostic>,
+        given: &mut Vec<(usize, Diagnostic)>,
+    ) -> Vec<usize> {
         let mut now = Vec::with_capacity(found.len());
         for found in found {
             if let Some((at, _)) = given.iter().find(|(_, known)| *known == found) {
@@ -186,22 +192,12 @@ impl AdLinter {
             if self.alarms.len() >= MOST {
                 break;
             }
-            let edit =
-                found.finding.fix.as_ref().filter(|_| found.is_certain() && line.offset != usize::MAX).map(|fix| {
-                    let range = fix.span.range();
-                    Edit { range: line.offset + range.start..line.offset + range.end, text: fix.text.clone() }
-                });
+            let fix = line.offset.and_then(|offset| certain_fix(&found, offset));
             given.push((self.alarms.len(), found.clone()));
             now.push(self.alarms.len());
             let text = [line.before.as_slice(), &line.text].concat();
-            self.alarms.push(Alarm {
-                code: found.code,
-                finding: found.finding.shifted(line.before.len()),
-                excerpt: Excerpt { file: Arc::clone(file), line: line.number, column: 1, text },
-                subject: Some(line.name.display().into_owned()),
-                repeated: 0,
-                edit,
-            });
+            let excerpt = Excerpt { text, subject: Some(line.name.display().into_owned()) };
+            self.alarms.push(placed(found.shifted(line.before.len()), file, line.number, excerpt, fix));
         }
         now
     }
@@ -217,7 +213,7 @@ impl AdLinter {
             // Parsed again, for the places in its text.
             let options = ParseOptions { places: true, ..ParseOptions::default() };
             let expr = parse_expr(&text, &options).ok();
-            let (number, before, offset, quoting) = (0, Vec::new(), usize::MAX, Quoting::New);
+            let (number, before, offset, quoting) = (0, Vec::new(), None, Quoting::New);
             let mut line = Line { name, expr, text, number, before, offset, quoting, faults: Vec::new() };
             self.expression(file, ad, &mut line);
         }
@@ -230,7 +226,7 @@ impl AdLinter {
             if let Err(error) = parse_expr(text, &options) {
                 let fault = unparsed(text, &error, &options);
                 let (name, quoting) = (Name::new("ad"), Quoting::New);
-                let (number, before, offset, faults) = (1, Vec::new(), usize::MAX, vec![fault]);
+                let (number, before, offset, faults) = (1, Vec::new(), None, vec![fault]);
                 let text = text.to_vec();
                 let mut line = Line { name, expr: None, text, number, before, offset, quoting, faults };
                 self.expression(file, &ClassAd::new(), &mut line);
@@ -248,7 +244,7 @@ impl AdLinter {
             let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
             let number = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
             let before = before[start..].to_vec();
-            let (offset, quoting, faults) = (usize::MAX, Quoting::New, Vec::new());
+            let (offset, quoting, faults) = (None, Quoting::New, Vec::new());
             let (expr, text) = (parse_expr(part, &options).ok(), part.to_vec());
             let mut line = Line { name, expr, text, number, before, offset, quoting, faults };
             self.expression(file, &ad, &mut line);
@@ -299,8 +295,8 @@ fn settles(code: &str) -> bool {
 fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut ClassAd) -> Option<Line> {
     let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
     let Some(equals) = memchr::memchr(b'=', line) else {
-        let finding = Finding::error("expected `name = value`, found no `=`", Span::new(first, line.len()));
-        let fault = Found::new("syntax", finding.help("HTCondor skips the rest of the ad"));
+        let finding = Diagnostic::error("expected `name = value`, found no `=`", Span::new(first, line.len()));
+        let fault = finding.help("HTCondor skips the rest of the ad").code("syntax");
         let name = Name::new("a line");
         return Some(Line {
             name,
@@ -308,7 +304,7 @@ fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut Clas
             text: line.to_vec(),
             number,
             before: Vec::new(),
-            offset: start,
+            offset: Some(start),
             quoting: Quoting::Old,
             faults: vec![fault],
         });
@@ -317,20 +313,20 @@ fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut Clas
     let name = Name::new(name.strip_prefix(b"'").and_then(|name| name.strip_suffix(b"'")).unwrap_or(name));
     let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| is_space(**byte)).count();
     let text = &line[value..];
-    let place = |expr: Option<Expr>, faults: Vec<Found>| Line {
+    let place = |expr: Option<Expr>, faults: Vec<Diagnostic>| Line {
         name,
         expr,
         text: text.to_vec(),
         number,
         before: line[..value].to_vec(),
-        offset: start + value,
+        offset: Some(start + value),
         quoting: Quoting::Old,
         faults,
     };
     match parse_prefix(text, &options) {
         Err(error) => {
             let mut fault = unparsed(text, &error, &options);
-            fault.finding.fix = fault.finding.fix.filter(|_| fault.code == "assignment");
+            fault.fix = fault.fix.filter(|_| fault.code == "assignment");
             Some(place(None, vec![fault]))
         }
         Ok((expr, read)) => {
@@ -349,23 +345,22 @@ fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut Clas
 }
 
 /// The text behind an expression, which is not read.
-fn ignored(text: &[u8], at: usize, options: &ParseOptions) -> Found {
+fn ignored(text: &[u8], at: usize, options: &ParseOptions) -> Diagnostic {
     let span = Span::new(at, text.trim_ascii_end().len());
     if is_unit(text, at) {
         let kept = String::from_utf8_lossy(&text[..at.min(40)]).into_owned();
-        let finding = Finding::error(format!("the language has no units: the value read is `{kept}`"), span);
-        return Found::new("size-suffix", finding.help("write the whole number, or a product such as `2 * 1024`"));
+        let finding = Diagnostic::error(format!("the language has no units: the value read is `{kept}`"), span);
+        return finding.help("write the whole number, or a product such as `2 * 1024`").code("size-suffix");
     }
     if let Err(error) = parse_expr(text, options) {
         let found = unparsed(text, &error, options);
         if matches!(found.code, "assignment" | "leftover-macro") {
             return found;
         }
-        let finding = Finding { severity: Severity::Error, fix: None, ..found.finding };
-        let finding = Finding { message: format!("what follows is not read: {}", finding.message), ..finding };
-        return Found::new("ignored-text", finding);
+        let message = format!("what follows is not read: {}", found.message);
+        return Diagnostic { code: "ignored-text", severity: Severity::Error, message, fix: None, ..found };
     }
-    Found::new("ignored-text", Finding::error("what follows the expression is not read", span))
+    Diagnostic::error("what follows the expression is not read", span).code("ignored-text")
 }
 
 /// What an ad has for some names, in one text: constants by their values, what is an expression by a mark of its own.
@@ -387,7 +382,7 @@ fn constants(ad: &ClassAd, names: &[Name]) -> Vec<u8> {
 }
 
 /// Whether Requirements are never true, given the constants of their own ad.
-fn unsatisfiable(ad: &ClassAd, expr: &Expr) -> Option<Found> {
+fn unsatisfiable(ad: &ClassAd, expr: &Expr) -> Option<Diagnostic> {
     let base = |reference: Reference| {
         if reference.scope == RefScope::Target {
             return Values::any();
@@ -405,8 +400,8 @@ fn unsatisfiable(ad: &ClassAd, expr: &Expr) -> Option<Found> {
     let operands = tree.operands(BinaryOp::And, expr.root());
     let blame = operands.into_iter().find(|id| !analysis.truths(*id).has(Truths::TRUE)).unwrap_or(expr.root());
     let span = tree.span(blame)?;
-    let finding = Finding::warning("with the other values of this ad, this is never true: it matches nothing", span);
-    Some(Found::new("unsatisfiable", finding.help("see the attributes it refers to in the ad itself")))
+    let finding = Diagnostic::warning("with the other values of this ad, this is never true: it matches nothing", span);
+    Some(finding.help("see the attributes it refers to in the ad itself").code("unsatisfiable"))
 }
 
 #[cfg(test)]
@@ -416,8 +411,8 @@ mod tests {
     fn found(text: &str) -> Vec<String> {
         let mut linter = AdLinter::default();
         linter.long(&Arc::from("f"), text.as_bytes());
-        let shown = |alarm: &Alarm| {
-            let place = alarm.place().0;
+        let shown = |alarm: &Diagnostic| {
+            let place = alarm.range().0;
             format!("{} {}:{} +{}", alarm.code, place.line, place.column, alarm.repeated)
         };
         linter.finish().iter().map(shown).collect()
@@ -454,13 +449,13 @@ mod tests {
         linter.long(&Arc::from("f"), b"Cpus = 1\n  Requirements = x > 1 && x > 1\n\nRequirements=x > 1 && x > 1\n");
         let alarms = linter.finish();
         assert_eq!(alarms.len(), 1);
-        assert_eq!(alarms[0].excerpt.text, b"  Requirements = x > 1 && x > 1");
-        assert_eq!((alarms[0].place().0.line, alarms[0].place().0.column, alarms[0].repeated), (2, 27, 1));
+        assert_eq!(alarms[0].text(), b"  Requirements = x > 1 && x > 1");
+        assert_eq!((alarms[0].range().0.line, alarms[0].range().0.column, alarms[0].repeated), (2, 27, 1));
         let mut linter = AdLinter::default();
         linter.written(&Arc::from("f"), b"[ Cpus = 1;\n  Start = x > 1 && x > 1 ]");
         let alarms = linter.finish();
-        assert_eq!(alarms[0].excerpt.text, b"  Start = x > 1 && x > 1");
-        assert_eq!((alarms[0].place().0.line, alarms[0].place().0.column), (2, 20));
+        assert_eq!(alarms[0].text(), b"  Start = x > 1 && x > 1");
+        assert_eq!((alarms[0].range().0.line, alarms[0].range().0.column), (2, 20));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What is looked for: one entry a check.
 
-use classmate::internal::error::Severity;
+use classmate::internal::diagnostic::Severity;
 
 /// One thing that is looked for. Its code never changes.
 #[derive(Debug, Clone, Copy)]

@@ -7,41 +7,41 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::attributes::{OF_GROUP, is_known, is_of_jobs};
-use super::expression::{Found, Question, Role, lint as lint_expression, quoted};
+use super::expression::{LintContext, Role, lint as lint_expression, quoted};
 use super::knobs::{SLOT_WEIGHT, advertised, bare, copied, of_transforms, role, sees_one_ad};
-use super::placing::Standing;
+use super::placing::SourceMap;
+use super::schema::AdSchema;
 use super::submit::{misused_macro, without_macros};
 use super::transforms::{self, Part};
-use super::universe::Universe;
-use super::{Alarm, Edit, Excerpt, LineStarts, is_slip, unknowns, within_comment};
+use super::{LineIndex, beside_comment, certain_fix, is_slip, placed, unknowns};
 use classmate::internal::builtin::near;
-use classmate::internal::error::{Finding, Severity};
+use classmate::internal::diagnostic::{Diagnostic, Excerpt, Fix};
 use classmate::internal::name::Name;
 use classmate::internal::span::Span;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::RefScope;
-use classmate_config::internal::config::check::{Diagnostic, check, referenced};
+use classmate_config::internal::config::check::{check, referenced};
 use classmate_config::internal::config::history::{Assigned, assigned};
 use classmate_config::internal::config::knob;
 use classmate_config::internal::config::origin;
 use classmate_config::internal::config::setting::{Settings, list_items};
-use classmate_config::internal::config::{Config, ConfigError, Definition, Place, Source};
+use classmate_config::internal::config::{Config, ConfigError, Definition, Location, Source};
 use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
 
 /// What is wrong with a configuration that was read.
-pub fn lint(config: &Config) -> Vec<Alarm> {
+pub fn lint(config: &Config) -> Vec<Diagnostic> {
     lint_beside(config, None)
 }
 
 /// What is wrong with a configuration that was read, beside the ads of a pool.
-pub fn lint_beside(config: &Config, universe: Option<&Universe>) -> Vec<Alarm> {
+pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic> {
     // What only a machine knows is left open.
     let config = &config.without_facts();
-    let sources: HashMap<&str, (&Source, LineStarts)> =
-        config.sources().iter().map(|source| (&*source.name, (source, LineStarts::of(&source.text)))).collect();
+    let sources: HashMap<&str, (&Source, LineIndex)> =
+        config.sources().iter().map(|source| (&*source.name, (source, LineIndex::of(&source.text)))).collect();
     let mut linter = Linter {
-        universe,
+        schema,
         advertised: advertised(config),
         copied: copied(config),
         transforms: of_transforms(config),
@@ -50,7 +50,7 @@ pub fn lint_beside(config: &Config, universe: Option<&Universe>) -> Vec<Alarm> {
     for diagnostic in check(config) {
         // Expressions are looked at below, with more to say.
         if diagnostic.code != "syntax" {
-            linter.diagnostic(&diagnostic);
+            linter.report(diagnostic, None);
         }
     }
     let names: Vec<Vec<u8>> = config.names().map(<[u8]>::to_vec).collect();
@@ -66,26 +66,26 @@ pub fn lint_beside(config: &Config, universe: Option<&Universe>) -> Vec<Alarm> {
         config.sources().iter().enumerate().map(|(at, source)| (source.name.to_string(), at)).collect();
     let mut alarms = linter.alarms;
     alarms.sort_by_key(|alarm| {
-        let place = alarm.place().0;
-        (order.get(&*alarm.excerpt.file).copied().unwrap_or(usize::MAX), place.line, place.column)
+        let place = alarm.range().0;
+        (order.get(alarm.file()).copied().unwrap_or(usize::MAX), place.line, place.column)
     });
     alarms
 }
 
 /// The fault that stopped the reading of a configuration.
-pub fn refusal(config: &Config, error: &ConfigError) -> Alarm {
+pub fn refusal(config: &Config, error: &ConfigError) -> Diagnostic {
     let sources =
-        config.sources().iter().map(|source| (&*source.name, (source, LineStarts::of(&source.text)))).collect();
+        config.sources().iter().map(|source| (&*source.name, (source, LineIndex::of(&source.text)))).collect();
     let mut linter = Linter::new(config, sources);
-    linter.diagnostic(&Diagnostic::error(error.clone()).coded("bad-value"));
+    linter.report(error.clone().code("bad-value"), None);
     linter.alarms.remove(0)
 }
 
 struct Linter<'c> {
     config: &'c Config,
-    sources: HashMap<&'c str, (&'c Source, LineStarts)>,
-    alarms: Vec<Alarm>,
-    universe: Option<&'c Universe>,
+    sources: HashMap<&'c str, (&'c Source, LineIndex)>,
+    alarms: Vec<Diagnostic>,
+    schema: Option<&'c AdSchema>,
     /// Names, upper case, that lists put into ads.
     advertised: BTreeMap<Vec<u8>, Role>,
     /// Attributes of jobs, upper case, that slots get.
@@ -95,12 +95,12 @@ struct Linter<'c> {
 }
 
 impl<'c> Linter<'c> {
-    fn new(config: &'c Config, sources: HashMap<&'c str, (&'c Source, LineStarts)>) -> Self {
+    fn new(config: &'c Config, sources: HashMap<&'c str, (&'c Source, LineIndex)>) -> Self {
         Linter {
             config,
             sources,
             alarms: Vec::new(),
-            universe: None,
+            schema: None,
             advertised: BTreeMap::new(),
             copied: BTreeSet::new(),
             transforms: BTreeSet::new(),
@@ -115,17 +115,17 @@ impl<'c> Linter<'c> {
 
     /// Whether a word can hardly be an attribute: nobody knows it, nothing sets it, no ad has it. Attributes are mostly
     /// written with capitals, names of people and machines without.
-    fn is_stranger(&self, word: Name) -> bool {
+    fn is_unknown_word(&self, word: Name) -> bool {
         let upper = word.folded().to_ascii_uppercase();
         let listed = self.copied.contains(&upper) || self.transforms.contains(&upper);
         let named = is_known(word.folded()) || self.advertised.contains_key(&upper) || listed;
         let capital = word.display().bytes().any(|byte| byte.is_ascii_uppercase());
-        let there = self.universe.is_some_and(|universe| universe.has(word));
+        let there = self.schema.is_some_and(|schema| schema.has(word));
         !(named || capital || there || unknowns::is_fact(word) || self.config.definition(word.folded()).is_some())
     }
 
     /// The line of a place, and the offset of its first byte.
-    fn line(&self, place: &Place) -> Option<(&'c [u8], usize)> {
+    fn line(&self, place: &Location) -> Option<(&'c [u8], usize)> {
         let (source, starts) = self.sources.get(&*place.file)?;
         let start = starts.offset(place.line, 1)?;
         let rest = source.text.get(start..)?;
@@ -133,38 +133,15 @@ impl<'c> Linter<'c> {
         Some((&rest[..end], start))
     }
 
-    /// An alarm about some bytes of the line of a place; all that follow if the width is 0.
-    fn at(&mut self, code: &'static str, severity: Severity, error: &ConfigError, subject: Option<String>) {
-        let place = error.place.clone().unwrap_or_else(|| Place::outside("the built-in defaults"));
-        let (line, _) = self.line(&place).unwrap_or((b"", 0));
-        let start = (place.column.max(1) as usize - 1).min(line.len());
-        let end = match error.width {
-            0 => line.trim_ascii_end().len().max(start),
-            width => (start + width as usize).min(line.len()),
-        };
-        let span = Span::new(start, end);
-        let mut finding = match severity {
-            Severity::Error => Finding::error(error.message.as_str(), span),
-            Severity::Warning => Finding::warning(error.message.as_str(), span),
-        };
-        finding.help.clone_from(&error.help);
-        let excerpt =
-            Excerpt { file: Arc::clone(&place.file), line: place.line.into(), column: 1, text: line.to_vec() };
-        self.alarms.push(Alarm { code, finding, excerpt, subject, repeated: 0, edit: None });
-    }
-
-    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        self.at(diagnostic.code, diagnostic.severity, &diagnostic.error, None);
-        // An obsolete name is replaced where it stands.
-        let now = diagnostic.error.help.as_deref().and_then(|help| help.strip_prefix("write `")?.strip_suffix('`'));
-        if diagnostic.code == "obsolete-knob"
-            && let (Some(now), Some(place)) = (now, &diagnostic.error.place)
-            && let Some((_, start)) = self.line(place)
-            && let Some(alarm) = self.alarms.last_mut()
-        {
-            let from = start + place.column as usize - 1;
-            alarm.edit = Some(Edit { range: from..from + diagnostic.error.width as usize, text: now.to_owned() });
-        }
+    /// Adds a diagnostic of the configuration, with the line of its place.
+    fn report(&mut self, found: Diagnostic, subject: Option<String>) {
+        let place = found.place.clone().unwrap_or_else(|| Location::outside("the built-in defaults"));
+        let (line, start) = self.line(&place).unwrap_or((b"", 0));
+        let at = start + place.column.max(1) as usize - 1;
+        let fix = found.fix.as_ref().map(|fix| fix.shifted(at));
+        let (file, number) = (Arc::clone(&place.file), place.line.into());
+        let found = Diagnostic { place: Some(place), ..found }.in_line(line);
+        self.alarms.push(placed(found, &file, number, Excerpt { text: line.to_vec(), subject }, fix));
     }
 
     /// Looks at the value of a knob that is an expression.
@@ -175,18 +152,18 @@ impl<'c> Linter<'c> {
         if let Some(role) = role(bare).or_else(of_list) {
             let Ok(text) = self.config.expansion(name, definition.raw) else { return };
             let source = definition.place.and_then(|place| self.sources.get(&*place.file));
-            let standing = Standing::new(self.config, source, &definition, name, &text);
-            self.judge(name, &definition, (&text, &standing, 0), role);
+            let map = SourceMap::new(self.config, source, &definition, name, &text);
+            self.judge(name, &definition, (&text, &map, 0), role);
         } else if knob::is_transform(bare) {
             let source = definition.place.and_then(|place| self.sources.get(&*place.file));
-            let standing = Standing::new(self.config, source, &definition, name, definition.raw);
+            let map = SourceMap::new(self.config, source, &definition, name, definition.raw);
             for part in transforms::parts(definition.raw) {
                 match part {
-                    Part::Wrong(found) => self.found(name, &standing, (definition.raw, 0), found),
+                    Part::Invalid(found) => self.found(name, &map, (definition.raw, 0), found),
                     Part::Expression { place, role, alone } => {
                         let text = &definition.raw[place.clone()];
                         for found in self.of_transform(bare, text, role, alone) {
-                            self.found(name, &standing, (text, place.start), found);
+                            self.found(name, &map, (text, place.start), found);
                         }
                     }
                 }
@@ -195,27 +172,27 @@ impl<'c> Linter<'c> {
     }
 
     /// Looks at an expression of a transform of jobs, whose macros are known when a job is transformed.
-    fn of_transform(&self, name: &[u8], text: &[u8], role: Role, alone: bool) -> Vec<Found> {
+    fn of_transform(&self, name: &[u8], text: &[u8], role: Role, alone: bool) -> Vec<Diagnostic> {
         if let Some(misused) = misused_macro(text) {
             return vec![misused];
         }
         let Some(open) = without_macros(text) else { return Vec::new() };
         let is_open = |name: Name| open.names.iter().any(|known| known.0 == name);
-        let stranger = |word: Name| self.is_stranger(word);
-        let question = Question {
+        let unknown_word = |word: Name| self.is_unknown_word(word);
+        let context = LintContext {
             defined: &is_open,
-            universe: self.universe,
-            stranger: Some(&stranger),
-            ..Question::of(&open.text, Quoting::Old, role)
+            schema: self.schema,
+            unknown_word: Some(&unknown_word),
+            ..LintContext::of(&open.text, Quoting::Old, role)
         };
-        let mut found = lint_expression(&question);
+        let mut found = lint_expression(&context);
         if alone {
             unseen(&String::from_utf8_lossy(name), &open.text, &|_| false, &mut found);
         }
         if !open.names.is_empty() {
             unknowns::retain(&open.text, &is_open, &mut found);
             for found in &mut found {
-                open.restore(&mut found.finding);
+                open.restore(found);
             }
         }
         found
@@ -226,7 +203,7 @@ impl<'c> Linter<'c> {
         &mut self,
         name: &[u8],
         definition: &Definition<'_>,
-        (text, standing, offset): (&[u8], &Standing<'_>, usize),
+        (text, map, offset): (&[u8], &SourceMap<'_>, usize),
         role: Role,
     ) {
         if text.trim_ascii().is_empty() {
@@ -234,26 +211,26 @@ impl<'c> Linter<'c> {
         }
         let open = unknowns::marked(text);
         let text = open.as_deref().unwrap_or(text);
-        let made = standing.made();
+        let made = map.made();
         let defined = |name: Name| unknowns::is_fact(name) || role.looks_at_jobs && self.slots_have(name);
-        let stranger = |word: Name| self.is_stranger(word);
-        let question = Question {
+        let unknown_word = |word: Name| self.is_unknown_word(word);
+        let context = LintContext {
             defined: &defined,
-            universe: self.universe,
-            stranger: Some(&stranger),
+            schema: self.schema,
+            unknown_word: Some(&unknown_word),
             made: &made,
-            ..Question::of(text, Quoting::Old, role)
+            ..LintContext::of(text, Quoting::Old, role)
         };
-        let mut found = lint_expression(&question);
-        let foreign = standing.foreign(&|place| self.is_foreign(definition.raw.get(place).unwrap_or_default()));
+        let mut found = lint_expression(&context);
+        let foreign = map.foreign(&|place| self.is_foreign(definition.raw.get(place).unwrap_or_default()));
         let is_foreign = |span: Span| {
             let range = span.range();
             foreign.iter().any(|part| part.start <= range.start && range.end <= part.end)
         };
         // Who wrote neither of two clauses can leave out neither.
         found.retain(|found| {
-            let other = found.finding.related.as_ref().map(|(span, _)| *span);
-            found.code != "duplicate-clause" || !(is_foreign(found.finding.span) && other.is_some_and(is_foreign))
+            let other = found.related.as_ref().map(|label| label.span);
+            found.code != "duplicate-clause" || !(is_foreign(found.span) && other.is_some_and(is_foreign))
         });
         let upper = String::from_utf8_lossy(bare(name)).to_ascii_uppercase();
         if sees_one_ad(&upper) {
@@ -267,7 +244,7 @@ impl<'c> Linter<'c> {
             return;
         }
         for found in found {
-            self.found(name, standing, (text, offset), found);
+            self.found(name, map, (text, offset), found);
         }
     }
 
@@ -287,67 +264,55 @@ impl<'c> Linter<'c> {
             let message = format!("`{macro_name}` is not defined: `$({macro_name})` stands for nothing");
             let place = one.within.place.map(|place| match one.within.value {
                 Some((line, column)) if one.within.verbatim => {
-                    Place { file: Arc::clone(&place.file), line, column: column + one.at.0 as u32 }
+                    Location { file: Arc::clone(&place.file), line, column: column + one.at.0 as u32 }
                 }
                 _ => place.clone(),
             });
             let width = if one.within.verbatim { one.at.1 } else { 0 };
             let knob = String::from_utf8_lossy(name).into_owned();
             let help = format!("without it, `{knob}` is no expression; define it, or write `$({macro_name}:value)`");
-            let error = ConfigError::new(message, place).about(width).with_help(help);
-            self.at("undefined-macro", Severity::Error, &error, Some(knob));
+            let error = Diagnostic::error_at(message, place).width(width).help(help);
+            self.report(error.code("undefined-macro"), Some(knob));
         }
         !undefined.is_empty()
     }
 
-    /// An alarm about an expression, where what it is about stands in the file: for what came from a macro, the
-    /// reference to it.
-    fn found(&mut self, name: &[u8], standing: &Standing<'_>, (text, offset): (&[u8], usize), found: Found) {
-        let subject = Some(String::from_utf8_lossy(name).into_owned());
-        let edit = found
-            .finding
-            .fix
-            .as_ref()
-            .filter(|_| found.is_certain() && standing.is_written())
-            .map(|fix| Edit { range: standing.in_file(fix.span.shifted(offset)), text: fix.text.clone() })
-            .filter(|edit| !self.holds_comment(&standing.excerpt().file, &edit.range));
+    /// Adds a diagnostic of an expression, at the place in the file that the expression comes from: for a part that came
+    /// from a macro, the reference to it.
+    fn found(&mut self, name: &[u8], map: &SourceMap<'_>, (text, offset): (&[u8], usize), mut found: Diagnostic) {
+        let excerpt = Excerpt { text: map.lines().to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
         // What stands behind a comment between the lines is hardly known to belong to the value.
-        let comment = origin::comment_within(&standing.excerpt().text);
-        let edit = edit.filter(|_| comment.is_none());
-        let Found { code, mut finding } = found;
-        finding.message = unknowns::shown(&finding.message);
-        finding.help = finding.help.as_deref().map(unknowns::shown);
-        finding.fix = None;
-        let place = |span: Span| standing.span(span.shifted(offset).range());
-        let (span, gives) = place(finding.span);
-        let read = gives.map(|gives| {
+        let comment = origin::comment_within(&excerpt.text);
+        let fix = certain_fix(&found, offset)
+            .filter(|_| map.is_written() && comment.is_none())
+            .map(|fix| Fix { range: map.in_file(fix.range), text: fix.text })
+            .filter(|fix| !self.holds_comment(map.file(), &fix.range));
+        let place = |span: Span| map.span(span.shifted(offset).range());
+        let (span, gives) = place(found.span);
+        found.span = span;
+        found.message = unknowns::shown(&found.message);
+        found.help = found.help.as_deref().map(|help| unknowns::shown(help).into());
+        let related = found.related.take().map(|label| (place(label.span).0, label.text));
+        if let Some((other, text)) = related.filter(|(other, _)| *other != span) {
+            found = found.related(other, text);
+        }
+        if let Some(gives) = gives {
             let end = gives.end.min(text.len());
             let part = unknowns::shown(&quoted(text, Span::new(gives.start.min(end), end)));
-            format!("after expansion: `{part}`")
-        });
-        finding.related =
-            finding.related.take().map(|(span, why)| (place(span).0, why)).filter(|(other, _)| *other != span);
-        if let Some(read) = read {
-            if finding.related.is_none() && standing.is_somewhere() {
-                finding.related = Some((span, read));
-            } else {
-                finding.help = Some(finding.help.map_or_else(|| read.clone(), |help| format!("{help}; {read}")));
-            }
+            let read = format!("after expansion: `{part}`");
+            let beside = found.related.is_none() && map.is_somewhere();
+            found = if beside { found.related(span, read) } else { found.more_help(read) };
         }
-        finding.span = span;
-        let excerpt = standing.excerpt();
-        if let Some(line) = comment.filter(|_| is_slip(code)) {
-            finding.help = Some(within_comment(finding.help.take(), excerpt.line + line));
+        if let Some(line) = comment.filter(|_| is_slip(found.code)) {
+            found = beside_comment(found, u64::from(map.line()) + line);
         }
         // Several parts of one macro have one place.
-        let told = |alarm: &Alarm| {
-            let here = (&*alarm.excerpt.file, alarm.excerpt.line, alarm.finding.span);
-            alarm.code == code
-                && here == (&*excerpt.file, excerpt.line, span)
-                && (alarm.subject == subject && alarm.finding.message == finding.message)
+        let same = |other: &Diagnostic| {
+            (other.code, other.file(), other.line(), other.span) == (found.code, map.file(), map.line(), span)
+                && (other.subject() == excerpt.subject.as_deref() && other.message == found.message)
         };
-        if !self.alarms.iter().any(told) {
-            self.alarms.push(Alarm { code, finding, excerpt, subject, repeated: 0, edit });
+        if !self.alarms.iter().any(same) {
+            self.alarms.push(placed(found, map.file(), map.line().into(), excerpt, fix));
         }
     }
 
@@ -363,23 +328,23 @@ impl<'c> Linter<'c> {
         let tree = GroupTree::new(&QuotaSettings::readable(self.config));
         for warning in tree.warnings() {
             // What names are wrong was said already.
-            let known = |alarm: &Alarm| {
-                let same = warning.place.as_ref().is_some_and(|place| {
-                    u64::from(place.line) == alarm.place().0.line && *place.file == *alarm.excerpt.file
-                });
+            let known = |alarm: &Diagnostic| {
+                let same = warning
+                    .place
+                    .as_ref()
+                    .is_some_and(|place| u64::from(place.line) == alarm.range().0.line && *place.file == *alarm.file());
                 same && matches!(alarm.code, "undeclared-group" | "obsolete-knob" | "unseen-attribute" | "unknown-knob")
             };
             if self.alarms.iter().any(known) {
                 continue;
             }
-            let error = ConfigError::new(warning.message.clone(), warning.place.clone());
-            self.at("group-quota", Severity::Warning, &error, None);
+            self.report(warning.clone(), None);
         }
     }
 
     /// Knobs that one file sets twice, the second time without regard to the first.
     fn redefined(&mut self) {
-        let mut told: Vec<(Assigned, Place)> = Vec::new();
+        let mut told: Vec<(Assigned, Location)> = Vec::new();
         for source in self.config.sources() {
             let mut last: BTreeMap<Vec<u8>, Assigned> = BTreeMap::new();
             for one in assigned(source) {
@@ -403,10 +368,10 @@ impl<'c> Linter<'c> {
         for (first, second) in told {
             let name = String::from_utf8_lossy(&first.name).into_owned();
             let message = format!("`{name}` is set again on line {}: this value is lost", second.line);
-            let error = ConfigError::new(message, Some(first.place.clone()))
-                .about(first.name.len())
-                .with_help("leave one of them out; `+=` adds to a value, `$(NAME)` takes the earlier one");
-            self.at("redefined-knob", Severity::Warning, &error, Some(name));
+            let warning = Diagnostic::warning_at(message, Some(first.place.clone()))
+                .width(first.name.len())
+                .help("leave one of them out; `+=` adds to a value, `$(NAME)` takes the earlier one");
+            self.report(warning.code("redefined-knob"), Some(name));
         }
     }
 
@@ -430,8 +395,8 @@ impl<'c> Linter<'c> {
                 continue;
             };
             let width = if definition.template.is_some() { 0 } else { definition.name.len() };
-            let error = ConfigError::new(message, definition.place.cloned()).about(width).with_help(help);
-            self.at("obsolete-knob", Severity::Warning, &error, Some(shown));
+            let warning = Diagnostic::warning_at(message, definition.place.cloned()).width(width).help(help);
+            self.report(warning.code("obsolete-knob"), Some(shown));
         }
     }
 
@@ -470,8 +435,8 @@ impl<'c> Linter<'c> {
             let Some(near) = near else { continue };
             let item = String::from_utf8_lossy(&item).into_owned();
             let message = format!("`JOB_TRANSFORM_{item}` is not defined, but listed: nothing is done");
-            let error = ConfigError::new(message, place).with_help(format!("did you mean `{near}`"));
-            self.at("conflicting-knobs", Severity::Warning, &error, Some(list));
+            let warning = Diagnostic::warning_at(message, place).did_you_mean(Some(near));
+            self.report(warning.code("conflicting-knobs"), Some(list));
         }
         let used = if lists { referenced(config) } else { return };
         for name in config.names() {
@@ -485,23 +450,23 @@ impl<'c> Linter<'c> {
             let shown = String::from_utf8_lossy(name).into_owned();
             let message = format!("`{shown}` is not listed in `JOB_TRANSFORM_NAMES`: it is never applied");
             let item = String::from_utf8_lossy(&bare(name)[PREFIX.len()..]).into_owned();
-            let error = ConfigError::new(message, definition.place.cloned())
-                .about(definition.name.len())
-                .with_help(format!("add it: `JOB_TRANSFORM_NAMES = $(JOB_TRANSFORM_NAMES) {item}`"));
-            self.at("conflicting-knobs", Severity::Warning, &error, Some(shown));
+            let warning = Diagnostic::warning_at(message, definition.place.cloned())
+                .width(definition.name.len())
+                .help(format!("add it: `JOB_TRANSFORM_NAMES = $(JOB_TRANSFORM_NAMES) {item}`"));
+            self.report(warning.code("conflicting-knobs"), Some(shown));
         }
     }
 
     /// The place of a name's value, if a file sets it.
-    fn set(&self, name: &str) -> Option<Place> {
+    fn set(&self, name: &str) -> Option<Location> {
         let definition = self.config.definition(name.as_bytes())?;
         definition.place.cloned().filter(|_| !definition.raw.is_empty())
     }
 
     fn conflict(&mut self, name: &str, message: String, help: &str) {
         let Some(place) = self.set(name) else { return };
-        let error = ConfigError::new(message, Some(place)).with_help(help);
-        self.at("conflicting-knobs", Severity::Warning, &error, Some(name.to_owned()));
+        let warning = Diagnostic::warning_at(message, Some(place)).help(help);
+        self.report(warning.code("conflicting-knobs"), Some(name.to_owned()));
     }
 
     fn conflicts(&mut self) {
@@ -554,7 +519,7 @@ impl<'c> Linter<'c> {
 }
 
 /// Attributes that the expression of a knob cannot see.
-fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool, found: &mut Vec<Found>) {
+fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool, found: &mut Vec<Diagnostic>) {
     let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
     let Ok(expr) = parse_expr(text, &options) else { return };
     let tree = expr.tree();
@@ -585,7 +550,7 @@ fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool, found: &mu
         } else {
             continue;
         };
-        found.push(Found::new("unseen-attribute", Finding::warning(message, span).help(help)));
+        found.push(Diagnostic::warning(message, span).help(help).code("unseen-attribute"));
     }
 }
 
@@ -599,7 +564,7 @@ mod tests {
         lint(&config)
             .iter()
             .map(|alarm| {
-                let place = alarm.place().0;
+                let place = alarm.range().0;
                 format!("{} {}:{}", alarm.code, place.line, place.column)
             })
             .collect()
@@ -643,8 +608,8 @@ mod tests {
     fn places_are_those_of_the_file_through_macros_and_continued_lines() {
         let spans = |text: &str| {
             let config = Config::parse("c", text.as_bytes()).unwrap();
-            let shown = |alarm: &Alarm| {
-                let (start, end) = alarm.place();
+            let shown = |alarm: &Diagnostic| {
+                let (start, end) = alarm.range();
                 format!("{} {}:{}-{}:{}", alarm.code, start.line, start.column, end.line, end.column)
             };
             lint(&config).iter().map(shown).collect::<Vec<_>>()
@@ -658,8 +623,8 @@ mod tests {
         assert_eq!(spans("START = a >\nSTART += 1 2"), ["syntax 2:10-2:13"]);
         let config = Config::parse("c", b"B = a > 1\nSTART = x && \\\n $(B) && $(B)").unwrap();
         let alarm = &lint(&config)[0];
-        assert_eq!(alarm.finding.help.as_deref(), Some("leave one of them out; after expansion: `a > 1`"));
-        assert_eq!(alarm.excerpt.text, b"START = x && \\\n $(B) && $(B)");
+        assert_eq!(alarm.help.as_deref(), Some("leave one of them out; after expansion: `a > 1`"));
+        assert_eq!(alarm.text(), b"START = x && \\\n $(B) && $(B)");
     }
 
     #[test]
@@ -667,9 +632,9 @@ mod tests {
         let text = "START = a > 1 && \\\n  b > 1 && \\\n  a > 1 && c > 1\n";
         let config = Config::parse("c", text.as_bytes()).unwrap();
         let alarms = lint(&config);
-        let edits: Vec<&Edit> = alarms.iter().filter_map(|alarm| alarm.edit.as_ref()).collect();
+        let fixes: Vec<&Fix> = alarms.iter().filter_map(|alarm| alarm.fix.as_deref()).collect();
         assert_eq!(
-            String::from_utf8(super::super::edited(text.as_bytes(), &edits)).unwrap(),
+            String::from_utf8(super::super::fixed(text.as_bytes(), &fixes)).unwrap(),
             "START = a > 1 && \\\n  b > 1 && c > 1\n"
         );
         // A comment between the lines is told about nothing and lost for nothing.
@@ -685,20 +650,20 @@ mod tests {
             let alarms = lint(&config);
             // That the comment does not end the value is told too.
             assert_eq!(alarms.iter().filter(|alarm| alarm.code != "odd-line").count(), 1, "{text}");
-            let edits: Vec<&Edit> = alarms.iter().filter_map(|alarm| alarm.edit.as_ref()).collect();
-            let edited = String::from_utf8(super::super::edited(text.as_bytes(), &edits)).unwrap();
+            let fixes: Vec<&Fix> = alarms.iter().filter_map(|alarm| alarm.fix.as_deref()).collect();
+            let edited = String::from_utf8(super::super::fixed(text.as_bytes(), &fixes)).unwrap();
             assert_eq!(edited.matches('#').count(), 1, "{edited}");
         }
         // Behind a comment nothing is mended: the line may be meant to be one of its own.
         let config = Config::parse("c", b"START = A > 1 && \\\n# c1\nRANK=3\n").unwrap();
         let alarms = lint(&config);
         let slip = alarms.iter().find(|alarm| alarm.code == "assignment").unwrap();
-        assert_eq!(slip.edit, None);
-        let help = slip.finding.help.as_deref().unwrap();
+        assert_eq!(slip.fix, None);
+        let help = slip.help.as_deref().unwrap();
         assert!(help.starts_with("the comment on line 2 is inside of a continued value, which goes on behind it; "));
         // Bits may be meant.
         let config = Config::parse("c", b"SUSPEND = (TARGET.flags ^ 2) == 0").unwrap();
-        assert!(lint(&config).iter().all(|alarm| alarm.code == "bitwise-operator" && alarm.edit.is_none()));
+        assert!(lint(&config).iter().all(|alarm| alarm.code == "bitwise-operator" && alarm.fix.is_none()));
     }
 
     #[test]
@@ -800,7 +765,7 @@ mod tests {
         // But a constant in a macro may be set otherwise.
         assert_eq!(found("ARCH = X86_64\nSTART = TARGET.x > 1 && \"$(ARCH)\" == \"INTEL\""), Vec::<String>::new());
         let config = Config::parse("c", b"START = $(DETECTED_CPUS) > 4 && $(DETECTED_CPUS) > 4").unwrap();
-        assert_eq!(lint(&config)[0].finding.message, "`$(DETECTED_CPUS) > 4` stands there already");
+        assert_eq!(lint(&config)[0].message, "`$(DETECTED_CPUS) > 4` stands there already");
     }
 
     #[test]
@@ -823,7 +788,7 @@ mod tests {
             ["unknown-knob 3:1"]
         );
         let config = Config::parse("c", b"MEM_LIMIT = 10K").unwrap();
-        assert_eq!(lint(&config)[0].severity(), Severity::Warning);
+        assert_eq!(lint(&config)[0].severity, classmate::internal::diagnostic::Severity::Warning);
     }
 
     #[test]

@@ -3,13 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::universe::Universe;
+use super::schema::AdSchema;
 use super::{missing, rules};
 use classmate::internal::analysis::clauses::{Certainty, Claim, claims, is_value};
 use classmate::internal::analysis::evaluate::{Base, unknown};
 use classmate::internal::analysis::values::Truths;
-use classmate::internal::builtin::check::coded;
-use classmate::internal::error::{Finding, SyntaxError, SyntaxErrorKind};
+use classmate::internal::builtin::check::check;
+use classmate::internal::diagnostic::Diagnostic;
+use classmate::internal::error::{SyntaxError, SyntaxErrorKind};
 use classmate::internal::name::Name;
 use classmate::internal::span::Span;
 use classmate::internal::syntax::diagnose::diagnose;
@@ -32,7 +33,7 @@ pub struct Role {
 
 /// An expression and what is known of its surroundings.
 #[derive(Clone, Copy)]
-pub struct Question<'a> {
+pub struct LintContext<'a> {
     /// The text.
     pub text: &'a [u8],
     /// How strings are written.
@@ -44,45 +45,26 @@ pub struct Question<'a> {
     /// What references can be.
     pub base: Base<'a>,
     /// The ads that are looked at together with it.
-    pub universe: Option<&'a Universe>,
+    pub schema: Option<&'a AdSchema>,
     /// Whether a word can hardly be an attribute, of any ad; nothing if nobody can say.
-    pub stranger: Option<&'a dyn Fn(Name) -> bool>,
+    pub unknown_word: Option<&'a dyn Fn(Name) -> bool>,
     /// The parts of the text that macros stand for: what is a constant there now may be another one.
     pub made: &'a [Range<usize>],
 }
 
-impl<'a> Question<'a> {
+impl<'a> LintContext<'a> {
     /// An expression of whose surroundings nothing is known.
     pub fn of(text: &'a [u8], quoting: Quoting, role: Role) -> Self {
-        Question { text, quoting, role, defined: &|_| false, base: &unknown, universe: None, stranger: None, made: &[] }
-    }
-}
-
-/// Something found in an expression.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// Its code.
-    pub code: &'static str,
-    /// What is wrong, and where in the text.
-    pub finding: Finding,
-}
-
-impl Found {
-    pub(super) fn new(code: &'static str, finding: Finding) -> Self {
-        Found { code, finding }
-    }
-
-    /// Whether the fix says what certainly was meant, or changes no value.
-    pub fn is_certain(&self) -> bool {
-        const CERTAIN: [&str; 6] = [
-            "assignment",
-            "bitwise-operator",
-            "compared-with-undefined",
-            "duplicate-clause",
-            "implied-clause",
-            "version-dependent",
-        ];
-        self.finding.fix.is_some() && CERTAIN.contains(&self.code)
+        LintContext {
+            text,
+            quoting,
+            role,
+            defined: &|_| false,
+            base: &unknown,
+            schema: None,
+            unknown_word: None,
+            made: &[],
+        }
     }
 }
 
@@ -90,46 +72,45 @@ impl Found {
 const SHOWN: usize = 80;
 
 /// What is wrong with an expression.
-pub fn lint(question: &Question<'_>) -> Vec<Found> {
-    let options = ParseOptions { quoting: question.quoting, places: true, ..ParseOptions::default() };
-    match parse_expr(question.text, &options) {
-        Ok(expr) => parsed(question, &expr),
-        Err(error) => vec![unparsed(question.text, &error, &options)],
+pub fn lint(context: &LintContext<'_>) -> Vec<Diagnostic> {
+    let options = ParseOptions { quoting: context.quoting, places: true, ..ParseOptions::default() };
+    match parse_expr(context.text, &options) {
+        Ok(expr) => parsed(context, &expr),
+        Err(error) => vec![unparsed(context.text, &error, &options)],
     }
 }
 
 /// What is wrong with an expression that was parsed with places.
-pub fn parsed(question: &Question<'_>, expr: &Expr) -> Vec<Found> {
-    let mut found: Vec<Found> =
-        coded(expr, question.text).into_iter().map(|(code, finding)| Found::new(code, finding)).collect();
-    rules::find(question, expr, &mut found);
-    let certain: Vec<Found> =
-        certain_of(question, expr).iter().filter_map(|claim| claimed(question.text, expr, claim)).collect();
+pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
+    let mut found = check(expr, context.text);
+    rules::find(context, expr, &mut found);
+    let certain: Vec<Diagnostic> =
+        certain_of(context, expr).iter().filter_map(|claim| claimed(context.text, expr, claim)).collect();
     // What says why is said; what only says that is not, then.
-    let told: Vec<Span> = found.iter().map(|found| found.finding.span).collect();
-    let explained = |found: &Found| {
-        let span = found.finding.span;
+    let told: Vec<Span> = found.iter().map(|found| found.span).collect();
+    let explained = |found: &Diagnostic| {
+        let span = found.span;
         let of_whole = expr.tree().span(expr.root()) == Some(span);
         let is_told = told.iter().any(|told| of_whole || span.start <= told.start && told.end <= span.end);
         let never = found.code == "never-true"
-            && (is_told || of_whole && !question.role.condition && is_value(expr.tree(), expr.root()));
+            && (is_told || of_whole && !context.role.condition && is_value(expr.tree(), expr.root()));
         never
             || found.code.starts_with("always-")
                 && told.iter().any(|told| span.start <= told.start && told.end <= span.end)
     };
     found.extend(certain.into_iter().filter(|found| !explained(found)));
-    if question.role.condition {
-        found.extend(no_condition(question, expr));
-        missing::find(question, expr, &mut found);
+    if context.role.condition {
+        found.extend(no_condition(context, expr));
+        missing::find(context, expr, &mut found);
     }
     for found in &mut found {
-        found.finding.fix = found.finding.fix.take().filter(|fix| {
+        found.fix = found.fix.take().filter(|fix| {
             // What looks like a comment stays.
-            let gone = question.text.get(fix.span.range()).unwrap_or_default();
+            let gone = context.text.get(fix.range.clone()).unwrap_or_default();
             comments(gone) <= comments(fix.text.as_bytes())
         });
     }
-    found.sort_by_key(|found| (found.finding.span.start, found.finding.span.end));
+    found.sort_by_key(|found| (found.span.start, found.span.end));
     found.dedup();
     found
 }
@@ -143,11 +124,11 @@ fn comments(text: &[u8]) -> usize {
 const OPENED: usize = 500;
 
 /// What is certain of the clauses; that one is constant, only if it is that whatever the macros hold.
-fn certain_of(question: &Question<'_>, expr: &Expr) -> Vec<Claim> {
-    let mut now = claims(expr, question.base);
+fn certain_of(context: &LintContext<'_>, expr: &Expr) -> Vec<Claim> {
+    let mut now = claims(expr, context.base);
     let is_made = |span: Span| {
         let range = span.range();
-        question.made.iter().any(|made| made.start < range.end && range.start < made.end)
+        context.made.iter().any(|made| made.start < range.end && range.start < made.end)
     };
     let tree = expr.tree();
     let made: Vec<NodeId> = (tree.first_of(expr.root())..=expr.root())
@@ -169,7 +150,7 @@ fn certain_of(question: &Question<'_>, expr: &Expr) -> Vec<Claim> {
     for (number, id) in made.into_iter().enumerate() {
         open.nodes[(id - first) as usize] = Node::Attr(Name::new(format!("\u{1}constant {number}").as_bytes()));
     }
-    let mut whatever = claims(&Expr::whole(Arc::new(open)), question.base);
+    let mut whatever = claims(&Expr::whole(Arc::new(open)), context.base);
     if first > 0 {
         // Parts of trees are not looked at by themselves.
         whatever.clear();
@@ -179,39 +160,39 @@ fn certain_of(question: &Question<'_>, expr: &Expr) -> Vec<Claim> {
 }
 
 /// A condition that is a constant but neither a boolean nor a number.
-fn no_condition(question: &Question<'_>, expr: &Expr) -> Option<Found> {
+fn no_condition(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
     let tree = expr.tree();
     let Node::Literal(literal) = tree.node(tree.bare(expr.root())) else { return None };
-    let span = tree.span(expr.root()).filter(|_| question.made.is_empty())?;
+    let span = tree.span(expr.root()).filter(|_| context.made.is_empty())?;
     let (code, what) = match literal {
         Literal::Bool(_) | Literal::Int(_) | Literal::Real(_) | Literal::RelTime(_) => return None,
         Literal::Undefined => ("always-undefined", "always undefined"),
         Literal::Error => ("always-error", "always an error"),
         _ => ("never-true", "never true"),
     };
-    let finding = Finding::warning(format!("`{}` as a condition is {what}", quoted(question.text, span)), span);
-    Some(Found::new(code, finding.help("write a comparison, `true` or `false`")))
+    let finding = Diagnostic::warning(format!("`{}` as a condition is {what}", quoted(context.text, span)), span);
+    Some(finding.help("write a comparison, `true` or `false`").code(code))
 }
 
 /// What kind of text does not parse.
-pub(super) fn unparsed(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> Found {
+pub(super) fn unparsed(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> Diagnostic {
     let finding = diagnose(text, error, options);
     let at = (error.span.start as usize).min(text.len());
     let rest = &text[at..];
     if rest.starts_with(b"$") && matches!(error.kind, SyntaxErrorKind::BadCharacter(_)) {
-        return Found::new("leftover-macro", leftover(at, rest));
+        return leftover(at, rest).code("leftover-macro");
     }
     let equals = rest.starts_with(b"=") && !rest.starts_with(b"==");
     if equals && matches!(error.kind, SyntaxErrorKind::Unexpected { .. }) {
-        return Found::new("assignment", finding);
+        return finding.code("assignment");
     }
     if is_unit(text, at) {
-        return Found::new("size-suffix", finding);
+        return finding.code("size-suffix");
     }
-    Found::new("syntax", finding)
+    finding.code("syntax")
 }
 
-fn leftover(start: usize, rest: &[u8]) -> Finding {
+fn leftover(start: usize, rest: &[u8]) -> Diagnostic {
     let macro_text = rest.strip_prefix(b"$(").unwrap_or_default();
     let end = macro_text.iter().position(|byte| *byte == b')').unwrap_or(0);
     let name = &macro_text[..end];
@@ -219,7 +200,7 @@ fn leftover(start: usize, rest: &[u8]) -> Finding {
     let length = if end == 0 { 1 } else { end + 3 };
     let span = Span::new(start, start + length);
     let shown = String::from_utf8_lossy(&rest[..length.min(SHOWN)]).into_owned();
-    let finding = Finding::error(format!("`{shown}` is not expanded and is no part of an expression"), span);
+    let finding = Diagnostic::error(format!("`{shown}` is not expanded and is no part of an expression"), span);
     finding.help(if plain {
         "macros are expanded in configuration and submit files only; here an attribute is named without `$( )`"
     } else {
@@ -256,11 +237,11 @@ pub(super) fn quoted(text: &[u8], span: Span) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Found> {
+fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Diagnostic> {
     let span = |id: NodeId| expr.tree().span(id);
     let place = span(claim.clause)?;
     let this = quoted(text, place);
-    let warn = |message: String| Finding::warning(message, place);
+    let warn = |message: String| Diagnostic::warning(message, place);
     Some(match claim.certainty {
         Certainty::Always(truths) => {
             let (code, word) = match truths {
@@ -271,51 +252,49 @@ fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Found> {
             };
             let help =
                 format!("it does not depend on any ad; write what is meant, or `{}`", word.trim_start_matches("an "));
-            Found::new(code, warn(format!("`{this}` is always {word}")).help(help))
+            warn(format!("`{this}` is always {word}")).help(help).code(code)
         }
-        Certainty::Never => Found::new(
-            "never-true",
-            warn(format!("`{this}` is never true")).help("it is false, undefined or an error, whatever the ads are"),
-        ),
+        Certainty::Never => warn(format!("`{this}` is never true"))
+            .help("it is false, undefined or an error, whatever the ads are")
+            .code("never-true"),
         Certainty::Contradicts(other) => {
             let finding = warn(format!("`{this}` is never true where the clause before it is"));
-            Found::new(
-                "contradiction",
-                finding.related(span(other)?, "this one").help("joined by `&&`, they refuse everything"),
-            )
+            finding
+                .related(span(other)?, "this one")
+                .help("joined by `&&`, they refuse everything")
+                .code("contradiction")
         }
         Certainty::Repeats(other) => {
             let finding = warn(format!("`{this}` stands there already")).related(span(other)?, "here");
-            Found::new("duplicate-clause", without(expr, claim.clause, finding.help("leave one of them out")))
+            without(expr, claim.clause, finding.help("leave one of them out")).code("duplicate-clause")
         }
         Certainty::Follows(other) => {
             let beside = quoted(text, span(other)?);
             let finding = warn(format!("`{this}` changes nothing beside `{beside}`")).related(span(other)?, "this one");
-            Found::new("implied-clause", without(expr, claim.clause, finding.help("leave it out")))
+            without(expr, claim.clause, finding.help("leave it out")).code("implied-clause")
         }
         Certainty::Covered(other) => {
             let beside = quoted(text, span(other)?);
             let finding = warn(format!("`{this}` is true wherever `{beside}` is")).related(span(other)?, "this one");
-            Found::new("implied-clause", finding.help("it refuses nothing that is not refused already: leave it out"))
+            finding.help("it refuses nothing that is not refused already: leave it out").code("implied-clause")
         }
         Certainty::Within(other) => {
             let beside = quoted(text, span(other)?);
             let finding = warn(format!("`{this}` is true only where `{beside}` is")).related(span(other)?, "this one");
-            Found::new("implied-clause", finding.help("it lets in nothing that is not let in already"))
+            finding.help("it lets in nothing that is not let in already").code("implied-clause")
         }
         Certainty::Splice(truths) => {
             let (word, op) = if truths == Truths::TRUE { ("true", "||") } else { ("false", "&&") };
             let finding = warn(format!("`{this}` beside `{op}` decides the whole condition"));
-            Found::new(
-                "constant-clause",
-                finding.help(format!("the other clauses are of no effect: write `{word}`, or leave it out")),
-            )
+            finding
+                .help(format!("the other clauses are of no effect: write `{word}`, or leave it out"))
+                .code("constant-clause")
         }
     })
 }
 
 /// A finding with the fix that leaves a clause of a chain out, if that keeps the kind of the value.
-fn without(expr: &Expr, clause: NodeId, finding: Finding) -> Finding {
+fn without(expr: &Expr, clause: NodeId, finding: Diagnostic) -> Diagnostic {
     let tree = expr.tree();
     let around = (0..tree.nodes.len() as NodeId).find_map(|id| match *tree.node(id) {
         Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) if left == clause || right == clause => {
@@ -348,8 +327,8 @@ mod tests {
     fn codes(text: &str) -> Vec<&'static str> {
         let role = Role { condition: true, ..Role::default() };
         let text = text.as_bytes();
-        let question = Question::of(text, Quoting::New, role);
-        lint(&question).into_iter().map(|found| found.code).collect()
+        let context = LintContext::of(text, Quoting::New, role);
+        lint(&context).into_iter().map(|found| found.code).collect()
     }
 
     #[test]
@@ -404,14 +383,14 @@ mod tests {
         let role = Role { condition: true, ..Role::default() };
         let fixed = |text: &str| {
             let text = text.as_bytes();
-            let question = Question::of(text, Quoting::New, role);
-            let found = lint(&question);
+            let context = LintContext::of(text, Quoting::New, role);
+            let found = lint(&context);
             assert_eq!(found[0].code, "bitwise-operator");
-            (found[0].is_certain(), found[0].finding.help.clone().unwrap())
+            (super::super::certain_fix(&found[0], 0).is_some(), found[0].help.clone().unwrap())
         };
         assert_eq!(
             fixed("TARGET.a & 4 == 4"),
-            (false, "write `(TARGET.a & 4) == 4` for the bits, or `&&` between two conditions".to_owned())
+            (false, "write `(TARGET.a & 4) == 4` for the bits, or `&&` between two conditions".into())
         );
         assert!(fixed("TARGET.a > 1 & TARGET.b > 1").0);
         assert!(!fixed("TARGET.a | TARGET.b != 0").0);
@@ -449,8 +428,8 @@ mod tests {
     #[test]
     fn a_text_is_no_error_where_no_condition_is_asked_for() {
         let codes = |text: &str| {
-            let question = Question::of(text.as_bytes(), Quoting::New, Role::default());
-            lint(&question).into_iter().map(|found| found.code).collect::<Vec<_>>()
+            let context = LintContext::of(text.as_bytes(), Quoting::New, Role::default());
+            lint(&context).into_iter().map(|found| found.code).collect::<Vec<_>>()
         };
         for text in [
             "ifThenElse(JobStatus =?= 1, \"a\", \"b\")",

@@ -1,11 +1,11 @@
 //! What becomes of a condition where an attribute is missing.
 
 use super::attributes::{Witness, is_always_there, witnesses};
-use super::expression::{Found, Question};
+use super::expression::LintContext;
 use classmate::internal::analysis::evaluate::Analysis;
 use classmate::internal::analysis::facts::Facts;
 use classmate::internal::analysis::values::{Truths, Values, kind};
-use classmate::internal::error::Finding;
+use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
@@ -20,20 +20,20 @@ const ASKING: [&[u8]; 3] = [b"regexp", b"member", b"regexpmember"];
 
 /// Clauses that say "unless": where their attribute is missing, the whole condition is never true; and `=!= true`, which
 /// is true then.
-pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>) {
+pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagnostic>) {
     let tree = &**expr.tree();
-    let analysis = Analysis::new(tree, question.base);
+    let analysis = Analysis::new(tree, context.base);
     let whole = analysis.truths(expr.root());
     let mut seen: Vec<Reference> = Vec::new();
     for clause in joined(&[BinaryOp::And, BinaryOp::Or], tree, expr.root()) {
         let Some(place) = tree.span(clause) else { continue };
-        let shown = String::from_utf8_lossy(question.text.get(place.range()).unwrap_or_default()).into_owned();
-        if let Some((reference, written)) = unless(tree, clause, question.text) {
+        let shown = String::from_utf8_lossy(context.text.get(place.range()).unwrap_or_default()).into_owned();
+        if let Some((reference, written)) = unless(tree, clause, context.text) {
             let name = reference.name;
-            if is_there(question, name) || seen.contains(&reference) || reference.scope == RefScope::My {
+            if is_there(context, name) || seen.contains(&reference) || reference.scope == RefScope::My {
                 continue;
             }
-            if reference.scope == RefScope::Either && (question.defined)(name) {
+            if reference.scope == RefScope::Either && (context.defined)(name) {
                 continue;
             }
             let mut facts = Facts::default();
@@ -44,7 +44,7 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
                 joined(&[BinaryOp::And], tree, expr.root()).into_iter().filter(|other| *other != clause).any(|other| {
                     let truths = analysis.values_where(other, &facts).truths();
                     truths.within(Truths::FALSE.or(Truths::ERROR))
-                        || !truths.has(Truths::TRUE) && unless(tree, other, question.text).is_none()
+                        || !truths.has(Truths::TRUE) && unless(tree, other, context.text).is_none()
                 });
             if comes_along(&analysis, expr.root(), reference) {
                 continue;
@@ -53,29 +53,29 @@ pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>)
                 seen.push(reference);
                 let fails = analysis.values_where(clause, &facts).truths() == Truths::ERROR;
                 let what = if fails { "an error" } else { "undefined" };
-                let finding = Finding::warning(
+                let finding = Diagnostic::warning(
                     format!("where `{name}` is missing, `{shown}` is {what}, and the condition never true"),
                     place,
                 );
-                found.push(Found::new("undefined-means-no", finding.help(written)));
+                found.push(finding.help(written).code("undefined-means-no"));
             }
         }
         if let Some(condition) = flipped(tree, clause)
-            && let Some(names) = lets_in(question, &analysis, (expr.root(), clause, condition))
+            && let Some(names) = lets_in(context, &analysis, (expr.root(), clause, condition))
         {
             let (what, is) = if names.len() == 1 { ("is", "") } else { ("are", "all ") };
             let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let message = format!("where {is}{} {what} missing, `{shown}` is true", listed.join(", "));
             let help = "`=!= true` also holds for undefined; write `!(…)` if a missing attribute is to refuse";
-            found.push(Found::new("true-when-undefined", Finding::warning(message, place).help(help)));
+            found.push(Diagnostic::warning(message, place).help(help).code("true-when-undefined"));
         }
     }
 }
 
 /// Whether an attribute is there whenever the expression is asked.
-fn is_there(question: &Question<'_>, name: Name) -> bool {
+fn is_there(context: &LintContext<'_>, name: Name) -> bool {
     let folded = name.folded();
-    is_always_there(folded) || question.role.there.iter().any(|known| known.as_bytes() == folded)
+    is_always_there(folded) || context.role.there.iter().any(|known| known.as_bytes() == folded)
 }
 
 /// Whether an attribute is there wherever the whole condition is true, for another attribute says so: `HoldReasonCode`
@@ -111,14 +111,14 @@ fn says(known: &Values, witness: Witness) -> bool {
 /// The attributes without which the condition in `(condition) =!= true` is certainly undefined, so that the clause holds
 /// and `!(condition)` would not: one alone, otherwise all together. Nothing where the whole expression refuses then.
 fn lets_in(
-    question: &Question<'_>,
+    context: &LintContext<'_>,
     analysis: &Analysis<'_>,
     (root, clause, condition): (NodeId, NodeId, NodeId),
 ) -> Option<Vec<Name>> {
     let mut optional: Vec<Reference> = references(analysis.tree(), condition);
     optional.retain(|reference| {
         let name = reference.name;
-        !is_there(question, name) && !(question.defined)(name)
+        !is_there(context, name) && !(context.defined)(name)
     });
     let missing = |references: &[Reference]| {
         let mut facts = Facts::default();

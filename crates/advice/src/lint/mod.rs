@@ -1,6 +1,6 @@
 //! What is wrong, or hardly meant, in configurations, ads, submit files and expressions.
 //!
-//! In: text and what it is. Out: [`Alarm`]s with stable codes, places, help, and edits where it is certain what to write.
+//! In: text and what it is. Out: [`Diagnostic`]s with stable codes, places, help, and fixes where it is certain what to write.
 //! Claims about what a clause can be are proven by [`classmate::internal::analysis`].
 
 pub mod ads;
@@ -13,93 +13,58 @@ pub mod knobs;
 pub mod missing;
 mod placing;
 pub mod rules;
+pub mod schema;
 pub mod submit;
 pub mod suite;
 mod transforms;
-pub mod universe;
 mod unknowns;
 mod versions;
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use classmate::internal::error::{Finding, Severity};
-use classmate::internal::span::{Position, Span};
+use classmate::internal::diagnostic::{Diagnostic, Excerpt, Fix};
+use classmate_config::internal::config::Location;
 
-/// Something found, with its place.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Alarm {
-    /// What it is, a code of [`catalogue::CHECKS`].
-    pub code: &'static str,
-    /// What is wrong and what to do; its span counts in [`Excerpt::text`].
-    pub finding: Finding,
-    /// The text it is about.
-    pub excerpt: Excerpt,
-    /// The knob or attribute it is about.
-    pub subject: Option<String>,
-    /// How often the same stands in other ads of the file.
-    pub repeated: usize,
-    /// What to write instead, if that is certain.
-    pub edit: Option<Edit>,
-}
-
-/// A part of a file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Excerpt {
-    /// The file.
-    pub file: Arc<str>,
-    /// The line on which the text begins, from 1; 0 if it stands nowhere.
-    pub line: u64,
-    /// The column at which the text begins, from 1.
-    pub column: u64,
-    /// The text.
-    pub text: Vec<u8>,
-}
-
-/// A replacement of bytes of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
-    /// The bytes that are replaced.
-    pub range: Range<usize>,
-    /// What is written instead.
-    pub text: String,
-}
-
-impl Alarm {
-    /// The severity of the check.
-    pub fn severity(&self) -> Severity {
-        catalogue::find(self.code).map_or(self.finding.severity, |check| check.severity)
-    }
-
-    /// Line and column of the beginning and the end of the place, from 1.
-    pub fn place(&self) -> (Position, Position) {
-        self.place_of(self.finding.span)
-    }
-
-    /// Line and column of the beginning and the end of a part of the excerpt, from 1.
-    pub fn place_of(&self, span: Span) -> (Position, Position) {
-        let at = |offset: u32| {
-            let within = Position::of(&self.excerpt.text, offset as usize);
-            let column = if within.line == 1 { within.column + self.excerpt.column - 1 } else { within.column };
-            Position { line: self.excerpt.line + within.line - 1, column }
-        };
-        (at(span.start), at(span.end))
+/// A diagnostic of a text as one of the file that the text is in: its span counts in the excerpt, which begins on a
+/// line of the file, and its fix in the file.
+pub fn placed(found: Diagnostic, file: &Arc<str>, line: u64, excerpt: Excerpt, fix: Option<Fix>) -> Diagnostic {
+    let line = u32::try_from(line).unwrap_or(u32::MAX);
+    Diagnostic {
+        severity: catalogue::find(found.code).map_or(found.severity, |check| check.severity),
+        place: Some(Location { file: Arc::clone(file), line, column: 1 }),
+        excerpt: Some(Box::new(excerpt)),
+        fix: fix.map(Box::new),
+        ..found
     }
 }
 
-/// A text with edits applied; of those that overlap, the first.
-pub fn edited(text: &[u8], edits: &[&Edit]) -> Vec<u8> {
-    let mut sorted: Vec<&&Edit> = edits.iter().collect();
-    sorted.sort_by_key(|edit| (edit.range.start, edit.range.end));
+/// The fix of a diagnostic if it writes what certainly was meant, or changes no value; in a text that the diagnostic's
+/// own begins `offset` bytes into.
+pub fn certain_fix(found: &Diagnostic, offset: usize) -> Option<Fix> {
+    const CERTAIN: [&str; 6] = [
+        "assignment",
+        "bitwise-operator",
+        "compared-with-undefined",
+        "duplicate-clause",
+        "implied-clause",
+        "version-dependent",
+    ];
+    Some(found.fix.as_ref().filter(|_| CERTAIN.contains(&found.code))?.shifted(offset))
+}
+
+/// The text with fixes applied; of those that overlap, the first.
+pub fn fixed(text: &[u8], fixes: &[&Fix]) -> Vec<u8> {
+    let mut sorted: Vec<&&Fix> = fixes.iter().collect();
+    sorted.sort_by_key(|fix| (fix.range.start, fix.range.end));
     let mut written = Vec::with_capacity(text.len());
     let mut at = 0;
-    for edit in sorted {
-        let range = edit.range.start.min(text.len())..edit.range.end.min(text.len());
+    for fix in sorted {
+        let range = fix.range.start.min(text.len())..fix.range.end.min(text.len());
         if range.start < at {
             continue;
         }
         written.extend_from_slice(&text[at..range.start]);
-        written.extend_from_slice(edit.text.as_bytes());
+        written.extend_from_slice(fix.text.as_bytes());
         at = range.end.max(range.start);
     }
     written.extend_from_slice(&text[at..]);
@@ -111,19 +76,22 @@ fn is_slip(code: &str) -> bool {
     matches!(code, "syntax" | "assignment" | "size-suffix" | "leftover-macro")
 }
 
-/// Help that tells of a comment inside of a continued value.
-fn within_comment(help: Option<String>, line: u64) -> String {
-    let told = format!("the comment on line {line} is inside of a continued value, which goes on behind it");
-    help.map_or_else(|| told.clone(), |help| format!("{told}; {help}"))
+/// The diagnostic with the note that a comment is inside of the continued value, ahead of its help.
+fn beside_comment(found: Diagnostic, line: u64) -> Diagnostic {
+    let note = format!("the comment on line {line} is inside of a continued value, which goes on behind it");
+    match found.help.clone() {
+        Some(help) => found.help(note).more_help(help),
+        None => found.help(note),
+    }
 }
 
-/// Where the lines of a text begin.
+/// The offsets at which the lines of a text begin.
 #[derive(Debug)]
-pub(crate) struct LineStarts(Vec<usize>);
+pub(crate) struct LineIndex(Vec<usize>);
 
-impl LineStarts {
+impl LineIndex {
     pub(crate) fn of(text: &[u8]) -> Self {
-        LineStarts(std::iter::once(0).chain(memchr::memchr_iter(b'\n', text).map(|at| at + 1)).collect())
+        LineIndex(std::iter::once(0).chain(memchr::memchr_iter(b'\n', text).map(|at| at + 1)).collect())
     }
 
     /// The offset of a place, line and column (in bytes) from 1.
@@ -137,10 +105,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edits_are_applied_in_order_and_overlaps_left_for_later() {
-        let edit = |range: Range<usize>, text: &str| Edit { range, text: text.to_owned() };
-        let edits = [edit(4..5, "X"), edit(0..1, ""), edit(4..6, "Y")];
-        assert_eq!(edited(b"abcdef", &edits.iter().collect::<Vec<_>>()), b"bcdXf");
+    fn fixes_are_applied_in_order_and_overlaps_left_for_later() {
+        let fix = |range: std::ops::Range<usize>, text: &str| Fix { range, text: text.to_owned() };
+        let fixes = [fix(4..5, "X"), fix(0..1, ""), fix(4..6, "Y")];
+        assert_eq!(fixed(b"abcdef", &fixes.iter().collect::<Vec<_>>()), b"bcdXf");
     }
 
     #[test]

@@ -3,15 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Excerpt, LineStarts};
+use super::LineIndex;
 use classmate::internal::span::Span;
 use classmate_config::internal::config::origin::{self, Piece};
-use classmate_config::internal::config::{Config, Definition, Place, Source};
+use classmate_config::internal::config::{Config, Definition, Location, Source};
 
 /// The value of a definition: as it is written, after expansion, and in its file.
-pub(super) struct Standing<'c> {
+pub(super) struct SourceMap<'c> {
     file: Arc<str>,
-    /// The line on which [`Standing::text`] begins.
+    /// The line on which [`SourceMap::text`] begins.
     line: u32,
     /// The lines of the statement.
     text: &'c [u8],
@@ -28,19 +28,19 @@ pub(super) struct Standing<'c> {
     length: usize,
 }
 
-impl<'c> Standing<'c> {
+impl<'c> SourceMap<'c> {
     pub(super) fn new(
         config: &Config,
-        source: Option<&(&'c Source, LineStarts)>,
+        source: Option<&(&'c Source, LineIndex)>,
         definition: &Definition<'_>,
         name: &[u8],
         expanded: &[u8],
     ) -> Self {
-        let place = definition.place.cloned().unwrap_or_else(|| Place::outside("the built-in defaults"));
+        let place = definition.place.cloned().unwrap_or_else(|| Location::outside("the built-in defaults"));
         let raw = definition.raw;
         let stays = || vec![Piece { raw: 0..raw.len(), text: 0..raw.len(), stays: true }];
         let pieces = if raw == expanded { Some(stays()) } else { config.pieces(name, raw, expanded) };
-        let mut standing = Standing {
+        let mut map = SourceMap {
             file: place.file,
             line: place.line,
             text: b"",
@@ -51,31 +51,31 @@ impl<'c> Standing<'c> {
             given: if definition.template.is_some() { 0..raw.len() } else { 0..0 },
             length: raw.len(),
         };
-        let Some((file, starts)) = source.map(|(source, starts)| (&*source.text, starts)) else { return standing };
-        let Some(start) = starts.offset(place.line, 1).filter(|start| *start <= file.len()) else { return standing };
+        let Some((file, starts)) = source.map(|(source, starts)| (&*source.text, starts)) else { return map };
+        let Some(start) = starts.offset(place.line, 1).filter(|start| *start <= file.len()) else { return map };
         let end_of = |at: usize| memchr::memchr(b'\n', &file[at..]).map_or(file.len(), |end| at + end);
         let value = definition.value.filter(|_| definition.template.is_none());
         let value = value.and_then(|(line, column)| starts.offset(line, column)).filter(|at| *at <= file.len());
         let lines = |at: usize| origin::lines(file, at, raw);
-        standing.lines = value.and_then(|value| lines(value).or_else(|| lines(origin::block(file, value)?)));
-        let last = standing.lines.as_ref().map_or(start, |lines| origin::offset(lines, raw.len().saturating_sub(1)));
+        map.lines = value.and_then(|value| lines(value).or_else(|| lines(origin::block(file, value)?)));
+        let last = map.lines.as_ref().map_or(start, |lines| origin::offset(lines, raw.len().saturating_sub(1)));
         let end = end_of(last.max(start));
-        standing.text = &file[start..end];
-        standing.start = start;
+        map.text = &file[start..end];
+        map.start = start;
         let from = value.filter(|at| (start..=end).contains(at)).unwrap_or(start + place.column.max(1) as usize - 1);
         let from = from.clamp(start, end) - start;
         let line = end_of(start + from) - start;
-        let text = standing.text[..line.min(standing.text.len())].trim_ascii_end();
+        let text = map.text[..line.min(map.text.len())].trim_ascii_end();
         let to = text.strip_suffix(b"\\").unwrap_or(text).trim_ascii_end().len();
-        standing.whole = Span::new(from, to.max(from));
-        if standing.lines.is_none() && definition.template.is_none() {
+        map.whole = Span::new(from, to.max(from));
+        if map.lines.is_none() && definition.template.is_none() {
             // It begins on the first line and ends on the last one that is continued.
-            let first = &standing.text[from..to.max(from)];
+            let first = &map.text[from..to.max(from)];
             let mut lines = file[start + from..].split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
             let last = lines.find(|line| !line.ends_with(b"\\")).unwrap_or(first);
-            standing.given = between(first, last, raw);
+            map.given = between(first, last, raw);
         }
-        standing
+        map
     }
 
     /// The parts of the expansion that come from macros, templates or the name's own earlier value.
@@ -131,14 +131,24 @@ impl<'c> Standing<'c> {
     }
 
     /// The bytes of the file that bytes of the value are.
-    pub(super) fn in_file(&self, span: Span) -> Range<usize> {
-        let (span, _) = self.span(span.range());
+    pub(super) fn in_file(&self, part: Range<usize>) -> Range<usize> {
+        let (span, _) = self.span(part);
         self.start + span.range().start..self.start + span.range().end
     }
 
     /// The lines of the statement.
-    pub(super) fn excerpt(&self) -> Excerpt {
-        Excerpt { file: Arc::clone(&self.file), line: self.line.into(), column: 1, text: self.text.to_vec() }
+    pub(super) fn lines(&self) -> &'c [u8] {
+        self.text
+    }
+
+    /// The number of the first of these lines.
+    pub(super) fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// The file.
+    pub(super) fn file(&self) -> &Arc<str> {
+        &self.file
     }
 
     /// Whether a part of the value has a place in a file at all.

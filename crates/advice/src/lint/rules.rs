@@ -1,9 +1,9 @@
 //! Words and operators that hardly mean what they look like.
 
 use super::attributes::{Variety, is_known, is_text, is_value_of, variety};
-use super::expression::{Found, Question};
+use super::expression::LintContext;
 use super::versions::version_dependent;
-use classmate::internal::error::Finding;
+use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::name::Name;
 use classmate::internal::span::Span;
 use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
@@ -14,7 +14,7 @@ use classmate::internal::syntax::view::RefScope;
 /// Findings of one expression.
 const MOST: usize = 50;
 
-type Rule = fn(&Question<'_>, &Tree, NodeId) -> Option<Found>;
+type Rule = fn(&LintContext<'_>, &Tree, NodeId) -> Option<Diagnostic>;
 
 const RULES: &[Rule] = &[
     unquoted_word,
@@ -28,19 +28,19 @@ const RULES: &[Rule] = &[
     per_job,
 ];
 
-pub(super) fn find(question: &Question<'_>, expr: &Expr, found: &mut Vec<Found>) {
+pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagnostic>) {
     let tree = &**expr.tree();
     let start = found.len();
     for id in tree.first_of(expr.root())..=expr.root() {
-        found.extend(RULES.iter().filter_map(|rule| rule(question, tree, id)));
+        found.extend(RULES.iter().filter_map(|rule| rule(context, tree, id)));
         if found.len() > start + MOST {
             break;
         }
     }
 }
 
-fn text(question: &Question<'_>, span: Span) -> String {
-    String::from_utf8_lossy(question.text.get(span.range()).unwrap_or_default()).into_owned()
+fn text(context: &LintContext<'_>, span: Span) -> String {
+    String::from_utf8_lossy(context.text.get(span.range()).unwrap_or_default()).into_owned()
 }
 
 fn equality(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
@@ -51,27 +51,27 @@ fn equality(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
 }
 
 /// `OpSys == LINUX`, `Machine == node01.example.org`
-fn unquoted_word(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+fn unquoted_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let (_, left, right) = equality(tree, id)?;
     let word = |one: NodeId, two: NodeId| {
         let attribute = tree.reference(tree.bare(one))?;
         let bare = tree.bare(two);
-        let stranger = |word: Name| {
+        let unknown_word = |word: Name| {
             is_text(attribute.name.folded())
-                && question.stranger.is_some_and(|is_stranger| is_stranger(word))
+                && context.unknown_word.is_some_and(|is_unknown_word| is_unknown_word(word))
                 && !may_be_missing(tree, word)
         };
         let Node::Attr(word) = *tree.node(bare) else {
             // The name of a host: a part of an ad that nobody has.
-            return stranger(first_of_dotted(tree, bare)?).then_some(two);
+            return unknown_word(first_of_dotted(tree, bare)?).then_some(two);
         };
-        let text = || question.universe.is_some_and(|universe| universe.is_text(attribute.name, word));
-        let meant = is_value_of(attribute.name.folded(), word.folded()) || text() || stranger(word);
-        (meant && !(question.defined)(word)).then_some(two)
+        let text = || context.schema.is_some_and(|schema| schema.is_text(attribute.name, word));
+        let meant = is_value_of(attribute.name.folded(), word.folded()) || text() || unknown_word(word);
+        (meant && !(context.defined)(word)).then_some(two)
     };
     let at = word(left, right).or_else(|| word(right, left))?;
     let span = tree.span(tree.bare(at))?;
-    Some(unquoted(&text(question, span), span))
+    Some(unquoted(&text(context, span), span))
 }
 
 /// Parts of an expression that are looked at for a test of a word.
@@ -102,7 +102,7 @@ pub(super) fn unquoted_text(
     text: &[u8],
     expr: &Expr,
     defined: &dyn Fn(Name) -> bool,
-) -> Option<Found> {
+) -> Option<Diagnostic> {
     let tree = expr.tree();
     let Node::Attr(word) = *tree.node(tree.bare(expr.root())) else { return None };
     let meant = is_text(attribute.folded()) && !is_known(word.folded()) && !defined(word);
@@ -111,10 +111,10 @@ pub(super) fn unquoted_text(
 }
 
 /// A word that is meant as a text.
-fn unquoted(word: &str, span: Span) -> Found {
-    let finding = Finding::warning(format!("`{word}` without quotes is the name of an attribute"), span);
+fn unquoted(word: &str, span: Span) -> Diagnostic {
+    let finding = Diagnostic::warning(format!("`{word}` without quotes is the name of an attribute"), span);
     let written = format!("\"{word}\"");
-    Found::new("unquoted-word", finding.help(format!("write `{written}`")).fix(span, written))
+    finding.help(format!("write `{written}`")).fix(span, written).code("unquoted-word")
 }
 
 /// The `a` of `a.b.c`, unless it names an ad.
@@ -130,7 +130,7 @@ fn first_of_dotted(tree: &Tree, id: NodeId) -> Option<Name> {
 }
 
 /// `Machine == "*.edu"`
-fn glob(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+fn glob(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let (op, left, right) = equality(tree, id)?;
     let differs = matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt);
     let pattern = |id: NodeId| match tree.node(tree.bare(id)) {
@@ -140,7 +140,7 @@ fn glob(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
     let (at, sign) = pattern(right).or_else(|| pattern(left))?;
     let message = format!("`{}` compares texts as they are: `{sign}` stands for itself", op.symbol());
     let help = "write `regexp(\"^prefix\", value)`, or `stringListMember(value, \"a,b\")` for a list";
-    Some(Found::new("glob-comparison", Finding::warning(message, tree.span(at)?).help(help)))
+    Some(Diagnostic::warning(message, tree.span(at)?).help(help).code("glob-comparison"))
 }
 
 /// What in a text looks like a wildcard: `*`, a `?` inside a word, a range such as `[a-z]`. A `*` alone is one where the
@@ -167,7 +167,7 @@ fn wildcard(text: &[u8], differs: bool) -> Option<String> {
 }
 
 /// `a == b ?: false`
-fn default_beside_comparison(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+fn default_beside_comparison(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let Node::Binary(op, left, right) = *tree.node(id) else { return None };
     if !matches!(op.precedence(), 6 | 7) {
         return None;
@@ -181,13 +181,13 @@ fn default_beside_comparison(question: &Question<'_>, tree: &Tree, id: NodeId) -
     }
     let message = format!("`?:` binds more tightly than `{}`: it is the default of the right side only", op.symbol());
     let (left, value, other) =
-        (text(question, tree.span(left)?), text(question, tree.span(value)?), text(question, tree.span(other)?));
+        (text(context, tree.span(left)?), text(context, tree.span(value)?), text(context, tree.span(other)?));
     let help = format!("write `({left} {} {value}) ?: {other}`", op.symbol());
-    Some(Found::new("precedence", Finding::warning(message, tree.span(right)?).help(help)))
+    Some(Diagnostic::warning(message, tree.span(right)?).help(help).code("precedence"))
 }
 
 /// `x ? 1 : 2 > 5`
-fn branch_comparison(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+fn branch_comparison(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let Node::Conditional { yes, no, .. } = *tree.node(id) else { return None };
     let number = matches!(tree.node(yes), Node::Literal(Literal::Int(_) | Literal::Real(_) | Literal::Str(_)));
     let Node::Binary(op, ..) = *tree.node(no) else { return None };
@@ -196,11 +196,11 @@ fn branch_comparison(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found>
     }
     let message = format!("`{}` belongs to the last part of the conditional only", op.symbol());
     let help = "write parentheses around the whole conditional, or around its last part";
-    Some(Found::new("precedence", Finding::warning(message, tree.span(no)?).help(help)))
+    Some(Diagnostic::warning(message, tree.span(no)?).help(help).code("precedence"))
 }
 
 /// `"$(NAME)"`
-fn macro_in_text(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+fn macro_in_text(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let Node::Literal(Literal::Str(value)) = tree.node(id) else { return None };
     let at = memchr::memmem::find(value, b"$(")?;
     if at > 0 && value[at - 1] == b'$' {
@@ -212,20 +212,20 @@ fn macro_in_text(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
         return None;
     }
     let shown = String::from_utf8_lossy(&value[at..end.min(at + 60)]).into_owned();
-    let finding = Finding::error(format!("`{shown}` in the text was not expanded"), tree.span(id)?);
-    Some(Found::new("leftover-macro", finding.help("macros are expanded in configuration and submit files only")))
+    let finding = Diagnostic::error(format!("`{shown}` in the text was not expanded"), tree.span(id)?);
+    Some(finding.help("macros are expanded in configuration and submit files only").code("leftover-macro"))
 }
 
 /// `relTime("1:30")` in arithmetic
-fn duration(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+fn duration(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let Node::Literal(Literal::RelTime(seconds)) = tree.node(id) else { return None };
     let message = "a duration that is written as a text is a number of seconds when it is evaluated";
     let help = format!("write `relTime({seconds:?})` for a duration, or the number itself");
-    Some(Found::new("version-dependent", Finding::warning(message, tree.span(id)?).help(help)))
+    Some(Diagnostic::warning(message, tree.span(id)?).help(help).code("version-dependent"))
 }
 
 /// `{ 1 } =?= split("1")`
-fn list_identity(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+fn list_identity(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let Node::Binary(BinaryOp::Is | BinaryOp::Isnt, left, right) = *tree.node(id) else { return None };
     let list = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::List(_) | Node::Ad(_));
     if !list(left) && !list(right) {
@@ -233,17 +233,17 @@ fn list_identity(_: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
     }
     let message = "whether two lists or ads are identical is false or an error, depending on how they were made";
     let help = "compare their elements, or `size` and `member`";
-    Some(Found::new("version-dependent", Finding::warning(message, tree.span(id)?).help(help)))
+    Some(Diagnostic::warning(message, tree.span(id)?).help(help).code("version-dependent"))
 }
 
 /// `TARGET.GlobalJobId` in an expression of a slot
-fn per_job(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
-    if !question.role.looks_at_jobs {
+fn per_job(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
+    if !context.role.looks_at_jobs {
         return None;
     }
     let reference = tree.reference(id)?;
     let ours =
-        reference.scope == RefScope::My || (reference.scope == RefScope::Either && (question.defined)(reference.name));
+        reference.scope == RefScope::My || (reference.scope == RefScope::Either && (context.defined)(reference.name));
     let variety = variety(reference.name.folded()).filter(|_| !ours)?;
     let what = match variety {
         Variety::Job => "is another one for each job: every job is an autocluster of its own",
@@ -255,5 +255,5 @@ fn per_job(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
     };
     let message = format!("`{}` {what}", reference.name);
     let help = "decide by an attribute that many jobs share, or see `classmate autoclusters` for what it costs";
-    Some(Found::new("per-job-attribute", Finding::warning(message, tree.span(id)?).help(help)))
+    Some(Diagnostic::warning(message, tree.span(id)?).help(help).code("per-job-attribute"))
 }

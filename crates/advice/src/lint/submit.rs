@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::attributes::is_known;
-use super::expression::{Question, Role, lint as lint_expression};
+use super::expression::{LintContext, Role, lint as lint_expression};
 use super::knobs::RELEASE;
 use super::rules::unquoted_text;
-use super::{Alarm, Edit, Excerpt, commands, is_slip, unknowns, within_comment};
+use super::{beside_comment, certain_fix, commands, is_slip, placed, unknowns};
 use classmate::internal::analysis::evaluate::OPEN;
-use classmate::internal::error::Finding;
+use classmate::internal::diagnostic::{Diagnostic, Excerpt};
 use classmate::internal::name::Name;
 use classmate::internal::span::Span;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
@@ -99,7 +99,7 @@ fn joined(statement: &[u8]) -> Vec<u8> {
 }
 
 /// What is wrong with the expressions of a submit file.
-pub fn lint(file: &Arc<str>, text: &[u8]) -> Vec<Alarm> {
+pub fn lint(file: &Arc<str>, text: &[u8]) -> Vec<Diagnostic> {
     let mut alarms = Vec::new();
     let own = Own::of(text);
     for (number, start, line) in lines(text) {
@@ -142,7 +142,7 @@ impl Own {
     }
 
     /// Whether a word can hardly be an attribute. What slots have of their own is mostly written with capitals.
-    fn is_stranger(&self, word: Name) -> bool {
+    fn is_unknown_word(&self, word: Name) -> bool {
         let capital = word.display().bytes().any(|byte| byte.is_ascii_uppercase());
         !(capital || is_known(word.folded()) || self.attributes.contains(&word.folded().to_ascii_uppercase()))
     }
@@ -159,24 +159,23 @@ fn called(line: &[u8]) -> Option<&[u8]> {
 }
 
 /// An alarm about a name that is no command but for a slip.
-fn misspelt((file, own): (&Arc<str>, &Own), line: &[u8], name: &[u8], number: u64) -> Option<Alarm> {
+fn misspelt((file, own): (&Arc<str>, &Own), line: &[u8], name: &[u8], number: u64) -> Option<Diagnostic> {
     let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
     let meant = commands::meant(&lower).filter(|_| !own.macros.contains(&name.to_ascii_uppercase()))?;
     let shown = String::from_utf8_lossy(name).into_owned();
     let at = line.len() - line.trim_ascii_start().len();
     let finding =
-        Finding::warning(format!("`{shown}` is not a command of submit files"), Span::new(at, at + name.len()));
-    Some(Alarm {
-        code: "unknown-command",
-        finding: finding.help(format!("did you mean `{meant}`")),
-        excerpt: Excerpt { file: Arc::clone(file), line: number, column: 1, text: line.to_vec() },
-        subject: Some(shown),
-        repeated: 0,
-        edit: None,
-    })
+        Diagnostic::warning(format!("`{shown}` is not a command of submit files"), Span::new(at, at + name.len()));
+    let excerpt = Excerpt { text: line.to_vec(), subject: Some(shown) };
+    Some(placed(finding.did_you_mean(Some(meant)).code("unknown-command"), file, number, excerpt, None))
 }
 
-fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u64, usize), alarms: &mut Vec<Alarm>) {
+fn command(
+    (file, own): (&Arc<str>, &Own),
+    statement: &[u8],
+    (number, start): (u64, usize),
+    alarms: &mut Vec<Diagnostic>,
+) {
     let trimmed = statement.trim_ascii();
     if trimmed.is_empty() || trimmed.starts_with(b"#") {
         return;
@@ -187,8 +186,8 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     let name = line[..equals].trim_ascii();
     let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
     let attribute = lower.strip_prefix('+').or_else(|| lower.strip_prefix("my."));
-    let stranger = |word: Name| own.is_stranger(word);
-    let stranger: Option<&dyn Fn(Name) -> bool> = Some(&stranger);
+    let unknown_word = |word: Name| own.is_unknown_word(word);
+    let unknown_word: Option<&dyn Fn(Name) -> bool> = Some(&unknown_word);
     let role = if lower == "periodic_release" {
         RELEASE
     } else if CONDITIONS.contains(&lower.as_str()) {
@@ -209,16 +208,17 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     } else if memchr::memchr(b'$', text).is_some() {
         let Some(open) = without_macros(text) else { return };
         let is_open = |name: Name| open.names.iter().any(|known| known.0 == name);
-        let question = Question { defined: &is_open, stranger, ..Question::of(&open.text, Quoting::Old, role) };
-        let mut found = lint_expression(&question);
+        let context =
+            LintContext { defined: &is_open, unknown_word, ..LintContext::of(&open.text, Quoting::Old, role) };
+        let mut found = lint_expression(&context);
         unknowns::retain(&open.text, &is_open, &mut found);
         for found in &mut found {
-            open.restore(&mut found.finding);
+            open.restore(found);
         }
         found
     } else {
-        let question = Question { stranger, ..Question::of(text, Quoting::Old, role) };
-        let mut found = lint_expression(&question);
+        let context = LintContext { unknown_word, ..LintContext::of(text, Quoting::Old, role) };
+        let mut found = lint_expression(&context);
         let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
         if let (Some(attribute), Ok(expr)) = (attribute, parse_expr(text, &options)) {
             let defined = |word: Name| own.attributes.contains(&word.folded().to_ascii_uppercase());
@@ -226,26 +226,16 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         }
         found
     };
-    for found in found {
-        let offset = start + value;
-        let edit = found.finding.fix.as_ref().filter(|_| found.is_certain()).map(|fix| {
-            let range = fix.span.range();
-            Edit { range: offset + range.start..offset + range.end, text: fix.text.clone() }
-        });
-        // What stands behind a comment between the lines is hardly known to belong to the value.
-        let comment = origin::comment_within(statement);
-        let mut finding = found.finding.shifted(value);
+    // What stands behind a comment between the lines is hardly known to belong to the value.
+    let comment = origin::comment_within(statement);
+    for mut found in found {
+        let fix = certain_fix(&found, start + value).filter(|_| comment.is_none());
         if let Some(line) = comment.filter(|_| is_slip(found.code)) {
-            finding.help = Some(within_comment(finding.help.take(), number + line));
+            found = beside_comment(found, number + line);
         }
-        alarms.push(Alarm {
-            code: found.code,
-            finding,
-            excerpt: Excerpt { file: Arc::clone(file), line: number, column: 1, text: statement.to_vec() },
-            subject: Some(String::from_utf8_lossy(name).into_owned()),
-            repeated: 0,
-            edit: edit.filter(|_| comment.is_none()),
-        });
+        let subject = Some(String::from_utf8_lossy(name).into_owned());
+        let excerpt = Excerpt { text: statement.to_vec(), subject };
+        alarms.push(placed(found.shifted(value), file, number, excerpt, fix));
     }
 }
 
@@ -258,13 +248,13 @@ pub(super) struct WithoutMacros {
 
 impl WithoutMacros {
     /// Writes macros for their words in what was found.
-    pub(super) fn restore(&self, finding: &mut Finding) {
+    pub(super) fn restore(&self, finding: &mut Diagnostic) {
         let restored = |message: &str| {
             let message = message.replace(char::from(OPEN), "_");
             self.names.iter().fold(message, |text, (name, written)| text.replace(&*name.display(), written))
         };
         finding.message = restored(&finding.message);
-        finding.help = finding.help.as_deref().map(restored);
+        finding.help = finding.help.as_deref().map(|help| restored(help).into());
         if finding.fix.as_ref().is_some_and(|fix| restored(&fix.text) != fix.text) {
             finding.fix = None;
         }
@@ -317,7 +307,7 @@ pub(super) fn without_macros(text: &[u8]) -> Option<WithoutMacros> {
 }
 
 /// `$(JobStatus != 3)`: a macro that is none.
-pub(super) fn misused_macro(text: &[u8]) -> Option<super::expression::Found> {
+pub(super) fn misused_macro(text: &[u8]) -> Option<Diagnostic> {
     for at in memchr::memmem::find_iter(text, b"$(") {
         let name = &text[at + 2..];
         let end = name.iter().position(|byte| matches!(byte, b')' | b':' | b'('))?;
@@ -325,9 +315,9 @@ pub(super) fn misused_macro(text: &[u8]) -> Option<super::expression::Found> {
         if !plain && name[end] == b')' {
             let span = Span::new(at, at + end + 3);
             let shown = String::from_utf8_lossy(&text[span.range()]).into_owned();
-            let finding = Finding::error(format!("`{shown}` is no macro: it is left as it is"), span);
+            let finding = Diagnostic::error(format!("`{shown}` is no macro: it is left as it is"), span);
             let help = "`$(NAME)` holds the name of a macro and nothing else; a condition is written without it";
-            return Some(super::expression::Found::new("leftover-macro", finding.help(help)));
+            return Some(finding.help(help).code("leftover-macro"));
         }
     }
     None
@@ -354,7 +344,7 @@ mod tests {
         let text = "executable = /bin/sleep\nrequirements = OpSys == LINUX\n+Tag = \"x\" +\n\
                     periodic_remove = $(JobStatus != 3)\narguments = a = b\nrequest_memory = 2G\nqueue 5\n";
         assert!(is_submit(text.as_bytes()));
-        let shown = |alarm: &Alarm| format!("{} {}:{}", alarm.code, alarm.place().0.line, alarm.place().0.column);
+        let shown = |alarm: &Diagnostic| format!("{} {}:{}", alarm.code, alarm.range().0.line, alarm.range().0.column);
         let found: Vec<String> = lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect();
         assert_eq!(found, ["unquoted-word 2:25", "syntax 3:13", "leftover-macro 4:19"]);
     }
@@ -389,7 +379,8 @@ mod tests {
     #[test]
     fn slips_and_texts_without_quotes_are_told() {
         let found = |text: &str| {
-            let shown = |alarm: &Alarm| format!("{} {}:{}", alarm.code, alarm.place().0.line, alarm.place().0.column);
+            let shown =
+                |alarm: &Diagnostic| format!("{} {}:{}", alarm.code, alarm.range().0.line, alarm.range().0.column);
             lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect::<Vec<String>>()
         };
         assert_eq!(found("  requirments = x\nrequest_cpu = 1"), ["unknown-command 1:3", "unknown-command 2:1"]);
@@ -427,8 +418,8 @@ mod tests {
     #[test]
     fn continued_lines_keep_their_places() {
         let found = |text: &str| {
-            let shown = |alarm: &Alarm| {
-                let (start, end) = alarm.place();
+            let shown = |alarm: &Diagnostic| {
+                let (start, end) = alarm.range();
                 format!("{} {}:{}-{}:{}", alarm.code, start.line, start.column, end.line, end.column)
             };
             lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect::<Vec<String>>()
@@ -454,8 +445,9 @@ mod tests {
     fn what_is_continued_is_mended_in_the_file() {
         let mended = |text: &str| {
             let alarms = lint(&Arc::from("f"), text.as_bytes());
-            let edits: Vec<&Edit> = alarms.iter().filter_map(|alarm| alarm.edit.as_ref()).collect();
-            String::from_utf8(super::super::edited(text.as_bytes(), &edits)).unwrap()
+            let fixes: Vec<&classmate::internal::diagnostic::Fix> =
+                alarms.iter().filter_map(|alarm| alarm.fix.as_deref()).collect();
+            String::from_utf8(super::super::fixed(text.as_bytes(), &fixes)).unwrap()
         };
         assert_eq!(
             mended("rank = 1\nrequirements = a > 1 && \\\n  b > 1 && \\\n  a > 1 && c > 1\n"),
@@ -476,7 +468,7 @@ mod tests {
     #[test]
     fn what_stands_beside_a_macro_is_looked_at() {
         let found = |text: &str| {
-            let shown = |alarm: &Alarm| format!("{} {}", alarm.code, alarm.place().0.column);
+            let shown = |alarm: &Diagnostic| format!("{} {}", alarm.code, alarm.range().0.column);
             lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect::<Vec<String>>()
         };
         assert_eq!(found("requirements = OpSys == LINUX && TARGET.Memory > $(mem)"), ["unquoted-word 25"]);
@@ -493,6 +485,6 @@ mod tests {
             assert_eq!(found(text), Vec::<String>::new(), "{text}");
         }
         let alarms = lint(&Arc::from("f"), b"requirements = a > $(x) && b && a > $(x)");
-        assert_eq!(alarms[0].finding.message, "`a > $(x)` stands there already");
+        assert_eq!(alarms[0].message, "`a > $(x)` stands there already");
     }
 }

@@ -5,12 +5,12 @@
 use std::sync::Arc;
 
 use super::ads::AdLinter;
-use super::expression::{Question, Role, lint as lint_expression};
-use super::{Alarm, Excerpt, LineStarts, config};
-use crate::policy_test::file::{AdSource, PolicyFile, Wrong};
+use super::expression::{LintContext, Role, lint as lint_expression};
+use super::{LineIndex, config, placed};
+use crate::policy_test::file::{AdSource, PolicyFile, TestFileError};
 use crate::policy_test::run::ads_of;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::error::Finding;
+use classmate::internal::diagnostic::{Diagnostic, Excerpt};
 use classmate::internal::name::Name;
 use classmate::internal::span::{Position, Span};
 use classmate::internal::syntax::token::Quoting;
@@ -21,14 +21,14 @@ const ASKED: [&str; 6] =
     ["always-true", "always-false", "always-undefined", "always-error", "constant-clause", "never-true"];
 
 /// What is wrong with a file of tests; `beside` gives the text of a file beside it.
-pub fn lint(name: &Arc<str>, text: &[u8], beside: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<Alarm> {
+pub fn lint(name: &Arc<str>, text: &[u8], beside: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<Diagnostic> {
     let file = match PolicyFile::parse(&String::from_utf8_lossy(text)) {
         Ok(file) => file,
-        Err(Wrong::Text(finding)) => {
-            let excerpt = Excerpt { file: Arc::clone(name), line: 1, column: 1, text: text.to_vec() };
-            return vec![Alarm { code: "syntax", finding: *finding, excerpt, subject: None, repeated: 0, edit: None }];
+        Err(TestFileError::Text(finding)) => {
+            let excerpt = Excerpt { text: text.to_vec(), subject: None };
+            return vec![placed(finding.code("syntax"), name, 1, excerpt, None)];
         }
-        Err(Wrong::Other(_)) => return Vec::new(),
+        Err(TestFileError::Other(_)) => return Vec::new(),
     };
     let suite = Suite { name, text };
     let mut alarms = Vec::new();
@@ -45,7 +45,7 @@ pub fn lint(name: &Arc<str>, text: &[u8], beside: &dyn Fn(&str) -> Option<Vec<u8
         } else {
             linter.long(name, &piece.value);
         }
-        alarms.extend(linter.finish().into_iter().map(|alarm| piece.placed(alarm)));
+        alarms.extend(linter.finish().into_iter().map(|alarm| piece.in_file(alarm)));
         known.extend(ads_of(ad.as_bytes()));
     }
     let defined = |name: Name| known.iter().any(|ad| ad.contains(name));
@@ -54,16 +54,13 @@ pub fn lint(name: &Arc<str>, text: &[u8], beside: &dyn Fn(&str) -> Option<Vec<u8
     for expression in of_tests.flatten().chain(sets) {
         let piece = suite.piece(expression.span(), expression.get_ref());
         let (text, role, quoting) = (piece.value.as_slice(), Role::default(), Quoting::New);
-        let question = Question { defined: &defined, ..Question::of(text, quoting, role) };
-        let found = lint_expression(&question).into_iter().filter(|found| !ASKED.contains(&found.code));
-        let excerpt = Excerpt { file: Arc::clone(name), line: 1, column: 1, text: piece.value.clone() };
-        alarms.extend(found.map(|found| {
-            let (code, finding, excerpt) = (found.code, found.finding, excerpt.clone());
-            piece.placed(Alarm { code, finding, excerpt, subject: None, repeated: 0, edit: None })
-        }));
+        let context = LintContext { defined: &defined, ..LintContext::of(text, quoting, role) };
+        let found = lint_expression(&context).into_iter().filter(|found| !ASKED.contains(&found.code));
+        let excerpt = Excerpt { text: piece.value.clone(), subject: None };
+        alarms.extend(found.map(|found| piece.in_file(placed(found, name, 1, excerpt.clone(), None))));
     }
     alarms.sort_by_key(|alarm| {
-        let place = alarm.place().0;
+        let place = alarm.range().0;
         (place.line, place.column)
     });
     alarms
@@ -78,7 +75,7 @@ struct Suite<'a> {
 struct Piece<'a> {
     suite: &'a Suite<'a>,
     value: Vec<u8>,
-    starts: LineStarts,
+    starts: LineIndex,
     /// The place in the file of every byte, and of what follows the last one.
     places: Vec<usize>,
 }
@@ -87,12 +84,12 @@ impl<'a> Suite<'a> {
     fn piece(&'a self, span: std::ops::Range<usize>, value: &str) -> Piece<'a> {
         let value = value.as_bytes().to_vec();
         let places = places(self.text, span, &value);
-        Piece { suite: self, starts: LineStarts::of(&value), value, places }
+        Piece { suite: self, starts: LineIndex::of(&value), value, places }
     }
 }
 
 /// What is wrong with the configuration of a file of tests, which is read over the one it names.
-fn configuration(file: &PolicyFile, piece: &Piece<'_>, beside: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<Alarm> {
+fn configuration(file: &PolicyFile, piece: &Piece<'_>, beside: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<Diagnostic> {
     const NAME: &str = "config";
     let mut read = Config::default();
     if let Some(name) = &file.config_file {
@@ -104,48 +101,43 @@ fn configuration(file: &PolicyFile, piece: &Piece<'_>, beside: &dyn Fn(&str) -> 
     let refused = read.add(NAME, &piece.value).err();
     let mut alarms = config::lint(&read);
     alarms.extend(refused.map(|error| config::refusal(&read, &error)));
-    let ours = alarms.into_iter().filter(|alarm| *alarm.excerpt.file == *NAME);
-    ours.map(|alarm| piece.placed(alarm)).collect()
+    let ours = alarms.into_iter().filter(|alarm| alarm.file() == NAME);
+    ours.map(|alarm| piece.in_file(alarm)).collect()
 }
 
 impl Piece<'_> {
-    /// An alarm about the string as one about the file.
-    fn placed(&self, mut alarm: Alarm) -> Alarm {
-        let Excerpt { line, column, ref text, .. } = alarm.excerpt;
-        let at = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        let start = self.starts.offset(at(line), at(column)).unwrap_or_default().min(self.value.len());
-        let (whole, verbatim) = (self.suite.text, self.value[start..].starts_with(text));
+    /// A diagnostic of the string as one of the file.
+    fn in_file(&self, mut found: Diagnostic) -> Diagnostic {
+        let Excerpt { text, subject } = *found.excerpt.take().unwrap_or_default();
+        let start = self.starts.offset(found.line(), 1).unwrap_or_default().min(self.value.len());
+        let (whole, verbatim) = (self.suite.text, self.value[start..].starts_with(&text));
         let place = |offset: usize| self.places[(start + offset).min(self.value.len())];
-        alarm.edit = None;
-        alarm.finding.fix = None;
         if !verbatim {
             // The text after expansion, on the line from which it comes.
             let line = Position::of(whole, place(0)).line;
-            alarm.excerpt = Excerpt { file: Arc::clone(self.suite.name), line, column: 1, text: text.clone() };
-            return alarm;
+            return placed(found, self.suite.name, line, Excerpt { text, subject }, None);
         }
         let moved = |span: Span| {
             let range = span.range();
             Span::new(place(range.start), place(range.end).max(place(range.start)))
         };
-        let finding = &mut alarm.finding;
-        finding.span = moved(finding.span);
-        finding.related = finding.related.take().map(|(span, why)| (moved(span), why));
-        let related = finding.related.as_ref().map_or(finding.span, |(span, _)| *span);
-        let all = finding.span.to(related).range();
+        found.span = moved(found.span);
+        let mut all = found.span;
+        if let Some(related) = &mut found.related {
+            related.span = moved(related.span);
+            all = all.to(related.span);
+        }
+        let all = all.range();
         let first = memchr::memrchr(b'\n', &whole[..all.start.min(whole.len())]).map_or(0, |newline| newline + 1);
         let end = all.end.min(whole.len());
         let last = memchr::memchr(b'\n', &whole[end..]).map_or(whole.len(), |newline| end + newline);
         let back = |span: Span| Span::new(span.range().start - first, span.range().end - first);
-        *finding = Finding {
-            span: back(finding.span),
-            related: finding.related.take().map(|(span, why)| (back(span), why)),
-            ..finding.clone()
-        };
-        let line = Position::of(whole, first).line;
-        alarm.excerpt =
-            Excerpt { file: Arc::clone(self.suite.name), line, column: 1, text: whole[first..last].to_vec() };
-        alarm
+        found.span = back(found.span);
+        if let Some(related) = &mut found.related {
+            related.span = back(related.span);
+        }
+        let excerpt = Excerpt { text: whole[first..last].to_vec(), subject };
+        placed(found, self.suite.name, Position::of(whole, first).line, excerpt, None)
     }
 }
 
@@ -202,9 +194,9 @@ mod tests {
 
     /// Code, line and column of what is found, and what is underlined.
     fn found(text: &str) -> Vec<String> {
-        let shown = |alarm: &Alarm| {
-            let place = alarm.place().0;
-            let marked = String::from_utf8_lossy(&alarm.excerpt.text[alarm.finding.span.range()]).into_owned();
+        let shown = |alarm: &Diagnostic| {
+            let place = alarm.range().0;
+            let marked = String::from_utf8_lossy(&alarm.text()[alarm.span.range()]).into_owned();
             format!("{} {}:{} {marked}", alarm.code, place.line, place.column)
         };
         lint(&Arc::from("f.toml"), text.as_bytes(), &|_| None).iter().map(shown).collect()

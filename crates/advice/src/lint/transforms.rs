@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
-use super::expression::{Found, Role};
+use super::expression::Role;
 use super::knobs::{CONDITION, job_role};
 use classmate::internal::builtin::near;
-use classmate::internal::error::Finding;
+use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::span::Span;
 
 /// What stands in a transform.
@@ -24,7 +24,7 @@ pub(super) enum Part {
         alone: bool,
     },
     /// A command that is none, by its place in the value.
-    Wrong(Found),
+    Invalid(Diagnostic),
 }
 
 /// What stands behind the word of a command.
@@ -84,9 +84,9 @@ fn no_condition(line: &[u8], start: usize) -> Option<Part> {
     let (word, rest) = line[blanks..].split_at_checked(NAME.len())?;
     let sets = word.eq_ignore_ascii_case(NAME) && rest.trim_ascii_start().starts_with(b"=");
     let span = Span::new(start + blanks, start + blanks + NAME.len());
-    let finding = Finding::warning("`REQUIREMENTS =` sets a macro: the transform has no condition", span);
+    let finding = Diagnostic::warning("`REQUIREMENTS =` sets a macro: the transform has no condition", span);
     let help = "write `REQUIREMENTS condition`, without `=`";
-    sets.then(|| Part::Wrong(Found::new("odd-line", finding.help(help))))
+    sets.then(|| Part::Invalid(finding.help(help).code("odd-line")))
 }
 
 /// What stands on a line that begins at an offset of the value.
@@ -102,7 +102,7 @@ fn part(line: &[u8], start: usize) -> Option<Part> {
     }
     let wrong = |place: Range<usize>, message: String, help: String| {
         let span = Span::new(start + place.start, start + place.end.max(place.start + 1));
-        Some(Part::Wrong(Found::new("syntax", Finding::error(message, span).help(help))))
+        Some(Part::Invalid(Diagnostic::error(message, span).help(help).code("syntax")))
     };
     let shown = String::from_utf8_lossy(first).into_owned();
     let known = COMMANDS.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(first));
@@ -228,7 +228,7 @@ mod tests {
                 let mark = if role.condition { "?" } else { "" };
                 if alone { format!("{}{mark}", &raw[place]) } else { format!("[{}{mark}]", &raw[place]) }
             }
-            Part::Wrong(found) => format!("! {}: {}", &raw[found.finding.span.range()], found.finding.message),
+            Part::Invalid(found) => format!("! {}: {}", &raw[found.span.range()], found.message),
         };
         parts(raw.as_bytes()).into_iter().map(line).collect()
     }

@@ -3,8 +3,8 @@
 //! They stand in the text as words. A word by itself is an attribute of which nothing is known; inside a string its first
 //! byte is [`OPEN`], which makes of the whole string one that nobody knows.
 
-use super::expression::Found;
 use classmate::internal::analysis::evaluate::OPEN;
+use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
@@ -53,7 +53,7 @@ pub(super) fn within_strings(text: &[u8], places: &[usize]) -> Vec<usize> {
 
 /// Leaves out what cannot be said where a part of the text is open: that it does not parse, and, where an open part is a
 /// condition of its own (it may hold an `||`), how its neighbours go together.
-pub(super) fn retain(text: &[u8], is_open: &dyn Fn(Name) -> bool, found: &mut Vec<Found>) {
+pub(super) fn retain(text: &[u8], is_open: &dyn Fn(Name) -> bool, found: &mut Vec<Diagnostic>) {
     const TEXT: [&str; 2] = ["syntax", "size-suffix"];
     const TOGETHER: [&str; 9] = [
         "always-true",

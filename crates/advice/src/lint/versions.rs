@@ -2,15 +2,15 @@
 //! (`docs/reference/classad-language.md` 14).
 
 use super::attributes::is_always_there;
-use super::expression::{Found, Question};
+use super::expression::LintContext;
 use classmate::internal::builtin::pattern::{Options, Pattern};
-use classmate::internal::error::Finding;
+use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::UnaryOp;
 
 /// Says of the arguments of a call which one makes its value odd.
-type Test = fn(&Question<'_>, &Tree, &[NodeId]) -> Option<NodeId>;
+type Test = fn(&LintContext<'_>, &Tree, &[NodeId]) -> Option<NodeId>;
 
 /// A function, lower case, what its arguments are when its value is odd, what is odd, and what to write.
 type Entry = (&'static [u8], Test, &'static str, &'static str);
@@ -67,10 +67,10 @@ const TABLE: &[Entry] = &[
 ];
 
 /// A call or a subscript whose value depends on the version.
-pub(super) fn version_dependent(question: &Question<'_>, tree: &Tree, id: NodeId) -> Option<Found> {
+pub(super) fn version_dependent(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let warning = |message: &str, blame: NodeId, help: &str| {
-        let finding = Finding::warning(message, tree.span(blame)?).help(help);
-        Some(Found::new("version-dependent", finding))
+        let finding = Diagnostic::warning(message, tree.span(blame)?).help(help);
+        Some(finding.code("version-dependent"))
     };
     match *tree.node(id) {
         Node::Subscript { index, .. } if is_wide(tree, index) => warning(TRUNCATED, index, WITHIN),
@@ -79,7 +79,7 @@ pub(super) fn version_dependent(question: &Question<'_>, tree: &Tree, id: NodeId
             let arguments = tree.run(site.arguments);
             let mut of_it = TABLE.iter().filter(|(function, ..)| *function == site.name.folded());
             let (blame, message, help) =
-                of_it.find_map(|(_, test, message, help)| Some((test(question, tree, arguments)?, message, help)))?;
+                of_it.find_map(|(_, test, message, help)| Some((test(context, tree, arguments)?, message, help)))?;
             warning(message, blame, help)
         }
         _ => None,
@@ -103,19 +103,19 @@ fn is_wide(tree: &Tree, id: NodeId) -> bool {
     matches!(number(tree, id), Some(Literal::Int(value)) if i32::try_from(value).is_err())
 }
 
-fn always(_: &Question<'_>, _: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+fn always(_: &LintContext<'_>, _: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
     arguments.first().copied()
 }
 
-fn wide(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+fn wide(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
     arguments.iter().copied().find(|id| is_wide(tree, *id))
 }
 
-fn wide_behind(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+fn wide_behind(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
     arguments.iter().skip(1).copied().find(|id| is_wide(tree, *id))
 }
 
-fn negative_result(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+fn negative_result(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
     let &[base, power] = arguments else { return None };
     let (Literal::Int(base_value), Literal::Int(power_value)) = (number(tree, base)?, number(tree, power)?) else {
         return None;
@@ -132,7 +132,7 @@ fn written<'t>(tree: &'t Tree, arguments: &[NodeId], at: usize) -> Option<&'t [u
 }
 
 /// An argument that certainly is a text that was computed.
-fn text(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+fn text(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
     const GIVES_TEXT: [&[u8]; 12] = [
         b"strcat",
         b"join",
@@ -156,12 +156,12 @@ fn text(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
     computed.then_some(first)
 }
 
-fn everywhere(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+fn everywhere(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
     let letters = written(tree, arguments, 3).filter(|letters| letters.contains(&b'g'))?;
     matches_nothing(written(tree, arguments, 0)?, letters).then(|| arguments[0])
 }
 
-fn all_of_them(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+fn all_of_them(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
     let letters = written(tree, arguments, 3).unwrap_or_default();
     matches_nothing(written(tree, arguments, 0)?, letters).then(|| arguments[0])
 }
@@ -176,18 +176,18 @@ fn matches_nothing(pattern: &[u8], letters: &[u8]) -> bool {
 }
 
 /// An element of a written list that may be undefined, with others behind it.
-fn optional_element(question: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+fn optional_element(context: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
     let Node::List(run) = *tree.node(tree.bare(*arguments.get(1)?)) else { return None };
     let (_, before) = tree.run(run).split_last()?;
     before.iter().copied().find(|id| match tree.node(tree.bare(*id)) {
         Node::Literal(literal) => matches!(literal, Literal::Undefined),
         _ => tree
             .reference(tree.bare(*id))
-            .is_some_and(|reference| !is_always_there(reference.name.folded()) && !(question.defined)(reference.name)),
+            .is_some_and(|reference| !is_always_there(reference.name.folded()) && !(context.defined)(reference.name)),
     })
 }
 
-fn unfit(_: &Question<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+fn unfit(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
     let &[only] = arguments else { return None };
     // 2^63
     matches!(number(tree, only), Some(Literal::Real(value)) if value.abs() > 9.223_372_036_854_775e18).then_some(only)
@@ -201,8 +201,8 @@ mod tests {
 
     /// Whether a text has a construct that depends on the version.
     fn depends(text: &str) -> bool {
-        let question = Question::of(text.as_bytes(), Quoting::New, Role::default());
-        lint(&question).iter().any(|found| found.code == "version-dependent")
+        let context = LintContext::of(text.as_bytes(), Quoting::New, Role::default());
+        lint(&context).iter().any(|found| found.code == "version-dependent")
     }
 
     /// The values in comments are those of the reference.

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::value::Datetime;
 
 use classmate::internal::ad::ClassAd;
-use classmate::internal::error::Finding;
+use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::format::Reader;
 use classmate::internal::span::Span;
 use classmate::internal::syntax::parse::ParseOptions;
@@ -146,17 +146,17 @@ pub struct Test {
 
 /// Why a test file cannot be run.
 #[derive(Debug)]
-pub enum Wrong {
+pub enum TestFileError {
     /// Something in the file itself, with its place.
-    Text(Box<Finding>),
+    Text(Diagnostic),
     /// Something else, such as a file that is missing.
     Other(String),
 }
 
-impl Wrong {
+impl TestFileError {
     /// Something wrong at a place of the file.
     pub fn at(message: impl Into<String>, place: std::ops::Range<usize>) -> Self {
-        Wrong::Text(Box::new(Finding::error(message, Span::new(place.start, place.end))))
+        TestFileError::Text(Diagnostic::error(message, Span::new(place.start, place.end)))
     }
 }
 
@@ -165,19 +165,19 @@ impl PolicyFile {
     ///
     /// # Errors
     /// It is no TOML, or holds what a test file does not have.
-    pub fn parse(text: &str) -> Result<Self, Wrong> {
+    pub fn parse(text: &str) -> Result<Self, TestFileError> {
         let file: PolicyFile = toml::from_str(text).map_err(|error| {
             let place = error.span().unwrap_or(0..0);
             let message = plain(error.message().trim());
             let found = text.get(place.clone()).unwrap_or_default();
             if message.starts_with("expected ") && !message.contains("found") && !found.is_empty() {
-                return Wrong::at(format!("{message}, found `{}`", shortened(found)), place);
+                return TestFileError::at(format!("{message}, found `{}`", shortened(found)), place);
             }
-            Wrong::at(message, place)
+            TestFileError::at(message, place)
         })?;
         match &file.now {
             Some(now) if now.get_ref().seconds().is_none() => {
-                Err(Wrong::at("a time of day is no moment: expected a date, or seconds since 1970", now.span()))
+                Err(TestFileError::at("a time of day is no moment: expected a date, or seconds since 1970", now.span()))
             }
             _ => Ok(file),
         }
@@ -189,7 +189,7 @@ impl PolicyFile {
     ///
     /// # Errors
     /// The first line that is no attribute: what stands behind it in its ad is not read.
-    pub fn check_ads(&self, text: &str) -> Result<(), Wrong> {
+    pub fn check_ads(&self, text: &str) -> Result<(), TestFileError> {
         for (name, source) in &self.ads {
             let AdSource::Text(ad) = source.get_ref() else { continue };
             if ClassAd::parse(ad.trim().as_bytes()).is_ok() {
@@ -211,7 +211,7 @@ impl PolicyFile {
                 let start = span.start + at;
                 start..start + line.trim().len()
             });
-            return Err(Wrong::at(message, place));
+            return Err(TestFileError::at(message, place));
         }
         Ok(())
     }
@@ -279,7 +279,9 @@ mod tests {
 
     #[test]
     fn what_a_file_does_not_have_is_told_with_its_place() {
-        let Err(Wrong::Text(finding)) = PolicyFile::parse("seed = 1\nnope = 2") else { panic!("expected an error") };
+        let Err(TestFileError::Text(finding)) = PolicyFile::parse("seed = 1\nnope = 2") else {
+            panic!("expected an error")
+        };
         assert!(finding.message.contains("unknown field `nope`"), "{}", finding.message);
         assert_eq!(finding.span.range().start, 9);
     }
@@ -287,7 +289,7 @@ mod tests {
     #[test]
     fn an_ad_that_is_cut_short_by_a_line_is_told() {
         let checked = |text: &str| match PolicyFile::parse(text).unwrap().check_ads(text) {
-            Err(Wrong::Text(finding)) => Some(text[finding.span.range()].to_owned()),
+            Err(TestFileError::Text(finding)) => Some(text[finding.span.range()].to_owned()),
             _ => None,
         };
         let long = "[ads]\nx = '''\nFoo = 1\nBar = $(X)\nBaz = 2\n'''\n";
@@ -301,7 +303,9 @@ mod tests {
     #[test]
     fn what_was_expected_is_told_with_what_was_found() {
         let refused = |text: &str| {
-            let Err(Wrong::Text(finding)) = PolicyFile::parse(text) else { panic!("expected an error of `{text}`") };
+            let Err(TestFileError::Text(finding)) = PolicyFile::parse(text) else {
+                panic!("expected an error of `{text}`")
+            };
             (finding.span.range(), finding.message)
         };
         let clock = "expected a date such as `2026-01-31T12:00:00Z`, or seconds since 1970";

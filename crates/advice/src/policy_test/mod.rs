@@ -9,5 +9,5 @@ pub mod file;
 pub mod run;
 
 pub use coverage::{Coverage, Covered};
-pub use file::{PolicyFile, Wrong};
+pub use file::{PolicyFile, TestFileError};
 pub use run::{Result as TestResult, run};

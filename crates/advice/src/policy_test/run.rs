@@ -8,7 +8,7 @@ use serde::Serialize;
 use toml::Spanned;
 
 use super::coverage::{Coverage, Covered};
-use super::file::{AdSource, Copies, PolicyFile, Test, Wrong};
+use super::file::{AdSource, Copies, PolicyFile, Test, TestFileError};
 use crate::lint::knobs::advertised;
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::analysis::clauses::is_value;
@@ -59,7 +59,7 @@ pub type Files<'a> = &'a dyn Fn(&str) -> std::result::Result<Vec<u8>, String>;
 /// let (results, _) = run(&file, &|name| Err(format!("no `{name}` here"))).unwrap();
 /// assert!(results[0].failures.is_empty());
 /// ```
-pub fn run(file: &PolicyFile, files: Files<'_>) -> std::result::Result<(Vec<Result>, Vec<Covered>), Wrong> {
+pub fn run(file: &PolicyFile, files: Files<'_>) -> std::result::Result<(Vec<Result>, Vec<Covered>), TestFileError> {
     let mut runner = Runner::new(file, files)?;
     let mut results = Vec::with_capacity(file.tests.len());
     for test in &file.tests {
@@ -80,36 +80,33 @@ struct Runner<'f> {
     coverage: Coverage,
 }
 
-fn parsed(text: &Spanned<String>) -> std::result::Result<Expr, Wrong> {
+fn parsed(text: &Spanned<String>) -> std::result::Result<Expr, TestFileError> {
     parse_expr(text.get_ref().as_bytes(), &ParseOptions::default())
-        .map_err(|error| Wrong::at(format!("`{}`: {error}", text.get_ref()), text.span()))
+        .map_err(|error| TestFileError::at(format!("`{}`: {error}", text.get_ref()), text.span()))
 }
 
 impl<'f> Runner<'f> {
-    fn new(file: &'f PolicyFile, files: Files<'_>) -> std::result::Result<Self, Wrong> {
-        let read = |name: &str| files(name).map_err(Wrong::Other);
+    fn new(file: &'f PolicyFile, files: Files<'_>) -> std::result::Result<Self, TestFileError> {
+        let read = |name: &str| files(name).map_err(TestFileError::Other);
         let mut ads = BTreeMap::new();
         for (name, source) in &file.ads {
             let ad = match source.get_ref() {
                 AdSource::Text(text) => ads_of(text.as_bytes()).into_iter().next().ok_or_else(|| {
                     let error = ClassAd::parse(text.as_bytes().trim_ascii()).err();
                     let why = error.map(|error| format!(": {error}")).unwrap_or_default();
-                    Wrong::at(format!("`{name}` is no ad{why}"), source.span())
+                    TestFileError::at(format!("`{name}` is no ad{why}"), source.span())
                 })?,
                 AdSource::File { file, at } => {
                     let found =
                         ads_of(&read(file)?).into_iter().nth(usize::try_from(*at).unwrap_or(1).saturating_sub(1));
-                    found.ok_or_else(|| Wrong::at(format!("`{file}` has no ad {at}"), source.span()))?
+                    found.ok_or_else(|| TestFileError::at(format!("`{file}` has no ad {at}"), source.span()))?
                 }
             };
             ads.insert(name.as_str(), ad);
         }
         let now = file.now.as_ref().and_then(|clock| clock.get_ref().seconds()).unwrap_or(0);
         let mut config = Config::default();
-        let refused = |error: &classmate_config::internal::config::ConfigError| {
-            let place = error.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
-            Wrong::Other(format!("{place}{error}"))
-        };
+        let refused = |error: &classmate_config::internal::config::ConfigError| TestFileError::Other(error.to_line());
         if let Some(name) = &file.config_file {
             config.add(name, &read(name)?).map_err(|error| refused(&error))?;
         }
@@ -120,7 +117,7 @@ impl<'f> Runner<'f> {
         let settings = snapshot.settings();
         let pool = &file.pool;
         if let Some(name) = &pool.log_file {
-            let log = Log::read(&read(name)?).map_err(|error| Wrong::Other(format!("`{name}`: {error}")))?;
+            let log = Log::read(&read(name)?).map_err(|error| TestFileError::Other(format!("`{name}`: {error}")))?;
             snapshot.log = Some(log);
         }
         for (name, list) in [(&pool.slots_file, true), (&pool.jobs_file, false)] {
@@ -166,20 +163,20 @@ impl<'f> Runner<'f> {
         }
     }
 
-    fn ad(&self, name: &Spanned<String>) -> std::result::Result<&ClassAd, Wrong> {
+    fn ad(&self, name: &Spanned<String>) -> std::result::Result<&ClassAd, TestFileError> {
         self.ads.get(name.get_ref().as_str()).ok_or_else(|| {
             let known: Vec<String> = self.ads.keys().map(|known| format!("`{known}`")).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            Wrong::at(format!("there is no ad `{}`: there is {known}", name.get_ref()), name.span())
+            TestFileError::at(format!("there is no ad `{}`: there is {known}", name.get_ref()), name.span())
         })
     }
 
     /// Puts copies of an ad into the pool.
-    fn copies(&mut self, copies: &Copies, at: usize, slots: bool) -> std::result::Result<(), Wrong> {
+    fn copies(&mut self, copies: &Copies, at: usize, slots: bool) -> std::result::Result<(), TestFileError> {
         const MOST: usize = 1_000_000;
         let base = self.ad(&copies.ad)?.clone();
         if copies.count > MOST {
-            return Err(Wrong::at(format!("more than {MOST} copies of an ad"), copies.ad.span()));
+            return Err(TestFileError::at(format!("more than {MOST} copies of an ad"), copies.ad.span()));
         }
         for copy in 0..copies.count {
             let mut ad = base.clone();
@@ -202,7 +199,7 @@ impl<'f> Runner<'f> {
         Ok(())
     }
 
-    fn test(&mut self, test: &Test) -> std::result::Result<Vec<String>, Wrong> {
+    fn test(&mut self, test: &Test) -> std::result::Result<Vec<String>, TestFileError> {
         let mut failures = Vec::new();
         let mut asked = false;
         if let Some(expression) = &test.expression {
@@ -227,7 +224,7 @@ impl<'f> Runner<'f> {
         }
         if !asked {
             let message = "the test expects nothing: `value`, `match`, `clause`, `rank`, `gets`, `quota`, `granted` or `preempts`";
-            return Err(Wrong::at(message, test.name.span()));
+            return Err(TestFileError::at(message, test.name.span()));
         }
         Ok(failures)
     }
@@ -237,9 +234,9 @@ impl<'f> Runner<'f> {
         test: &Test,
         expression: &Spanned<String>,
         failures: &mut Vec<String>,
-    ) -> std::result::Result<(), Wrong> {
+    ) -> std::result::Result<(), TestFileError> {
         let Some(expected) = &test.value else {
-            return Err(Wrong::at("an expression without the `value` it must have", expression.span()));
+            return Err(TestFileError::at("an expression without the `value` it must have", expression.span()));
         };
         let nowhere = ClassAd::new();
         let my = test.my.as_ref().map_or(Ok(&nowhere), |name| self.ad(name))?;
@@ -268,7 +265,7 @@ impl<'f> Runner<'f> {
         Ok(())
     }
 
-    fn matching(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), Wrong> {
+    fn matching(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), TestFileError> {
         let (job, slot) = pair(test)?;
         let (job, slot) = (self.ad(job)?.clone(), self.ad(slot)?.clone());
         let settings = self.settings.clone();
@@ -310,15 +307,15 @@ impl<'f> Runner<'f> {
         test: &Test,
         order: &Spanned<Vec<String>>,
         failures: &mut Vec<String>,
-    ) -> std::result::Result<(), Wrong> {
+    ) -> std::result::Result<(), TestFileError> {
         let Some(job) = &test.job else {
-            return Err(Wrong::at("an order of slots needs a `job`", order.span()));
+            return Err(TestFileError::at("an order of slots needs a `job`", order.span()));
         };
         let job = self.ad(job)?;
         let mut ranked = Vec::new();
         for name in order.get_ref() {
             let slot = self.ads.get(name.as_str());
-            let slot = slot.ok_or_else(|| Wrong::at(format!("there is no ad `{name}`"), order.span()))?;
+            let slot = slot.ok_or_else(|| TestFileError::at(format!("there is no ad `{name}`"), order.span()))?;
             ranked.push((name, rank(job, slot, &self.settings)));
         }
         for pair in ranked.windows(2) {
@@ -330,9 +327,9 @@ impl<'f> Runner<'f> {
         Ok(())
     }
 
-    fn quotas(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), Wrong> {
+    fn quotas(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), TestFileError> {
         if self.division.is_none() {
-            self.division = Some(divide(&self.snapshot).map_err(|error| Wrong::Other(error.to_string()))?);
+            self.division = Some(divide(&self.snapshot).map_err(|error| TestFileError::Other(error.to_string()))?);
         }
         let Some(division) = &self.division else { return Ok(()) };
         let wanted = [("quota", &test.quota), ("grant", &test.granted)];
@@ -353,13 +350,13 @@ impl<'f> Runner<'f> {
         Ok(())
     }
 
-    fn cycle(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), Wrong> {
+    fn cycle(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), TestFileError> {
         if self.outcome.is_none() {
             if self.snapshot.slots.is_empty() || self.snapshot.jobs.is_empty() {
-                return Err(Wrong::at("a cycle needs slots and jobs in `[pool]`", test.name.span()));
+                return Err(TestFileError::at("a cycle needs slots and jobs in `[pool]`", test.name.span()));
             }
             self.look_at_pool()?;
-            self.outcome = Some(negotiate(&self.snapshot).map_err(|error| Wrong::Other(error.to_string()))?);
+            self.outcome = Some(negotiate(&self.snapshot).map_err(|error| TestFileError::Other(error.to_string()))?);
         }
         let Some(outcome) = &self.outcome else { return Ok(()) };
         for (submitter, expected) in &test.gets {
@@ -398,7 +395,7 @@ impl<'f> Runner<'f> {
 
     /// Counts the clauses of every kind of slot and job of the pool, and of `PREEMPTION_REQUIREMENTS` for those that match
     /// in slots that others use.
-    fn look_at_pool(&mut self) -> std::result::Result<(), Wrong> {
+    fn look_at_pool(&mut self) -> std::result::Result<(), TestFileError> {
         const PAIRS: usize = 10_000;
         let (slots, jobs) = (std::mem::take(&mut self.snapshot.slots), std::mem::take(&mut self.snapshot.jobs));
         let pairs = jobs.iter().flat_map(|job| slots.iter().map(move |slot| (job, slot)));
@@ -415,7 +412,8 @@ impl<'f> Runner<'f> {
         let read = |ad| Job::new(ad, domain.as_deref(), &self.settings).filter(|job| job.activity == Activity::Idle);
         let jobs: Vec<Job<'_>> = self.snapshot.jobs.iter().filter_map(read).collect();
         let asking: Vec<(&ClassAd, &[u8])> = jobs.iter().map(|job| (&*job.ad, &*job.submitter)).collect();
-        let (scene, askers) = scene(&self.snapshot, &asking).map_err(|error| Wrong::Other(error.to_string()))?;
+        let (scene, askers) =
+            scene(&self.snapshot, &asking).map_err(|error| TestFileError::Other(error.to_string()))?;
         let place = format!("config: {name}");
         let pairs =
             askers.iter().zip(&jobs).flat_map(|(asker, job)| scene.slots.iter().map(move |slot| (asker, job, slot)));
@@ -485,10 +483,10 @@ fn conditions(config: &Config) -> Vec<(String, Side, Expr)> {
 }
 
 /// The job and the slot of a match.
-fn pair(test: &Test) -> std::result::Result<(&Spanned<String>, &Spanned<String>), Wrong> {
+fn pair(test: &Test) -> std::result::Result<(&Spanned<String>, &Spanned<String>), TestFileError> {
     match (&test.job, &test.slot) {
         (Some(job), Some(slot)) => Ok((job, slot)),
-        _ => Err(Wrong::at("a match needs a `job` and a `slot`", test.name.span())),
+        _ => Err(TestFileError::at("a match needs a `job` and a `slot`", test.name.span())),
     }
 }
 

@@ -11,8 +11,8 @@ use crate::cli::settings::{Sources, rendered};
 use crate::cli::{Failure, Streams, complain, written};
 use crate::report::config::{Layout, diagnostic_json, json, origin, render, write};
 use crate::report::counted;
-use classmate::internal::error::Severity;
-use classmate_config::internal::config::check::{Diagnostic, check, sort};
+use classmate::internal::diagnostic::Severity;
+use classmate_config::internal::config::check::{check, sort};
 use classmate_config::internal::config::{Config, Definition};
 use classmate_pool::internal::quota::check::diagnostics;
 
@@ -223,7 +223,7 @@ fn checked(arguments: &Check, streams: Streams) -> Result<ExitCode, Failure> {
     let mut found = check(&reading.config);
     found.extend(diagnostics(&reading.config, &found));
     sort(&reading.config, &mut found);
-    found.extend(reading.error.map(Diagnostic::error));
+    found.extend(reading.error);
     let count = |severity: Severity| found.iter().filter(|diagnostic| diagnostic.severity == severity).count() as u64;
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let mut out = BufWriter::new(std::io::stdout().lock());

@@ -10,7 +10,6 @@ use crate::cli::policy::first_given;
 use crate::cli::settings::contents;
 use crate::report::{self, Color};
 use classmate::internal::builtin::near;
-use classmate_config::internal::config::check::Diagnostic;
 use classmate_config::internal::config::dirac::{Lottery, Order, PolicyOptions, Profile, Tree, Weighting};
 use classmate_config::internal::config::{ConfigError, Source};
 use classmate_pool::internal::priority::dirac::DiracChoice;
@@ -117,7 +116,7 @@ impl CsFiles {
         let choice = choice.map_err(|error| refused(error, files))?;
         for warning in &choice.settings().warnings {
             let help = warning.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
-            notes.warn(format!("{}: {}{help}", warning.place, warning.message));
+            notes.warn(warning.to_line() + &help);
         }
         Ok(choice)
     }
@@ -163,7 +162,7 @@ fn sections(path: &str, value: &str) -> Vec<u8> {
 fn refused(error: ConfigError, files: Vec<(String, Vec<u8>)>) -> Failure {
     let sources: Vec<Source> =
         files.into_iter().map(|(name, text)| Source { name: name.into(), text: text.into() }).collect();
-    Failure::rendered(report::config::render(&Diagnostic::error(error), &sources, Color::Off))
+    Failure::rendered(report::config::render(&error, &sources, Color::Off))
 }
 
 impl Choices {

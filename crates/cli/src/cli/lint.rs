@@ -1,5 +1,6 @@
 //! `classmate lint FILE…`
 
+use std::collections::BTreeSet;
 use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +14,7 @@ use crate::cli::{Failure, Streams, columns, complain, page, written};
 use crate::report::fold::Folded;
 use crate::report::{counted, lint as report};
 use classmate::internal::builtin::near;
-use classmate::internal::error::{Finding, Severity};
+use classmate::internal::diagnostic::{Diagnostic, Excerpt, Fix, Severity};
 use classmate::internal::format::detect::detect_file;
 use classmate::internal::format::{Format, Reader};
 use classmate::internal::span::{Position, Span};
@@ -21,9 +22,9 @@ use classmate::internal::syntax::parse::ParseOptions;
 use classmate::internal::syntax::token::Quoting;
 use classmate_advice::internal::lint::ads::AdLinter;
 use classmate_advice::internal::lint::catalogue;
-use classmate_advice::internal::lint::expression::{Question, Role};
-use classmate_advice::internal::lint::universe::Universe;
-use classmate_advice::internal::lint::{Alarm, Edit, Excerpt, config, edited, expression, submit, suite};
+use classmate_advice::internal::lint::expression::{LintContext, Role};
+use classmate_advice::internal::lint::schema::AdSchema;
+use classmate_advice::internal::lint::{certain_fix, config, expression, fixed, placed, submit, suite};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
 
 /// Find what is wrong, or hardly meant, in configurations, ads, submit files and expressions.
@@ -139,7 +140,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
         }
     };
     written(printed.and_then(|()| out.flush()))?;
-    let wrong = alarms.iter().any(|alarm| alarm.severity() == Severity::Error || arguments.deny_warnings);
+    let wrong = alarms.iter().any(|alarm| alarm.severity == Severity::Error || arguments.deny_warnings);
     Ok(if wrong { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }
 
@@ -147,14 +148,14 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
 const ROUNDS: usize = 20;
 
 /// What is wrong with everything that is named.
-fn all(arguments: &Arguments) -> Result<Vec<Alarm>, Failure> {
+fn all(arguments: &Arguments) -> Result<Vec<Diagnostic>, Failure> {
     let mut alarms = Vec::new();
     for (at, text) in arguments.expressions.iter().enumerate() {
         let name =
             if arguments.expressions.len() == 1 { "expression".to_owned() } else { format!("expression {}", at + 1) };
         alarms.extend(of_expression(&name, text.as_bytes()));
     }
-    let universe = Arc::new(universe(arguments)?);
+    let schema = Arc::new(schema(arguments)?);
     let mut configs = Vec::new();
     for path in &arguments.files {
         if path.is_dir() {
@@ -167,7 +168,7 @@ fn all(arguments: &Arguments) -> Result<Vec<Alarm>, Failure> {
                 ));
             }
             for file in ads.iter().filter(|file| file.is_file()) {
-                alarms.extend(of_file(file, Kind::Ads, &universe)?);
+                alarms.extend(of_file(file, Kind::Ads, &schema)?);
             }
             continue;
         }
@@ -177,12 +178,12 @@ fn all(arguments: &Arguments) -> Result<Vec<Alarm>, Failure> {
         }
         match arguments.kind.map_or_else(|| detect(path), Ok)? {
             Kind::Config => configs.push(path.clone()),
-            kind => alarms.extend(of_file(path, kind, &universe)?),
+            kind => alarms.extend(of_file(path, kind, &schema)?),
         }
     }
     if !configs.is_empty() {
         let reading = of_files(&configs)?;
-        alarms.extend(config::lint_beside(&reading.config, Some(&universe)));
+        alarms.extend(config::lint_beside(&reading.config, Some(&schema)));
         alarms.extend(reading.error.map(|error| config::refusal(&reading.config, &error)));
     }
     alarms.retain(|alarm| !arguments.allow.iter().any(|code| code == alarm.code));
@@ -190,7 +191,7 @@ fn all(arguments: &Arguments) -> Result<Vec<Alarm>, Failure> {
 }
 
 /// An alarm about a file that is no text, such as a program: its first bytes hold a zero.
-fn binary(path: &Path) -> Result<Option<Alarm>, Failure> {
+fn binary(path: &Path) -> Result<Option<Diagnostic>, Failure> {
     const LOOKED_AT: u64 = 1024;
     if !path.is_file() {
         return Ok(None);
@@ -202,20 +203,11 @@ fn binary(path: &Path) -> Result<Option<Alarm>, Failure> {
     let Some(zero) = memchr::memchr(0, &start) else { return Ok(None) };
     let first = memchr::memrchr(b'\n', &start[..zero]).map_or(0, |newline| newline + 1);
     let finding =
-        Finding::error("the file is no text: it holds a zero byte", Span::new(zero - first, zero - first + 1));
-    Ok(Some(Alarm {
-        code: "syntax",
-        finding: finding.help("configurations, ads and submit files are text, in UTF-8"),
-        excerpt: Excerpt {
-            file: Arc::from(&*source.name),
-            line: Position::of(&start, zero).line,
-            column: 1,
-            text: start[first..=zero].to_vec(),
-        },
-        subject: None,
-        repeated: 0,
-        edit: None,
-    }))
+        Diagnostic::error("the file is no text: it holds a zero byte", Span::new(zero - first, zero - first + 1));
+    let finding = finding.help("configurations, ads and submit files are text, in UTF-8").code("syntax");
+    let excerpt = Excerpt { text: start[first..=zero].to_vec(), subject: None };
+    let name = Arc::from(&*source.name);
+    Ok(Some(placed(finding, &name, Position::of(&start, zero).line, excerpt, None)))
 }
 
 /// What a file is, by its name, otherwise by its text.
@@ -252,28 +244,28 @@ pub(super) fn detect(path: &Path) -> Result<Kind, Failure> {
 }
 
 /// The attributes of all ads that are named, standard input apart, which is read once.
-fn universe(arguments: &Arguments) -> Result<Universe, Failure> {
-    let mut universe = Universe::default();
+fn schema(arguments: &Arguments) -> Result<AdSchema, Failure> {
+    let mut schema = AdSchema::default();
     for path in &arguments.files {
         if path.is_dir() {
             for name in ["slots.ads", "jobs.ads"] {
-                gather(&path.join(name), &mut universe);
+                gather(&path.join(name), &mut schema);
             }
         } else if path.as_os_str() != "-" && arguments.kind.map_or_else(|| detect(path), Ok)? == Kind::Ads {
-            gather(path, &mut universe);
+            gather(path, &mut schema);
         }
     }
-    Ok(universe)
+    Ok(schema)
 }
 
 /// Counts in the ads of a file; what cannot be read is told elsewhere.
-fn gather(path: &Path, universe: &mut Universe) {
+fn gather(path: &Path, schema: &mut AdSchema) {
     let Ok(source) = input::open(path) else { return };
     let Ok(reader) = Reader::detect(source.reader, &ParseOptions::default()) else { return };
-    reader.flatten().for_each(|ad| universe.add(&ad));
+    reader.flatten().for_each(|ad| schema.add(&ad));
 }
 
-fn of_file(path: &Path, kind: Kind, universe: &Arc<Universe>) -> Result<Vec<Alarm>, Failure> {
+fn of_file(path: &Path, kind: Kind, schema: &Arc<AdSchema>) -> Result<Vec<Diagnostic>, Failure> {
     let mut source = input::open(path)?;
     let mut text = Vec::new();
     source.reader.read_to_end(&mut text).map_err(|error| unreadable(&source.name, &error))?;
@@ -286,7 +278,7 @@ fn of_file(path: &Path, kind: Kind, universe: &Arc<Universe>) -> Result<Vec<Alar
         }
         Kind::Expression => of_expression(&name, text.trim_ascii_end()),
         _ => {
-            let mut linter = AdLinter::within(Arc::clone(universe));
+            let mut linter = AdLinter::within(Arc::clone(schema));
             if detect_file(&text, &ParseOptions::default()) == Format::Long {
                 linter.long(&name, &text);
                 return Ok(linter.finish());
@@ -296,51 +288,29 @@ fn of_file(path: &Path, kind: Kind, universe: &Arc<Universe>) -> Result<Vec<Alar
             for ad in reader.by_ref() {
                 linter.ad(&name, &ad.map_err(cannot)?);
             }
-            let faults = reader.report().faults.iter().map(|fault| Alarm {
-                code: "syntax",
-                finding: (&fault.error).into(),
-                excerpt: Excerpt {
-                    file: Arc::clone(&name),
-                    line: fault.position.line,
-                    column: 1,
-                    text: fault.excerpt.clone(),
-                },
-                subject: None,
-                repeated: 0,
-                edit: None,
+            let faults = reader.report().faults.iter().map(|fault| {
+                let excerpt = Excerpt { text: fault.excerpt.clone(), subject: None };
+                placed(Diagnostic::from(&fault.error).code("syntax"), &name, fault.position.line, excerpt, None)
             });
             faults.collect::<Vec<_>>().into_iter().chain(linter.finish()).collect()
         }
     })
 }
 
-fn of_expression(name: &str, text: &[u8]) -> Vec<Alarm> {
+fn of_expression(name: &str, text: &[u8]) -> Vec<Diagnostic> {
     let role = Role { condition: true, ..Role::default() };
-    let question = Question::of(text, Quoting::New, role);
-    let alarm = |found: expression::Found| Alarm {
-        code: found.code,
-        edit: found
-            .finding
-            .fix
-            .as_ref()
-            .filter(|_| found.is_certain())
-            .map(|fix| Edit { range: fix.span.range(), text: fix.text.clone() }),
-        finding: found.finding,
-        excerpt: Excerpt { file: Arc::from(name), line: 1, column: 1, text: text.to_vec() },
-        subject: None,
-        repeated: 0,
+    let name = Arc::from(name);
+    let alarm = |found: Diagnostic| {
+        let (fix, excerpt) = (certain_fix(&found, 0), Excerpt { text: text.to_vec(), subject: None });
+        placed(found, &name, 1, excerpt, fix)
     };
-    expression::lint(&question).into_iter().map(alarm).collect()
+    expression::lint(&LintContext::of(text, Quoting::New, role)).into_iter().map(alarm).collect()
 }
 
 /// What there would be to write, where nothing can be written: into standard input, or a compressed file.
-fn unwritable(alarms: &[Alarm]) -> Result<Vec<String>, Failure> {
-    let mut files: Vec<&str> =
-        alarms.iter().filter(|alarm| alarm.edit.is_some()).map(|alarm| &*alarm.excerpt.file).collect();
-    files.sort_unstable();
-    files.dedup();
+fn unwritable(alarms: &[Diagnostic]) -> Result<Vec<String>, Failure> {
     let mut told = Vec::new();
-    for file in files {
+    for file in with_fixes(alarms) {
         let path = Path::new(file);
         if !path.is_file() {
             told.push(format!("cannot write `{file}`: it is no file"));
@@ -356,18 +326,19 @@ fn unwritable(alarms: &[Alarm]) -> Result<Vec<String>, Failure> {
     Ok(told)
 }
 
+/// The names of the files for which there are fixes, each once.
+fn with_fixes(alarms: &[Diagnostic]) -> BTreeSet<&str> {
+    alarms.iter().filter(|alarm| alarm.fix.is_some()).map(Diagnostic::file).collect()
+}
+
 /// How compressed files begin.
 const COMPRESSED: [u8; 2] = [0x1f, 0x8b];
 
 /// Writes what is certain into the files; how many changes that were.
-fn fix(alarms: &[Alarm]) -> Result<u64, Failure> {
-    let mut files: Vec<&Arc<str>> =
-        alarms.iter().filter(|alarm| alarm.edit.is_some()).map(|alarm| &alarm.excerpt.file).collect();
-    files.sort();
-    files.dedup();
+fn fix(alarms: &[Diagnostic]) -> Result<u64, Failure> {
     let mut changes = 0;
-    for file in files {
-        let path = Path::new(&**file);
+    for file in with_fixes(alarms) {
+        let path = Path::new(file);
         if !path.is_file() {
             continue;
         }
@@ -376,17 +347,17 @@ fn fix(alarms: &[Alarm]) -> Result<u64, Failure> {
         if text.starts_with(&COMPRESSED) {
             continue;
         }
-        let edits: Vec<&Edit> =
-            alarms.iter().filter(|alarm| alarm.excerpt.file == *file).filter_map(|alarm| alarm.edit.as_ref()).collect();
+        let fixes: Vec<&Fix> =
+            alarms.iter().filter(|alarm| alarm.file() == file).filter_map(|alarm| alarm.fix.as_deref()).collect();
         // Places are counted without a byte order mark.
         let marked = text.starts_with(BYTE_ORDER_MARK);
         let (mark, text) = text.split_at(if marked { BYTE_ORDER_MARK.len() } else { 0 });
-        let new = edited(text, &edits);
+        let new = fixed(text, &fixes);
         if new == text {
             continue;
         }
         std::fs::write(path, [mark, &new].concat()).map_err(cannot)?;
-        changes += edits.len() as u64;
+        changes += fixes.len() as u64;
     }
     Ok(changes)
 }

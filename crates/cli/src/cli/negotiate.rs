@@ -391,7 +391,7 @@ fn read(
     };
     let mut warnings = Vec::new();
     let config = settings::pool(config, arguments.pool.as_deref(), arguments.allow_commands, color)?;
-    warnings.extend(config.warnings().iter().map(|warning| format!("{}: {}", warning.place, warning.message)));
+    warnings.extend(config.warnings().iter().map(|warning| warning.to_line()));
     let (maps, odd) = settings::user_maps(&config)?;
     warnings.extend(odd);
     let log = match optional(&arguments.log, "Accountantnew.log") {
@@ -447,10 +447,7 @@ fn read(
 }
 
 pub(super) fn refused(error: &ConfigError) -> Failure {
-    let failure = match &error.place {
-        Some(place) => Failure::input(format!("{place}: {error}")),
-        None => Failure::input(error.to_string()),
-    };
+    let failure = Failure::input(error.to_line());
     match &error.help {
         Some(help) => failure.help(help),
         None => failure,

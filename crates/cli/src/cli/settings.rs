@@ -10,7 +10,6 @@ use crate::cli::negotiate::refused;
 use crate::cli::{Failure, Now, parse_now};
 use crate::report::{self, Color};
 use classmate::internal::builtin::user_map::UserMaps;
-use classmate_config::internal::config::check::Diagnostic;
 use classmate_config::internal::config::{
     self, BYTE_ORDER_MARK, Config, ConfigError, Context, FileError, Files, Output,
 };
@@ -66,7 +65,7 @@ impl Reading {
 
 /// An error of a configuration with the line it is about.
 pub(super) fn rendered(error: ConfigError, config: &Config, color: Color) -> Failure {
-    Failure::rendered(report::config::render(&Diagnostic::error(error), config.sources(), color))
+    Failure::rendered(report::config::render(&error, config.sources(), color))
 }
 
 impl Sources {

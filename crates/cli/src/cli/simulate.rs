@@ -120,7 +120,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     }
     let config = settings::pool(arguments.config.as_deref(), pool, arguments.allow_commands, streams.err)?;
     for warning in config.warnings() {
-        notes.warn(format!("{}: {}", warning.place, warning.message));
+        notes.warn(warning.to_line());
     }
     let log = match input::own(pool, "Accountantnew.log") {
         Some(path) => Some(

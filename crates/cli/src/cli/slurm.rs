@@ -12,7 +12,7 @@ use crate::cli::settings::{Disk, contents};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::Settings;
 use classmate_config::internal::config::slurm::{Associations, SlurmConf, read_qos, read_usage};
-use classmate_config::internal::config::{Config, ConfigError, ConfigWarning};
+use classmate_config::internal::config::{Config, ConfigError};
 use classmate_pool::internal::pool::facts::Facts;
 use classmate_pool::internal::priority::slurm::candidate::{Requester, partitions};
 use classmate_pool::internal::priority::slurm::usage::Decay;
@@ -175,9 +175,9 @@ impl SlurmArguments {
                 Some(DecayName::Exact) => Decay::Exact,
             },
         };
-        for ConfigWarning { message, place, help, .. } in warnings {
-            let help = help.map(|help| format!("; {help}")).unwrap_or_default();
-            notes.warn(format!("{place}: {message}{help}"));
+        for warning in warnings {
+            let help = warning.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+            notes.warn(warning.to_line() + &help);
         }
         let files = SlurmFiles { conf, associations, usage, qos, options };
         let settings = SlurmSettings::new(files).map_err(|errors| {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use crate::cli::settings::contents;
 use crate::cli::{Failure, Streams, complain, input, page, written};
 use crate::report::{self, Color, Origin, policy};
-use classmate_advice::internal::policy_test::{Covered, PolicyFile, TestResult, Wrong, run as run_tests};
+use classmate_advice::internal::policy_test::{Covered, PolicyFile, TestFileError, TestResult, run as run_tests};
 
 /// Run tests of a policy: what expressions are worth, what matches and which clause decides, who gets how many.
 ///
@@ -105,11 +105,11 @@ fn of_file(path: &Path, only: Option<&str>, color: Color) -> Result<(Vec<TestRes
     let text = String::from_utf8(text).map_err(|_| {
         Failure::input(format!("`{name}` is not UTF-8")).help("a test file is TOML, which is text in UTF-8")
     })?;
-    let refused = |wrong: Wrong| match wrong {
-        Wrong::Text(finding) => {
+    let refused = |wrong: TestFileError| match wrong {
+        TestFileError::Text(finding) => {
             Failure::rendered(report::render_finding(&finding, text.as_bytes(), &Origin::whole(&name), color))
         }
-        Wrong::Other(message) => Failure::input(format!("{name}: {message}")),
+        TestFileError::Other(message) => Failure::input(format!("{name}: {message}")),
     };
     let mut file = PolicyFile::parse(&text).map_err(refused)?;
     file.check_ads(&text).map_err(refused)?;

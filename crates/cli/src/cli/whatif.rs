@@ -161,10 +161,10 @@ fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes) -> Result<
     }
     // A slip in a name would change nothing.
     let config = &snapshot.config;
-    let slips: Vec<_> = lint(config).into_iter().filter(|alarm| &*alarm.excerpt.file == "--set").collect();
+    let slips: Vec<_> = lint(config).into_iter().filter(|alarm| alarm.file() == "--set").collect();
     for alarm in &slips {
-        let help = alarm.finding.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
-        notes.warn(format!("--set: {}{help}", alarm.finding.message));
+        let help = alarm.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+        notes.warn(format!("--set: {}{help}", alarm.message));
     }
     if slips.is_empty() {
         let set = config.assignments().filter(|(_, _, place)| &*place.file == "--set");

@@ -177,10 +177,7 @@ fn correctors(input: &Json) -> Answer {
 
 fn tree(input: &Json) -> Result<Tree, String> {
     let source = super::input(input, "text")?;
-    Tree::parse("text", &source).map_err(|error| match &error.place {
-        Some(place) => format!("{place}: {error}"),
-        None => error.to_string(),
-    })
+    Tree::parse("text", &source).map_err(|error| error.to_line())
 }
 
 /// A section as an object. Trees are at most 100 levels deep.

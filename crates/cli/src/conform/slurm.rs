@@ -266,11 +266,7 @@ fn parse_conf(text: &str) -> Json {
         "partitions": partitions,
     });
     if let (Json::Object(shown), false) = (&mut shown, defects.errors.is_empty()) {
-        let error = |error: &classmate_config::internal::config::ConfigError| match &error.place {
-            Some(place) => format!("{place}: {error}"),
-            None => error.to_string(),
-        };
-        shown.insert("errors".to_owned(), defects.errors.iter().map(error).collect());
+        shown.insert("errors".to_owned(), defects.errors.iter().map(|error| error.to_line()).collect());
     }
     shown
 }

@@ -17,7 +17,8 @@ use crate::report::{Color, Origin, printable, render_finding};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::check::check;
 use classmate::internal::builtin::user_map::{Homes, UserMaps};
-use classmate::internal::error::{Finding, SyntaxError};
+use classmate::internal::diagnostic::Diagnostic;
+use classmate::internal::error::SyntaxError;
 use classmate::internal::eval::explain::{Cause, Reason, explain};
 use classmate::internal::eval::scope::{Scope, Settings};
 use classmate::internal::eval::walk::Side;
@@ -185,7 +186,7 @@ impl Session {
         ParseOptions { places: true, ..self.settings().parse_options() }
     }
 
-    fn rendered(&self, finding: &Finding, source: &[u8]) -> String {
+    fn rendered(&self, finding: &Diagnostic, source: &[u8]) -> String {
         let origin = Origin { name: "input", line: self.line, column: 1 };
         render_finding(finding, source, &origin, self.start.color)
     }

@@ -5,51 +5,27 @@ use std::io::{self, Write};
 use serde_json::{Map, Value as Json, json};
 
 use super::{Color, Origin, render_finding};
-use classmate::internal::error::{Finding, Severity};
-use classmate::internal::span::Span;
-use classmate_config::internal::config::check::Diagnostic;
-use classmate_config::internal::config::{Config, Definition, Place, Source, knob};
+use classmate::internal::diagnostic::Diagnostic;
+use classmate_config::internal::config::{Config, Definition, Location, Source, knob};
 
 /// Renders what is wrong at a place of a configuration, with the line it stands on.
 pub fn render(diagnostic: &Diagnostic, sources: &[Source], color: Color) -> String {
-    let error = &diagnostic.error;
-    let place = error.place.as_ref().filter(|place| place.line > 0);
+    let place = diagnostic.place.as_ref().filter(|place| place.line > 0);
     let line = place.and_then(|place| {
         let source = sources.iter().find(|source| source.name == place.file)?;
         Some((place, line_of(&source.text, place.line)?))
     });
     let Some((place, line)) = line else {
-        return plain(diagnostic);
+        let help = diagnostic.help.as_ref().map(|help| format!("\n  = help: {help}")).unwrap_or_default();
+        return format!("{}: {}{help}", diagnostic.severity.as_str(), diagnostic.to_line());
     };
-    let start = (place.column as usize - 1).min(line.len());
-    let end = match error.width {
-        0 => line.trim_ascii_end().len().max(start),
-        width => (start + width as usize).min(line.len()),
-    };
-    let span = Span::new(start, end);
-    let mut finding = match diagnostic.severity {
-        Severity::Error => Finding::error(error.message.as_str(), span),
-        Severity::Warning => Finding::warning(error.message.as_str(), span),
-    };
-    finding.help.clone_from(&error.help);
     let origin = Origin { name: &place.file, line: u64::from(place.line), column: 1 };
-    render_finding(&finding, line, &origin, color)
+    render_finding(&diagnostic.clone().in_line(line), line, &origin, color)
 }
 
 /// The bytes of a line, counted from 1.
 fn line_of(text: &[u8], line: u32) -> Option<&[u8]> {
     text.split(|byte| *byte == b'\n').nth(line as usize - 1)
-}
-
-fn plain(diagnostic: &Diagnostic) -> String {
-    let error = &diagnostic.error;
-    let word = match diagnostic.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    };
-    let place = error.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
-    let help = error.help.as_ref().map(|help| format!("\n  = help: {help}")).unwrap_or_default();
-    format!("{word}: {place}{}{help}", error.message)
 }
 
 /// How values are listed.
@@ -68,7 +44,7 @@ fn text(bytes: &[u8]) -> String {
 /// Where a value comes from, as `condor_config_val` says it.
 pub fn origin(definition: &Definition<'_>) -> String {
     match (definition.place, definition.template) {
-        (Some(Place { file, line: 0, .. }), _) => file.to_string(),
+        (Some(Location { file, line: 0, .. }), _) => file.to_string(),
         (Some(place), None) => format!("{}, line {}", place.file, place.line),
         (Some(place), Some(template)) => format!("{}, line {}, {template}", place.file, place.line),
         (None, _) => "<Default>".to_owned(),
@@ -158,18 +134,14 @@ pub fn json(config: &Config, definition: &Definition<'_>) -> Json {
 
 /// A diagnostic with its place.
 pub fn diagnostic_json(diagnostic: &Diagnostic) -> Json {
-    let error = &diagnostic.error;
-    let severity = match diagnostic.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    };
+    let place = diagnostic.place.as_ref();
     json!({
-        "severity": severity,
-        "message": error.message,
-        "file": error.place.as_ref().map(|place| &*place.file),
-        "line": error.place.as_ref().map(|place| place.line),
-        "column": error.place.as_ref().map(|place| place.column),
-        "help": error.help,
+        "severity": diagnostic.severity.as_str(),
+        "message": diagnostic.message,
+        "file": place.map(|place| &*place.file),
+        "line": place.map(|place| place.line),
+        "column": place.map(|place| place.column),
+        "help": diagnostic.help,
     })
 }
 

@@ -5,14 +5,13 @@ use std::io::{self, Write};
 use serde_json::{Value as Json, json};
 
 use super::{Color, Origin, counted, render_within};
-use classmate::internal::error::{Finding, Severity};
+use classmate::internal::diagnostic::{Diagnostic, Severity};
 use classmate::internal::span::Position;
 use classmate_advice::internal::lint::catalogue::{CHECKS, Check};
-use classmate_advice::internal::lint::{Alarm, Excerpt};
 
 /// How many alarms are errors and how many are warnings.
-pub fn counts(alarms: &[Alarm]) -> (u64, u64) {
-    let errors = alarms.iter().filter(|alarm| alarm.severity() == Severity::Error).count();
+pub fn counts(alarms: &[Diagnostic]) -> (u64, u64) {
+    let errors = alarms.iter().filter(|alarm| alarm.severity == Severity::Error).count();
     (errors as u64, (alarms.len() - errors) as u64)
 }
 
@@ -21,7 +20,7 @@ pub fn counts(alarms: &[Alarm]) -> (u64, u64) {
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, alarms: &[Alarm], color: Color, columns: Option<usize>) -> io::Result<()> {
+pub fn write(out: &mut impl Write, alarms: &[Diagnostic], color: Color, columns: Option<usize>) -> io::Result<()> {
     for alarm in alarms {
         writeln!(out, "{}\n", render(alarm, color, columns))?;
     }
@@ -29,52 +28,45 @@ pub fn write(out: &mut impl Write, alarms: &[Alarm], color: Color, columns: Opti
     writeln!(out, "{}, {}", counted(errors, "error"), counted(warnings, "warning"))
 }
 
-fn render(alarm: &Alarm, color: Color, columns: Option<usize>) -> String {
-    let Excerpt { file, line, column, text } = &alarm.excerpt;
-    let mut finding = Finding { severity: alarm.severity(), ..alarm.finding.clone() };
+fn render(alarm: &Diagnostic, color: Color, columns: Option<usize>) -> String {
+    let mut alarm = alarm.clone();
     if alarm.repeated > 0 {
-        let more =
-            format!("the same stands in {} other {}", alarm.repeated, if alarm.repeated == 1 { "ad" } else { "ads" });
-        finding.help = Some(finding.help.map_or_else(|| more.clone(), |help| format!("{help}; {more}")));
+        let ads = if alarm.repeated == 1 { "ad" } else { "ads" };
+        let more = format!("the same stands in {} other {ads}", alarm.repeated);
+        alarm = alarm.more_help(more);
     }
-    let named = match &alarm.subject {
-        Some(subject) if *line == 0 => format!("{file}, {subject}"),
-        _ => file.to_string(),
+    let line = alarm.line();
+    let named = match alarm.subject() {
+        Some(subject) if line == 0 => format!("{}, {subject}", alarm.file()),
+        _ => alarm.file().to_owned(),
     };
-    let origin = Origin { name: &named, line: (*line).max(1), column: *column };
-    render_within(&finding, Some(alarm.code), text, &origin, (color, columns))
-}
-
-fn word(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    }
+    let origin = Origin { name: &named, line: line.max(1).into(), column: 1 };
+    render_within(&alarm, Some(alarm.code), alarm.text(), &origin, (color, columns))
 }
 
 /// All alarms as one object.
-pub fn json(alarms: &[Alarm]) -> Json {
+pub fn json(alarms: &[Diagnostic]) -> Json {
     let (errors, warnings) = counts(alarms);
     let listed: Vec<Json> = alarms
         .iter()
         .map(|alarm| {
-            let (start, end) = alarm.place();
+            let (start, end) = alarm.range();
             json!({
                 "code": alarm.code,
-                "severity": word(alarm.severity()),
-                "message": alarm.finding.message,
-                "help": alarm.finding.help,
-                "file": &*alarm.excerpt.file,
+                "severity": alarm.severity.as_str(),
+                "message": alarm.message,
+                "help": alarm.help,
+                "file": alarm.file(),
                 "line": start.line,
                 "column": start.column,
                 "end_line": end.line,
                 "end_column": end.column,
-                "subject": alarm.subject,
+                "subject": alarm.subject(),
                 "repeated": alarm.repeated,
-                "fix": alarm.edit.as_ref().map(|edit| json!({
-                    "start": edit.range.start,
-                    "end": edit.range.end,
-                    "text": edit.text,
+                "fix": alarm.fix.as_ref().map(|fix| json!({
+                    "start": fix.range.start,
+                    "end": fix.range.end,
+                    "text": fix.text,
                 })),
             })
         })
@@ -83,23 +75,23 @@ pub fn json(alarms: &[Alarm]) -> Json {
 }
 
 /// All alarms as a SARIF log with one run.
-pub fn sarif(alarms: &[Alarm]) -> Json {
+pub fn sarif(alarms: &[Diagnostic]) -> Json {
     let rule = |check: &Check| {
         json!({
             "id": check.code,
             "shortDescription": { "text": check.about },
-            "defaultConfiguration": { "level": word(check.severity) },
+            "defaultConfiguration": { "level": check.severity.as_str() },
         })
     };
     let results: Vec<Json> = alarms
         .iter()
         .map(|alarm| {
-            let text = match &alarm.finding.help {
-                Some(help) => format!("{}. Help: {help}", alarm.finding.message),
-                None => alarm.finding.message.clone(),
+            let text = match &alarm.help {
+                Some(help) => format!("{}. Help: {help}", alarm.message),
+                None => alarm.message.clone(),
             };
             let physical = |(start, end): (Position, Position)| {
-                let mut physical = json!({ "artifactLocation": { "uri": uri(&alarm.excerpt.file) } });
+                let mut physical = json!({ "artifactLocation": { "uri": uri(alarm.file()) } });
                 if start.line > 0 {
                     physical["region"] = json!({
                         "startLine": start.line,
@@ -113,14 +105,14 @@ pub fn sarif(alarms: &[Alarm]) -> Json {
             let mut result = json!({
                 "ruleId": alarm.code,
                 "ruleIndex": CHECKS.iter().position(|check| check.code == alarm.code),
-                "level": word(alarm.severity()),
+                "level": alarm.severity.as_str(),
                 "message": { "text": text },
-                "locations": [{ "physicalLocation": physical(alarm.place()) }],
+                "locations": [{ "physicalLocation": physical(alarm.range()) }],
             });
-            if let Some((span, why)) = &alarm.finding.related {
+            if let Some(label) = &alarm.related {
                 result["relatedLocations"] = json!([{
-                    "physicalLocation": physical(alarm.place_of(*span)),
-                    "message": { "text": why },
+                    "physicalLocation": physical(alarm.range_of(label.span)),
+                    "message": { "text": label.text },
                 }]);
             }
             result
@@ -162,7 +154,7 @@ pub fn list(out: &mut impl Write) -> io::Result<()> {
     let width = CHECKS.iter().map(|check| check.code.len()).max().unwrap_or_default();
     CHECKS
         .iter()
-        .try_for_each(|check| writeln!(out, "{:width$}  {:7}  {}", check.code, word(check.severity), check.about))
+        .try_for_each(|check| writeln!(out, "{:width$}  {:7}  {}", check.code, check.severity.as_str(), check.about))
 }
 
 #[cfg(test)]

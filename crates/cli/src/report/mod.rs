@@ -29,7 +29,8 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet};
 
-use classmate::internal::error::{Finding, Severity, SyntaxError};
+use classmate::internal::diagnostic::{Diagnostic, Severity};
+use classmate::internal::error::SyntaxError;
 use classmate::internal::format::report::Fault;
 use classmate::internal::name::Name;
 use classmate::internal::span::{Position, Span};
@@ -55,7 +56,7 @@ const CONTEXT: usize = 160;
 /// text begins. `help` says what to do; without it, what people usually mean by such a text is said.
 pub fn render(error: &SyntaxError, source: &[u8], origin: &Origin<'_>, help: Option<&str>, color: Color) -> String {
     let finding = match help {
-        Some(help) => Finding::from(error).help(help),
+        Some(help) => Diagnostic::from(error).help(help),
         None => diagnose(source, error, &ParseOptions::default()),
     };
     render_finding(&finding, source, origin, color)
@@ -68,14 +69,14 @@ pub fn render_fault(fault: &Fault, file: &str, color: Color) -> String {
 
 /// Renders what a reader of ads left out behind a value, as the reference does.
 pub fn render_ignored(fault: &Fault, file: &str, color: Color) -> String {
-    rendered_fault(fault, file, color, |finding| Finding {
+    rendered_fault(fault, file, color, |finding| Diagnostic {
         severity: Severity::Warning,
         message: format!("the rest of this line is ignored: {}", finding.message),
         ..finding
     })
 }
 
-fn rendered_fault(fault: &Fault, file: &str, color: Color, told: impl Fn(Finding) -> Finding) -> String {
+fn rendered_fault(fault: &Fault, file: &str, color: Color, told: impl Fn(Diagnostic) -> Diagnostic) -> String {
     let within = Position::of(&fault.excerpt, fault.error.span.start as usize);
     // The excerpt may begin inside the line.
     let column = fault.position.column.saturating_sub(within.column) + 1;
@@ -85,24 +86,30 @@ fn rendered_fault(fault: &Fault, file: &str, color: Color, told: impl Fn(Finding
             let options = ParseOptions { quoting, ..ParseOptions::default() };
             diagnose_part(&fault.excerpt, &fault.error, &options)
         }
-        _ => Finding::from(&fault.error),
+        _ => Diagnostic::from(&fault.error),
     };
     render_finding(&told(finding), &fault.excerpt, &origin, color)
 }
 
 /// Renders a finding about a source text; see [`render`].
-pub fn render_finding(finding: &Finding, source: &[u8], origin: &Origin<'_>, color: Color) -> String {
+pub fn render_finding(finding: &Diagnostic, source: &[u8], origin: &Origin<'_>, color: Color) -> String {
     render_coded(finding, None, source, origin, color)
 }
 
 /// As [`render_finding`], with the code of the finding beside its severity.
-pub fn render_coded(finding: &Finding, code: Option<&str>, source: &[u8], origin: &Origin<'_>, color: Color) -> String {
+pub fn render_coded(
+    finding: &Diagnostic,
+    code: Option<&str>,
+    source: &[u8],
+    origin: &Origin<'_>,
+    color: Color,
+) -> String {
     render_within(finding, code, source, origin, (color, None))
 }
 
 /// As [`render_coded`], with lines of the source cut around the places to a number of columns, if there is one.
 pub fn render_within(
-    finding: &Finding,
+    finding: &Diagnostic,
     code: Option<&str>,
     source: &[u8],
     origin: &Origin<'_>,
@@ -110,7 +117,8 @@ pub fn render_within(
 ) -> String {
     let primary = Mark { span: finding.span, kind: AnnotationKind::Primary, label: None };
     let related = finding.related.as_ref();
-    let related = related.map(|(span, why)| Mark { span: *span, kind: AnnotationKind::Context, label: Some(why) });
+    let related =
+        related.map(|label| Mark { span: label.span, kind: AnnotationKind::Context, label: Some(&label.text) });
     let pictures = match related {
         Some(related) if fits_beside(source, finding.span, related.span) => vec![vec![primary, related]],
         Some(related) => vec![vec![primary], vec![related]],

@@ -11,48 +11,12 @@ use self::names::{FAMILY, SUBSYSTEMS, is_of_every_daemon};
 use super::facts::UNKNOWN;
 use super::knob::{self, Kind, Knob};
 use super::setting::{Settings, leading_number, list_items};
-use super::{Config, ConfigError, ConfigWarning, Definition, Place, shown};
+use super::{Config, ConfigError, Definition, Diagnostic, Location, shown};
 use classmate::internal::builtin::near;
-use classmate::internal::error::Severity;
+use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::diagnose::diagnose;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
-
-/// What is wrong at a place, and how bad that is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnostic {
-    /// What kind of fault it is, by a name that does not change: `unknown-knob`, `bad-value`.
-    pub code: &'static str,
-    /// An error stops a daemon; a warning does not.
-    pub severity: Severity,
-    /// What is wrong, where, and what to do.
-    pub error: ConfigError,
-}
-
-impl Diagnostic {
-    /// Something that stops a daemon.
-    pub fn error(error: ConfigError) -> Self {
-        Diagnostic { code: "bad-value", severity: Severity::Error, error }
-    }
-
-    /// Something that does not.
-    pub fn warning(error: ConfigError) -> Self {
-        Diagnostic { code: "odd-line", severity: Severity::Warning, error }
-    }
-
-    /// The same diagnostic with another code.
-    #[must_use]
-    pub fn coded(self, code: &'static str) -> Self {
-        Diagnostic { code, ..self }
-    }
-}
-
-impl From<&ConfigWarning> for Diagnostic {
-    fn from(warning: &ConfigWarning) -> Self {
-        let ConfigWarning { message, place, width, help } = warning.clone();
-        Diagnostic::warning(ConfigError { message, place: Some(place), width, help })
-    }
-}
 
 /// Bytes of expanded values that are looked at; a configuration that makes more is given up.
 const MOST: usize = 256 << 20;
@@ -63,7 +27,7 @@ const ENOUGH: usize = 1000;
 pub fn check(config: &Config) -> Vec<Diagnostic> {
     // What only a machine knows is left open: nothing is concluded from it.
     let config = &config.without_facts();
-    let mut found: Vec<Diagnostic> = config.warnings().iter().map(Diagnostic::from).collect();
+    let mut found: Vec<Diagnostic> = config.warnings().iter().map(|warning| warning.clone().code("odd-line")).collect();
     let referenced = referenced(config);
     let groups = Settings::new(config).list("GROUP_NAMES").unwrap_or_default();
     let groups_known = !groups.iter().any(|name| is_open(name));
@@ -89,7 +53,7 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
     if checker.work > MOST {
         let message =
             format!("the values are longer than {} MiB when they are expanded: the rest is not checked", MOST >> 20);
-        checker.found.push(Diagnostic::error(ConfigError::new(message, None)));
+        checker.found.push(Diagnostic::without_place(message).code("bad-value"));
     }
     found.extend(checker.found);
     sort(config, &mut found);
@@ -99,7 +63,7 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
 /// Puts diagnostics into the order of the files.
 pub fn sort(config: &Config, found: &mut [Diagnostic]) {
     let order = |diagnostic: &Diagnostic| {
-        let place = diagnostic.error.place.as_ref()?;
+        let place = diagnostic.place.as_ref()?;
         let file = config.sources().iter().position(|source| source.name == place.file);
         Some((file.unwrap_or(usize::MAX), place.line, place.column))
     };
@@ -183,7 +147,9 @@ impl Checker<'_> {
             Some(knob) => {
                 if let Some(now) = knob.now {
                     let message = format!("`{}` is the obsolete name of `{now}`", shown(name));
-                    self.warn_name("obsolete-knob", message, &definition, Some(format!("write `{now}`")));
+                    let warning = at_name("obsolete-knob", message, &definition).help(format!("write `{now}`"));
+                    let span = warning.span;
+                    self.found.push(if span.end > 0 { warning.fix(span, now) } else { warning });
                 }
                 // A macro of the file's own, named like one of a family: it is used where it is referred to.
                 if knob.is_family() && self.is_referenced(name) && !self.is_member(knob, bare) {
@@ -218,11 +184,11 @@ impl Checker<'_> {
         if knob::find(rest).is_some_and(|knob| !knob.is_family()) && !self.is_referenced(name) {
             let message =
                 format!("`{}` is neither a daemon nor a local name: nobody reads `{}`", shown(prefix), shown(name));
-            let help = match near::closest(prefix, SUBSYSTEMS) {
-                Some(known) => format!("did you mean `{known}`"),
-                None => "a local name is given with --local-name".to_owned(),
-            };
-            self.warn_name("unread-prefix", message, definition, Some(help));
+            let warning = at_name("unread-prefix", message, definition);
+            self.found.push(match near::closest(prefix, SUBSYSTEMS) {
+                None => warning.help("a local name is given with --local-name"),
+                known => warning.did_you_mean(known),
+            });
         }
         (Some(prefix), None)
     }
@@ -244,19 +210,10 @@ impl Checker<'_> {
             Err(error) => {
                 self.work += 4 << 20;
                 let refused = self.config.not_expanded(&shown(name), definition, &error);
-                self.found.push(Diagnostic::error(refused));
+                self.found.push(refused.code("bad-value"));
                 None
             }
         }
-    }
-
-    /// A diagnostic about the name of a definition.
-    fn warn_name(&mut self, code: &'static str, message: String, definition: &Definition<'_>, help: Option<String>) {
-        let place = definition.place.cloned();
-        let width = if definition.template.is_some() { 0 } else { definition.name.len() };
-        let mut error = ConfigError::new(message, place).about(width);
-        error.help = help;
-        self.found.push(Diagnostic::warning(error).coded(code));
     }
 
     /// Macros that slots are to get and that nobody defines.
@@ -282,7 +239,7 @@ impl Checker<'_> {
         }
         if let Some(meant) = self.of_declared_group(name) {
             let message = format!("`{}` is not a knob of the negotiator", shown(name));
-            self.warn_name("unknown-knob", message, definition, Some(format!("did you mean `{meant}`")));
+            self.found.push(at_name("unknown-knob", message, definition).did_you_mean(Some(meant)));
             return;
         }
         let family = FAMILY.iter().any(|prefix| upper.starts_with(prefix.as_bytes()));
@@ -292,8 +249,7 @@ impl Checker<'_> {
         }
         let whose = if family { " of the negotiator" } else { "" };
         let message = format!("`{}` is not a knob{whose}", shown(name));
-        let help = nearest.map(|known| format!("did you mean `{known}`"));
-        self.warn_name("unknown-knob", message, definition, help);
+        self.found.push(at_name("unknown-knob", message, definition).did_you_mean(nearest));
     }
 
     /// The knob that a name may have meant.
@@ -373,18 +329,16 @@ impl Checker<'_> {
         }
     }
 
-    /// Something about the value of a definition.
+    /// A diagnostic about the value of a definition.
     fn fault(&mut self, severity: Severity, message: String, definition: &Definition<'_>, help: Option<String>) {
-        let mut error = at_value(message, definition);
-        error.help = help;
-        self.found.push(Diagnostic { code: "bad-value", severity, error });
+        let error = at_value(message, definition).code("bad-value").help_if(help);
+        self.found.push(Diagnostic { severity, ..error });
     }
 
-    /// A number that is not what it looks like.
+    /// A warning about a number that is read in an unexpected way.
     fn odd_number(&mut self, message: String, definition: &Definition<'_>, help: Option<String>) {
-        let mut error = at_value(message, definition);
-        error.help = help;
-        self.found.push(Diagnostic { code: "odd-number", severity: Severity::Warning, error });
+        let error = at_value(message, definition).code("odd-number").help_if(help);
+        self.found.push(Diagnostic { severity: Severity::Warning, ..error });
     }
 
     fn expression(&mut self, name: &str, text: &[u8], definition: &Definition<'_>) {
@@ -392,21 +346,17 @@ impl Checker<'_> {
         let Err(error) = parse_expr(text, &options) else { return };
         let finding = diagnose(text, &error, &options);
         let mut refused = at_value(format!("`{name}` is no expression: {}", finding.message), definition);
-        refused.help.clone_from(&finding.help);
+        refused.help = finding.help;
         if definition.verbatim && definition.raw == text {
             // The place inside the expression is one in the file.
             if let Some(place) = &mut refused.place {
                 place.column += finding.span.start;
             }
-            refused = refused.about(finding.span.range().len());
+            refused = refused.width(finding.span.range().len());
         } else {
-            let read = format!("after expansion it reads `{}`", shown(text));
-            refused.help = Some(match refused.help {
-                Some(help) => format!("{help}; {read}"),
-                None => read,
-            });
+            refused = refused.more_help(format_args!("after expansion it reads `{}`", shown(text)));
         }
-        self.found.push(Diagnostic::error(refused).coded("syntax"));
+        self.found.push(refused.code("syntax"));
     }
 }
 
@@ -420,14 +370,20 @@ fn default_help(knob: &Knob) -> Option<String> {
     Some(format!("the default is `{text}`"))
 }
 
+/// A warning about the name of a definition.
+fn at_name(code: &'static str, message: String, definition: &Definition<'_>) -> Diagnostic {
+    let width = if definition.template.is_some() { 0 } else { definition.name.len() };
+    Diagnostic::warning_at(message, definition.place.cloned()).width(width).code(code)
+}
+
 /// An error at the value of a definition.
 fn at_value(message: String, definition: &Definition<'_>) -> ConfigError {
     let place = definition.place.map(|place| match definition.value {
-        Some((line, column)) => Place { file: place.file.clone(), line, column },
+        Some((line, column)) => Location { file: place.file.clone(), line, column },
         None => place.clone(),
     });
     let width = if definition.verbatim { definition.raw.len() } else { 0 };
-    ConfigError::new(message, place).about(width)
+    Diagnostic::error_at(message, place).width(width)
 }
 
 #[cfg(test)]
@@ -438,12 +394,11 @@ mod tests {
     fn found(text: &str) -> Vec<String> {
         let config = Config::parse("c", text.as_bytes()).unwrap();
         let line = |diagnostic: &Diagnostic| {
-            let error = &diagnostic.error;
-            let severity = if diagnostic.severity == Severity::Error { "error" } else { "warning" };
             let place =
-                error.place.as_ref().map(|place| format!("{}:{}", place.line, place.column)).unwrap_or_default();
-            let help = error.help.as_ref().map(|help| format!(" [{help}]")).unwrap_or_default();
-            format!("{severity} {place}+{} {}{help}", error.width, error.message)
+                diagnostic.place.as_ref().map(|place| format!("{}:{}", place.line, place.column)).unwrap_or_default();
+            let help = diagnostic.help.as_ref().map(|help| format!(" [{help}]")).unwrap_or_default();
+            let (severity, width) = (diagnostic.severity.as_str(), diagnostic.span.end);
+            format!("{severity} {place}+{width} {diagnostic}{help}")
         };
         check(&config).iter().map(line).collect()
     }

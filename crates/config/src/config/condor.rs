@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use super::condition::VERSION;
 use super::expand::{ExpandError, Expanded, Surroundings, expand};
 use super::line::Logical;
-use super::{ConfigError, ConfigWarning, Place, shown, table};
+use super::{ConfigError, Diagnostic, Location, shown, table};
 
 /// Most bytes that all values may take together.
 const LARGEST: usize = 128 << 20;
@@ -61,7 +61,7 @@ struct Entry {
 #[derive(Debug, Clone)]
 pub(crate) struct Site {
     /// Where the statement begins.
-    pub(crate) place: Place,
+    pub(crate) place: Location,
     /// Where the value begins: line and column.
     pub(crate) value: (u32, u32),
     /// Whether the value stands in the file just as it is, on one line.
@@ -78,7 +78,7 @@ impl Site {
         Site { place: line.start(), value: (place.line, place.column), verbatim, template }
     }
 
-    pub(crate) fn outside(place: Place) -> Self {
+    pub(crate) fn outside(place: Location) -> Self {
         Site { value: (place.line, place.column), place, verbatim: false, template: None }
     }
 }
@@ -100,7 +100,7 @@ pub struct Definition<'a> {
     /// The value before expansion.
     pub raw: &'a [u8],
     /// Where it was set; nowhere for a built-in default.
-    pub place: Option<&'a Place>,
+    pub place: Option<&'a Location>,
     /// Where the value itself begins: line and column.
     pub value: Option<(u32, u32)>,
     /// Whether the raw value stands there just as it is.
@@ -134,7 +134,7 @@ pub struct Config {
     /// Names that are known without a file, upper case.
     detected: BTreeMap<Vec<u8>, Vec<u8>>,
     context: Arc<Context>,
-    warnings: Vec<ConfigWarning>,
+    warnings: Vec<Diagnostic>,
     /// An error of the text that is read, told when that is read to its end.
     pub(super) refused: Option<ConfigError>,
     sources: Vec<Source>,
@@ -154,7 +154,7 @@ pub struct Found {
     /// The text after expansion; may be empty.
     pub text: Vec<u8>,
     /// The assignment it comes from.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
 }
 
 impl Default for Config {
@@ -214,7 +214,7 @@ impl Config {
     }
 
     /// What is odd in the files read, in order; of very many the first thousand.
-    pub fn warnings(&self) -> &[ConfigWarning] {
+    pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
 
@@ -223,7 +223,7 @@ impl Config {
         &self.sources
     }
 
-    pub(crate) fn warn(&mut self, warning: ConfigWarning) {
+    pub(crate) fn warn(&mut self, warning: Diagnostic) {
         if self.warnings.len() < WARNINGS {
             self.warnings.push(warning);
         }
@@ -262,11 +262,11 @@ impl Config {
     /// An expansion error with the place of the value, and of all values of a circle.
     pub(crate) fn not_expanded(&self, name: &str, definition: &Definition<'_>, error: &ExpandError) -> ConfigError {
         let place = definition.place.map(|place| match definition.value {
-            Some((line, column)) => Place { file: Arc::clone(&place.file), line, column },
+            Some((line, column)) => Location { file: Arc::clone(&place.file), line, column },
             None => place.clone(),
         });
         let width = if definition.verbatim { definition.raw.len() } else { 0 };
-        let refused = ConfigError::new(format!("`{name}` cannot be expanded: {error}"), place).about(width);
+        let refused = Diagnostic::error_at(format!("`{name}` cannot be expanded: {error}"), place).width(width);
         match error {
             ExpandError::Circle(names) => {
                 let mut sites: Vec<String> = Vec::new();
@@ -274,12 +274,11 @@ impl Config {
                     let found = self.definition(name.as_bytes()).and_then(|found| found.place);
                     sites.extend(found.map(|place| format!("`{name}` is set at {place}")));
                 }
-                refused.with_help(sites.join(", "))
+                refused.help(sites.join(", "))
             }
             ExpandError::Function { .. } if definition.raw.windows(2).filter(|pair| pair == b"$(").count() > 0 => {
-                refused.with_help(
-                    "the argument of a function macro ends at the first `)`: name a macro without `$( )` in it",
-                )
+                refused
+                    .help("the argument of a function macro ends at the first `)`: name a macro without `$( )` in it")
             }
             _ => refused,
         }
@@ -314,12 +313,12 @@ impl Config {
 
     /// Names, raw values and places, in the order of their first assignment: all there is to a configuration, besides
     /// its [`Context`].
-    pub fn assignments(&self) -> impl Iterator<Item = (&[u8], &[u8], &Place)> {
+    pub fn assignments(&self) -> impl Iterator<Item = (&[u8], &[u8], &Location)> {
         self.entries.iter().map(|entry| (&*entry.name, &*entry.raw, &entry.site.place))
     }
 
     /// A configuration from its [`Config::assignments`].
-    pub fn from_assignments(assignments: impl IntoIterator<Item = (Vec<u8>, Vec<u8>, Place)>) -> Self {
+    pub fn from_assignments(assignments: impl IntoIterator<Item = (Vec<u8>, Vec<u8>, Location)>) -> Self {
         let mut config = Self::default();
         for (name, raw, place) in assignments {
             config.insert(&name, raw, Site::outside(place));
@@ -438,7 +437,7 @@ impl Config {
             return Ok(());
         }
         let message = format!("all values together are longer than {} MiB", LARGEST >> 20);
-        Err(ConfigError::new(message, Some(self.entries[at].site.place.clone())))
+        Err(Diagnostic::error_at(message, Some(self.entries[at].site.place.clone())))
     }
 
     /// Every name with a value: those the files set and those of the built-in table, by name.
@@ -519,7 +518,7 @@ mod tests {
     fn a_comment_inside_a_value_is_dropped_with_a_warning() {
         let config = Config::parse("f", b"A = one \\\n # no bs\n two").unwrap();
         assert_eq!(config.get("A").unwrap().unwrap().text, b"one two");
-        assert_eq!(config.warnings()[0].place.to_string(), "f:2:2");
+        assert_eq!(config.warnings()[0].place.as_ref().unwrap().to_string(), "f:2:2");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::line::Lines;
 use super::statement::{Operator, Statement, parse};
-use super::{Place, Source};
+use super::{Location, Source};
 
 /// An assignment as it stands in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Assigned {
     /// What stands behind the operator: for a value of many lines, its tag.
     pub value: Vec<u8>,
     /// Where the line begins.
-    pub place: Place,
+    pub place: Location,
     /// Where the value begins in the file, in bytes, and whether it stands there on one line just as it is.
     pub verbatim: Option<(u32, u32)>,
     /// Whether it replaces the earlier value as a whole.

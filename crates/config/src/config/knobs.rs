@@ -239,7 +239,7 @@ impl SignificantKnobs {
 
 impl AccountantKnobs {
     fn read(settings: Settings<'_>, config: &Config) -> Result<Self, ConfigError> {
-        let factor = |name, code| Ok(settings.leading_number(name)?.unwrap_or(code));
+        let factor = |name, code| Ok::<_, ConfigError>(settings.leading_number(name)?.unwrap_or(code));
         Ok(Self {
             half_life: settings.real("PRIORITY_HALFLIFE", 86400.0, 1e-5, f64::MAX)?,
             default_factor: factor("DEFAULT_PRIO_FACTOR", 1000.0)?,

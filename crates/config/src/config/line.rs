@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{ConfigError, ConfigWarning, Place};
+use super::{ConfigError, Diagnostic, Location};
 
 /// Longest logical line (after continuations), in bytes.
 const LONGEST_LINE: usize = 16 << 20;
@@ -29,15 +29,15 @@ struct Joint {
 
 impl Logical {
     /// Where a byte of the line stands.
-    pub(crate) fn place(&self, at: usize) -> Place {
+    pub(crate) fn place(&self, at: usize) -> Location {
         let at = if self.fixed { 0 } else { at };
         let joint = self.joints.iter().rev().find(|joint| joint.at <= at).or(self.joints.first());
         let (line, column) = joint.map_or((0, 0), |joint| (joint.line, joint.column + (at - joint.at) as u32));
-        Place { file: Arc::clone(&self.file), line, column }
+        Location { file: Arc::clone(&self.file), line, column }
     }
 
     /// Where the line begins.
-    pub(crate) fn start(&self) -> Place {
+    pub(crate) fn start(&self) -> Location {
         self.place(0)
     }
 
@@ -47,7 +47,7 @@ impl Logical {
     }
 
     /// A line that stands for a line of a template: every byte of it stands where the template was asked for.
-    pub(crate) fn at(text: Vec<u8>, place: &Place) -> Self {
+    pub(crate) fn at(text: Vec<u8>, place: &Location) -> Self {
         Logical {
             text,
             file: Arc::clone(&place.file),
@@ -93,7 +93,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The next line that holds more than a backslash.
-    pub(crate) fn next(&mut self, warnings: &mut Vec<ConfigWarning>) -> Result<Option<Logical>, ConfigError> {
+    pub(crate) fn next(&mut self, warnings: &mut Vec<Diagnostic>) -> Result<Option<Logical>, ConfigError> {
         loop {
             match self.logical(warnings)? {
                 Some(line) if line.text.is_empty() => {}
@@ -102,7 +102,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn logical(&mut self, warnings: &mut Vec<ConfigWarning>) -> Result<Option<Logical>, ConfigError> {
+    fn logical(&mut self, warnings: &mut Vec<Diagnostic>) -> Result<Option<Logical>, ConfigError> {
         let (first, column) = loop {
             match self.physical() {
                 None => return Ok(None),
@@ -118,7 +118,7 @@ impl<'a> Lines<'a> {
             logical.text.pop();
             if logical.text.len() > LONGEST_LINE {
                 let message = format!("a line is longer than {LONGEST_LINE} bytes");
-                return Err(ConfigError::new(message, Some(logical.start())));
+                return Err(Diagnostic::error_at(message, Some(logical.start())));
             }
             let Some((line, column)) = self.physical() else {
                 break;
@@ -128,10 +128,10 @@ impl<'a> Lines<'a> {
                 logical.text.push(b'\\');
                 if line.last() != Some(&b'\\') {
                     let message = "a comment inside a continued value does not end it";
-                    let place = Place { file: Arc::clone(&self.file), line: self.line, column };
+                    let place = Location { file: Arc::clone(&self.file), line: self.line, column };
                     warnings.push(
-                        ConfigWarning::new(message, place)
-                            .with_help("the reference takes the comment's last character into the value: move it out"),
+                        Diagnostic::warning_at(message, place)
+                            .help("the reference takes the comment's last character into the value: move it out"),
                     );
                 }
             } else {

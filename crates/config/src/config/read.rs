@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use super::condition::VERSION;
 use super::condor::{Config, Site, checked_name};
-use super::expand::{ExpandError, MOST, expand_self};
+use super::expand::{MOST, expand_self};
 use super::files::{FileError, Files, TextFiles, beside};
 use super::line::{Lines, Logical};
 use super::statement::{self, Include, Operator, Statement};
 use super::template::{self, Item};
-use super::{ConfigError, ConfigWarning, Place, condition, shown};
+use super::{ConfigError, Diagnostic, Location, condition, shown};
 use classmate::internal::builtin::near;
+use classmate::internal::diagnostic::Severity;
 
 /// The bytes with which some editors begin a file in UTF-8.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -54,20 +55,17 @@ impl Config {
     fn refuse(&mut self, error: ConfigError) {
         if self.refused.is_none() {
             self.refused = Some(error);
-        } else if let Some(place) = error.place {
-            let ConfigError { message, width, help, .. } = error;
-            self.warn(ConfigWarning { message, place, width, help });
+        } else if error.place.is_some() {
+            self.warn(Diagnostic { severity: Severity::Warning, ..error });
         }
     }
 
     /// A text without the byte order mark at its beginning, which refuses the configuration: it belongs to the first name.
     fn without_mark<'t>(&mut self, name: &Arc<str>, text: &'t [u8]) -> &'t [u8] {
         let Some(rest) = text.strip_prefix(BYTE_ORDER_MARK) else { return text };
-        let place = Place { file: Arc::clone(name), line: 1, column: 1 };
-        let error = ConfigError::new("the file begins with a byte order mark, which no name may hold", Some(place));
-        self.refuse(
-            error.with_help("the reference refuses the configuration: save the file as UTF-8 without the mark"),
-        );
+        let place = Location { file: Arc::clone(name), line: 1, column: 1 };
+        let error = Diagnostic::error_at("the file begins with a byte order mark, which no name may hold", Some(place));
+        self.refuse(error.help("the reference refuses the configuration: save the file as UTF-8 without the mark"));
         rest
     }
 
@@ -77,7 +75,7 @@ impl Config {
     /// The file is missing, or as [`Config::read`].
     pub fn read_file(&mut self, path: &str, files: &dyn Files) -> Result<(), ConfigError> {
         let text =
-            files.read(path).map_err(|error| ConfigError::new(format!("cannot read `{path}`: {error}"), None))?;
+            files.read(path).map_err(|error| Diagnostic::without_place(format!("cannot read `{path}`: {error}")))?;
         self.read(path, &text, files)
     }
 }
@@ -92,7 +90,7 @@ struct Text<'a> {
 struct Used<'a> {
     title: Arc<str>,
     arguments: &'a [u8],
-    place: Place,
+    place: Location,
 }
 
 impl Text<'_> {
@@ -119,7 +117,7 @@ impl Text<'_> {
 /// An `if` that is open.
 #[expect(clippy::struct_excessive_bools, reason = "each of them is asked for by itself")]
 struct Branch {
-    place: Place,
+    place: Location,
     /// Whether the lines here are read.
     reading: bool,
     /// Whether a branch was taken already.
@@ -153,9 +151,9 @@ impl Reader<'_> {
             }
         }
         match open.pop() {
-            Some(branch) => Err(ConfigError::new("`if` has no `endif`", Some(branch.place))
-                .about(2)
-                .with_help("a condition ends in the file it begins in: write `endif` on a line of its own")),
+            Some(branch) => Err(Diagnostic::error_at("`if` has no `endif`", Some(branch.place))
+                .width(2)
+                .help("a condition ends in the file it begins in: write `endif` on a line of its own")),
             None => Ok(()),
         }
     }
@@ -163,11 +161,11 @@ impl Reader<'_> {
     fn condition(&mut self, found: Statement, line: &Logical, open: &mut Vec<Branch>) -> Result<(), ConfigError> {
         let word = line.text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
         let keyword = shown(&line.text[..word].to_ascii_lowercase());
-        let refuse = |message: String| Err(ConfigError::new(message, Some(line.start())).about(word));
+        let refuse = |message: String| Err(Diagnostic::error_at(message, Some(line.start())).width(word));
         let extra = |config: &mut Config, rest: std::ops::Range<usize>| {
             if !rest.is_empty() {
                 let message = format!("`{}` behind `{keyword}` is ignored", shown(&line.text[rest.clone()]));
-                config.warn(ConfigWarning::new(message, line.place(rest.start)).about(rest.len()));
+                config.warn(Diagnostic::warning_at(message, line.place(rest.start)).width(rest.len()));
             }
         };
         match found {
@@ -226,7 +224,7 @@ impl Reader<'_> {
         let config = &*self.config;
         condition::holds(&text, |name| config.is_defined(name)).map_err(|why| {
             let found = if written.is_empty() { "nothing".to_owned() } else { format!("`{}`", shown(&text)) };
-            ConfigError::new(format!("expected a condition, found {found}"), place).about(range.len()).with_help(why)
+            Diagnostic::error_at(format!("expected a condition, found {found}"), place).width(range.len()).help(why)
         })
     }
 
@@ -238,11 +236,11 @@ impl Reader<'_> {
         let expanded = self
             .config
             .expanded(b"", text)
-            .map_err(|error| ConfigError::new(error.to_string(), Some(line.place(at))).about(text.len()))?;
+            .map_err(|error| Diagnostic::error_at(error.to_string(), Some(line.place(at))).width(text.len()))?;
         self.config.references += expanded.references + expanded.text.len() / 64;
         if self.config.references > REFERENCES {
             let message = format!("the configuration takes more than {REFERENCES} references to read");
-            return Err(ConfigError::new(message, Some(line.start())));
+            return Err(Diagnostic::error_at(message, Some(line.start())));
         }
         Ok(expanded.text)
     }
@@ -250,9 +248,9 @@ impl Reader<'_> {
     fn statement(&mut self, line: &Logical, text: &mut Text<'_>, depth: usize) -> Result<(), ConfigError> {
         let parsed = statement::parse(&line.text).map_err(|unreadable| {
             let place = line.place(unreadable.at.start);
-            let error = ConfigError::new(unreadable.message, Some(place)).about(unreadable.at.len());
+            let error = Diagnostic::error_at(unreadable.message, Some(place)).width(unreadable.at.len());
             match unreadable.help {
-                Some(help) => error.with_help(help),
+                Some(help) => error.help(help),
                 None => error,
             }
         })?;
@@ -261,9 +259,9 @@ impl Reader<'_> {
                 if let Some(stray) = stray {
                     let message = format!("`{}` before the operator is ignored", shown(&line.text[stray.clone()]));
                     self.config.warn(
-                        ConfigWarning::new(message, line.place(stray.start))
-                            .about(stray.len())
-                            .with_help("a name has no blanks in it"),
+                        Diagnostic::warning_at(message, line.place(stray.start))
+                            .width(stray.len())
+                            .help("a name has no blanks in it"),
                     );
                 }
                 self.assign(line, name, &operator, value, text)
@@ -274,9 +272,9 @@ impl Reader<'_> {
                 let message = self.expand(&line.text[text.clone()], line, text.start)?;
                 if error {
                     let message = format!("the configuration refuses itself: {}", shown(&message));
-                    return Err(ConfigError::new(message, Some(line.start())).about(line.text.len()));
+                    return Err(Diagnostic::error_at(message, Some(line.start())).width(line.text.len()));
                 }
-                self.config.warn(ConfigWarning::new(shown(&message), line.start()).about(line.text.len()));
+                self.config.warn(Diagnostic::warning_at(shown(&message), line.start()).width(line.text.len()));
                 Ok(())
             }
             // Conditions are read before; a section line says nothing.
@@ -300,7 +298,7 @@ impl Reader<'_> {
             } else {
                 "names consist of letters, digits, `_`, `.` and `/`; an operator has blanks before it"
             };
-            ConfigError::new(message, Some(line.start())).about(width).with_help(help)
+            Diagnostic::error_at(message, Some(line.start())).width(width).help(help)
         })?;
         let site = Site::of(line, value.start, text.title());
         let value = &line.text[value];
@@ -310,7 +308,7 @@ impl Reader<'_> {
                 return Ok(value.to_vec());
             }
             expand_self(&names, config.earlier(&names), value)
-                .map_err(|error| ConfigError::new(error.to_string(), Some(line.start())))
+                .map_err(|error| Diagnostic::error_at(error.to_string(), Some(line.start())))
         };
         match operator {
             Operator::Set => {
@@ -320,7 +318,7 @@ impl Reader<'_> {
             }
             Operator::ObsoleteSet => {
                 let message = format!("`{} : value` is the obsolete form of `{0} = value`", shown(&name));
-                self.config.warn(ConfigWarning::new(message, line.start()).about(width));
+                self.config.warn(Diagnostic::warning_at(message, line.start()).width(width));
                 let raw = itself(self.config, value)?;
                 let verbatim = site.verbatim && raw == value;
                 self.config.assign(&name, raw, Site { verbatim, ..site })
@@ -337,9 +335,9 @@ impl Reader<'_> {
                 loop {
                     let Some(next) = text.next(self.config)? else {
                         let message = format!("the value of `{}` has no end", shown(&name));
-                        return Err(ConfigError::new(message, Some(line.start()))
-                            .about(line.text.len())
-                            .with_help(format!("expected `{}` on a line of its own", shown(&end))));
+                        return Err(Diagnostic::error_at(message, Some(line.start()))
+                            .width(line.text.len())
+                            .help(format!("expected `{}` on a line of its own", shown(&end))));
                     };
                     if next.text == end {
                         break;
@@ -360,14 +358,14 @@ impl Reader<'_> {
     fn enter(&mut self, line: &Logical, depth: usize) -> Result<(), ConfigError> {
         if depth >= DEEPEST {
             let message = format!("includes and templates are nested more than {DEEPEST} deep");
-            return Err(ConfigError::new(message, Some(line.start()))
-                .about(line.text.len())
-                .with_help("a file must not include itself, nor what includes it"));
+            return Err(Diagnostic::error_at(message, Some(line.start()))
+                .width(line.text.len())
+                .help("a file must not include itself, nor what includes it"));
         }
         self.config.files += 1;
         if self.config.files > MOST_FILES {
             let message = format!("the configuration takes more than {MOST_FILES} files and templates");
-            return Err(ConfigError::new(message, Some(line.start())).about(line.text.len()));
+            return Err(Diagnostic::error_at(message, Some(line.start())).width(line.text.len()));
         }
         Ok(())
     }
@@ -382,13 +380,13 @@ impl Reader<'_> {
         let name = &line.text[category.clone()];
         if !template::is_category(name) {
             let place = line.place(category.start);
-            return Err(ConfigError::new(format!("`{}` is not a category of templates", shown(name)), Some(place))
-                .about(category.len())
-                .with_help("the categories are `ROLE`, `FEATURE`, `POLICY`, `SECURITY` and `EXPERIMENTAL`"));
+            return Err(Diagnostic::error_at(format!("`{}` is not a category of templates", shown(name)), Some(place))
+                .width(category.len())
+                .help("the categories are `ROLE`, `FEATURE`, `POLICY`, `SECURITY` and `EXPERIMENTAL`"));
         }
         let items = template::items(&line.text[range.clone()]).map_err(|open| {
             let place = line.place(range.start + open);
-            ConfigError::new("expected `)` behind the arguments of the template", Some(place)).about(1)
+            Diagnostic::error_at("expected `)` behind the arguments of the template", Some(place)).width(1)
         })?;
         for item in items {
             self.template(line, name, &item, range.start + item.at, depth)?;
@@ -406,15 +404,15 @@ impl Reader<'_> {
     ) -> Result<(), ConfigError> {
         let Some(found) = template::find(category, item.name) else {
             let message = format!("`{}` has no template `{}`", shown(category), shown(item.name));
-            let error = ConfigError::new(message, Some(line.place(at))).about(item.name.len());
+            let error = Diagnostic::error_at(message, Some(line.place(at))).width(item.name.len());
             let known = template::all().iter();
             let known = known.filter(|template| template.category.as_bytes().eq_ignore_ascii_case(category));
             self.config.refuse(match near::closest(item.name, known.map(|template| template.name)) {
-                Some(name) => error.with_help(format!("did you mean `{name}`")),
-                None if item.name.contains(&b'$') => error.with_help("references are not expanded here"),
+                Some(name) => error.help(format!("did you mean `{name}`")),
+                None if item.name.contains(&b'$') => error.help("references are not expanded here"),
                 None => {
                     let [major, minor, patch] = VERSION;
-                    error.with_help(format!("HTCondor {major}.{minor}.{patch} is not known to have it"))
+                    error.help(format!("HTCondor {major}.{minor}.{patch} is not known to have it"))
                 }
             });
             // What follows can be read without it.
@@ -449,15 +447,15 @@ impl Reader<'_> {
                             drop(error);
                             return Ok(());
                         }
-                        Err(error) => return Err(error.about(width)),
+                        Err(error) => return Err(error.width(width)),
                     };
                     if !output.success && !include.if_exists {
                         let message = format!("the command `{}` failed; what it wrote is read", shown(&what));
-                        self.config.warn(ConfigWarning::new(message, place.clone()).about(width));
+                        self.config.warn(Diagnostic::warning_at(message, place.clone()).width(width));
                     }
                     if let Some(kept) = kept.filter(|_| output.success) {
                         self.files.store(&kept, &output.text).map_err(|error| {
-                            ConfigError::new(format!("cannot write `{kept}`: {error}"), Some(place.clone()))
+                            Diagnostic::error_at(format!("cannot write `{kept}`: {error}"), Some(place.clone()))
                         })?;
                     }
                     (format!("{} |", shown(&what)), output.text)
@@ -470,9 +468,9 @@ impl Reader<'_> {
                 Err(FileError::Missing) if include.if_exists => return Ok(()),
                 Err(error) => {
                     let refused =
-                        ConfigError::new(format!("cannot include `{path}`: {error}"), Some(place)).about(width);
+                        Diagnostic::error_at(format!("cannot include `{path}`: {error}"), Some(place)).width(width);
                     return Err(match error {
-                        FileError::Missing => refused.with_help("`include ifexist : FILE` allows it to be missing"),
+                        FileError::Missing => refused.help("`include ifexist : FILE` allows it to be missing"),
                         FileError::Other(_) => refused,
                     });
                 }
@@ -488,23 +486,16 @@ impl Reader<'_> {
     }
 
     /// The output of a command, if commands may be run.
-    pub(super) fn command(&mut self, command: &[u8], place: Option<&Place>) -> Result<super::Output, ConfigError> {
+    pub(super) fn command(&mut self, command: &[u8], place: Option<&Location>) -> Result<super::Output, ConfigError> {
         if !self.config.context().commands {
             let message = format!("the command `{}` is not run", shown(command));
-            return Err(ConfigError::new(message, place.cloned())
-                .with_help("a configuration may run any program: allow it with --allow-commands if you trust it"));
+            return Err(Diagnostic::error_at(message, place.cloned())
+                .help("a configuration may run any program: allow it with --allow-commands if you trust it"));
         }
         let text = String::from_utf8_lossy(command);
         self.files
             .run(&text)
-            .map_err(|error| ConfigError::new(format!("cannot run `{}`: {error}", shown(command)), place.cloned()))
-    }
-}
-
-impl ConfigError {
-    /// An expansion error without a place.
-    pub(crate) fn expansion(name: &str, error: &ExpandError) -> Self {
-        ConfigError::new(format!("`{name}` cannot be expanded: {error}"), None)
+            .map_err(|error| Diagnostic::error_at(format!("cannot run `{}`: {error}", shown(command)), place.cloned()))
     }
 }
 
@@ -529,7 +520,7 @@ mod tests {
     fn refused(files: &[(&str, &str)]) -> (String, String, String) {
         let error = read(files).unwrap_err();
         let place = error.place.map(|place| place.to_string()).unwrap_or_default();
-        (error.message, place, error.help.unwrap_or_default())
+        (error.message, place, error.help.unwrap_or_default().into())
     }
 
     #[test]
@@ -551,10 +542,10 @@ mod tests {
         let text = b"use FEATURE : Nonesuch\nA = 1\nuse POLICY : Prempt_If\nB = 2";
         let error = config.add("f", text).unwrap_err();
         assert_eq!(error.message, "`FEATURE` has no template `Nonesuch`");
-        assert_eq!(error.help.unwrap(), "HTCondor 25.14.1 is not known to have it");
+        assert_eq!(error.help.as_deref().unwrap(), "HTCondor 25.14.1 is not known to have it");
         assert_eq!(config.get("B").unwrap().unwrap().text, b"2");
         let warning = &config.warnings()[0];
-        assert_eq!((warning.message.as_str(), warning.place.line), ("`POLICY` has no template `Prempt_If`", 3));
+        assert_eq!((warning.message.as_str(), warning.line()), ("`POLICY` has no template `Prempt_If`", 3));
         // The next text is judged by itself.
         config.add("g", b"C = 3").unwrap();
     }

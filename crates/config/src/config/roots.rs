@@ -8,7 +8,7 @@ use super::condor::{Config, Site, checked_name};
 use super::expand::expand_self;
 use super::files::{FileError, Files, beside};
 use super::read::{MOST_FILES, Reader};
-use super::{ConfigError, Place, shown};
+use super::{ConfigError, Diagnostic, Location, shown};
 
 impl Config {
     /// Reads a root file as a daemon does, with what its `LOCAL_CONFIG_DIR` and `LOCAL_CONFIG_FILE` name and the
@@ -44,12 +44,12 @@ impl Config {
             .map(|(name, value)| (name.clone(), value.trim_ascii().to_vec()))
             .collect();
         for (variable, value) in found {
-            let place = Place::outside(&format!("environment variable {}", shown(&variable)));
+            let place = Location::outside(&format!("environment variable {}", shown(&variable)));
             let name = &variable[PREFIX.len()..];
-            checked_name(name).map_err(|message| ConfigError::new(message, Some(place.clone())))?;
+            checked_name(name).map_err(|message| Diagnostic::error_at(message, Some(place.clone())))?;
             let names = self.own_names(name);
             let raw = expand_self(&names, self.earlier(&names), &value)
-                .map_err(|error| ConfigError::new(error.to_string(), Some(place.clone())))?;
+                .map_err(|error| Diagnostic::error_at(error.to_string(), Some(place.clone())))?;
             self.assign(name, raw, Site::outside(place))?;
         }
         Ok(())
@@ -69,14 +69,14 @@ impl Config {
                 Ok(names) => names,
                 // A folder that is not there holds nothing.
                 Err(FileError::Missing) => continue,
-                Err(error) => return Err(ConfigError::new(format!("cannot read `{path}`: {error}"), None)),
+                Err(error) => return Err(Diagnostic::without_place(format!("cannot read `{path}`: {error}"))),
             };
             let excluded = self.get("LOCAL_CONFIG_DIR_EXCLUDE_REGEXP")?.map(|found| found.text).unwrap_or_default();
             if !excluded.is_empty() {
                 let pattern =
                     classmate::internal::pcre::Regex::new(&String::from_utf8_lossy(&excluded)).map_err(|error| {
                         let message = format!("`LOCAL_CONFIG_DIR_EXCLUDE_REGEXP` is `{}`: {error}", shown(&excluded));
-                        ConfigError::new(message, None)
+                        Diagnostic::without_place(message)
                     })?;
                 names.retain(|name| !pattern.is_match(name.as_bytes()).unwrap_or(false));
             }
@@ -111,14 +111,14 @@ impl Config {
                     let required = super::setting::Settings::new(self).letter("REQUIRE_LOCAL_CONFIG_FILE", true)?;
                     if required || error != FileError::Missing {
                         let place = self.definition(b"LOCAL_CONFIG_FILE").and_then(|found| found.place.cloned());
-                        return Err(ConfigError::new(format!("cannot read `{path}`: {error}"), place)
-                            .with_help("`REQUIRE_LOCAL_CONFIG_FILE = false` allows it to be missing"));
+                        return Err(Diagnostic::error_at(format!("cannot read `{path}`: {error}"), place)
+                            .help("`REQUIRE_LOCAL_CONFIG_FILE = false` allows it to be missing"));
                     }
                 }
             }
             self.files += 1;
             if self.files > MOST_FILES {
-                return Err(ConfigError::new(format!("the configuration takes more than {MOST_FILES} files"), None));
+                return Err(Diagnostic::without_place(format!("the configuration takes more than {MOST_FILES} files")));
             }
         }
     }

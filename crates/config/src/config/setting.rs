@@ -4,7 +4,7 @@
 
 use super::condor::Found;
 use super::knob::Kind;
-use super::{Config, ConfigError, Place, shown, table};
+use super::{Config, ConfigError, Diagnostic, Location, shown, table};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::{self, scope::Scope};
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
@@ -17,7 +17,7 @@ pub struct ExprText {
     /// The expression as text.
     pub text: Vec<u8>,
     /// The assignment it comes from; nowhere for a default.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
 }
 
 /// Reads typed values; every error names the knob, its place, the value and what was expected.
@@ -101,13 +101,14 @@ impl<'a> Settings<'a> {
             return Ok(None);
         };
         let expanded = self.config.expanded(name.as_bytes(), text.as_bytes());
-        let text = expanded.map_err(|error| ConfigError::expansion(name, &error))?.text;
+        let text =
+            expanded.map_err(|error| Diagnostic::without_place(format!("`{name}` cannot be expanded: {error}")))?.text;
         Ok(Some(Found { text, place: None }).filter(|found| !found.text.trim_ascii().is_empty()))
     }
 }
 
 /// Whether a text is a value of a kind, as the reading of a knob would say.
-pub(crate) fn typed(kind: Kind, name: &str, text: &[u8], place: Option<&Place>) -> Result<(), ConfigError> {
+pub(crate) fn typed(kind: Kind, name: &str, text: &[u8], place: Option<&Location>) -> Result<(), ConfigError> {
     let found = Found { text: text.to_vec(), place: place.cloned() };
     match kind {
         Kind::Boolean => truth(text).map(drop).ok_or_else(|| invalid(name, &found, "a boolean")),
@@ -182,7 +183,7 @@ fn range<T: std::fmt::Display>(min: &T, max: &T, no_min: bool, no_max: bool) -> 
 
 fn invalid(name: &str, found: &Found, expected: &str) -> ConfigError {
     let message = format!("`{name}` is `{}`: expected {expected}", shown(found.text.trim_ascii()));
-    ConfigError::new(message, found.place.clone())
+    Diagnostic::error_at(message, found.place.clone())
 }
 
 /// Whether a text is a number and nothing else.

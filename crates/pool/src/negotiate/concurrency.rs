@@ -96,7 +96,7 @@ impl ConcurrencyLimits {
                     }
                     Err(error) if knob::find(name.as_bytes()).is_some_and(|knob| knob.name == LIMIT) => {
                         let help = of_no_limit(&resource);
-                        odd.push((resource, error.with_help(help)));
+                        odd.push((resource, error.help(help)));
                     }
                     Err(_) => {}
                 }
@@ -219,10 +219,7 @@ mod tests {
         let limits = limits("\nXSW_LIMIT = bad\nB_LIMIT = 1 + 1\nA_LIMIT = words\nC = $(A_LIMIT)");
         assert_eq!(limits.maximum(b"b"), 2.0);
         let error = limits.unreadable(b"b, xsw:2").unwrap();
-        assert_eq!(
-            (error.message.as_str(), error.place.as_ref().unwrap().line),
-            ("`XSW_LIMIT` is `bad`: expected a number", 2)
-        );
+        assert_eq!((error.message.as_str(), error.line()), ("`XSW_LIMIT` is `bad`: expected a number", 2));
         assert_eq!(limits.odd().count(), 1);
         // A macro that others use is none.
         assert_eq!(limits.unreadable(b"a"), None);

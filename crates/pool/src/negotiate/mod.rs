@@ -364,9 +364,8 @@ fn readable(queue: &Queue<'_>, rules: &Rules, settings: &Settings) -> Result<(),
 
 /// A fault of the settings that stops nothing, in words.
 fn told(error: &ConfigError) -> String {
-    let place = error.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
     let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
-    format!("{place}{}{help}", error.message)
+    error.to_line() + &help
 }
 
 /// How many ads are none of slots, and how many of slots have no name.

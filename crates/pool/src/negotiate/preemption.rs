@@ -21,7 +21,7 @@ use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::text::Text;
 use classmate::internal::value::Value;
-use classmate_config::internal::config::ConfigError;
+use classmate_config::internal::config::{ConfigError, Diagnostic};
 
 /// When a job may displace another.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ impl Preemption {
     pub fn new(requirements: Option<Expr>) -> Result<Self, ConfigError> {
         let fixed = |text: &str| {
             parse_expr(text.as_bytes(), &ParseOptions::default())
-                .map_err(|error| ConfigError::new(format!("`{text}`: {error}"), None))
+                .map_err(|error| Diagnostic::without_place(format!("`{text}`: {error}")))
         };
         Ok(Self {
             requirements,

@@ -22,7 +22,7 @@ use classmate::internal::syntax::token::Quoting;
 use classmate::internal::value::Value;
 use classmate_config::internal::config::knobs::NegotiatorKnobs;
 use classmate_config::internal::config::setting::ExprText;
-use classmate_config::internal::config::{Config, ConfigError};
+use classmate_config::internal::config::{Config, ConfigError, Diagnostic};
 
 /// The rules of a cycle.
 #[derive(Debug)]
@@ -169,7 +169,7 @@ fn expression(knob: &str, text: Option<&ExprText>) -> Result<Option<Expr>, Confi
         Ok(expr) => Ok(Some(expr)),
         Err(error) => {
             let shown = String::from_utf8_lossy(text);
-            Err(ConfigError::new(format!("`{knob}` is `{shown}`: {error}"), place.clone()))
+            Err(Diagnostic::error_at(format!("`{knob}` is `{shown}`: {error}"), place.clone()))
         }
     }
 }
@@ -201,7 +201,7 @@ fn pattern(knob: &str, text: Option<&ExprText>) -> Result<Option<Regex>, ConfigE
     let shown = String::from_utf8_lossy(text);
     match RegexBuilder::new().caseless(true).build(&shown) {
         Ok(regex) => Ok(Some(regex)),
-        Err(error) => Err(ConfigError::new(format!("`{knob}` is `{shown}`: {error}"), place.clone())),
+        Err(error) => Err(Diagnostic::error_at(format!("`{knob}` is `{shown}`: {error}"), place.clone())),
     }
 }
 

@@ -16,7 +16,7 @@ use classmate::internal::builtin::user_map::{UserMap, UserMaps};
 use classmate::internal::eval::scope::Settings;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::print::Style;
-use classmate_config::internal::config::{Config, Place};
+use classmate_config::internal::config::{Config, Location};
 
 /// A pool at one moment.
 #[derive(Debug, Clone, Default)]
@@ -141,7 +141,7 @@ fn read(ads: Vec<Bytes>) -> Result<Vec<ClassAd>, String> {
 
 impl From<&Snapshot> for Recorded {
     fn from(snapshot: &Snapshot) -> Self {
-        let assignment = |(name, value, place): (&[u8], &[u8], &Place)| Assignment {
+        let assignment = |(name, value, place): (&[u8], &[u8], &Location)| Assignment {
             name: name.to_vec().into(),
             value: value.to_vec().into(),
             file: place.file.to_string(),
@@ -172,7 +172,7 @@ impl TryFrom<Recorded> for Snapshot {
 
     fn try_from(recorded: Recorded) -> Result<Self, String> {
         let assignment = |Assignment { name, value, file, line, column }: Assignment| {
-            (name.into(), value.into(), Place { file: file.into(), line, column })
+            (name.into(), value.into(), Location { file: file.into(), line, column })
         };
         let log = recorded.log.map(|text| Log::read(&Vec::from(text)).map_err(|error| error.to_string()));
         let mut maps = UserMaps::default();

@@ -2,87 +2,64 @@
 //!
 //! Formula source: `docs/reference/group-quotas.md` 2.1.
 
-use std::fmt;
-
 use hashbrown::HashSet;
 
 use super::settings::{GroupSetting, QuotaSettings, or};
 use super::tree::{Configured, GroupTree, ROOT};
-use classmate_config::internal::config::check::{Diagnostic, referenced};
+use classmate_config::internal::config::check::referenced;
 use classmate_config::internal::config::setting::Settings;
-use classmate_config::internal::config::{Config, ConfigError, Place};
+use classmate_config::internal::config::{Config, ConfigError, Diagnostic, Location};
 
 /// The warnings about the groups of a configuration, except those already in `known`; unreadable settings are skipped.
 pub fn diagnostics(config: &Config, known: &[Diagnostic]) -> Vec<Diagnostic> {
     let settings = QuotaSettings::readable(config);
     let tree = GroupTree::new(&settings);
-    let is_known = |warning: &&Warning| {
+    let is_known = |warning: &&Diagnostic| {
+        let line = |diagnostic: &Diagnostic| diagnostic.place.as_ref().map(|place| (place.file.clone(), place.line));
         let same = |other: &Diagnostic| {
-            let place = |place: &Place| (place.file.clone(), place.line);
-            matches!(other.code, "undeclared-group" | "obsolete-knob" | "unknown-knob")
-                && other.error.place.as_ref().map(place) == warning.place.as_ref().map(place)
+            matches!(other.code, "undeclared-group" | "obsolete-knob" | "unknown-knob") && line(other) == line(warning)
         };
         known.iter().any(same)
     };
-    let unknown = tree.warnings().iter().filter(|warning| !is_known(warning));
-    let error = |warning: &Warning| ConfigError::new(warning.message.clone(), warning.place.clone());
-    unknown.map(|warning| Diagnostic::warning(error(warning)).coded("group-quota")).collect()
+    tree.warnings().iter().filter(|warning| !is_known(warning)).cloned().collect()
 }
 
-/// Something odd, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
-    /// The problem, and its effect.
-    pub message: String,
-    /// The setting.
-    pub place: Option<Place>,
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.place {
-            Some(place) => write!(f, "{place}: {}", self.message),
-            None => f.write_str(&self.message),
-        }
-    }
-}
-
-fn warning(message: String, place: Option<&Place>) -> Warning {
-    Warning { message, place: place.cloned() }
+fn warning(message: impl Into<String>, place: Option<&Location>) -> Diagnostic {
+    Diagnostic::warning_at(message, place.cloned()).code("group-quota")
 }
 
 fn shown(group: &GroupSetting) -> String {
     String::from_utf8_lossy(&group.name).into_owned()
 }
 
-pub(super) fn named_like_the_root(group: &GroupSetting) -> Warning {
-    warning("`<none>` is the name of those in no group: it is not a name of a group".to_owned(), group.place.as_ref())
+pub(super) fn named_like_the_root(group: &GroupSetting) -> Diagnostic {
+    warning("`<none>` is the name of those in no group: it is not a name of a group", group.place.as_ref())
 }
 
-pub(super) fn without_parent(group: &GroupSetting) -> Warning {
+pub(super) fn without_parent(group: &GroupSetting) -> Diagnostic {
     let name = shown(group);
     let parent = name.rsplit_once('.').map_or("", |(parent, _)| parent);
     let message = format!("group `{name}` is left out: its parent `{parent}` is not in GROUP_NAMES");
     warning(message, group.place.as_ref())
 }
 
-pub(super) fn duplicate(group: &GroupSetting, first: &GroupSetting) -> Warning {
+pub(super) fn duplicate(group: &GroupSetting, first: &GroupSetting) -> Diagnostic {
     let message = format!("group `{}` is named again as `{}`: the first counts", shown(first), shown(group));
     warning(message, group.place.as_ref())
 }
 
-pub(super) fn no_flat_group(group: &GroupSetting) -> Warning {
+pub(super) fn no_flat_group(group: &GroupSetting) -> Diagnostic {
     let message = format!("group `{}` is left out: flat groups have none below them", shown(group));
     warning(message, group.place.as_ref())
 }
 
-pub(super) fn no_flat_quota(group: &GroupSetting) -> Warning {
+pub(super) fn no_flat_quota(group: &GroupSetting) -> Diagnostic {
     let message = format!("`GROUP_QUOTA_DYNAMIC_{}` has no effect: flat groups have a number of slots", shown(group));
     warning(message, group.place.as_ref())
 }
 
 /// Quotas that are missing, contradict each other, or are more than there is.
-pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Warning> {
+pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let declared = tree.groups().iter().filter_map(|group| settings.groups.get(group.setting?));
     for group in declared {
@@ -128,7 +105,7 @@ pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Warning>
                 dynamic.place.clone().filter(|_| matches!(child.configured, Configured::Dynamic(_)))
             });
             let message = format!("dynamic quotas {whose} sum to {dynamic}: they are scaled down to 1");
-            found.push(Warning { message, place: last.or_else(|| place().cloned()) });
+            found.push(warning(message, last.as_ref().or_else(place)));
         }
     }
     found
@@ -146,7 +123,7 @@ pub(super) fn strays(
     settings: Settings<'_>,
     groups: &[GroupSetting],
     faults: &mut Vec<ConfigError>,
-) -> Vec<Warning> {
+) -> Vec<Diagnostic> {
     let declared: HashSet<Vec<u8>> = groups.iter().map(|group| group.name.to_ascii_lowercase()).collect();
     let mut found = Vec::new();
     let referenced = referenced(config);
@@ -195,7 +172,7 @@ const PREFIXES: [&str; 5] =
     ["GROUP_QUOTA_DYNAMIC_", "GROUP_QUOTA_", "GROUP_ACCEPT_SURPLUS_", "GROUP_AUTOREGROUP_", "GROUP_PRIO_FACTOR_"];
 
 /// Names of attributes that the manual of version 8 gave and no version had.
-fn of_order(config: &Config, place: &Place) -> Result<Vec<Warning>, ConfigError> {
+fn of_order(config: &Config, place: &Location) -> Result<Vec<Diagnostic>, ConfigError> {
     let Some(text) = config.get("GROUP_SORT_EXPR")? else { return Ok(Vec::new()) };
     let lower = text.text.to_ascii_lowercase();
     let mentions = |name: &str| memchr::memmem::find(&lower, name.to_ascii_lowercase().as_bytes()).is_some();
@@ -215,7 +192,7 @@ mod tests {
 
     fn warnings(config: &str) -> Vec<String> {
         let settings = QuotaSettings::read(&Config::parse("c", config.as_bytes()).unwrap()).unwrap();
-        GroupTree::new(&settings).warnings().iter().map(ToString::to_string).collect()
+        GroupTree::new(&settings).warnings().iter().map(Diagnostic::to_line).collect()
     }
 
     /// Example 19 of `docs/reference/group-quotas.md`.
@@ -272,7 +249,7 @@ mod tests {
     fn one_bad_value_does_not_silence_the_others() {
         let found = |text: &str| {
             let config = Config::parse("c", text.as_bytes()).unwrap();
-            diagnostics(&config, &[]).into_iter().map(|found| found.error.message).collect::<Vec<String>>()
+            diagnostics(&config, &[]).into_iter().map(|found| found.message).collect::<Vec<String>>()
         };
         let groups = "GROUP_NAMES = a, b, a.sub\nGROUP_QUOTA_a = 10\nGROUP_QUOTA_a.sub = 20\n";
         let over = "static quotas below `a` sum to 20, more than its 10: all are kept";

@@ -7,7 +7,7 @@
 use super::check;
 use super::settings::QuotaSettings;
 use super::tree::{Configured, GroupTree};
-use classmate_config::internal::config::ConfigError;
+use classmate_config::internal::config::{ConfigError, Diagnostic};
 
 impl QuotaSettings {
     /// The same groups as version 7 understood them: static quotas only, no groups below groups, no surplus, no
@@ -43,8 +43,8 @@ pub fn fits(tree: &GroupTree, total: f64) -> Result<(), ConfigError> {
     if sum <= total {
         return Ok(());
     }
-    Err(ConfigError::new(format!("flat group quotas sum to {sum}, more than the {total} slots of the pool"), None)
-        .with_help("lower them, or divide without --flat: then they are scaled down"))
+    Err(Diagnostic::without_place(format!("flat group quotas sum to {sum}, more than the {total} slots of the pool"))
+        .help("lower them, or divide without --flat: then they are scaled down"))
 }
 
 #[cfg(test)]
@@ -91,7 +91,7 @@ mod tests {
         );
         assert_eq!((tree.len(), tree.any_accepts_surplus), (3, false));
         assert!(!settings.rules.oversubscription);
-        let warnings: Vec<String> = tree.warnings().iter().map(ToString::to_string).collect();
+        let warnings: Vec<String> = tree.warnings().iter().map(|warning| warning.to_line()).collect();
         assert_eq!(
             warnings,
             [

@@ -16,7 +16,6 @@ pub mod settings;
 pub mod summary;
 pub mod tree;
 
-pub use check::Warning;
 pub use grant::Grant;
 pub use rounds::{Call, QuotaPool, Round, Rounds};
 pub use settings::{GroupSetting, QuotaRules, QuotaSettings};

@@ -2,12 +2,11 @@
 //!
 //! In: a [`Config`]. Out: groups as they are declared, and the rules of division. Source: `docs/reference/group-quotas.md` 2.
 
-use super::check::Warning;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate_config::internal::config::setting::{ExprText, Settings};
-use classmate_config::internal::config::{Config, ConfigError, Place};
+use classmate_config::internal::config::{Config, ConfigError, Diagnostic, Location};
 
 /// The largest static quota a setting may ask for.
 const MAX_NUMBER: f64 = i32::MAX as f64;
@@ -27,7 +26,7 @@ pub struct QuotaSettings {
     /// The rules by which quotas are divided and used.
     pub rules: QuotaRules,
     /// Warnings about single settings.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// A group as the configuration declares it.
@@ -36,7 +35,7 @@ pub struct GroupSetting {
     /// Its full name, components joined by dots, as it is spelled in `GROUP_NAMES`.
     pub name: Vec<u8>,
     /// The place of its name in the configuration.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
     /// `GROUP_QUOTA_<name>`: weighted slots, from 0.
     pub fixed: Option<Stated>,
     /// `GROUP_QUOTA_DYNAMIC_<name>`: a fraction of what the parent has left, 0 to 1.
@@ -53,7 +52,7 @@ pub struct Stated {
     /// The number.
     pub value: f64,
     /// The place of the setting.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
 }
 
 impl From<f64> for Stated {
@@ -164,7 +163,12 @@ pub(super) fn or<T>(read: Result<T, ConfigError>, default: T, faults: &mut Vec<C
     })
 }
 
-fn group(settings: Settings<'_>, name: Vec<u8>, place: Option<Place>, faults: &mut Vec<ConfigError>) -> GroupSetting {
+fn group(
+    settings: Settings<'_>,
+    name: Vec<u8>,
+    place: Option<Location>,
+    faults: &mut Vec<ConfigError>,
+) -> GroupSetting {
     // Names of the configuration language are ASCII; no other name has settings.
     let shown = String::from_utf8_lossy(&name).into_owned();
     let stated = |knob: &str, most: f64, faults: &mut Vec<ConfigError>| {
@@ -218,7 +222,7 @@ fn parsed(ExprText { text, place }: ExprText) -> Result<Expr, ConfigError> {
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
     parse_expr(&text, &options).map_err(|error| {
         let shown = String::from_utf8_lossy(&text);
-        ConfigError::new(format!("`GROUP_SORT_EXPR` is `{shown}`: {error}"), place)
+        Diagnostic::error_at(format!("`GROUP_SORT_EXPR` is `{shown}`: {error}"), place)
     })
 }
 

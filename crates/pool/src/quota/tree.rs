@@ -7,10 +7,10 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
-use super::check::{self, Warning};
+use super::check;
 use super::settings::QuotaSettings;
 use crate::accountant::{GroupOf, ROOT_GROUP};
-use classmate_config::internal::config::Place;
+use classmate_config::internal::config::{Diagnostic, Location};
 
 /// The index of the root, the group of all submitters without one.
 pub const ROOT: usize = 0;
@@ -65,7 +65,7 @@ pub struct GroupTree {
     pub any_accepts_surplus: bool,
     /// `GROUP_AUTOREGROUP`, or any group regroups.
     pub autoregroup: bool,
-    warnings: Vec<Warning>,
+    warnings: Vec<Diagnostic>,
 }
 
 /// A group while the tree is built.
@@ -195,7 +195,7 @@ impl GroupTree {
     }
 
     /// The warnings about the groups, in the order in which they were found.
-    pub fn warnings(&self) -> &[Warning] {
+    pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
 
@@ -241,7 +241,7 @@ impl GroupTree {
     }
 
     /// The place of a group's name in the configuration; none for the root.
-    pub(super) fn place<'s>(&self, settings: &'s QuotaSettings, group: usize) -> Option<&'s Place> {
+    pub(super) fn place<'s>(&self, settings: &'s QuotaSettings, group: usize) -> Option<&'s Location> {
         settings.groups.get(self.groups[group].setting?)?.place.as_ref()
     }
 }

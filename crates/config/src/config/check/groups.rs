@@ -4,9 +4,9 @@ use super::super::knob::{self, Knob};
 use super::super::reference::is_name_byte;
 use super::super::setting::{Settings, list_items};
 use super::super::{Definition, shown};
-use super::Checker;
+use super::{Checker, at_name};
 use classmate::internal::builtin::near;
-use classmate::internal::error::Severity;
+use classmate::internal::diagnostic::Severity;
 
 /// How the knobs of single groups begin, the longer before the shorter.
 const OF_GROUPS: [&str; 5] =
@@ -27,18 +27,18 @@ impl Checker<'_> {
         }
         if let Some(meant) = self.of_declared_group(name) {
             let message = format!("`{}` is not a knob of the negotiator", shown(name));
-            self.warn_name("unknown-knob", message, definition, Some(format!("did you mean `{meant}`")));
+            self.found.push(at_name("unknown-knob", message, definition).did_you_mean(Some(meant)));
             return;
         }
         let message =
             format!("`{}` is of no use: `GROUP_NAMES` does not name the group `{}`", shown(name), shown(member));
         let nearest = near::closest(member, &self.groups);
         let spelt = nearest.and_then(|near| self.spelt(near));
-        let help = match spelt {
-            Some(group) => format!("did you mean `{group}`"),
-            None => format!("declare it: `GROUP_NAMES = $(GROUP_NAMES), {}`", shown(member)),
-        };
-        self.warn_name("undeclared-group", message, definition, Some(help));
+        let warning = at_name("undeclared-group", message, definition);
+        self.found.push(match spelt {
+            None => warning.help(format!("declare it: `GROUP_NAMES = $(GROUP_NAMES), {}`", shown(member))),
+            group => warning.did_you_mean(group),
+        });
     }
 
     /// A group as it is declared.

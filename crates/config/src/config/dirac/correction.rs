@@ -5,7 +5,7 @@ use indexmap::IndexSet;
 
 use super::tree::{Section, Setting};
 use super::{Profile, Word, word};
-use crate::config::{ConfigError, ConfigWarning, Place, shown};
+use crate::config::{ConfigError, Diagnostic, Location, shown};
 use classmate::internal::builtin::near;
 
 /// The correctors there are.
@@ -58,7 +58,7 @@ pub struct Instance {
     /// `MaxGlobalCorrection`, the name the program reads.
     pub observed_max: Option<f64>,
     /// Where the section begins.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// A stretch of the past that is looked at.
@@ -89,7 +89,7 @@ impl ShareCorrections {
     ///
     /// # Errors
     /// A number that is none or out of range, or slices whose weights sum to zero.
-    pub fn read(section: Section<'_>, warnings: &mut Vec<ConfigWarning>) -> Result<Self, ConfigError> {
+    pub fn read(section: Section<'_>, warnings: &mut Vec<Diagnostic>) -> Result<Self, ConfigError> {
         let started = section.option("ShareCorrectorsToStart");
         let order: Vec<Word> = started.into_iter().flat_map(Setting::list).map(word).collect();
         let mut instances: Vec<Instance> = Vec::new();
@@ -99,12 +99,12 @@ impl ShareCorrections {
             if let Some(started) = started.filter(|_| !CORRECTORS.iter().any(|known| known.as_bytes() == &**corrector))
             {
                 let message = format!("`{}` is no corrector of DIRAC", shown(corrector));
-                let warning = ConfigWarning::new(message, started.place().clone()).about(started.name().len());
-                warnings.push(warning.with_help(format!("expected {}", CORRECTORS.join(" or "))));
+                let warning = Diagnostic::warning_at(message, started.place().clone()).width(started.name().len());
+                warnings.push(warning.help(format!("expected {}", CORRECTORS.join(" or "))));
             }
             let Some(found) = section.named(corrector) else {
                 let message = format!("there is no section for the corrector `{}`", shown(corrector));
-                warnings.extend(started.map(|started| ConfigWarning::new(message, started.place().clone())));
+                warnings.extend(started.map(|started| Diagnostic::warning_at(message, started.place().clone())));
                 continue;
             };
             for section in found.sections() {
@@ -114,8 +114,8 @@ impl ShareCorrections {
                 if let Some(first) = first {
                     let (now, before) = (shown(&instance.name), shown(&first.name));
                     let message = format!("`{now}` corrects the same shares as `{before}` and is left out");
-                    let warning = ConfigWarning::new(message, instance.place.clone()).about(instance.name.len());
-                    warnings.push(warning.with_help(format!("the first counts, at {}", first.place)));
+                    let warning = Diagnostic::warning_at(message, instance.place.clone()).width(instance.name.len());
+                    warnings.push(warning.help(format!("the first counts, at {}", first.place)));
                 } else {
                     targets.insert(target, instances.len());
                     instances.push(instance);
@@ -127,7 +127,7 @@ impl ShareCorrections {
 }
 
 impl Instance {
-    fn read(corrector: &Word, section: Section<'_>, warnings: &mut Vec<ConfigWarning>) -> Result<Self, ConfigError> {
+    fn read(corrector: &Word, section: Section<'_>, warnings: &mut Vec<Diagnostic>) -> Result<Self, ConfigError> {
         check_names(
             section,
             &["Group", "MaxGlobalCorrectionFactor", "MaxGlobalCorrection", "UpdateHistoryPeriod"],
@@ -138,14 +138,15 @@ impl Instance {
             slices.push(Slice::read(slice, warnings)?);
         }
         let name = word(section.name());
-        let at = |width: usize, message: String| ConfigError::new(message, Some(section.place().clone())).about(width);
+        let at =
+            |width: usize, message: String| Diagnostic::error_at(message, Some(section.place().clone())).width(width);
         let total: f64 = slices.iter().map(|slice| slice.weight).sum();
         if slices.is_empty() {
             let message = format!("the corrector instance `{}` has no time slice and corrects nothing", shown(&name));
-            warnings.push(ConfigWarning::new(message, section.place().clone()).about(name.len()));
+            warnings.push(Diagnostic::warning_at(message, section.place().clone()).width(name.len()));
         } else if total <= 0.0 || !total.is_finite() {
             let message = format!("the weights of the slices of `{}` sum to {total}", shown(&name));
-            return Err(at(name.len(), message).with_help("at least one slice needs a `Weight` above 0"));
+            return Err(at(name.len(), message).help("at least one slice needs a `Weight` above 0"));
         }
         for slice in &mut slices {
             slice.weight /= total;
@@ -166,7 +167,7 @@ impl Instance {
 
 impl Slice {
     /// Reads the section of a slice; its weight is not divided yet.
-    fn read(section: Section<'_>, warnings: &mut Vec<ConfigWarning>) -> Result<Self, ConfigError> {
+    fn read(section: Section<'_>, warnings: &mut Vec<Diagnostic>) -> Result<Self, ConfigError> {
         check_names(section, &["TimeSpan", "Weight", "MaxCorrection"], warnings);
         let weight = section.option("Weight").map_or(Ok(WEIGHT), |weight| match weight.number() {
             Some(number) if number >= 0.0 => Ok(number),
@@ -185,26 +186,26 @@ impl Slice {
 }
 
 /// A greatest factor; below 1 its inverse is the larger of the two, and what was meant as a bound is the only value left.
-fn greatest(setting: Setting<'_>, warnings: &mut Vec<ConfigWarning>) -> Result<f64, ConfigError> {
+fn greatest(setting: Setting<'_>, warnings: &mut Vec<Diagnostic>) -> Result<f64, ConfigError> {
     let number = positive(setting)?;
     if number < 1.0 {
         let name = shown(setting.name());
         let message = format!("`{name}` is `{number}`, below 1: every factor becomes {}", 1.0 / number);
-        let warning = ConfigWarning::new(message, setting.place().clone()).about(setting.name().len());
-        warnings.push(warning.with_help("factors stay between the number and its inverse: it is 1 or more"));
+        let warning = Diagnostic::warning_at(message, setting.place().clone()).width(setting.name().len());
+        warnings.push(warning.help("factors stay between the number and its inverse: it is 1 or more"));
     }
     Ok(number)
 }
 
 /// Tells options that are none.
-pub(super) fn check_names(section: Section<'_>, known: &[&str], warnings: &mut Vec<ConfigWarning>) {
+pub(super) fn check_names(section: Section<'_>, known: &[&str], warnings: &mut Vec<Diagnostic>) {
     for option in section.options().filter(|option| !known.iter().any(|name| name.as_bytes() == option.name())) {
         let (name, of) = (shown(option.name()), shown(section.name()));
-        let warning = ConfigWarning::new(format!("`{name}` is no option of `{of}`"), option.place().clone());
-        let warning = warning.about(option.name().len());
+        let warning = Diagnostic::warning_at(format!("`{name}` is no option of `{of}`"), option.place().clone());
+        let warning = warning.width(option.name().len());
         warnings.push(match near::closest(option.name(), known.iter().copied()) {
-            Some(near) => warning.with_help(format!("did you mean `{near}`")),
-            None => warning.with_help(format!("expected {}", known.join(", "))),
+            Some(near) => warning.help(format!("did you mean `{near}`")),
+            None => warning.help(format!("expected {}", known.join(", "))),
         });
     }
 }
@@ -225,7 +226,7 @@ mod tests {
         let tree = Tree::parse("c", text.as_bytes()).unwrap();
         let mut warnings = Vec::new();
         let corrections = ShareCorrections::read(tree.root(), &mut warnings);
-        (corrections, warnings.iter().map(|warning| format!("{} {}", warning.place, warning.message)).collect())
+        (corrections, warnings.iter().map(|warning| warning.to_line()).collect())
     }
 
     fn instances(body: &str) -> String {
@@ -247,7 +248,7 @@ mod tests {
             read(&instances("a\n{\ns\n{\n}\n}\nb\n{\nGroup = g\ns\n{\n}\n}\nc\n{\ns\n{\n}\n}"));
         let names: Vec<_> = corrections.unwrap().instances.iter().map(|i| shown(&i.name)).collect();
         assert_eq!(names, ["a", "b"]);
-        assert_eq!(warnings, ["c:17:1 `c` corrects the same shares as `a` and is left out"]);
+        assert_eq!(warnings, ["c:17:1: `c` corrects the same shares as `a` and is left out"]);
     }
 
     #[test]
@@ -275,25 +276,25 @@ mod tests {
         let odd = "a\n{\nGruop = g\nMaxGlobalCorrection = 0.25\ns\n{\nMaxCorrection = 0.5\nWieght = 2\n}\n}";
         let told = read(&instances(odd)).1;
         let expected = [
-            "c:6:1 `Gruop` is no option of `a`",
-            "c:10:1 `MaxCorrection` is `0.5`, below 1: every factor becomes 2",
-            "c:11:1 `Wieght` is no option of `s`",
-            "c:7:1 `MaxGlobalCorrection` is `0.25`, below 1: every factor becomes 4",
+            "c:6:1: `Gruop` is no option of `a`",
+            "c:10:1: `MaxCorrection` is `0.5`, below 1: every factor becomes 2",
+            "c:11:1: `Wieght` is no option of `s`",
+            "c:7:1: `MaxGlobalCorrection` is `0.25`, below 1: every factor becomes 4",
         ];
         let mut told: Vec<&str> = told.iter().map(String::as_str).collect();
         told.sort_by_key(|line| expected.iter().position(|expected| expected == line));
         assert_eq!(told, expected);
         let text = "ShareCorrectorsToStart = Foo\nFoo\n{\na\n{\ns\n{\n}\n}\n}";
-        assert_eq!(read(text).1, ["c:1:1 `Foo` is no corrector of DIRAC"]);
+        assert_eq!(read(text).1, ["c:1:1: `Foo` is no corrector of DIRAC"]);
     }
 
     #[test]
     fn what_corrects_nothing_is_told() {
         assert_eq!(
             read("ShareCorrectorsToStart = WMSHistory").1,
-            ["c:1:1 there is no section for the corrector `WMSHistory`"]
+            ["c:1:1: there is no section for the corrector `WMSHistory`"]
         );
         let warnings = read(&instances("a\n{\n}")).1;
-        assert_eq!(warnings, ["c:4:1 the corrector instance `a` has no time slice and corrects nothing"]);
+        assert_eq!(warnings, ["c:4:1: the corrector instance `a` has no time slice and corrects nothing"]);
     }
 }

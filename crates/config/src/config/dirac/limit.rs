@@ -2,7 +2,7 @@
 
 use super::tree::Section;
 use super::{Word, word};
-use crate::config::{ConfigError, ConfigWarning, Place, shown};
+use crate::config::{ConfigError, Diagnostic, Location, shown};
 
 /// What jobs are told apart by in a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,19 +48,19 @@ pub struct SiteLimit {
     /// Jobs, or seconds; not negative.
     pub limit: f64,
     /// Where it is set.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// Reads `<site>/<attribute>/<value> = number`.
-pub(super) fn read(section: Section<'_>, warnings: &mut Vec<ConfigWarning>) -> Result<Vec<SiteLimit>, ConfigError> {
+pub(super) fn read(section: Section<'_>, warnings: &mut Vec<Diagnostic>) -> Result<Vec<SiteLimit>, ConfigError> {
     let mut limits = Vec::new();
     for site in section.sections() {
         for kind in site.sections() {
             let Some(attribute) = Attribute::named(kind.name()) else {
                 let message = format!("`{}` is nothing that jobs can be limited by", shown(kind.name()));
-                let warning = ConfigWarning::new(message, kind.place().clone()).about(kind.name().len());
+                let warning = Diagnostic::warning_at(message, kind.place().clone()).width(kind.name().len());
                 let known: Vec<&str> = Attribute::ALL.iter().map(|(name, _)| *name).collect();
-                warnings.push(warning.with_help(format!("expected one of {}", known.join(", "))));
+                warnings.push(warning.help(format!("expected one of {}", known.join(", "))));
                 continue;
             };
             for option in kind.options() {

@@ -17,7 +17,7 @@ pub use limit::{Attribute, SiteLimit};
 pub use options::{Lottery, Order, PolicyOptions, Profile, Weighting};
 pub use tree::{Entry, Section, Setting, Tree};
 
-use super::{ConfigError, ConfigWarning, shown};
+use super::{ConfigError, Diagnostic, shown};
 use classmate::internal::builtin::near;
 
 /// A name or value of DIRAC: bytes, shared.
@@ -49,7 +49,7 @@ pub struct DiracSettings {
     /// What is to be computed where the documentation and the program differ.
     pub options: PolicyOptions,
     /// What is odd but was read.
-    pub warnings: Vec<ConfigWarning>,
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// What `/Registry/Groups` says of a group.
@@ -131,9 +131,9 @@ impl DiracSettings {
                         "`MaxGlobalCorrectionFactor` of `{}` is not read: the greatest correction is {read}",
                         shown(&instance.name)
                     );
-                    let warning = ConfigWarning::new(message, instance.place.clone()).about(instance.name.len());
+                    let warning = Diagnostic::warning_at(message, instance.place.clone()).width(instance.name.len());
                     let help = format!("the name DIRAC reads is `MaxGlobalCorrection = {unread}`");
-                    self.warnings.push(warning.with_help(help));
+                    self.warnings.push(warning.help(help));
                 }
             }
             if let Some(group) = instance.group.as_ref().filter(|_| !self.groups.is_empty())
@@ -144,10 +144,10 @@ impl DiracSettings {
                     shown(&instance.name),
                     shown(group)
                 );
-                let warning = ConfigWarning::new(message, instance.place.clone()).about(instance.name.len());
+                let warning = Diagnostic::warning_at(message, instance.place.clone()).width(instance.name.len());
                 self.warnings.push(match near::closest(group, self.groups.keys()) {
-                    Some(near) => warning.with_help(format!("did you mean `{}`", shown(near))),
-                    None => warning.with_help("groups are declared in /Registry/Groups"),
+                    Some(near) => warning.help(format!("did you mean `{}`", shown(near))),
+                    None => warning.help("groups are declared in /Registry/Groups"),
                 });
             }
             let shared = instance.group.as_ref().and_then(|group| self.groups.get(group));
@@ -156,22 +156,22 @@ impl DiracSettings {
                     "`{}` corrects nothing: the users of a group with JobSharing have no shares of their own",
                     shown(&instance.name)
                 );
-                self.warnings.push(ConfigWarning::new(message, instance.place.clone()).about(instance.name.len()));
+                self.warnings.push(Diagnostic::warning_at(message, instance.place.clone()).width(instance.name.len()));
             }
         }
         if let Some(first) = self.corrections.instances.first()
             && correct.is_none()
         {
             let message = "shares are not corrected: `EnableSharesCorrection` is not set";
-            let warning = ConfigWarning::new(message, first.place.clone()).about(first.name.len());
-            self.warnings.push(warning.with_help("write `EnableSharesCorrection = yes` beside `ShareCorrections`"));
+            let warning = Diagnostic::warning_at(message, first.place.clone()).width(first.name.len());
+            self.warnings.push(warning.help("write `EnableSharesCorrection = yes` beside `ShareCorrections`"));
         }
         if let Some(correct) = correct.filter(|correct| correct.is_true())
             && self.corrections.order.is_empty()
         {
             let message = "shares are not corrected: `ShareCorrectorsToStart` names no corrector";
-            let warning = ConfigWarning::new(message, correct.place().clone()).about(correct.name().len());
-            self.warnings.push(warning.with_help("write `ShareCorrectorsToStart = WMSHistory` in `ShareCorrections`"));
+            let warning = Diagnostic::warning_at(message, correct.place().clone()).width(correct.name().len());
+            self.warnings.push(warning.help("write `ShareCorrectorsToStart = WMSHistory` in `ShareCorrections`"));
         }
         self
     }
@@ -193,7 +193,7 @@ const GROUP_OPTIONS: [&str; 5] = ["JobShare", "Properties", "AllowBackgroundTQs"
 /// Others that lie near those.
 const OTHER_GROUP_OPTIONS: [&str; 3] = ["VOMSVO", "VOMSRole", "IdPRole"];
 
-fn groups(root: Section<'_>, warnings: &mut Vec<ConfigWarning>) -> Result<IndexMap<Word, GroupSettings>, ConfigError> {
+fn groups(root: Section<'_>, warnings: &mut Vec<Diagnostic>) -> Result<IndexMap<Word, GroupSettings>, ConfigError> {
     let mut groups = IndexMap::new();
     for section in root.section("Registry/Groups").into_iter().flat_map(Section::sections) {
         for option in section.options() {
@@ -204,8 +204,8 @@ fn groups(root: Section<'_>, warnings: &mut Vec<ConfigWarning>) -> Result<IndexM
             if let Some(near) = near::closest(option.name(), GROUP_OPTIONS) {
                 let message =
                     format!("`{}` of the group `{}` is not read", shown(option.name()), shown(section.name()));
-                let warning = ConfigWarning::new(message, option.place().clone()).about(option.name().len());
-                warnings.push(warning.with_help(format!("did you mean `{near}`")));
+                let warning = Diagnostic::warning_at(message, option.place().clone()).width(option.name().len());
+                warnings.push(warning.help(format!("did you mean `{near}`")));
             }
         }
         let list = |name: &str| section.option(name).into_iter().flat_map(Setting::list);
@@ -213,7 +213,7 @@ fn groups(root: Section<'_>, warnings: &mut Vec<ConfigWarning>) -> Result<IndexM
             Some(share) if share > 0.0 => Ok(share),
             _ => Err(option
                 .expected("a number above 0")
-                .with_help("a share of nothing cannot be divided; leave the option out for the default of 1000")),
+                .help("a share of nothing cannot be divided; leave the option out for the default of 1000")),
         });
         let shares = |property: &[u8]| property == b"JobSharing" || property == b"JOB_SHARING";
         let group = GroupSettings {
@@ -229,15 +229,15 @@ fn groups(root: Section<'_>, warnings: &mut Vec<ConfigWarning>) -> Result<IndexM
 }
 
 /// A list that is not strictly increasing, or not numeric, is ignored.
-fn segments_of(option: Setting<'_>, warnings: &mut Vec<ConfigWarning>) -> Option<Vec<i64>> {
+fn segments_of(option: Setting<'_>, warnings: &mut Vec<Diagnostic>) -> Option<Vec<i64>> {
     let number = |item: &[u8]| std::str::from_utf8(item).ok()?.parse::<i64>().ok();
     let segments: Option<Vec<i64>> = option.list().map(number).collect();
     let usable =
         segments.filter(|list| list.first().is_some_and(|first| *first > 0) && list.is_sorted_by(|a, b| a < b));
     if usable.is_none() {
         let message = format!("`{}` is `{}`: it is ignored", shown(option.name()), shown(option.text()));
-        let warning = ConfigWarning::new(message, option.place().clone()).about(option.name().len());
-        warnings.push(warning.with_help("expected whole seconds above 0, each greater than the one before"));
+        let warning = Diagnostic::warning_at(message, option.place().clone()).width(option.name().len());
+        warnings.push(warning.help("expected whole seconds above 0, each greater than the one before"));
     }
     usable
 }
@@ -312,9 +312,9 @@ fn choose<'t>(
                 shown(other)
             );
             let flag = if what == "setups" { "--setup" } else { "--vo" };
-            Err(ConfigError::new(message, Some(section.place().clone()))
-                .about(b"JobScheduling".len())
-                .with_help(format!("choose one with {flag} NAME")))
+            Err(Diagnostic::error_at(message, Some(section.place().clone()))
+                .width(b"JobScheduling".len())
+                .help(format!("choose one with {flag} NAME")))
         }
     }
 }
@@ -345,7 +345,7 @@ mod tests {
     fn what_is_misspelt_or_names_nobody_is_told_with_its_place() {
         let told = |lines: &[&str]| {
             let warnings = read(lines).warnings;
-            warnings.iter().map(|one| format!("{} {}", one.place, one.message)).collect::<Vec<_>>()
+            warnings.iter().map(|one| one.to_line()).collect::<Vec<_>>()
         };
         let none: Vec<String> = Vec::new();
         assert_eq!(
@@ -354,7 +354,7 @@ mod tests {
                 "Registry/Groups/mc/VOMSRole = x",
                 "Registry/Groups/mc/Colour = red"
             ]),
-            ["c:4:1 `JobShre` of the group `mc` is not read"]
+            ["c:4:1: `JobShre` of the group `mc` is not read"]
         );
         let instance = "JobScheduling/ShareCorrections/WMSHistory/a";
         let slice = format!("{instance}/s/Weight = 1");
@@ -377,7 +377,7 @@ mod tests {
         );
         assert_eq!(
             told(&["JobScheduling/EnableSharesCorrection = yes"]),
-            ["c:2:1 shares are not corrected: `ShareCorrectorsToStart` names no corrector"]
+            ["c:2:1: shares are not corrected: `ShareCorrectorsToStart` names no corrector"]
         );
     }
 

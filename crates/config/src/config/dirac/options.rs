@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::tree::{Section, Setting};
-use crate::config::ConfigError;
+use crate::config::{ConfigError, Diagnostic};
 
 /// Whose rules of correction hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -97,9 +97,9 @@ impl PolicyOptions {
                 b"DiracMemoryTags" => options.memory_tags = option.is_true(),
                 name => {
                     let message = format!("`{}` is not an option of `Classmate`", super::shown(name));
-                    return Err(ConfigError::new(message, Some(option.place().clone()))
-                        .about(name.len())
-                        .with_help("expected Profile, Weighting, Lottery, Order or DiracMemoryTags"));
+                    return Err(Diagnostic::error_at(message, Some(option.place().clone()))
+                        .width(name.len())
+                        .help("expected Profile, Weighting, Lottery, Order or DiracMemoryTags"));
                 }
             }
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::config::{ConfigError, ConfigWarning, Place, Source, shown};
+use crate::config::{ConfigError, Diagnostic, Location, Source, shown};
 
 /// Deepest nesting of sections.
 const DEEPEST: usize = 100;
@@ -28,13 +28,13 @@ pub struct Tree {
     nodes: Vec<Node>,
     names: HashMap<(usize, Vec<u8>), usize>,
     sources: Vec<Source>,
-    warnings: Vec<ConfigWarning>,
+    warnings: Vec<Diagnostic>,
 }
 
 #[derive(Debug, Clone)]
 struct Node {
     name: Vec<u8>,
-    place: Place,
+    place: Location,
     content: Content,
 }
 
@@ -43,19 +43,19 @@ enum Content {
     /// Rows of what is in it, in the order of first appearance.
     Section(Vec<usize>),
     /// The value, and where it stands.
-    Option(Vec<u8>, Place),
+    Option(Vec<u8>, Location),
 }
 
 /// Text that will be the name of a section if a brace follows.
 #[derive(Default)]
 struct Pending {
     text: Vec<u8>,
-    place: Option<Place>,
+    place: Option<Location>,
 }
 
 impl Default for Tree {
     fn default() -> Self {
-        let root = Node { name: Vec::new(), place: Place::outside("root"), content: Content::Section(Vec::new()) };
+        let root = Node { name: Vec::new(), place: Location::outside("root"), content: Content::Section(Vec::new()) };
         Self { nodes: vec![root], names: HashMap::new(), sources: Vec::new(), warnings: Vec::new() }
     }
 }
@@ -87,7 +87,7 @@ impl Tree {
             if line.is_empty() || line.starts_with(b"#") {
                 continue;
             }
-            let place = Place { file: Arc::clone(&name), line: at as u32 + 1, column: column as u32 };
+            let place = Location { file: Arc::clone(&name), line: at as u32 + 1, column: column as u32 };
             if !line.starts_with(b"{") {
                 pending.refuse()?;
             }
@@ -98,9 +98,9 @@ impl Tree {
             Some(&last) if last != ROOT => {
                 let node = &self.nodes[last];
                 let message = format!("the section `{}` is not closed", shown(&node.name));
-                Err(ConfigError::new(message, Some(node.place.clone()))
-                    .about(node.name.len())
-                    .with_help("every `{` needs a `}`: the file may be cut short"))
+                Err(Diagnostic::error_at(message, Some(node.place.clone()))
+                    .width(node.name.len())
+                    .help("every `{` needs a `}`: the file may be cut short"))
             }
             _ => Ok(()),
         }
@@ -109,11 +109,11 @@ impl Tree {
     fn line(
         &mut self,
         line: &[u8],
-        start: &Place,
+        start: &Location,
         open: &mut Vec<usize>,
         pending: &mut Pending,
     ) -> Result<(), ConfigError> {
-        let here = |at: usize| Place { column: start.column + at as u32, ..start.clone() };
+        let here = |at: usize| Location { column: start.column + at as u32, ..start.clone() };
         let inside = |open: &[usize]| open.last().copied().unwrap_or(ROOT);
         for (at, &byte) in line.iter().enumerate() {
             match byte {
@@ -122,13 +122,13 @@ impl Tree {
                     let name = found.text.trim_ascii();
                     let place = found.place.unwrap_or_else(|| here(at));
                     if name.is_empty() {
-                        return Err(ConfigError::new("expected the name of a section before `{`", Some(here(at)))
-                            .about(1)
-                            .with_help("the name stands before the brace, or on the line above it"));
+                        return Err(Diagnostic::error_at("expected the name of a section before `{`", Some(here(at)))
+                            .width(1)
+                            .help("the name stands before the brace, or on the line above it"));
                     }
                     if open.len() > DEEPEST {
                         let message = format!("sections are nested more than {DEEPEST} deep");
-                        return Err(ConfigError::new(message, Some(place)));
+                        return Err(Diagnostic::error_at(message, Some(place)));
                     }
                     let section = self.section(inside(open), name, place)?;
                     open.push(section);
@@ -136,9 +136,9 @@ impl Tree {
                 b'}' => {
                     pending.refuse()?;
                     if open.len() <= 1 {
-                        return Err(ConfigError::new("`}` closes nothing", Some(here(at)))
-                            .about(1)
-                            .with_help("there is one more `}` than `{` before it"));
+                        return Err(Diagnostic::error_at("`}` closes nothing", Some(here(at)))
+                            .width(1)
+                            .help("there is one more `}` than `{` before it"));
                     }
                     open.pop();
                 }
@@ -162,7 +162,7 @@ impl Tree {
         Ok(())
     }
 
-    fn section(&mut self, parent: usize, name: &[u8], place: Place) -> Result<usize, ConfigError> {
+    fn section(&mut self, parent: usize, name: &[u8], place: Location) -> Result<usize, ConfigError> {
         let Some(&known) = self.names.get(&(parent, name.to_vec())) else {
             return Ok(self.insert(parent, Node { name: name.to_vec(), place, content: Content::Section(Vec::new()) }));
         };
@@ -176,18 +176,18 @@ impl Tree {
         &mut self,
         parent: usize,
         option: &Written<'_>,
-        value_place: Place,
+        value_place: Location,
         appends: bool,
     ) -> Result<(), ConfigError> {
         let Written { name, place, value } = option;
         if name.is_empty() {
-            return Err(ConfigError::new("expected the name of an option before `=`", Some(place.clone())));
+            return Err(Diagnostic::error_at("expected the name of an option before `=`", Some(place.clone())));
         }
         if name.iter().any(|byte| matches!(byte, b'{' | b'}')) {
             // DIRAC reads it so; nobody means it.
             let message = format!("the option is called `{}`, brace included", shown(name));
-            let warning = ConfigWarning::new(message, place.clone()).about(name.len());
-            self.warnings.push(warning.with_help("an option stands on a line of its own"));
+            let warning = Diagnostic::warning_at(message, place.clone()).width(name.len());
+            self.warnings.push(warning.help("an option stands on a line of its own"));
         }
         let Some(&known) = self.names.get(&(parent, name.to_vec())) else {
             let content = Content::Option(value.to_vec(), value_place);
@@ -219,9 +219,9 @@ impl Tree {
         at
     }
 
-    fn twice(&self, known: usize, name: &[u8], place: Place, now: &str, before: &str) -> ConfigError {
+    fn twice(&self, known: usize, name: &[u8], place: Location, now: &str, before: &str) -> ConfigError {
         let message = format!("`{}` is {now} here and {before} at {}", shown(name), self.nodes[known].place);
-        ConfigError::new(message, Some(place)).about(name.len())
+        Diagnostic::error_at(message, Some(place)).width(name.len())
     }
 
     /// The section everything is in.
@@ -235,7 +235,7 @@ impl Tree {
     }
 
     /// What is odd but was read.
-    pub fn warnings(&self) -> &[ConfigWarning] {
+    pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
 }
@@ -243,7 +243,7 @@ impl Tree {
 /// An option as it stands in a line.
 struct Written<'a> {
     name: &'a [u8],
-    place: Place,
+    place: Location,
     value: &'a [u8],
 }
 
@@ -253,9 +253,9 @@ impl Pending {
         let Some(place) = &self.place else { return Ok(()) };
         let text = self.text.trim_ascii();
         let message = format!("expected `{{` or `=` after `{}`", shown(text));
-        Err(ConfigError::new(message, Some(place.clone()))
-            .about(text.len())
-            .with_help("an option is `key = value`, a section is `Name` and `{` … `}`"))
+        Err(Diagnostic::error_at(message, Some(place.clone()))
+            .width(text.len())
+            .help("an option is `key = value`, a section is `Name` and `{` … `}`"))
     }
 }
 
@@ -280,8 +280,8 @@ pub enum Entry<'t> {
 pub struct Setting<'t> {
     name: &'t [u8],
     text: &'t [u8],
-    place: &'t Place,
-    value_place: &'t Place,
+    place: &'t Location,
+    value_place: &'t Location,
 }
 
 impl<'t> Section<'t> {
@@ -291,7 +291,7 @@ impl<'t> Section<'t> {
     }
 
     /// Where it begins.
-    pub fn place(self) -> &'t Place {
+    pub fn place(self) -> &'t Location {
         &self.tree.nodes[self.row].place
     }
 
@@ -375,7 +375,7 @@ impl<'t> Setting<'t> {
     }
 
     /// Where its name stands.
-    pub fn place(self) -> &'t Place {
+    pub fn place(self) -> &'t Location {
         self.place
     }
 
@@ -399,7 +399,7 @@ impl<'t> Setting<'t> {
         let message = format!("`{}` is `{}`: expected {what}", shown(self.name), shown(self.text));
         let place = if self.text.is_empty() { self.place } else { self.value_place };
         let width = if self.text.is_empty() { self.name.len() } else { self.text.len() };
-        ConfigError::new(message, Some(place.clone())).about(width)
+        Diagnostic::error_at(message, Some(place.clone())).width(width)
     }
 }
 
@@ -413,7 +413,7 @@ mod tests {
 
     fn error(text: &str) -> String {
         let error = Tree::parse("c", text.as_bytes()).unwrap_err();
-        format!("{}+{} {}", error.place.unwrap(), error.width, error.message)
+        format!("{}+{} {}", error.place.unwrap(), error.span.end, error.message)
     }
 
     fn value<'t>(tree: &'t Tree, path: &str) -> Option<&'t [u8]> {

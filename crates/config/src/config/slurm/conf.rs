@@ -11,7 +11,7 @@ use super::flags::WORDS;
 use super::line::{Line, lines, pairs};
 use super::weights::RESOURCES;
 use super::{Duration, HostList, Partition, PriorityFlags, TresWeights, Weights};
-use crate::config::{ConfigError, ConfigWarning, Files, Place};
+use crate::config::{ConfigError, Diagnostic, Files, Location};
 use classmate::internal::builtin::near;
 
 /// How deep files may include one another.
@@ -154,7 +154,7 @@ pub struct Defects {
     /// What is wrong, in the order in which it was found.
     pub errors: Vec<ConfigError>,
     /// What is odd.
-    pub warnings: Vec<ConfigWarning>,
+    pub warnings: Vec<Diagnostic>,
 }
 
 impl SlurmConf {
@@ -166,7 +166,7 @@ impl SlurmConf {
     /// let text = b"PriorityWeightAge=1000 # a week\nPriorityWaightQOS=5\nSlurmctldPort=6817\n";
     /// let (conf, defects) = SlurmConf::read("slurm.conf", text, &TextFiles::default());
     /// assert_eq!(conf.weights.age, 1000);
-    /// assert_eq!(defects.errors[0].place.as_ref().unwrap().line, 2);
+    /// assert_eq!(defects.errors[0].line(), 2);
     /// assert_eq!(defects.errors[0].help.as_deref(), Some("did you mean `PriorityWeightQOS`"));
     /// ```
     pub fn read(name: &str, text: &[u8], files: &dyn Files) -> (Self, Defects) {
@@ -191,7 +191,7 @@ impl SlurmConf {
         let (source, lines) = changes;
         let source: Arc<str> = Arc::from(source);
         for (number, line) in (1..).zip(lines) {
-            reader.change(line, Place { file: Arc::clone(&source), line: number, column: 1 });
+            reader.change(line, Location { file: Arc::clone(&source), line: number, column: 1 });
         }
         reader.finish()
     }
@@ -229,7 +229,7 @@ struct Written {
     /// Its name as written.
     key: String,
     value: String,
-    place: Place,
+    place: Location,
 }
 
 /// Names as written and values, by the names in lower case.
@@ -239,7 +239,7 @@ struct Reader<'f> {
     files: &'f dyn Files,
     values: BTreeMap<String, Written>,
     /// Lines of partitions.
-    partitions: Vec<(Pairs, Place)>,
+    partitions: Vec<(Pairs, Location)>,
     defects: Defects,
     /// How many files were included.
     included: usize,
@@ -253,7 +253,7 @@ impl<'f> Reader<'f> {
     fn file(&mut self, name: &str, text: &[u8], depth: usize) {
         let shown: Arc<str> = Arc::from(name);
         for Line { number, text } in lines(text) {
-            let place = Place { file: Arc::clone(&shown), line: number, column: 1 };
+            let place = Location { file: Arc::clone(&shown), line: number, column: 1 };
             match included(&text) {
                 Some(path) => self.include(name, path, place, depth),
                 None => self.line(&text, place),
@@ -261,7 +261,7 @@ impl<'f> Reader<'f> {
         }
     }
 
-    fn include(&mut self, from: &str, path: &str, place: Place, depth: usize) {
+    fn include(&mut self, from: &str, path: &str, place: Location, depth: usize) {
         let whole = match from.rsplit_once('/') {
             Some((folder, _)) if !path.starts_with('/') => format!("{folder}/{path}"),
             _ => path.to_owned(),
@@ -273,38 +273,38 @@ impl<'f> Reader<'f> {
             } else {
                 format!("more than {MOST_FILES} files are included")
             };
-            self.defects.errors.push(ConfigError::new(message, Some(place)));
+            self.defects.errors.push(Diagnostic::error_at(message, Some(place)));
             return;
         }
         match self.files.read(&whole) {
             Ok(text) => self.file(&whole, &text, depth + 1),
             Err(error) => {
                 let message = format!("cannot include `{path}`: {error}");
-                self.defects.errors.push(ConfigError::new(message, Some(place)));
+                self.defects.errors.push(Diagnostic::error_at(message, Some(place)));
             }
         }
     }
 
-    fn line(&mut self, text: &str, place: Place) {
+    fn line(&mut self, text: &str, place: Location) {
         let (pairs, rest) = pairs(text);
         let first = pairs.first().map_or_else(|| rest.split([' ', '=']).next().unwrap_or_default(), |(key, _)| key);
         let of_partition = first.eq_ignore_ascii_case("PartitionName");
         if !rest.is_empty() && (of_partition || is_family(first)) {
             let message = format!("expected `Key=Value`, found `{rest}`");
-            self.defects.errors.push(ConfigError::new(message, Some(place.clone())));
+            self.defects.errors.push(Diagnostic::error_at(message, Some(place.clone())));
         } else if pairs.is_empty() && !rest.is_empty() {
             let message = format!("expected `Key=Value`, found `{rest}`: the line is passed over");
-            self.defects.warnings.push(ConfigWarning::new(message, place.clone()));
+            self.defects.warnings.push(Diagnostic::warning_at(message, place.clone()));
         } else if text.bytes().filter(|byte| *byte == b'"').count() % 2 == 1 {
             let message = format!("a quote of `{text}` is not closed");
-            self.defects.warnings.push(ConfigWarning::new(message, place.clone()));
+            self.defects.warnings.push(Diagnostic::warning_at(message, place.clone()));
         }
         if of_partition {
             for (key, value) in &pairs {
                 self.check_name(key, &PARTITION_FAMILY, &place);
                 if key.eq_ignore_ascii_case("Nodes") && !HostList::is_balanced(value) {
                     let message = format!("`Nodes` is `{value}`, expected as many `]` as `[`");
-                    self.defects.errors.push(ConfigError::new(message, Some(place.clone())));
+                    self.defects.errors.push(Diagnostic::error_at(message, Some(place.clone())));
                 }
             }
             let pairs =
@@ -326,7 +326,7 @@ impl<'f> Reader<'f> {
     }
 
     /// A line that changes what is there.
-    fn change(&mut self, text: &str, place: Place) {
+    fn change(&mut self, text: &str, place: Location) {
         let known = self.partitions.len();
         self.line(text, place.clone());
         let Some((pairs, _)) = (self.partitions.len() > known).then(|| self.partitions.pop()).flatten() else { return };
@@ -335,11 +335,11 @@ impl<'f> Reader<'f> {
         let unread = pairs.iter().filter(|(key, _)| !OF_PARTITION.contains(&key.as_str()) && *key != "partitionname");
         for (_, (shown, _)) in unread {
             let message = format!("`{shown}` of a partition is not read here: it changes nothing");
-            self.defects.warnings.push(ConfigWarning::new(message, place.clone()));
+            self.defects.warnings.push(Diagnostic::warning_at(message, place.clone()));
         }
         if changed.eq_ignore_ascii_case("DEFAULT") {
             let message = "`PartitionName=DEFAULT` holds for the lines after it, and here are none";
-            self.defects.errors.push(ConfigError::new(message, Some(place)).with_help("name the partitions"));
+            self.defects.errors.push(Diagnostic::error_at(message, Some(place)).help("name the partitions"));
             return;
         }
         if let Some(there) = self.partitions.iter_mut().rfind(|(pairs, _)| name(pairs) == changed) {
@@ -348,27 +348,24 @@ impl<'f> Reader<'f> {
             return;
         }
         let names: Vec<String> = self.partitions.iter().map(|(pairs, _)| name(pairs)).collect();
-        let mut warning =
-            ConfigWarning::new(format!("there is no partition `{changed}` yet: it is added"), place.clone());
-        warning.help = near::closest(changed.as_bytes(), names.iter().map(String::as_str))
-            .map(|near| format!("did you mean `{near}`"));
-        self.defects.warnings.push(warning);
+        let warning =
+            Diagnostic::warning_at(format!("there is no partition `{changed}` yet: it is added"), place.clone());
+        let near = near::closest(changed.as_bytes(), names.iter().map(String::as_str));
+        self.defects.warnings.push(warning.did_you_mean(near));
         self.partitions.push((pairs, place));
     }
 
     /// A name of the family that nobody knows is an error: a weight misspelt would silently be 0.
-    fn check_name(&mut self, key: &str, known: &[&str], place: &Place) {
+    fn check_name(&mut self, key: &str, known: &[&str], place: &Location) {
         if !is_family(key) || known.iter().any(|name| key.eq_ignore_ascii_case(name)) {
             return;
         }
-        let mut error =
-            ConfigError::new(format!("`{key}` is no priority setting"), Some(place.clone())).about(key.len());
+        let error = Diagnostic::error_at(format!("`{key}` is no priority setting"), place.clone()).width(key.len());
         let of_partition = PARTITION_FAMILY.iter().find(|name| key.eq_ignore_ascii_case(name));
-        error.help = match of_partition {
-            Some(name) => Some(format!("it stands on the line of a partition: `PartitionName=… {name}=…`")),
-            None => near::closest(key.as_bytes(), known.iter().copied()).map(|near| format!("did you mean `{near}`")),
-        };
-        self.defects.errors.push(error);
+        self.defects.errors.push(match of_partition {
+            Some(name) => error.help(format!("it stands on the line of a partition: `PartitionName=… {name}=…`")),
+            None => error.did_you_mean(near::closest(key.as_bytes(), known.iter().copied())),
+        });
     }
 
     fn finish(mut self) -> (SlurmConf, Defects) {
@@ -377,7 +374,7 @@ impl<'f> Reader<'f> {
         for (key, Written { key: shown, value, place }) in &values {
             if let Err(expected) = conf.set(key, value) {
                 let message = format!("`{shown}` is `{value}`, expected {expected}");
-                self.defects.errors.push(ConfigError::new(message, Some(place.clone())));
+                self.defects.errors.push(Diagnostic::error_at(message, Some(place.clone())));
             }
             if key == "priorityflags" {
                 self.check_flags(value, place);
@@ -392,7 +389,7 @@ impl<'f> Reader<'f> {
                            `PriorityUsageResetPeriod`";
             self.defects
                 .errors
-                .push(ConfigError::new(message, place("prioritydecayhalflife")).with_help("set one of them"));
+                .push(Diagnostic::error_at(message, place("prioritydecayhalflife")).help("set one of them"));
         }
         let Weights { age, association, fair_share, job_size, partition, qos } = conf.weights;
         let sum: u64 =
@@ -401,33 +398,31 @@ impl<'f> Reader<'f> {
             && let Some(place) = place("priorityweightage").or_else(|| place("priorityweightfairshare"))
         {
             let message = format!("the weights add up to {sum}, more than 4294967295: priorities are cut off there");
-            self.defects.warnings.push(ConfigWarning::new(message, place));
+            self.defects.warnings.push(Diagnostic::warning_at(message, place));
         }
         conf.written = values.into_iter().map(|(key, written)| (key, written.value)).collect();
         self.partitions(&mut conf);
-        self.defects.errors.sort_by_key(|error| error.place.as_ref().map_or(0, |place| place.line));
+        self.defects.errors.sort_by_key(|error| error.line());
         (conf, self.defects)
     }
 
-    fn check_flags(&mut self, text: &str, place: &Place) {
+    fn check_flags(&mut self, text: &str, place: &Location) {
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             if !WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)) {
-                let mut warning = ConfigWarning::new(format!("`{word}` is no priority flag"), place.clone());
-                warning.help = near::closest(word.as_bytes(), WORDS).map(|near| format!("did you mean `{near}`"));
-                self.defects.warnings.push(warning);
+                let warning = Diagnostic::warning_at(format!("`{word}` is no priority flag"), place.clone());
+                self.defects.warnings.push(warning.did_you_mean(near::closest(word.as_bytes(), WORDS)));
             }
         }
     }
 
     /// A resource that Slurm does not know counts nothing.
-    fn check_resources(&mut self, (key, value): (&str, &str), weights: &TresWeights, place: &Place) {
+    fn check_resources(&mut self, (key, value): (&str, &str), weights: &TresWeights, place: &Location) {
         for name in weights.unknown() {
             let mut written = value.split([',', '=']).map(str::trim);
             let shown = written.find(|written| written.eq_ignore_ascii_case(name)).unwrap_or(name);
-            let mut warning =
-                ConfigWarning::new(format!("`{shown}` in `{key}` is no resource of Slurm"), place.clone());
-            warning.help = near::closest(name.as_bytes(), RESOURCES).map(|near| format!("did you mean `{near}`"));
-            self.defects.warnings.push(warning);
+            let message = format!("`{shown}` in `{key}` is no resource of Slurm");
+            let near = near::closest(name.as_bytes(), RESOURCES);
+            self.defects.warnings.push(Diagnostic::warning_at(message, place.clone()).did_you_mean(near));
         }
     }
 
@@ -447,7 +442,7 @@ impl<'f> Reader<'f> {
                 let Some((shown, value)) = whole.get(key) else { continue };
                 if let Err(expected) = set_of_partition(&mut partition, key, value) {
                     let message = format!("`{shown}` of partition `{name}` is `{value}`, expected {expected}");
-                    self.defects.errors.push(ConfigError::new(message, Some(place.clone())));
+                    self.defects.errors.push(Diagnostic::error_at(message, Some(place.clone())));
                 }
             }
             if let (Some(prices), Some((key, value))) = (&partition.billing, whole.get("tresbillingweights")) {
@@ -559,11 +554,8 @@ mod tests {
         let text =
             b"PriorityWeightTRES=CPU=1,Foo=3,license/x=2\nPartitionName=p TRESBillingWeights=\"CPU=1,Nodes=2\"\n";
         let (_, defects) = SlurmConf::read("c", text, &crate::config::TextFiles::default());
-        let told: Vec<(u32, &str, Option<&str>)> = defects
-            .warnings
-            .iter()
-            .map(|told| (told.place.line, told.message.as_str(), told.help.as_deref()))
-            .collect();
+        let told: Vec<(u32, &str, Option<&str>)> =
+            defects.warnings.iter().map(|told| (told.line(), told.message.as_str(), told.help.as_deref())).collect();
         let expected = [
             (1, "`Foo` in `PriorityWeightTRES` is no resource of Slurm", None),
             (2, "`Nodes` in `TRESBillingWeights` is no resource of Slurm", Some("did you mean `node`")),
@@ -650,7 +642,7 @@ mod tests {
     fn what_is_not_closed_or_no_pair_is_told_with_its_line() {
         let (_, defects) = read("A=1\njust words\nB=\"x\nPartitionName=p Nodes=n[1-4");
         let told = |message: &str, line: u32| (message.to_owned(), line);
-        let warnings: Vec<_> = defects.warnings.iter().map(|one| told(&one.message, one.place.line)).collect();
+        let warnings: Vec<_> = defects.warnings.iter().map(|one| told(&one.message, one.line())).collect();
         let pass = "expected `Key=Value`, found `just words`: the line is passed over";
         assert_eq!(warnings, [told(pass, 2), told("a quote of `B=\"x` is not closed", 3)]);
         let errors: Vec<_> = defects.errors.iter().map(|one| one.message.as_str()).collect();

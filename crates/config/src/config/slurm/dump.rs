@@ -9,7 +9,7 @@ use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::Defects;
-use crate::config::{ConfigError, ConfigWarning, Place};
+use crate::config::{Diagnostic, Location};
 use classmate::internal::builtin::near;
 
 /// What a dump writes for shares of `parent`.
@@ -102,19 +102,19 @@ impl Associations {
         let mut parent = "root".to_owned();
         let mut parents = HashSet::new();
         for (number, line) in (1..).zip(text.split('\n')) {
-            let place = || Place { file: Arc::clone(&file), line: number, column: 1 };
+            let place = || Location { file: Arc::clone(&file), line: number, column: 1 };
             let line = line.split('#').next().unwrap_or_default().trim_end();
             let Some((kind, rest)) = line.split_once(" - ") else {
                 if !line.trim().is_empty() {
                     let message = format!("expected `Kind - 'name'`, found `{}`: the line is passed over", line.trim());
-                    defects.warnings.push(ConfigWarning::new(message, place()));
+                    defects.warnings.push(Diagnostic::warning_at(message, place()));
                 }
                 continue;
             };
             let (fields, closed) = fields(rest);
             if !closed {
                 let message = format!("a quote of `{}` is not closed", line.trim());
-                defects.errors.push(ConfigError::new(message, Some(place())).with_help("close it on the same line"));
+                defects.errors.push(Diagnostic::error_at(message, Some(place())).help("close it on the same line"));
                 continue;
             }
             let name = unquoted(fields.first().copied().unwrap_or_default()).to_lowercase();
@@ -122,8 +122,8 @@ impl Associations {
             let nameless = name.is_empty() || rest.trim_start().starts_with(':');
             if nameless && KINDS.iter().any(|known| kind.trim().eq_ignore_ascii_case(known)) {
                 let kind = kind.trim();
-                let error = ConfigError::new(format!("a line `{kind}` without a name"), Some(place()));
-                defects.errors.push(error.with_help(format!("expected `{kind} - 'name'`")));
+                let error = Diagnostic::error_at(format!("a line `{kind}` without a name"), Some(place()));
+                defects.errors.push(error.help(format!("expected `{kind} - 'name'`")));
                 continue;
             }
             match kind.trim().to_ascii_lowercase().as_str() {
@@ -146,7 +146,7 @@ impl Associations {
                             Ok(false) => defects.warnings.push(unknown(&name, field, place())),
                             Err(message) => {
                                 let message = format!("`{name}`: {message}");
-                                defects.errors.push(ConfigError::new(message, Some(place())));
+                                defects.errors.push(Diagnostic::error_at(message, Some(place())));
                             }
                         }
                     }
@@ -157,7 +157,7 @@ impl Associations {
                     let message = format!(
                         "`{kind}` is no kind of entry, expected Cluster, Parent, Account or User: the line is passed over"
                     );
-                    defects.warnings.push(ConfigWarning::new(message, place()));
+                    defects.warnings.push(Diagnostic::warning_at(message, place()));
                 }
             }
         }
@@ -232,11 +232,11 @@ const OTHERS: [&str; 21] = [
 ];
 
 /// An option that nobody knows: shares misspelt would silently be 1.
-fn unknown(name: &str, item: &str, place: Place) -> ConfigWarning {
+fn unknown(name: &str, item: &str, place: Location) -> Diagnostic {
     let key = item.split('=').next().unwrap_or_default().trim();
-    let warning = ConfigWarning::new(format!("`{name}`: `{key}` is no option of an association"), place);
+    let warning = Diagnostic::warning_at(format!("`{name}`: `{key}` is no option of an association"), place);
     match near::closest(key.as_bytes(), USED) {
-        Some(near) => warning.with_help(format!("did you mean `{near}`")),
+        Some(near) => warning.help(format!("did you mean `{near}`")),
         None => warning,
     }
 }
@@ -280,8 +280,7 @@ mod tests {
     fn a_quote_that_is_not_closed_is_told_with_its_line() {
         let text = b"Cluster - 'lab'\nAccount - 'phys:Fairshare=5\n";
         let (_, defects) = Associations::read("lab.cfg", text);
-        let told: Vec<(u32, &str)> =
-            defects.errors.iter().map(|told| (told.place.as_ref().unwrap().line, told.message.as_str())).collect();
+        let told: Vec<(u32, &str)> = defects.errors.iter().map(|told| (told.line(), told.message.as_str())).collect();
         assert_eq!(told, [(2, "a quote of `Account - 'phys:Fairshare=5` is not closed")]);
     }
 
@@ -289,8 +288,7 @@ mod tests {
     fn a_line_without_a_name_is_no_association() {
         let (dump, defects) =
             Associations::read("d", b"User - :Fairshare=1\nUser - ''\nAccount - \"\":Fairshare=2\nParent - ''\n");
-        let told: Vec<(u32, &str)> =
-            defects.errors.iter().map(|told| (told.place.as_ref().unwrap().line, told.message.as_str())).collect();
+        let told: Vec<(u32, &str)> = defects.errors.iter().map(|told| (told.line(), told.message.as_str())).collect();
         let expected = [
             (1, "a line `User` without a name"),
             (2, "a line `User` without a name"),
@@ -339,7 +337,7 @@ mod tests {
             let (_, defects) = Associations::read("d", text.as_bytes());
             let expected = format!("`ann`: shares are `{found}`, expected a whole number from 0 on, or `parent`");
             assert_eq!(defects.errors[0].message, expected);
-            assert_eq!(defects.errors[0].place.as_ref().unwrap().line, 2);
+            assert_eq!(defects.errors[0].line(), 2);
         }
     }
 
@@ -348,6 +346,6 @@ mod tests {
         let (dump, defects) = Associations::read("d", b"# comment\n\nWhat is this\nFoo - 'x'\n");
         assert!(dump.rows.is_empty() && defects.errors.is_empty());
         assert_eq!(defects.warnings.len(), 2);
-        assert_eq!(defects.warnings[1].place.line, 4);
+        assert_eq!(defects.warnings[1].line(), 4);
     }
 }

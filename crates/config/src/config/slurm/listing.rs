@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfigError, Place};
+use crate::config::{ConfigError, Diagnostic, Location};
 
 /// The usage of an association.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,8 +55,7 @@ impl Listing {
 
     fn needed(&self, name: &str, command: &str) -> Result<usize, ConfigError> {
         self.column(name).ok_or_else(|| {
-            self.error(1, format!("there is no column `{name}`"))
-                .with_help(format!("expected the output of `{command}`"))
+            self.error(1, format!("there is no column `{name}`")).help(format!("expected the output of `{command}`"))
         })
     }
 
@@ -65,7 +64,7 @@ impl Listing {
     }
 
     fn error(&self, line: u32, message: String) -> ConfigError {
-        ConfigError::new(message, Some(Place { file: self.file.as_str().into(), line, column: 1 }))
+        Diagnostic::error_at(message, Some(Location { file: self.file.as_str().into(), line, column: 1 }))
     }
 }
 

@@ -9,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 
 use classmate::internal::builtin::near;
 use classmate_config::internal::config::slurm::{AssociationRow, Associations, Defects, Shares, UsageRow};
-use classmate_config::internal::config::{ConfigError, ConfigWarning, Place};
+use classmate_config::internal::config::{ConfigError, Diagnostic, Location};
 
 /// Maximum number of reported errors; more have a common cause.
 const MAX_ERRORS: usize = 20;
@@ -101,7 +101,7 @@ impl AssociationTree {
         for at in 0..associations.rows.len() {
             builder.add(at);
         }
-        builder.errors.sort_by_key(|error| error.place.as_ref().map_or(0, |place| place.line));
+        builder.errors.sort_by_key(|error| error.line());
         if builder.errors.is_empty() { Ok(builder.tree.levelled()) } else { Err(builder.errors) }
     }
 
@@ -258,20 +258,19 @@ impl AssociationTree {
 }
 
 /// The warnings about associations that form a tree: zero shares never get anything.
-pub fn oddities(associations: &Associations, tree: &AssociationTree) -> Vec<ConfigWarning> {
+pub fn oddities(associations: &Associations, tree: &AssociationTree) -> Vec<Diagnostic> {
     let file: Arc<str> = Arc::from(associations.file.as_str());
     let zero = associations.rows.iter().filter(|row| row.shares == Shares::Own(0));
     let others_have =
         |row: &AssociationRow| tree.index.get(&key(row)).is_some_and(|&at| tree.nodes[at].level_shares > 0);
-    zero.map(|row| ConfigWarning {
-        message: if others_have(row) {
+    zero.map(|row| {
+        let message = if others_have(row) {
             format!("`{}` has no shares: its fair share is the lowest of its level", name(row))
         } else {
             format!("`{}` has no shares, and nobody on its level has any: Fair Tree ranks them alike", name(row))
-        },
-        place: Place { file: Arc::clone(&file), line: row.line, column: 1 },
-        width: 0,
-        help: Some("give it shares, or `Fairshare=parent` to let it stand as its account stands".to_owned()),
+        };
+        Diagnostic::warning_at(message, Location { file: Arc::clone(&file), line: row.line, column: 1 })
+            .help("give it shares, or `Fairshare=parent` to let it stand as its account stands")
     })
     .collect()
 }
@@ -280,7 +279,7 @@ pub fn oddities(associations: &Associations, tree: &AssociationTree) -> Vec<Conf
 ///
 /// # Errors
 /// What is wrong with the file or the tree.
-pub fn read(name: &str, text: &[u8]) -> Result<(Associations, AssociationTree, Vec<ConfigWarning>), Vec<ConfigError>> {
+pub fn read(name: &str, text: &[u8]) -> Result<(Associations, AssociationTree, Vec<Diagnostic>), Vec<ConfigError>> {
     let (associations, Defects { errors, mut warnings }) = Associations::read(name, text);
     if !errors.is_empty() {
         return Err(errors);
@@ -475,9 +474,7 @@ impl<'a> Builder<'a> {
 
     fn error(&mut self, line: u32, message: String, help: Option<String>) {
         let file = Arc::from(self.associations.file.as_str());
-        let mut error = ConfigError::new(message, Some(Place { file, line, column: 1 }));
-        error.help = help;
-        self.errors.push(error);
+        self.errors.push(Diagnostic::error_at(message, Location { file, line, column: 1 }).help_if(help));
     }
 }
 
@@ -487,7 +484,7 @@ mod tests {
 
     fn errors(text: &str) -> Vec<(String, u32, Option<String>)> {
         let errors = read("d", text.as_bytes()).unwrap_err();
-        errors.into_iter().map(|error| (error.message, error.place.unwrap().line, error.help)).collect()
+        errors.into_iter().map(|error| (error.message.clone(), error.line(), error.help.map(String::from))).collect()
     }
 
     #[test]
@@ -571,7 +568,7 @@ mod tests {
     fn shares_of_zero_are_odd() {
         let warned = |text: &str| {
             let (_, _, warnings) = read("d", text.as_bytes()).unwrap();
-            warnings.into_iter().map(|warned| (warned.message, warned.place.line)).collect::<Vec<_>>()
+            warnings.into_iter().map(|warned| (warned.message, warned.place.unwrap().line)).collect::<Vec<_>>()
         };
         assert_eq!(
             warned("Account - 'a':Fairshare=0\nAccount - 'b'\n"),

@@ -9,14 +9,14 @@ use classmate::internal::value::Value;
 
 /// What the ads have: with slots and jobs among them, a name that none of them has is nowhere.
 #[derive(Debug, Default)]
-pub struct Universe {
+pub struct AdSchema {
     /// Whether all values of a name are texts.
     names: HashMap<Key, bool>,
     slots: bool,
     jobs: bool,
 }
 
-impl Universe {
+impl AdSchema {
     /// Counts an ad in.
     pub fn add(&mut self, ad: &ClassAd) {
         match ad.constant("MyType") {
@@ -51,16 +51,16 @@ mod tests {
 
     #[test]
     fn a_word_is_a_text_only_where_everything_is_known() {
-        let mut universe = Universe::default();
+        let mut schema = AdSchema::default();
         let (site, mit) = (Name::new("GLIDEIN_Site"), Name::new("MIT"));
-        universe.add(&ClassAd::parse(b"[ MyType = \"Machine\"; GLIDEIN_Site = \"MIT\"; Cpus = 1 ]").unwrap());
+        schema.add(&ClassAd::parse(b"[ MyType = \"Machine\"; GLIDEIN_Site = \"MIT\"; Cpus = 1 ]").unwrap());
         // The jobs may have it.
-        assert!(!universe.is_text(site, mit));
-        universe.add(&ClassAd::parse(b"[ MyType = \"Job\"; Department = \"x\" ]").unwrap());
-        assert!(universe.is_text(site, mit));
-        assert!(!universe.is_text(site, Name::new("department")));
-        assert!(!universe.is_text(site, Name::new("RemoteOwner")));
-        assert!(!universe.is_text(Name::new("Cpus"), mit));
-        assert!(!universe.is_text(Name::new("Nothing"), mit));
+        assert!(!schema.is_text(site, mit));
+        schema.add(&ClassAd::parse(b"[ MyType = \"Job\"; Department = \"x\" ]").unwrap());
+        assert!(schema.is_text(site, mit));
+        assert!(!schema.is_text(site, Name::new("department")));
+        assert!(!schema.is_text(site, Name::new("RemoteOwner")));
+        assert!(!schema.is_text(Name::new("Cpus"), mit));
+        assert!(!schema.is_text(Name::new("Nothing"), mit));
     }
 }
