@@ -189,6 +189,38 @@ fn every_relative_link_leads_to_a_file_and_heading() {
     assert!(links > 40, "only {links} links: are they still found?");
 }
 
+/// The paths of this repository that a Markdown text names in backticks.
+fn named_paths(text: &str) -> impl Iterator<Item = &str> {
+    let mut code = false;
+    let lines = text.lines().filter(move |line| {
+        code ^= line.starts_with("```");
+        !code
+    });
+    let named = lines.flat_map(|line| line.split('`').skip(1).step_by(2)).filter(|path| {
+        FOLDERS.iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+            && !path.contains(|c: char| c.is_whitespace() || "<>*{}…".contains(c))
+    });
+    named.map(|path| path.split(':').next().unwrap_or(path))
+}
+
+#[test]
+fn every_path_named_in_a_document_exists() {
+    let texts = texts();
+    let documents = texts.iter().filter(|(path, _)| path.ends_with(".md") && !path.ends_with("CHANGELOG.md"));
+    let documents = documents.filter(|(path, _)| !path.starts_with(CHAPTERS) && !path.contains("/transcripts/"));
+    let (mut missing, mut named) = (Vec::new(), 0);
+    for (document, text) in documents {
+        for path in named_paths(text) {
+            named += 1;
+            if !Path::new(REPOSITORY).join(path).exists() {
+                missing.push(format!("{document}: {path}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+    assert!(named > 50, "only {named} paths: are they still found?");
+}
+
 /// The folders that have a README with a list of their modules.
 const CRATES: &[(&str, &str)] = &[
     ("src", ""),

@@ -1,7 +1,7 @@
 //! A pool of which only what a cycle needs is kept gives the outcome of the whole pool, byte for byte.
 //!
 //! `negotiate` keeps of slots what can be looked at; with `--reference-path` it keeps everything and looks at slot after
-//! slot. The outcomes, as JSON, are compared. `tests/agree.rs` compares both over random pools and scenarios.
+//! slot. The outcomes, as JSON, are compared. `crates/pool/tests/agree.rs` compares both over random pools and scenarios.
 
 #![expect(clippy::unwrap_used, reason = "a test whose data is wrong has failed")]
 

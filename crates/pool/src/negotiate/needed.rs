@@ -1,7 +1,7 @@
 //! What of a pool's slots the cycle can look at, given its settings and jobs.
 //!
 //! In: the configuration and the job ads. Out: a selection, by which slots may be read; none if everything is needed. A
-//! cycle over slots of the selection decides what one over whole slots decides (`tests/projection.rs`).
+//! cycle over slots of the selection decides what one over whole slots decides (`crates/cli/tests/projection.rs`).
 
 use std::sync::Arc;
 

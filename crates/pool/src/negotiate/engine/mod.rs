@@ -1,7 +1,7 @@
 //! The fast way to the best slot: requests against classes of slots.
 //!
 //! In: the slots of a cycle and its requests. Out: the same offers and refusals as [`Offers`], which looks at slot after
-//! slot and remains the authority: `tests/agree.rs` compares the two match by match. Slots that no request can tell
+//! slot and remains the authority: `crates/pool/tests/agree.rs` compares the two match by match. Slots that no request can tell
 //! apart are one row; a request is evaluated once against all rows; its candidates are a heap that survives the passes
 //! over the submitters, for slots only ever leave. What is refused is counted from the rows, and only when somebody is
 //! refused.
