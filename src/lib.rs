@@ -11,6 +11,8 @@ pub mod eval;
 pub mod format;
 pub mod name;
 pub mod pcre;
+#[doc(hidden)]
+pub mod plural;
 pub mod program;
 pub mod span;
 pub mod syntax;
@@ -22,6 +24,6 @@ pub mod value;
 #[doc(hidden)]
 pub mod internal {
     pub use crate::{
-        ad, analysis, builtin, diagnostic, error, eval, format, name, pcre, program, span, syntax, text, value,
+        ad, analysis, builtin, diagnostic, error, eval, format, name, pcre, plural, program, span, syntax, text, value,
     };
 }

@@ -237,7 +237,7 @@ fn reasons(slots: &[&ClassAd], rules: &Rules, significant: &Significant) -> Hash
             }
         }
         for name in Significant::schedd_minimum() {
-            add(name, String::new(), "always looked at by the access point".to_owned(), 0);
+            add(name, String::new(), "always significant at the access point".to_owned(), 0);
         }
         for name in listed(&knobs.added) {
             add(name, "ADD_SIGNIFICANT_ATTRIBUTES".to_owned(), name.display().into_owned(), 0);

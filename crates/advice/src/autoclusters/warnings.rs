@@ -1,5 +1,6 @@
 //! What to do about attributes that split the queue, the most harmful first.
 
+use classmate::internal::plural::counted;
 use hashbrown::HashMap;
 
 use super::counting::Columns;
@@ -114,10 +115,13 @@ fn message(
     if audit.idle_jobs == 0 {
         return match kind {
             Kind::PerJob if by_submission => {
-                format!("explosion: `{name}` {}: an autocluster for every submission; {why}", differs(one))
+                format!("explosion: `{name}` {}, so each submission has its own autocluster; {why}", differs(one))
             }
             Kind::PerJob => {
-                format!("explosion: `{name}` mostly differs from job to job: an autocluster for every job; {why}")
+                format!(
+                    "explosion: `{name}` mostly differs from job to job, so each job has its own autocluster; \
+                {why}"
+                )
             }
             _ => format!("`{name}` is significant, but no match depends on it; {why}"),
         };
@@ -131,33 +135,34 @@ fn message(
         }
         Kind::PerJob => format!("explosion: `{name}` mostly differs from job to job: {}; {why}", removed()),
         Kind::Unsaid if by_submission => format!(
-            "explosion: `{name}` {}; no job here says it, but where jobs do, every submission is an autocluster; {why}",
+            "explosion: `{name}` {}; no job here defines it, but where jobs define it, each submission has its own \
+            autocluster; {why}",
             differs(one)
         ),
         Kind::Unsaid => format!(
-            "explosion: `{name}` mostly differs from job to job; no job here says it, but where jobs do, every job is an \
-             autocluster; {why}"
+            "explosion: `{name}` mostly differs from job to job; no job here defines it, but where jobs define it, \
+            each job has its own autocluster; {why}"
         ),
         Kind::Useless if one.reasons.iter().any(|reason| reason.jobs > 0) => {
             format!("no match depends on `{name}`: {}; {why}", removed())
         }
         Kind::Useless => format!(
-            "`{name}` is significant, but no match depends on it: {}; {why}; REMOVE_SIGNIFICANT_ATTRIBUTES takes it out",
+            "`{name}` is significant, but no match depends on it: {}; {why}; REMOVE_SIGNIFICANT_ATTRIBUTES removes it",
             removed()
         ),
         Kind::Many => {
             // A number can be rounded; of a condition only the text can be made alike.
             let advice = if is_condition(name) {
-                "write it alike in all jobs, with what differs in attributes that it refers to"
+                "write it identically in all jobs, and move the differences to attributes that it refers to"
             } else if columns.is_of_numbers(Name::new(name)) {
-                "round it where jobs are made"
+                "round it when jobs are submitted"
             } else {
-                "let fewer expressions refer to it, or give jobs fewer values"
+                "refer to it in fewer expressions, or use fewer values"
             };
             let all = audit.autoclusters;
             let truly = match audit.outcomes.filter(|_| excess.is_some()) {
-                Some(1) => format!("; 1 of all {all} differs in what it matches"),
-                Some(outcomes) => format!("; {outcomes} of all {all} differ in what they match"),
+                Some(1) => format!("; 1 of all {all} differs in its matches"),
+                Some(outcomes) => format!("; {outcomes} of all {all} differ in their matches"),
                 None => String::new(),
             };
             format!("`{name}` has {values} values among {jobs} idle jobs: {}{truly}; {why}; {advice}", removed())
@@ -174,7 +179,6 @@ fn removed(
 ) -> String {
     let all = audit.autoclusters;
     let alone = one.autoclusters_without;
-    let are = |count: usize| if count == 1 { "is" } else { "are" };
     let joint = excess.filter(|excess| excess.together.len() > 1).map(|excess| {
         let others = excess.together.iter().copied().filter(|name| *name != Name::new(&one.name));
         (others.collect::<Vec<Name>>(), excess.left)
@@ -182,18 +186,18 @@ fn removed(
     // Nothing is gained by taking out more.
     let enough = alone * 2 <= all || !tried || one.values * 2 <= audit.idle_jobs;
     if enough && joint.is_none() {
-        return format!("without it there {} {alone} instead of {all} autoclusters", are(alone));
+        return format!("without it there would be {alone} instead of {}", counted(all, "autocluster"));
     }
     let still = if alone * 2 <= all {
-        format!("without it there {} {alone} instead of {all} autoclusters", are(alone))
+        format!("without it there would be {alone} instead of {}", counted(all, "autocluster"))
     } else {
         let still = if alone == all { format!("all {all}") } else { format!("{alone} of {all}") };
-        format!("without it alone there are still {still} autoclusters")
+        format!("without it there would still be {still} autoclusters")
     };
     match joint.or_else(|| together(audit, columns, one)) {
         Some((others, count)) => {
             let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
-            format!("{still}, without it and {} there {} {count}", others.join(" and "), are(count))
+            format!("{still}, without it and {} there would be {count}", others.join(" and "))
         }
         None => still,
     }
@@ -257,20 +261,14 @@ fn reason(one: &Significance) -> String {
         (Some(text), Some(by_jobs)) => format!("{text} and {by_jobs} refer to it"),
         (Some(text), None) => format!("{text} refers to it"),
         (None, Some(by_jobs)) => format!("{by_jobs} refers to it"),
-        (None, None) => "a reference that another attribute makes".to_owned(),
+        (None, None) => "another attribute refers to it".to_owned(),
     }
-}
-
-/// A number of things.
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// That there are others than the first.
 fn others(reasons: &[Reason]) -> String {
     match reasons.len() - 1 {
         0 => String::new(),
-        1 => " and 1 other expression".to_owned(),
-        more => format!(" and {more} other expressions"),
+        more => format!(" and {}", counted(more, "other expression")),
     }
 }

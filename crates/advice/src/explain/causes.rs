@@ -96,11 +96,15 @@ const BELOW: usize = 3;
 pub(super) fn of_match(view: &View<'_>) -> Vec<Cause> {
     if view.market.slots.is_empty() {
         let left_out = left_out(view);
-        let none = || Cause::new(Reason::NoSlots, "no slot takes part in the cycle");
+        let none = || Cause::new(Reason::NoSlots, "there are no slots in the cycle");
         return vec![left_out.unwrap_or_else(none)];
     }
     if view.plan.all.is_empty() {
-        return vec![Cause::new(Reason::NoRequirements, "the job has no Requirements, and so it matches nothing")];
+        return vec![Cause::new(
+            Reason::NoRequirements,
+            "the job does not have Requirements, so it does not match any \
+        slot",
+        )];
     }
     if view.kinds.all.iter().any(Kind::matches) {
         return Vec::new();
@@ -132,10 +136,10 @@ fn left_out(view: &View<'_>) -> Option<Cause> {
         let value = |slot: &Slot| Scope::new(&slot.ad, settings).eval_attr(name).unwrap_or(Value::Undefined);
         let values = left_out.iter().map(value).collect::<Vec<_>>();
         let of = (0..values.len() as u32).collect();
-        notes.push(format!("{name} of these is {}", range(&Values { of, values })));
+        notes.push(format!("their {name} is {}", range(&Values { of, values })));
     }
     let text = format!(
-        "NEGOTIATOR_SLOT_CONSTRAINT leaves out {which}, of which {would_do} match: `{constraint}` is not true{}",
+        "NEGOTIATOR_SLOT_CONSTRAINT excludes {which}, of which {would_do} match: `{constraint}` is not true{}",
         bracketed(&notes)
     );
     Some(Cause::new(Reason::LeftOut, text))
@@ -193,13 +197,13 @@ fn never(view: &View<'_>) -> Vec<Cause> {
                 Some(note) => text.push_str(&format!(": {note}")),
                 None => {
                     if all(at, Truth::Undefined) {
-                        text.push_str(", which is undefined for all of them");
+                        text.push_str(", which is UNDEFINED for all slots");
                     } else if all(at, Truth::Error) {
-                        text.push_str(", which is an error for all of them");
+                        text.push_str(", which is ERROR for all slots");
                     }
                     text.push_str(&bracketed(&beside(view, condition, true, &everything)));
                     if pattern(&condition.expr).is_some() {
-                        text.push_str("; `*` is a character like any other there, `regexp` compares with patterns");
+                        text.push_str("; `*` is not a wildcard in comparisons, use `regexp` for patterns");
                     }
                 }
             }
@@ -237,9 +241,11 @@ fn decided(whole: &AdCondition, deciders: &[Decider]) -> String {
         [one] => one.since.iter().map(|(text, is)| format!("`{text}` is {is}")).collect::<Vec<_>>().join(" and "),
         _ => String::new(),
     };
-    let since = if since.is_empty() { since } else { format!(" since {since}") };
-    let word = if deciders.len() == 1 { ", which decides" } else { "; these decide" };
-    format!("{word} `{}`{since}", whole.expr)
+    if since.is_empty() {
+        format!(" (so `{}` is not true)", whole.expr)
+    } else {
+        format!(" (in the branch of `{}` where {since})", whole.expr)
+    }
 }
 
 /// What names something that exists nowhere comes last, unless it may be a slip of the pen.
@@ -332,7 +338,7 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
     let all = view.kinds.count(counts);
     let mut causes = Vec::new();
     if bare_slots > 0 {
-        let text = format!("{bare_slots} of {all} {among} have no Requirements, and so they match nothing");
+        let text = format!("{bare_slots} of {all} {among} do not have Requirements, so they do not match any job");
         causes.push(Cause::new(Reason::Refused, text));
     }
     let mut found: Vec<_> = found.into_values().collect();
@@ -346,7 +352,7 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
         if deciders.first().is_some_and(|first| is_below(condition, first)) {
             let parts: Vec<String> = deciders.iter().take(BELOW).map(|one| told(view, one)).collect();
             let text = format!(
-                "{slots} of {all} {among} refuse it by {}{}",
+                "{slots} of {all} {among} reject the job because of {}{}",
                 parts.join(" and "),
                 decided(condition, &deciders)
             );
@@ -355,11 +361,11 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
         }
         let refusing = view.kinds.ads_of(&kinds);
         let note = match note_on(view, condition, false, &refusing) {
-            Some(note) => format!(": {note}"),
+            Some(note) => format!(", but {note}"),
             None => bracketed(&beside(view, condition, false, &refusing)),
         };
-        let via = condition.place.via.last().map(|name| format!(" in `{name}`")).unwrap_or_default();
-        let text = format!("{slots} of {all} {among} refuse it by `{}`{via}{note}", condition.expr);
+        let holder = condition.place.via.last().map_or_else(|| "Requirements".to_owned(), ToString::to_string);
+        let text = format!("{slots} of {all} {among} reject the job: `{holder}` requires `{}`{note}", condition.expr);
         causes.push(Cause::new(Reason::Refused, text));
     }
     causes
@@ -397,7 +403,7 @@ fn circle(view: &View<'_>, condition: &AdCondition, of_job: bool, slots: &[u32])
     let step = |via: &Via| if apart { format!("`{}` of {}", via.name, whose(via)) } else { format!("`{}`", via.name) };
     let steps: Vec<String> = way.iter().chain([&way[0]]).map(step).collect();
     let place = if apart { String::new() } else { format!(" in {one}") };
-    Some(format!("{} is a circle{place}, and so it is undefined", steps.join(" → ")))
+    Some(format!("{} is a circular reference{place}, so it is UNDEFINED", steps.join(" → ")))
 }
 
 /// Whether a node of an expression is a certain name, in lower case.
@@ -415,17 +421,17 @@ fn absent_in(view: &View<'_>, condition: &AdCondition, of_job: bool) -> Option<S
     };
     let one = view.absent.iter().find(is_here)?;
     // Other jobs may have what this one lacks.
-    let mut note = match one.name.get(..3) {
-        Some(scope) if scope.eq_ignore_ascii_case("MY.") && of_job => format!("the job has no `{}`", one.name),
-        _ if one.name.contains('.') => format!("`{}` exists nowhere", one.name),
-        _ => format!("neither this job nor any slot has `{}`", one.name),
+    let mut note = match one.name.split_once('.') {
+        Some((_, name)) if one.is_of_own_ad() == of_job => format!("the job does not define `{name}`"),
+        Some((_, name)) => format!("no slot advertises `{name}`"),
+        None => format!("neither this job nor any slot defines `{}`", one.name),
     };
     if let Some(word) = quoted(view, &condition.expr, &one.name, of_job) {
-        note.push_str(&format!("; did you mean the text \"{word}\"?"));
+        note.push_str(&format!("; did you mean the string \"{word}\"?"));
     } else if let Some(name) = &one.similar {
         note.push_str(&format!("; did you mean `{name}`?"));
     } else if !of_job && !one.name.to_ascii_uppercase().starts_with("MY.") {
-        note = format!("the job has no `{}`", one.name.trim_start_matches("TARGET."));
+        note = format!("the job does not define `{}`", one.name.trim_start_matches("TARGET."));
     }
     Some(note)
 }
@@ -471,7 +477,7 @@ fn beside(view: &View<'_>, condition: &AdCondition, of_job: bool, slots: &[u32])
                 let lacks = first.is_none_or(|slot| !slot.contains(name));
                 // What the job has not and other slots have, these slots lack.
                 if lacks && !view.job.contains(name) && view.panel.has(name) {
-                    notes.push(format!("the slots have no {name}, which others have"));
+                    notes.push(format!("these slots do not define {name}, but others do"));
                     continue;
                 }
                 lacks

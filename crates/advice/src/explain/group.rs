@@ -1,5 +1,6 @@
 //! The story of a quota: how it came about, what it granted, and what its submitters made of it, step by step.
 
+use classmate::internal::plural::counted;
 use serde::Serialize;
 
 use crate::explain::stand::{capped, is_full, within};
@@ -50,11 +51,11 @@ pub fn story(outcome: &Outcome, snapshot: &Snapshot, name: &str) -> Result<Optio
         .collect();
     let mut steps = explained.story.clone();
     for (submitter, idle, matched, stopped) in &submitters {
-        steps.push(format!("{submitter}: {matched} of {idle} idle jobs matched; {stopped}"));
+        steps.push(format!("{submitter}: {matched} of {} matched; {stopped}", counted(*idle, "idle job")));
     }
     let (used, granted) = end.map_or((0.0, 0.0), |end| (end.usage, end.granted()));
     let why = capped(outcome, group).unwrap_or_else(|| explained.why.clone());
-    steps.push(format!("at the end it uses {} of {} granted: {why}", slots(used), slots(granted)));
+    steps.push(format!("after the cycle it uses {} of {} allocated: {why}", slots(used), slots(granted)));
     // What groups below ask for is not in the figures of the group itself.
     let below = outcome.groups.iter().any(|one| one.parent.as_deref() == Some(group));
     if let Some(end) = end.filter(|end| below && end.parent.is_some()) {
@@ -62,13 +63,13 @@ pub fn story(outcome: &Outcome, snapshot: &Snapshot, name: &str) -> Result<Optio
             [within(outcome, group, |one| one.usage), within(outcome, group, |one| one.demand)].map(slots);
         let full = match is_full(outcome, end) {
             true if within(outcome, group, |one| one.demand) > within(outcome, group, |one| one.usage) => {
-                "; it accepts no surplus, which caps them all"
+                "; it does not accept surplus, which limits all of them"
             }
-            true => "; it accepts no surplus",
+            true => "; it does not accept surplus",
             false => "",
         };
         steps.push(format!(
-            "with all groups below it, it uses {usage} of the {} of its subtree, and {demand} are asked for{full}",
+            "including its subgroups, it uses {usage} of its subtree quota of {}, and {demand} is requested{full}",
             slots(end.subtree_quota)
         ));
     }

@@ -31,7 +31,7 @@ pub(super) fn submitter(
     let is_out = |ad: &ClassAd| truth(Scope::new(ad, settings), constraint) != Truth::True;
     let (ad, one) = own.iter().find(|_| own.iter().all(|(ad, _)| is_out(ad)))?;
     let values = beside(constraint, ad, settings);
-    let text = format!("NEGOTIATOR_SUBMITTER_CONSTRAINT leaves {} out: `{constraint}` is not true{values}", one.name);
+    let text = format!("NEGOTIATOR_SUBMITTER_CONSTRAINT excludes {}: `{constraint}` is not true{values}", one.name);
     Some((one.clone(), text))
 }
 
@@ -54,7 +54,7 @@ pub(super) fn jobs(rules: &Rules, settings: &Settings, jobs: &[&ClassAd], which:
     let first = out.first()?;
     let values = beside(constraint, first, settings);
     let (out, all) = (out.len(), jobs.len());
-    Some(format!("NEGOTIATOR_JOB_CONSTRAINT leaves out {out} of {all} {which}: `{constraint}` is not true{values}"))
+    Some(format!("NEGOTIATOR_JOB_CONSTRAINT excludes {out} of {all} {which}: `{constraint}` is not true{values}"))
 }
 
 /// The values of what a constraint looks at, in brackets.

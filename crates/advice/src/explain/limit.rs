@@ -34,7 +34,7 @@ pub(super) fn limits(market: &Market, job: &ClassAd) -> Vec<LimitStand> {
         for (slot, user) in market.slots.iter().zip(&market.users) {
             let facts = Facts::of(&slot.ad, &market.settings);
             for held in ["ConcurrencyLimits", "PreemptingConcurrencyLimits"].iter().filter_map(|by| facts.string(*by)) {
-                let who = user.as_deref().unwrap_or("nobody");
+                let who = user.as_deref().unwrap_or("unknown user");
                 hold(&mut holders, wanted.name, who, &held.to_ascii_lowercase());
             }
         }
@@ -75,11 +75,17 @@ pub(super) fn reached(limit: &LimitStand) -> Option<Cause> {
         limit.holders.iter().take(3).map(|(who, amount)| format!("{who} {}", slots(*amount))).collect();
     (held + limit.wanted > limit.maximum).then(|| {
         let (name, wanted, most) = (&limit.name, slots(limit.wanted), slots(limit.maximum));
-        let whose = if whose.is_empty() { "nobody".to_owned() } else { whose.join(", ") };
+        let whose = if whose.is_empty() { "no submitter".to_owned() } else { whose.join(", ") };
         let text = if limit.wanted > limit.maximum {
-            format!("the job asks for {wanted} of concurrency limit `{name}`, more than the {most} there are: it can never run")
+            format!(
+                "the job requests {wanted} of concurrency limit `{name}`, more than its maximum of {most}, so it \
+            can never run"
+            )
         } else {
-            format!("concurrency limit `{name}` is reached: at most {most}, held by {whose}; the job asks for {wanted}")
+            format!(
+                "concurrency limit `{name}` is reached: maximum {most}, in use by {whose}; the job requests \
+            {wanted}"
+            )
         };
         Cause::new(Reason::ConcurrencyLimit, text)
     })

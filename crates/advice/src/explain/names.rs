@@ -32,6 +32,13 @@ pub struct Absent {
     pub decides: bool,
 }
 
+impl Absent {
+    /// Whether it is written with the scope `MY`.
+    pub fn is_of_own_ad(&self) -> bool {
+        self.name.get(..3).is_some_and(|scope| scope.eq_ignore_ascii_case("MY."))
+    }
+}
+
 /// Slots whose names are looked through for similar ones.
 const LOOKED_AT: usize = 1000;
 

@@ -24,7 +24,7 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, (market, stake): (&Market, &St
     if let Some(made) = &story.matched {
         found.push(Cause::new(
             Reason::Matched,
-            format!("the job gets {}, in spin {} of pie {}{}", made.slot, made.spin, made.pie, displacing(made)),
+            format!("the job matched {} in spin {} of pie {}{}", made.slot, made.spin, made.pie, displacing(made)),
         ));
         return found;
     }
@@ -48,12 +48,13 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, (market, stake): (&Market, &St
         || matches!(rejection, Some(Rejection::SubmitterLimit));
     if let Some(group) = group_full.filter(|_| short && rejection != Some(Rejection::ConcurrencyLimit)) {
         let heavy = if group.left > 0.0 && !group.capped {
-            format!("; the lightest slot that matches weighs {}", slots(lightest))
+            format!("; the lightest matching slot has weight {}", slots(lightest))
         } else {
             String::new()
         };
+        let full = if group.left < lightest { "has used its allocation" } else { "cannot use more slots" };
         let text = format!(
-            "group {} is at what it may use: quota {}, granted {}, uses {}, asks for {}; {}{heavy}",
+            "group {} {full}: quota {}, allocated {}, in use {}, requested {}; {}{heavy}",
             group.group,
             slots(group.quota),
             slots(group.allocated),
@@ -69,19 +70,24 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, (market, stake): (&Market, &St
         let uses = slots(story.usage + got.sum::<f64>());
         found.push(Cause::new(
             Reason::Ceiling,
-            format!("{} is at its ceiling{ceiling} and uses {uses}", asked.submitter),
+            format!("{} has reached its ceiling{ceiling}: {uses} in use", asked.submitter),
         ));
     }
     if rejection == Some(Rejection::PreemptionRequirements) {
         let failing =
             story.preemption.iter().filter(|clause| clause.joint != Connective::All && clause.together.is_some());
         for clause in failing.filter(|clause| clause.alone.yes < clause.alone.total()).take(3) {
-            let text = format!(
-                "PREEMPTION_REQUIREMENTS keeps {} of {} slots in use that match: `{}` is not true",
-                clause.alone.total() - clause.alone.yes,
-                clause.alone.total(),
-                clause.text
-            );
+            let (failing, total) = (clause.alone.total() - clause.alone.yes, clause.alone.total());
+            let text = if clause.text == "false" {
+                let busy = if total == 1 { "slot is" } else { "slots are" };
+                format!("{total} matching {busy} busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption")
+            } else {
+                let text = &clause.text;
+                format!(
+                    "PREEMPTION_REQUIREMENTS protects {failing} of {total} matching slots in use: `{text}` is not \
+                true"
+                )
+            };
             found.push(Cause::new(Reason::PreemptionRequirements, text));
         }
     }
@@ -94,8 +100,8 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, (market, stake): (&Market, &St
         let turn = story.turns.last();
         let (fraction, limit) = turn.map_or((0.0, 0.0), |turn| (turn.share * 100.0, turn.limit));
         let text = format!(
-            "the share of {} is used up: {fraction:.1}% of the pie, {} used before and {} matched now, limit {} in its last turn; \
-             the lightest slot that matches weighs {}",
+            "submitter limit of {} reached: share {fraction:.1}% of the pie, {} in use before the cycle, {} matched, \
+            limit {} in its last turn; the lightest matching slot has weight {}",
             asked.submitter,
             slots(story.usage),
             story.submitter_matched,
@@ -127,16 +133,16 @@ fn partition(story: &Story, market: &Market, asked: &Asked<'_>) -> Option<Cause>
 
 /// Whom a match displaces and by what right, or that it only wakes the slot.
 fn displacing(made: &Match) -> String {
-    let whom = made.displaced.as_deref().unwrap_or("somebody");
+    let whom = made.displaced.as_deref().unwrap_or("another user");
     let mut told = match made.preempting {
         Tier::None => String::new(),
-        Tier::Rank => format!(", which displaces {whom}: the slot likes it better"),
+        Tier::Rank => format!(", preempting {whom}: the slot prefers this job"),
         Tier::Priority => {
-            format!(", which displaces {whom}: PREEMPTION_REQUIREMENTS holds, and its priority is better")
+            format!(", preempting {whom}: PREEMPTION_REQUIREMENTS is true and its priority is better")
         }
     };
     if made.offline {
-        told.push_str("; the slot is offline: the match wakes it, and the job waits for another cycle");
+        told.push_str("; the slot is offline, so the match only wakes it and the job waits for another cycle");
     }
     told
 }
@@ -146,25 +152,33 @@ fn not_waiting(story: &Story, market: &Market, asked: &Asked<'_>) -> Option<Caus
     let facts = Facts::of(&asked.asker.ad, &market.settings);
     if let Some(made) = &story.displaced {
         let ground = match made.preempting {
-            Tier::Rank => "the slot likes the other job better",
-            _ => "PREEMPTION_REQUIREMENTS holds, and its priority is worse",
+            Tier::Rank => "the slot prefers the other job",
+            _ => "PREEMPTION_REQUIREMENTS is true and its priority is worse",
         };
-        let text = format!("the job loses {} to {} of {}: {ground}", made.slot, made.job, made.submitter);
+        let text = format!("the job is preempted on {} by job {} of {}: {ground}", made.slot, made.job, made.submitter);
         return Some(Cause::new(Reason::Displaced, text));
     }
     if asked.activity != Activity::Idle {
         let status = facts.integer("JobStatus");
         let word = match status {
-            Some(1) => "is of a universe that is not matched",
-            Some(2) => "runs",
+            Some(1) => "is in a universe that is not matched",
+            Some(2) => "is running",
             Some(3) => "was removed",
             Some(4) => "is completed",
             Some(5) => "is held",
-            Some(6) => "transfers its output",
+            Some(6) => "is transferring output",
             Some(7) => "is suspended",
             _ => "is not idle",
         };
-        let status = status.map_or_else(|| "it has no JobStatus".to_owned(), |status| format!("JobStatus is {status}"));
+        let status = status.map_or_else(
+            || "JobStatus is not defined".to_owned(),
+            |status| {
+                format!(
+                    "JobStatus is \
+        {status}"
+                )
+            },
+        );
         let universe = facts.integer("JobUniverse").filter(|_| word.contains("universe"));
         let universe = universe.map(|universe| format!(", JobUniverse is {universe}")).unwrap_or_default();
         let reason = facts.string("HoldReason").map(|reason| format!(": {reason}")).unwrap_or_default();
@@ -173,14 +187,14 @@ fn not_waiting(story: &Story, market: &Market, asked: &Asked<'_>) -> Option<Caus
     if let Some(constraint) = &market.rules.jobs {
         let holds = truth(Scope::new(&asked.asker.ad, &market.settings), constraint);
         if holds != Truth::True {
-            let text = format!("NEGOTIATOR_JOB_CONSTRAINT leaves the job out: `{constraint}` is not true");
+            let text = format!("NEGOTIATOR_JOB_CONSTRAINT excludes the job: `{constraint}` is not true");
             return Some(Cause::new(Reason::LeftOut, text));
         }
     }
     if story.stopped.is_none() {
         let unknown = || {
             format!(
-                "no submitter {} takes part in the cycle: it is not advertised, or its ad says that it asks for nothing",
+                "submitter {} is not in the cycle: it is not advertised, or its ad does not request any slots",
                 asked.submitter
             )
         };

@@ -10,8 +10,8 @@ pub use classmate_pool::internal::priority::ranking::{JobRank, ServiceOrder};
 /// What the figure that a visit gives for the priority of its submitter says under this policy.
 pub(super) fn standing(order: &ServiceOrder, priority: f64) -> String {
     match order {
-        ServiceOrder::Submitters => format!("with priority {priority:.2}"),
-        ServiceOrder::Lots => format!("with priority {priority:.2}; the higher, the likelier it is drawn"),
+        ServiceOrder::Submitters => format!("effective priority {priority:.2}"),
+        ServiceOrder::Lots => format!("priority {priority:.2}; a higher priority is drawn more often"),
         ServiceOrder::Jobs { .. } => format!("fair-share factor {:.2}; higher is better", 1.0 - priority),
     }
 }
@@ -27,14 +27,14 @@ pub(super) fn precedence_of_policy(
         ServiceOrder::Submitters => None,
         ServiceOrder::Lots => Some(match visits {
             [Some(one), Some(other)] if one.submitter != other.submitter => format!(
-                "it was drawn by lot: priority {:.2} against {:.2}, the higher the likelier",
+                "drawn at random: priority {:.2} against {:.2}, where higher is more likely",
                 one.priority, other.priority
             ),
-            _ => "it was drawn by lot".to_owned(),
+            _ => "drawn at random".to_owned(),
         }),
         ServiceOrder::Jobs { ranks, .. } => Some(match (ranks.get(won), ranks.get(lost)) {
             (Some(one), Some(other)) => against(one, other, won),
-            _ => format!("job {won} has a priority, and this one has none"),
+            _ => format!("job {won} has a priority, but this job does not"),
         }),
     }
 }
@@ -43,7 +43,7 @@ pub(super) fn precedence_of_policy(
 pub fn shown(rank: &JobRank) -> String {
     let parts = rank.factors.iter().filter(|(_, value)| *value != 0.0);
     let parts: Vec<String> = parts.map(|(name, value)| format!("{name} {}", rounded(*value))).collect();
-    if parts.is_empty() { "no factor has a weight".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { "all weighted factors are 0".to_owned() } else { parts.join(", ") }
 }
 
 /// Why a job that stands so goes before one that stands otherwise, by the first key in which they differ.
@@ -51,13 +51,15 @@ fn against(one: &JobRank, other: &JobRank, job: &str) -> String {
     if one.tier != other.tier {
         let word = if one.tier > other.tier { "before" } else { "after" };
         return format!(
-            "job {job} comes {word} it: PriorityTier {} of partition `{}` against {} of `{}`, higher is better",
+            "job {job} is ordered {word} this one: PriorityTier {} of partition `{}` against {} of `{}`, higher is \
+            better",
             one.tier, one.partition, other.tier, other.partition
         );
     }
     if one.priority < other.priority {
         return format!(
-            "job {job} comes after it, with priority {} against {}, higher is better: these slots were of no use to it",
+            "job {job} is ordered after this one (priority {} against {}, higher is better), but this job could not \
+            use these slots",
             one.priority, other.priority
         );
     }
@@ -65,19 +67,19 @@ fn against(one: &JobRank, other: &JobRank, job: &str) -> String {
         let differ = one.factors.iter().zip(&other.factors);
         let most = differ.max_by(|(a, b), (c, d)| (a.1 - b.1).total_cmp(&(c.1 - d.1)));
         let most = most.filter(|(mine, theirs)| mine.1 > theirs.1).map(|(mine, theirs)| {
-            format!(", most of it {} ({} against {})", mine.0, rounded(mine.1), rounded(theirs.1))
+            format!(", mainly because of {} ({} against {})", mine.0, rounded(mine.1), rounded(theirs.1))
         });
         return format!(
-            "the priority of job {job} is better: {} against {}, higher is better{}",
+            "job {job} has a higher priority: {} against {}{}",
             one.priority,
             other.priority,
             most.unwrap_or_default()
         );
     }
     if one.submitted < other.submitted {
-        return format!("the priorities are equal ({}), and job {job} was submitted earlier", one.priority);
+        return format!("same priority ({}), and job {job} was submitted earlier", one.priority);
     }
-    format!("the priorities are equal ({}), and job {job} has the lower number", one.priority)
+    format!("same priority ({}), and job {job} has the lower job ID", one.priority)
 }
 
 fn rounded(value: f64) -> String {

@@ -37,7 +37,7 @@ impl Keeps {
     /// In a clause, of one slot and the jobs of somebody.
     pub(super) fn told(&self, whose: &str) -> String {
         match self {
-            Keeps::Without(name) => format!("the slot has no `{name}`, so it is never pre-empted"),
+            Keeps::Without(name) => format!("the slot does not define `{name}`, so it is never preempted"),
             Keeps::Ranks(rank, current) => format!(
                 "`MY.Rank >= MY.CurrentRank` is not true for jobs of {whose} (Rank is {rank}, CurrentRank is {current})"
             ),
@@ -58,11 +58,11 @@ pub(super) fn keeping(market: &Market, job: &ClassAd, submitter: &str, matching:
     for name in ["Rank", "CurrentRank"] {
         let count = found.iter().filter(|one| matches!(one, Keeps::Without(lacking) if *lacking == name)).count();
         let (has, is) = if count == 1 {
-            ("slot in use that matches has", "it is")
+            ("matching slot in use does not define", "it is")
         } else {
-            ("slots in use that match have", "they are")
+            ("matching slots in use do not define", "they are")
         };
-        causes.push((count, format!("{count} {has} no `{name}`, so {is} never pre-empted")));
+        causes.push((count, format!("{count} {has} `{name}`, so {is} never preempted")));
     }
     let ranks = found.iter().filter_map(|one| match one {
         Keeps::Ranks(rank, current) => Some((rank.clone(), current.clone())),
@@ -73,10 +73,10 @@ pub(super) fn keeping(market: &Market, job: &ClassAd, submitter: &str, matching:
     for (pairs, is_better) in [(better, true), (unknown, false)] {
         let count = pairs.len();
         let who = match (count, is_better) {
-            (1, true) => "slot in use that matches likes the job it runs better",
-            (_, true) => "slots in use that match like the jobs they run better",
-            (1, false) => "slot in use that matches is not pre-empted for this job",
-            (_, false) => "slots in use that match are not pre-empted for this job",
+            (1, true) => "matching slot in use prefers the job it runs",
+            (_, true) => "matching slots in use prefer the jobs they run",
+            (1, false) => "matching slot in use is not preempted for this job",
+            (_, false) => "matching slots in use are not preempted for this job",
         };
         let (ranks, currents): (Vec<Value>, Vec<Value>) = pairs.into_iter().unzip();
         let [rank, current] =

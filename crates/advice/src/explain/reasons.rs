@@ -70,7 +70,7 @@ pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<Common>, Con
         let story = story(outcome, snapshot, division.as_ref(), known, &asked);
         let mut causes = of_cycle(&story, outcome, known, &asked);
         causes.extend(view.causes());
-        let text = causes.into_iter().next().map_or_else(|| "no slot was left".to_owned(), |cause| cause.text);
+        let text = causes.into_iter().next().map_or_else(|| "no slots were left".to_owned(), |cause| cause.text);
         let example = job.id.to_string();
         let entry = found.entry(text.clone()).or_insert(Common { text, jobs: 0, requests: 0, example });
         entry.jobs += count;

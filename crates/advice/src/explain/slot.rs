@@ -1,5 +1,6 @@
 //! Why a slot is idle, or who got it: which jobs it accepts, which accept it, and what became of them.
 
+use classmate::internal::plural;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -167,7 +168,7 @@ pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &s
     let preempting = preempting(market, snapshot, &subject, &explanation, &idle, &matching);
     let matching_jobs: Vec<&ClassAd> =
         idle.iter().zip(&matching).filter(|(_, matches)| **matches).map(|((ad, ..), _)| *ad).collect();
-    let constrained = left_out::jobs(&market.rules, settings, &matching_jobs, "jobs that match");
+    let constrained = left_out::jobs(&market.rules, settings, &matching_jobs, "matching jobs");
     explanation.causes =
         causes(&explanation, &subject, market, (constrained, preempting), (&suitors.refused_by_slot(), &refusing));
     Some(explanation)
@@ -182,7 +183,7 @@ fn candidates(
 ) -> Vec<Candidate> {
     let absent = |submitter: &str| {
         let out = left_out::submitter(snapshot, &market.rules, &market.settings, submitter);
-        out.map_or_else(|| "took no part in the cycle".to_owned(), |(_, text)| prose(&text))
+        out.map_or_else(|| "not in the cycle".to_owned(), |(_, text)| prose(&text))
     };
     let jobs = || idle.iter().zip(matching).filter(|(_, matches)| **matches).map(|(job, _)| job);
     let got: hashbrown::HashMap<&str, &str> =
@@ -209,7 +210,7 @@ fn resting(subject: &Subject<'_>, market: &Market) -> Option<Cause> {
     let text = if facts.truth("Offline") == Some(true) {
         "it is offline (Offline is true): a match only wakes it"
     } else if facts.truth("Draining") == Some(true) {
-        "it drains (Draining is true)"
+        "it is draining (Draining is true)"
     } else if is("State", b"Drained") {
         "it is drained (State is \"Drained\")"
     } else {
@@ -290,9 +291,7 @@ fn preempting(
     }
     if !allowed.is_empty() {
         let whose = allowed.iter().take(3).copied().collect::<Vec<_>>().join(", ");
-        return uses(format!(
-            "and it may be pre-empted for jobs of {whose}, which did not need it or may take no more"
-        ));
+        return uses(format!("and jobs of {whose} may preempt it, but did not need it or reached a limit"));
     }
     kept.dedup();
     let by_rank = kept.into_iter().take(3).map(|text| Cause::new(Reason::Rank, format!("{user} uses it, and {text}")));
@@ -300,9 +299,9 @@ fn preempting(
     let term = |(text, values, count): (String, Vec<String>, usize)| {
         let values = if values.is_empty() { values.concat() } else { format!(" ({})", values.join(", ")) };
         let text = format!(
-            "{user} uses it, and PREEMPTION_REQUIREMENTS keeps it from {count} of {} submitters whose jobs match: `{text}` is \
-             not true{values}",
-            asking.len()
+            "{user} uses it, and PREEMPTION_REQUIREMENTS protects it from {count} of {} with matching jobs: `{text}` \
+            is not true{values}",
+            plural::counted(asking.len(), "submitter")
         );
         Cause::new(Reason::PreemptionRequirements, text)
     };
@@ -319,19 +318,19 @@ fn causes(
     let mut causes = Vec::new();
     let constrained = constrained.map(|text| Cause::new(Reason::LeftOut, text));
     if let Some(constraint) = market.rules.slots.as_ref().filter(|_| subject.left_out) {
-        let text = format!("left out by NEGOTIATOR_SLOT_CONSTRAINT: `{constraint}` is not true");
+        let text = format!("excluded by NEGOTIATOR_SLOT_CONSTRAINT: `{constraint}` is not true");
         causes.push(Cause::new(Reason::LeftOut, text));
     }
     if let Some(made) = &found.matched {
-        let whom = made.displaced.as_ref().map(|user| format!(", which displaces {user}")).unwrap_or_default();
+        let whom = made.displaced.as_ref().map(|user| format!(", preempting {user}")).unwrap_or_default();
         let ground = match made.preempting {
             Tier::None => "",
-            Tier::Rank => ": the slot likes it better",
+            Tier::Rank => ": the slot prefers it",
             Tier::Priority => ": its priority is better",
         };
-        let offline = if made.offline { "; it is offline: the match wakes it, and the job waits" } else { "" };
+        let offline = if made.offline { "; it is offline, so the match only wakes it and the job waits" } else { "" };
         let text = format!(
-            "job {} of {} gets it, in spin {} of pie {}{whom}{ground}{offline}",
+            "matched to job {} of {} in spin {} of pie {}{whom}{ground}{offline}",
             made.job, made.submitter, made.spin, made.pie
         );
         causes.push(Cause::new(Reason::Matched, text));
@@ -341,45 +340,59 @@ fn causes(
     causes.extend(resting(subject, market));
     if !subject.looked_at {
         let why = match &found.user {
-            Some(user) => format!("{user} uses it, and such slots are not considered"),
-            None => "it is retiring, shutting down, or wants no matches".to_owned(),
+            Some(user) => format!("{user} uses it, and slots in this state are not considered"),
+            None => "it is retiring, shutting down, or does not want matches".to_owned(),
         };
-        causes.push(Cause::new(Reason::NotLookedAt, format!("the cycle does not look at it: {why}")));
+        causes.push(Cause::new(Reason::NotLookedAt, format!("the cycle does not consider it: {why}")));
     }
     if found.jobs == 0 {
-        causes.push(Cause::new(Reason::NoSlots, "no job is idle"));
+        causes.push(Cause::new(Reason::NoSlots, "there are no idle jobs"));
         return causes;
     }
     if found.clauses.is_empty() {
-        causes.push(Cause::new(Reason::NoRequirements, "the slot has no Requirements, and so it matches nothing"));
+        causes.push(Cause::new(
+            Reason::NoRequirements,
+            "the slot does not have Requirements, so it does not match any \
+        job",
+        ));
         return causes;
     }
     let all = found.jobs;
     if found.accepted_by_slot == 0 {
         let every = refused.iter().filter(|refusal| refusal.jobs == all).take(3);
-        let every = every.map(|refusal| format!("it refuses every idle job by {}", refusal.told()));
+        let every = every.map(|refusal| format!("it rejects all idle jobs because of {}", refusal.told()));
         let before = causes.len();
         causes.extend(every.map(|text| Cause::new(Reason::Refused, text)));
         if causes.len() == before {
             causes.push(Cause::new(Reason::NotTogether, "no idle job satisfies all of its conditions together"));
             let some = refused.iter().take(3);
-            let some =
-                some.map(|refusal| format!("it refuses {} of {all} idle jobs by {}", refusal.jobs, refusal.told()));
+            let some = some.map(|refusal| {
+                format!(
+                    "it rejects {} of {all} idle jobs because of \
+                {}",
+                    refusal.jobs,
+                    refusal.told()
+                )
+            });
             causes.extend(some.map(|text| Cause::new(Reason::Refused, text)));
         }
         for refusal in refusing.iter().take(3) {
-            let text = format!("{} of {all} idle jobs refuse it by {}", refusal.jobs, refusal.told());
+            let text = format!("{} of {all} idle jobs reject it because of {}", refusal.jobs, refusal.told());
             causes.push(Cause::new(Reason::NeverTrue, text));
         }
     } else if found.matching == 0 {
         for refusal in refusing.iter().take(3) {
             let accepted = found.accepted_by_slot;
-            let text =
-                format!("{} of the {accepted} jobs that it accepts refuse it by {}", refusal.jobs, refusal.told());
+            let text = format!(
+                "{} of the {accepted} jobs that it accepts reject it because of \
+                {}",
+                refusal.jobs,
+                refusal.told()
+            );
             causes.push(Cause::new(Reason::NeverTrue, text));
         }
         for refusal in refused.iter().take(2) {
-            let text = format!("it refuses {} of {all} idle jobs by {}", refusal.jobs, refusal.told());
+            let text = format!("it rejects {} of {all} idle jobs because of {}", refusal.jobs, refusal.told());
             causes.push(Cause::new(Reason::Refused, text));
         }
     } else {
@@ -387,7 +400,7 @@ fn causes(
         causes.extend(preempting);
         for one in found.candidates.iter().take(4) {
             let text = format!(
-                "{} of the {} jobs of {} that match got other slots; {}",
+                "{} of the {} matching jobs of {} got other slots; {}",
                 one.elsewhere, one.jobs, one.submitter, one.stopped
             );
             causes.push(Cause::new(Reason::Taken, text));

@@ -69,7 +69,7 @@ pub(super) fn capped(outcome: &Outcome, name: &str) -> Option<String> {
         let at = of(above.as_deref()?)?;
         if is_full(outcome, at) {
             return Some(format!(
-                "`{}` above it accepts no surplus, and all below it use {} of its {}",
+                "group `{}` above it does not accept surplus, and its subtree uses {} of its quota of {}",
                 at.name,
                 slots(within(outcome, &at.name, |one| one.usage)),
                 slots(at.subtree_quota)

@@ -1,5 +1,6 @@
 //! The story of a share: how a submitter stands, what that is of the pie, and what became of it, step by step.
 
+use classmate::internal::plural::counted;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -80,27 +81,35 @@ fn absent(one: &Submitter, text: &str) -> ShareStory {
         weight: 0.0,
         stopped: Stopped::LeftOut,
     };
-    let says = format!("it says that {} jobs are idle and {} run", one.idle, one.running);
+    let says = format!("it advertises {} and {}", counted(one.idle, "idle job"), counted(one.running, "running job"));
     let steps = vec![says, prose(text)];
     ShareStory { summary, ceiling: None, before: Vec::new(), turns: Vec::new(), refusals: Vec::new(), steps }
 }
 
 fn steps(story: &ShareStory, outcome: &Outcome, key: OrderedBy) -> Vec<String> {
     let line = &story.summary;
-    let mut steps = vec![format!("it says that {} jobs are idle and {} run", line.idle, line.running)];
+    let mut steps =
+        vec![format!("it advertises {} and {}", counted(line.idle, "idle job"), counted(line.running, "running job"))];
     let Some(priority) = line.priority else {
-        steps.push(format!("it had no turn: {}", line.stopped.as_str()));
+        steps.push(format!("it did not negotiate: {}", line.stopped.as_str()));
         return steps;
     };
     let place = story.before.len() + 1;
-    let first = story.before.first().map(|first| format!(", behind {first}")).unwrap_or_default();
+    let first = story.before.first().map(|first| format!(", after {first}")).unwrap_or_default();
     steps.push(match key {
-        OrderedBy::Submitters => format!("its priority is {priority:.2}; lower is better: it is served in place {place}{first}"),
+        OrderedBy::Submitters => format!(
+            "its effective priority is {priority:.2} (lower is better), so it is number \
+        {place} in line{first}"
+        ),
         OrderedBy::Lots => {
-            format!("its task queues have priority {priority:.2}; slots draw lots, and the higher it is, the likelier they are drawn")
+            format!(
+                "its task queues have priority {priority:.2}; slots draw queues at random, and a higher priority \
+            is drawn more often"
+            )
         }
         OrderedBy::Jobs => format!(
-            "its fair-share factor is {:.2}; higher is better: it is one factor of the priority of each job, by which jobs are served",
+            "its fair-share factor is {:.2} (higher is better), one factor of the job priorities that determine the \
+            order of jobs",
             1.0 - priority
         ),
     });
@@ -118,22 +127,22 @@ fn steps(story: &ShareStory, outcome: &Outcome, key: OrderedBy) -> Vec<String> {
         // The sum is that of all who are in the pie, which the visits show unless somebody has none.
         if at == 0 && key == OrderedBy::Submitters && sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
             text.push_str(&format!(
-                "1/{priority:.2} of the sum {sum:.4} of all is a share of {:.1}%",
+                "1/{priority:.2} divided by the sum {sum:.4} over all submitters is a share of {:.1}%",
                 turn.share * 100.0
             ));
         } else {
             text.push_str(&format!("its share is {:.1}%", turn.share * 100.0));
         }
         if let Some(pie) = pie {
-            text.push_str(&format!(" of {} slots", slots(pie.pie_left)));
+            text.push_str(&format!(" of a pie of {}", slots(pie.pie_left)));
         }
-        text.push_str(&format!("; it may take {}, and gets {}", slots(turn.limit), turn.matched));
+        text.push_str(&format!("; limit {}, {}", slots(turn.limit), counted(turn.matched, "match")));
         match turn.passed {
-            Some(Passed::LessThanASlot) => text.push_str(": passed over, less than a slot is left to it"),
+            Some(Passed::LessThanASlot) => text.push_str(": skipped, its limit is less than one slot"),
             Some(Passed::AtCeiling) if story.ceiling.is_none() => {
-                text.push_str(": passed over, there is nothing to take");
+                text.push_str(": skipped, nothing left to allocate");
             }
-            Some(Passed::AtCeiling) => text.push_str(": passed over, at its ceiling"),
+            Some(Passed::AtCeiling) => text.push_str(": skipped, ceiling reached"),
             None => {}
         }
         steps.push(text);
@@ -142,17 +151,17 @@ fn steps(story: &ShareStory, outcome: &Outcome, key: OrderedBy) -> Vec<String> {
         steps.push(format!("its ceiling is {ceiling}"));
     }
     for (reason, count) in &story.refusals {
-        steps.push(format!("requests refused with `{reason}`: {count}"));
+        steps.push(format!("requests rejected with `{reason}`: {count}"));
     }
     let limited = outcome
         .rejections
         .iter()
         .any(|one| one.submitter == line.submitter && one.rejection == Rejection::SubmitterLimit);
     if limited {
-        steps.push("a slot that matches weighs more than it may still take".to_owned());
+        steps.push("a matching slot is heavier than the rest of its limit".to_owned());
     }
     steps.push(format!(
-        "in all it gets {} {} of weight {}: {}",
+        "in total it matched {} {} with weight {}: {}",
         line.matched,
         if line.matched == 1 { "slot" } else { "slots" },
         slots(line.weight),

@@ -117,7 +117,7 @@ impl Suitors<'_> {
             let first = plan.required().find(|(at, _)| kind.many[*at] != Truth::True).map(|(_, condition)| condition);
             let text = match first {
                 Some(condition) => condition.expr.to_string(),
-                None if plan.all.is_empty() => "no Requirements".to_owned(),
+                None if plan.all.is_empty() => "missing Requirements".to_owned(),
                 None => continue,
             };
             found.entry(text).or_insert_with(|| (first, Vec::new())).1.push(at);

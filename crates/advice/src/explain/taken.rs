@@ -43,18 +43,18 @@ fn precedence(outcome: &Outcome, market: &Market, (winner, winning): (&str, &str
         return told;
     }
     if winner == loser {
-        return "its own jobs go first that have a higher JobPrio or a lower number".to_owned();
+        return "its own jobs with a higher JobPrio or lower job ID were matched first".to_owned();
     }
     let (Some(won), Some(lost)) = (visit(winner), visit(loser)) else {
-        return "this one had no turn".to_owned();
+        return "this submitter did not negotiate".to_owned();
     };
     if won.group != lost.group {
         let name = |group: &Option<String>| group.clone().unwrap_or_default();
-        return format!("group {} is served before {}", name(&won.group), name(&lost.group));
+        return format!("group {} negotiates before {}", name(&won.group), name(&lost.group));
     }
     let place = |name: &str| outcome.negotiations.iter().position(|visit| visit.submitter == name);
     if place(winner) > place(loser) {
-        return "served later, in a later spin or with what this one may not take".to_owned();
+        return "matched later, in a later pie spin or with slots that this submitter could not take".to_owned();
     }
     if won.priority < lost.priority {
         format!("its priority is better: {:.2} against {:.2}", won.priority, lost.priority)
@@ -65,18 +65,17 @@ fn precedence(outcome: &Outcome, market: &Market, (winner, winning): (&str, &str
             let uses = market.users.iter().zip(&market.weights).filter(|(user, _)| of(user)).map(|(_, weight)| weight);
             starvation(uses.sum(), visit.limit + visit.starved)
         });
-        let keys = "by when it was heard of, or by name";
         if one < other {
             format!(
-                "priorities are equal ({:.2}), and it has less of its share: {} against {}",
+                "same priority ({:.2}), but it used less of its share: {} against {}",
                 won.priority,
                 slots(one),
                 slots(other)
             )
         } else if won.priority > lost.priority {
-            format!("its priority is {:.2} against {:.2}; it comes first by JobPrio", won.priority, lost.priority)
+            format!("its priority is {:.2} against {:.2}, but JobPrio orders it first", won.priority, lost.priority)
         } else {
-            format!("priorities are equal ({:.2}), and it comes first {keys}", won.priority)
+            format!("same priority ({:.2}); ties go to the submitter that was seen first, then by name", won.priority)
         }
     }
 }
@@ -131,16 +130,15 @@ pub(super) fn gone(taken: &Taken, market: &Market, first: bool) -> Vec<Cause> {
         } else {
             "in use, and NEGOTIATOR_CONSIDER_PREEMPTION is false"
         };
-        let text = format!("the cycle does not look at any of the {} slots that match: {why}", taken.usable);
+        let text = format!("the cycle does not consider any of the {} matching slots: {why}", taken.usable);
         found.push(Cause::new(Reason::NotLookedAt, text));
     }
     for won in taken.won.iter().take(3) {
-        let text =
-            format!("{} took {} of the {} slots that match: {}", won.submitter, won.slots, taken.usable, won.why);
+        let text = format!("{} took {} of the {} matching slots: {}", won.submitter, won.slots, taken.usable, won.why);
         found.push(Cause::new(Reason::Taken, text));
     }
     for (who, count) in taken.in_use.iter().take(3) {
-        found.push(Cause::new(Reason::Taken, format!("{who} uses {count} of the {} slots that match", taken.usable)));
+        found.push(Cause::new(Reason::Taken, format!("{who} uses {count} of the {} matching slots", taken.usable)));
     }
     found
 }

@@ -357,10 +357,10 @@ fn ignored(text: &[u8], at: usize, options: &ParseOptions) -> Diagnostic {
         if matches!(found.code, "assignment" | "leftover-macro") {
             return found;
         }
-        let message = format!("what follows is not read: {}", found.message);
+        let message = format!("the following text is ignored: {}", found.message);
         return Diagnostic { code: "ignored-text", severity: Severity::Error, message, fix: None, ..found };
     }
-    Diagnostic::error("what follows the expression is not read", span).code("ignored-text")
+    Diagnostic::error("text after the expression is ignored", span).code("ignored-text")
 }
 
 /// What an ad has for some names, in one text: constants by their values, what is an expression by a mark of its own.
@@ -400,8 +400,8 @@ fn unsatisfiable(ad: &ClassAd, expr: &Expr) -> Option<Diagnostic> {
     let operands = tree.operands(BinaryOp::And, expr.root());
     let blame = operands.into_iter().find(|id| !analysis.truths(*id).has(Truths::TRUE)).unwrap_or(expr.root());
     let span = tree.span(blame)?;
-    let finding = Diagnostic::warning("with the other values of this ad, this is never true: it matches nothing", span);
-    Some(finding.help("see the attributes it refers to in the ad itself").code("unsatisfiable"))
+    let finding = Diagnostic::warning("with the other values of this ad, this is never true, so nothing matches", span);
+    Some(finding.help("check the attributes of the ad that it refers to").code("unsatisfiable"))
 }
 
 #[cfg(test)]

@@ -261,7 +261,7 @@ impl<'c> Linter<'c> {
         let undefined = self.config.undefined(definition);
         for one in &undefined {
             let macro_name = String::from_utf8_lossy(&one.name);
-            let message = format!("`{macro_name}` is not defined: `$({macro_name})` stands for nothing");
+            let message = format!("`$({macro_name})` is not defined and expands to nothing");
             let place = one.within.place.map(|place| match one.within.value {
                 Some((line, column)) if one.within.verbatim => {
                     Location { file: Arc::clone(&place.file), line, column: column + one.at.0 as u32 }
@@ -270,7 +270,10 @@ impl<'c> Linter<'c> {
             });
             let width = if one.within.verbatim { one.at.1 } else { 0 };
             let knob = String::from_utf8_lossy(name).into_owned();
-            let help = format!("without it, `{knob}` is no expression; define it, or write `$({macro_name}:value)`");
+            let help = format!(
+                "without it, `{knob}` is not a valid expression; define it, or write \
+            `$({macro_name}:value)`"
+            );
             let error = Diagnostic::error_at(message, place).width(width).help(help);
             self.report(error.code("undefined-macro"), Some(knob));
         }
@@ -367,10 +370,10 @@ impl<'c> Linter<'c> {
         }
         for (first, second) in told {
             let name = String::from_utf8_lossy(&first.name).into_owned();
-            let message = format!("`{name}` is set again on line {}: this value is lost", second.line);
+            let message = format!("`{name}` is set again on line {}, so this value has no effect", second.line);
             let warning = Diagnostic::warning_at(message, Some(first.place.clone()))
                 .width(first.name.len())
-                .help("leave one of them out; `+=` adds to a value, `$(NAME)` takes the earlier one");
+                .help("remove one of them; `+=` appends to a value, `$(NAME)` refers to the earlier value");
             self.report(warning.code("redefined-knob"), Some(name));
         }
     }
@@ -378,7 +381,7 @@ impl<'c> Linter<'c> {
     /// Transforms and routes in the form of an ad, and other settings of routes that are no longer read.
     fn old_transforms(&mut self) {
         const ROUTES: [&str; 3] = ["JOB_ROUTER_ENTRIES", "JOB_ROUTER_ENTRIES_FILE", "JOB_ROUTER_ENTRIES_CMD"];
-        const HELP: &str = "the commands stand one a line, `SET Attribute expression`, between `@=end` and `@end`";
+        const HELP: &str = "write one command per line, `SET Attribute expression`, between `@=end` and `@end`";
         let config = self.config;
         for name in config.names() {
             let known = bare(name);
@@ -387,10 +390,10 @@ impl<'c> Linter<'c> {
             let is_ad = knob::is_transform(known) && definition.raw.trim_ascii_start().starts_with(b"[");
             let shown = String::from_utf8_lossy(name).into_owned();
             let (message, help) = if is_ad {
-                (format!("`{shown}` is in the old form of an ad: it is ignored"), HELP)
+                (format!("`{shown}` uses the old ad format, which is ignored"), HELP)
             } else if is_old && !definition.raw.trim_ascii().is_empty() {
-                let help = "each route is a `JOB_ROUTER_ROUTE_<name>`, listed in `JOB_ROUTER_ROUTE_NAMES`";
-                (format!("`{shown}` is the old form of routes: it is ignored"), help)
+                let help = "define each route as `JOB_ROUTER_ROUTE_<name>` and list it in `JOB_ROUTER_ROUTE_NAMES`";
+                (format!("`{shown}` is the old format of routes, which is ignored"), help)
             } else {
                 continue;
             };
@@ -434,7 +437,7 @@ impl<'c> Linter<'c> {
             let near = near::closest(&item.to_ascii_uppercase(), unlisted.iter().map(String::as_str));
             let Some(near) = near else { continue };
             let item = String::from_utf8_lossy(&item).into_owned();
-            let message = format!("`JOB_TRANSFORM_{item}` is not defined, but listed: nothing is done");
+            let message = format!("`JOB_TRANSFORM_{item}` is listed but not defined, so it has no effect");
             let warning = Diagnostic::warning_at(message, place).did_you_mean(Some(near));
             self.report(warning.code("conflicting-knobs"), Some(list));
         }
@@ -448,7 +451,7 @@ impl<'c> Linter<'c> {
             let definition = config.assignment(name).filter(|found| found.template.is_none() && !found.raw.is_empty());
             let Some(definition) = definition else { continue };
             let shown = String::from_utf8_lossy(name).into_owned();
-            let message = format!("`{shown}` is not listed in `JOB_TRANSFORM_NAMES`: it is never applied");
+            let message = format!("`{shown}` is not listed in `JOB_TRANSFORM_NAMES`, so it is never applied");
             let item = String::from_utf8_lossy(&bare(name)[PREFIX.len()..]).into_owned();
             let warning = Diagnostic::warning_at(message, definition.place.cloned())
                 .width(definition.name.len())
@@ -476,10 +479,16 @@ impl<'c> Linter<'c> {
         let text = |name: &str| config.get(name).ok().flatten().map(|found| found.text).unwrap_or_default();
         let integer = |name: &str| String::from_utf8_lossy(&text(name)).trim().parse::<i64>().ok();
         if !boolean("NEGOTIATOR_CONSIDER_PREEMPTION", true) {
-            let off = "`NEGOTIATOR_CONSIDER_PREEMPTION` is false: only idle slots are matched";
+            let off = "`NEGOTIATOR_CONSIDER_PREEMPTION` is false, so only idle slots are matched";
             let requirements = text("PREEMPTION_REQUIREMENTS");
             if !requirements.trim_ascii().eq_ignore_ascii_case(b"false") {
-                self.conflict("PREEMPTION_REQUIREMENTS", "`PREEMPTION_REQUIREMENTS` is never asked".to_owned(), off);
+                self.conflict(
+                    "PREEMPTION_REQUIREMENTS",
+                    "`PREEMPTION_REQUIREMENTS` is never \
+                evaluated"
+                        .to_owned(),
+                    off,
+                );
             }
             for name in ["NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", "ALLOW_PSLOT_PREEMPTION"] {
                 if boolean(name, false) {
@@ -489,7 +498,7 @@ impl<'c> Linter<'c> {
         }
         if !text("SIGNIFICANT_ATTRIBUTES").trim_ascii().is_empty() {
             for name in ["ADD_SIGNIFICANT_ATTRIBUTES", "REMOVE_SIGNIFICANT_ATTRIBUTES"] {
-                let help = "`SIGNIFICANT_ATTRIBUTES` replaces the whole list: nothing is added to it or removed";
+                let help = "`SIGNIFICANT_ATTRIBUTES` replaces the whole list, so additions and removals are ignored";
                 self.conflict(name, format!("`{name}` has no effect"), help);
             }
         }
@@ -497,18 +506,18 @@ impl<'c> Linter<'c> {
             && least > interval
         {
             let message = format!("`NEGOTIATOR_MIN_INTERVAL` {least} is more than `NEGOTIATOR_INTERVAL` {interval}");
-            let help = "a cycle begins at most as often as both allow: the interval is of no effect";
+            let help = "cycles cannot start more often than the minimum, so the interval has no effect";
             self.conflict("NEGOTIATOR_MIN_INTERVAL", message, help);
         }
         if !boolean("USE_RESOURCE_REQUEST_COUNTS", true)
             && integer("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE").is_some_and(|size| size > 1)
         {
-            let message = "`NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE` counts as 1".to_owned();
-            let help = "`USE_RESOURCE_REQUEST_COUNTS` is false: every request stands for one job";
+            let message = "`NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE` is treated as 1".to_owned();
+            let help = "`USE_RESOURCE_REQUEST_COUNTS` is false, so each request is for one job";
             self.conflict("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE", message, help);
         }
         if !boolean("NEGOTIATOR_USE_SLOT_WEIGHTS", true) {
-            let help = "`NEGOTIATOR_USE_SLOT_WEIGHTS` is false: every slot weighs 1";
+            let help = "`NEGOTIATOR_USE_SLOT_WEIGHTS` is false, so each slot has weight 1";
             self.conflict("SLOT_WEIGHT", "`SLOT_WEIGHT` has no effect in the negotiator".to_owned(), help);
         }
         if boolean("FORCE_NEGOTIATOR_SLOT_WEIGHT", false) && self.set("SLOT_WEIGHT").is_none() {
@@ -536,17 +545,17 @@ fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool, found: &mu
             if reference.scope != RefScope::Target && !theirs {
                 continue;
             }
-            let help = "a weight is made of what the slot has: `Cpus`, `Memory`, `GPUs`";
-            (format!("`{shown}` is undefined: `SLOT_WEIGHT` sees the slot, not the job"), help)
+            let help = "compute the weight from attributes of the slot: `Cpus`, `Memory`, `GPUs`";
+            (format!("`{shown}` is undefined: `SLOT_WEIGHT` is evaluated in the slot, without a job"), help)
         } else if reference.scope == RefScope::Target {
             (
-                format!("`{shown}` is undefined: `{knob}` sees one ad"),
-                "there is no other side; write the name without `TARGET.`",
+                format!("`{shown}` is undefined: `{knob}` is evaluated in a single ad"),
+                "there is no TARGET ad; write the name without `TARGET.`",
             )
         } else if knob == "GROUP_SORT_EXPR" && !scope && !OF_GROUP.iter().any(|known| known.as_bytes() == folded) {
             let help =
-                "a group has `AccountingGroup`, `GroupQuota`, `GroupResourcesInUse` and `GroupResourcesAllocated`";
-            (format!("`{shown}` is undefined: `GROUP_SORT_EXPR` sees a group, not jobs or slots"), help)
+                "groups have `AccountingGroup`, `GroupQuota`, `GroupResourcesInUse` and `GroupResourcesAllocated`";
+            (format!("`{shown}` is undefined: `GROUP_SORT_EXPR` is evaluated in a group, without jobs or slots"), help)
         } else {
             continue;
         };

@@ -200,11 +200,11 @@ fn leftover(start: usize, rest: &[u8]) -> Diagnostic {
     let length = if end == 0 { 1 } else { end + 3 };
     let span = Span::new(start, start + length);
     let shown = String::from_utf8_lossy(&rest[..length.min(SHOWN)]).into_owned();
-    let finding = Diagnostic::error(format!("`{shown}` is not expanded and is no part of an expression"), span);
+    let finding = Diagnostic::error(format!("`{shown}` is not expanded and is not valid in an expression"), span);
     finding.help(if plain {
-        "macros are expanded in configuration and submit files only; here an attribute is named without `$( )`"
+        "macros are expanded only in configuration and submit files; write the name of an attribute without `$( )`"
     } else {
-        "`$(NAME)` holds the name of a macro and nothing else; a condition is written without it"
+        "`$(NAME)` can only contain the name of a macro; write a condition in plain parentheses"
     })
 }
 
@@ -250,44 +250,51 @@ fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Diagnostic> {
                 Truths::UNDEFINED => ("always-undefined", "undefined"),
                 _ => ("always-error", "an error"),
             };
-            let help =
-                format!("it does not depend on any ad; write what is meant, or `{}`", word.trim_start_matches("an "));
+            let help = match truths {
+                Truths::TRUE | Truths::FALSE => format!("it is {word} for all ads; correct it, or write `{word}`"),
+                _ => format!("it is {word} for all ads"),
+            };
             warn(format!("`{this}` is always {word}")).help(help).code(code)
         }
         Certainty::Never => warn(format!("`{this}` is never true"))
-            .help("it is false, undefined or an error, whatever the ads are")
+            .help("it is false, UNDEFINED or ERROR for all ads")
             .code("never-true"),
         Certainty::Contradicts(other) => {
-            let finding = warn(format!("`{this}` is never true where the clause before it is"));
+            let finding = warn(format!("`{this}` contradicts `{}`", quoted(text, span(other)?)));
             finding
-                .related(span(other)?, "this one")
-                .help("joined by `&&`, they refuse everything")
+                .related(span(other)?, "conflicts with this")
+                .help("the condition can never be true")
                 .code("contradiction")
         }
         Certainty::Repeats(other) => {
-            let finding = warn(format!("`{this}` stands there already")).related(span(other)?, "here");
-            without(expr, claim.clause, finding.help("leave one of them out")).code("duplicate-clause")
+            let finding = warn(format!("`{this}` is repeated")).related(span(other)?, "here");
+            without(expr, claim.clause, finding.help("remove one of them")).code("duplicate-clause")
         }
         Certainty::Follows(other) => {
             let beside = quoted(text, span(other)?);
-            let finding = warn(format!("`{this}` changes nothing beside `{beside}`")).related(span(other)?, "this one");
-            without(expr, claim.clause, finding.help("leave it out")).code("implied-clause")
+            let finding = warn(format!(
+                "`{this}` has no effect together with \
+            `{beside}`"
+            ))
+            .related(span(other)?, "this clause");
+            without(expr, claim.clause, finding.help("remove it")).code("implied-clause")
         }
         Certainty::Covered(other) => {
             let beside = quoted(text, span(other)?);
-            let finding = warn(format!("`{this}` is true wherever `{beside}` is")).related(span(other)?, "this one");
-            finding.help("it refuses nothing that is not refused already: leave it out").code("implied-clause")
+            let finding = warn(format!("`{this}` is true wherever `{beside}` is")).related(span(other)?, "this clause");
+            finding.help("it does not reject anything else: remove it").code("implied-clause")
         }
         Certainty::Within(other) => {
             let beside = quoted(text, span(other)?);
-            let finding = warn(format!("`{this}` is true only where `{beside}` is")).related(span(other)?, "this one");
-            finding.help("it lets in nothing that is not let in already").code("implied-clause")
+            let finding =
+                warn(format!("`{this}` is true only where `{beside}` is")).related(span(other)?, "this clause");
+            finding.help("it does not accept anything else: remove it").code("implied-clause")
         }
         Certainty::Splice(truths) => {
             let (word, op) = if truths == Truths::TRUE { ("true", "||") } else { ("false", "&&") };
-            let finding = warn(format!("`{this}` beside `{op}` decides the whole condition"));
+            let finding = warn(format!("`{this}` with `{op}` decides the whole condition"));
             finding
-                .help(format!("the other clauses are of no effect: write `{word}`, or leave it out"))
+                .help(format!("the other clauses have no effect: write `{word}`, or remove this clause"))
                 .code("constant-clause")
         }
     })

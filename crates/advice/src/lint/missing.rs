@@ -54,7 +54,7 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
                 let fails = analysis.values_where(clause, &facts).truths() == Truths::ERROR;
                 let what = if fails { "an error" } else { "undefined" };
                 let finding = Diagnostic::warning(
-                    format!("where `{name}` is missing, `{shown}` is {what}, and the condition never true"),
+                    format!("where `{name}` is missing, `{shown}` is {what}, so the condition fails"),
                     place,
                 );
                 found.push(finding.help(written).code("undefined-means-no"));
@@ -66,7 +66,7 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
             let (what, is) = if names.len() == 1 { ("is", "") } else { ("are", "all ") };
             let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let message = format!("where {is}{} {what} missing, `{shown}` is true", listed.join(", "));
-            let help = "`=!= true` also holds for undefined; write `!(…)` if a missing attribute is to refuse";
+            let help = "`=!= true` is also true for UNDEFINED; write `!(…)` to reject missing attributes";
             found.push(Diagnostic::warning(message, place).help(help).code("true-when-undefined"));
         }
     }

@@ -78,7 +78,7 @@ fn is_slip(code: &str) -> bool {
 
 /// The diagnostic with the note that a comment is inside of the continued value, ahead of its help.
 fn beside_comment(found: Diagnostic, line: u64) -> Diagnostic {
-    let note = format!("the comment on line {line} is inside of a continued value, which goes on behind it");
+    let note = format!("the comment on line {line} is inside a continued value, which continues after it");
     match found.help.clone() {
         Some(help) => found.help(note).more_help(help),
         None => found.help(note),

@@ -112,7 +112,7 @@ pub(super) fn unquoted_text(
 
 /// A word that is meant as a text.
 fn unquoted(word: &str, span: Span) -> Diagnostic {
-    let finding = Diagnostic::warning(format!("`{word}` without quotes is the name of an attribute"), span);
+    let finding = Diagnostic::warning(format!("`{word}` without quotes is an attribute reference"), span);
     let written = format!("\"{word}\"");
     finding.help(format!("write `{written}`")).fix(span, written).code("unquoted-word")
 }
@@ -138,7 +138,7 @@ fn glob(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
         _ => None,
     };
     let (at, sign) = pattern(right).or_else(|| pattern(left))?;
-    let message = format!("`{}` compares texts as they are: `{sign}` stands for itself", op.symbol());
+    let message = format!("`{}` compares the whole string; `{sign}` is not a wildcard", op.symbol());
     let help = "write `regexp(\"^prefix\", value)`, or `stringListMember(value, \"a,b\")` for a list";
     Some(Diagnostic::warning(message, tree.span(at)?).help(help).code("glob-comparison"))
 }
@@ -179,7 +179,7 @@ fn default_beside_comparison(context: &LintContext<'_>, tree: &Tree, id: NodeId)
     if matches!(tree.node(tree.bare(left)), Node::Literal(Literal::Bool(_))) {
         return None;
     }
-    let message = format!("`?:` binds more tightly than `{}`: it is the default of the right side only", op.symbol());
+    let message = format!("`?:` binds more tightly than `{}`, so it applies only to the right side", op.symbol());
     let (left, value, other) =
         (text(context, tree.span(left)?), text(context, tree.span(value)?), text(context, tree.span(other)?));
     let help = format!("write `({left} {} {value}) ?: {other}`", op.symbol());
@@ -194,8 +194,8 @@ fn branch_comparison(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Dia
     if !number || !matches!(op.precedence(), 6 | 7) {
         return None;
     }
-    let message = format!("`{}` belongs to the last part of the conditional only", op.symbol());
-    let help = "write parentheses around the whole conditional, or around its last part";
+    let message = format!("`{}` applies only to the last part of the conditional", op.symbol());
+    let help = "put parentheses around the whole conditional, or around its last part";
     Some(Diagnostic::warning(message, tree.span(no)?).help(help).code("precedence"))
 }
 
@@ -212,14 +212,14 @@ fn macro_in_text(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnos
         return None;
     }
     let shown = String::from_utf8_lossy(&value[at..end.min(at + 60)]).into_owned();
-    let finding = Diagnostic::error(format!("`{shown}` in the text was not expanded"), tree.span(id)?);
-    Some(finding.help("macros are expanded in configuration and submit files only").code("leftover-macro"))
+    let finding = Diagnostic::error(format!("`{shown}` in the string is not expanded"), tree.span(id)?);
+    Some(finding.help("macros are expanded only in configuration and submit files").code("leftover-macro"))
 }
 
 /// `relTime("1:30")` in arithmetic
 fn duration(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let Node::Literal(Literal::RelTime(seconds)) = tree.node(id) else { return None };
-    let message = "a duration that is written as a text is a number of seconds when it is evaluated";
+    let message = "a duration written as a string evaluates to a number of seconds";
     let help = format!("write `relTime({seconds:?})` for a duration, or the number itself");
     Some(Diagnostic::warning(message, tree.span(id)?).help(help).code("version-dependent"))
 }
@@ -231,7 +231,7 @@ fn list_identity(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnos
     if !list(left) && !list(right) {
         return None;
     }
-    let message = "whether two lists or ads are identical is false or an error, depending on how they were made";
+    let message = "comparing lists or ads for identity is false or ERROR, depending on how they were created";
     let help = "compare their elements, or `size` and `member`";
     Some(Diagnostic::warning(message, tree.span(id)?).help(help).code("version-dependent"))
 }
@@ -246,14 +246,14 @@ fn per_job(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnos
         reference.scope == RefScope::My || (reference.scope == RefScope::Either && (context.defined)(reference.name));
     let variety = variety(reference.name.folded()).filter(|_| !ours)?;
     let what = match variety {
-        Variety::Job => "is another one for each job: every job is an autocluster of its own",
-        Variety::Process => "counts the jobs of a submission: each of them is in another autocluster",
-        Variety::Submission => "is another one for each submission: every submission is an autocluster of its own",
-        Variety::Second => "is the second of the submission: nearly every submission is an autocluster of its own",
-        Variety::Written => "often differs from job to job: there may be as many autoclusters as jobs",
-        Variety::History => "changes with what becomes of a job: jobs that were alike get autoclusters of their own",
+        Variety::Job => "is unique per job, so every job becomes its own autocluster",
+        Variety::Process => "is unique per job of a submission, so each of them is in a different autocluster",
+        Variety::Submission => "is unique per submission, so every submission becomes its own autocluster",
+        Variety::Second => "is the submission time in seconds, so nearly every submission becomes its own autocluster",
+        Variety::Written => "often differs from job to job, so there can be as many autoclusters as jobs",
+        Variety::History => "changes during the life of a job, so identical jobs move to different autoclusters",
     };
     let message = format!("`{}` {what}", reference.name);
-    let help = "decide by an attribute that many jobs share, or see `classmate autoclusters` for what it costs";
+    let help = "use an attribute that many jobs share; `classmate autoclusters` shows the cost";
     Some(Diagnostic::warning(message, tree.span(id)?).help(help).code("per-job-attribute"))
 }

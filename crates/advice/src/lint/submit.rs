@@ -315,8 +315,8 @@ pub(super) fn misused_macro(text: &[u8]) -> Option<Diagnostic> {
         if !plain && name[end] == b')' {
             let span = Span::new(at, at + end + 3);
             let shown = String::from_utf8_lossy(&text[span.range()]).into_owned();
-            let finding = Diagnostic::error(format!("`{shown}` is no macro: it is left as it is"), span);
-            let help = "`$(NAME)` holds the name of a macro and nothing else; a condition is written without it";
+            let finding = Diagnostic::error(format!("`{shown}` is not a macro reference and is not expanded"), span);
+            let help = "`$(NAME)` can only contain the name of a macro; write a condition in plain parentheses";
             return Some(finding.help(help).code("leftover-macro"));
         }
     }

@@ -84,7 +84,11 @@ fn no_condition(line: &[u8], start: usize) -> Option<Part> {
     let (word, rest) = line[blanks..].split_at_checked(NAME.len())?;
     let sets = word.eq_ignore_ascii_case(NAME) && rest.trim_ascii_start().starts_with(b"=");
     let span = Span::new(start + blanks, start + blanks + NAME.len());
-    let finding = Diagnostic::warning("`REQUIREMENTS =` sets a macro: the transform has no condition", span);
+    let finding = Diagnostic::warning(
+        "`REQUIREMENTS =` sets a macro, so the transform does not have a \
+    condition",
+        span,
+    );
     let help = "write `REQUIREMENTS condition`, without `=`";
     sets.then(|| Part::Invalid(finding.help(help).code("odd-line")))
 }
@@ -113,12 +117,12 @@ fn part(line: &[u8], start: usize) -> Option<Part> {
             return None;
         }
         let help = match near::closest(first, COMMANDS.map(|(name, _)| name)) {
-            Some(meant) => format!("did you mean `{meant}`"),
-            None => "a line is a command such as `SET Attribute expression`, or `macro = value`".to_owned(),
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "each line is a command such as `SET Attribute expression`, or `macro = value`".to_owned(),
         };
         return wrong(
             word,
-            format!("`{shown}` is no command of transforms: expected `SET`, `DEFAULT` or another"),
+            format!("`{shown}` is not a transform command: expected `SET`, `DEFAULT` or another command"),
             help,
         );
     };
@@ -151,8 +155,8 @@ fn part(line: &[u8], start: usize) -> Option<Part> {
     };
     let (text, rest) = (&line[argument.clone()], words.rest());
     if let Some(error) = pattern(text).filter(|_| matches!(form, Form::Renames | Form::Deletes)) {
-        let help = "without the pattern no attribute is found, and nothing is done".to_owned();
-        return wrong(argument, format!("`{}` is no pattern: {error}", String::from_utf8_lossy(text)), help);
+        let help = "without a valid pattern, no attributes match and the command has no effect".to_owned();
+        return wrong(argument, format!("`{}` is not a valid pattern: {error}", String::from_utf8_lossy(text)), help);
     }
     match form {
         Form::Word | Form::Deletes => None,
@@ -267,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_condition_behind_an_equals_sign_is_none() {
-        let told = ["! Requirements: `REQUIREMENTS =` sets a macro: the transform has no condition"];
+        let told = ["! Requirements: `REQUIREMENTS =` sets a macro, so the transform does not have a condition"];
         assert_eq!(shown("NAME x\n Requirements = A > 1"), told);
         for raw in ["Requirements = A\nSET B $(Requirements)", "RequirementsOf = A", "SET A 1\nRequirements A > 1"] {
             assert!(!shown(raw).iter().any(|line| line.starts_with('!')), "{raw}");

@@ -15,37 +15,37 @@ type Test = fn(&LintContext<'_>, &Tree, &[NodeId]) -> Option<NodeId>;
 /// A function, lower case, what its arguments are when its value is odd, what is odd, and what to write.
 type Entry = (&'static [u8], Test, &'static str, &'static str);
 
-const TRUNCATED: &str = "only the lower 32 bits of this number count";
-const WITHIN: &str = "numbers reach from -2147483648 to 2147483647 here";
-const UNFIT: &str = "a real that does not fit an integer becomes -9223372036854775808";
+const TRUNCATED: &str = "only the lower 32 bits of this number are used";
+const WITHIN: &str = "the range is -2147483648 to 2147483647";
+const UNFIT: &str = "a real outside the integer range becomes -9223372036854775808";
 const COMPARE_REAL: &str = "compare the real itself";
-const AT_THE_END: &str = "the pattern also matches nothing at all: replacing every match is an error then";
-const MATCH_SOMETHING: &str = "write a pattern that matches something, `a+` instead of `a*`";
+const AT_THE_END: &str = "the pattern also matches the empty string, so replacing all matches is an error";
+const MATCH_SOMETHING: &str = "use a pattern that cannot match the empty string, `a+` instead of `a*`";
 
 const TABLE: &[Entry] = &[
     (
         b"pow",
         negative_result,
-        "a power that is a negative integer is one too large: `pow(-2, 3)` is -7",
-        "write a real, `pow(-2.0, 3)`",
+        "negative integer powers are too large by 1: `pow(-2, 3)` is -7",
+        "use a real, `pow(-2.0, 3)`",
     ),
     (
         b"stringlistmax",
         always,
-        "the largest of negative numbers is wrong: it begins with 1.1754944e-38",
-        "write `max({ a, b })` or `max(split(text))` if all may be below zero",
+        "the maximum of negative numbers is wrong: it starts with 1.1754944e-38",
+        "write `max({ a, b })` or `max(split(text))` if all values can be negative",
     ),
     (
         b"abstime",
         text,
-        "a time is only read from a text that stands here in quotes: of a computed one the text is left",
-        "write the time in quotes, or a number of seconds",
+        "a time is parsed only from a quoted string; a computed string is returned unchanged",
+        "write the time in quotes, or use a number of seconds",
     ),
     (
         b"reltime",
         text,
-        "a duration is only read from a text that stands here in quotes: the value of a computed one is left to chance",
-        "write the duration in quotes, or a number of seconds",
+        "a duration is parsed only from a quoted string; the value of a computed string is unpredictable",
+        "write the duration in quotes, or use a number of seconds",
     ),
     (b"abstime", wide, TRUNCATED, WITHIN),
     (b"reltime", wide, TRUNCATED, WITHIN),
@@ -57,7 +57,7 @@ const TABLE: &[Entry] = &[
     (
         b"anycompare",
         optional_element,
-        "where this element is undefined, the ones behind it are not looked at",
+        "if this element is UNDEFINED, the elements after it are ignored",
         "put it last, or write `(element ?: value)`",
     ),
     (b"int", unfit, UNFIT, COMPARE_REAL),

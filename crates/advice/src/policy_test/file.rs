@@ -51,7 +51,7 @@ pub enum Clock {
 #[serde(
     untagged,
     rename_all = "kebab-case",
-    expecting = "expected the text of an ad, or `{ file = \"slots.ads\", at = 1 }`"
+    expecting = "expected an ad as a string, or `{ file = \"slots.ads\", at = 1 }`"
 )]
 pub enum AdSource {
     /// The ad, in new syntax or one attribute a line.
@@ -176,9 +176,11 @@ impl PolicyFile {
             TestFileError::at(message, place)
         })?;
         match &file.now {
-            Some(now) if now.get_ref().seconds().is_none() => {
-                Err(TestFileError::at("a time of day is no moment: expected a date, or seconds since 1970", now.span()))
-            }
+            Some(now) if now.get_ref().seconds().is_none() => Err(TestFileError::at(
+                "a time of day without a date: expected a date, or seconds since \
+                1970",
+                now.span(),
+            )),
             _ => Ok(file),
         }
     }
@@ -202,8 +204,7 @@ impl PolicyFile {
             reader.by_ref().for_each(drop);
             let Some(fault) = reader.report().faults.first() else { continue };
             let line = String::from_utf8_lossy(&fault.excerpt);
-            let message =
-                format!("a line of `{name}` is no attribute, and the rest of the ad is lost: {}", fault.error);
+            let message = format!("invalid line in `{name}`, so the rest of the ad is ignored: {}", fault.error);
             // Text that has escapes is told as a whole.
             let span = source.span();
             let written = text.get(span.clone()).unwrap_or_default();
@@ -310,9 +311,9 @@ mod tests {
         };
         let clock = "expected a date such as `2026-01-31T12:00:00Z`, or seconds since 1970";
         assert_eq!(refused("seed = 1\nnow = 'noon'"), (15..21, format!("{clock}, found `'noon'`")));
-        assert_eq!(refused("now = 12:00:00").1, "a time of day is no moment: expected a date, or seconds since 1970");
+        assert_eq!(refused("now = 12:00:00").1, "a time of day without a date: expected a date, or seconds since 1970");
         assert_eq!(refused("now = 5.5"), (6..9, format!("{clock}, found `5.5`")));
-        let ad = "expected the text of an ad, or `{ file = \"slots.ads\", at = 1 }`";
+        let ad = "expected an ad as a string, or `{ file = \"slots.ads\", at = 1 }`";
         assert_eq!(refused("ads.x = 5"), (8..9, format!("{ad}, found `5`")));
         assert_eq!(refused("seed = 'a'"), (7..10, "expected a number of at least 0, found string \"a\"".to_owned()));
         assert_eq!(refused("test = 5").1, "expected a list, found integer `5`");

@@ -94,12 +94,13 @@ impl<'f> Runner<'f> {
                 AdSource::Text(text) => ads_of(text.as_bytes()).into_iter().next().ok_or_else(|| {
                     let error = ClassAd::parse(text.as_bytes().trim_ascii()).err();
                     let why = error.map(|error| format!(": {error}")).unwrap_or_default();
-                    TestFileError::at(format!("`{name}` is no ad{why}"), source.span())
+                    TestFileError::at(format!("`{name}` is not an ad{why}"), source.span())
                 })?,
                 AdSource::File { file, at } => {
                     let found =
                         ads_of(&read(file)?).into_iter().nth(usize::try_from(*at).unwrap_or(1).saturating_sub(1));
-                    found.ok_or_else(|| TestFileError::at(format!("`{file}` has no ad {at}"), source.span()))?
+                    found
+                        .ok_or_else(|| TestFileError::at(format!("`{file}` does not have an ad {at}"), source.span()))?
                 }
             };
             ads.insert(name.as_str(), ad);
@@ -167,7 +168,7 @@ impl<'f> Runner<'f> {
         self.ads.get(name.get_ref().as_str()).ok_or_else(|| {
             let known: Vec<String> = self.ads.keys().map(|known| format!("`{known}`")).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            TestFileError::at(format!("there is no ad `{}`: there is {known}", name.get_ref()), name.span())
+            TestFileError::at(format!("ad `{}` does not exist; known ads: {known}", name.get_ref()), name.span())
         })
     }
 
@@ -223,7 +224,8 @@ impl<'f> Runner<'f> {
             self.cycle(test, &mut failures)?;
         }
         if !asked {
-            let message = "the test expects nothing: `value`, `match`, `clause`, `rank`, `gets`, `quota`, `granted` or `preempts`";
+            let message = "the test has no expectation: add `value`, `match`, `clause`, `rank`, `gets`, `quota`, \
+            `granted` or `preempts`";
             return Err(TestFileError::at(message, test.name.span()));
         }
         Ok(failures)
@@ -236,7 +238,7 @@ impl<'f> Runner<'f> {
         failures: &mut Vec<String>,
     ) -> std::result::Result<(), TestFileError> {
         let Some(expected) = &test.value else {
-            return Err(TestFileError::at("an expression without the `value` it must have", expression.span()));
+            return Err(TestFileError::at("an `expression` requires a `value`", expression.span()));
         };
         let nowhere = ClassAd::new();
         let my = test.my.as_ref().map_or(Ok(&nowhere), |name| self.ad(name))?;
@@ -282,7 +284,7 @@ impl<'f> Runner<'f> {
                 let causes = if causes.is_empty() { String::new() } else { format!(" ({})", causes.join("; ")) };
                 refusing.push((clause.expr.clone(), format!("the {whose}'s `{}` is {value}{causes}", clause.expr)));
             } else if none {
-                refusing.push((parse_nothing(), format!("the {whose} has no Requirements")));
+                refusing.push((parse_nothing(), format!("the {whose} does not have Requirements")));
             }
         }
         self.look_at_knobs(&job, &slot);
@@ -309,19 +311,19 @@ impl<'f> Runner<'f> {
         failures: &mut Vec<String>,
     ) -> std::result::Result<(), TestFileError> {
         let Some(job) = &test.job else {
-            return Err(TestFileError::at("an order of slots needs a `job`", order.span()));
+            return Err(TestFileError::at("`rank` requires a `job`", order.span()));
         };
         let job = self.ad(job)?;
         let mut ranked = Vec::new();
         for name in order.get_ref() {
             let slot = self.ads.get(name.as_str());
-            let slot = slot.ok_or_else(|| TestFileError::at(format!("there is no ad `{name}`"), order.span()))?;
+            let slot = slot.ok_or_else(|| TestFileError::at(format!("ad `{name}` does not exist"), order.span()))?;
             ranked.push((name, rank(job, slot, &self.settings)));
         }
         for pair in ranked.windows(2) {
             let ((first, one), (second, two)) = (&pair[0], &pair[1]);
             if one.partial_cmp(two) != Some(std::cmp::Ordering::Greater) {
-                failures.push(format!("`{first}` has rank {one}, not more than the {two} of `{second}`"));
+                failures.push(format!("`{first}` has rank {one}, which is not higher than {two} of `{second}`"));
             }
         }
         Ok(())
@@ -338,7 +340,7 @@ impl<'f> Runner<'f> {
         {
             let found = division.groups.iter().find(|known| known.summary.name.eq_ignore_ascii_case(group));
             match found {
-                None => failures.push(format!("there is no group `{group}`")),
+                None => failures.push(format!("group `{group}` does not exist")),
                 Some(found) => {
                     let number = if what == "quota" { found.summary.quota } else { found.summary.allocated };
                     if (number - expected).abs() > 1e-6 {
@@ -353,7 +355,7 @@ impl<'f> Runner<'f> {
     fn cycle(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), TestFileError> {
         if self.outcome.is_none() {
             if self.snapshot.slots.is_empty() || self.snapshot.jobs.is_empty() {
-                return Err(TestFileError::at("a cycle needs slots and jobs in `[pool]`", test.name.span()));
+                return Err(TestFileError::at("a cycle requires slots and jobs in `[pool]`", test.name.span()));
             }
             self.look_at_pool()?;
             self.outcome = Some(negotiate(&self.snapshot).map_err(|error| TestFileError::Other(error.to_string()))?);
@@ -369,10 +371,10 @@ impl<'f> Runner<'f> {
         if let Some(expected) = test.preempts {
             let displaced = outcome.matches.iter().find(|one| one.displaced.is_some());
             match (displaced, expected) {
-                (None, true) => failures.push("nobody is pre-empted".to_owned()),
+                (None, true) => failures.push("no job is preempted".to_owned()),
                 (Some(one), false) => {
                     let by = one.displaced.as_deref().unwrap_or_default();
-                    failures.push(format!("`{by}` is pre-empted on `{}` by job {}", one.slot, one.job));
+                    failures.push(format!("`{by}` is preempted on `{}` by job {}", one.slot, one.job));
                 }
                 _ => {}
             }
@@ -486,7 +488,7 @@ fn conditions(config: &Config) -> Vec<(String, Side, Expr)> {
 fn pair(test: &Test) -> std::result::Result<(&Spanned<String>, &Spanned<String>), TestFileError> {
     match (&test.job, &test.slot) {
         (Some(job), Some(slot)) => Ok((job, slot)),
-        _ => Err(TestFileError::at("a match needs a `job` and a `slot`", test.name.span())),
+        _ => Err(TestFileError::at("a match requires a `job` and a `slot`", test.name.span())),
     }
 }
 

@@ -15,47 +15,47 @@ use classmate::internal::syntax::parse::ParseOptions;
 use classmate_advice::internal::autoclusters::{Audit, audit};
 use classmate_pool::internal::negotiate::Snapshot;
 
-/// Show which job attributes are significant and why, and how many autoclusters each makes.
+/// Show significant attributes and the autoclusters they create.
 ///
-/// An attribute is significant if any expression of any slot, or of the negotiator, refers to it; jobs that differ in one, or
-/// in what their own expressions refer to, are matched one by one. POOL is a directory as `classmate negotiate` takes it, or a file of slot ads; without jobs the reasons
-/// are shown, and not the numbers.
+/// An attribute is significant if an expression of a slot or of the negotiator refers to it. Jobs that differ in a
+/// significant attribute, or in an attribute that their own expressions refer to, are in different autoclusters. POOL
+/// is a directory as for `classmate negotiate`, or a file of slot ads; without jobs, only the reasons are shown.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-What the columns say:
-  VALUES                how many values idle jobs have
-  AUTOCLUSTERS WITHOUT  autoclusters there would be if nothing referred to it; REQUESTS WITHOUT, runs of like jobs
-  MATTERS               whether a match can depend on it: whether Requirements, Rank or a knob get there
-  BECAUSE OF            the expression that refers to it, and how many slots or jobs have it; --reasons lists all
+Columns:
+  VALUES                number of different values among idle jobs
+  AUTOCLUSTERS WITHOUT  number of autoclusters without references to it; REQUESTS WITHOUT: number of resource requests
+  MATTERS               whether a match can depend on it through Requirements, Rank or the configuration
+  BECAUSE OF            expression that refers to it, and the number of slots or jobs with it (--reasons lists all)
 
 Examples:
   classmate autoclusters examples/pool
   classmate autoclusters slots.ads.gz --reasons
   classmate autoclusters examples/pool --set-slot 'Cpus > 1' 'Start = TARGET.GlobalJobId =!= \"\"'
 
-Exit status: 0 on success, 1 when a file cannot be read, 2 when a file or a setting is wrong.")]
+Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
 pub(super) struct Arguments {
-    /// A directory with the files of a pool, or a file of slot ads
+    /// Directory with the files of a pool, or a file of slot ads
     pool: PathBuf,
     /// Job ads, instead of POOL/jobs.ads
     #[arg(long, value_name = "FILE")]
     jobs: Option<PathBuf>,
-    /// The negotiator's settings, instead of those in POOL
+    /// Negotiator configuration, instead of the files in POOL
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Run the commands that the settings include; they can run any program then
+    /// Run the commands that the configuration includes (they can run any program)
     #[arg(long)]
     allow_commands: bool,
-    /// Set an attribute of the slots for which an expression holds, and show what that changes; may be given several times
+    /// Set an attribute of the slots for which EXPR is true, and show the effect; repeatable
     #[arg(long, num_args = 2, value_names = ["EXPR", "NAME = VALUE"])]
     set_slot: Vec<String>,
     /// List every expression that refers to an attribute
     #[arg(long)]
     reasons: bool,
-    /// The clock: seconds since 1970, a date, or `wall`; by default the newest time in the files
+    /// Current time: seconds since 1970, a date, or `wall` [default: the newest time in the files]
     #[arg(long, value_name = "TIME", value_parser = parse_now)]
     now: Option<Now>,
-    /// How the result is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Form,
 }
@@ -131,7 +131,7 @@ fn set(snapshot: &mut Snapshot, of: &str, assignment: &str, streams: Streams) ->
         }
     }
     if changed == 0 {
-        return Err(Failure::input(format!("`{of}` holds for no slot")));
+        return Err(Failure::input(format!("`{of}` is not true for any slot")));
     }
     Ok(())
 }

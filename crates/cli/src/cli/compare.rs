@@ -11,10 +11,10 @@ use crate::report::simulated::{compared, html};
 use classmate_pool::internal::simulate::SimulationRun;
 use classmate_pool::internal::simulate::compare::Comparison;
 
-/// Put simulations side by side: several policies, settings or sizes, in numbers and plots.
+/// Compare simulation runs in tables and plots.
 ///
-/// RUN is a directory that `classmate simulate --report` wrote, or its `run.json`. The runs are called by the names of their
-/// directories.
+/// RUN is a directory written by `classmate simulate --report`, or its `run.json`. Each run is named after its
+/// directory.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -23,23 +23,23 @@ Examples:
   classmate compare runs/condor runs/slurm
   classmate compare runs/condor runs/slurm --format html > compared.html
 
-Exit status: 0 on success, 1 when a file cannot be read, 2 when one is no run.")]
+Exit status: 0 on success, 1 if a file cannot be read, 2 if a file is not a run.")]
 pub(super) struct Arguments {
-    /// Directories or files of runs, two or more
+    /// Two or more runs: directories or files
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
     runs: Vec<PathBuf>,
-    /// How they are printed
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Form,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Form {
-    /// Tables for people
+    /// Tables
     Table,
-    /// One object with everything
+    /// One JSON object with the full result
     Json,
-    /// A page with plots, for a browser
+    /// HTML page with plots
     Html,
 }
 
@@ -72,7 +72,7 @@ fn called(path: &Path) -> String {
 fn read(path: &Path) -> Result<SimulationRun, Failure> {
     let file = if path.is_dir() { path.join("run.json") } else { path.to_owned() };
     serde_json::from_slice(&contents(&file)?).map_err(|error| {
-        Failure::input(format!("`{}` is no run: {error}", file.display()))
-            .help("expected the `run.json` that `classmate simulate --report` writes")
+        Failure::input(format!("`{}` is not a run: {error}", file.display()))
+            .help("expected a `run.json` written by `classmate simulate --report`")
     })
 }

@@ -16,17 +16,17 @@ use classmate_config::internal::config::check::{check, sort};
 use classmate_config::internal::config::{Config, Definition};
 use classmate_pool::internal::quota::check::diagnostics;
 
-/// Read HTCondor configuration files: list what they set, look up a value, find what is wrong.
+/// List, look up and check HTCondor configuration variables.
 ///
-/// A configuration is made of lines `NAME = value`; the last one wins. A value may refer to others, `$(NAME)` or
-/// `$(NAME:default)`, which are looked up when it is read, so their order does not matter. `NAME = $(NAME) more` takes
-/// the earlier value, `NAME += more` too. Conditions, includes, templates (`use POLICY : …`), values of many lines and
-/// function macros such as `$INT(…)` are read as the daemons of 25.14.1 read them. A name with a prefix, as in
-/// `NEGOTIATOR.NAME`, counts for that daemon only.
+/// A configuration consists of lines `NAME = value`; the last assignment wins. A value can refer to other variables as
+/// `$(NAME)` or `$(NAME:default)`. References are expanded when the value is used, so the order of assignments does not
+/// matter. `NAME = $(NAME) more` and `NAME += more` append to the earlier value. Conditions, includes, templates (`use
+/// POLICY : …`), multi-line values and function macros such as `$INT(…)` work as in the daemons of HTCondor 25.14.1. A
+/// name with a prefix, such as `NEGOTIATOR.NAME`, applies only to that daemon.
 ///
-/// FILE is a file, `-` for standard input, or the directory of a pool: its `condor_config`, the files of its `config.d`
-/// in the order of their names, then its `config`. What is not set has the built-in default. Neither the environment is
-/// looked at nor a command run unless that is allowed.
+/// FILE is a file, `-` for standard input, or the directory of a pool: its `condor_config`, the files in its `config.d`
+/// in alphabetical order, then its `config`. Variables that are not set have their built-in default. Environment
+/// variables and commands are used only with --environment and --allow-commands.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -36,7 +36,7 @@ Examples:
   classmate config dump --match '^GROUP_'
   classmate config get NEGOTIATOR_INTERVAL --set 'NEGOTIATOR_INTERVAL = $INT(2 * 30)'
 
-Exit status: 0 on success; 1 when a name is not defined or a file cannot be read; 2 when a file is wrong.")]
+Exit status: 0 on success, 1 if a name is not defined or a file cannot be read, 2 if a file is invalid.")]
 pub(super) struct Arguments {
     #[command(subcommand)]
     action: Action,
@@ -49,80 +49,80 @@ enum Action {
     Check(Check),
 }
 
-/// List names and values, sorted, as `condor_config_val -dump` does: the built-in defaults too.
+/// List configuration variables, like `condor_config_val -dump`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-Values are listed as they are written; --verbose adds below each name where it was set, how it is written if that is
-not its value, its default, and for a knob of the negotiator its type and what it does:
+The list includes built-in defaults. Values are listed unexpanded. --verbose adds the place of the assignment, the raw
+value if it differs, the default, and the type and purpose of negotiator variables:
 
   PRIORITY_HALFLIFE = 7200
    # at: condor_config, line 12
    # raw: PRIORITY_HALFLIFE = 2 * $(HOUR)
    # default: 86400
 
-What is listed can be read again as a configuration.")]
+The output is itself a valid configuration.")]
 struct Dump {
     #[command(flatten)]
     sources: Sources,
-    /// Only what the files set, not the built-in defaults
+    /// Omit built-in defaults
     #[arg(long)]
     changed: bool,
-    /// Only names that match a regular expression, in any case
+    /// Only names that match a regular expression, ignoring case
     #[arg(long = "match", value_name = "REGEX")]
     pattern: Option<String>,
-    /// Values after expansion
+    /// Print expanded values
     #[arg(long)]
     expand: bool,
-    /// Tell where each value comes from, how it is written, and its default
+    /// Print the origin, raw value and default of each variable
     #[arg(long, short)]
     verbose: bool,
-    /// How the list is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Form,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Form {
-    /// Lines for people
+    /// Lines of text
     Text,
-    /// One object with everything
+    /// One JSON object with the full result
     Json,
 }
 
-/// Print the value of a name after expansion; status 1 if it is not defined, or empty.
+/// Print the expanded value of a configuration variable.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   classmate config get PRIORITY_HALFLIFE condor_config
   classmate config get X condor_config --subsystem SCHEDD --local-name second --origin")]
 struct Get {
-    /// The name, in any case
+    /// Name of the variable, in any case
     name: String,
     #[command(flatten)]
     sources: Sources,
-    /// The value as it is written, before expansion
+    /// Print the unexpanded value
     #[arg(long)]
     raw: bool,
-    /// Tell below the value where it was set
+    /// Also print the place of the assignment
     #[arg(long)]
     origin: bool,
 }
 
-/// Find what is wrong: text that cannot be read, values that are not what their knob takes, names that are hardly meant.
+/// Check the syntax, values and names of configuration variables.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-An error stops the negotiator: a number out of its range, an expression that does not parse, a value that refers to
-itself, an `if` without `endif`. A warning does not: a knob that does not exist, the quota of a group that is not
-declared, an obsolete form. Each is shown with the line it is about and with what to do.
+Errors prevent the negotiator from starting: a number out of range, an expression that does not parse, a value that
+refers to itself, an `if` without `endif`. Warnings do not: an unknown variable, the quota of an undeclared group,
+obsolete syntax. Each report shows the line and suggests a fix.
 
-Exit status: 0 without errors; 2 with errors, and with --deny-warnings also with warnings.")]
+Exit status: 0 without errors, 2 with errors (or with warnings under --deny-warnings).")]
 struct Check {
     #[command(flatten)]
     sources: Sources,
-    /// Warnings are errors
+    /// Treat warnings as errors
     #[arg(long)]
     deny_warnings: bool,
-    /// How the result is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Form,
 }

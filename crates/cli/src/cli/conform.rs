@@ -5,15 +5,16 @@ use std::io::{BufRead, BufWriter, Write};
 use crate::cli::{Failure, written};
 use crate::conform::{Kind, answer, ascii};
 
-/// Answer conformance cases: JSON lines on standard input, one answer a line on standard output.
+/// Answer conformance cases read from standard input.
 ///
-/// Every line is answered, in order; a line that is no case gets `"malformed"` and the reason.
+/// Reads one JSON object per line and prints one result per line, in order. For an invalid case, the result is
+/// `"malformed"` with the reason.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Example:
   echo '{\"id\": 1, \"expr\": \"1 + 1\"}' | classmate conform eval")]
 pub(super) struct Arguments {
-    /// What the cases are about
+    /// Kind of cases
     kind: Kind,
 }
 

@@ -20,13 +20,13 @@ const CONF: &str = "dirac.cfg";
 /// DIRAC's configuration files, and whose part of them counts.
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct CsFiles {
-    /// A configuration file of DIRAC, instead of POOL/dirac.cfg; may be given several times, the last one counts most
+    /// DIRAC configuration file, instead of POOL/dirac.cfg; repeatable, later files override earlier ones
     #[arg(long = "cs", value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Whose `Operations` of DIRAC's configuration count; needed when it has those of several communities
+    /// Virtual organization whose `Operations` to use; required if the configuration has several
     #[arg(long, value_name = "NAME")]
     vo: Option<String>,
-    /// Which setup of DIRAC's configuration counts; needed when it has several
+    /// Setup to use; required if the configuration has several
     #[arg(long, value_name = "NAME")]
     setup: Option<String>,
     /// Options by their paths, and values, that change what the files say.
@@ -37,51 +37,51 @@ pub(super) struct CsFiles {
 /// What is computed where DIRAC's documentation and its program differ, and how lots are drawn.
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct Choices {
-    /// How a share is divided among the queues of a user or a sharing group
+    /// How to divide a share among the queues of a user or a sharing group
     #[arg(long, value_enum, value_name = "RULE")]
     weighting: Option<WeightingName>,
-    /// Whose rules of share correction hold
+    /// Rules of share correction
     #[arg(long, value_enum, value_name = "RULES")]
     profile: Option<ProfileName>,
-    /// How lots are drawn
+    /// Lottery among queues
     #[arg(long, value_enum, value_name = "RULE")]
     lottery: Option<LotteryName>,
-    /// Whether lots are drawn
+    /// Order of queues
     #[arg(long, value_enum, value_name = "ORDER")]
     order: Option<OrderName>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum WeightingName {
-    /// By the average priority of their jobs; queues that differ only in sites add up (the program)
+    /// By the average priority of their jobs; queues that differ only in sites add up (like DIRAC)
     Observed,
-    /// 1/N, times the queue's part of all user priorities (the documentation, to the letter)
+    /// 1/N times the fraction of all user priorities (the literal documentation)
     Literal,
-    /// The queue's part of all user priorities (the documentation, as it is meant)
+    /// The fraction of all user priorities (the intended documentation)
     Proportional,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum ProfileName {
-    /// Those of the program
+    /// As implemented in DIRAC
     Observed,
-    /// Those of the documentation
+    /// As documented
     Documented,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum LotteryName {
-    /// Sorted by random number / priority (the program)
+    /// Sort by random number / priority (like DIRAC)
     Observed,
-    /// In proportion to priority
+    /// Draw in proportion to priority
     Proportional,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum OrderName {
-    /// Lots are drawn
+    /// Draw at random
     Random,
-    /// The highest priority goes first
+    /// Highest priority first
     Greedy,
 }
 
@@ -142,8 +142,8 @@ impl CsFiles {
                 let names: Vec<_> =
                     section.sections().map(|inside| String::from_utf8_lossy(inside.name()).into_owned()).collect();
                 let near = near::closest(part.as_bytes(), names.iter().map(String::as_str));
-                let near = near.map(|near| format!("; did you mean `{near}`")).unwrap_or_default();
-                notes.warn(format!("--set: no file has the section `{above}/{part}`: it is added{near}"));
+                let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                notes.warn(format!("--set: section `{above}/{part}` is new{near}"));
                 break;
             }
         }

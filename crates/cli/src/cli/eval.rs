@@ -22,8 +22,8 @@ use classmate::internal::value::Value;
 
 /// Evaluate an expression and print its value.
 ///
-/// The expression sees the attributes of MY, and those of TARGET as `TARGET.name`. Lists and ads are printed
-/// with their parts unevaluated.
+/// The expression can refer to the attributes of MY, and to those of TARGET as `TARGET.name`. Elements of lists and ads
+/// are printed unevaluated.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -33,28 +33,27 @@ Examples:
   classmate eval --explain 'RequestMemry > 1024' --my job.ads
   classmate eval --now 2026-07-05T12:00:00Z 'formatTime(time(), \"%A\")'
 
-Exit status: 0 with a value (undefined and error are values), 1 when the evaluation was abandoned at a limit, \
-2 when the expression does not parse.")]
+Exit status: 0 if there is a value (UNDEFINED and ERROR are values), 1 if the evaluation reached a limit, 2 if the expression does not parse.")]
 pub(super) struct Arguments {
     /// The expression, in new syntax
     #[arg(allow_hyphen_values = true)]
     expression: OsString,
-    /// The ad that the expression belongs to: the first of this file, in any form (`-` for standard input)
+    /// The MY ad: the first ad of this file, in any format (`-` for standard input)
     #[arg(long, value_name = "FILE")]
     my: Option<PathBuf>,
-    /// Which ad of the file MY is, counted from 1
+    /// Position of the MY ad in its file, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1, requires = "my", value_parser = clap::value_parser!(u64).range(1..))]
     my_at: u64,
-    /// The ad on the other side of the match: the first of this file
+    /// The TARGET ad: the first ad of this file
     #[arg(long, value_name = "FILE")]
     target: Option<PathBuf>,
-    /// Which ad of the file TARGET is, counted from 1
+    /// Position of the TARGET ad in its file, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1, requires = "target", value_parser = clap::value_parser!(u64).range(1..))]
     target_at: u64,
-    /// How the value is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Form,
-    /// Say on standard error why the value is undefined or an error, and what looks like a slip
+    /// Explain on standard error why the value is UNDEFINED or ERROR, and warn about likely mistakes
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
@@ -76,7 +75,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let options = ParseOptions { places: true, ..settings.parse_options() };
     if let Some(option) = option_meant(source) {
         let expression = report::printable(source);
-        complain(&format!("warning: `{expression}` is taken for the expression: did you mean the option `{option}`?"));
+        complain(&format!("warning: `{expression}` is read as the expression; did you mean the option `{option}`?"));
     }
     let expr = parsed(source, "expression", &options, streams)?;
     let mut notes = Notes::default();
@@ -104,7 +103,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         Ok(value) => print(&value, arguments.format),
         Err(failed) => {
             print(&Value::Error, arguments.format)?;
-            Err(Failure::new(format!("the evaluation was abandoned: {failed}")))
+            Err(Failure::new(format!("evaluation stopped: {failed}")))
         }
     }
 }

@@ -20,11 +20,11 @@ use classmate_advice::internal::explain::{Market, find, group, slot, submitter};
 use classmate_pool::internal::negotiate::{Snapshot, negotiate};
 use classmate_pool::internal::priority::Policy;
 
-/// Say why a job does not run: which conditions refuse it, what is nearest, and what a cycle makes of it; or why a slot is
-/// idle, or how a share or a quota came about.
+/// Explain why a job or slot is idle, or derive a share or quota.
 ///
-/// The Requirements of the job and of the slots are taken apart, through `&&`, `||`, `?:` and the attributes they refer
-/// to; every condition is evaluated for every slot. What would have to change is tried before it is told.
+/// For a job: failing conditions with their values, fixes that were tested, and what happened in the cycle. The
+/// Requirements of the job and of the slots are split at `&&`, `||` and `?:`, and through the attributes they refer to.
+/// Each condition is evaluated for each slot. Suggested changes are tested against all slots.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 What the columns say:
@@ -38,19 +38,19 @@ Examples:
   classmate explain examples/pool --submitter carol@pool.test
   classmate explain examples/groups --group chemistry
 
-Exit status: 0 on success, 1 when a file cannot be read, 2 when a file or a setting is wrong or there is nothing of that name.")]
+Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid or the name is unknown.")]
 pub(super) struct Arguments {
     #[command(flatten)]
     files: PoolFiles,
     #[command(flatten)]
     about: About,
-    /// Policies of slots that are shown, what refuses most slots first
+    /// Number of slot policies to show, most rejections first
     #[arg(long, value_name = "NUMBER", default_value_t = 3)]
     policies: usize,
-    /// Leave out the cycle, and only say whether the job can run anywhere
+    /// Skip the cycle; only check whether the job can match
     #[arg(long, requires = "job")]
     no_cycle: bool,
-    /// How the result is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Form,
     // Last: its heading holds for whatever follows.
@@ -62,25 +62,25 @@ pub(super) struct Arguments {
 #[derive(clap::Args, Debug)]
 #[group(required = true, multiple = false)]
 struct About {
-    /// Why a job does not run: its number, or an expression over jobs, of which the first is taken for which it is true
+    /// Explain why a job is idle: a job ID, or an expression that selects the first job for which it is true
     #[arg(long, value_name = "ID|EXPR")]
     job: Option<String>,
-    /// Why a slot is idle, or who gets it
+    /// Explain why a slot is idle, or which job it runs
     #[arg(long, value_name = "NAME")]
     slot: Option<String>,
-    /// How the share of a submitter came about, and what became of it
+    /// Derive the share of a submitter and show how much of it was used
     #[arg(long, value_name = "NAME")]
     submitter: Option<String>,
-    /// How the quota of a group came about, and what became of it
+    /// Derive the quota of a group and show how much of it was used
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Form {
-    /// For people
+    /// Text
     Text,
-    /// One object with everything
+    /// One JSON object with the full result
     Json,
 }
 
@@ -110,12 +110,12 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         if let Some(name) = &about.slot {
             let market = Market::of(&snapshot).map_err(|error| refused(&error))?;
             let found = slot::explain(&market, &snapshot, &outcome, name)
-                .ok_or_else(|| nothing("slot takes part in the cycle that is named", name, &market.names))?;
+                .ok_or_else(|| nothing("slot in the cycle is named", name, &market.names))?;
             if json { object(&mut out, &found) } else { report::write_slot(&mut out, &found, streams.out) }
         } else if let Some(name) = &about.submitter {
             let known: Vec<String> = outcome.submitters.iter().map(|line| line.submitter.clone()).collect();
             let found = submitter::story(&outcome, &snapshot, name)
-                .ok_or_else(|| nothing("submitter takes part in the cycle that is named", name, &known))?;
+                .ok_or_else(|| nothing("submitter in the cycle is named", name, &known))?;
             let title = format!("Submitter {}", found.summary.submitter);
             if json { object(&mut out, &found) } else { report::write_steps(&mut out, &title, &found.steps) }
         } else {
@@ -124,9 +124,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             let found = group::story(&outcome, &snapshot, name).map_err(|error| refused(&error))?;
             let found = found.ok_or_else(|| match &snapshot.policy {
                 Policy::Slurm(_) => Failure::input(format!("no group is named `{name}`"))
-                    .help("accounts of Slurm have shares and no quotas: `classmate sshare` shows those"),
+                    .help("Slurm accounts have shares, not quotas; use `classmate sshare`"),
                 Policy::Dirac(_) => Failure::input(format!("no group is named `{name}`"))
-                    .help("groups of DIRAC have shares and no quotas: `classmate taskqueues` shows those"),
+                    .help("DIRAC groups have shares, not quotas; use `classmate taskqueues`"),
                 Policy::Condor => nothing("group is named", name, &known),
             })?;
             let title = format!("Group {}", found.explained.summary.name);
@@ -153,7 +153,7 @@ fn nothing(what: &str, name: &str, known: &[String]) -> Failure {
     let failure = Failure::input(format!("no {what} `{name}`"));
     match near {
         Some((_, near)) => failure.help(&format!("did you mean `{near}`?")),
-        None if known.is_empty() => failure.help("there are none at all"),
+        None if known.is_empty() => failure.help("there are none"),
         None => {
             let more = if known.len() > LISTED { ", …" } else { "" };
             let listed: Vec<String> = known.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
@@ -178,7 +178,7 @@ fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<Subjec
             let found = find(snapshot, |_, ad| holds(ad));
             let all = snapshot.jobs.par_iter().filter(|ad| holds(ad)).count();
             if let Some((job, _)) = found.as_ref().filter(|_| all > 1) {
-                complain(&format!("note: {all} jobs satisfy `{text}`; this is the first, {}", job.id));
+                complain(&format!("note: {all} jobs satisfy `{text}`; the first one is {}", job.id));
             }
             found
         }
@@ -190,7 +190,7 @@ fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<Subjec
         };
         let what = if number.is_some() { "there is no job" } else { "no job satisfies" };
         return Err(
-            Failure::input(format!("{what} `{text}`")).help(&format!("{were_read}; a number is cluster.process"))
+            Failure::input(format!("{what} `{text}`")).help(&format!("{were_read}; a job ID is cluster.process"))
         );
     };
     Ok(Subject::of(&job, ad))

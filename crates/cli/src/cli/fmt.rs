@@ -17,12 +17,12 @@ use classmate::internal::syntax::parse::ParseOptions;
 use classmate_advice::internal::fmt::{Unread, ads, config};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
 
-/// Lay out expressions, ads, and the expressions inside configurations, in one readable way.
+/// Format expressions, ads and configuration files.
 ///
-/// Spaces are set, conditions that do not fit on a line are broken one clause a line, and everything else stays: comments,
-/// the spelling of names, numbers and operators, and all text that is no expression. What is written parses to the same
-/// tree, which is checked, and is not changed again the next time. Files are written in place. A policy or an attribute that
-/// is no expression is told and stays as it is.
+/// Normalizes spaces and breaks long conditions into one clause per line. Everything else stays: comments, the spelling
+/// of names, numbers and operators, and all text other than expressions. The formatted text is checked to parse to the
+/// same tree, and formatting it again changes nothing. Files are written in place. Values that are not valid
+/// expressions are reported and left unchanged.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -32,25 +32,24 @@ Examples:
   classmate fmt --expression 'Memory>1024&&(Cpus>1||Slow)'
   classmate fmt --as config - < condor_config
 
-Exit status: 0 on success; 1 with --check or --diff when a file would change, or when one cannot be read or written; \
-2 when a text is no expression.")]
+Exit status: 0 on success, 1 if a file would change (--check, --diff) or cannot be read or written, 2 on an invalid expression.")]
 pub(super) struct Arguments {
-    /// Files to lay out; `-` reads standard input and prints
+    /// Files to format (`-` formats standard input to standard output)
     #[arg(value_name = "FILE", required_unless_present = "expression")]
     files: Vec<PathBuf>,
-    /// An expression to lay out and print
+    /// An expression to format and print
     #[arg(long, short = 'e', value_name = "EXPR", allow_hyphen_values = true)]
     expression: Option<String>,
-    /// What the files are, whatever their names say
+    /// Type of the files [default: detected from their names and contents]
     #[arg(long = "as", value_name = "KIND", value_enum)]
     kind: Option<Laid>,
-    /// Write nothing; list the files that would change
+    /// List the files that would change; do not write
     #[arg(long)]
     check: bool,
-    /// Write nothing; show what would change
+    /// Show the changes as a diff; do not write
     #[arg(long)]
     diff: bool,
-    /// Columns of a line
+    /// Maximum line width
     #[arg(long, value_name = "COLUMNS", default_value_t = 100)]
     width: usize,
 }
@@ -60,9 +59,9 @@ pub(super) struct Arguments {
 enum Laid {
     /// Configuration files
     Config,
-    /// Ads in any form
+    /// Ads in any format
     Ads,
-    /// One expression a file
+    /// One expression per file
     Expression,
 }
 
@@ -92,20 +91,20 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
         let unread = unread(&text, kind);
         for one in unread.iter().take(TOLD) {
             let why = one.error.as_ref().map_or_else(
-                || "no attribute and stays as it is: expected `name = value`, found no `=`".to_owned(),
-                |error| format!("no expression and stays as it is: {error}"),
+                || "not an attribute and is left unchanged: expected `name = value`, found no `=`".to_owned(),
+                |error| format!("not a valid expression and is left unchanged: {error}"),
             );
             complain(&format!("warning: {}:{}: `{}` is {why}", source.name, one.line, one.name));
         }
         if unread.len() > TOLD {
             let more = counted((unread.len() - TOLD) as u64, "more value");
-            complain(&format!("warning: {}: {more} like these; --as says what a file is", source.name));
+            complain(&format!("warning: {}: {more} like these; use --as to set the type of the file", source.name));
         }
         wrong |= !unread.is_empty();
         let changed = tidy != text;
         let mark = if source.marked { BYTE_ORDER_MARK } else { b"" };
         if source.marked && kind == Kind::Config {
-            let told = "the file begins with a byte order mark, for which the reference refuses it; the mark stays";
+            let told = "the file starts with a byte order mark, so HTCondor rejects it; the mark is kept";
             complain(&format!("warning: {}: {told}", source.name));
         }
         changes |= changed;
@@ -173,7 +172,10 @@ fn laid_out(name: &str, text: &[u8], kind: Kind, width: usize, streams: Streams)
         Kind::Submit | Kind::Test => {
             let what = if kind == Kind::Test { "a file of policy tests" } else { "a submit file" };
             return Err(Failure::input(format!("`{name}` is {what}: expected an expression, ads or a configuration"))
-                .help("`--as expression`, `--as ads` or `--as config` says what a file is; `classmate lint` looks at all of them"));
+                .help(
+                    "use `--as expression`, `--as ads` or `--as config` to set the type; `classmate lint` checks \
+                all types of files",
+                ));
         }
         Kind::Ads => match detect_file(text, &ParseOptions::default()) {
             Format::Long if text.trim_ascii_start().starts_with(b"[") => expression(text)?,
@@ -183,8 +185,9 @@ fn laid_out(name: &str, text: &[u8], kind: Kind, width: usize, streams: Streams)
                 Failure::rendered(report::render(&error, text, &Origin::whole(name), None, streams.err))
             })?,
             _ => {
-                return Err(Failure::input(format!("`{name}` holds ads in a form of tools")).help(
-                    "`classmate ads FILE --to long` writes lines, which are laid out, and so are ads of new syntax",
+                return Err(Failure::input(format!("`{name}` contains ads in a format for tools")).help(
+                    "convert it with `classmate ads FILE --to long`; fmt formats ads in the long format and in new \
+                    syntax",
                 ));
             }
         },

@@ -10,7 +10,7 @@ use crate::report::functions;
 use classmate::internal::builtin::{Function, all, find};
 use classmate::internal::name::Name;
 
-/// List the functions of the language, or describe one.
+/// List the ClassAd functions, or describe one.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -18,18 +18,18 @@ Examples:
   classmate functions substr
   classmate functions --format json | jq -r '.name'
 
-Exit status: 0, or 2 when there is no such function.")]
+Exit status: 0, or 2 if the function does not exist.")]
 pub(super) struct Arguments {
-    /// The function, in any case
+    /// Function name, in any case
     name: Option<String>,
-    /// How the functions are printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Form,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Form {
-    /// For people
+    /// Text
     Text,
     /// JSON lines: `name`, `signature`, `least`, `most`, `pure`, `about`, `examples`
     Json,

@@ -22,10 +22,11 @@ fn fraction(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
-/// Make a pool by rule: a directory for `classmate negotiate` with as many slots and jobs as wanted.
+/// Generate a synthetic pool.
 ///
-/// The ads have the shape of those of a large production pool: its distributions of cores, memory, disk, sites and START
-/// expressions, and jobs with requirements of many kinds. The same seed gives the same pool.
+/// The pool is a directory for `classmate negotiate`. Its ads are modeled on a large production pool: the distributions
+/// of cores, memory, disk, sites and START expressions, and many kinds of job requirements. The same seed generates the
+/// same pool.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -33,56 +34,56 @@ Examples:
   classmate generate /tmp/cluster --shape static --slots 20000 --jobs 1000 --autoclusters 1000 --unmatched 1
   classmate negotiate /tmp/pool --matches none --stats
 
-Exit status: 0 when the pool was written, 1 when a file cannot be written.")]
+Exit status: 0 if the pool was written, 1 if a file cannot be written.")]
 pub(super) struct Arguments {
-    /// The directory, made if it is not there; files in it are replaced
+    /// Output directory, created if it does not exist; existing files are replaced
     pool: PathBuf,
-    /// How many slots
+    /// Number of slots
     #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
     slots: u64,
-    /// How many idle jobs
+    /// Number of idle jobs
     #[arg(long, value_name = "NUMBER", default_value_t = 10_000)]
     jobs: u64,
-    /// About as many jobs as slots, and such priorities of submitters that the slots are dealt in so many passes over
-    /// them, if every slot suits every job (`--shape static --unmatched 0`)
+    /// Generate about as many jobs as slots, with submitter priorities chosen so that the slots are assigned in this
+    /// many passes over the submitters (if each slot matches each job: `--shape static --unmatched 0`)
     #[arg(long, value_name = "NUMBER", default_value_t = 0, conflicts_with = "jobs",
           value_parser = clap::value_parser!(u32).range(..=MAX_PASSES))]
     passes: u32,
-    /// How many kinds of jobs, each of one submitter
+    /// Number of autoclusters, each with a single submitter
     #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     autoclusters: u64,
-    /// How many submitters
+    /// Number of submitters
     #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     submitters: u64,
-    /// How many groups the submitters belong to, each with an equal part of the pool
+    /// Number of accounting groups, each with an equal quota
     #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=MAX_GROUPS))]
     groups: u64,
-    /// Where the random numbers begin
+    /// Seed of the random numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// The kinds of machines and jobs
+    /// Kind of slots and jobs
     #[arg(long, value_enum, default_value = "ospool")]
     shape: ShapeName,
-    /// Write slots with all of about 475 attributes, not only with those that matter
+    /// Write about 475 attributes per slot, not only those that matter
     #[arg(long)]
     full: bool,
-    /// The fraction of static slots that run a job already, 0 to 1
+    /// Fraction of static slots that already run a job, 0 to 1
     #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, allow_negative_numbers = true)]
     claimed: f64,
-    /// The fraction of autoclusters that ask for more than any slot has, 0 to 1
+    /// Fraction of autoclusters that request more than any slot has, 0 to 1
     #[arg(long, value_name = "FRACTION", default_value_t = 0.05, value_parser = fraction, allow_negative_numbers = true)]
     unmatched: f64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum ShapeName {
-    /// Partitionable slots of many sites
+    /// Partitionable slots at many sites
     Ospool,
-    /// Static slots of one core
+    /// Static slots with one core
     Static,
-    /// As `ospool`, half of the slots with GPUs
+    /// Like `ospool`, but half of the slots have GPUs
     Gpu,
-    /// No two slots and no two autoclusters alike: the worst case
+    /// All slots and all autoclusters differ: the worst case
     Distinct,
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Input {
 pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
     let (raw, name, size): (Box<dyn Read + Send>, String, Option<u64>) = if path.as_os_str() == "-" {
         if STDIN_TAKEN.swap(true, Ordering::Relaxed) {
-            return Err(Failure::input("`-` stands for standard input, which can be read only once"));
+            return Err(Failure::input("`-` is standard input, which can be read only once"));
         }
         (Box::new(std::io::stdin()), "standard input".to_owned(), None)
     } else {
@@ -218,11 +218,11 @@ pub(crate) fn ad(path: &Path, at: u64, settings: &Settings, notes: &mut Notes) -
     }
     notes.add(&input.name, reader.report());
     let ads = if seen == 0 { "no ads".to_owned() } else { counted(seen, "ad") };
-    let mut failure = Failure::input(format!("`{}` holds {ads}: expected at least {at}", input.name));
+    let mut failure = Failure::input(format!("`{}` contains {ads}: expected at least {at}", input.name));
     if notes.any() {
         // Nobody shows the notes behind a failure, and they say why.
         let told = notes.lines(Color::Off).join("\n");
-        failure = failure.help("what could not be read does not count");
+        failure = failure.help("skipped ads are not counted");
         failure.message = format!("{told}\n{}", failure.message);
     }
     Err(failure)
@@ -287,7 +287,7 @@ impl Notes {
             }
             let hidden = report.ignored_texts.saturating_sub(SHOWN_IGNORED as u64);
             if hidden > 0 {
-                lines.push(format!("note: of {} more in `{name}` the end is ignored", counted(hidden, "line")));
+                lines.push(format!("note: ignored the end of {} more in `{name}`", counted(hidden, "line")));
             }
             if report.is_clean() {
                 continue;
@@ -301,12 +301,12 @@ impl Notes {
             }
             if report.unread_bytes > 0 {
                 lines.push(format!(
-                    "note: the rest of `{name}`, {}, could not be read: an ad before it is not closed",
+                    "note: skipped the rest of `{name}` ({}), because an ad before it is not closed",
                     counted(report.unread_bytes, "byte")
                 ));
             }
             lines.push(format!(
-                "note: of `{name}`, {} {} read; skipped: {}, {}",
+                "note: {} {} read from `{name}`; skipped: {}, {}",
                 counted(report.ads, "ad"),
                 if report.ads == 1 { "was" } else { "were" },
                 counted(report.skipped_ads, "ad"),

@@ -27,12 +27,12 @@ use classmate_advice::internal::lint::schema::AdSchema;
 use classmate_advice::internal::lint::{certain_fix, config, expression, fixed, placed, submit, suite};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
 
-/// Find what is wrong, or hardly meant, in configurations, ads, submit files and expressions.
+/// Check configuration, ads, submit files and expressions for mistakes.
 ///
-/// FILE is a configuration, a file of ads (also compressed), a submit file, a file of policy tests, or the directory of a pool; what it is, is
-/// told by its name and its first lines, or by --as. Several configuration files are read one after another, as a daemon
-/// does. What is said of a clause (`always-false`, `contradiction`, `implied-clause` and the like) is proven: it holds
-/// whatever the ads are.
+/// Reports errors and likely mistakes. FILE is a configuration file, a file of ads (optionally compressed), a submit
+/// file, a file of policy tests, or the directory of a pool. Its type is detected from its name and its first lines,
+/// unless --as is given. Several configuration files are read in sequence, like a daemon does. Findings about clauses
+/// (`always-false`, `contradiction`, `implied-clause` and so on) are proven: they hold for all ads.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -43,32 +43,32 @@ Examples:
   classmate lint condor_config --fix
   classmate lint --list
 
-Every code has an example in docs/lint.md.
+docs/lint.md has an example for each code.
 
-Exit status: 0 without errors; 1 when a file cannot be read; 2 with errors, and with --deny-warnings also with warnings.")]
+Exit status: 0 without errors, 1 if a file cannot be read, 2 with errors (or with warnings under --deny-warnings).")]
 pub(super) struct Arguments {
-    /// Files to look at, `-` for standard input
+    /// Files to check (`-` for standard input)
     #[arg(value_name = "FILE", required_unless_present_any = ["expressions", "list"])]
     files: Vec<PathBuf>,
-    /// An expression to look at, as the Requirements of a job; may be given several times
+    /// An expression to check, as the Requirements of a job; repeatable
     #[arg(long = "expression", short = 'e', value_name = "EXPR", allow_hyphen_values = true)]
     expressions: Vec<String>,
-    /// What the files are, whatever their names say
+    /// Type of the files [default: detected from their names and contents]
     #[arg(long = "as", value_name = "KIND", value_enum)]
     kind: Option<Kind>,
-    /// Say nothing of this code; may be given several times
+    /// Suppress this rule; repeatable
     #[arg(long, value_name = "CODE")]
     allow: Vec<String>,
-    /// Warnings are errors
+    /// Treat warnings as errors
     #[arg(long)]
     deny_warnings: bool,
-    /// Write into the files what is certain, and tell the rest
+    /// Apply safe fixes in place; report everything else
     #[arg(long)]
     fix: bool,
-    /// List the codes
+    /// List all codes
     #[arg(long)]
     list: bool,
-    /// How the result is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Form,
 }
@@ -77,21 +77,21 @@ pub(super) struct Arguments {
 pub(super) enum Kind {
     /// Configuration files
     Config,
-    /// Ads in any form
+    /// Ads in any format
     Ads,
     /// Submit files
     Submit,
-    /// One expression a file
+    /// One expression per file
     Expression,
-    /// Tests of policies
+    /// Policy tests
     Test,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Form {
-    /// Text for people
+    /// Text
     Text,
-    /// One object with everything
+    /// One JSON object with the full result
     Json,
     /// A SARIF 2.1.0 log
     Sarif,
@@ -106,10 +106,10 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     if let Some(unknown) = arguments.allow.iter().find(|code| catalogue::find(code).is_none()) {
         let list = "`classmate lint --list` lists all codes";
         let help = match near::closest(unknown.as_bytes(), catalogue::CHECKS.iter().map(|check| check.code)) {
-            Some(meant) => format!("did you mean `{meant}`; {list}"),
+            Some(meant) => format!("did you mean `{meant}`? {list}"),
             None => list.to_owned(),
         };
-        return Err(Failure::input(format!("`{unknown}` is no code")).help(&help));
+        return Err(Failure::input(format!("unknown code `{unknown}`")).help(&help));
     }
     let mut alarms = all(arguments)?;
     if arguments.fix {
@@ -163,8 +163,9 @@ fn all(arguments: &Arguments) -> Result<Vec<Diagnostic>, Failure> {
             let ads = ["slots.ads", "jobs.ads"].map(|name| path.join(name));
             if of_pool(path)?.is_empty() && !ads.iter().any(|file| file.is_file()) {
                 let shown = path.display();
-                return Err(Failure::input(format!("`{shown}` is no directory of a pool: nothing is read in it")).help(
-                    "expected `condor_config`, `config.d`, `config`, `slots.ads` or `jobs.ads` there; other files are named one by one",
+                return Err(Failure::input(format!("skipped `{shown}`: it is not the directory of a pool")).help(
+                    "expected `condor_config`, `config.d`, `config`, `slots.ads` or `jobs.ads`; name other files on \
+                    the command line",
                 ));
             }
             for file in ads.iter().filter(|file| file.is_file()) {
@@ -203,8 +204,8 @@ fn binary(path: &Path) -> Result<Option<Diagnostic>, Failure> {
     let Some(zero) = memchr::memchr(0, &start) else { return Ok(None) };
     let first = memchr::memrchr(b'\n', &start[..zero]).map_or(0, |newline| newline + 1);
     let finding =
-        Diagnostic::error("the file is no text: it holds a zero byte", Span::new(zero - first, zero - first + 1));
-    let finding = finding.help("configurations, ads and submit files are text, in UTF-8").code("syntax");
+        Diagnostic::error("the file is not text: it contains a zero byte", Span::new(zero - first, zero - first + 1));
+    let finding = finding.help("configuration, ads and submit files are UTF-8 text").code("syntax");
     let excerpt = Excerpt { text: start[first..=zero].to_vec(), subject: None };
     let name = Arc::from(&*source.name);
     Ok(Some(placed(finding, &name, Position::of(&start, zero).line, excerpt, None)))
@@ -228,8 +229,8 @@ pub(super) fn detect(path: &Path) -> Result<Kind, Failure> {
         return Ok(Kind::Config);
     }
     if path.as_os_str() == "-" {
-        return Err(Failure::input("standard input can be anything")
-            .help("say what it is: --as config, ads, submit, test or expression"));
+        return Err(Failure::input("cannot detect the type of standard input")
+            .help("use --as config, ads, submit, test or expression"));
     }
     let text = contents(path)?;
     if detect_file(&text, &ParseOptions::default()) != Format::Long {
@@ -313,7 +314,7 @@ fn unwritable(alarms: &[Diagnostic]) -> Result<Vec<String>, Failure> {
     for file in with_fixes(alarms) {
         let path = Path::new(file);
         if !path.is_file() {
-            told.push(format!("cannot write `{file}`: it is no file"));
+            told.push(format!("cannot write `{file}`: it is not a file"));
             continue;
         }
         let mut start = [0; 2];

@@ -17,9 +17,10 @@ use classmate::internal::eval::scope::Settings;
 use classmate::internal::value::Value;
 use classmate_pool::internal::pool::slot::is_slot;
 
-/// Match every job with every slot: does the job accept the slot, the slot the job, both; and the job's Rank.
+/// Match every job with every slot and count the matches.
 ///
-/// Requirements accept when they are true or a number other than zero; false, undefined and error refuse.
+/// Each pair is listed with both decisions and the job's Rank. Requirements accept if they evaluate to true or a
+/// nonzero number; false, UNDEFINED and ERROR reject.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -27,16 +28,16 @@ Examples:
   classmate match --job job.ads --slots slots.ads.gz --pairs matches --now 2026-07-05T12:00:00Z
   condor_status -long | classmate match --job job.ads --slots - --pairs none")]
 pub(super) struct Arguments {
-    /// The jobs: a file of ads, in any form (`-` for standard input)
+    /// File of job ads, in any format (`-` for standard input)
     #[arg(long, value_name = "FILE")]
     job: PathBuf,
-    /// The slots: a file of ads
+    /// File of slot ads
     #[arg(long, value_name = "FILE")]
     slots: PathBuf,
-    /// Which pairs are listed
+    /// Pairs to list
     #[arg(long, value_enum, default_value = "all")]
     pairs: Pairs,
-    /// How the result is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Form,
     #[command(flatten)]
@@ -47,7 +48,7 @@ pub(super) struct Arguments {
 enum Pairs {
     /// Every pair
     All,
-    /// Those that match
+    /// Only pairs that match
     Matches,
     /// Only the counts
     None,
@@ -57,7 +58,7 @@ enum Pairs {
 enum Form {
     /// Aligned columns
     Table,
-    /// JSON lines: a line a pair, then a line a job
+    /// JSON lines: one line per pair, then one line per job
     Json,
 }
 
@@ -98,7 +99,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     slots.retain(is_slot);
     if slots.len() < all {
         let (others, file) = (all - slots.len(), arguments.slots.display());
-        notes.warn(format!("{others} ads of `{file}` are no slots (by their MyType) and were left out"));
+        notes.warn(format!("skipped {others} ads in `{file}` that are not slot ads (MyType)"));
     }
     notes.show(streams.err);
     for (ads, what, path) in [(&jobs, "job", &arguments.job), (&slots, "slot", &arguments.slots)] {

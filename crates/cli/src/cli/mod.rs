@@ -47,7 +47,7 @@ use classmate::internal::syntax::time::{Zone, parse_instant};
 /// Columns of help, however wide the terminal is.
 const WIDEST_HELP: usize = 100;
 
-/// ClassAd interpreter and matchmaker: the answers of an HTCondor pool, with the reasons.
+/// Evaluate ClassAds, replay HTCondor negotiation cycles, and explain the results.
 #[derive(Parser, Debug)]
 #[command(name = "classmate", version, propagate_version = true, max_term_width = WIDEST_HELP)]
 #[command(after_help = "\
@@ -65,9 +65,9 @@ Examples:
   classmate config check condor_config
   classmate lint condor_config slots.ads
 
-Exit status: 0 on success, 1 when something could not be done, 2 on wrong usage or text that does not parse.")]
+Exit status: 0 on success, 1 on failure, 2 on a usage error or input that does not parse.")]
 pub struct Cli {
-    /// When to colour the output; `auto` colours on a terminal unless NO_COLOR is set.
+    /// When to color the output; `auto` means on a terminal, unless NO_COLOR is set.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
     #[command(subcommand)]
@@ -164,16 +164,16 @@ pub(crate) struct World {
     /// Evaluate as with STRICT_CLASSAD_EVALUATION
     #[arg(long)]
     strict: bool,
-    /// What `time()` answers: seconds since 1970, a date such as 2026-07-05T12:00:00Z, or `wall`
+    /// Result of `time()`: seconds since 1970, a date such as 2026-07-05T12:00:00Z, or `wall`
     #[arg(long, value_name = "TIME", default_value = "wall", value_parser = parse_now, allow_negative_numbers = true)]
     now: Now,
-    /// Where `random()` begins; the same seed gives the same numbers
+    /// Seed of `random()`
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// A map for `userMap`: lines `* user value`, as the files of `CLASSAD_USER_MAPFILE_` have; may be given several times
+    /// A map for `userMap` in the format of `CLASSAD_USER_MAPFILE_` files: lines of `* user value`; repeatable
     #[arg(long, value_name = "NAME=FILE", value_parser = parse_map)]
     user_map: Vec<NamedMap>,
-    /// The accounts that `userHome` knows: a file in the form of /etc/passwd, which is read unless this names another
+    /// User accounts for `userHome`, in the format of /etc/passwd [default: /etc/passwd]
     #[arg(long, value_name = "FILE", value_parser = parse_accounts)]
     accounts: Option<Arc<Homes>>,
 }
@@ -307,9 +307,9 @@ pub(crate) fn parsed(text: &[u8], flag: &str, options: &ParseOptions, streams: S
 /// How a result with a table is printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Form {
-    /// Tables for people
+    /// Tables
     Table,
-    /// One object with everything
+    /// One JSON object with the full result
     Json,
 }
 

@@ -28,13 +28,13 @@ use classmate_pool::internal::priority::Policy;
 use classmate_pool::internal::queue::cluster::Siblings;
 use classmate_pool::internal::simulate::replay::{ReplayPlan, replay};
 
-/// Run one negotiation cycle over a pool and show who got what, and why the others did not.
+/// Run a negotiation cycle as condor_negotiator would.
 ///
-/// POOL is a directory with what the tools of a pool print: `slots.ads` (`condor_status -long`), `jobs.ads`
-/// (`condor_q -allusers -long`), and if there are any `submitters.ads` (`condor_status -submitters -long`),
-/// `Accountantnew.log` (from the negotiator's spool) and the negotiator's settings: `condor_config`, the files of
-/// `config.d` in the order of their names, then `config`, whichever there are. Every file can be given by its own flag
-/// instead. Nothing is changed anywhere, unless --commit is given.
+/// Shows the matches of each submitter and why the remaining jobs did not match. POOL is a directory with the output of
+/// HTCondor's tools: `slots.ads` (`condor_status -long`) and `jobs.ads` (`condor_q -allusers -long`). Optional files
+/// are `submitters.ads` (`condor_status -submitters -long`), `Accountantnew.log` (from the negotiator's spool
+/// directory) and the negotiator's configuration: `condor_config`, then the files in `config.d` in alphabetical order,
+/// then `config`. An option can replace each file. Read-only unless --commit is given.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -42,45 +42,45 @@ Examples:
   classmate negotiate examples/pool --matches none --format json
   classmate negotiate examples/pool --ad
   classmate negotiate examples/slurm --policy slurm
-  classmate negotiate examples/pool --commit      charge the cycle to examples/pool/Accountantnew.log
+  classmate negotiate examples/pool --commit      update examples/pool/Accountantnew.log
   classmate negotiate examples/pool --cycles 24 --interval 3600 --run-time 7200
   classmate negotiate --slots slots.ads.gz --jobs jobs.ads --log Accountantnew.log
 
-Exit status: 0 when the cycle was run, 1 when a file cannot be read, 2 when a file or a setting is wrong.")]
+Exit status: 0 if the cycle ran, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct Arguments {
     #[command(flatten)]
     files: PoolFiles,
-    /// Charge the cycle to the accountant's log: decay, usage and matches, all of it or nothing
+    /// Charge the cycle to the accountant's log: decay, usage and matches in one transaction
     #[arg(long)]
     commit: bool,
-    /// How the outcome is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Form,
-    /// Print the statistics as the negotiator's own ad has them, in the long format, and nothing else
+    /// Print only the statistics, as attributes of the negotiator ad in the long format
     #[arg(long, conflicts_with_all = ["format", "matches", "stats"])]
     ad: bool,
-    /// Also tell how long each phase took, how much memory, and into how many classes slots and requests fell; in JSON
-    /// among the statistics
+    /// Also print the time and memory of each phase and the number of slot and request classes (in JSON: part of
+    /// `statistics`)
     #[arg(long)]
     stats: bool,
-    /// Look at slot after slot, as the reference negotiator does; the outcome is the same, only later
+    /// Evaluate slots one by one, like condor_negotiator (slower, same result)
     #[arg(long)]
     reference_path: bool,
-    /// Threads that work at the same time; by default one a processor. The outcome does not depend on it
+    /// Number of threads [default: all CPUs]; does not affect the result
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
-    /// How many matches the table lists: `all`, `none` or a number
+    /// Number of matches to list: `all`, `none` or a number
     #[arg(long, value_name = "HOW MANY", default_value = "all")]
     matches: Shown,
-    /// Play so many cycles: matched jobs run, jobs that have run are gone, and priorities move
+    /// Run N cycles: matched jobs run, completed jobs leave the queue, and priorities are updated
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["ad", "matches", "stats", "reference_path"],
           value_parser = clap::value_parser!(u32).range(1..))]
     cycles: Option<u32>,
-    /// Seconds from one cycle to the next [default: that of the settings]
+    /// Seconds from one cycle to the next [default: NEGOTIATOR_INTERVAL]
     #[arg(long, value_name = "SECONDS", requires = "cycles", value_parser = clap::value_parser!(i64).range(1..))]
     interval: Option<i64>,
-    /// How long a job runs: seconds, or an expression over the job, with the slot as TARGET; without it jobs never end
+    /// Run time of a job: seconds, or an expression over the job with the slot as TARGET [default: jobs never end]
     #[arg(long, value_name = "EXPR", requires = "cycles")]
     run_time: Option<String>,
     // Last: its heading holds for whatever follows.
@@ -91,7 +91,7 @@ pub(super) struct Arguments {
 /// The files of a pool, in a directory or each by its own flag.
 #[derive(clap::Args, Debug)]
 pub(super) struct PoolFiles {
-    /// A directory with the files of a pool
+    /// Directory with the files of a pool
     #[arg(required_unless_present_all = ["slots", "jobs"])]
     pool: Option<PathBuf>,
     /// Slot ads, instead of POOL/slots.ads
@@ -100,22 +100,22 @@ pub(super) struct PoolFiles {
     /// Job ads, instead of POOL/jobs.ads
     #[arg(long, value_name = "FILE")]
     jobs: Option<PathBuf>,
-    /// Submitter ads, instead of POOL/submitters.ads; without any they are made from the jobs
+    /// Submitter ads, instead of POOL/submitters.ads [default: derived from the jobs]
     #[arg(long, value_name = "FILE")]
     submitters: Option<PathBuf>,
-    /// The accountant's log, instead of POOL/Accountantnew.log; without one everybody starts alike
+    /// Accountant's log, instead of POOL/Accountantnew.log; without one, all users start at the minimum priority
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// The negotiator's settings, instead of those in POOL; without any the defaults hold
+    /// Negotiator configuration, instead of the files in POOL
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Run the commands that the settings include; they can run any program then
+    /// Run the commands that the configuration includes (they can run any program)
     #[arg(long)]
     pub(super) allow_commands: bool,
-    /// The clock: seconds since 1970, a date, or `wall`; by default the newest time in the files
+    /// Current time: seconds since 1970, a date, or `wall` [default: the newest time in the files]
     #[arg(long, value_name = "TIME", value_parser = parse_now)]
     now: Option<Now>,
-    /// Where `random()` begins; the same seed gives the same numbers
+    /// Seed of `random()`
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
 }
@@ -166,8 +166,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let policy = arguments.policy.read(arguments.files.directory(), &mut snapshot, &mut notes)?;
     snapshot.policy = policy;
     if arguments.commit && !snapshot.policy.uses_accountant() {
-        return Err(Failure::input("--commit writes the books of HTCondor's accountant, and --policy is not `condor`")
-            .help("leave out --commit"));
+        return Err(Failure::input("--commit updates the HTCondor accountant, so it requires --policy condor")
+            .help("remove --commit"));
     }
     // The books are locked and read again before the cycle: nobody writes to them in between.
     let mut journal = if arguments.commit { Some(books(&arguments.files, snapshot.now)?) } else { None };
@@ -268,7 +268,7 @@ fn not_charged(error: &CommitError) -> Failure {
 fn books(arguments: &PoolFiles, now: i64) -> Result<Journal, Failure> {
     let path = arguments.log.clone().or_else(|| Some(arguments.pool.as_ref()?.join("Accountantnew.log")));
     let Some(path) = path else {
-        return Err(Failure::input("--commit needs an accountant's log to write to").help("give one with --log FILE"));
+        return Err(Failure::input("--commit requires an accountant's log").help("name it with --log FILE"));
     };
     Journal::open(&path, now).map_err(|error| not_written(&error))
 }
@@ -370,7 +370,7 @@ fn read(
             "`{}` {what}: expected a directory with slots.ads and jobs.ads",
             pool.display()
         ))
-        .help("give single files with --slots FILE and --jobs FILE"));
+        .help("to name single files, use --slots FILE and --jobs FILE"));
     }
     let file = |given: &Option<PathBuf>, name: &str| file(arguments, given.as_ref(), name);
     // What was asked for must be there; what is only looked for may be missing.
@@ -399,7 +399,7 @@ fn read(
             let text = if commit && !path.exists() { Vec::new() } else { contents(&path)? };
             let log = Log::read(&text).map_err(|error| {
                 Failure::input(format!("`{}`: {error}", path.display()))
-                    .help("expected the negotiator's Accountantnew.log, copied whole")
+                    .help("expected a complete copy of the negotiator's Accountantnew.log")
             })?;
             let place = |warning: &LogWarning| format!("{}:{}: {}", path.display(), warning.line(), warning.as_str());
             warnings.extend(log.warnings().iter().map(place));

@@ -25,11 +25,11 @@ pub(super) fn warn_of_dynamic_quotas(config: &Config, notes: &mut Notes) {
     if let Some(first) = groups.next() {
         let others = match groups.count() {
             0 => String::new(),
-            others => format!(" and of {others} more"),
+            others => format!(" and {others} more"),
         };
         let name = String::from_utf8_lossy(&first.name);
         notes.warn(format!(
-            "GROUP_QUOTA_DYNAMIC of `{name}`{others} is no share under this policy: only GROUP_QUOTA, in slots, stands in for one"
+            "GROUP_QUOTA_DYNAMIC of `{name}`{others} is ignored under this policy: only GROUP_QUOTA is used as a share"
         ));
     }
 }
@@ -42,7 +42,7 @@ pub(super) fn first_given(flags: &[(&'static str, bool)]) -> Option<&'static str
 /// The choice of a policy.
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct PolicyArguments {
-    /// Whose rules decide who is served next
+    /// Scheduling policy
     #[arg(long, value_enum, value_name = "POLICY", default_value = "condor")]
     policy: PolicyName,
     #[command(flatten)]
@@ -55,11 +55,11 @@ pub(super) struct PolicyArguments {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum PolicyName {
-    /// HTCondor's user priorities: shares of a pie, dealt in spins
+    /// HTCondor: user priorities and pie spins
     Condor,
-    /// DIRAC's job shares: slots draw lots among task queues
+    /// DIRAC: job shares and a lottery among task queues
     Dirac,
-    /// Slurm's multifactor priority: jobs in the order of their priorities
+    /// Slurm: multifactor job priority
     Slurm,
 }
 
@@ -78,8 +78,9 @@ impl PolicyArguments {
         let dirac = self.cs.given().or(self.choices.given()).filter(|_| unread(PolicyName::Dirac));
         let stray = slurm.map(|flag| (flag, "Slurm", "slurm")).or(dirac.map(|flag| (flag, "DIRAC", "dirac")));
         if let Some((flag, whose, policy)) = stray {
-            return Err(Failure::input(format!("{flag} is given, and the policy is not {whose}'s"))
-                .help(&format!("add `--policy {policy}`")));
+            return Err(
+                Failure::input(format!("{flag} requires a {whose} policy")).help(&format!("add `--policy {policy}`"))
+            );
         }
         Ok(())
     }

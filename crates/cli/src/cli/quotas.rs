@@ -11,43 +11,43 @@ use classmate_pool::internal::negotiate::Snapshot;
 use classmate_pool::internal::negotiate::quotas::{Division, divide};
 use classmate_pool::internal::quota::settings::FLAT;
 
-/// Show how a pool is divided among its accounting groups, and why.
+/// Show how group quotas divide a pool.
 ///
-/// POOL is a directory as `classmate negotiate` takes it. What is shown is the first division of a cycle, before anything
-/// is matched.
+/// Shows the allocation at the start of a cycle, before any job is matched. POOL is a directory as for `classmate
+/// negotiate`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-What the columns say, in slots counted by weight (by number with NEGOTIATOR_USE_SLOT_WEIGHTS = False):
+Columns, in slot weight (number of slots if NEGOTIATOR_USE_SLOT_WEIGHTS = False):
   CONFIGURED  GROUP_QUOTA_<group>, or GROUP_QUOTA_DYNAMIC_<group> as a percentage of what static quotas leave
-  QUOTA       what the group itself may use in a pool of this size; SUBTREE with all groups below it
-  DEMAND      running and idle jobs of its submitters; IN USE what they use now
-  TAKES       what it takes of quota that others do not need (GROUP_ACCEPT_SURPLUS)
-  LEAVES      what it does not need of its own quota: the groups beside and below it that accept surplus share that in
-              proportion to their quotas, and what is left goes one level up
-  GRANTED     what it may use: its quota as far as it needs it, and what it takes
-  SURPLUS     whether it accepts surplus, or regroups: its submitters are served once more with those in no group
-  ORDER       when it is served: GROUP_SORT_EXPR, by default whoever uses least of its quota goes first
+  QUOTA       quota of the group itself in this pool; SUBTREE includes all groups below it
+  REQUESTED   running and idle jobs of its submitters; IN USE is their current usage
+  TAKES       surplus that it takes from other groups (GROUP_ACCEPT_SURPLUS)
+  LEAVES      unused part of its quota: sibling groups and subgroups that accept surplus share it in proportion to their
+              quotas, and the rest moves up one level
+  ALLOCATED   the part of its quota that it requests, plus the surplus that it takes
+  SURPLUS     whether it accepts surplus, or autoregroups: its submitters negotiate again with users outside any group
+  ORDER       position in the negotiation order (GROUP_SORT_EXPR): by default, the lowest usage / quota is first
 
-A submitter `physics.hep.alice@example.org` is in the group `physics.hep` if that is in GROUP_NAMES, else in `physics`,
-else in none. `<none>` is the root of the tree: users without a group, with what the groups leave.
+Submitter `physics.hep.alice@example.org` is in group `physics.hep` if GROUP_NAMES has it, otherwise in `physics`,
+otherwise in no group. `<none>` is the root group: users without a group, with the slots that the groups leave.
 
 Examples:
   classmate quotas examples/pool
   classmate quotas examples/pool --group physics.hep
   classmate quotas examples/pool --format json
-  classmate quotas examples/pool --config other.conf       what a change would do
+  classmate quotas examples/pool --config other.conf       the effect of a change
 
-Exit status: 0 on success, 1 when a file cannot be read, 2 when a file or a setting is wrong.")]
+Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
 pub(super) struct Arguments {
     #[command(flatten)]
     files: PoolFiles,
-    /// Derive the quota and the grant of this group, line by line
+    /// Derive the quota and the allocation of this group, step by step
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
-    /// Divide as version 7 did: flat groups with static quotas that must fit into the pool, no surplus, one round
+    /// Allocate like HTCondor 7: flat groups, static quotas that must fit the pool, no surplus, one round
     #[arg(long)]
     flat: bool,
-    /// How the division is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Form,
 }
@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     notes.show(streams.err);
     if division.groups.len() == 1 && division.warnings.is_empty() {
         return Err(Failure::input("no groups are configured").help(
-            "name them in the settings: GROUP_NAMES = physics, and GROUP_QUOTA_physics = 20 or GROUP_QUOTA_DYNAMIC_physics = 0.5",
+            "configure them: GROUP_NAMES = physics, and GROUP_QUOTA_physics = 20 or GROUP_QUOTA_DYNAMIC_physics = 0.5",
         ));
     }
     if let Some(name) = &arguments.group {
@@ -98,7 +98,7 @@ fn keep(division: &mut Division, name: &str) -> Result<(), Failure> {
         if known.len() > MOST {
             listed.push_str(", …");
         }
-        return Err(Failure::input(format!("`{name}` is no group")).help(&format!("the groups are {listed}")));
+        return Err(Failure::input(format!("group `{name}` does not exist")).help(&format!("the groups are {listed}")));
     }
     Ok(())
 }

@@ -29,11 +29,12 @@ use classmate::internal::eval::walk::Side;
 use classmate::internal::syntax::parse::Mode;
 use classmate::internal::syntax::time::Zone;
 
-/// Type expressions and see their values, and why they are undefined or errors.
+/// Evaluate expressions interactively.
 ///
-/// `NAME = expression` defines an attribute of MY; `:help` lists the commands. On a terminal, lines are edited with
-/// completion and a history; otherwise lines are read from standard input. An input goes on on the next line while a
-/// bracket or a string is open; an empty line or a command ends it.
+/// Each value is printed, with the cause if it is UNDEFINED or ERROR. `NAME = expression` defines an attribute of MY;
+/// `:help` lists the commands. On a terminal, lines can be edited, with completion and history; otherwise lines are
+/// read from standard input. Input continues on the next line while a bracket or a string is open; an empty line or a
+/// command ends it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -42,18 +43,18 @@ Examples:
   echo ':match' | classmate repl --my job.ads --target slots.ads
   classmate repl --check < script
 
-The history is kept in the file that CLASSMATE_HISTORY names, or in classmate/history of the user's data directory;
-an empty CLASSMATE_HISTORY keeps none.
+History is saved in the file named by CLASSMATE_HISTORY, or in classmate/history in the user's data directory.
+If CLASSMATE_HISTORY is empty, no history is saved.
 
-Exit status: 0; with --check, 1 when a line could not be carried out.")]
+Exit status: 0; with --check, 1 if a line failed.")]
 pub(super) struct Arguments {
-    /// Begin with the first ad of this file as MY
+    /// Load the first ad of this file as MY
     #[arg(long, value_name = "FILE")]
     my: Option<PathBuf>,
-    /// Begin with the first ad of this file as TARGET
+    /// Load the first ad of this file as TARGET
     #[arg(long, value_name = "FILE")]
     target: Option<PathBuf>,
-    /// Fail when a line could not be carried out
+    /// Exit with status 1 if a line fails
     #[arg(long)]
     check: bool,
     #[command(flatten)]
@@ -68,7 +69,7 @@ struct Process {
 impl Host for Process {
     fn load(&mut self, path: &str, at: u64, settings: &Settings) -> Result<(ClassAd, Vec<String>), String> {
         if path == "-" {
-            return Err("`-` is where the lines of the session come from: expected the name of a file".to_owned());
+            return Err("standard input holds the lines of the session: expected a file name instead of `-`".to_owned());
         }
         let mut notes = Notes::default();
         let ad = input::ad(Path::new(path), at, settings, &mut notes);
@@ -116,8 +117,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     match problems {
         0 => Ok(()),
         _ if !arguments.check => Ok(()),
-        1 => Err(Failure::new("1 line could not be carried out")),
-        lines => Err(Failure::new(format!("{lines} lines could not be carried out"))),
+        1 => Err(Failure::new("1 line failed")),
+        lines => Err(Failure::new(format!("{lines} lines failed"))),
     }
 }
 

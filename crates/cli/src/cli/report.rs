@@ -13,20 +13,21 @@ use classmate_advice::internal::explain::reasons::common;
 use classmate_advice::internal::whatif::kind::kinds;
 use classmate_pool::internal::negotiate::negotiate;
 
-/// Write a page about a cycle: groups, submitters, spins, slots, why jobs did not run, and the audit of attributes.
+/// Write an HTML report about a negotiation cycle.
 ///
-/// The page is one file for any browser: no scripts, nothing is fetched, light or dark, wide or narrow.
+/// The report covers groups, submitters, pie spins, slots, the reasons why jobs stayed idle, and significant
+/// attributes. It is one file without scripts or external resources.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   classmate report examples/groups -o cycle.html
   classmate report examples/pool -o - > cycle.html
 
-Exit status: 0 on success, 1 when a file cannot be read or written, 2 when a file or a setting is wrong.")]
+Exit status: 0 on success, 1 if a file cannot be read or written, 2 if a file or an option is invalid.")]
 pub(super) struct Arguments {
     #[command(flatten)]
     files: PoolFiles,
-    /// Where the page is written; `-`: standard output
+    /// Output file (`-` for standard output)
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     // Last: its heading holds for whatever follows.

@@ -17,32 +17,32 @@ use classmate_config::internal::config::{
 /// Which files make a configuration, and for whom they are read.
 #[derive(clap::Args, Debug)]
 pub(super) struct Sources {
-    /// Configuration files, read in this order, or a pool's directory with `condor_config`, `config.d` and `config`;
-    /// without any the built-in defaults are all there is
+    /// Configuration files, read in this order, or the directory of a pool with `condor_config`, `config.d` and
+    /// `config` [default: built-in defaults only]
     #[arg(value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-    /// The daemon or tool that reads: SUBSYSTEM.NAME counts before NAME
+    /// Daemon or tool: SUBSYSTEM.NAME overrides NAME
     #[arg(long, value_name = "NAME", default_value = "NEGOTIATOR")]
     subsystem: String,
-    /// The local name of the daemon: NAME.KNOB counts before KNOB
+    /// Local name of the daemon: NAME.KNOB overrides KNOB
     #[arg(long, value_name = "NAME")]
     local_name: Option<String>,
-    /// A line to read after the files, such as `PRIORITY_HALFLIFE = 3600`; may be given several times
+    /// A line to add after the files, such as `PRIORITY_HALFLIFE = 3600`; repeatable
     #[arg(long = "set", value_name = "LINE")]
     set: Vec<String>,
-    /// Run the commands that `include command` and a trailing `|` name; a configuration can run any program then
+    /// Run the commands of `include command` and of names with a trailing `|` (a configuration can run any program)
     #[arg(long)]
     allow_commands: bool,
-    /// Let the environment in: `$ENV(NAME)` finds its variables, and variables `_CONDOR_NAME` set NAME after the files
+    /// Use environment variables: `$ENV(NAME)` expands to their value, and `_CONDOR_NAME` sets NAME after the files
     #[arg(long)]
     environment: bool,
-    /// Also read what `LOCAL_CONFIG_DIR` and `LOCAL_CONFIG_FILE` name, as a daemon does
+    /// Also read the files in `LOCAL_CONFIG_DIR` and `LOCAL_CONFIG_FILE`, like a daemon
     #[arg(long)]
     local_files: bool,
-    /// What `time()` answers in a function macro: seconds since 1970, a date, or `wall`
+    /// Result of `time()` in function macros: seconds since 1970, a date, or `wall`
     #[arg(long, value_name = "TIME", default_value = "wall", value_parser = parse_now)]
     now: Now,
-    /// Where `$RANDOM_CHOICE` and `$RANDOM_INTEGER` begin; the same seed gives the same values
+    /// Seed of `$RANDOM_CHOICE` and `$RANDOM_INTEGER`
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
 }
@@ -86,7 +86,7 @@ impl Sources {
             if path.is_dir() {
                 let files = of_pool(path)?;
                 if files.is_empty() {
-                    return Err(Failure::new(format!("`{}` holds no configuration", path.display()))
+                    return Err(Failure::new(format!("`{}` does not contain a configuration", path.display()))
                         .help("expected `condor_config`, `config.d` or `config` in it"));
                 }
                 for file in files {
@@ -198,7 +198,7 @@ fn read_whole(path: &Path) -> Result<(Vec<u8>, bool), Failure> {
     let read = input.reader.take(most).read_to_end(&mut text);
     read.map_err(|error| Failure::new(format!("cannot read `{}`: {}", input.name, input::plain(&error))))?;
     if text.len() as u64 == most {
-        return Err(Failure::new(format!("`{}` does not end: expected a file", input.name)));
+        return Err(Failure::new(format!("`{}` is endless: expected a file", input.name)));
     }
     Ok((text, input.marked))
 }

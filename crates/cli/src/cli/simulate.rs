@@ -23,75 +23,77 @@ use classmate_pool::internal::simulate::{
 };
 use classmate_pool::internal::workload::{Workload, job_ads, swf};
 
-/// Play a workload under a policy and show who waited how long and who had how much.
+/// Simulate a workload under a scheduling policy.
 ///
-/// A workload is a trace in the Standard Workload Format (`.swf`, `.swf.gz`) or a file of job ads, each with `QDate`, the
-/// time it was submitted, and a run time. The jobs come, wait, run and end; every so many seconds the negotiator runs a
-/// cycle, if a job waits for which there are cores. Time goes from event to event: months take seconds.
+/// Reports waiting times and shares. A workload is a trace in the Standard Workload Format (`.swf`, `.swf.gz`) or a
+/// file of job ads, each with its submission time (`QDate`) and a run time. Jobs arrive, wait, run and complete; at a
+/// fixed interval the negotiator runs a cycle, if there are free cores for an idle job. Time advances from event to
+/// event, so months take seconds.
 ///
-/// The machines are so many cores, all alike, as one machine that is carved up and has all else that jobs ask for: nobody
-/// is displaced, and of the requirements of jobs only cores and concurrency limits count. With --pool they are the slots of a pool instead, with their requirements, ranks and
-/// preemption, unless --slots is given too; its settings, its books and the policy's files hold in any case.
+/// By default, the pool is N identical cores, like one partitionable slot that has everything else the jobs request: no
+/// job is preempted, and only cores and concurrency limits restrict jobs. With --pool, the slots of a pool are used
+/// instead, with their Requirements, Rank and preemption, unless --slots is given too. The configuration, the
+/// accountant's log and the policy files of the pool are used in both cases.
 ///
-/// Of a trace, user 7 of group 3 is the submitter `group3.user7@trace`: with `GROUP_NAMES = group3` in the settings it is
-/// a member of that group. Lines that are no job are told with their numbers; jobs that are larger than the machines, were
-/// cancelled before they ran, or are parts of others are counted. Jobs that were too large or never started are told, with
-/// the reason.
+/// In a trace, user 7 of group 3 is the submitter `group3.user7@trace`, which is in the accounting group if the
+/// configuration has `GROUP_NAMES = group3`. Malformed lines are reported by line number. Jobs that are too large, were
+/// canceled before they ran, or are partial executions are counted. Jobs that are too large or never start are reported
+/// with the reason.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  classmate simulate --workload trace.swf.gz                            as many cores as the trace's header says
+  classmate simulate --workload trace.swf.gz                            the number of cores in the header of the trace
   classmate simulate --workload trace.swf.gz --slots 128 --format json
   classmate simulate --workload trace.swf --slots 128 --policy slurm --pool examples/slurm
   classmate simulate --workload trace.swf --slots 128 --until 2005-11-25T00:00:00Z
   classmate simulate --workload jobs.ads --slots 20 --run-time 'JobLength * 60'
   classmate simulate --workload trace.swf --slots 128 --report runs/condor
 
-What the columns say:
-  WAIT      seconds from submission to the first start, of the jobs that started
-  LONGEST   the longest wait, that of jobs that never started too
-  SLOWDOWN  (end - submission) / run time, the run time taken as 10 s at least; mean of the jobs that ended
-  SHARE     core-seconds in use as a fraction of everybody's
-  DUE       what the policy gave it when it asked, as a fraction of the pool; the mean over the cycles
+Columns:
+  WAIT      time from submission to the first start, for jobs that started
+  LONGEST   longest wait, including jobs that never started
+  SLOWDOWN  mean of (end - submission) / run time over completed jobs, with a run time of at least 10 s
+  SHARE     core-seconds in use as a fraction of all core-seconds in use
+  ENTITLED  its entitled share while it had jobs queued, as a fraction of the pool: the mean over the cycles
 
-Exit status: 0 when the workload was played, 1 when a file cannot be read, 2 when a file or a setting is wrong.")]
+Exit status: 0 if the simulation ran, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
 pub(super) struct Arguments {
-    /// The trace or the job ads; `-` is standard input
+    /// Trace or file of job ads (`-` for standard input)
     #[arg(long, value_name = "FILE")]
     workload: PathBuf,
-    /// A directory with the slots, the settings, the books and the policy's files of a pool
+    /// Directory with the slots, the configuration, the accountant's log and the policy files of a pool
     #[arg(long, value_name = "POOL")]
     pool: Option<PathBuf>,
-    /// How many cores there are, all alike [default: the slots of the pool, else as many as the trace's header says]
+    /// Number of identical cores [default: the slots of the pool, otherwise the number in the header of the trace]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     slots: Option<u32>,
-    /// The negotiator's settings, instead of those in POOL
+    /// Negotiator configuration, instead of the files in POOL
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Run the commands that the settings include; they can run any program then
+    /// Run the commands that the configuration includes (they can run any program)
     #[arg(long)]
     allow_commands: bool,
-    /// Stop at this time: seconds since 1970 or a date; by default when nothing can happen any more. The clock of a trace
-    /// begins at the `UnixStartTime` of its header, else at 0
+    /// Stop at this time: seconds since 1970 or a date [default: after the last event]. The clock of a trace starts at
+    /// the `UnixStartTime` in its header, otherwise at 0
     #[arg(long, value_name = "TIME", value_parser = parse_now)]
     until: Option<Now>,
-    /// Seconds from one cycle to the next [default: that of the settings]
+    /// Seconds from one cycle to the next [default: NEGOTIATOR_INTERVAL]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i64).range(1..))]
     interval: Option<i64>,
-    /// How long the steps are in which shares over time are told [default: a hundredth, in whole hours]
+    /// Step size of the shares over time [default: 1/100 of the simulated time, in whole hours]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i64).range(1..))]
     step: Option<i64>,
-    /// How long a job of a file of ads runs: seconds, or an expression over the job
+    /// Run time of a job in a file of ads: seconds, or an expression over the job
     #[arg(long, value_name = "EXPR", default_value = job_ads::RUN_TIME)]
     run_time: String,
-    /// Also write the run into this directory, made if it is not there: `run.json`, `submitters.csv`, `steps.csv` and the page
-    /// `index.html` with plots
+    /// Also write the run to this directory, created if it does not exist: `run.json`, `submitters.csv`, `steps.csv`
+    /// and the report `index.html` with plots
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
-    /// Where random numbers begin; the same seed gives the same result
+    /// Seed of the random numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// How the result is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Form,
     // Last: its heading holds for whatever follows.
@@ -104,11 +106,11 @@ const MAX_LISTED: usize = 20;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Form {
-    /// Tables for people
+    /// Tables
     Table,
-    /// One object with everything, shares over time too
+    /// One JSON object with the full result, including shares over time
     Json,
-    /// A line for everybody, each group and each submitter
+    /// One line for all submitters together, each group and each submitter
     Csv,
 }
 
@@ -116,7 +118,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let mut notes = Notes::default();
     let pool = arguments.pool.as_deref();
     if let Some(pool) = pool.filter(|pool| !pool.is_dir()) {
-        return Err(Failure::new(format!("`{}` is no directory: expected that of a pool", pool.display())));
+        return Err(Failure::new(format!("`{}` is not a directory: expected the directory of a pool", pool.display())));
     }
     let config = settings::pool(arguments.config.as_deref(), pool, arguments.allow_commands, streams.err)?;
     for warning in config.warnings() {
@@ -143,7 +145,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     if let Some(first) = workload.arrivals.first().map(|job| job.submit)
         && let Some(until) = arguments.until.map(Now::seconds).filter(|until| *until < first)
     {
-        notes.warn(format!("nothing is played: the first job is submitted at {first}, and --until is {until}"));
+        notes.warn(format!("no jobs simulated: the first job is submitted at {first}, and --until is {until}"));
     }
     let cluster = cluster(arguments.slots, slots.is_some(), &workload, &rules, &mut snapshot);
     // What is wrong with the header may be why there are none.
@@ -169,7 +171,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let mut notes = Notes::default();
     if let Some(step) = arguments.step.filter(|step| *step < run.simulated.step) {
         let steps = run.simulated.step;
-        notes.warn(format!("shares over time are told in steps of {steps} s, not {step} s: there would be too many"));
+        notes.warn(format!("shares over time have steps of {steps} s, because steps of {step} s would be too many"));
     }
     let name = if workload.of_ads() { format!("{}:ad ", run.workload) } else { format!("{}:", run.workload) };
     report_jobs(&run, &name, arguments.until.is_some(), &mut notes);
@@ -192,7 +194,7 @@ fn report_jobs(run: &SimulationRun, name: &str, stopped: bool, notes: &mut Notes
     let simulated = &run.simulated;
     let more = |all: usize, what: &str, notes: &mut Notes| {
         if all > MAX_LISTED {
-            notes.warn(format!("{} more jobs {what}: --format json has all", all - MAX_LISTED));
+            notes.warn(format!("{} more jobs {what}; use --format json to list all", all - MAX_LISTED));
         }
     };
     for job in simulated.too_large.iter().take(MAX_LISTED) {
@@ -200,22 +202,22 @@ fn report_jobs(run: &SimulationRun, name: &str, stopped: bool, notes: &mut Notes
         let more = if job.cores == u32::MAX { "more than " } else { "" };
         let cores = if job.cores == u32::MAX { u32::MAX - 1 } else { job.cores };
         let (place, job) = (job.place, &job.job);
-        notes.warn(format!("{name}{place}: job {job} asks for {more}{cores} cores: no machine has as many"));
+        notes.warn(format!("{name}{place}: job {job} requests {more}{cores} cores, more than any slot has"));
     }
     more(simulated.too_large.len(), "are too large", notes);
     let hopeless = |job: &&NeverStarted| job.reason.as_ref().is_some_and(|why| why.starts_with("no slot"));
     let never: Vec<&NeverStarted> = simulated.never_started.iter().filter(|job| !stopped || hopeless(job)).collect();
     for job in never.iter().take(MAX_LISTED) {
-        let reason = job.reason.as_deref().unwrap_or("it never had its turn");
+        let reason = job.reason.as_deref().unwrap_or("its submitter was never reached");
         notes.warn(format!("{name}{}: job {} of {} never started: {reason}", job.place, job.job, job.submitter));
     }
     more(never.len(), "never started", notes);
     if never.iter().any(hopeless) {
-        notes.warn("`classmate explain POOL --job JOB` shows which part of the requirements is not met".to_owned());
+        notes.warn("`classmate explain POOL --job JOB` shows which condition fails".to_owned());
     }
     if simulated.refused > 0 {
         let matches = simulated.refused;
-        notes.warn(format!("{matches} matches came to nothing: the slot had less than the job asks for"));
+        notes.warn(format!("{matches} matches were rejected by the slot: it had less than the job requests"));
     }
     if let Some(stopped) = &simulated.stopped {
         notes.warn(stopped.clone());
@@ -287,13 +289,20 @@ fn workload(
             |&(first, last): &(u64, u64)| if first == last { first.to_string() } else { format!("{first}-{last}") };
         let places: Vec<String> = workload.further.iter().take(MAX_LISTED).map(run).collect();
         let rest = workload.further.len() - places.len();
-        let rest = if rest > 0 { format!(", and {rest} other places: --format json has all") } else { String::new() };
+        let rest = if rest > 0 {
+            format!(
+                ", and {rest} other places; use --format json to list \
+        all"
+            )
+        } else {
+            String::new()
+        };
         let what = if what.is_empty() { "lines" } else { "ads" };
-        notes.warn(format!("{name}: more {what} are no job: {}{rest}", places.join(", ")));
+        notes.warn(format!("{name}: more {what} that are not valid jobs: {}{rest}", places.join(", ")));
     }
     if workload.arrivals.is_empty() {
         notes.show(streams.err);
-        return Err(Failure::input(format!("`{name}` holds no job that can be played"))
+        return Err(Failure::input(format!("`{name}` does not contain any job that can be simulated"))
             .help("expected a trace in the Standard Workload Format (`.swf`) or job ads with `QDate` and a run time"));
     }
     Ok(workload)
@@ -313,12 +322,12 @@ fn cluster<'w>(
             Ok(Box::new(slots))
         } else {
             Err(Failure::input("the pool has no slots that can run a job")
-                .help("say how many cores there are: --slots"))
+                .help("specify the number of cores with --slots NUMBER"))
         };
     }
     let cores = cores.or_else(|| u32::try_from(workload.header.processors?).ok()).filter(|cores| *cores > 0);
-    let cores = cores
-        .ok_or_else(|| Failure::input("how many cores there are is not known").help("say so with --slots NUMBER"))?;
+    let cores =
+        cores.ok_or_else(|| Failure::input("the number of cores is unknown").help("specify it with --slots NUMBER"))?;
     snapshot.slots = vec![PolicyArguments::everywhere(&snapshot.policy)];
     Ok(Box::new(UniformCluster::new(workload, rules, snapshot, cores)))
 }

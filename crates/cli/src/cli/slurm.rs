@@ -23,22 +23,22 @@ use classmate_pool::internal::queue::job::JobId;
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Slurm")]
 pub(super) struct SlurmArguments {
-    /// Weights, flags and partitions, instead of POOL/slurm.conf; without one the defaults of Slurm hold
+    /// Weights, flags and partitions, instead of POOL/slurm.conf [default: Slurm's defaults]
     #[arg(long, value_name = "FILE")]
     slurm_conf: Option<PathBuf>,
-    /// What `sacctmgr dump` writes, instead of POOL/sacctmgr.dump; without one the accounting groups are the accounts
+    /// Output of `sacctmgr dump`, instead of POOL/sacctmgr.dump; without it, accounts are the accounting groups
     #[arg(long, value_name = "FILE")]
     associations: Option<PathBuf>,
-    /// What `sshare -a -m -P` prints, instead of POOL/sshare.usage; without it nobody has used anything
+    /// Output of `sshare -a -m -P`, instead of POOL/sshare.usage; without it, all usage is 0
     #[arg(long, value_name = "FILE")]
     usage: Option<PathBuf>,
-    /// What `sacctmgr -P show qos` prints, instead of POOL/sacctmgr.qos; without it no QOS has a priority
+    /// Output of `sacctmgr -P show qos`, instead of POOL/sacctmgr.qos; without it, all QOS priorities are 0
     #[arg(long, value_name = "FILE")]
     qos: Option<PathBuf>,
-    /// Compute fair share as version 2.0 did, (S - U + 1) / 2, whatever the flags say
+    /// Compute fair share like Slurm 2.0, (S - U + 1) / 2, regardless of the priority flags
     #[arg(long)]
     linear: bool,
-    /// What becomes of accounts that stand alike under Fair Tree [default: observed]
+    /// How Fair Tree breaks ties between accounts [default: observed]
     #[arg(long, value_enum, value_name = "HOW")]
     ties: Option<TiesName>,
     /// How usage decays [default: linearized]
@@ -57,17 +57,17 @@ const QOS: &str = "sacctmgr.qos";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum TiesName {
-    /// Each is visited by itself, as every release does
+    /// Visit each account separately, like all releases of Slurm
     Observed,
-    /// Their members are merged, as the documentation says
+    /// Merge the members of tied accounts, as documented
     Documented,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum DecayName {
-    /// (1 - 0.693 / half-life) for each second, as Slurm does
+    /// Factor (1 - 0.693 / half-life) per second, like Slurm
     Linearized,
-    /// Half after each half-life
+    /// Exactly half after each half-life
     Exact,
 }
 
@@ -137,7 +137,12 @@ impl SlurmArguments {
             (Some(path), _) => {
                 let (name, text) = text(&path)?;
                 let (associations, _, odd) = tree::read(&name, &text).map_err(|errors| {
-                    all_refused(&errors).err().unwrap_or_else(|| Failure::input(format!("`{name}` holds no tree")))
+                    all_refused(&errors).err().unwrap_or_else(|| {
+                        Failure::input(format!(
+                            "invalid associations in \
+                    `{name}`"
+                        ))
+                    })
                 })?;
                 warnings.extend(odd);
                 associations
@@ -180,15 +185,14 @@ impl SlurmArguments {
             notes.warn(warning.to_line() + &help);
         }
         let files = SlurmFiles { conf, associations, usage, qos, options };
-        let settings = SlurmSettings::new(files).map_err(|errors| {
-            all_refused(&errors).err().unwrap_or_else(|| Failure::input("the associations make no tree"))
-        })?;
+        let settings = SlurmSettings::new(files)
+            .map_err(|errors| all_refused(&errors).err().unwrap_or_else(|| Failure::input("invalid associations")))?;
         for row in settings.unmatched_rows() {
             let user = row.user.as_ref().map(|user| format!(", user `{user}`")).unwrap_or_default();
             let known = row.user.as_ref().and_then(|user| settings.tree().find_user_anywhere(&row.account, user));
             let help = known.map_or("", |_| " (print it with `sshare -a -m -P`, which names partitions)");
             notes.warn(format!(
-                "{listing}:{}: usage of account `{}`{user} belongs to no association and is passed over{help}",
+                "{listing}:{}: skipped usage of account `{}`{user}, which does not belong to an association{help}",
                 row.line, row.account
             ));
         }
@@ -224,7 +228,7 @@ impl Unknown {
             let asker = Requester::of_job(facts, tree);
             if dump && asker.association(tree, partitions.first().map(String::as_str)).is_none() {
                 let account = asker.account(tree);
-                let place = if account.is_empty() { String::new() } else { format!(" in the account `{account}`") };
+                let place = if account.is_empty() { String::new() } else { format!(" in account `{account}`") };
                 count(&mut found.associations, || format!("{job} of `{}`{place}", asker.user));
             }
             let unlisted = partitions.iter().find(|name| conf.partition(name).is_none());
@@ -243,9 +247,9 @@ impl Unknown {
 
     fn warn(self, notes: &mut Notes) {
         let kinds = [
-            (self.associations, "that belong to no association of the dump have the fair-share factor 0"),
-            (self.partitions, "that name a partition which `slurm.conf` does not have"),
-            (self.qos, "that name a QOS which is not listed have no priority of it, and their usage counts once"),
+            (self.associations, "without an association in the dump have the fair-share factor 0"),
+            (self.partitions, "that request a partition that is not in `slurm.conf`"),
+            (self.qos, "that request an unlisted QOS have QOS priority 0 and usage factor 1"),
         ];
         for (found, what) in kinds {
             if let Some((jobs, first)) = found {

@@ -16,22 +16,21 @@ use classmate_pool::internal::priority::slurm::machines::enlist;
 use classmate_pool::internal::priority::slurm::{SlurmJob, SlurmNodes, SlurmSettings, Standpoint};
 use classmate_pool::internal::queue::job::JobId;
 
-/// List the priorities of waiting jobs and what they are made of, as Slurm's `sprio` does.
+/// Show job priorities and their factors, like Slurm's `sprio`.
 ///
-/// POOL is a directory as `classmate negotiate` takes it, with Slurm's own files beside it: `slurm.conf`,
-/// `sacctmgr.dump`, `sshare.usage` and `sacctmgr.qos`, whichever there are. A job has a line for each of its partitions;
-/// jobs that run or are held have none.
+/// POOL is a directory as for `classmate negotiate`, with optional Slurm files: `slurm.conf`, `sacctmgr.dump`,
+/// `sshare.usage` and `sacctmgr.qos`. An idle job has one line per partition. Running and held jobs are not listed.
 #[expect(clippy::struct_excessive_bools, reason = "one field is one option of the command")]
 #[derive(clap::Args, Debug)]
 #[command(disable_help_flag = true)]
 #[command(after_help = "\
-The priority is a sum without its fraction, at least 1:
+The priority is the integer part of a sum, at least 1:
   factors from 0 to 1, times the weights PriorityWeightAge, …Assoc, …Fairshare, …JobSize,
-  …Partition, …QOS; for each resource what is asked of what the partition has, times its
-  PriorityWeightTRES; and the site factor, less nice.
+  …Partition, …QOS; for each resource, the requested fraction of the partition times its
+  PriorityWeightTRES; and the site factor, minus nice.
 
-What a job says of itself:
-  AccountingGroup `phys.hep.ann`: the account hep and the user ann; or SlurmAccount and Owner
+Job attributes:
+  AccountingGroup `phys.hep.ann`: account hep and user ann; or SlurmAccount and Owner
   PartitionName, QOS, RequestCpus, RequestMemory, RequestGpus, RequestNodes, AllowedJobDuration
   JobPrio: nice is -JobPrio
 
@@ -41,44 +40,44 @@ Letters of -o and -S, weighted (capital) and as factors:
   Y y  priority, also as a fraction of 4294967295               S    site     N  nice
   i    job             r    partition       u    user           o    account
   n    QOS             c    cluster
-A field of -o is %[.][width]letter; with the dot it stands to the right, and it is cut to its width.
+A field of -o is %[.][width]letter; the dot aligns it to the right, and it is cut to its width.
 
 Examples:
   classmate sprio examples/slurm
-  classmate sprio examples/slurm -l -S -Y          all columns, the highest priority first
+  classmate sprio examples/slurm -l -S -Y          all columns, highest priority first
   classmate sprio examples/slurm -n -u ann         factors of one user's jobs
   classmate sprio examples/slurm -w                the weights
   classmate sprio examples/slurm -h -o '%i %Y'
 
-Exit status: 0 on success, 1 when a file cannot be read, 2 on wrong usage or a wrong file.")]
+Exit status: 0 on success, 1 if a file cannot be read, 2 on a usage error or an invalid file.")]
 pub(super) struct Arguments {
     #[command(flatten)]
     files: PoolFiles,
-    /// Every column
+    /// Show all columns
     #[arg(short = 'l', long)]
     long: bool,
-    /// Factors, not what they weigh
+    /// Show unweighted factors
     #[arg(short = 'n', long)]
     norm: bool,
-    /// The weights instead of jobs
+    /// Show the weights instead of jobs
     #[arg(short = 'w', long)]
     weights: bool,
-    /// The columns
+    /// Columns to show
     #[arg(short = 'o', long, value_name = "FORMAT", conflicts_with_all = ["long", "norm"])]
     format: Option<String>,
-    /// Sort by these columns, each with + or - before it
+    /// Sort by these columns, each prefixed with + or -
     #[arg(short = 'S', long, value_name = "LETTERS", default_value = "i", allow_hyphen_values = true)]
     sort: String,
-    /// No header
+    /// Omit the header
     #[arg(short = 'h', long)]
     noheader: bool,
-    /// Only jobs of these users, with commas between
+    /// Only jobs of these users (comma-separated)
     #[arg(short = 'u', long, value_name = "USERS", value_delimiter = ',')]
     user: Vec<String>,
-    /// Only these jobs (`7`, `7.2` or `7_2`), with commas between
+    /// Only these jobs: `7`, `7.2` or `7_2` (comma-separated)
     #[arg(short = 'j', long = "job", value_name = "JOBS", value_delimiter = ',')]
     job: Vec<String>,
-    /// Only these partitions, with commas between
+    /// Only these partitions (comma-separated)
     #[arg(short = 'p', long, value_name = "PARTITIONS", value_delimiter = ',')]
     partition: Vec<String>,
     /// Print help
@@ -154,7 +153,10 @@ fn wanted(text: &str) -> Result<(i64, Option<i64>), Failure> {
     match (cluster, process) {
         (Some(cluster), None) => Ok((cluster, None)),
         (Some(cluster), Some(Some(process))) => Ok((cluster, Some(process))),
-        _ => Err(Failure::input(format!("`{text}` is no job")).help("expected a number such as `7`, `7.2` or `7_2`")),
+        _ => Err(Failure::input(format!("`{text}` is not a job ID")).help(
+            "expected a job ID such as `7`, `7.2` or \
+        `7_2`",
+        )),
     }
 }
 
@@ -199,5 +201,5 @@ fn line(candidate: &SlurmJob, standpoint: &Standpoint<'_>, slurm: &SlurmSettings
 }
 
 fn wrong_letters(message: String) -> Failure {
-    Failure::input(message).help("the letters are listed by `classmate sprio --help`")
+    Failure::input(message).help("`classmate sprio --help` lists the letters")
 }

@@ -17,72 +17,72 @@ use classmate_pool::internal::pool::slot::is_slot;
 use classmate_pool::internal::priority::slurm::running::{RESOURCES, minutes_left};
 use classmate_pool::internal::priority::slurm::{Algorithm, SlurmNodes, Standpoint};
 
-/// List shares, usage and fair share of accounts and users, as Slurm's `sshare` does.
+/// Show shares, usage and fair share, like Slurm's `sshare`.
 ///
-/// POOL is a directory with Slurm's `sacctmgr.dump`, and if there are any `sshare.usage`, `slurm.conf`, and what a
-/// pool exports (`slots.ads`, `jobs.ads`). Without -a or -u only the users of the caller's name are listed.
+/// POOL is a directory with Slurm's `sacctmgr.dump`. Optional files are `sshare.usage`, `slurm.conf`, `slots.ads` and
+/// `jobs.ads`. Without -a or -u, only users with the name of the current user are listed.
 #[expect(clippy::struct_excessive_bools, reason = "one field is one option of the command")]
 #[derive(clap::Args, Debug)]
 #[command(disable_help_flag = true)]
 #[command(after_help = "\
-What the columns say:
-  RawShares     shares as given; `parent`: none of its own, it stands as its account stands
-  NormShares    shares as a fraction: of its level under Fair Tree, of everything otherwise
-  RawUsage      billing x seconds; half is forgotten after each PriorityDecayHalfLife
-  NormUsage     usage as a fraction of everybody's
-  EffectvUsage  of its account's usage under Fair Tree; otherwise with what its siblings used
-  FairShare     the factor; under Fair Tree the rank of the user by the number of users
-  LevelFS       NormShares / EffectvUsage: above 1 it used less than its share (Fair Tree)
+Columns:
+  RawShares     configured shares; `parent` means it uses the shares of its account
+  NormShares    shares as a fraction of its level (Fair Tree) or of the whole tree
+  RawUsage      billing x seconds, halved every PriorityDecayHalfLife
+  NormUsage     usage as a fraction of the total usage
+  EffectvUsage  fraction of the usage of its account (Fair Tree), or usage including its siblings
+  FairShare     fair-share factor; under Fair Tree, the rank of the user / number of users
+  LevelFS       NormShares / EffectvUsage: above 1 if usage is below the share (Fair Tree)
   GrpTRESMins   limits of the association
-  TRESRunMins   what its running jobs may still use
-Others for -o are ClusterSize, ID, Partition, GrpTRESRaw (as sshare.usage has it). Names may be shortened; %n behind one is its width,
-negative: to the left.
+  TRESRunMins   remaining usage of its running jobs
+More columns for -o: Cluster, ID, Partition, GrpTRESRaw (as in sshare.usage). A prefix of a name is accepted. The suffix
+%n sets the width; a negative width aligns to the left.
 
 Examples:
   classmate sshare examples/slurm -a
   classmate sshare examples/slurm -l -u sys,games
-  classmate sshare examples/slurm -a -P -o Account,User,RawUsage    to be read as sshare.usage
-  classmate sshare examples/slurm -a --linear                       the factors of version 2.0
+  classmate sshare examples/slurm -a -P -o Account,User,RawUsage    usable as sshare.usage
+  classmate sshare examples/slurm -a --linear                       factors of Slurm 2.0
 
-Exit status: 0 on success, 1 when a file cannot be read, 2 on wrong usage or a wrong file.")]
+Exit status: 0 on success, 1 if a file cannot be read, 2 on a usage error or an invalid file.")]
 pub(super) struct Arguments {
-    /// A directory with the files of a pool
+    /// Directory with the files of a pool
     #[arg(required_unless_present = "associations")]
     pool: Option<PathBuf>,
-    /// Run the commands that the settings include; they can run any program then
+    /// Run the commands that the configuration includes (they can run any program)
     #[arg(long)]
     allow_commands: bool,
-    /// Every user
+    /// Show all users
     #[arg(short = 'a', long)]
     all: bool,
-    /// Only these users, with commas between
+    /// Only these users (comma-separated)
     #[arg(short = 'u', long, value_name = "USERS", value_delimiter = ',')]
     users: Vec<String>,
-    /// Only these accounts, with commas between
+    /// Only these accounts (comma-separated)
     #[arg(short = 'A', long, value_name = "ACCOUNTS", value_delimiter = ',')]
     accounts: Vec<String>,
-    /// Users only, no accounts
+    /// Show users only, without accounts
     #[arg(short = 'U', long = "Users")]
     users_only: bool,
-    /// Every column
+    /// Show all columns
     #[arg(short = 'l', long)]
     long: bool,
-    /// Partitions too
+    /// Show partitions
     #[arg(short = 'm', long)]
     partition: bool,
-    /// The columns, with commas between
+    /// Columns to show (comma-separated)
     #[arg(short = 'o', long, value_name = "COLUMNS", conflicts_with = "long")]
     format: Option<String>,
-    /// No header
+    /// Omit the header
     #[arg(short = 'n', visible_short_alias = 'h', long)]
     noheader: bool,
-    /// `|` behind each column
+    /// Print `|` after each column
     #[arg(short = 'p', long)]
     parsable: bool,
-    /// `|` between the columns
+    /// Print `|` between columns
     #[arg(short = 'P', long, conflicts_with = "parsable")]
     parsable2: bool,
-    /// The clock: seconds since 1970, a date, or `wall`; by default the newest time in the files
+    /// Current time: seconds since 1970, a date, or `wall` [default: the newest time in the files]
     #[arg(long, value_name = "TIME", value_parser = parse_now)]
     now: Option<Now>,
     /// Print help
@@ -99,13 +99,13 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         .as_deref()
         .map(Columns::parse)
         .transpose()
-        .map_err(|message| Failure::input(message).help("the columns are listed by `classmate sshare --help`"))?;
+        .map_err(|message| Failure::input(message).help("`classmate sshare --help` lists the columns"))?;
     let mut notes = Notes::default();
     let directory = arguments.pool.as_deref();
     if let Some(path) = directory.filter(|path| !path.is_dir()) {
         let what = if path.exists() { "is not a directory" } else { "does not exist" };
         return Err(Failure::new(format!("`{}` {what}: expected a directory with sacctmgr.dump", path.display()))
-            .help("give a single file with --associations FILE"));
+            .help("to name a single file, use --associations FILE"));
     }
     let mut ads = |name: &str| match input::own(directory, name) {
         Some(path) => input::ads(&path, &Settings::default(), &mut notes),
@@ -124,7 +124,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         && capacity <= 0.0
     {
         return Err(Failure::input("--linear divides by the capacity of the cluster, which is 0")
-            .help("expected slots.ads with Cpus, and a PriorityDecayHalfLife"));
+            .help("add slots.ads with Cpus, and a PriorityDecayHalfLife"));
     }
     let figures = Standpoint::figures(&slurm, &machines);
     let shown = Shown {

@@ -112,8 +112,8 @@ impl Measured {
         writeln!(out, "{:<12} {:>9.3} {:>9} {:>9.0}", "cycle", self.cycle_seconds, "", mib(self.peak_rss_bytes))?;
         writeln!(
             out,
-            "{} slots in {} classes, {} requests in {} classes; {} atoms evaluated over columns, {} by the evaluator; {} \
-             autoclusters asked slot by slot{}",
+            "{} slots in {} classes, {} requests in {} classes; {} atoms evaluated over columns, {} by the evaluator; \
+            {} autoclusters matched slot by slot{}",
             self.slots,
             self.slot_classes,
             self.requests,

@@ -12,35 +12,36 @@ use classmate_pool::internal::priority::Policy;
 use classmate_pool::internal::priority::dirac::listing::ListingOptions;
 use classmate_pool::internal::priority::dirac::{DiracPriority, Listing};
 
-/// Show the waiting jobs of a pool as DIRAC's task queues: their shares, corrections, priorities and chances.
+/// Show idle jobs as DIRAC task queues with their shares and priorities.
 ///
-/// A task queue holds the waiting jobs of one owner and group with the same requirements. The share of a group (`JobShare`,
-/// else its HTCondor quota, else 1000) is divided among its queues if the group has the property `JobSharing`, otherwise
-/// first among its users who wait, then among the queues of each. A slot that asks for work draws lots among the queues
-/// it accepts. POOL is a directory as `classmate negotiate` takes it, with DIRAC's configuration in `dirac.cfg`.
+/// A task queue holds the waiting jobs of one owner and group with the same requirements. The share of a group is its
+/// `JobShare`, otherwise its HTCondor quota, otherwise 1000. It is divided among its queues if the group has the
+/// property `JobSharing`, otherwise first among its users with waiting jobs, then among the queues of each user. A slot
+/// that requests work draws one of the queues that it accepts at random. POOL is a directory as for `classmate
+/// negotiate`, with the DIRAC configuration in `dirac.cfg`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-What the columns say:
-  TQ          the number of the queue; older jobs make lower numbers
-  JOBS        how many jobs wait in it
-  CPU TIME    what they ask for in seconds, rounded up to a segment (360, 1800, 3600, 21600, …)
-  SITES, PLATFORMS, TAGS  what they require; `-` is anything, `!CERN` is a banned site
-  GROUP SHARE what the configuration gives the group; x0.50 behind it is the correction for what the group ran lately
-  SHARE       what of it falls to the owner of the queue; x2.00 the correction for what that user ran lately
-  PRIORITY    what of that falls to the queue: by the average UserPriority of its jobs, not by their number. A single job
-              of priority 10 counts as a million, one of 0 as next to nothing; queues that differ in sites only add up
-  FIRST       the chance that a slot that accepts all these queues tries this one first. Lots are random numbers divided by
-              priorities, so this is more than in proportion for the largest
+Columns:
+  TQ          queue number; queues with older jobs have lower numbers
+  JOBS        number of waiting jobs
+  CPU TIME    requested seconds, rounded up to a segment (360, 1800, 3600, 21600, …)
+  SITES, PLATFORMS, TAGS  requirements; `-` means any, `!CERN` is a banned site
+  GROUP SHARE configured share of the group; a suffix such as x0.50 is the correction for its recent usage
+  SHARE       part of the group share for the owner of the queue; x2.00 is the correction for that user's recent usage
+  PRIORITY    part of the share for this queue, from the average UserPriority of its jobs, not their number. A single job
+              with priority 10 counts as a million, one with 0 as almost nothing. Queues that differ only in sites add up
+  FIRST       probability that a slot that accepts all these queues tries this one first. Lots are random numbers divided
+              by priorities, so the largest priority gets more than its proportion
 
-Corrections look at the jobs that run and those that ended, as far as the job ads tell when (JobCurrentStartDate,
-CompletionDate): add the ads of `condor_history -long` to the jobs for a longer memory. They need EnableSharesCorrection.
+Corrections use running and completed jobs with known times in their ads (JobCurrentStartDate, CompletionDate). For a
+longer history, add the output of `condor_history -long` to the jobs. Corrections require EnableSharesCorrection.
 
-What a job's ad says: DiracGroup, else AcctGroup, else the group in AccountingGroup; CPUTime, else AllowedJobDuration, else
-86400; UserPriority, else 1 + JobPrio, from 0 to 10; Site, BannedSites, GridCE, Platform, JobType, Tags; RequestCpus above
-1 gives the tags nProcessors and MultiProcessor. A slot's: CPUTimeLeft, Site, GridCE, Platform (else OpSysAndVer_Arch),
-JobType, Tag, RequiredTag, Cpus, Memory.
+Job attributes: DiracGroup, otherwise AcctGroup, otherwise the group in AccountingGroup; CPUTime, otherwise
+AllowedJobDuration, otherwise 86400; UserPriority, otherwise 1 + JobPrio, from 0 to 10; Site, BannedSites, GridCE,
+Platform, JobType, Tags. RequestCpus above 1 adds the tags nProcessors and MultiProcessor. Slot attributes: CPUTimeLeft,
+Site, GridCE, Platform (otherwise OpSysAndVer_Arch), JobType, Tag, RequiredTag, Cpus, Memory.
 
---weighting, --profile, --lottery and --order can also stand in the file, in a section DIRAC does not look at:
+--weighting, --profile, --lottery and --order can also be set in the file, in a section that DIRAC ignores:
   Classmate
   {
     Weighting = literal
@@ -50,9 +51,9 @@ Examples:
   classmate taskqueues examples/dirac
   classmate taskqueues examples/dirac --slot slot1@c1.example.org --draws 3 --seed 42
   classmate taskqueues examples/dirac --weighting literal --format json
-  classmate negotiate examples/dirac --policy dirac          a cycle in which these queues are drawn
+  classmate negotiate examples/dirac --policy dirac          a cycle with these queues
 
-Exit status: 0 on success, 1 when a file cannot be read, 2 when a file or a setting is wrong.")]
+Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
 pub(super) struct Arguments {
     #[command(flatten)]
     files: PoolFiles,
@@ -60,13 +61,13 @@ pub(super) struct Arguments {
     cs: CsFiles,
     #[command(flatten)]
     choices: Choices,
-    /// Only the queues that this slot accepts, with their chances there
+    /// Show only the queues that this slot accepts, with their probabilities there
     #[arg(long, value_name = "NAME")]
     slot: Option<String>,
-    /// Draw so many times, each from all queues shown; --seed gives other draws
+    /// Draw N times from the queues shown; --seed changes the draws
     #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     draws: u32,
-    /// How the queues are printed
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Form,
 }
@@ -84,7 +85,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         let slot = match &arguments.slot {
             Some(name) => Some(pool.slots.iter().find(|slot| *slot.name == *name.as_bytes()).ok_or_else(|| {
                 let known = pool.slots.first().map(|slot| format!("the first is `{}`", slot.name));
-                Failure::input(format!("`{name}` is no slot of the pool"))
+                Failure::input(format!("the pool has no slot `{name}`"))
                     .help(&known.unwrap_or_else(|| "the pool has none".to_owned()))
             })?),
             None => None,

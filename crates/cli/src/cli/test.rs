@@ -9,10 +9,11 @@ use crate::cli::{Failure, Streams, complain, input, page, written};
 use crate::report::{self, Color, Origin, policy};
 use classmate_advice::internal::policy_test::{Covered, PolicyFile, TestFileError, TestResult, run as run_tests};
 
-/// Run tests of a policy: what expressions are worth, what matches and which clause decides, who gets how many.
+/// Run tests of a policy.
 ///
-/// FILE is written in TOML: ads, inline or from files beside it; a configuration; a pool for what concerns a cycle; and
-/// `[[test]]` with what is expected. The clock stands still: `now` of the file, otherwise 1970. See docs/test.md.
+/// A test checks the value of an expression, a match and its deciding clause, or the result of a cycle. FILE is a TOML
+/// file with ads (inline or from files in the same directory), a configuration, a pool for tests of a cycle, and
+/// `[[test]]` tables. The clock is fixed: `now` in the file, otherwise 1970. See docs/test.md.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 A test:
@@ -28,7 +29,7 @@ Examples:
   classmate test policies/*.toml --junit results.xml
   classmate test examples/policy/start.toml --coverage
 
-Exit status: 0 when all pass, 1 when one fails or a file cannot be read, 2 when a file is wrong.")]
+Exit status: 0 if all tests pass, 1 if a test fails or a file cannot be read, 2 if a file is invalid.")]
 pub(super) struct Arguments {
     /// Test files
     #[arg(value_name = "FILE", required = true)]
@@ -36,9 +37,9 @@ pub(super) struct Arguments {
     /// Only tests whose name contains this text
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-    #[arg(long, help = "Also write the results to a file, as JUnit XML", value_name = "FILE")]
+    #[arg(long, help = "Also write the results to a JUnit XML file", value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Tell which clauses the tests never made true, or never made refuse
+    /// Report clauses that were never true or never false in the tests
     #[arg(long)]
     coverage: bool,
 }
@@ -84,7 +85,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
         return Err(failure);
     }
     if total == 0 {
-        return Err(Failure::input("there is no test").help("a test begins with `[[test]]`"));
+        return Err(Failure::input("no tests found").help("each test starts with `[[test]]`"));
     }
     Ok(if failed > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
@@ -103,7 +104,7 @@ fn of_file(path: &Path, only: Option<&str>, color: Color) -> Result<(Vec<TestRes
     let name = path.display().to_string();
     let text = contents(path)?;
     let text = String::from_utf8(text).map_err(|_| {
-        Failure::input(format!("`{name}` is not UTF-8")).help("a test file is TOML, which is text in UTF-8")
+        Failure::input(format!("`{name}` is not UTF-8")).help("a test file is TOML, which is UTF-8 text")
     })?;
     let refused = |wrong: TestFileError| match wrong {
         TestFileError::Text(finding) => {

@@ -31,11 +31,12 @@ use classmate_pool::internal::negotiate::concurrency::demands;
 use classmate_pool::internal::negotiate::quotas::{Explained, divide};
 use classmate_pool::internal::pool::facts::Facts;
 
-/// List who used what at which priority, and set it, as `condor_userprio` does.
+/// Show and change user priorities and usage.
 ///
-/// POOL is a directory with the negotiator's `Accountantnew.log`, and if there are any its settings in `config`; or the
-/// log itself. Options are written `--usage` or `-usage`, and may be shortened as long as they are unambiguous. Without
-/// --allusers only those are listed who used anything in the day before the last update.
+/// Works like `condor_userprio`. POOL is the negotiator's `Accountantnew.log`, or a directory with this log and,
+/// optionally, the negotiator configuration in `config`. Options can be written `--usage` or `-usage`, and any
+/// unambiguous prefix is accepted. Without --allusers, only users with usage in the day before the last update are
+/// listed.
 #[expect(clippy::struct_excessive_bools, reason = "one field is one option of the command")]
 #[derive(clap::Args, Debug)]
 #[command(infer_long_args = true)]
@@ -47,17 +48,17 @@ Examples:
   classmate userprio examples/pool -priority alice         one user
   classmate userprio spool/Accountantnew.log -setfactor alice@example.org 10
   classmate userprio spool/Accountantnew.log -setceiling alice@example.org 64 -duration 86400
-  classmate userprio -inputfile saved.ads -usage           what `condor_userprio -long` printed
+  classmate userprio -inputfile saved.ads -usage           output of `condor_userprio -long`
 
-The effective priority decides, lower is better: it is the real priority, which follows what is used with the half-life
-PRIORITY_HALFLIFE and is never below 0.5, times the priority factor.
+The effective priority (lower is better) is the real priority times the priority factor. The real priority follows usage
+with the half-life PRIORITY_HALFLIFE and is never below 0.5.
 
-Exit status: 0 on success, 1 when something could not be done, 2 on wrong usage or a damaged log.")]
+Exit status: 0 on success, 1 on failure, 2 on a usage error or a damaged log.")]
 pub(super) struct Arguments {
-    /// A directory with Accountantnew.log, or the log itself
+    /// Directory with Accountantnew.log, or the log itself
     #[arg(required_unless_present = "inputfile")]
     pool: Option<PathBuf>,
-    /// Whom to list: full names, or what stands before the @
+    /// Users to list: full names, or the part before the @
     users: Vec<String>,
 
     /// Set the real priority
@@ -66,132 +67,132 @@ pub(super) struct Arguments {
     /// Set the priority factor, at least 1
     #[arg(long, num_args = 2, value_names = ["USER", "VALUE"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
     setfactor: Option<Vec<String>>,
-    /// Set the most weighted slots; -1: no limit
+    /// Set the ceiling in slot weight (-1 for no limit)
     #[arg(long, visible_alias = "setceil", num_args = 2, value_names = ["USER", "VALUE"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
     setceiling: Option<Vec<String>>,
-    /// Set the weighted slots that are served first
+    /// Set the floor in slot weight, which is served first
     #[arg(long, num_args = 2, value_names = ["USER", "VALUE"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
     setfloor: Option<Vec<String>>,
-    /// With -setfactor, -setceiling, -setfloor: for so many seconds only
+    /// Lease time of -setfactor, -setceiling or -setfloor
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i64).range(1..), conflicts_with_all = ["setprio", "setaccum", "setbegin", "setlast", "resetusage", "resetall", "delete"], help_heading = "Changes")]
     duration: Option<i64>,
-    /// End a ceiling that was set with -duration
+    /// Cancel a ceiling that was set with -duration
     #[arg(long, value_name = "USER", group = "change", help_heading = "Changes")]
     cancelceilinglease: Option<String>,
-    /// End a floor that was set with -duration
+    /// Cancel a floor that was set with -duration
     #[arg(long, value_name = "USER", group = "change", help_heading = "Changes")]
     cancelfloorlease: Option<String>,
-    /// End a factor that was set with -duration
+    /// Cancel a priority factor that was set with -duration
     #[arg(long, value_name = "USER", group = "change", help_heading = "Changes")]
     cancelfactorlease: Option<String>,
-    /// Set the accumulated usage, weighted seconds
+    /// Set the accumulated usage in weighted seconds
     #[arg(long, num_args = 2, value_names = ["USER", "VALUE"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
     setaccum: Option<Vec<String>>,
-    /// Set when usage began, seconds since 1970
+    /// Set the time of the first usage, in seconds since 1970
     #[arg(long, num_args = 2, value_names = ["USER", "TIME"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
     setbegin: Option<Vec<String>>,
-    /// Set when there was usage last, seconds since 1970
+    /// Set the time of the last usage, in seconds since 1970
     #[arg(long, num_args = 2, value_names = ["USER", "TIME"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
     setlast: Option<Vec<String>>,
-    /// Set a user's accumulated usage to nothing
+    /// Reset the accumulated usage of a user
     #[arg(long, value_name = "USER", group = "change", help_heading = "Changes")]
     resetusage: Option<String>,
-    /// Set everybody's accumulated usage to nothing
+    /// Reset the accumulated usage of all users
     #[arg(long, group = "change", help_heading = "Changes")]
     resetall: bool,
-    /// Remove a user's record
+    /// Delete the record of a user
     #[arg(long, value_name = "USER", group = "change", help_heading = "Changes")]
     delete: Option<String>,
 
-    /// The slots in use by a user
+    /// Show the slots in use by a user
     #[arg(long, value_name = "USER", group = "change", help_heading = "Listing")]
     getreslist: Option<String>,
     /// Priorities and factors
     #[arg(long, help_heading = "Listing")]
     priority: bool,
-    /// Usage, and since when
+    /// Usage, with its first and last time
     #[arg(long, help_heading = "Listing")]
     usage: bool,
     /// Group quotas
     #[arg(long, help_heading = "Listing")]
     quotas: bool,
-    /// The columns that are shown when none are asked for
+    /// The default columns
     #[arg(long, help_heading = "Listing")]
     most: bool,
     /// All of these columns
     #[arg(long, help_heading = "Listing")]
     all: bool,
-    /// What becomes of quota that is left
+    /// Surplus policy of groups
     #[arg(long, help_heading = "Listing")]
     surplus: bool,
-    /// By what groups are sorted
+    /// Sort keys of groups
     #[arg(long, help_heading = "Listing")]
     sortkey: bool,
-    /// Numbers of groups
+    /// Group numbers
     #[arg(long, help_heading = "Listing")]
     groupid: bool,
-    /// Places of groups in the listing
+    /// Positions of groups in the list
     #[arg(long, help_heading = "Listing")]
     order: bool,
-    /// Users below their groups
+    /// List users below their groups
     #[arg(long, visible_alias = "heir", conflicts_with_all = ["flat", "grouporder"], help_heading = "Listing")]
     hierarchical: bool,
-    /// One list
+    /// List users and groups in one flat list
     #[arg(long, conflicts_with = "grouporder", help_heading = "Listing")]
     flat: bool,
-    /// Groups first, then users
+    /// List groups first, then users
     #[arg(long, help_heading = "Listing")]
     grouporder: bool,
-    /// Usage of groups is summed into the groups above
+    /// Add the usage of groups to their parent groups
     #[arg(long, help_heading = "Listing")]
     grouprollup: bool,
-    /// Also those who used nothing lately
+    /// Include users without recent usage
     #[arg(long, help_heading = "Listing")]
     allusers: bool,
-    /// Who used anything since this day
+    /// Only users with usage since this day
     #[arg(long, num_args = 3, value_names = ["MONTH", "DAY", "YEAR"], conflicts_with = "allusers", help_heading = "Listing")]
     activefrom: Option<Vec<i64>>,
-    /// Only ads of which this expression is true
+    /// Only ads for which this expression is true
     #[arg(long, value_name = "EXPR", help_heading = "Listing")]
     constraint: Option<String>,
-    /// Whole ads
+    /// Print whole ads
     #[arg(long, conflicts_with = "json", help_heading = "Listing")]
     long: bool,
-    /// Whole ads, as JSON
+    /// Print whole ads as JSON
     #[arg(long, help_heading = "Listing")]
     json: bool,
-    /// These attributes of each ad, a line an ad; `-af:` takes letters: , t n for what stands between, l names, V quotes, r
-    /// as written
+    /// Print these attributes, one line per ad; `-af:` takes letters: `,` `t` `n` for the separator, `l` names, `V`
+    /// quotes, `r` unevaluated
     #[arg(long, visible_alias = "autoformat", num_args = 1.., value_name = "ATTRIBUTE", conflicts_with_all = ["long", "json"], help_heading = "Listing")]
     af: Option<Vec<String>>,
     #[arg(long, hide = true, requires = "af", value_name = "LETTERS", default_value = "")]
     af_letters: String,
-    /// With -long, -json, -af: one ad with numbered attributes, as older negotiators answer
+    /// With -long, -json, -af: one ad with numbered attributes, like older negotiators
     #[arg(long, conflicts_with = "modular", help_heading = "Listing")]
     legacy: bool,
-    /// With -long, -json, -af: an ad a customer; this is the default
+    /// With -long, -json, -af: one ad per record (default)
     #[arg(long, help_heading = "Listing")]
     modular: bool,
 
-    /// Accounting ads that were saved, instead of POOL
+    /// File of saved accounting ads, instead of POOL
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     inputfile: Option<PathBuf>,
-    /// POOL/accounting.ads (`condor_status -accounting -long`), as the collector would answer
+    /// Read POOL/accounting.ads (`condor_status -accounting -long`), as from the collector
     #[arg(long, conflicts_with_all = ["negotiator", "inputfile"], help_heading = "Input")]
     collector: bool,
-    /// The log, as the negotiator would answer: this is the default
+    /// Read the log, as from the negotiator (default)
     #[arg(long, conflicts_with = "inputfile", help_heading = "Input")]
     negotiator: bool,
-    /// The negotiator whose books are meant; an error if POOL or the saved ads are those of another
+    /// Expected negotiator; an error if POOL or the saved ads belong to another one
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     name: Option<String>,
-    /// The negotiator's settings, instead of POOL/config
+    /// Negotiator configuration, instead of POOL/config
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     config: Option<PathBuf>,
-    /// Run the commands that the settings include; they can run any program then
+    /// Run the commands that the configuration includes (they can run any program)
     #[arg(long, help_heading = "Input")]
     allow_commands: bool,
-    /// The clock: seconds since 1970, a date, or `wall`; by default the last update for listings, `wall` for changes
+    /// Current time: seconds since 1970, a date, or `wall` [default: the last update for listings, `wall` for changes]
     #[arg(long, value_name = "TIME", value_parser = parse_now, help_heading = "Input")]
     now: Option<Now>,
 }
@@ -242,7 +243,7 @@ fn edit(arguments: &Arguments) -> Result<Option<Edit>, Failure> {
     } else if let Some((name, value)) = integer(arguments.setfloor.as_ref())? {
         lease(LeaseKind::Floor, &name, value as f64).unwrap_or(Edit::Floor(name, value))
     } else if arguments.duration.is_some() {
-        return Err(Failure::input("-duration does nothing by itself")
+        return Err(Failure::input("-duration has no effect by itself")
             .help("give it with -setfactor, -setceiling or -setfloor"));
     } else if let Some(name) = &arguments.cancelceilinglease {
         Edit::CancelLease(LeaseKind::Ceiling, user(name))
@@ -281,7 +282,7 @@ fn valued<T: std::str::FromStr>(given: Option<&Vec<String>>, expected: &str) -> 
     match given.map(Vec::as_slice) {
         Some([name, value]) => match value.parse() {
             Ok(value) => Ok(Some((name.clone().into_bytes(), value))),
-            Err(_) => Err(Failure::input(format!("`{value}` is no value for `{name}`: expected {expected}"))),
+            Err(_) => Err(Failure::input(format!("invalid value `{value}` for `{name}`: expected {expected}"))),
         },
         _ => Ok(None),
     }
@@ -310,7 +311,7 @@ fn change(arguments: &Arguments, edit: &Edit) -> Result<(), Failure> {
     };
     if !path.exists() {
         return Err(Failure::new(format!("`{}` does not exist: expected the negotiator's log", path.display()))
-            .help("`classmate negotiate POOL --commit` begins a new one"));
+            .help("`classmate negotiate POOL --commit` creates one"));
     }
     let (rules, groups) = rules_of(&config_of(arguments)?)?;
     let now = arguments.now.unwrap_or(Now::Wall).seconds();
@@ -325,7 +326,7 @@ fn change(arguments: &Arguments, edit: &Edit) -> Result<(), Failure> {
     journal.commit(&edited.transaction).map_err(|error| not_written(&error))?;
     journal.compact_if_large(now).map_err(|error| not_written(&error))?;
     if let Some(name) = edit.name().filter(|_| !edited.known) {
-        complain(&format!("note: there was no record of `{}`", String::from_utf8_lossy(name)));
+        complain(&format!("note: `{}` did not have a record", String::from_utf8_lossy(name)));
     }
     written(writeln!(std::io::stdout(), "{}", edited.message))
 }
@@ -361,7 +362,7 @@ fn list(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
         let listing = listing(arguments, &ads);
         let hidden = listing.hidden(&ads);
         if hidden > 0 && hidden == ads.len() {
-            complain("note: nobody used anything in the time that is looked at: -allusers lists everybody");
+            complain("note: no recent usage; use -allusers to list all users");
         }
         listing.write(&mut out, &ads).and_then(|()| out.flush())
     };
@@ -461,7 +462,7 @@ fn of_negotiator(arguments: &Arguments, name: Option<&[u8]>) -> Result<(), Failu
     match (&arguments.name, name) {
         (Some(asked), Some(name)) if !name.eq_ignore_ascii_case(asked.as_bytes()) => {
             let name = String::from_utf8_lossy(name);
-            Err(Failure::new(format!("these are the books of the negotiator `{name}`, not of `{asked}`")))
+            Err(Failure::new(format!("these records are from the negotiator `{name}`, not from `{asked}`")))
         }
         _ => Ok(()),
     }
@@ -485,7 +486,7 @@ fn chosen(mut ads: Vec<ClassAd>, arguments: &Arguments) -> Result<Vec<ClassAd>, 
     }
     if let Some(text) = &arguments.constraint {
         let constraint = parse_expr(text.as_bytes(), &settings.parse_options())
-            .map_err(|error| Failure::input(format!("`{text}` is no constraint: {error}")))?;
+            .map_err(|error| Failure::input(format!("invalid constraint `{text}`: {error}")))?;
         ads.retain(|ad| Scope::new(ad, &settings).holds(&constraint));
     }
     if !users(arguments).is_empty() {

@@ -30,15 +30,17 @@ use classmate_pool::internal::pool::facts::Facts;
 use classmate_pool::internal::pool::slot::copies;
 use classmate_pool::internal::simulate::replay::{ReplayPlan, replay};
 
-/// Show what a change of settings, jobs or slots does to a cycle: run it before and after, and compare.
+/// Compare a cycle before and after a change to the pool.
 ///
-/// Nothing is changed anywhere. Changes are made in this order: settings, jobs, slots, slots taken away, slots added.
+/// Changes are applied in this order: configuration, jobs, slots, drained slots, added slots. Read-only: no file is
+/// modified.
 #[derive(clap::Args, Debug)]
-#[command(mut_arg("config", |arg| arg.help("The negotiator's settings after the change, instead of those in POOL")))]
+#[command(mut_arg("config", |arg| arg.help("Negotiator configuration after the change, instead of the files in POOL")))]
 #[command(mut_arg("slurm_conf", |arg| arg.help(after("Weights, flags and partitions", "slurm.conf"))))]
-#[command(mut_arg("associations", |arg| arg.help(after("What `sacctmgr dump` writes", "sacctmgr.dump"))))]
-#[command(mut_arg("qos", |arg| arg.help(after("What `sacctmgr -P show qos` prints", "sacctmgr.qos"))))]
-#[command(mut_arg("files", |arg| arg.help(after("A configuration file of DIRAC", "dirac.cfg") + "; may be given several times, the last one counts most")))]
+#[command(mut_arg("associations", |arg| arg.help(after("Output of `sacctmgr dump`", "sacctmgr.dump"))))]
+#[command(mut_arg("qos", |arg| arg.help(after("Output of `sacctmgr -P show qos`", "sacctmgr.qos"))))]
+#[command(mut_arg("files", |arg| arg.help(after("DIRAC configuration file", "dirac.cfg") + "; repeatable, later files \
+override earlier ones")))]
 #[command(after_help = "\
 Examples:
   classmate whatif examples/groups --set 'GROUP_QUOTA_chemistry = 5'
@@ -48,37 +50,36 @@ Examples:
   classmate whatif examples/slurm --policy slurm --set 'PriorityWeightFairshare = 0'
   classmate whatif examples/pool --drain 'Machine == \"m01.pool.test\"' --expect 'JobsLost <= 1'
 
-Exit status: 0 on success, 1 when an --expect is not true or a file cannot be read, 2 when a file or a setting is wrong.")]
+Exit status: 0 on success, 1 if an --expect is not true or a file cannot be read, 2 if a file or an option is invalid.")]
 pub(super) struct Arguments {
     #[command(flatten)]
     files: PoolFiles,
-    /// A line to read after the negotiator's settings, or those of the policy: `PriorityWeightAge = 1000` or
-    /// `PartitionName=debug PriorityTier=5` for Slurm, `Registry/Groups/lhcb_mc/JobShare = 500` for DIRAC; may be given
-    /// several times
+    /// A line to add to the configuration of the negotiator or the policy: `PriorityWeightAge = 1000` or
+    /// `PartitionName=debug PriorityTier=5` for Slurm, `Registry/Groups/lhcb_mc/JobShare = 500` for DIRAC; repeatable
     #[arg(long, value_name = "KNOB = VALUE")]
     set: Vec<String>,
-    /// Set an attribute of the jobs for which an expression holds; may be given several times
+    /// Set an attribute of the jobs for which EXPR is true; repeatable
     #[arg(long, num_args = 2, value_names = ["EXPR", "NAME = VALUE"])]
     set_job: Vec<String>,
-    /// Set an attribute of the slots for which an expression holds; may be given several times
+    /// Set an attribute of the slots for which EXPR is true; repeatable
     #[arg(long, num_args = 2, value_names = ["EXPR", "NAME = VALUE"])]
     set_slot: Vec<String>,
-    /// Add the slots of a file; may be given several times
+    /// Add the slots in this file; repeatable
     #[arg(long, value_name = "FILE")]
     add_slots: Vec<PathBuf>,
-    /// Take away the slots for which an expression holds; may be given several times
+    /// Remove the slots for which EXPR is true; repeatable
     #[arg(long, value_name = "EXPR")]
     drain: Vec<String>,
-    /// Run so many cycles on either side, as `negotiate --cycles` does, and compare all that is matched in them
+    /// Run N cycles before and after the change, like `negotiate --cycles`, and compare all their matches
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     cycles: u32,
-    /// Seconds from one cycle to the next [default: that of the settings]
+    /// Seconds from one cycle to the next [default: NEGOTIATOR_INTERVAL]
     #[arg(long, value_name = "SECONDS", requires = "cycles", value_parser = clap::value_parser!(i64).range(1..))]
     interval: Option<i64>,
-    /// How long a job runs: seconds, or an expression over the job, with the slot as TARGET; without it jobs never end
+    /// Run time of a job: seconds, or an expression over the job with the slot as TARGET [default: jobs never end]
     #[arg(long, value_name = "EXPR", requires = "cycles")]
     run_time: Option<String>,
-    /// Whose rules hold before the change; by default those of --policy
+    /// Scheduling policy before the change [default: that of --policy]
     #[arg(long, value_enum, value_name = "POLICY")]
     policy_before: Option<PolicyName>,
     #[command(flatten)]
@@ -88,18 +89,18 @@ pub(super) struct Arguments {
     policy: PolicyArguments,
 }
 
-/// Compare two outcomes that `classmate negotiate --format json` printed.
+/// Compare two results of `classmate negotiate --format json`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   classmate negotiate examples/pool --format json > before.json
   classmate diff before.json after.json
 
-Exit status: 0 on success, 1 when an --expect is not true or a file cannot be read, 2 when a file is wrong.")]
+Exit status: 0 on success, 1 if an --expect is not true or a file cannot be read, 2 if a file is invalid.")]
 pub(super) struct DiffArguments {
-    /// The outcome before
+    /// Result before the change
     before: PathBuf,
-    /// The outcome after
+    /// Result after the change
     after: PathBuf,
     #[command(flatten)]
     shown: Shown,
@@ -107,12 +108,11 @@ pub(super) struct DiffArguments {
 
 /// What is said of a file with the settings of a policy.
 fn after(what: &str, name: &str) -> String {
-    format!("{what} after the change, instead of POOL/{name}; without that one before the change too")
+    format!("{what} after the change, instead of POOL/{name}; also used before the change if POOL has none")
 }
 
 const EXPECT: &str = "\
-A condition over the result that must be true, such as `JobsLost == 0`; may be given several times. It knows \
-MatchesBefore, MatchesAfter, WeightBefore, WeightAfter, PreemptionsBefore, PreemptionsAfter, JobsWon, JobsLost, \
+Condition on the result that must be true, such as `JobsLost == 0`; repeatable. Its attributes: MatchesBefore, MatchesAfter, WeightBefore, WeightAfter, PreemptionsBefore, PreemptionsAfter, JobsWon, JobsLost, \
 JobsMoved, SlotsWon, SlotsLost, RequestsStranded, RequestsFreed, RequestsUnmatchedNow and RequestsUnmatchedBefore";
 
 /// How a difference is shown and judged.
@@ -120,16 +120,16 @@ JobsMoved, SlotsWon, SlotsLost, RequestsStranded, RequestsFreed, RequestsUnmatch
 struct Shown {
     #[arg(long, value_name = "EXPR", help = EXPECT, allow_hyphen_values = true)]
     expect: Vec<String>,
-    /// How the result is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Form,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Form {
-    /// For people
+    /// Text
     Text,
-    /// One object with everything
+    /// One JSON object with the full result
     Json,
 }
 
@@ -148,7 +148,7 @@ fn setting(pair: &[String], flag: &str, streams: Streams) -> Result<Setting, Fai
 
 /// A change that concerns nothing is a slip.
 fn some(count: usize, condition: &str, what: &str) -> Result<(), Failure> {
-    if count > 0 { Ok(()) } else { Err(Failure::input(format!("`{condition}` holds for no {what}"))) }
+    if count > 0 { Ok(()) } else { Err(Failure::input(format!("`{condition}` is not true for any {what}"))) }
 }
 
 /// Reads lines after the settings of the negotiator.
@@ -174,10 +174,8 @@ fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes) -> Result<
                 continue;
             }
             let name = String::from_utf8_lossy(name);
-            let help = if SlurmConf::is_line(&name) { "; with `--policy slurm` it is a setting of Slurm" } else { "" };
-            notes.warn(format!(
-                "--set: `{name}` changes nothing here: no cycle reads it, and no value mentions it{help}"
-            ));
+            let help = if SlurmConf::is_line(&name) { "; with `--policy slurm` it is a Slurm parameter" } else { "" };
+            notes.warn(format!("--set: `{name}` has no effect: no cycle reads it, and no value refers to it{help}"));
         }
     }
     Ok(())
@@ -233,14 +231,14 @@ fn new_names(slots: &[ClassAd], added: &[ClassAd], path: &Path, settings: &Setti
         None => Ok(()),
         Some(name) => {
             let name = String::from_utf8_lossy(&name).into_owned();
-            Err(Failure::input(format!("`{}`: there is a slot `{name}` already", path.display()))
-                .help("give it another `Name`, or change the one that there is with --set-slot"))
+            Err(Failure::input(format!("`{}`: slot `{name}` already exists", path.display()))
+                .help("give it another `Name`, or change the existing slot with --set-slot"))
         }
     }
 }
 
 fn some_ads(count: usize, path: &Path) -> Result<(), Failure> {
-    if count > 0 { Ok(()) } else { Err(Failure::input(format!("`{}` holds no slots", path.display()))) }
+    if count > 0 { Ok(()) } else { Err(Failure::input(format!("`{}` does not contain any slots", path.display()))) }
 }
 
 /// What comes of a cycle, which takes the slots, or of several.
@@ -321,8 +319,8 @@ pub(super) fn diff(arguments: &DiffArguments, streams: Streams) -> Result<ExitCo
 
 fn outcome(path: &Path) -> Result<Outcome, Failure> {
     serde_json::from_slice(&contents(path)?).map_err(|error| {
-        Failure::input(format!("`{}` is no outcome: {error}", path.display()))
-            .help("expected what `classmate negotiate --format json` prints")
+        Failure::input(format!("`{}` is not a result of a cycle: {error}", path.display()))
+            .help("expected the output of `classmate negotiate --format json`")
     })
 }
 

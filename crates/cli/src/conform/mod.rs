@@ -28,17 +28,17 @@ use classmate::internal::value::{List, Value};
 pub enum Kind {
     /// Parse, print and evaluate expressions
     Eval,
-    /// Read ads in a form and print them in all
+    /// Read ads in one format and print them in all formats
     Ads,
-    /// Partial evaluation, references, equality, matching, changes of ads
+    /// Partial evaluation, references, equality, matching and changes of ads
     Util,
-    /// Read configuration files and look names up
+    /// Read configuration files and look up variables
     Config,
-    /// Group quotas and limits, with matches that only count
+    /// Group quotas and limits, with matches that are only counted
     Quotas,
-    /// Task queues, shares, corrections, matching and draws of DIRAC
+    /// DIRAC's task queues, shares, corrections, matching and draws
     Dirac,
-    /// Slurm's priorities: files, usage, fair share, factors, lines of listings
+    /// Slurm's files, usage, fair share, priority factors and listings
     Slurm,
 }
 

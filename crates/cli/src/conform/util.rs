@@ -84,7 +84,7 @@ fn flattened(case: &Json, settings: &Settings) -> Result<Answers, String> {
         Ok(Flattened::Value(Value::RelTime(seconds))) => ("value", Value::Real(seconds).to_text(Style::New)),
         Ok(Flattened::Value(value)) => ("value", value.to_text(Style::New)),
         Ok(Flattened::Residue(expr)) => ("expr", expr.to_text(Style::New)),
-        Err(failed) => return Err(format!("the partial evaluation was abandoned: {failed}")),
+        Err(failed) => return Err(format!("partial evaluation stopped: {failed}")),
     };
     let mut answers = one("kind", Json::String(kind.to_owned()));
     answers.insert("text".to_owned(), text(&result));

@@ -80,7 +80,7 @@ pub(super) fn save(session: &mut Session, input: Input<'_>) -> Vec<Output> {
         Err(message) => return problem(message),
     };
     for lost in lost {
-        outputs.push(Output::Warning(format!("warning: `{}` does not read back as it was", lost.name)));
+        outputs.push(Output::Warning(format!("warning: `{}` cannot be read back unchanged", lost.name)));
     }
     outputs
 }
@@ -97,8 +97,8 @@ pub(super) fn show(session: &mut Session, side: Side, input: Input<'_>) -> Vec<O
         .map(|(name, expr)| session.painted(&printable(&format!("{} = {}", name, one_line(&expr)).into_bytes())))
         .collect();
     match lines.as_slice() {
-        [] if wanted.is_empty() => text(format!("{} has no attributes", side.as_str())),
-        [] => text(format!("{} has no attribute with `{wanted}` in its name", side.as_str())),
+        [] if wanted.is_empty() => text(format!("{} does not have any attributes", side.as_str())),
+        [] => text(format!("{} does not have an attribute with `{wanted}` in its name", side.as_str())),
         lines => text(lines.join("\n")),
     }
 }
@@ -118,7 +118,7 @@ pub(super) fn unset(session: &mut Session, input: Input<'_>) -> Vec<Output> {
     };
     match ad.and_then(|ad| ad.remove(Name::new(&name))) {
         Some(_) => Vec::new(),
-        None => problem(format!("{} has no attribute `{name}`", side.as_str())),
+        None => problem(format!("{} does not have an attribute `{name}`", side.as_str())),
     }
 }
 
@@ -133,7 +133,7 @@ pub(super) fn match_ads(session: &mut Session, _: Input<'_>) -> Vec<Output> {
         let accepts = is_true(&outcome);
         both &= accepts;
         let verdict = match &outcome {
-            _ if !one.contains("Requirements") => "no: it has no Requirements".to_owned(),
+            _ if !one.contains("Requirements") => "no: it does not have Requirements".to_owned(),
             Ok(_) if accepts => "yes".to_owned(),
             Ok(value) => format!("no: its Requirements are {}", shortened(&value.to_string(), 40)),
             Err(failed) => format!("no: {failed}"),

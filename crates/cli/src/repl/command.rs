@@ -37,7 +37,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "help",
         arguments: "[COMMAND|FUNCTION]",
-        about: "List the commands, or say more of one, or of a function",
+        about: "List the commands, or describe a command or a function",
         more: "",
         run: help,
     },
@@ -45,13 +45,13 @@ const COMMANDS: &[Command] = &[
         name: "load",
         arguments: "my|target FILE [N]",
         about: "Read MY or TARGET from a file",
-        more: "The first ad of the file is taken, or the Nth.",
+        more: "Reads the first ad of the file, or the Nth.",
         run: ads::load,
     },
     Command {
         name: "save",
         arguments: "[my|target] FILE",
-        about: "Write MY or TARGET to a file, an attribute a line",
+        about: "Write MY or TARGET to a file, one attribute per line",
         more: "",
         run: ads::save,
     },
@@ -59,14 +59,15 @@ const COMMANDS: &[Command] = &[
         name: "my",
         arguments: "[TEXT]",
         about: "Show MY",
-        more: "With TEXT, only the attributes whose names contain it. `NAME = expression` defines an attribute.",
+        more: "With TEXT, shows only attributes with TEXT in their name. `NAME = expression` defines an attribute.",
         run: |session, input| ads::show(session, Side::My, input),
     },
     Command {
         name: "target",
         arguments: "[TEXT]",
-        about: "Show TARGET, the ad on the other side",
-        more: "With TEXT, only the attributes whose names contain it. `TARGET.NAME = expression` defines an attribute.",
+        about: "Show TARGET, the other ad of the match",
+        more: "With TEXT, shows only attributes with TEXT in their name. `TARGET.NAME = expression` defines an \
+        attribute.",
         run: |session, input| ads::show(session, Side::Target, input),
     },
     Command {
@@ -79,35 +80,35 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "match",
         arguments: "",
-        about: "Match MY with TARGET, and show which clauses refuse",
-        more: "The clauses are what `&&` joins in Requirements and in the attributes that it consists of.",
+        about: "Match MY with TARGET, and show failing clauses",
+        more: "Clauses are the operands of `&&` in Requirements and in the attributes it refers to.",
         run: ads::match_ads,
     },
     Command {
         name: "trace",
         arguments: "EXPRESSION",
-        about: "Show the value of every part",
-        more: "References are followed. What was not needed for the value is not evaluated.",
+        about: "Show the value of each part of an expression",
+        more: "References are followed. Parts that do not affect the value are not evaluated.",
         run: expression::trace_expression,
     },
     Command {
         name: "ast",
         arguments: "EXPRESSION",
-        about: "Show how an expression is read",
+        about: "Show the syntax tree of an expression",
         more: "",
         run: expression::ast,
     },
     Command {
         name: "refs",
         arguments: "EXPRESSION",
-        about: "Show the attributes that an expression needs",
-        more: "External references are those that MY does not define.",
+        about: "Show the attributes that an expression refers to",
+        more: "External references are not defined in MY.",
         run: expression::refs,
     },
     Command {
         name: "flatten",
         arguments: "EXPRESSION",
-        about: "Show what is left when MY is known",
+        about: "Simplify an expression with the values of MY",
         more: "",
         run: expression::flatten_expression,
     },
@@ -121,22 +122,22 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "time",
         arguments: "EXPRESSION",
-        about: "Show how long an evaluation takes",
-        more: "The expression is evaluated again and again for up to 0.3 seconds.",
+        about: "Measure the evaluation time of an expression",
+        more: "Evaluates the expression repeatedly for up to 0.3 seconds.",
         run: expression::time,
     },
     Command {
         name: "strict",
         arguments: "[on|off]",
         about: "Evaluate as with STRICT_CLASSAD_EVALUATION",
-        more: "Without an argument, the mode is shown.",
+        more: "Without an argument, shows the mode.",
         run: strict,
     },
     Command {
         name: "now",
         arguments: "[TIME|wall]",
-        about: "Set what time() answers",
-        more: "TIME is in seconds since 1970 or a date such as 2026-07-05T12:00:00Z; `wall` goes back to the clock.",
+        about: "Set the result of time()",
+        more: "TIME is seconds since 1970 or a date such as 2026-07-05T12:00:00Z; `wall` restores the system clock.",
         run: now,
     },
     Command {
@@ -191,7 +192,7 @@ fn found(name: &str) -> Result<&'static Command, String> {
         [] => {}
         several if !name.is_empty() => {
             let names: Vec<&str> = several.iter().map(|command| command.name).collect();
-            return Err(format!("`:{name}` may be {}", list(&names)));
+            return Err(format!("`:{name}` is ambiguous: {}", list(&names)));
         }
         _ => return Err("expected the name of a command after `:`\n  = help: `:help` lists them".to_owned()),
     }
@@ -235,7 +236,7 @@ fn help(_: &mut Session, input: Input<'_>) -> Vec<Output> {
         };
     }
     let mut lines =
-        String::from("Type an expression for its value, or `NAME = expression` to define an attribute of MY.\n");
+        String::from("Type an expression to evaluate it, or `NAME = expression` to define an attribute of MY.\n");
     let width = COMMANDS.iter().map(|command| call(command).len()).max().unwrap_or(0);
     for command in COMMANDS {
         lines.push_str(&format!("\n  {:width$}  {}", call(command), command.about));

@@ -126,7 +126,7 @@ pub fn nodes(expr: &Expr, most: usize) -> String {
     let mut rows = Vec::new();
     while let Some((level, name, id)) = waiting.pop() {
         if rows.len() >= most {
-            rows.push(Row { level: 0, text: "… more nodes are left out".to_owned(), beside: String::new() });
+            rows.push(Row { level: 0, text: "… more nodes omitted".to_owned(), beside: String::new() });
             break;
         }
         let node = tree_of.node(id);

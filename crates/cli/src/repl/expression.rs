@@ -45,7 +45,7 @@ pub(super) fn trace_expression(session: &mut Session, input: Input<'_>) -> Vec<O
         let steps = trace(session.scope(settings), expr, PARTS);
         let mut drawn = draw::trace(&steps);
         if steps.len() == PARTS {
-            drawn.push_str("\n… more parts may be left out");
+            drawn.push_str("\n… more parts may be omitted");
         }
         text(drawn)
     })
@@ -77,7 +77,7 @@ pub(super) fn flatten_expression(session: &mut Session, input: Input<'_>) -> Vec
             Ok(Flattened::Residue(rest)) => {
                 vec![Output::Value(session.painted(&printable(&rest.to_text(Style::New))))]
             }
-            Err(failed) => problem(format!("flattening was abandoned: {failed}")),
+            Err(failed) => problem(format!("flattening stopped: {failed}")),
         }
     })
 }
@@ -85,7 +85,7 @@ pub(super) fn flatten_expression(session: &mut Session, input: Input<'_>) -> Vec
 pub(super) fn type_of(session: &mut Session, input: Input<'_>) -> Vec<Output> {
     with_expression(session, input, "type", |session, expr, settings| match session.scope(settings).eval(expr) {
         Ok(value) => text(value.type_of().as_str()),
-        Err(failed) => problem(format!("the evaluation was abandoned: {failed}")),
+        Err(failed) => problem(format!("evaluation stopped: {failed}")),
     })
 }
 

@@ -201,7 +201,10 @@ impl Session {
             let more = memchr::memchr_iter(b'\n', source.trim_ascii_end()).count() as u64;
             if more > 0 {
                 let (first, last) = (self.line, self.line + more);
-                report.push_str(&format!("\n  = note: the lines {first} to {last} are one input: something was open"));
+                report.push_str(&format!(
+                    "\n  = note: lines {first} to {last} are one input, because a bracket or a \
+                string was open"
+                ));
             }
             Output::Problem(report)
         };
@@ -267,7 +270,7 @@ impl Session {
         let value = scope.eval(&expr);
         let mut outputs = match &value {
             Ok(value) => vec![Output::Value(self.shown(value))],
-            Err(failed) => vec![Output::Problem(format!("error: the evaluation was abandoned: {failed}"))],
+            Err(failed) => vec![Output::Problem(format!("error: evaluation stopped: {failed}"))],
         };
         if !matches!(value, Ok(ref value) if !value.is_undefined() && !value.is_error()) {
             // What a warning says of the line itself need not be said twice.

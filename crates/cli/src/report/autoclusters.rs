@@ -68,7 +68,7 @@ pub fn write(out: &mut impl Write, audit: &Audit, layout: Layout, color: Color) 
 pub fn summary(audit: &Audit) -> String {
     let significant = audit.attributes.iter().filter(|one| one.significant).count();
     let mut text = format!(
-        "{} {} to {}, of which {} can matter; {} {} significant",
+        "{} {} to {}, of which {} can affect a match; {} {} significant",
         counted(audit.slots as u64, "slot"),
         if audit.slots == 1 { "refers" } else { "refer" },
         counted(audit.referred as u64, "job attribute"),
@@ -78,7 +78,7 @@ pub fn summary(audit: &Audit) -> String {
     );
     if audit.idle_jobs > 0 {
         text.push_str(&format!(
-            "\n{} in {} and {}: up to {} pairs of a request and a slot to evaluate",
+            "\n{} in {} and {}: up to {} request-slot pairs to evaluate",
             counted(audit.idle_jobs as u64, "idle job"),
             counted(audit.autoclusters as u64, "autocluster"),
             counted(audit.requests as u64, "request"),
@@ -86,7 +86,7 @@ pub fn summary(audit: &Audit) -> String {
         ));
         if let Some(outcomes) = audit.outcomes {
             text.push_str(&format!(
-                "\n{} {} in what {} or in its rank",
+                "\n{} {} in the slots {} or in Rank",
                 counted(outcomes as u64, "autocluster"),
                 if outcomes == 1 { "differs" } else { "differ" },
                 if outcomes == 1 { "it matches" } else { "they match" },

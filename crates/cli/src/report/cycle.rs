@@ -37,21 +37,20 @@ const FACTS: &str = "margin:.7rem 0 .15rem;color:var(--faint);font-size:.875rem"
 /// The page.
 pub fn page(report: &CycleReport<'_>) -> String {
     let outcome = report.outcome;
-    let mut page = Page::new(&format!("A cycle of {}", report.name));
+    let mut page = Page::new(&format!("Negotiation cycle: {}", report.name));
     let statistics = &outcome.statistics;
     page.paragraph(&format!(
-        "As of {}: matches {}, submitters {} with {} idle jobs, slots {} of weight {} ({} looked at), requests refused {}, \
-         pies {}, spins {}.",
+        "As of {}: {}, {}, {} with {}, {} with weight {} ({} considered), {} in {}.",
         report.now,
-        statistics.matches,
-        statistics.active_submitters,
-        statistics.idle_jobs,
-        statistics.total_slots,
+        counted(statistics.matches as u64, "match"),
+        counted(statistics.rejections as u64, "rejection"),
+        counted(statistics.active_submitters as u64, "submitter"),
+        counted(statistics.idle_jobs as u64, "idle job"),
+        counted(statistics.total_slots as u64, "slot"),
         slots(statistics.pool_weight),
         statistics.trimmed_slots,
-        statistics.rejections,
-        statistics.pies,
-        statistics.pie_spins
+        counted(statistics.pie_spins as u64, "pie spin"),
+        counted(statistics.pies as u64, "pie")
     ));
     if !outcome.groups.is_empty() {
         page.heading("Groups");
@@ -70,14 +69,10 @@ pub fn page(report: &CycleReport<'_>) -> String {
             kind.matched.to_string(),
         ]
     });
-    page.table(
-        "by their kind",
-        &["kind", "slots", "in use before", "free before", "matched"],
-        &rows.collect::<Vec<_>>(),
-    );
-    page.heading("Why jobs did not run");
+    page.table("by kind", &["kind", "slots", "in use before", "free before", "matched"], &rows.collect::<Vec<_>>());
+    page.heading("Why jobs stayed idle");
     if report.reasons.is_empty() {
-        page.paragraph("No request was refused.");
+        page.paragraph("No request was rejected.");
     } else {
         page.figures(&[reasons(report.reasons)]);
     }
@@ -130,15 +125,15 @@ fn groups(groups: &[GroupSummary]) -> String {
     let widest = groups.iter().map(|group| group.quota.max(group.granted()).max(group.usage).max(group.demand));
     let widest = widest.fold(0.0, f64::max).max(1e-9);
     let mut text =
-        String::from("<figure>\n<figcaption>Quota, grant, use and demand</figcaption>\n<ul class=\"legend\">");
-    key(&mut text, "background:var(--c0)", "used at the end");
-    key(&mut text, "background:var(--c0);opacity:.35", "granted");
+        String::from("<figure>\n<figcaption>Quota, allocation, usage and requests</figcaption>\n<ul class=\"legend\">");
+    key(&mut text, "background:var(--c0)", "in use after the cycle");
+    key(&mut text, "background:var(--c0);opacity:.35", "allocated");
     key(&mut text, "border-right:3px solid var(--ink)", "quota");
-    key(&mut text, "border-right:3px dotted var(--c1)", "demand");
+    key(&mut text, "border-right:3px dotted var(--c1)", "requested");
     text.push_str("</ul>\n");
     for group in in_order(groups).into_iter().take(ROWS) {
         let facts = format!(
-            "quota {}, granted {}, used {}, asked for {}",
+            "quota {}, allocated {}, in use {}, requested {}",
             slots(group.quota),
             slots(group.granted()),
             slots(group.usage),
@@ -195,8 +190,8 @@ fn submitters(page: &mut Page, outcome: &Outcome) {
             line.stopped.as_str().to_owned(),
         ]
     });
-    let headings = ["submitter", "priority", "share", "limit", "idle", "matched", "weight", "why no more"];
-    page.table("in the order in which they were served", &headings, &rows.collect::<Vec<_>>());
+    let headings = ["submitter", "priority", "share", "limit", "idle", "matched", "weight", "stopped"];
+    page.table("in negotiation order", &headings, &rows.collect::<Vec<_>>());
     more(page, outcome.submitters.len(), "submitters");
     // The pie of a submitter is that of its group.
     let group = |name: &str| {
@@ -208,10 +203,11 @@ fn submitters(page: &mut Page, outcome: &Outcome) {
         *pies.entry(group(&line.submitter)).or_default() += line.weight;
     }
     let mut text = String::from(
-        "<figure style=\"margin-top:1.2rem\">\n<figcaption>Share and what was matched</figcaption>\n<ul class=\"legend\">",
+        "<figure style=\"margin-top:1.2rem\">\n<figcaption>Share and matched weight</figcaption>\n<ul \
+        class=\"legend\">",
     );
-    key(&mut text, "background:var(--c2)", "part of what was matched from the same pie");
-    key(&mut text, "border-right:3px solid var(--ink)", "share when first visited");
+    key(&mut text, "background:var(--c2)", "fraction of the weight matched from the same pie");
+    key(&mut text, "border-right:3px solid var(--ink)", "share in the first turn");
     text.push_str("</ul>\n");
     for line_of in outcome.submitters.iter().filter(|line| line.share.is_some()).take(40) {
         let pie = pies.get(group(&line_of.submitter)).copied().unwrap_or(0.0);
@@ -239,7 +235,7 @@ fn more(page: &mut Page, count: usize, what: &str) {
 }
 
 fn spins(page: &mut Page, outcome: &Outcome) {
-    page.heading("Spins of the pie");
+    page.heading("Pie spins");
     let rows = outcome.pies.iter().take(ROWS).map(|pie| {
         let at = (pie.pie, pie.spin);
         let visits = outcome.negotiations.iter().filter(|visit| (visit.pie, visit.spin) == at);
@@ -254,16 +250,16 @@ fn spins(page: &mut Page, outcome: &Outcome) {
             matches.to_string(),
         ]
     });
-    let headings = ["pie and spin", "group", "left to deal", "turns", "passed over", "matches"];
+    let headings = ["pie and spin", "group", "pie left", "turns", "skipped", "matches"];
     page.table("in order", &headings, &rows.collect::<Vec<_>>());
     more(page, outcome.pies.len(), "spins");
 }
 
 fn reasons(reasons: &[Common]) -> String {
     let most = reasons.iter().map(|one| one.jobs).max().unwrap_or(1).max(1) as f64;
-    let mut text = String::from("<figure>\n<figcaption>Jobs that wait, by cause</figcaption>\n");
+    let mut text = String::from("<figure>\n<figcaption>Idle jobs by reason</figcaption>\n");
     for one in reasons.iter().take(20) {
-        let jobs = if one.jobs == 1 { "1 job".to_owned() } else { format!("{} jobs", one.jobs) };
+        let jobs = counted(one.jobs as u64, "job");
         push(
             &mut text,
             format_args!(
@@ -281,7 +277,7 @@ fn reasons(reasons: &[Common]) -> String {
 }
 
 fn audit(page: &mut Page, audit: &Audit) {
-    page.heading("Audit of significant attributes");
+    page.heading("Significant attributes");
     let significant = audit.attributes.iter().filter(|one| one.significant).count();
     page.paragraph(&format!(
         "{} {} significant; {} {} into {} and {}.",

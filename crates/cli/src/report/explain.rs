@@ -41,42 +41,54 @@ pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: C
     )?;
     writeln!(
         out,
-        "the job accepts {}, {} {} the job",
+        "the job's Requirements accept {}; {} {} the job",
         counted(found.accepted_by_job as u64, "slot"),
-        found.accepting_job,
+        counted(found.accepting_job as u64, "slot"),
         verb(found.accepting_job, "accept", "accepts")
     )?;
     causes(out, &found.causes)?;
     remarks(out, found)?;
-    writeln!(out, "\nWhat the job asks of slots")?;
+    writeln!(out, "\nRequirements of the job, evaluated for each slot")?;
     if found.clauses.is_empty() {
-        writeln!(out, "  the job has no Requirements, and so it matches nothing")?;
+        writeln!(out, "  the job does not have Requirements, so it does not match any slot")?;
     } else {
         clauses(out, &found.clauses, color)?;
     }
-    writeln!(out, "\nWhat slots ask of the job")?;
+    writeln!(out, "\nRequirements of the slots, evaluated for the job")?;
     for policy in found.policies.iter().take(layout.policies) {
         let refusing = policy.slots - policy.accepting;
         let does = if refusing > 0 {
-            format!("{refusing} of them {}", verb(refusing, "refuse", "refuses"))
+            format!("{refusing} {} the job", verb(refusing, "reject", "rejects"))
         } else {
-            format!("{} of them {}", policy.accepting, verb(policy.accepting, "accept", "accepts"))
+            format!("{} {} the job", policy.accepting, verb(policy.accepting, "accept", "accepts"))
         };
-        writeln!(out, "{}, {does}, such as {}", counted(policy.slots as u64, "slot"), policy.example)?;
+        writeln!(out, "{} such as {}: {does}", counted(policy.slots as u64, "slot"), policy.example)?;
         if policy.clauses.is_empty() {
-            writeln!(out, "  no Requirements, and so they match nothing")?;
+            writeln!(out, "  no Requirements, so they do not match any job")?;
         } else {
             clauses(out, &policy.clauses, color)?;
         }
     }
     if found.policies.len() > layout.policies {
-        writeln!(out, "… {} more policies: --policies NUMBER", found.policies.len() - layout.policies)?;
+        writeln!(out, "… {} more (use --policies NUMBER)", found.policies.len() - layout.policies)?;
     }
     near(out, found)?;
     match &found.cycle {
         Some(story) => cycle(out, story, color),
         None => Ok(()),
     }
+}
+
+/// `1st`, `2nd`, `3rd`, `4th`.
+fn ordinal(place: usize) -> String {
+    let suffix = match (place % 10, place % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{place}{suffix}")
 }
 
 /// A verb for so many.
@@ -99,15 +111,16 @@ fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
             Some(similar) => format!("`{}` (did you mean `{similar}`?)", one.name),
             None => format!("`{}`", one.name),
         };
-        match notes.iter_mut().find(|(known, _)| known.of_job == one.of_job && known.clause == one.clause) {
+        let key = |one: &Absent| (one.of_job, one.is_of_own_ad());
+        match notes.iter_mut().find(|(known, _)| key(known) == key(one) && known.clause == one.clause) {
             Some((_, names)) => names.push(name),
             None => notes.push((one, vec![name])),
         }
     }
     for (one, names) in notes {
-        let side = if one.of_job { "the job asks" } else { "slots ask" };
-        let exist = if names.len() == 1 { "exists" } else { "exist" };
-        writeln!(out, "note: {} {exist} nowhere; {side} `{}`", names.join(", "), shortened(&prose(&one.clause)))?;
+        let absent = if one.of_job == one.is_of_own_ad() { "the job does not define" } else { "no slot advertises" };
+        let side = if one.of_job { "the job requires" } else { "slots require" };
+        writeln!(out, "note: {absent} {}; {side} `{}`", names.join(", "), shortened(&prose(&one.clause)))?;
     }
     if found.matching == 0 && found.slots > 0 && !found.always.is_empty() {
         let texts: Vec<String> = found.always.iter().map(|text| format!("`{text}`")).collect();
@@ -158,19 +171,19 @@ fn near(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
             let count = near.by_job.len() + near.by_slot.len();
             writeln!(
                 out,
-                "{}, such as {}, by {}",
+                "{} such as {}: {}",
                 counted(near.slots as u64, "slot"),
                 near.example,
-                counted(count as u64, "condition")
+                counted(count as u64, "failing condition")
             )?;
-            asked(out, "the job asks  ", &near.by_job)?;
-            asked(out, "the slots ask ", &near.by_slot)?;
+            asked(out, "the job requires ", &near.by_job)?;
+            asked(out, "the slots require", &near.by_slot)?;
         }
     }
     if !found.suggestions.is_empty() {
         // What already matches is not lost sight of.
-        let what = if found.matching > 0 { "after which more slots match" } else { "that would match" };
-        writeln!(out, "\nChanges {what}, tried on all slots")?;
+        let more = if found.matching > 0 { " for more matches" } else { "" };
+        writeln!(out, "\nSuggested changes{more} (tested against all slots)")?;
         for suggestion in &found.suggestions {
             writeln!(out, "{}", suggested(suggestion))?;
         }
@@ -187,34 +200,34 @@ pub fn write_slot(out: &mut impl Write, found: &SlotExplanation, color: Color) -
     writeln!(out, "Slot {}: {}{user}, weight {}", found.slot, found.state, slots(found.weight))?;
     writeln!(
         out,
-        "{} of {} {}; the slot accepts {}, {} {} the slot",
+        "{} of {} {}; the slot accepts {}; {} {} the slot",
         found.matching,
         counted(found.jobs as u64, "idle job"),
         if found.jobs == 1 { "matches" } else { verb(found.matching, "match", "matches") },
-        found.accepted_by_slot,
-        found.accepting_slot,
+        counted(found.accepted_by_slot as u64, "job"),
+        counted(found.accepting_slot as u64, "job"),
         verb(found.accepting_slot, "accept", "accepts")
     )?;
     causes(out, &found.causes)?;
     if found.jobs == 0 {
         return Ok(());
     }
-    writeln!(out, "\nWhat the slot asks of jobs")?;
+    writeln!(out, "\nRequirements of the slot, evaluated for each idle job")?;
     if found.clauses.is_empty() {
-        writeln!(out, "  no Requirements, and so it matches nothing")?;
+        writeln!(out, "  no Requirements, so it does not match any job")?;
     } else {
         clauses(out, &found.clauses, color)?;
     }
     if !found.refused_by.is_empty() {
         let which = if found.accepted_by_slot > 0 { "jobs that it accepts" } else { "jobs" };
-        writeln!(out, "\nWhy {which} refuse it")?;
+        writeln!(out, "\nWhy {which} reject it")?;
         for (text, count) in found.refused_by.iter().take(10) {
-            writeln!(out, "  {count} by {}", prose(text))?;
+            writeln!(out, "  {count} because of {}", prose(text))?;
         }
     }
     if !found.candidates.is_empty() {
-        writeln!(out, "\nWhose jobs match")?;
-        let mut table = table(&["SUBMITTER", "JOBS", "GOT OTHER SLOTS", "STOPPED"], &[1, 2], color);
+        writeln!(out, "\nSubmitters with matching jobs")?;
+        let mut table = table(&["SUBMITTER", "JOBS", "MATCHED ELSEWHERE", "STOPPED"], &[1, 2], color);
         for one in &found.candidates {
             table.add_row([
                 one.submitter.clone(),
@@ -239,20 +252,21 @@ fn near_jobs(out: &mut impl Write, found: &SlotExplanation) -> io::Result<()> {
         writeln!(out, "\nNearest jobs that do not match")?;
         for near in &found.nearest {
             let count = near.by_job.len() + near.by_slot.len();
-            let (jobs, conditions) = (counted(near.jobs as u64, "job"), counted(count as u64, "condition"));
-            writeln!(out, "{jobs}, such as {}, by {conditions}", near.example)?;
-            asked(out, "the slot asks ", &near.by_slot)?;
-            asked(out, "the job asks  ", &near.by_job)?;
+            let (jobs, conditions) = (counted(near.jobs as u64, "job"), counted(count as u64, "failing condition"));
+            writeln!(out, "{jobs} such as {}: {conditions}", near.example)?;
+            asked(out, "the slot requires", &near.by_slot)?;
+            asked(out, "the job requires ", &near.by_job)?;
         }
     }
     if !found.changes.is_empty() {
-        writeln!(out, "\nChanges that would match, tried on all idle jobs")?;
+        writeln!(out, "\nSuggested changes (tested against all idle jobs)")?;
         for change in &found.changes {
             let of_slot = change.changes.iter().all(|change| change.of == Changed::Slot);
             let told: Vec<String> = change.changes.iter().map(|one| described(one, "the slot")).collect();
             let told = prose(&told.join(" and "));
             if of_slot {
-                writeln!(out, "  {told}: {}, such as {}", counted(change.jobs as u64, "job"), change.job)?;
+                let matches = verb(change.jobs, "match", "matches");
+                writeln!(out, "  {told}: {} {matches}, such as {}", counted(change.jobs as u64, "job"), change.job)?;
             } else {
                 writeln!(out, "  job {}: {told}", change.job)?;
             }
@@ -279,23 +293,39 @@ pub fn suggested(suggestion: &Suggestion) -> String {
         (won, 0) => format!(" (+{won})"),
         (won, lost) => format!(" (+{won}, −{lost})"),
     };
-    format!("  {}: {}{balance}, such as {example}", prose(&changes.join(" and ")), counted(*slots as u64, "slot"))
+    let matches = verb(*slots, "match", "matches");
+    let slots = counted(*slots as u64, "slot");
+    format!("  {}: {slots} {matches}{balance}, such as {example}", prose(&changes.join(" and ")))
 }
 
 fn described(change: &Change, whose: &str) -> String {
     match change.of {
-        Changed::Job => format!("`{}` {} → {}", change.attribute, change.before, change.after),
-        Changed::Meant | Changed::Constant => {
-            format!("`{}` → `{}` in `{}`", change.before, change.after, change.attribute)
+        Changed::Job => {
+            format!("{} `{}` from {} to {}", direction(change), change.attribute, change.before, change.after)
         }
-        Changed::Condition => format!("without `{}` in `{}`", change.before, change.attribute),
+        Changed::Meant | Changed::Constant => {
+            format!("replace `{}` with `{}` in `{}`", change.before, change.after, change.attribute)
+        }
+        Changed::Condition => format!("remove `{}` from `{}`", change.before, change.attribute),
         Changed::Slot if change.after == "true" && change.before != "false" => {
-            format!("{whose} without `{}` in `{}`", change.before, change.attribute)
+            format!("remove `{}` from `{}` of {whose}", change.before, change.attribute)
         }
         Changed::Slot if change.after != "true" => {
-            format!("{whose} with `{}` → `{}` in `{}`", change.before, change.after, change.attribute)
+            format!("replace `{}` with `{}` in `{}` of {whose}", change.before, change.after, change.attribute)
         }
-        Changed::Slot => format!("`{}` of {whose} {} → {}", change.attribute, change.before, change.after),
+        Changed::Slot => {
+            let verb = direction(change);
+            format!("{verb} `{}` of {whose} from {} to {}", change.attribute, change.before, change.after)
+        }
+    }
+}
+
+/// The verb for a change of a value.
+fn direction(change: &Change) -> &'static str {
+    match (change.before.parse::<f64>(), change.after.parse::<f64>()) {
+        (Ok(before), Ok(after)) if after < before => "lower",
+        (Ok(before), Ok(after)) if after > before => "raise",
+        _ => "change",
     }
 }
 
@@ -304,17 +334,17 @@ fn bounds(out: &mut impl Write, story: &Story) -> io::Result<()> {
     if let Some(group) = &story.group {
         writeln!(
             out,
-            "group {}: quota {:.2}, granted {:.2} of {:.2} asked for, uses {:.2}",
+            "group {}: quota {:.2}, allocated {:.2}, requested {:.2}, in use {:.2}",
             group.group, group.quota, group.allocated, group.demand, group.usage
         )?;
         group.steps.iter().try_for_each(|step| writeln!(out, "  {step}"))?;
     }
     for limit in &story.limits {
         let held: Vec<String> = limit.holders.iter().map(|(who, amount)| format!("{who} {}", slots(*amount))).collect();
-        let held = if held.is_empty() { "nobody".to_owned() } else { held.join(", ") };
+        let held = if held.is_empty() { "no submitter".to_owned() } else { held.join(", ") };
         writeln!(
             out,
-            "concurrency limit {}: asks for {}, at most {}, held by {held}",
+            "concurrency limit {}: requested {}, maximum {}, in use by {held}",
             limit.name,
             slots(limit.wanted),
             slots(limit.maximum)
@@ -324,35 +354,35 @@ fn bounds(out: &mut impl Write, story: &Story) -> io::Result<()> {
 }
 
 fn cycle(out: &mut impl Write, story: &Story, color: Color) -> io::Result<()> {
-    writeln!(out, "\nThis cycle")?;
+    writeln!(out, "\nNegotiation cycle")?;
     if let Some(made) = &story.matched {
-        let whom = made.displaced.as_ref().map(|user| format!(", which displaces {user}")).unwrap_or_default();
-        writeln!(out, "the job gets {}, in spin {} of pie {}{whom}", made.slot, made.spin, made.pie)?;
+        let whom = made.displaced.as_ref().map(|user| format!(", preempting {user}")).unwrap_or_default();
+        writeln!(out, "the job matched {} in spin {} of pie {}{whom}", made.slot, made.spin, made.pie)?;
     }
     if let Some(made) = &story.displaced {
-        writeln!(out, "its slot {} goes to job {} of {}", made.slot, made.job, made.submitter)?;
+        writeln!(out, "its slot {} was preempted for job {} of {}", made.slot, made.job, made.submitter)?;
     }
     if let Some(refused) = &story.refused {
-        writeln!(out, "refused: {}; {} of its request left", refused.reason, counted(refused.jobs as u64, "job"))?;
+        writeln!(out, "rejected: {}; {} of its request left", refused.reason, counted(refused.jobs as u64, "job"))?;
         let tally = &refused.slots;
         let parts = [
-            (tally.unreachable, "cannot be reached"),
-            (tally.refused_by_job, "refused by the job"),
-            (tally.refused_by_slot, "refuse the job"),
+            (tally.unreachable, "unreachable"),
+            (tally.refused_by_job, "rejected by the job"),
+            (tally.refused_by_slot, "reject the job"),
             (tally.used_by_submitter, "run a job of the same submitter"),
-            (tally.preemption_not_required, "are in use and PREEMPTION_REQUIREMENTS is not true"),
-            (tally.prefers_its_job, "like the job they run better"),
-            (tally.beyond_share, "are beyond the share"),
-            (tally.over_limit, "weigh more than the submitter may still take"),
-            (tally.over_concurrency_limit, "are kept by a concurrency limit"),
+            (tally.preemption_not_required, "in use and protected by PREEMPTION_REQUIREMENTS"),
+            (tally.prefers_its_job, "prefer the job they run"),
+            (tally.beyond_share, "above the submitter limit"),
+            (tally.over_limit, "heavier than the rest of the submitter limit"),
+            (tally.over_concurrency_limit, "above a concurrency limit"),
         ];
         let parts: Vec<String> =
             parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
         let colon = if parts.is_empty() { "" } else { ": " };
         if tally.considered == 0 && refused.rejection == Rejection::ConcurrencyLimit {
-            writeln!(out, "  the limit is looked at before any slot")?;
+            writeln!(out, "  the limit is checked before any slot")?;
         } else {
-            writeln!(out, "  slots left then: {}{colon}{}", tally.considered, parts.join(", "))?;
+            writeln!(out, "  candidate slots left: {}{colon}{}", tally.considered, parts.join(", "))?;
         }
     }
     if let Some(rank) = &story.rank {
@@ -368,24 +398,24 @@ fn cycle(out: &mut impl Write, story: &Story, color: Color) -> io::Result<()> {
     match (story.place, &story.standing) {
         (Some(place), Some(standing)) => writeln!(
             out,
-            "its submitter is {}{standing}: {} of {} idle jobs matched{}",
-            if story.rank.is_some() { "known by its ".to_owned() } else { format!("served in place {place}, ") },
+            "its submitter {}({standing}): {} of {} matched{}",
+            if story.rank.is_some() { String::new() } else { format!("was {} in line ", ordinal(place)) },
             story.submitter_matched,
-            story.submitter_idle,
+            counted(story.submitter_idle as u64, "idle job"),
             story.stopped.map(|stopped| format!("; {}", stopped.as_str())).unwrap_or_default()
         )?,
         _ => writeln!(
             out,
-            "its submitter had no turn{}",
+            "its submitter did not negotiate{}",
             story.stopped.map(|stopped| format!(": {}", stopped.as_str())).unwrap_or_default()
         )?,
     }
     for turn in &story.turns {
         let group = turn.group.as_ref().map(|group| format!(" for {group}")).unwrap_or_default();
         let passed = match turn.passed {
-            Some(Passed::LessThanASlot) => ", passed over: less than a slot is left to it",
-            Some(Passed::AtCeiling) if story.ceiling.is_some() => ", passed over: at its ceiling",
-            Some(Passed::AtCeiling) => ", passed over: there is nothing to take",
+            Some(Passed::LessThanASlot) => ", skipped: its limit is less than one slot",
+            Some(Passed::AtCeiling) if story.ceiling.is_some() => ", skipped: ceiling reached",
+            Some(Passed::AtCeiling) => ", skipped: nothing left to allocate",
             None => "",
         };
         writeln!(
@@ -396,23 +426,26 @@ fn cycle(out: &mut impl Write, story: &Story, color: Color) -> io::Result<()> {
             turn.spin,
             turn.share * 100.0,
             turn.limit,
-            match turn.matched {
-                1 => "1 match".to_owned(),
-                count => format!("{count} matches"),
-            }
+            counted(turn.matched as u64, "match")
         )?;
     }
     bounds(out, story)?;
     if !story.preemption.is_empty() {
-        writeln!(out, "slots in use that match and that PREEMPTION_REQUIREMENTS refuses")?;
+        writeln!(out, "PREEMPTION_REQUIREMENTS, evaluated for the matching slots that it protects")?;
         clauses(out, &story.preemption, color)?;
     }
     let taken = &story.taken;
     if taken.usable == 0 {
         return Ok(());
     }
-    let left = if taken.left == taken.usable { "all of them".to_owned() } else { taken.left.to_string() };
-    writeln!(out, "of {} that match, nobody has {left}", counted(taken.usable as u64, "slot"))?;
+    let left = match taken.left {
+        0 => "none is".to_owned(),
+        1 => "1 is".to_owned(),
+        all if all == taken.usable => "all are".to_owned(),
+        some => format!("{some} are"),
+    };
+    let matches = verb(taken.usable, "match", "matches");
+    writeln!(out, "{} {matches}; {left} still unclaimed", counted(taken.usable as u64, "slot"))?;
     for won in taken.won.iter().take(10) {
         writeln!(out, "  {} taken by {}: {}", won.slots, won.submitter, won.why)?;
     }

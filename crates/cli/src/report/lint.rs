@@ -31,8 +31,7 @@ pub fn write(out: &mut impl Write, alarms: &[Diagnostic], color: Color, columns:
 fn render(alarm: &Diagnostic, color: Color, columns: Option<usize>) -> String {
     let mut alarm = alarm.clone();
     if alarm.repeated > 0 {
-        let ads = if alarm.repeated == 1 { "ad" } else { "ads" };
-        let more = format!("the same stands in {} other {ads}", alarm.repeated);
+        let more = format!("the same problem is in {}", counted(alarm.repeated as u64, "other ad"));
         alarm = alarm.more_help(more);
     }
     let line = alarm.line();

@@ -33,6 +33,7 @@ use classmate::internal::diagnostic::{Diagnostic, Severity};
 use classmate::internal::error::SyntaxError;
 use classmate::internal::format::report::Fault;
 use classmate::internal::name::Name;
+pub use classmate::internal::plural::counted;
 use classmate::internal::span::{Position, Span};
 use classmate::internal::syntax::diagnose::{diagnose, diagnose_part};
 use classmate::internal::syntax::parse::ParseOptions;
@@ -272,14 +273,28 @@ pub fn printable(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// A number of things, in words.
+/// A duration in its two largest units.
 ///
 /// ```
-/// use classmate_cli::report::counted;
-/// assert_eq!((counted(1, "ad"), counted(2, "ad")), ("1 ad".to_owned(), "2 ads".to_owned()));
+/// use classmate_cli::report::duration;
+/// assert_eq!([duration(45.2), duration(90.0), duration(7200.0)], ["45s", "1m 30s", "2h"]);
+/// assert_eq!([duration(183_600.0), duration(-60.0)], ["2d 3h", "-1m"]);
 /// ```
-pub fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+pub fn duration(seconds: f64) -> String {
+    if seconds < 0.0 {
+        return format!("-{}", duration(-seconds));
+    }
+    let whole = seconds.round();
+    let (above, large, below, small) = match whole {
+        whole if whole < 60.0 => return format!("{whole}s"),
+        whole if whole < 3600.0 => (60.0, "m", 1.0, "s"),
+        whole if whole < 86_400.0 => (3600.0, "h", 60.0, "m"),
+        _ => (86_400.0, "d", 3600.0, "h"),
+    };
+    match ((whole / above).floor(), (whole % above / below).floor()) {
+        (first, 0.0) => format!("{first}{large}"),
+        (first, second) => format!("{first}{large} {second}{small}"),
+    }
 }
 
 /// Writes rows under the names of their columns, aligned; columns of numbers to the right.

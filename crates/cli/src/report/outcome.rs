@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, presets};
 use indexmap::IndexMap;
 
-use crate::report::Color;
+use crate::report::{Color, counted};
 use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::negotiate::candidate::Tier;
 use classmate_pool::internal::negotiate::outcome::{Rejected, Rejection, Tally};
@@ -79,13 +79,13 @@ fn submitters(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Resu
         ]);
     }
     if outcome.submitters.is_empty() {
-        return writeln!(out, "no submitters: nobody has idle or running jobs");
+        return writeln!(out, "no submitters: there are no idle or running jobs");
     }
     lines(out, &table)
 }
 
 fn groups(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Result<()> {
-    let headings = ["GROUP", "QUOTA", "DEMAND", "USED BEFORE", "GRANTED", "USED", "ROUNDS"];
+    let headings = ["GROUP", "QUOTA", "REQUESTED", "USED BEFORE", "ALLOCATED", "USED", "ROUNDS"];
     let mut table = table(&headings, &[1, 2, 3, 4, 5, 6], color);
     for group in &outcome.groups {
         table.add_row([
@@ -120,7 +120,7 @@ fn made(out: &mut impl Write, outcome: &Outcome, most: usize, color: Color) -> i
         let preempting = match (made.preempting, &made.displaced) {
             (Tier::None, _) => "-".to_owned(),
             (_, Some(user)) => user.clone(),
-            (_, None) => "somebody".to_owned(),
+            (_, None) => "unknown".to_owned(),
         };
         table.add_row([
             (at + 1).to_string(),
@@ -136,7 +136,7 @@ fn made(out: &mut impl Write, outcome: &Outcome, most: usize, color: Color) -> i
     lines(out, &table)?;
     let hidden = outcome.matches.len().saturating_sub(most);
     if hidden > 0 {
-        writeln!(out, "{hidden} more matches are not shown (--matches all)")?;
+        writeln!(out, "{} not shown (use --matches all)", counted(hidden as u64, "more match"))?;
     }
     Ok(())
 }
@@ -162,7 +162,7 @@ fn rejections(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Resu
         let slots = match group.last {
             // The limit is looked at before any slot.
             Some(last) if last.rejection == Rejection::ConcurrencyLimit && last.slots.considered == 0 => {
-                "not looked at".to_owned()
+                "not considered".to_owned()
             }
             Some(last) => considered(&last.slots),
             None => String::new(),
@@ -175,22 +175,26 @@ fn rejections(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Resu
 /// What became of the slots that were looked at, in words.
 fn considered(tally: &Tally) -> String {
     let parts = [
-        (tally.refused_by_job, "refused by the job"),
-        (tally.refused_by_slot, "refuse the job"),
-        (tally.used_by_submitter, "run its own jobs"),
-        (tally.preemption_not_required, "not to be preempted"),
+        (tally.refused_by_job, "rejected by the job"),
+        (tally.refused_by_slot, "reject the job"),
+        (tally.used_by_submitter, "run jobs of the same submitter"),
+        (tally.preemption_not_required, "protected by PREEMPTION_REQUIREMENTS"),
         (tally.prefers_its_job, "prefer the job they run"),
-        (tally.unreachable, "out of reach"),
-        (tally.beyond_share, "beyond the share"),
-        (tally.over_limit, "over the limit"),
-        (tally.over_concurrency_limit, "over a concurrency limit"),
+        (tally.unreachable, "unreachable"),
+        (tally.beyond_share, "above the submitter limit"),
+        (tally.over_limit, "heavier than the rest of the submitter limit"),
+        (tally.over_concurrency_limit, "above a concurrency limit"),
     ];
-    let parts: Vec<String> =
-        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    match (tally.considered, parts.is_empty()) {
-        (0, _) => "none left".to_owned(),
-        (count, true) => format!("{count} left"),
-        (count, false) => format!("{count} left: {}", parts.join(", ")),
+    let parts: Vec<(usize, &str)> = parts.into_iter().filter(|(count, _)| *count > 0).collect();
+    let left = format!("{} left", counted(tally.considered as u64, "candidate slot"));
+    match (tally.considered, parts.as_slice()) {
+        (0, _) => "no candidate slots left".to_owned(),
+        (_, []) => left,
+        (count, [only]) if count > 1 && only.0 == count => format!("{left}, all {}", only.1),
+        _ => {
+            let parts: Vec<String> = parts.iter().map(|(count, what)| format!("{count} {what}")).collect();
+            format!("{left}: {}", parts.join(", "))
+        }
     }
 }
 
@@ -198,17 +202,21 @@ fn statistics(out: &mut impl Write, outcome: &Outcome) -> io::Result<()> {
     let counts = &outcome.statistics;
     writeln!(
         out,
-        "{} slots of weight {}, {} looked at; {} submitters with {} idle jobs in {} autoclusters",
-        counts.total_slots,
+        "{} with weight {}, {} considered; {} with {} in {}",
+        counted(counts.total_slots as u64, "slot"),
         number(counts.pool_weight),
         counts.trimmed_slots,
-        counts.active_submitters,
-        counts.idle_jobs,
-        counts.autoclusters
+        counted(counts.active_submitters as u64, "submitter"),
+        counted(counts.idle_jobs as u64, "idle job"),
+        counted(counts.autoclusters as u64, "autocluster")
     )?;
+    let pies = if counts.pies > 1 { format!(" in {} pies", counts.pies) } else { String::new() };
     writeln!(
         out,
-        "{} matches and {} rejections of {} requests considered, in {} spins of {} pies",
-        counts.matches, counts.rejections, counts.jobs_considered, counts.pie_spins, counts.pies
+        "{} considered: {}, {} ({}{pies})",
+        counted(counts.jobs_considered as u64, "request"),
+        counted(counts.matches as u64, "match"),
+        counted(counts.rejections as u64, "rejection"),
+        counted(counts.pie_spins as u64, "pie spin")
     )
 }

@@ -33,15 +33,15 @@ pub fn write(out: &mut impl Write, file: &str, results: &[TestResult], color: Co
 pub fn write_coverage(out: &mut impl Write, covered: &[Covered]) -> io::Result<()> {
     let complete = covered.iter().filter(|clause| clause.is_complete()).count();
     match covered.len() {
-        0 => writeln!(out, "coverage: there is no clause")?,
-        1 => writeln!(out, "coverage: {complete} of 1 clause was true and was refused")?,
-        all => writeln!(out, "coverage: {complete} of {all} clauses were true and were refused")?,
+        0 => writeln!(out, "clause coverage: there are no clauses")?,
+        1 => writeln!(out, "clause coverage: {complete} of 1 clause was seen both passing and failing")?,
+        all => writeln!(out, "clause coverage: {complete} of {all} clauses were seen both passing and failing")?,
     }
     for clause in covered.iter().filter(|clause| !clause.is_complete()) {
         let what = match (clause.held, clause.refused) {
             (0, 0) => "never reached",
-            (0, _) => "never true",
-            _ => "never refused",
+            (0, _) => "never passed",
+            _ => "never failed",
         };
         writeln!(out, "  {what:13}  {}: `{}`", clause.place, clause.clause)?;
     }

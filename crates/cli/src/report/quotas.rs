@@ -21,11 +21,11 @@ pub fn write(out: &mut impl Write, division: &Division, color: Color) -> io::Res
         "CONFIGURED",
         "QUOTA",
         "SUBTREE",
-        "DEMAND",
+        "REQUESTED",
         "IN USE",
         "TAKES",
         "LEAVES",
-        "GRANTED",
+        "ALLOCATED",
         "SURPLUS",
         "ORDER",
         "WHY",
@@ -52,9 +52,9 @@ pub fn write(out: &mut impl Write, division: &Division, color: Color) -> io::Res
         ]);
     }
     lines(out, &table)?;
-    let unit = if division.weighted { "weighted slots" } else { "slots" };
+    let unit = if division.weighted { "slot weight" } else { "slots" };
     writeln!(out)?;
-    writeln!(out, "{} {unit} in the pool; {} wanted by nobody", slots(division.pool), slots(division.surplus))
+    writeln!(out, "Pool size {} ({unit}); {} not allocated to any group", slots(division.pool), slots(division.surplus))
 }
 
 /// Writes how the grant of one group came about.
@@ -85,6 +85,6 @@ fn policy(policy: SurplusPolicy) -> &'static str {
     match policy {
         SurplusPolicy::No => "no",
         SurplusPolicy::ByQuota => "accepts",
-        SurplusPolicy::Regroup => "regroups",
+        SurplusPolicy::Regroup => "autoregroups",
     }
 }

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::report::Color;
 use crate::report::outcome::{lines, table};
+use crate::report::{Color, counted};
 use classmate_pool::internal::simulate::replay::{CycleReport, SubmitterUsage};
 
 /// Submitters with a column of their own.
@@ -33,9 +33,9 @@ pub fn write(out: &mut impl Write, cycles: &[CycleReport], color: Color) -> io::
     let all_names = cycles.iter().flat_map(|cycle| &cycle.submitters).map(|usage| &usage.submitter);
     let known = all_names.collect::<std::collections::BTreeSet<_>>().len();
     if known > names.len() {
-        writeln!(out, "\n{} more submitters: --format json has all", known - names.len())?;
+        writeln!(out, "\n{} (use --format json to list all)", counted((known - names.len()) as u64, "more submitter"))?;
     }
-    writeln!(out, "\nshares are of the weight of the slots in use; in parentheses the effective priority")
+    writeln!(out, "\nshare of the slot weight in use, with the effective priority in parentheses")
 }
 
 /// The submitters that held most over all cycles, in the order of their names.
@@ -53,7 +53,7 @@ fn largest(cycles: &[CycleReport]) -> Vec<String> {
 }
 
 fn share(usage: &SubmitterUsage) -> String {
-    let share = format!("{:.1} %", usage.share * 100.0);
+    let share = format!("{:.1}%", usage.share * 100.0);
     match usage.priority {
         Some(priority) => format!("{share} ({priority:.2})"),
         None => share,

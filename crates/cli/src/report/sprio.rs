@@ -302,7 +302,7 @@ impl Format {
         let mut parts = text.split('%');
         let before = parts.next().unwrap_or_default().to_owned();
         let column = |part: &str| {
-            let wrong = || format!("`%{part}` is no column");
+            let wrong = || format!("`%{part}` is not a column");
             let (right, rest) = match part.strip_prefix('.') {
                 Some(rest) => (true, rest),
                 None => (false, part),
@@ -373,7 +373,7 @@ impl Sort {
                 '+' | '-' => falling = letter == '-',
                 ',' | ' ' | '%' => {}
                 letter => {
-                    let field = Field::of_letter(letter).ok_or_else(|| format!("`{letter}` is no column"))?;
+                    let field = Field::of_letter(letter).ok_or_else(|| format!("`{letter}` is not a column"))?;
                     keys.push((field, std::mem::take(&mut falling)));
                 }
             }

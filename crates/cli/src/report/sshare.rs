@@ -128,7 +128,7 @@ impl Columns {
             let (name, width) = item.split_once('%').map_or((item, None), |(name, width)| (name, Some(width)));
             let starts = |full: &str| full.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
             let found = FIELDS.iter().find(|(full, ..)| !name.is_empty() && starts(full));
-            let &(full, field, usual) = found.ok_or_else(|| format!("`{item}` is no column"))?;
+            let &(full, field, usual) = found.ok_or_else(|| format!("`{item}` is not a column"))?;
             let width = match width {
                 None => usual,
                 Some(width) => width

@@ -14,11 +14,11 @@ use classmate_pool::internal::priority::dirac::listing::TaskQueueRow;
 pub fn write(out: &mut impl Write, listing: &Listing, color: Color) -> io::Result<()> {
     if listing.queues.is_empty() {
         return match &listing.slot {
-            Some(slot) if listing.busy => writeln!(out, "{slot} runs a job and asks for no other"),
+            Some(slot) if listing.busy => writeln!(out, "{slot} runs a job and does not request another one"),
             Some(slot) if listing.in_all > 0 => {
                 writeln!(out, "{slot} accepts none of the {}", counted(listing.in_all as u64, "task queue"))
             }
-            _ => writeln!(out, "no task queues: no job waits"),
+            _ => writeln!(out, "no task queues: there are no waiting jobs"),
         };
     }
     let headings = [

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::report::Color;
 use crate::report::outcome::{lines, table};
+use crate::report::{Color, counted};
 use classmate_advice::internal::whatif::{Difference, Short};
 
 /// Names listed in one line.
@@ -11,21 +11,17 @@ const LISTED: usize = 10;
 /// Jobs that get another slot listed in one line.
 const MOVED: usize = 3;
 
-fn counted_matches(count: usize) -> String {
-    if count == 1 { "1 match".to_owned() } else { format!("{count} matches") }
-}
-
 /// Writes a difference.
 ///
 /// # Errors
 /// The output cannot be written.
 pub fn write(out: &mut impl Write, found: &Difference, color: Color) -> io::Result<()> {
     if found.is_none() {
-        return writeln!(out, "no difference: {} before and after", counted_matches(found.matches.0));
+        return writeln!(out, "no difference: {} before and after", counted(found.matches.0 as u64, "match"));
     }
     writeln!(
         out,
-        "matches {} → {}, weight {:.2} → {:.2}, pre-emptions {} → {}",
+        "matches {} → {}, weight {:.2} → {:.2}, preemptions {} → {}",
         found.matches.0, found.matches.1, found.weight.0, found.weight.1, found.preemptions.0, found.preemptions.1
     )?;
     if !found.weights.is_empty() {
@@ -46,7 +42,7 @@ pub fn write(out: &mut impl Write, found: &Difference, color: Color) -> io::Resu
     }
     if !found.groups.is_empty() {
         writeln!(out)?;
-        let headings = ["GROUP", "QUOTA BEFORE", "AFTER", "GRANTED BEFORE", "AFTER", "USED BEFORE", "AFTER"];
+        let headings = ["GROUP", "QUOTA BEFORE", "AFTER", "ALLOCATED BEFORE", "AFTER", "USED BEFORE", "AFTER"];
         let mut table = table(&headings, &[1, 2, 3, 4, 5, 6], color);
         for one in &found.groups {
             let (old, new) = (&one.before, &one.after);
@@ -59,7 +55,7 @@ pub fn write(out: &mut impl Write, found: &Difference, color: Color) -> io::Resu
     }
     if !found.classes.is_empty() {
         writeln!(out)?;
-        let mut table = table(&["KIND OF SLOT", "MATCHED BEFORE", "AFTER"], &[1, 2], color);
+        let mut table = table(&["SLOT KIND", "MATCHED BEFORE", "AFTER"], &[1, 2], color);
         for one in &found.classes {
             table.add_row([one.name.clone(), one.before.to_string(), one.after.to_string()]);
         }
@@ -69,28 +65,28 @@ pub fn write(out: &mut impl Write, found: &Difference, color: Color) -> io::Resu
     let reasons: Vec<String> =
         found.reasons.iter().map(|one| format!("{} ({} → {})", one.name, one.before, one.after)).collect();
     let of_requests = |short: &[Short]| -> (usize, Vec<String>) {
-        let told = short.iter().map(|one| format!("{} of the request of {}", one.jobs, one.request));
+        let told = short.iter().map(|one| format!("{} from the request of job {}", one.jobs, one.request));
         (short.iter().map(|one| one.jobs).sum(), told.collect())
     };
     let (now, before) = (of_requests(&found.no_match_now), of_requests(&found.no_match_before));
     let all = |names: &Vec<String>| names.len();
     writeln!(out)?;
     for (many, one, count, names) in [
-        ("jobs get a slot now", "job gets a slot now", all(&found.jobs_won), &found.jobs_won),
-        ("jobs get none now", "job gets none now", all(&found.jobs_lost), &found.jobs_lost),
-        ("jobs get another slot", "job gets another slot", all(&moved), &moved),
-        ("slots matched now", "slot matched now", all(&found.slots_won), &found.slots_won),
-        ("slots not matched now", "slot not matched now", all(&found.slots_lost), &found.slots_lost),
+        ("jobs now match", "job now matches", all(&found.jobs_won), &found.jobs_won),
+        ("jobs no longer match", "job no longer matches", all(&found.jobs_lost), &found.jobs_lost),
+        ("jobs match another slot", "job matches another slot", all(&moved), &moved),
+        ("slots are now matched", "slot is now matched", all(&found.slots_won), &found.slots_won),
+        ("slots are no longer matched", "slot is no longer matched", all(&found.slots_lost), &found.slots_lost),
         (
-            "requests match no slot at all now",
-            "request matches no slot at all now",
+            "requests no longer match any slot",
+            "request no longer matches any slot",
             all(&found.stranded),
             &found.stranded,
         ),
-        ("requests match some slot now", "request matches some slot now", all(&found.freed), &found.freed),
-        ("jobs find no slot left now", "job finds no slot left now", now.0, &now.1),
-        ("jobs found no slot left before", "job found no slot left before", before.0, &before.1),
-        ("requests are refused for another reason", "request is refused for another reason", all(&reasons), &reasons),
+        ("requests now match a slot", "request now matches a slot", all(&found.freed), &found.freed),
+        ("jobs are left without a slot", "job is left without a slot", now.0, &now.1),
+        ("jobs were left without a slot before", "job was left without a slot before", before.0, &before.1),
+        ("requests are rejected for another reason", "request is rejected for another reason", all(&reasons), &reasons),
     ] {
         if names.is_empty() {
             continue;

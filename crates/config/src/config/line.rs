@@ -127,11 +127,13 @@ impl<'a> Lines<'a> {
                 // A comment inside a value: dropped, and the value goes on.
                 logical.text.push(b'\\');
                 if line.last() != Some(&b'\\') {
-                    let message = "a comment inside a continued value does not end it";
+                    let last = String::from_utf8_lossy(line).chars().last().unwrap_or('#');
+                    let message =
+                        format!("HTCondor ends the value at this comment and appends its last character, `{last}`");
                     let place = Location { file: Arc::clone(&self.file), line: self.line, column };
                     warnings.push(
                         Diagnostic::warning_at(message, place)
-                            .help("the reference takes the comment's last character into the value: move it out"),
+                            .help("end the comment line with `\\`, or move it above the assignment"),
                     );
                 }
             } else {

@@ -169,8 +169,8 @@ impl Dealing<'_> {
             let rejection = offer::rejection(&tally);
             let reason = match (tally.considered, tally.suitable) {
                 (1.., 0) => rejection.reason(&[]),
-                _ if *held_back => "held back by a limit of the site".to_owned(),
-                (0, _) => "no slot asked for it".to_owned(),
+                _ if *held_back => "held by a site limit".to_owned(),
+                (0, _) => "no slot requested it".to_owned(),
                 _ => "other jobs were drawn".to_owned(),
             };
             self.outcome.rejections.push(Rejected {

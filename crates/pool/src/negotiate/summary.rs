@@ -63,15 +63,15 @@ impl Stopped {
     pub fn as_str(self) -> &'static str {
         match self {
             Stopped::NoIdleJobs => "no idle jobs",
-            Stopped::LeftOut => "left out by NEGOTIATOR_SUBMITTER_CONSTRAINT",
-            Stopped::NoJobsInQueue => "none of its idle jobs is in the queue",
+            Stopped::LeftOut => "excluded by NEGOTIATOR_SUBMITTER_CONSTRAINT",
+            Stopped::NoJobsInQueue => "its idle jobs are not in the queue",
             Stopped::AllMatched => "all idle jobs matched",
             Stopped::NoSlotsLeft => "no slots left",
-            Stopped::NoSlotMatches => "no slot left that matches",
-            Stopped::ConcurrencyLimit => "a concurrency limit is reached",
-            Stopped::ShareUsed => "share used up",
-            Stopped::AtCeiling => "at its ceiling",
-            Stopped::GroupQuota => "its group may use no more",
+            Stopped::NoSlotMatches => "no matching slots left",
+            Stopped::ConcurrencyLimit => "concurrency limit reached",
+            Stopped::ShareUsed => "submitter limit reached",
+            Stopped::AtCeiling => "ceiling reached",
+            Stopped::GroupQuota => "group allocation used",
         }
     }
 }

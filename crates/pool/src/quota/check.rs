@@ -33,28 +33,28 @@ fn shown(group: &GroupSetting) -> String {
 }
 
 pub(super) fn named_like_the_root(group: &GroupSetting) -> Diagnostic {
-    warning("`<none>` is the name of those in no group: it is not a name of a group", group.place.as_ref())
+    warning("`<none>` is reserved for users without a group: it cannot be a group name", group.place.as_ref())
 }
 
 pub(super) fn without_parent(group: &GroupSetting) -> Diagnostic {
     let name = shown(group);
     let parent = name.rsplit_once('.').map_or("", |(parent, _)| parent);
-    let message = format!("group `{name}` is left out: its parent `{parent}` is not in GROUP_NAMES");
+    let message = format!("group `{name}` is ignored: its parent `{parent}` is not in GROUP_NAMES");
     warning(message, group.place.as_ref())
 }
 
 pub(super) fn duplicate(group: &GroupSetting, first: &GroupSetting) -> Diagnostic {
-    let message = format!("group `{}` is named again as `{}`: the first counts", shown(first), shown(group));
+    let message = format!("group `{}` is declared again as `{}`: the first one is used", shown(first), shown(group));
     warning(message, group.place.as_ref())
 }
 
 pub(super) fn no_flat_group(group: &GroupSetting) -> Diagnostic {
-    let message = format!("group `{}` is left out: flat groups have none below them", shown(group));
+    let message = format!("group `{}` is ignored: flat groups do not have subgroups", shown(group));
     warning(message, group.place.as_ref())
 }
 
 pub(super) fn no_flat_quota(group: &GroupSetting) -> Diagnostic {
-    let message = format!("`GROUP_QUOTA_DYNAMIC_{}` has no effect: flat groups have a number of slots", shown(group));
+    let message = format!("`GROUP_QUOTA_DYNAMIC_{}` has no effect: flat groups have static quotas", shown(group));
     warning(message, group.place.as_ref())
 }
 
@@ -71,7 +71,7 @@ pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Diagnost
             }
             (Some(fixed), Some(dynamic)) if !fixed.value.is_nan() && !dynamic.value.is_nan() => {
                 let message = format!(
-                    "group `{name}` has GROUP_QUOTA `{}` and GROUP_QUOTA_DYNAMIC `{}`: GROUP_QUOTA counts",
+                    "group `{name}` has GROUP_QUOTA `{}` and GROUP_QUOTA_DYNAMIC `{}`: GROUP_QUOTA is used",
                     fixed.value, dynamic.value
                 );
                 found.push(warning(message, dynamic.place.as_ref()));
@@ -89,12 +89,12 @@ pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Diagnost
             }
         }
         let (fixed, dynamic) = (decimal(fixed), decimal(dynamic));
-        let whose = if at == ROOT { "at the top".to_owned() } else { format!("below `{}`", tree.display(at)) };
+        let whose = if at == ROOT { "at the top level".to_owned() } else { format!("below `{}`", tree.display(at)) };
         let place = || tree.place(settings, at);
         if let Configured::Static(own) = group.configured
             && fixed > own
         {
-            let fate = if settings.rules.oversubscription { "all are kept" } else { "they are scaled down" };
+            let fate = if settings.rules.oversubscription { "they are kept" } else { "they are scaled down" };
             found.push(warning(format!("static quotas {whose} sum to {fixed}, more than its {own}: {fate}"), place()));
         }
         if dynamic > 1.0 {
@@ -157,7 +157,7 @@ pub(super) fn strays(
         } else if upper.starts_with("GROUP_PRIO_FACTOR_") {
             let factor = or(settings.real(&shown, 1.0, f64::MIN, f64::MAX), 1.0, faults);
             if factor < 1.0 && factor != 0.0 {
-                found.push(warning(format!("`{shown}` is `{factor}`: factors below 1 count as 1"), Some(place)));
+                found.push(warning(format!("`{shown}` is `{factor}`: factors below 1 are treated as 1"), Some(place)));
             }
         }
         if upper == "GROUP_SORT_EXPR" {
@@ -180,7 +180,7 @@ fn of_order(config: &Config, place: &Location) -> Result<Vec<Diagnostic>, Config
         [("GroupQuotaInUse", "GroupResourcesInUse"), ("GroupQuotaAllocated", "GroupResourcesAllocated")].into_iter();
     let of = |(old, new): (&str, &str)| {
         mentions(old).then(|| {
-            warning(format!("`GROUP_SORT_EXPR` asks for `{old}`, which no group has: it is `{new}`"), Some(place))
+            warning(format!("`GROUP_SORT_EXPR` refers to `{old}`, which does not exist; use `{new}`"), Some(place))
         })
     };
     Ok(renamed.filter_map(of).collect())
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(
             found,
             [
-                "c:1:1: `<none>` is the name of those in no group: it is not a name of a group",
+                "c:1:1: `<none>` is reserved for users without a group: it cannot be a group name",
                 "c:1:1: group `a.b` is left out: its parent `a` is not in GROUP_NAMES",
                 "c:1:1: group `B` is named again as `b`: the first counts",
             ]

@@ -56,36 +56,40 @@ impl<'a> QuotaDerivation<'a> {
         let grant = &round.grants[group];
         let node = &self.tree.groups()[group];
         if group == ROOT && self.tree.autoregroup {
-            return "served last, with the groups that regroup, from the whole pool".to_owned();
+            return "negotiates last, with the autoregroup groups, for the whole pool".to_owned();
         }
         if group == ROOT && self.rules.flat {
-            return "served last, from what the groups leave".to_owned();
+            return "negotiates last, for the slots that the groups leave".to_owned();
         }
         if grant.demand <= 0.0 {
-            return "asks for nothing".to_owned();
+            return "no slots requested".to_owned();
         }
         let taken = grant.surplus();
         let covered = grant.unmet <= 0.0 || (!self.rules.weighted && grant.unmet < 1.0);
         if covered && taken <= 0.0 {
-            return "its quota covers what it asks for".to_owned();
+            return "its quota covers its requests".to_owned();
         }
         if covered && grant.fair <= 0.0 {
-            return format!("{} of surplus cover what it asks for", slots(taken));
+            return format!("surplus of {} covers its requests", slots(taken));
         }
         if covered {
-            return format!("its quota and {} of surplus cover what it asks for", slots(taken));
+            return format!("its quota and a surplus of {} cover its requests", slots(taken));
         }
-        let again = if node.autoregroup && group != ROOT { "; is served once more with `<none>`" } else { "" };
+        let again = if node.autoregroup && group != ROOT { "; negotiates again with `<none>`" } else { "" };
         if !node.accepts_surplus {
-            let own = if grant.quota > 0.0 { "its quota is used up" } else { "has no quota of its own" };
-            return format!("{own} and it accepts no surplus{again}");
+            let own = if grant.quota > 0.0 { "quota reached" } else { "its own quota is 0" };
+            return format!("{own}; GROUP_ACCEPT_SURPLUS is false{again}");
         }
         if taken > 0.0 {
-            return format!("took its part of what others left; {} more wanted{again}", slots(grant.unmet));
+            return format!("took its part of the surplus; {} more requested{again}", slots(grant.unmet));
         }
         match self.barrier(group) {
-            Some(above) => format!("no surplus below `{}`, which accepts none{again}", self.tree.display(above)),
-            None => format!("nothing is left over{again}"),
+            Some(above) => format!(
+                "no surplus below `{}`, which does not accept \
+            surplus{again}",
+                self.tree.display(above)
+            ),
+            None => format!("no surplus left{again}"),
         }
     }
 
@@ -116,28 +120,28 @@ impl<'a> QuotaDerivation<'a> {
         let has = slots(assigned[node.parent].subtree_quota);
         let mut lines = Vec::new();
         match node.configured {
-            Configured::Pool => lines.push(format!("the pool has {} slots", slots(own.subtree_quota))),
+            Configured::Pool => lines.push(format!("pool size is {}", slots(own.subtree_quota))),
             Configured::Static(quota) => {
-                lines.push(format!("GROUP_QUOTA asks for {} slots", slots(quota)));
+                lines.push(format!("GROUP_QUOTA is {}", slots(quota)));
                 let (sum, available) = (slots(above.static_sum), slots(above.static_available));
                 if above.static_available < above.static_sum {
                     lines.push(format!(
-                        "static quotas below `{parent}` sum to {sum} and there are {has}: it gets {} · {available} / {sum} = {}",
+                        "the static quotas below `{parent}` sum to {sum}, but it has {has}: quota is {} · {available} \
+                        / {sum} = {}",
                         slots(quota),
                         slots(own.subtree_quota)
                     ));
                 } else if above.static_sum > assigned[node.parent].subtree_quota {
                     lines.push(format!(
-                        "static quotas below `{parent}` sum to {sum}, more than the {has} there are, and are kept all the same \
-                         (NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION)"
+                        "the static quotas below `{parent}` sum to {sum}, more than its {has}, but are kept \
+                        (NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION)"
                     ));
                 }
             }
             Configured::Dynamic(fraction) => {
-                lines
-                    .push(format!("GROUP_QUOTA_DYNAMIC asks for {fraction} of what static quotas leave of `{parent}`"));
+                lines.push(format!("GROUP_QUOTA_DYNAMIC is {fraction} of the quota of `{parent}` after static quotas"));
                 let scaled = if above.dynamic_sum > 1.0 {
-                    format!(" / {} (what the fractions sum to)", slots(above.dynamic_sum))
+                    format!(" / {} (sum of the fractions)", slots(above.dynamic_sum))
                 } else {
                     String::new()
                 };
@@ -153,9 +157,9 @@ impl<'a> QuotaDerivation<'a> {
             let keeps = slots(own.quota);
             let handed = slots(own.division.handed_down);
             lines.push(if self.rules.oversubscription && group != ROOT {
-                format!("the groups below it get {handed}; with oversubscription it keeps {keeps} itself beside that")
+                format!("its subgroups get {handed}; with oversubscription it keeps {keeps} in addition")
             } else {
-                format!("the groups below it get {handed}, it keeps {keeps} itself")
+                format!("its subgroups get {handed}, and it keeps {keeps}")
             });
         }
         lines
@@ -165,30 +169,30 @@ impl<'a> QuotaDerivation<'a> {
     fn grant(&self, round: &Round, group: usize, lines: &mut Vec<String>) {
         let grant: &Grant = &round.grants[group];
         let node = &self.tree.groups()[group];
-        lines.push(format!("asks for {} in all and uses {}", slots(grant.demand), slots(grant.usage)));
+        lines.push(format!("requested {} in total, {} in use", slots(grant.demand), slots(grant.usage)));
         lines.push(format!("its own quota covers {} and leaves {}", slots(grant.fair), slots(grant.spare)));
         let level = grant.level;
         if !node.children.is_empty() {
             let below = level.pot - grant.spare;
             let shared = match (level.wanted > 0.0, level.weights > 0.0) {
-                _ if level.pot <= 0.0 => "nothing to share at its level".to_owned(),
-                (false, _) => format!("nobody at its level wants more; {} go up", slots(level.passed_up)),
+                _ if level.pot <= 0.0 => "no surplus at its level".to_owned(),
+                (false, _) => format!("no group at its level requests more; {} moved up", slots(level.passed_up)),
                 (true, true) => format!(
-                    "{} are wanted at its level: shared by quota, of {} in all",
+                    "{} requested at its level: shared in proportion to quotas, total {}",
                     slots(level.wanted),
                     slots(level.weights)
                 ),
                 (true, false) if level.passed_up > 0.0 || level.wanted <= level.pot => {
                     format!(
-                        "{} are wanted at its level: all get them; {} go up",
+                        "{} requested at its level: fully allocated; {} moved up",
                         slots(level.wanted),
                         slots(level.passed_up)
                     )
                 }
-                (true, false) => format!("{} are wanted at its level: shared equally", slots(level.wanted)),
+                (true, false) => format!("{} requested at its level: shared equally", slots(level.wanted)),
             };
             lines.push(format!(
-                "with the groups directly below it, which leave {}, it has {} to share; {shared}",
+                "its direct subgroups leave {}, so it has {} to share; {shared}",
                 slots(below),
                 slots(level.pot)
             ));
@@ -196,24 +200,36 @@ impl<'a> QuotaDerivation<'a> {
         for taken in &grant.taken {
             let whose = self.tree.display(taken.from);
             let pot = round.grants[taken.from].level.pot;
-            lines.push(format!("takes {} of the {} left at the level of `{whose}`", slots(taken.amount), slots(pot)));
+            lines.push(format!(
+                "takes {} of the surplus of {} at the level of \
+            `{whose}`",
+                slots(taken.amount),
+                slots(pot)
+            ));
         }
         if grant.taken.is_empty()
             && grant.unmet > 0.0
             && let Some(barrier) = self.barrier(group)
         {
-            let who =
-                if barrier == group { "it".to_owned() } else { format!("`{}` above it", self.tree.display(barrier)) };
-            lines.push(format!("takes no surplus from higher levels: {who} accepts none"));
+            let who = if barrier == group {
+                "it".to_owned()
+            } else {
+                format!(
+                    "its ancestor \
+                `{}`",
+                    self.tree.display(barrier)
+                )
+            };
+            lines.push(format!("takes no surplus from higher levels, because {who} does not accept surplus"));
         }
         if grant.rounding != 0.0 {
             let (word, amount) =
-                if grant.rounding < 0.0 { ("gives up", -grant.rounding) } else { ("wins", grant.rounding) };
-            lines.push(format!("without slot weights grants are whole: it {word} {}", slots(amount)));
+                if grant.rounding < 0.0 { ("gives up", -grant.rounding) } else { ("gains", grant.rounding) };
+            lines.push(format!("without slot weights, allocations are whole numbers: it {word} {}", slots(amount)));
         }
-        lines.push(format!("may use {}; {} more wanted", slots(grant.allocated), slots(grant.unmet.max(0.0))));
+        lines.push(format!("allocated {}; {} more requested", slots(grant.allocated), slots(grant.unmet.max(0.0))));
         let place = self.places[round.round as usize - 1][group];
-        lines.push(format!("served as number {place} of {}, sort key {}", round.order.len(), key(grant.sort_key)));
+        lines.push(format!("negotiates as number {place} of {}, sort key {}", round.order.len(), key(grant.sort_key)));
         let calls: Vec<String> = round
             .calls
             .iter()
@@ -221,7 +237,7 @@ impl<'a> QuotaDerivation<'a> {
             .map(|call| call.limit.map_or_else(|| "none (0/0)".to_owned(), |_| call.whole_limit().to_string()))
             .collect();
         if !calls.is_empty() {
-            lines.push(format!("negotiated with up to {}", calls.join(", ")));
+            lines.push(format!("negotiated with limit {}", calls.join(", ")));
         }
     }
 }
@@ -266,17 +282,19 @@ mod tests {
                 "its own quota covers 5 and leaves 0",
                 "takes 11 of the 11 left at the level of `p`",
                 "may use 16; 44 more wanted",
-                "served as number 3 of 5, sort key 0",
+                "negotiates as number 3 of 5, sort key 0",
             ]
         );
-        assert_eq!(derived(LOCAL, &demand, "p.hep").0, "its quota covers what it asks for");
-        assert_eq!(derived(LOCAL, &demand, "p").0, "asks for nothing");
-        assert_eq!(derived(LOCAL, &demand, "c").0, "its quota is used up and it accepts no surplus");
+        assert_eq!(derived(LOCAL, &demand, "p.hep").0, "its quota covers its requests");
+        assert_eq!(derived(LOCAL, &demand, "p").0, "no slots requested");
+        assert_eq!(derived(LOCAL, &demand, "c").0, "quota reached; GROUP_ACCEPT_SURPLUS is false");
         let full = [("p.hep", 60.0), ("p.lep", 60.0)];
-        assert_eq!(derived(LOCAL, &full, "p.lep").0, "no surplus below `p`, which accepts none");
+        assert_eq!(derived(LOCAL, &full, "p.lep").0, "no surplus below `p`, which does not accept surplus");
         let lines = derived(LOCAL, &full, "p.lep").1;
         assert!(
-            lines.contains(&"takes no surplus from higher levels: `p` above it accepts none".to_owned()),
+            lines.contains(
+                &"takes no surplus from higher levels, because its ancestor `p` does not accept surplus".to_owned()
+            ),
             "{lines:?}"
         );
     }
@@ -315,10 +333,13 @@ mod tests {
         let demand = [("a", 9.0)];
         // (30 − 8) / 4 = 5.5
         let (brief, lines) = derived(config, &demand, "a");
-        assert_eq!(brief, "its quota is used up and it accepts no surplus; is served once more with `<none>`");
-        assert!(lines.contains(&"without slot weights grants are whole: it gives up 0.5".to_owned()), "{lines:?}");
+        assert_eq!(brief, "quota reached; GROUP_ACCEPT_SURPLUS is false; negotiates again with `<none>`");
+        assert!(
+            lines.contains(&"without slot weights, allocations are whole numbers: it gives up 0.5".to_owned()),
+            "{lines:?}"
+        );
         let (brief, _) = derived(config, &demand, "<none>");
-        assert_eq!(brief, "served last, with the groups that regroup, from the whole pool");
+        assert_eq!(brief, "negotiates last, with the autoregroup groups, for the whole pool");
     }
 
     #[test]

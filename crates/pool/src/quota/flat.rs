@@ -44,7 +44,7 @@ pub fn fits(tree: &GroupTree, total: f64) -> Result<(), ConfigError> {
         return Ok(());
     }
     Err(Diagnostic::without_place(format!("flat group quotas sum to {sum}, more than the {total} slots of the pool"))
-        .help("lower them, or divide without --flat: then they are scaled down"))
+        .help("lower them, or omit --flat to scale them down"))
 }
 
 #[cfg(test)]

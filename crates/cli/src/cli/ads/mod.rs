@@ -28,11 +28,11 @@ use classmate::internal::syntax::parse::ParseOptions;
 use classmate::internal::value::Value;
 use classmate::internal::value::compare::folded_order;
 
-/// Convert, filter and project ads, in any form, at reading speed.
+/// Convert, filter and project ads.
 ///
-/// Reads files of any size in the form their first lines show (or that --from names) and writes the ads for which
-/// the constraint holds. Memory is that of one ad and of the names met so far, unless --sort or --format table asks
-/// for all ads; --unique keeps 16 bytes for each different output.
+/// Reads files of any size and writes the ads that satisfy the constraint. The input format is detected from the first
+/// lines unless --from is given. Memory use is one ad plus all attribute names, unless --sort or --format table needs
+/// all ads; --unique adds 16 bytes per distinct output.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -42,35 +42,34 @@ Examples:
   classmate ads slots.ads --attributes Name,Memory --format '%-30s %8d MB\\n'
   condor_q -long | classmate ads - --attributes Owner --format values --unique
 
-Exit status: 0 when everything was read, 1 when a file cannot be read or something in it was skipped, \
-2 on wrong usage or an expression that does not parse.")]
+Exit status: 0 if all input was read, 1 if a file cannot be read or some input was skipped, 2 on a usage error or an expression that does not parse.")]
 pub(super) struct Arguments {
-    /// Files of ads, `.gz` or not; `-` is standard input
+    /// Files of ads, optionally compressed with gzip (`-` for standard input)
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The form of the files
+    /// Input format
     #[arg(long, value_name = "FORM", value_enum, default_value = "auto")]
     from: From,
-    /// The form in which ads are written; by default that of the first file
+    /// Output format of ads [default: format of the first file]
     #[arg(long, value_name = "FORM", value_enum)]
     to: Option<To>,
-    /// Keep the ads for which this is true (or a number other than zero)
+    /// Keep the ads for which EXPR is true or a nonzero number
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     constraint: Option<String>,
-    /// Keep these attributes only, in this order where values are printed
+    /// Keep only these attributes; values are printed in this order
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     attributes: Vec<String>,
-    /// Print values of the attributes: `table`, `values` (a line an ad, separated by blanks), `json` (an object a
-    /// line, in the dialect of --to jsonl), or a template such as '%-20s %d\n' with s v V d i f e g
+    /// Print attribute values: `table`, `values` (one line per ad, separated by spaces), `json` (one object per line,
+    /// as --to jsonl), or a template such as '%-20s %d\n' with s v V d i f e g
     #[arg(long, value_name = "HOW", requires = "attributes", conflicts_with = "to")]
     format: Option<String>,
-    /// Order the ads by the value of this: numbers first, then strings, then what is neither
+    /// Sort the ads by this value: numbers, then strings, then all other values
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     sort: Option<String>,
-    /// Leave out what was printed before, wherever it stood
+    /// Omit output that was already printed
     #[arg(long)]
     unique: bool,
-    /// Print only how many ads there are; with --unique, how many different ones
+    /// Print only the number of ads; with --unique, the number of distinct ads
     #[arg(long, conflicts_with_all = ["to", "format"])]
     count: bool,
     #[command(flatten)]
@@ -79,15 +78,15 @@ pub(super) struct Arguments {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum From {
-    /// What the first lines show
+    /// Detect from the first lines
     Auto,
     /// `condor_status -long`
     Long,
     /// New syntax
     New,
-    /// JSON objects or a list of them
+    /// JSON objects, or a list of objects
     Json,
-    /// A JSON object a line
+    /// One JSON object per line
     Jsonl,
     /// `condor_status -xml`
     Xml,
@@ -95,19 +94,19 @@ enum From {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum To {
-    /// An attribute a line
+    /// One attribute per line
     Long,
-    /// New syntax, an ad a line
+    /// New syntax, one ad per line
     New,
-    /// New syntax, an attribute a line
+    /// New syntax, one attribute per line
     Pretty,
     /// A JSON list
     Json,
-    /// A JSON object a line
+    /// One JSON object per line
     Jsonl,
-    /// XML, an attribute a line
+    /// XML, one attribute per line
     Xml,
-    /// XML, an ad a line
+    /// XML, one ad per line
     XmlCompact,
 }
 
@@ -250,8 +249,8 @@ impl Selection {
 }
 
 fn too_much_work() -> Failure {
-    Failure::new("cannot go on: evaluating in the ads so far took too much work")
-        .help("all ads together may take 20,000,000 steps, and 100 more for each of their attributes")
+    Failure::new("evaluation limit reached")
+        .help("the limit for all ads together is 20,000,000 steps plus 100 per attribute")
 }
 
 /// Says which attributes no ad had.
@@ -259,11 +258,11 @@ fn tell_missing(selection: &Selection, wanted: &Wanted, notes: &mut Notes) {
     // An attribute that some ads may lack is often asked for; a name near another one is a slip.
     for (name, near) in selection.referenced.missing(&selection.first_names) {
         if let Some(near) = near {
-            notes.warn(format!("no ad has the attribute `{name}`: did you mean `{near}`?"));
+            notes.warn(format!("no ad has the attribute `{name}`; did you mean `{near}`?"));
         }
     }
     for (name, near) in wanted.missing(&selection.first_names) {
-        let near = near.map(|near| format!(": did you mean `{near}`?"));
+        let near = near.map(|near| format!("; did you mean `{near}`?"));
         notes.warn(format!("no ad has the attribute `{name}`{}", near.unwrap_or_default()));
     }
 }
@@ -278,8 +277,10 @@ fn names(given: &[String]) -> Result<Vec<Name>, Failure> {
             return Ok(Name::new(quoted));
         }
         if text.is_empty() || text.bytes().any(|byte| byte.is_ascii_whitespace() || b"=()[]{};,\"".contains(&byte)) {
-            return Err(Failure::input(format!("`--attributes`: expected a name, found `{text}`"))
-                .help("names are separated by commas: --attributes Name,Cpus; one that is no identifier stands in single quotes"));
+            return Err(Failure::input(format!("`--attributes`: expected a name, found `{text}`")).help(
+                "separate names with commas: --attributes Name,Cpus; put other names than identifiers in single \
+                quotes",
+            ));
         }
         Ok(Name::new(text))
     };
@@ -303,12 +304,12 @@ fn outcome(lost: u64, mut unread: Vec<Failure>, faulty: bool) -> Result<(), Fail
         let values = report::counted(lost, "value");
         unread.push(
             Failure::new(format!(
-                "{values} cannot be read back from the long format: a line break or a quote is in the way"
+                "{values} cannot be read back from the long format because of a line break or a quote"
             ))
-            .help("write another form with --to"),
+            .help("choose another format with --to"),
         );
     } else if unread.is_empty() && faulty {
-        unread.push(Failure::new("not everything could be read"));
+        unread.push(Failure::new("some input was skipped"));
     }
     let Some(last) = unread.pop() else { return Ok(()) };
     for failure in unread {

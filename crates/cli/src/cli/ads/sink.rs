@@ -55,7 +55,7 @@ pub(super) fn values(how: &str, attributes: usize) -> Result<Values, Failure> {
             let read = Template::parse(template).map_err(wrong)?;
             if read.values() != attributes {
                 let takes = report::counted(read.values() as u64, "value");
-                let why = format!("it takes {takes}, but --attributes names {attributes}");
+                let why = format!("the template has {takes}, but --attributes has {attributes}");
                 return Err(wrong(why));
             }
             Values::Template(read)
@@ -64,7 +64,7 @@ pub(super) fn values(how: &str, attributes: usize) -> Result<Values, Failure> {
             return Err(Failure::input(format!(
                 "unknown format `{other}`: expected table, values, json or a template"
             ))
-            .help("a template has a directive such as %s for every attribute: --format '%s\\n'"));
+            .help("a template has one directive, such as %s, for each attribute: --format '%s\\n'"));
         }
     })
 }

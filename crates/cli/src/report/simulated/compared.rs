@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::{figure, percent};
-use crate::report::Color;
 use crate::report::outcome::{lines, table};
+use crate::report::{Color, duration};
 use classmate_pool::internal::simulate::compare::{Comparison, EntityComparison, Unit};
 
 /// Submitters in the table; the other forms have all.
@@ -28,7 +28,7 @@ pub fn write(out: &mut impl Write, found: &Comparison, color: Color) -> io::Resu
         drawn(out, &headings, rows, color)?;
         let hidden = all.len().saturating_sub(MAX_ROWS);
         if hidden > 0 {
-            writeln!(out, "{hidden} more: --format json has all")?;
+            writeln!(out, "{hidden} more (use --format json to list all)")?;
         }
     }
     Ok(())
@@ -49,7 +49,7 @@ pub(super) fn measures(found: &Comparison) -> Vec<Vec<String>> {
         let (unit, text): (&str, fn(f64) -> String) = match measure.unit {
             Unit::Count => ("", figure),
             Unit::Fraction => (" (%)", |value| format!("{:.1}", value * 100.0)),
-            Unit::Seconds => (" (s)", figure),
+            Unit::Seconds => ("", duration),
             Unit::CoreSeconds => (" (core-s)", figure),
             Unit::Ratio => ("", |value| format!("{value:.3}")),
         };
@@ -62,10 +62,10 @@ pub(super) fn measures(found: &Comparison) -> Vec<Vec<String>> {
 /// One row per entity, limited in number: shares of all runs, then mean waits.
 pub(super) fn parts(runs: &[String], all: &[EntityComparison], most: usize) -> (Vec<String>, Vec<Vec<String>>) {
     let shares = runs.iter().map(|run| format!("share, {run}"));
-    let waits = runs.iter().map(|run| format!("wait, {run} (s)"));
+    let waits = runs.iter().map(|run| format!("wait, {run}"));
     let headings = std::iter::once(String::new()).chain(shares).chain(waits).collect();
     let row = |parts: &EntityComparison| {
-        let waits = parts.wait_mean.iter().map(|wait| wait.map_or_else(|| "-".to_owned(), figure));
+        let waits = parts.wait_mean.iter().map(|wait| wait.map_or_else(|| "-".to_owned(), duration));
         let shares = parts.share.iter().map(|share| percent(*share));
         std::iter::once(parts.name.clone()).chain(shares).chain(waits).collect()
     };

@@ -2,6 +2,7 @@
 
 use super::plots::{self, Named, Whose};
 use super::{compared, counts, figure, percent};
+use crate::report::duration;
 use crate::report::page::Page;
 use classmate_pool::internal::simulate::compare::{Comparison, EntityComparison};
 use classmate_pool::internal::simulate::result::{EntityRow, SimulationRun};
@@ -25,7 +26,7 @@ pub fn run(run: &SimulationRun) -> String {
     figures.push(plots::shares(named, Whose::Submitters, &largest(&run.simulated.submitters)));
     figures.push(plots::waits(&alone));
     page.figures(&figures.iter().map(plots_figure).collect::<Vec<_>>());
-    page.heading("Who got what");
+    page.heading("Shares and waiting times");
     if run.simulated.groups.len() > 1 {
         lines(&mut page, "Groups", &run.simulated.groups);
     }
@@ -50,11 +51,11 @@ fn lines(page: &mut Page, what: &str, all: &[EntityRow]) {
         "jobs",
         "completed",
         "share",
-        "given",
-        "wait, mean (s)",
-        "median (s)",
-        "95 % (s)",
-        "longest (s)",
+        "entitled",
+        "wait, mean",
+        "median",
+        "95%",
+        "longest",
         "slowdown, mean",
         "preemptions",
         "lost (core-s)",
@@ -69,18 +70,18 @@ fn lines(page: &mut Page, what: &str, all: &[EntityRow]) {
             line.completed.to_string(),
             percent(Some(line.share)),
             percent(line.due),
-            figure(line.wait.mean),
-            figure(line.wait.median),
-            figure(line.wait.p95),
-            line.longest_wait.to_string(),
+            duration(line.wait.mean),
+            duration(line.wait.median),
+            duration(line.wait.p95),
+            duration(line.longest_wait as f64),
             format!("{:.2}", line.slowdown.mean),
             line.preemptions.to_string(),
             figure(line.lost),
         ]
     };
     let rows: Vec<Vec<String>> = ranked.iter().take(MAX_ROWS).map(row).collect();
-    let more = if hidden > 0 { format!("; {hidden} more are in run.json") } else { String::new() };
-    page.table(&format!("{what}, the largest user first{more}"), &headings, &rows);
+    let more = if hidden > 0 { format!(" ({hidden} more in run.json)") } else { String::new() };
+    page.table(&format!("{what}, highest usage first{more}"), &headings, &rows);
 }
 
 /// The page of several runs, each with what it is called.
@@ -89,13 +90,13 @@ pub fn comparison(runs: &[(String, SimulationRun)]) -> String {
     let mut page = Page::new(&format!("{} compared", found.runs.join(", ")));
     for (name, run) in runs {
         page.paragraph(&format!(
-            "{name}: {} under {}, {} cores, a cycle every {} s",
+            "{name}: {} under {}, {} cores, one cycle every {} s",
             run.workload, run.policy, run.simulated.cores, run.interval
         ));
     }
-    page.heading("In numbers");
+    page.heading("Summary");
     let headings: Vec<&str> = std::iter::once("").chain(found.runs.iter().map(String::as_str)).collect();
-    page.table("All jobs together", &headings, &compared::measures(&found));
+    page.table("All jobs", &headings, &compared::measures(&found));
     page.heading("Over time");
     let named: Vec<Named<'_>> = runs.iter().map(|(name, run)| (name.as_str(), run)).collect();
     let mut figures = vec![plots::utilisation(&named), plots::queue(&named), plots::waits(&named)];
@@ -110,14 +111,14 @@ pub fn comparison(runs: &[(String, SimulationRun)]) -> String {
     let names = first(&found.submitters);
     figures.extend(named.iter().map(|run| plots::shares(*run, Whose::Submitters, &names)));
     page.figures(&figures.iter().map(plots_figure).collect::<Vec<_>>());
-    page.heading("Who got what");
+    page.heading("Shares and waiting times");
     for (what, parts) in [("Groups", &found.groups), ("Submitters", &found.submitters)] {
         if !parts.is_empty() {
             let (headings, rows) = compared::parts(&found.runs, parts, MAX_ROWS);
             let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
             let hidden = parts.len().saturating_sub(MAX_ROWS);
-            let more = if hidden > 0 { format!("; {hidden} more are not shown") } else { String::new() };
-            page.table(&format!("{what}, the largest user first{more}"), &headings, &rows);
+            let more = if hidden > 0 { format!(" ({hidden} more not shown)") } else { String::new() };
+            page.table(&format!("{what}, highest usage first{more}"), &headings, &rows);
         }
     }
     page.finish()

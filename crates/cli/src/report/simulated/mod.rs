@@ -7,8 +7,8 @@ mod plots;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use crate::report::Color;
 use crate::report::outcome::{lines, table};
+use crate::report::{Color, counted, duration};
 use classmate_pool::internal::simulate::SimulationResult;
 use classmate_pool::internal::simulate::result::EntityRow;
 
@@ -25,7 +25,7 @@ pub fn write(out: &mut impl Write, simulated: &SimulationResult, color: Color) -
     }
     writeln!(out)?;
     let all = &simulated.all;
-    let headings = ["", "JOBS", "DONE", "WAIT mean", "median", "95 %", "LONGEST", "SLOWDOWN", "SHARE", "DUE"];
+    let headings = ["", "JOBS", "DONE", "WAIT mean", "median", "95%", "LONGEST", "SLOWDOWN", "SHARE", "ENTITLED"];
     let numbers: Vec<usize> = (1..headings.len()).collect();
     let mut rows = table(&headings, &numbers, color);
     let mut ranked: Vec<&EntityRow> = simulated.submitters.iter().collect();
@@ -38,10 +38,10 @@ pub fn write(out: &mut impl Write, simulated: &SimulationResult, color: Color) -
             line.name.clone(),
             line.jobs.to_string(),
             line.completed.to_string(),
-            figure(line.wait.mean),
-            figure(line.wait.median),
-            figure(line.wait.p95),
-            line.longest_wait.to_string(),
+            duration(line.wait.mean),
+            duration(line.wait.median),
+            duration(line.wait.p95),
+            duration(line.longest_wait as f64),
             format!("{:.2}", line.slowdown.mean),
             percent(Some(line.share)),
             percent(line.due),
@@ -49,7 +49,7 @@ pub fn write(out: &mut impl Write, simulated: &SimulationResult, color: Color) -
     }
     lines(out, &rows)?;
     if hidden > 0 {
-        writeln!(out, "\n{hidden} more submitters: --format json has all")?;
+        writeln!(out, "\n{} (use --format json to list all)", counted(hidden as u64, "more submitter"))?;
     }
     Ok(())
 }
@@ -58,21 +58,30 @@ pub fn write(out: &mut impl Write, simulated: &SimulationResult, color: Color) -
 fn counts(simulated: &SimulationResult) -> Vec<String> {
     let SimulationResult { jobs, all, .. } = simulated;
     vec![
-        format!("{} cores, {} s, {} cycles", simulated.cores, simulated.end - simulated.start, simulated.cycles),
         format!(
-            "jobs: {} completed, {} running, {} waiting ({} never started), {} yet to come",
+            "{}, {}, {}",
+            counted(simulated.cores as u64, "core"),
+            duration((simulated.end - simulated.start) as f64),
+            counted(simulated.cycles as u64, "cycle")
+        ),
+        format!(
+            "jobs: {} completed, {} running, {} waiting ({} never started), {} not yet submitted",
             jobs.completed, jobs.running, jobs.waiting, jobs.never_started, jobs.yet_to_come
         ),
         format!(
-            "of {} records left out: {} too large, {} bad, {} cancelled before they ran, {} parts of others",
-            jobs.records, jobs.too_large, jobs.bad, jobs.cancelled, jobs.partial
+            "{}; skipped: {} too large, {} malformed, {} canceled before they ran, {}",
+            counted(jobs.records, "record"),
+            jobs.too_large,
+            jobs.bad,
+            jobs.cancelled,
+            counted(jobs.partial, "partial execution")
         ),
         format!(
-            "utilisation {:.1} %, Jain's index {:.3}, longest wait {} s, {} preemptions, {:.0} core-seconds lost",
+            "utilization {:.1}%, Jain's index {:.3}, longest wait {}, {}, {:.0} core-seconds lost",
             simulated.utilisation * 100.0,
             simulated.jain,
-            all.longest_wait,
-            all.preemptions,
+            duration(all.longest_wait as f64),
+            counted(all.preemptions, "preemption"),
             all.lost
         ),
     ]
@@ -80,7 +89,7 @@ fn counts(simulated: &SimulationResult) -> Vec<String> {
 
 /// A fraction in percent, or a dash.
 fn percent(fraction: Option<f64>) -> String {
-    fraction.map_or_else(|| "-".to_owned(), |fraction| format!("{:.1} %", fraction * 100.0))
+    fraction.map_or_else(|| "-".to_owned(), |fraction| format!("{:.1}%", fraction * 100.0))
 }
 
 /// A number without its decimals.

@@ -10,7 +10,7 @@ pub(super) type Named<'r> = (&'r str, &'r SimulationRun);
 
 /// Utilization over time, one line per run.
 pub(super) fn utilisation(runs: &[Named<'_>]) -> Plot {
-    over_time(runs, "Utilisation", "Cores in use out of all there are", Axis::percent("utilisation (%)", 1.0), |step| {
+    over_time(runs, "Utilization", "Fraction of cores in use", Axis::percent("utilization (%)", 1.0), |step| {
         step.utilisation
     })
 }
@@ -19,7 +19,7 @@ pub(super) fn utilisation(runs: &[Named<'_>]) -> Plot {
 pub(super) fn queue(runs: &[Named<'_>]) -> Plot {
     let steps = runs.iter().flat_map(|(_, run)| &run.simulated.over_time);
     let most = steps.map(|step| step.waiting).fold(1.0, f64::max);
-    over_time(runs, "Queue length", "Jobs that wait", Axis::up_to("jobs waiting", most), |step| step.waiting)
+    over_time(runs, "Queue length", "Waiting jobs", Axis::up_to("jobs waiting", most), |step| step.waiting)
 }
 
 fn over_time(runs: &[Named<'_>], title: &str, note: &str, y: Axis, value: fn(&TimeStep) -> f64) -> Plot {
@@ -53,13 +53,17 @@ pub(super) fn waits(runs: &[Named<'_>]) -> Plot {
     let bars = kinds.map(|(color, run)| Bars { name: run.0.to_owned(), color, heights: part(run) }).collect::<Vec<_>>();
     let most = bars.iter().flat_map(|bars| &bars.heights).copied().fold(0.01, f64::max);
     Plot {
-        title: "Wait distribution".to_owned(),
-        note:
-            "Of the jobs that started: the time from submission to the first start, each bar from the one before up to \
-               the time below it."
-                .to_owned(),
+        title: "Waiting times".to_owned(),
+        note: "Time from submission to the first start, for jobs that started. Each bar covers the range from the \
+            previous \
+             label to its own."
+            .to_owned(),
         y: Axis::percent("jobs (%)", most),
-        marks: Marks::Bars("wait, up to".to_owned(), classes.iter().map(|class| name(class.up_to)).collect(), bars),
+        marks: Marks::Bars(
+            "waiting time, up to".to_owned(),
+            classes.iter().map(|class| name(class.up_to)).collect(),
+            bars,
+        ),
     }
 }
 
@@ -112,10 +116,14 @@ pub(super) fn shares((name, run): Named<'_>, whose: Whose, names: &[String]) -> 
     for (color, who) in names.iter().enumerate() {
         lines.push(line("", color, Stroke::Dashed, &|step| given(step).get(who).copied()));
     }
-    lines.push(line("what the policy gave", COLORS - 1, Stroke::Dashed, &|_| None));
+    lines.push(line("entitled share", COLORS - 1, Stroke::Dashed, &|_| None));
     let of = if whose == Whose::Groups { "groups" } else { "submitters" };
     let title = if name.is_empty() { format!("Shares of {of}") } else { format!("Shares of {of}: {name}") };
-    let note = format!("Of the cores in use, {}. Dashed: when it asked, of the pool.", means(&[(name, run)]));
+    let note = format!(
+        "Fraction of the cores in use, {}. Dashed: entitled share of the pool while jobs were \
+    queued.",
+        means(&[(name, run)])
+    );
     Plot { title, note, y: Axis::percent("share (%)", 1.0), marks: Marks::Lines(clock.axis, lines) }
 }
 
