@@ -6,16 +6,10 @@ use std::hint::black_box;
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::accountant::Log;
 use classmate_pool::internal::generate::{NOW, Pool, Shape};
-use classmate_pool::internal::negotiate::{Path, Snapshot, Watch, negotiate, run};
+use classmate_pool::internal::negotiate::{CycleOptions, Matcher, PreparedPool, Purpose, Snapshot, negotiate};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
 mod shape;
-
-struct Nobody;
-
-impl Watch for Nobody {
-    fn begins(&mut self, _: &'static str) {}
-}
 
 fn text(write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
     let mut text = Vec::new();
@@ -64,9 +58,9 @@ fn cycles(criterion: &mut Criterion) {
             bencher.iter_batched_ref(
                 || snapshot.clone(),
                 |snapshot| {
-                    black_box(
-                        classmate_pool::internal::negotiate::run_taking(snapshot, Path::Fast, &mut Nobody).is_ok(),
-                    )
+                    let slots = std::mem::take(&mut snapshot.slots);
+                    let pool = PreparedPool::prepare(snapshot, slots, Purpose::Cycle, &mut ());
+                    black_box(pool.and_then(|mut pool| pool.negotiate(CycleOptions::default())).is_ok())
                 },
                 BatchSize::LargeInput,
             );
@@ -87,7 +81,10 @@ fn slot_by_slot(criterion: &mut Criterion) {
         };
         group.throughput(Throughput::Elements((slots * jobs) as u64));
         group.bench_function(format!("{slots} slots, {jobs} jobs"), |bencher| {
-            bencher.iter(|| black_box(run(black_box(&snapshot), Path::Reference, &mut Nobody).is_ok()));
+            bencher.iter(|| {
+                let options = CycleOptions { matcher: Matcher::Reference, ..CycleOptions::default() };
+                black_box(PreparedPool::new(black_box(&snapshot)).and_then(|mut pool| pool.negotiate(options)).is_ok())
+            });
         });
         group.bench_function(format!("{slots} slots, {jobs} jobs, by classes"), |bencher| {
             bencher.iter(|| black_box(negotiate(black_box(&snapshot)).is_ok()));

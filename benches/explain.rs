@@ -5,10 +5,11 @@ use std::hint::black_box;
 
 use classmate_advice::internal::explain::{Market, explain};
 use classmate_advice::internal::lint::config::lint;
+use classmate_advice::internal::whatif::kind::Kinds;
 use classmate_advice::internal::whatif::{Difference, Ran};
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::generate::{NOW, Pool};
-use classmate_pool::internal::negotiate::{Snapshot, negotiate};
+use classmate_pool::internal::negotiate::{PreparedPool, Snapshot, negotiate};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 mod shape;
@@ -28,7 +29,8 @@ fn pool(slots: u64) -> Snapshot {
 
 fn one_job(criterion: &mut Criterion) {
     let snapshot = pool(SLOTS);
-    let market = Market::of(&snapshot).unwrap_or_else(|error| unreachable!("the defaults are right: {error}"));
+    let Ok(pool) = PreparedPool::for_explanation(&snapshot) else { return };
+    let market = Market::new(&pool);
     let mut group = criterion.benchmark_group("explain");
     group.sample_size(10);
     group.bench_function("a job against 100,000 slots", |bencher| {
@@ -44,9 +46,11 @@ fn two_cycles(criterion: &mut Criterion) {
     group.bench_function("one cycle over 2,000 slots", |bencher| bencher.iter(|| black_box(negotiate(&snapshot))));
     group.bench_function("two cycles and their difference", |bencher| {
         bencher.iter(|| {
-            let (Ok(before), Ok(after)) = (Ran::of(&snapshot), Ran::of(&snapshot)) else {
-                unreachable!("the defaults are right")
+            let run = || {
+                let kinds = Kinds::of(&snapshot.slots, &snapshot.settings());
+                PreparedPool::new(&snapshot).and_then(|mut pool| Ran::of(&mut pool, &kinds))
             };
+            let (Ok(before), Ok(after)) = (run(), run()) else { unreachable!("the defaults are right") };
             black_box(Difference::between(&before, &after))
         });
     });

@@ -10,15 +10,9 @@ use classmate::internal::ad::ClassAd;
 use classmate_config::internal::config::Config;
 use classmate::internal::format::{Format, Reader};
 use classmate_pool::internal::generate::{NOW, Pool, Shape};
-use classmate_pool::internal::negotiate::{Path, Snapshot, Watch, run};
+use classmate_pool::internal::negotiate::{CycleOptions, Matcher, PreparedPool, Snapshot};
 use classmate::internal::syntax::parse::ParseOptions;
 use libfuzzer_sys::fuzz_target;
-
-struct Nobody;
-
-impl Watch for Nobody {
-    fn begins(&mut self, _: &'static str) {}
-}
 
 fn ads(text: &[u8]) -> Vec<ClassAd> {
     Reader::new(text, Format::Long, &ParseOptions::default()).map(|ad| ad.expect("reading from memory succeeds")).collect()
@@ -56,8 +50,11 @@ fuzz_target!(|data: &[u8]| {
         now: NOW,
         ..Snapshot::default()
     };
-    let cycle = |path| run(&snapshot, path, &mut Nobody).map(|cycle| cycle.outcome);
-    let (fast, slow) = (cycle(Path::Fast), cycle(Path::Reference));
+    let cycle = |matcher| {
+        let cycle = PreparedPool::new(&snapshot)?.negotiate(CycleOptions { matcher, ..CycleOptions::default() });
+        cycle.map(|cycle| cycle.outcome)
+    };
+    let (fast, slow) = (cycle(Matcher::default()), cycle(Matcher::Reference));
     assert_eq!(fast, slow);
     let Ok(outcome) = fast else { return };
     // Nobody gets a job matched twice, and no more jobs are matched than there are.

@@ -8,19 +8,26 @@ use classmate::internal::name::Name;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate_advice::internal::explain::suggestion::{Change, Changed, Suggestion};
 use classmate_advice::internal::explain::{Explanation, Market, explain, find};
+use classmate_advice::internal::whatif::kind::Kinds;
 use classmate_advice::internal::whatif::{Difference, Ran, Setting, drain};
 use classmate_cli::report::explain::suggested;
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::generate::{NOW, Pool};
-use classmate_pool::internal::negotiate::Snapshot;
+use classmate_pool::internal::negotiate::{PreparedPool, Purpose, Snapshot};
 use proptest::prelude::*;
 
 fn ad(text: &str) -> ClassAd {
     ClassAd::parse(text.as_bytes()).unwrap()
 }
 
-fn explained(job: &ClassAd, slots: Vec<ClassAd>) -> (Market, Explanation) {
-    let market = Market::of(&Snapshot { slots, ..Snapshot::default() }).unwrap();
+/// The pool of a snapshot, prepared for explanations; both stay until the tests end.
+fn prepared(snapshot: &Snapshot) -> &'static PreparedPool<'static> {
+    let snapshot = Box::leak(Box::new(snapshot.clone()));
+    Box::leak(Box::new(PreparedPool::for_explanation(snapshot).unwrap()))
+}
+
+fn explained(job: &ClassAd, slots: Vec<ClassAd>) -> (Market<'static>, Explanation) {
+    let market = Market::new(prepared(&Snapshot { slots, ..Snapshot::default() }));
     let found = explain(&market, "1.0".to_owned(), "a@x".to_owned(), job);
     (market, found)
 }
@@ -69,7 +76,7 @@ fn changed_slot(slot: &ClassAd, changes: &[Change]) -> Option<ClassAd> {
 /// stands more than once.
 fn won_by_text(market: &Market, job: &ClassAd, suggestion: &Suggestion) -> Option<usize> {
     let mut won = 0;
-    for slot in &market.slots {
+    for slot in market.slots {
         for change in &suggestion.changes {
             let text = slot.ad.get(change.attribute.as_str()).map(|expr| expr.to_string()).unwrap_or_default();
             // An attribute that is a condition by itself is set wherever it is one; of its values the first is told.
@@ -223,8 +230,9 @@ proptest! {
         ));
         let snapshot = Snapshot { slots: vec![slot], jobs: jobs.collect(), ..Snapshot::default() };
         let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
-        let market = Market::of(&snapshot).unwrap();
-        let found = classmate_advice::internal::explain::slot::explain(&market, &snapshot, &outcome, "s").unwrap();
+        let pool = prepared(&snapshot);
+        let market = Market::new(pool);
+        let found = classmate_advice::internal::explain::slot::explain(pool, &outcome, "s").unwrap();
         let slot = &market.slots[0].ad;
         let matches = |job: &ClassAd, slot: &ClassAd| symmetric(job, slot, &market.settings);
         let matching = snapshot.jobs.iter().filter(|job| matches(job, slot)).count();
@@ -258,8 +266,7 @@ fn a_slot_tells_the_values_and_what_both_sides_refuse() {
                    START = TARGET.RequestMemory <= 500 ]");
     let snapshot = Snapshot { slots: vec![slot], jobs: vec![job(1, 2000), job(2, 800)], ..Snapshot::default() };
     let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
-    let market = Market::of(&snapshot).unwrap();
-    let found = classmate_advice::internal::explain::slot::explain(&market, &snapshot, &outcome, "s").unwrap();
+    let found = classmate_advice::internal::explain::slot::explain(prepared(&snapshot), &outcome, "s").unwrap();
     let causes: Vec<&str> = found.causes.iter().map(|cause| cause.text.as_str()).collect();
     assert_eq!(
         causes,
@@ -614,8 +621,13 @@ fn made(seed: u64) -> Snapshot {
     }
 }
 
+fn ran(snapshot: &Snapshot) -> Ran {
+    let kinds = Kinds::of(&snapshot.slots, &snapshot.settings());
+    Ran::of(&mut PreparedPool::new(snapshot).unwrap(), &kinds).unwrap()
+}
+
 fn difference(before: &Snapshot, after: &Snapshot) -> Difference {
-    Difference::between(&Ran::of(before).unwrap(), &Ran::of(after).unwrap())
+    Difference::between(&ran(before), &ran(after))
 }
 
 #[test]
@@ -652,8 +664,12 @@ fn without_a_change_there_is_no_difference_and_with_one_the_sums_agree() {
 fn a_cycle_that_takes_the_slots_decides_what_one_over_a_copy_decides() {
     for seed in 0..4 {
         let snapshot = made(seed);
-        let copied = Ran::of(&snapshot).unwrap();
-        let taken = Ran::taking(&mut snapshot.clone()).unwrap();
+        let copied = ran(&snapshot);
+        let mut rest = snapshot.clone();
+        let slots = std::mem::take(&mut rest.slots);
+        let kinds = Kinds::of(&slots, &rest.settings());
+        let mut pool = PreparedPool::prepare(&rest, slots, Purpose::Cycle, &mut ()).unwrap();
+        let taken = Ran::of(&mut pool, &kinds).unwrap();
         assert!(Difference::between(&copied, &taken).is_none());
         assert_eq!((&copied.prospects, &copied.classes), (&taken.prospects, &taken.classes));
         assert_eq!(copied.outcome.matches, taken.outcome.matches);
@@ -670,12 +686,12 @@ fn a_cycle_knows_which_jobs_no_slot_would_do_for() {
             // Slots in use are not looked at then, and would do all the same.
             snapshot.config.add("test", b"NEGOTIATOR_CONSIDER_PREEMPTION = false").unwrap();
         }
-        let ran = Ran::of(&snapshot).unwrap();
+        let ran = ran(&snapshot);
         assert!(ran.prospects.is_sorted() && !ran.prospects.is_empty());
         for prospect in ran.prospects.iter().step_by(5) {
             let (job, ad) = find(&snapshot, |job, _| job.id == prospect.job).unwrap();
-            let (market, asker) = Market::with(&snapshot, ad, &job.submitter).unwrap();
-            let matching = market.matching(&asker.ad);
+            let pool = PreparedPool::for_explanation(&snapshot).unwrap();
+            let matching = Market::new(&pool).matching(&pool.job(ad, &job.submitter).ad);
             assert_eq!(prospect.stuck_in.is_none(), matching > 0, "seed {seed}: {}", prospect.job);
             stuck += usize::from(matching == 0);
         }
@@ -750,8 +766,8 @@ fn a_waiting_job_is_counted_once_however_often_its_request_was_refused() {
 fn the_story_of_a_group_names_the_level_that_caps_it_and_grants_what_the_quotas_say() {
     let snapshot = capped();
     let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
-    let story =
-        |name: &str| classmate_advice::internal::explain::group::story(&outcome, &snapshot, name).unwrap().unwrap();
+    let division = || PreparedPool::new(&snapshot).unwrap().division();
+    let story = |name: &str| classmate_advice::internal::explain::group::story(&outcome, division(), name).unwrap();
     // Of 8 weighted slots for both, two slots of 4 are given to the first one.
     let full = "`phys` above it accepts no surplus, and all below it use 8 of its 8";
     let groups: Vec<(&str, bool)> = ["phys.atlas", "phys.cms"]
@@ -764,7 +780,7 @@ fn the_story_of_a_group_names_the_level_that_caps_it_and_grants_what_the_quotas_
         above,
         "with all groups below it, it uses 8 of the 8 of its subtree, and 10 are asked for; it accepts no surplus, which caps them all"
     );
-    let division = classmate_pool::internal::negotiate::quotas::divide(&snapshot).unwrap();
+    let division = division();
     for one in &division.groups {
         assert_eq!(story(&one.summary.name).granted, one.summary.granted(), "{}", one.summary.name);
     }
@@ -984,9 +1000,12 @@ fn a_submitter_that_a_constraint_leaves_out_is_told_of() {
         snapshot.submitters = advertised.then(|| names.iter().map(|name| ad(&text(5, name))).collect());
         let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
         assert_eq!((outcome.matches.len(), outcome.submitters.len()), (0, 0));
-        let story = classmate_advice::internal::explain::submitter::story(&outcome, &snapshot, &names[0]).unwrap();
+        let story =
+            classmate_advice::internal::explain::submitter::story(&outcome, prepared(&snapshot), &names[0]).unwrap();
         assert!(story.steps[1].contains("`IdleJobs > 100` is not true (IdleJobs is 5)"), "{:?}", story.steps);
-        assert!(classmate_advice::internal::explain::submitter::story(&outcome, &snapshot, "nobody@x").is_none());
+        assert!(
+            classmate_advice::internal::explain::submitter::story(&outcome, prepared(&snapshot), "nobody@x").is_none()
+        );
     }
     snapshot.config.add("more", b"NEGOTIATOR_SUBMITTER_CONSTRAINT = IdleJobs > 4 && Name =!= \"x\"").unwrap();
     assert_eq!(classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap().submitters.len(), names.len());
@@ -998,7 +1017,7 @@ fn jobs_that_a_constraint_leaves_out_are_counted_in_the_story_of_a_share() {
     snapshot.config.add("more", b"NEGOTIATOR_JOB_CONSTRAINT = false").unwrap();
     let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
     let name = outcome.submitters[0].submitter.clone();
-    let story = classmate_advice::internal::explain::submitter::story(&outcome, &snapshot, &name).unwrap();
+    let story = classmate_advice::internal::explain::submitter::story(&outcome, prepared(&snapshot), &name).unwrap();
     assert_eq!(story.steps[1], "NEGOTIATOR_JOB_CONSTRAINT leaves out 5 of 5 idle jobs: `false` is not true");
 }
 

@@ -29,19 +29,14 @@ use classmate_config::internal::config::Config;
 use classmate_pool::internal::accountant::Log;
 use classmate_pool::internal::generate::{NOW, Pool, Shape};
 use classmate_pool::internal::negotiate::market::Classes;
-use classmate_pool::internal::negotiate::{Cycle, Path, Snapshot, Watch, run};
+use classmate_pool::internal::negotiate::{Cycle, CycleOptions, Matcher, PreparedPool, Snapshot};
 use hashbrown::HashMap;
 
 use crate::random::Random;
 
-struct Nobody;
-
-impl Watch for Nobody {
-    fn begins(&mut self, _: &'static str) {}
-}
-
-fn cycle(snapshot: &Snapshot, path: Path) -> Cycle {
-    run(snapshot, path, &mut Nobody).unwrap()
+fn cycle(snapshot: &Snapshot, matcher: Matcher) -> Cycle {
+    let options = CycleOptions { matcher, ..CycleOptions::default() };
+    PreparedPool::new(snapshot).and_then(|mut pool| pool.negotiate(options)).unwrap()
 }
 
 /// Attributes of slots that a cycle does not need and that some of the cycles below did without.
@@ -53,7 +48,7 @@ fn attributes(snapshot: &Snapshot) -> usize {
 
 /// Runs both ways, with hardly any memory for classes, and over slots of which only what is needed is kept, and compares everything that was decided. Gives the classes of the fast one.
 fn agree(name: &str, snapshot: &Snapshot) -> Option<Classes> {
-    let (fast, slow) = (cycle(snapshot, Path::Fast), cycle(snapshot, Path::Reference));
+    let (fast, slow) = (cycle(snapshot, Matcher::default()), cycle(snapshot, Matcher::Reference));
     let pairs = fast.outcome.matches.iter().zip(&slow.outcome.matches);
     for (at, (fast, slow)) in pairs.enumerate() {
         assert_eq!(fast, slow, "{name}: match {at}");
@@ -65,15 +60,15 @@ fn agree(name: &str, snapshot: &Snapshot) -> Option<Classes> {
     let text = |cycle: &Cycle| serde_json::to_string(&cycle.outcome).unwrap();
     assert_eq!(text(&fast), text(&slow), "{name}");
     for room in [0, 4096] {
-        let tight = cycle(snapshot, Path::Within(room));
+        let tight = cycle(snapshot, Matcher::Columnar { memory: room });
         assert_eq!(text(&tight), text(&slow), "{name}: with {room} bytes for classes");
     }
     let mut needed = snapshot.clone();
     if needed.project() {
         let left_out = attributes(snapshot) - attributes(&needed);
         LEFT_OUT.fetch_add(left_out, Ordering::Relaxed);
-        assert_eq!(text(&cycle(&needed, Path::Fast)), text(&slow), "{name}: of slots what is needed");
-        assert_eq!(text(&cycle(&needed, Path::Reference)), text(&slow), "{name}: of slots what is needed, slowly");
+        assert_eq!(text(&cycle(&needed, Matcher::default())), text(&slow), "{name}: of slots what is needed");
+        assert_eq!(text(&cycle(&needed, Matcher::Reference)), text(&slow), "{name}: of slots what is needed, slowly");
     }
     assert!(slow.classes.is_none());
     fast.classes
@@ -353,7 +348,7 @@ fn random_pools_are_matched_alike() {
     for seed in first..first + pools {
         let snapshot = pool(seed);
         fast += u64::from(agree(&format!("pool {seed}"), &snapshot).is_some());
-        matches += cycle(&snapshot, Path::Fast).outcome.matches.len();
+        matches += cycle(&snapshot, Matcher::default()).outcome.matches.len();
     }
     // Otherwise nothing was compared with anything.
     assert!(fast * 2 > pools && matches as u64 > pools, "{fast} of {pools} by classes, {matches} matches");
@@ -417,7 +412,7 @@ fn the_number_of_threads_changes_nothing() {
     let snapshot = made(&pool);
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let outcome = pool.install(|| cycle(&snapshot, Path::Fast).outcome);
+        let outcome = pool.install(|| cycle(&snapshot, Matcher::default()).outcome);
         serde_json::to_string(&outcome).unwrap()
     };
     let one = with(1);
@@ -445,7 +440,7 @@ fn slots_of_real_width_are_matched_alike() {
     }
     let classes = agree("slots of real width", &snapshot).unwrap();
     // Every job is an autocluster: their numbers are significant. The classes are few all the same.
-    let Cycle { outcome, .. } = cycle(&snapshot, Path::Fast);
+    let Cycle { outcome, .. } = cycle(&snapshot, Matcher::default());
     assert_eq!((outcome.statistics.autoclusters, classes.by_slot), (400, 0));
     assert!(classes.requests <= 80, "{}", classes.requests);
 }
@@ -461,7 +456,7 @@ fn a_pool_of_so_many_passes_takes_so_many() {
         passes,
         ..Pool::default()
     };
-    let taken = |passes| cycle(&made(&of(passes)), Path::Fast).outcome.statistics.pie_spins;
+    let taken = |passes| cycle(&made(&of(passes)), Matcher::default()).outcome.statistics.pie_spins;
     assert_eq!((taken(1), taken(4), taken(16)), (1, 4, 16));
     agree("sixteen passes", &made(&of(16)));
 }

@@ -6,7 +6,7 @@ use classmate::internal::ad::ClassAd;
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::accountant::Log;
 use classmate_pool::internal::negotiate::commit::charged;
-use classmate_pool::internal::negotiate::{Outcome, Path, Snapshot, Watch, negotiate, run};
+use classmate_pool::internal::negotiate::{CycleOptions, Matcher, Outcome, PreparedPool, Snapshot, negotiate};
 
 fn ad(text: &str) -> ClassAd {
     ClassAd::parse(format!("[{text}]").as_bytes()).unwrap()
@@ -197,16 +197,13 @@ fn what_a_group_is_due_in_a_later_round_is_cut_to_the_room_of_its_parent() {
 
 /// Refusals of a cycle in both ways of looking for slots, which must be the same.
 fn reasons(snapshot: &Snapshot) -> Vec<String> {
-    struct Unwatched;
-    impl Watch for Unwatched {
-        fn begins(&mut self, _: &'static str) {}
-    }
-    let reasons = |path| {
-        let outcome = run(snapshot, path, &mut Unwatched).unwrap().outcome;
+    let reasons = |matcher| {
+        let mut pool = PreparedPool::new(snapshot).unwrap();
+        let outcome = pool.negotiate(CycleOptions { matcher, ..CycleOptions::default() }).unwrap().outcome;
         outcome.rejections.into_iter().map(|refused| refused.reason).collect::<Vec<_>>()
     };
-    let fast = reasons(Path::Fast);
-    assert_eq!(fast, reasons(Path::Reference));
+    let fast = reasons(Matcher::default());
+    assert_eq!(fast, reasons(Matcher::Reference));
     fast
 }
 

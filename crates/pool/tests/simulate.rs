@@ -45,7 +45,7 @@ fn crowd(users: &[(i64, i64)], days: i64) -> String {
 fn played(trace: &str, cores: u32, base: &Snapshot, until: i64) -> SimulationResult {
     let workload = swf::read(&mut trace.as_bytes()).unwrap();
     assert_eq!(workload.faults, []);
-    let rules = Rules::read(&base.config, &base.settings()).unwrap();
+    let rules = std::sync::Arc::new(Rules::read(&base.config, &base.settings()).unwrap());
     let mut machines = UniformCluster::new(&workload, &rules, base, cores);
     let plan = SimulationPlan { interval: CYCLE, until: Some(until), step: Some(DAY) };
     simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap()
@@ -187,7 +187,7 @@ fn halves(said: [&str; 2], conf: &str, dump: &str) -> [f64; 2] {
         ClassAd::parse(text.as_bytes()).unwrap()
     };
     let base = Snapshot { policy, slots: (1..=10).map(slot).collect(), ..Snapshot::default() };
-    let rules = Rules::read(&base.config, &base.settings()).unwrap();
+    let rules = std::sync::Arc::new(Rules::read(&base.config, &base.settings()).unwrap());
     let first = |machines: &mut dyn Cluster| {
         let plan = SimulationPlan { interval: 600, until: Some(1000 + 12 * HOUR), step: None };
         let simulated = simulate(&workload, machines, &plan, &mut |_, _| {}).unwrap();
@@ -366,7 +366,7 @@ fn the_time_a_job_is_allowed_counts_where_a_policy_looks_at_it() {
     let trace = job(1, 0, 600, 600) + &job(2, 10, 50, 60_000) + &job(3, 20, 50, 600);
     let waits = |base: &Snapshot| {
         let workload = swf::read(&mut trace.as_bytes()).unwrap();
-        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let rules = std::sync::Arc::new(Rules::read(&base.config, &base.settings()).unwrap());
         let mut machines = UniformCluster::new(&workload, &rules, base, 1);
         let plan = SimulationPlan { interval: 60, until: Some(649), step: None };
         let simulated = simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap();
@@ -391,7 +391,7 @@ fn slurms_factors_are_those_of_the_last_period_whatever_ended_since() {
     let dump = "Parent - 'root'\nAccount - 'group1'\nParent - 'group1'\nUser - 'user1'\nUser - 'user2'\n";
     let base = slurm("PriorityDecayHalfLife=7-0\nPriorityWeightFairshare=1000\nPriorityCalcPeriod=5\n", dump);
     let workload = swf::read(&mut trace.as_bytes()).unwrap();
-    let rules = Rules::read(&base.config, &base.settings()).unwrap();
+    let rules = std::sync::Arc::new(Rules::read(&base.config, &base.settings()).unwrap());
     let mut machines = UniformCluster::new(&workload, &rules, &base, 1);
     let plan = SimulationPlan { interval: 60, until: None, step: None };
     let simulated = simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap();
@@ -437,7 +437,7 @@ fn a_constraint_on_jobs_ends_with_the_jobs_it_lets_run() {
     let to_the_end = |constraint: &str| {
         let base = condor(&format!("NEGOTIATOR_JOB_CONSTRAINT = {constraint}"), &[]);
         let workload = swf::read(&mut trace.as_bytes()).unwrap();
-        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let rules = std::sync::Arc::new(Rules::read(&base.config, &base.settings()).unwrap());
         let mut machines = UniformCluster::new(&workload, &rules, &base, 2);
         let plan = SimulationPlan { interval: CYCLE, until: None, step: None };
         simulate(&workload, &mut machines, &plan, &mut |_, _| {}).unwrap()
@@ -458,7 +458,7 @@ fn a_user_that_stops_is_forgotten_by_the_half_life() {
     // books keep six decimals.
     let config = Config::parse("config", b"PRIORITY_HALFLIFE = 3600\nDEFAULT_PRIO_FACTOR = 1").unwrap();
     let base = Snapshot { config, ..Snapshot::default() };
-    let rules = Rules::read(&base.config, &base.settings()).unwrap();
+    let rules = std::sync::Arc::new(Rules::read(&base.config, &base.settings()).unwrap());
     let knobs = &rules.knobs;
     let factors = classmate_pool::internal::accountant::factor::FactorRules::new(&knobs.accountant);
     let mut policy = CondorPriority::new(Accountant::new(factors), std::sync::Arc::new(Ungrouped), knobs);
@@ -544,7 +544,7 @@ fn shown_a_part(trace: &str, cores: u32, base: &Snapshot, plan: &SimulationPlan)
 }
 
 fn played_both_ways(workload: &Workload, cores: u32, base: &Snapshot, plan: &SimulationPlan) {
-    let rules = Rules::read(&base.config, &base.settings()).unwrap();
+    let rules = std::sync::Arc::new(Rules::read(&base.config, &base.settings()).unwrap());
     let run = |machines: UniformCluster<'_>| {
         let mut machines = machines;
         let mut moments = Vec::new();

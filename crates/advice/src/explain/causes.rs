@@ -538,12 +538,14 @@ pub(super) fn range(found: &Values) -> String {
 mod tests {
     use crate::explain::{Market, explain};
     use classmate::internal::ad::ClassAd;
-    use classmate_pool::internal::negotiate::Snapshot;
+    use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
 
     fn first(job: &str, slots: &[&str]) -> String {
         let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
         let slots = slots.iter().map(|text| ad(text)).collect();
-        let market = Market::of(&Snapshot { slots, ..Snapshot::default() }).unwrap();
+        let snapshot = Snapshot { slots, ..Snapshot::default() };
+        let pool = PreparedPool::for_explanation(&snapshot).unwrap();
+        let market = Market::new(&pool);
         explain(&market, "1.0".to_owned(), "a@x".to_owned(), &ad(job)).causes[0].text.clone()
     }
 

@@ -16,9 +16,8 @@ use crate::explain::turn::{Turn, ceiling, turns};
 use classmate::internal::ad::ClassAd;
 use classmate_pool::internal::negotiate::outcome::{Match, Rejected};
 use classmate_pool::internal::negotiate::quotas::Division;
-use classmate_pool::internal::negotiate::scene::Asker;
 use classmate_pool::internal::negotiate::summary::Stopped;
-use classmate_pool::internal::negotiate::{Outcome, Snapshot};
+use classmate_pool::internal::negotiate::{Outcome, PreparedJob, Snapshot};
 use classmate_pool::internal::queue::job::{Activity, JobId};
 
 /// What a cycle makes of a job.
@@ -72,7 +71,7 @@ pub struct Asked<'a> {
     /// Whether it waits.
     pub activity: Activity,
     /// Its ad and its submitter, as slots see them.
-    pub asker: &'a Asker,
+    pub asker: &'a PreparedJob,
 }
 
 /// Cluster and process of a job's number.

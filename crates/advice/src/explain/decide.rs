@@ -189,12 +189,14 @@ fn followed(view: &View<'_>, decider: Decider, depth: usize) -> Vec<Decider> {
 mod tests {
     use crate::explain::{Market, explain};
     use classmate::internal::ad::ClassAd;
-    use classmate_pool::internal::negotiate::Snapshot;
+    use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
 
     fn causes(job: &str, slots: &[&str]) -> Vec<String> {
         let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
         let slots = slots.iter().map(|text| ad(text)).collect();
-        let market = Market::of(&Snapshot { slots, ..Snapshot::default() }).unwrap();
+        let snapshot = Snapshot { slots, ..Snapshot::default() };
+        let pool = PreparedPool::for_explanation(&snapshot).unwrap();
+        let market = Market::new(&pool);
         let found = explain(&market, "1.0".to_owned(), "a@x".to_owned(), &ad(job));
         found.causes.into_iter().map(|cause| cause.text).collect()
     }
@@ -239,7 +241,9 @@ mod tests {
     #[test]
     fn what_is_not_looked_at_is_no_cause() {
         let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
-        let market = Market::of(&Snapshot { slots: vec![ad(SLOT)], ..Snapshot::default() }).unwrap();
+        let snapshot = Snapshot { slots: vec![ad(SLOT)], ..Snapshot::default() };
+        let pool = PreparedPool::for_explanation(&snapshot).unwrap();
+        let market = Market::new(&pool);
         let job = ad("[Requirements = (isUndefined(TARGET.Maint) || TARGET.Maint > 5) && TARGET.Cpus > 8]");
         let found = explain(&market, "1.0".to_owned(), "a@x".to_owned(), &job);
         let decides: Vec<(&str, bool)> = found.absent.iter().map(|one| (one.name.as_str(), one.decides)).collect();

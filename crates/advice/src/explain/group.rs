@@ -4,9 +4,8 @@ use classmate::internal::plural::counted;
 use serde::Serialize;
 
 use crate::explain::stand::{capped, is_full, within};
-use classmate_config::internal::config::ConfigError;
-use classmate_pool::internal::negotiate::quotas::{Explained, divide};
-use classmate_pool::internal::negotiate::{Outcome, Snapshot};
+use classmate_pool::internal::negotiate::Outcome;
+use classmate_pool::internal::negotiate::quotas::{Division, Explained};
 use classmate_pool::internal::quota::derivation::slots;
 
 /// A group, and what a cycle makes of its quota.
@@ -26,14 +25,8 @@ pub struct QuotaStory {
 }
 
 /// Tells the story of a group; none if there is no such group.
-///
-/// # Errors
-/// A setting of the configuration that is wrong.
-pub fn story(outcome: &Outcome, snapshot: &Snapshot, name: &str) -> Result<Option<QuotaStory>, ConfigError> {
-    let division = divide(snapshot)?;
-    let Some(explained) = division.groups.into_iter().find(|one| one.summary.name.eq_ignore_ascii_case(name)) else {
-        return Ok(None);
-    };
+pub fn story(outcome: &Outcome, division: Division, name: &str) -> Option<QuotaStory> {
+    let explained = division.groups.into_iter().find(|one| one.summary.name.eq_ignore_ascii_case(name))?;
     let group = &explained.summary.name;
     let end = outcome.groups.iter().find(|one| one.name == *group);
     let belongs = |submitter: &str| {
@@ -74,5 +67,5 @@ pub fn story(outcome: &Outcome, snapshot: &Snapshot, name: &str) -> Result<Optio
         ));
     }
     let explained = Explained { why, ..explained };
-    Ok(Some(QuotaStory { explained, used, granted, submitters, steps }))
+    Some(QuotaStory { explained, used, granted, submitters, steps })
 }

@@ -38,12 +38,13 @@ pub mod view;
 mod wish;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::explain::causes::Cause;
-use crate::explain::clauses::{Clause, truth};
+use crate::explain::clauses::Clause;
 use crate::explain::cycle::Story;
 use crate::explain::names::Absent;
 use crate::explain::nearest::Near;
@@ -52,16 +53,12 @@ use crate::explain::suggestion::Suggestion;
 use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::Settings;
 use classmate::internal::name::Name;
-use classmate::internal::value::logic::Truth;
-use classmate_config::internal::config::ConfigError;
-use classmate_pool::internal::negotiate::Snapshot;
+use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_pool::internal::negotiate::rules::Rules;
-use classmate_pool::internal::negotiate::scene::{Asker, Scene, scene};
+use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
 use classmate_pool::internal::pool::Slot;
-use classmate_pool::internal::pool::slot::is_slot;
-use classmate_pool::internal::priority::Standing;
 use classmate_pool::internal::queue::Job;
 
 /// Slots that have the same requirements, and what they say of the job.
@@ -114,95 +111,60 @@ pub struct Explanation {
     pub cycle: Option<Story>,
 }
 
-/// Slots as a cycle sees them, the settings and the clock.
-pub struct Market {
-    /// The slots; their ads have the Requirements that matchmaking uses.
-    pub slots: Vec<Slot>,
+/// A prepared pool, with what explanations ask of every slot.
+pub struct Market<'p> {
+    /// The slots; their ads have the Requirements that matchmaking uses. None after a cycle, which changes them.
+    pub slots: &'p [Slot],
     /// Their names.
     pub names: Vec<String>,
-    /// Which of them a cycle looks at.
+    /// Whether a cycle looks at them.
     pub looked_at: Vec<bool>,
-    /// Who uses them or is about to.
+    /// Their present or next users.
     pub users: Vec<Option<String>>,
-    /// What they weigh.
+    /// Their weights.
     pub weights: Vec<f64>,
     /// Slots that `NEGOTIATOR_SLOT_CONSTRAINT` leaves out.
-    pub left_out: Vec<Slot>,
-    /// Names of attributes of slots whose values were not kept.
-    pub unkept: Vec<Name>,
-    /// By what jobs are ordered.
-    pub order: ServiceOrder,
+    pub left_out: &'p [Slot],
+    /// Names of slot attributes whose values were not kept.
+    pub unkept: &'p [Name],
+    /// The order of jobs.
+    pub order: Arc<ServiceOrder>,
     /// The configuration.
-    pub rules: Rules,
-    /// Clock, seed, and what is in use.
+    pub rules: Arc<Rules>,
+    /// Clock, seed, and usage.
     pub settings: Settings,
 }
 
-impl Market {
-    /// The slots of a snapshot that take part in a cycle.
-    ///
-    /// # Errors
-    /// A setting of the configuration that is wrong, or not supported.
-    pub fn of(snapshot: &Snapshot) -> Result<Self, ConfigError> {
-        scene(snapshot, &[]).map(|(scene, _)| Market::seen(scene, Besides::of(snapshot)))
+impl<'p> Market<'p> {
+    /// Looks at a pool that was prepared for explanations.
+    pub fn new(pool: &'p PreparedPool<'_>) -> Self {
+        let (slots, rules, settings) = (pool.slots(), Arc::clone(pool.rules()), pool.settings());
+        Market {
+            names: slots.par_iter().map(|slot| slot.name.to_string()).collect(),
+            looked_at: slots.par_iter().map(|slot| rules.trim.keeps(slot, &settings)).collect(),
+            users: slots.iter().map(|slot| slot.user.as_ref().map(ToString::to_string)).collect(),
+            weights: slots.iter().map(|slot| slot.weight).collect(),
+            left_out: pool.left_out(),
+            unkept: &pool.snapshot().unkept,
+            order: pool.order(),
+            slots,
+            rules,
+            settings,
+        }
     }
 
-    /// As [`Market::of`], with a job as slots see it: the negotiator tells them how its submitter stands.
-    ///
-    /// # Errors
-    /// As [`Market::of`].
-    pub fn with(snapshot: &Snapshot, job: &ClassAd, submitter: &[u8]) -> Result<(Self, Asker), ConfigError> {
-        let (market, askers) = Market::asked(snapshot, &[(job, submitter)])?;
-        Ok((market, askers.into_iter().next().unwrap_or_else(|| unknown(job))))
-    }
-
-    /// As [`Market::of`], with jobs and their submitters as slots see them.
-    fn asked(snapshot: &Snapshot, asking: &[(&ClassAd, &[u8])]) -> Result<(Self, Vec<Asker>), ConfigError> {
-        let (scene, askers) = scene(snapshot, asking)?;
-        Ok((Market::seen(scene, Besides::of(snapshot)), askers))
-    }
-
-    fn seen(Scene { slots, rules, settings }: Scene, Besides { order, left_out, unkept }: Besides) -> Self {
-        let looked_at = slots.par_iter().map(|slot| rules.trim.keeps(slot, &settings)).collect();
-        let names = slots.par_iter().map(|slot| slot.name.to_string()).collect();
-        let users = slots.iter().map(|slot| slot.user.as_ref().map(ToString::to_string)).collect();
-        let weights = slots.iter().map(|slot| slot.weight).collect();
+    /// The same without the slots themselves, so that a cycle may change them.
+    #[must_use]
+    pub fn without_slots(self) -> Market<'static> {
+        let Market { names, looked_at, users, weights, order, rules, settings, .. } = self;
+        let (slots, left_out, unkept) = (&[], &[], &[]);
         Market { slots, names, looked_at, users, weights, left_out, unkept, order, rules, settings }
     }
 
-    /// How many slots match a job.
+    /// The number of slots that match a job.
     pub fn matching(&self, job: &ClassAd) -> usize {
         self.slots.par_iter().filter(|slot| symmetric(job, &slot.ad, &self.settings)).count()
     }
-}
-
-/// A job of somebody of whom nothing is known.
-fn unknown(job: &ClassAd) -> Asker {
-    Asker { ad: job.clone(), standing: Standing { priority: 0.0, usage: 0.0, floor: 0 } }
-}
-
-/// What a snapshot tells besides the slots that take part.
-struct Besides {
-    order: ServiceOrder,
-    left_out: Vec<Slot>,
-    unkept: Vec<Name>,
-}
-
-impl Besides {
-    fn of(snapshot: &Snapshot) -> Self {
-        let (order, left_out) = (snapshot.order(), left_out(snapshot).unwrap_or_default());
-        Besides { order, left_out, unkept: snapshot.unkept.clone() }
-    }
-}
-
-/// The slots that `NEGOTIATOR_SLOT_CONSTRAINT` leaves out.
-fn left_out(snapshot: &Snapshot) -> Option<Vec<Slot>> {
-    let settings = snapshot.settings();
-    let rules = Rules::read(&snapshot.config, &settings).ok()?;
-    let constraint = rules.slots.as_ref()?;
-    let out = |ad: &&ClassAd| is_slot(ad) && truth(Scope::new(ad, &settings), constraint) != Truth::True;
-    let out = snapshot.slots.par_iter().filter(out);
-    Some(out.filter_map(|ad| Slot::new(ad.clone(), &rules.weighing, &settings)).collect())
 }
 
 /// The job of a snapshot with a number, or the first for which an expression holds.
@@ -211,7 +173,7 @@ pub fn find<'s>(
     wanted: impl Fn(&Job<'s>, &'s ClassAd) -> bool,
 ) -> Option<(Job<'s>, &'s ClassAd)> {
     let settings = snapshot.settings();
-    let domain = Rules::read(&snapshot.config, &settings).ok().and_then(|rules| rules.knobs.accountant.domain.clone());
+    let domain = Knobs::new(&snapshot.config).string("ACCOUNTING_DOMAIN").ok().flatten();
     snapshot.jobs.iter().find_map(|ad| {
         let job = Job::new(ad, domain.as_deref(), &settings)?;
         wanted(&job, ad).then_some((job, ad))

@@ -11,10 +11,8 @@ use crate::explain::obstacle::of_cycle;
 use crate::explain::stake::Stake;
 use crate::explain::view::View;
 use classmate_config::internal::config::ConfigError;
-use classmate_pool::internal::negotiate::Snapshot;
 use classmate_pool::internal::negotiate::outcome::Outcome;
-use classmate_pool::internal::negotiate::quotas::divide;
-use classmate_pool::internal::negotiate::rules::Rules;
+use classmate_pool::internal::negotiate::{PreparedJob, PreparedPool, Snapshot};
 use classmate_pool::internal::queue::Job;
 use classmate_pool::internal::queue::job::Activity;
 
@@ -42,7 +40,8 @@ const REQUESTS: usize = 50;
 /// A setting of the configuration that is wrong.
 pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<Common>, ConfigError> {
     let settings = snapshot.settings();
-    let domain = Rules::read(&snapshot.config, &settings)?.knobs.accountant.domain.clone();
+    let pool = PreparedPool::for_explanation(snapshot)?;
+    let domain = &pool.rules().knobs.accountant.domain;
     let jobs: Vec<Job<'_>> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain.as_deref(), &settings)).collect();
     let got: HashSet<&str> = outcome.matches.iter().map(|made| made.job.as_str()).collect();
     // By submitter, the idle jobs that got nothing, in the order of their numbers.
@@ -56,9 +55,10 @@ pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<Common>, Con
     let mut waiting = representatives(outcome, &jobs, &left);
     waiting.sort_by_key(|(at, count)| (std::cmp::Reverse(*count), jobs[*at].id));
     waiting.truncate((EVALUATIONS / snapshot.slots.len().max(1)).clamp(1, REQUESTS));
-    let asking: Vec<_> = waiting.iter().map(|(at, _)| (&*jobs[*at].ad, &*jobs[*at].submitter)).collect();
-    let (market, askers) = Market::asked(snapshot, &asking)?;
-    let division = if outcome.groups.is_empty() { None } else { Some(divide(snapshot)?) };
+    let askers: Vec<PreparedJob> =
+        waiting.iter().map(|(at, _)| pool.job(&jobs[*at].ad, &jobs[*at].submitter)).collect();
+    let market = Market::new(&pool);
+    let division = (!outcome.groups.is_empty()).then(|| pool.division());
     let mut found: BTreeMap<String, Common> = BTreeMap::new();
     for ((at, count), asker) in waiting.iter().zip(&askers) {
         let job = &jobs[*at];

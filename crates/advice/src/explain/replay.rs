@@ -1,7 +1,6 @@
 //! A job explained together with the cycle that is replayed over the same slots.
 //!
-//! In: a snapshot, whose slots are taken, and one of its jobs. Out: an [`Explanation`] with the cycle's [`Story`]. The slots
-//! are made ready once, looked at when the cycle opens, and then go on into it, so that there is one copy of them.
+//! In: a prepared pool and one of its jobs. Out: an [`Explanation`] with the cycle's [`Story`].
 //!
 //! [`Story`]: crate::explain::cycle::Story
 
@@ -9,15 +8,10 @@ use crate::explain::cycle::{Asked, story};
 use crate::explain::obstacle::of_cycle;
 use crate::explain::stake::Stake;
 use crate::explain::view::View;
-use crate::explain::{Besides, Explanation, Market, unknown};
+use crate::explain::{Explanation, Market};
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
-use classmate_config::internal::config::{ConfigError, Diagnostic};
-use classmate_pool::internal::negotiate::quotas::{Division, divide};
-use classmate_pool::internal::negotiate::rules::Rules;
-use classmate_pool::internal::negotiate::scene::{Asker, Opened, Scene, scene, scene_taking};
-use classmate_pool::internal::negotiate::{Outcome, Path, Snapshot, Unwatched, Watch, run_taking};
-use classmate_pool::internal::pool::Slot;
+use classmate_config::internal::config::ConfigError;
+use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool};
 use classmate_pool::internal::queue::Job;
 use classmate_pool::internal::queue::job::{Activity, JobId};
 
@@ -35,138 +29,48 @@ impl Subject {
     pub fn of(job: &Job<'_>, ad: &ClassAd) -> Self {
         Subject { id: job.id, submitter: job.submitter.to_vec(), activity: job.activity, ad: ad.clone() }
     }
-
-    fn submitter(&self) -> String {
-        String::from_utf8_lossy(&self.submitter).into_owned()
-    }
 }
 
-/// What is known of a job before the cycle.
-struct Before {
-    market: Market,
-    asker: Asker,
-    explanation: Explanation,
-    stake: Stake,
-}
-
-impl Before {
-    fn of(market: Market, asker: Asker, subject: &Subject) -> Self {
-        let submitter = subject.submitter();
-        let view = View::of(&market, &asker.ad);
-        let stake = Stake::of(&view, &submitter);
-        let explanation = view.explanation(subject.id.to_string(), submitter);
-        Before { market, asker, explanation, stake }
-    }
-
-    /// With what the cycle made of it.
-    fn after(
-        mut self,
-        outcome: &Outcome,
-        snapshot: &Snapshot,
-        subject: &Subject,
-        division: Option<&Division>,
-    ) -> Explanation {
-        let submitter = subject.submitter();
-        let asked = Asked { id: subject.id, submitter: &submitter, activity: subject.activity, asker: &self.asker };
-        let known = (&self.market, &self.stake);
-        let story = story(outcome, snapshot, division, known, &asked);
-        let mut causes = of_cycle(&story, outcome, known, &asked);
-        causes.append(&mut self.explanation.causes);
-        self.explanation.causes = causes;
-        self.explanation.cycle = Some(story);
-        self.explanation
-    }
-}
-
-/// Looks at a job when a cycle opens.
-struct Look<'l> {
-    subject: &'l Subject,
-    settings: Settings,
-    known: Option<(Rules, Besides)>,
-    before: Option<Before>,
-    division: Option<Division>,
-}
-
-impl Watch for Look<'_> {
-    fn begins(&mut self, _: &'static str) {}
-
-    fn opens(&mut self, opened: Opened<'_>) {
-        let Some((rules, besides)) = self.known.take() else { return };
-        if !rules.groups.tree.is_empty() {
-            self.division = Some(opened.division(self.settings.clone()));
-        }
-        let (asker, settings) = (opened.asker(&self.subject.ad, &self.subject.submitter), opened.settings());
-        let scene = Scene { slots: std::mem::take(opened.slots), rules, settings };
-        let mut before = Before::of(Market::seen(scene, besides), asker, self.subject);
-        *opened.slots = std::mem::take(&mut before.market.slots);
-        self.before = Some(before);
-    }
-}
-
-/// What is left when a job is explained: all slots. To give them back one by one takes long, so it is the caller who says
-/// when; a process that ends may forget them.
-#[derive(Default)]
-pub struct Remains {
-    _slots: [Vec<Slot>; 2],
-}
-
-/// Explains a job, with the cycle if it is wanted.
+/// Explains a job, with a cycle if it is wanted. The pool must be prepared for explanations; a cycle uses it up.
 ///
 /// # Errors
-/// A setting of the configuration that is wrong, or not supported.
+/// A setting that is wrong for a cycle.
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
 /// use classmate_advice::internal::explain::{find, replay::{Subject, of_job}};
-/// use classmate_pool::internal::negotiate::Snapshot;
-/// let mut snapshot = Snapshot {
+/// use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
+/// let snapshot = Snapshot {
 ///     slots: vec![ClassAd::parse(b"[Name = \"s\"; State = \"Unclaimed\"; Requirements = true]")?],
 ///     jobs: vec![ClassAd::parse(b"[ClusterId = 1; ProcId = 0; JobStatus = 1; User = \"a@x\"; Requirements = true]")?],
 ///     ..Snapshot::default()
 /// };
 /// let subject = find(&snapshot, |_, _| true).map(|(job, ad)| Subject::of(&job, ad)).unwrap();
-/// let (explanation, _) = of_job(&mut snapshot, &subject, true).unwrap();
-/// assert_eq!(explanation.causes[0].text, "the job gets s, in spin 1 of pie 1");
+/// let explanation = PreparedPool::for_explanation(&snapshot).and_then(|mut pool| of_job(&mut pool, &subject, true));
+/// assert_eq!(explanation.unwrap().causes[0].text, "the job gets s, in spin 1 of pie 1");
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-pub fn of_job(snapshot: &mut Snapshot, subject: &Subject, cycle: bool) -> Result<(Explanation, Remains), ConfigError> {
-    let settings = snapshot.settings();
-    let rules = Rules::read(&snapshot.config, &settings)?;
-    let besides = Besides::of(snapshot);
-    if cycle && rules.trim.preemption {
-        let known = Some((rules, besides));
-        let mut look = Look { subject, settings, known, before: None, division: None };
-        let cycle = run_taking(snapshot, Path::Fast, &mut look)?;
-        let Look { before: Some(before), division, .. } = look else {
-            return Err(Diagnostic::without_place("the cycle ended before it opened"));
-        };
-        let after = before.after(&cycle.outcome, snapshot, subject, division.as_ref());
-        return Ok((after, Remains { _slots: [cycle.slots, Vec::new()] }));
-    }
-    by_itself(snapshot, subject, besides, cycle)
-}
-
-/// As [`of_job`], where the cycle sees less of slots in use than there is to tell, or where there is none.
-fn by_itself(
-    snapshot: &mut Snapshot,
-    subject: &Subject,
-    besides: Besides,
-    cycle: bool,
-) -> Result<(Explanation, Remains), ConfigError> {
-    let asking: [(&ClassAd, &[u8]); 1] = [(&subject.ad, &subject.submitter)];
-    let (scene, askers) = if cycle { scene(snapshot, &asking)? } else { scene_taking(snapshot, &asking)? };
-    let market = Market::seen(scene, besides);
-    let asker = askers.into_iter().next().unwrap_or_else(|| unknown(&subject.ad));
-    let mut before = Before::of(market, asker, subject);
-    let slots = std::mem::take(&mut before.market.slots);
+pub fn of_job(pool: &mut PreparedPool<'_>, subject: &Subject, cycle: bool) -> Result<Explanation, ConfigError> {
+    let submitter = String::from_utf8_lossy(&subject.submitter).into_owned();
+    let asker = pool.job(&subject.ad, &subject.submitter);
+    let market = Market::new(pool);
+    let view = View::of(&market, &asker.ad);
     if !cycle {
-        return Ok((before.explanation, Remains { _slots: [slots, Vec::new()] }));
+        return Ok(view.explanation(subject.id.to_string(), submitter));
     }
-    let groups = !before.market.rules.groups.tree.is_empty();
-    let division = if groups { Some(divide(snapshot)?) } else { None };
-    let cycle = run_taking(snapshot, Path::Fast, &mut Unwatched)?;
-    let after = before.after(&cycle.outcome, snapshot, subject, division.as_ref());
-    Ok((after, Remains { _slots: [slots, cycle.slots] }))
+    let stake = Stake::of(&view, &submitter);
+    let mut explanation = view.explanation(subject.id.to_string(), submitter.clone());
+    let division = (!market.rules.groups.tree.is_empty()).then(|| pool.division());
+    let market = market.without_slots();
+    let outcome = pool.negotiate(CycleOptions::default())?.outcome;
+    let asked = Asked { id: subject.id, submitter: &submitter, activity: subject.activity, asker: &asker };
+    let known = (&market, &stake);
+    let story = story(&outcome, pool.snapshot(), division.as_ref(), known, &asked);
+    let mut causes = of_cycle(&story, &outcome, known, &asked);
+    causes.append(&mut explanation.causes);
+    explanation.causes = causes;
+    explanation.cycle = Some(story);
+    Ok(explanation)
 }
 
 #[cfg(test)]
@@ -177,7 +81,7 @@ mod tests {
     use classmate::internal::syntax::parse::ParseOptions;
     use classmate_config::internal::config::Config;
     use classmate_pool::internal::generate::{NOW, Pool};
-    use classmate_pool::internal::negotiate::negotiate;
+    use classmate_pool::internal::negotiate::{Snapshot, negotiate};
 
     /// A pool some of whose slots are in use, with groups or without, whose policy looks at what is in use.
     fn made(seed: u64) -> Snapshot {
@@ -204,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_that_go_on_into_the_cycle_tell_what_copies_of_them_tell() {
+    fn an_explanation_agrees_with_the_cycle_and_with_one_without_it() {
         let (mut matched, mut preempting) = (0, 0);
         for seed in 0..6 {
             let snapshot = made(seed);
@@ -213,20 +117,21 @@ mod tests {
                 let ad = &snapshot.jobs[at];
                 let subject = find(&snapshot, |_, one| std::ptr::eq(one, ad)).map(|(job, ad)| Subject::of(&job, ad));
                 let subject = subject.unwrap();
-                let (shared, _) = of_job(&mut snapshot.clone(), &subject, true).unwrap();
-                let besides = Besides::of(&snapshot);
-                let (copied, _) = by_itself(&mut snapshot.clone(), &subject, besides, true).unwrap();
-                assert_eq!(shared, copied, "seed {seed}: {}", subject.id);
-                let story = shared.cycle.unwrap();
+                let explained = |cycle| {
+                    let mut pool = PreparedPool::for_explanation(&snapshot).unwrap();
+                    of_job(&mut pool, &subject, cycle).unwrap()
+                };
+                let whole = explained(true);
+                let story = whole.cycle.unwrap();
                 let got = outcome.matches.iter().find(|made| made.job == subject.id.to_string());
                 assert_eq!(story.matched.as_ref(), got);
                 matched += usize::from(story.matched.is_some());
                 preempting += usize::from(!story.preemption.is_empty());
-                // Without the cycle the same is said of slots.
-                let (alone, _) = of_job(&mut snapshot.clone(), &subject, false).unwrap();
+                // Without the cycle the slots are explained in the same way.
+                let alone = explained(false);
                 assert_eq!(
                     (alone.clauses, alone.policies, alone.suggestions),
-                    (shared.clauses, shared.policies, shared.suggestions)
+                    (whole.clauses, whole.policies, whole.suggestions)
                 );
             }
         }

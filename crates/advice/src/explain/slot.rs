@@ -22,12 +22,10 @@ use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
-use classmate_pool::internal::negotiate::Outcome;
-use classmate_pool::internal::negotiate::Snapshot;
 use classmate_pool::internal::negotiate::candidate::Tier;
 use classmate_pool::internal::negotiate::outcome::Match;
 use classmate_pool::internal::negotiate::preemption::Objection;
-use classmate_pool::internal::negotiate::scene::scene;
+use classmate_pool::internal::negotiate::{Outcome, PreparedJob, PreparedPool, Snapshot};
 use classmate_pool::internal::pool::Slot;
 use classmate_pool::internal::pool::facts::Facts;
 use classmate_pool::internal::queue::Job;
@@ -120,7 +118,8 @@ impl<'m> Subject<'m> {
 }
 
 /// Looks at a slot against all idle jobs; none if no slot that takes part has that name.
-pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &str) -> Option<SlotExplanation> {
+pub fn explain(pool: &PreparedPool<'_>, outcome: &Outcome, name: &str) -> Option<SlotExplanation> {
+    let (market, snapshot) = (&Market::new(pool), pool.snapshot());
     let subject = Subject::of(market, name)?;
     let (slot, settings) = (subject.ad, &market.settings);
     let domain = market.rules.knobs.accountant.domain.as_deref();
@@ -163,9 +162,9 @@ pub fn explain(market: &Market, snapshot: &Snapshot, outcome: &Outcome, name: &s
     let refusing = suitors.refusing(|kind| !some || kind.is_accepted());
     explanation.refused_by = refusing.iter().map(|refusal| (refusal.text.clone(), refusal.jobs)).collect();
     if explanation.matching == 0 && explanation.matched.is_none() {
-        (explanation.nearest, explanation.changes) = suitors.nearest(market, snapshot);
+        (explanation.nearest, explanation.changes) = suitors.nearest(market);
     }
-    let preempting = preempting(market, snapshot, &subject, &explanation, &idle, &matching);
+    let preempting = preempting(market, pool, &subject, &explanation, &idle, &matching);
     let matching_jobs: Vec<&ClassAd> =
         idle.iter().zip(&matching).filter(|(_, matches)| **matches).map(|((ad, ..), _)| *ad).collect();
     let constrained = left_out::jobs(&market.rules, settings, &matching_jobs, "matching jobs");
@@ -222,7 +221,7 @@ fn resting(subject: &Subject<'_>, market: &Market) -> Option<Cause> {
 /// Whether jobs that match may displace who uses a slot, and by which terms of `PREEMPTION_REQUIREMENTS` not.
 fn preempting(
     market: &Market,
-    snapshot: &Snapshot,
+    pool: &PreparedPool<'_>,
     subject: &Subject<'_>,
     found: &SlotExplanation,
     idle: &[(&ClassAd, String, String)],
@@ -243,8 +242,7 @@ fn preempting(
     let preemption = &market.rules.preemption;
     let always = Expr::literal(Literal::Bool(true));
     let expr = preemption.requirements.as_ref().unwrap_or(&always);
-    let pairs: Vec<(&ClassAd, &[u8])> = asking.iter().map(|(ad, who, _)| (*ad, who.as_bytes())).collect();
-    let Ok((_, askers)) = scene(snapshot, &pairs) else { return Vec::new() };
+    let askers: Vec<PreparedJob> = asking.iter().map(|(ad, who, _)| pool.job(ad, who.as_bytes())).collect();
     let name = Name::new("PREEMPTION_REQUIREMENTS");
     let mut with = subject.ad.clone();
     with.insert_expr(name, expr);

@@ -9,9 +9,8 @@ use crate::explain::left_out;
 use crate::explain::prose::prose;
 use crate::explain::turn::{Turn, ceiling, turns};
 use classmate_pool::internal::negotiate::outcome::Rejection;
-use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::negotiate::summary::{Stopped, Summary};
-use classmate_pool::internal::negotiate::{Outcome, Snapshot};
+use classmate_pool::internal::negotiate::{Outcome, PreparedPool};
 use classmate_pool::internal::priority::Passed;
 use classmate_pool::internal::priority::ranking::OrderedBy;
 use classmate_pool::internal::queue::Submitter;
@@ -36,11 +35,11 @@ pub struct ShareStory {
 }
 
 /// Tells the story of a submitter; none if there is no such submitter.
-pub fn story(outcome: &Outcome, snapshot: &Snapshot, name: &str) -> Option<ShareStory> {
+pub fn story(outcome: &Outcome, pool: &PreparedPool<'_>, name: &str) -> Option<ShareStory> {
+    let (snapshot, rules) = (pool.snapshot(), &**pool.rules());
     let settings = snapshot.settings();
-    let rules = Rules::read(&snapshot.config, &settings).ok()?;
     let Some(place) = outcome.submitters.iter().position(|line| line.submitter.eq_ignore_ascii_case(name)) else {
-        let (one, text) = left_out::submitter(snapshot, &rules, &settings, name)?;
+        let (one, text) = left_out::submitter(snapshot, rules, &settings, name)?;
         return Some(absent(&one, &text));
     };
     let summary = outcome.submitters[place].clone();

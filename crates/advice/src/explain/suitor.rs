@@ -4,6 +4,7 @@
 //! In: a slot and idle jobs. Out: plain data; every change was tried.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -22,8 +23,6 @@ use classmate::internal::eval::scope::Scope;
 use classmate::internal::name::Name;
 use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
-use classmate_pool::internal::negotiate::Snapshot;
-use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::pool::Slot;
 
 /// Idle jobs that fail by the same conditions.
@@ -166,7 +165,7 @@ impl Suitors<'_> {
     }
 
     /// The jobs that fail by the fewest conditions, and changes of one of them or of the slot that would match.
-    pub(super) fn nearest(&self, market: &Market, snapshot: &Snapshot) -> (Vec<NearJobs>, Vec<SlotChange>) {
+    pub(super) fn nearest(&self, market: &Market) -> (Vec<NearJobs>, Vec<SlotChange>) {
         type Failing = (usize, Vec<usize>, Vec<usize>);
         let mut classes: BTreeMap<Failing, Vec<usize>> = BTreeMap::new();
         for (at, kind) in self.kinds.all.iter().enumerate().filter(|(_, kind)| !kind.matches()) {
@@ -198,23 +197,22 @@ impl Suitors<'_> {
         };
         let told = classes.iter().take(TOLD).map(near).collect();
         let firsts = classes.iter().take(TRIED).filter_map(|(_, jobs)| jobs.first().copied());
-        (told, self.changes(market, snapshot, firsts))
+        (told, self.changes(market, firsts))
     }
 
     /// Changes of the slot, or of one of some jobs, after which it matches.
-    fn changes(&self, market: &Market, snapshot: &Snapshot, jobs: impl Iterator<Item = u32>) -> Vec<SlotChange> {
+    fn changes(&self, market: &Market, jobs: impl Iterator<Item = u32>) -> Vec<SlotChange> {
         let settings = &market.settings;
-        let Ok(rules) = Rules::read(&snapshot.config, settings) else { return Vec::new() };
         let alone = Market {
-            slots: vec![self.slot.clone()],
+            slots: std::slice::from_ref(self.slot),
             names: vec![self.slot.name.to_string()],
             looked_at: vec![true],
             users: vec![None],
             weights: vec![self.slot.weight],
-            left_out: Vec::new(),
-            order: market.order.clone(),
-            unkept: market.unkept.clone(),
-            rules,
+            left_out: &[],
+            order: Arc::clone(&market.order),
+            unkept: market.unkept,
+            rules: Arc::clone(&market.rules),
             settings: settings.clone(),
         };
         let mut found: Vec<(bool, SlotChange)> = Vec::new();

@@ -15,15 +15,17 @@ use classmate::internal::name::Name;
 /// ```
 /// use classmate::internal::ad::ClassAd;
 /// use classmate_advice::internal::explain::{Market, view::View};
-/// use classmate_pool::internal::negotiate::Snapshot;
+/// use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
 /// let slot = ClassAd::parse(b"[Name = \"s\"; Memory = 10; Requirements = true]")?;
-/// let market = Market::of(&Snapshot { slots: vec![slot], ..Snapshot::default() }).unwrap();
+/// let snapshot = Snapshot { slots: vec![slot], ..Snapshot::default() };
+/// let pool = PreparedPool::for_explanation(&snapshot).unwrap();
+/// let market = Market::new(&pool);
 /// let job = ClassAd::parse(b"[Requirements = TARGET.Memory > 20]")?;
 /// assert!(View::of(&market, &job).matching().is_empty());
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub struct View<'m> {
-    pub(super) market: &'m Market,
+    pub(super) market: &'m Market<'m>,
     pub(super) job: &'m ClassAd,
     /// The conditions of the job.
     pub(super) plan: AdConditions,
@@ -34,7 +36,7 @@ pub struct View<'m> {
 
 impl<'m> View<'m> {
     /// Looks at a job, as slots see it, against all slots.
-    pub fn of(market: &'m Market, job: &'m ClassAd) -> Self {
+    pub fn of(market: &'m Market<'m>, job: &'m ClassAd) -> Self {
         let plan = conditions(job, Name::new("Requirements"));
         let panel = Panel::of(market.slots.iter().map(|slot| &slot.ad).collect(), job, &market.settings);
         let kinds = Kinds::of(&panel, job, &plan);

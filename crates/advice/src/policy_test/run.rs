@@ -22,9 +22,8 @@ use classmate::internal::syntax::token::Quoting;
 use classmate_config::internal::config::Config;
 use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_pool::internal::accountant::Log;
-use classmate_pool::internal::negotiate::quotas::{Division, divide};
-use classmate_pool::internal::negotiate::scene::scene;
-use classmate_pool::internal::negotiate::{Outcome, Snapshot, negotiate};
+use classmate_pool::internal::negotiate::quotas::Division;
+use classmate_pool::internal::negotiate::{Outcome, PreparedPool, Snapshot, negotiate};
 use classmate_pool::internal::queue::job::{Activity, Job};
 
 /// What became of one test.
@@ -331,7 +330,8 @@ impl<'f> Runner<'f> {
 
     fn quotas(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), TestFileError> {
         if self.division.is_none() {
-            self.division = Some(divide(&self.snapshot).map_err(|error| TestFileError::Other(error.to_string()))?);
+            let pool = PreparedPool::new(&self.snapshot).map_err(|error| TestFileError::Other(error.to_string()))?;
+            self.division = Some(pool.division());
         }
         let Some(division) = &self.division else { return Ok(()) };
         let wanted = [("quota", &test.quota), ("grant", &test.granted)];
@@ -413,16 +413,17 @@ impl<'f> Runner<'f> {
         let domain = Knobs::new(&self.snapshot.config).string("ACCOUNTING_DOMAIN").unwrap_or_default();
         let read = |ad| Job::new(ad, domain.as_deref(), &self.settings).filter(|job| job.activity == Activity::Idle);
         let jobs: Vec<Job<'_>> = self.snapshot.jobs.iter().filter_map(read).collect();
-        let asking: Vec<(&ClassAd, &[u8])> = jobs.iter().map(|job| (&*job.ad, &*job.submitter)).collect();
-        let (scene, askers) =
-            scene(&self.snapshot, &asking).map_err(|error| TestFileError::Other(error.to_string()))?;
+        let pool =
+            PreparedPool::for_explanation(&self.snapshot).map_err(|error| TestFileError::Other(error.to_string()))?;
+        let askers: Vec<_> = jobs.iter().map(|job| pool.job(&job.ad, &job.submitter)).collect();
+        let settings = pool.settings();
         let place = format!("config: {name}");
         let pairs =
-            askers.iter().zip(&jobs).flat_map(|(asker, job)| scene.slots.iter().map(move |slot| (asker, job, slot)));
+            askers.iter().zip(&jobs).flat_map(|(asker, job)| pool.slots().iter().map(move |slot| (asker, job, slot)));
         for (asker, job, slot) in pairs.take(PAIRS) {
             let others = slot.user.as_ref().is_some_and(|user| *user != job.submitter);
-            if others && symmetric(&asker.ad, &slot.ad, &scene.settings) {
-                self.coverage.count(&place, Scope::new(&slot.ad, &scene.settings).with_target(&asker.ad), expr);
+            if others && symmetric(&asker.ad, &slot.ad, &settings) {
+                self.coverage.count(&place, Scope::new(&slot.ad, &settings).with_target(&asker.ad), expr);
             }
         }
         Ok(())

@@ -16,8 +16,7 @@ use classmate::internal::syntax::expr::Expr;
 use classmate_config::internal::config::ConfigError;
 use classmate_pool::internal::negotiate::candidate::Tier;
 use classmate_pool::internal::negotiate::outcome::{Match, Outcome, Rejection};
-use classmate_pool::internal::negotiate::{Cycle, Prospect, Snapshot, run_with_prospects, run_with_prospects_taking};
-use classmate_pool::internal::pool::Slot;
+use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool, Prospect};
 use classmate_pool::internal::queue::job::JobId;
 
 /// What came of a pool, and which of its jobs any slot would do for.
@@ -29,38 +28,22 @@ pub struct Ran {
     pub prospects: Vec<Prospect>,
     /// Slots matched, by what kind of slot they are.
     pub classes: BTreeMap<String, usize>,
-    /// The slots as the cycle left them.
-    pub slots: Vec<Slot>,
 }
 
 impl Ran {
-    /// Runs one cycle.
+    /// Runs one cycle, which uses up the pool; `kinds` are those of its slots.
     ///
     /// # Errors
-    /// A setting of the configuration that is wrong.
-    pub fn of(snapshot: &Snapshot) -> Result<Self, ConfigError> {
-        let kinds = Kinds::of(&snapshot.slots, &snapshot.settings());
-        run_with_prospects(snapshot).map(|cycle| Self::with(cycle, &kinds))
-    }
-
-    /// As [`Ran::of`], but the slots are taken out of the snapshot, which saves a copy of them.
-    ///
-    /// # Errors
-    /// As [`Ran::of`].
-    pub fn taking(snapshot: &mut Snapshot) -> Result<Self, ConfigError> {
-        let kinds = Kinds::of(&snapshot.slots, &snapshot.settings());
-        run_with_prospects_taking(snapshot).map(|cycle| Self::with(cycle, &kinds))
-    }
-
-    fn with(Cycle { outcome, prospects, slots, .. }: Cycle, kinds: &Kinds) -> Self {
-        Ran { classes: kinds.matched(&outcome), outcome, prospects, slots }
+    /// A setting that is wrong for a cycle.
+    pub fn of(pool: &mut PreparedPool<'_>, kinds: &Kinds) -> Result<Self, ConfigError> {
+        let cycle = pool.negotiate(CycleOptions { feasibility: true, ..CycleOptions::default() })?;
+        Ok(Ran { classes: kinds.matched(&cycle.outcome), outcome: cycle.outcome, prospects: cycle.prospects })
     }
 
     /// With the outcome of several cycles, of which one was run here.
     #[must_use]
-    pub fn with_outcome(self, snapshot: &Snapshot, outcome: Outcome) -> Self {
-        let classes = Kinds::of(&snapshot.slots, &snapshot.settings()).matched(&outcome);
-        Ran { outcome, classes, ..self }
+    pub fn with_outcome(self, kinds: &Kinds, outcome: Outcome) -> Self {
+        Ran { classes: kinds.matched(&outcome), outcome, ..self }
     }
 }
 
@@ -237,9 +220,8 @@ impl Difference {
     /// The difference of two runs: with matches by classes of slots, and jobs that match nothing at all, or no longer.
     ///
     /// ```
-    /// use classmate_pool::internal::negotiate::Snapshot;
     /// use classmate_advice::internal::whatif::{Difference, Ran};
-    /// let ran = Ran::of(&Snapshot::default()).unwrap();
+    /// let ran = Ran::default();
     /// assert!(Difference::between(&ran, &ran).is_none());
     /// ```
     pub fn between(before: &Ran, after: &Ran) -> Self {

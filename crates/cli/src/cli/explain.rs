@@ -9,15 +9,15 @@ use serde::Serialize;
 use crate::cli::input::Notes;
 use crate::cli::negotiate::{PoolFiles, refused, snapshot, snapshot_to_explain};
 use crate::cli::policy::PolicyArguments;
-use crate::cli::{Failure, Streams, complain, page, parsed, written};
+use crate::cli::{Failure, Streams, complain, leaked, page, parsed, written};
 use crate::report::explain::{self as report, Layout};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::syntax::parse::ParseOptions;
 use classmate_advice::internal::explain::replay::{self, Subject};
-use classmate_advice::internal::explain::{Market, find, group, slot, submitter};
-use classmate_pool::internal::negotiate::{Snapshot, negotiate};
+use classmate_advice::internal::explain::{find, group, slot, submitter};
+use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool, Snapshot, negotiate};
 use classmate_pool::internal::priority::Policy;
 
 /// Explain why a job or slot is idle, or derive a share or quota.
@@ -87,41 +87,45 @@ enum Form {
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
     // Other policies ask more of slots than the negotiator does; of a slot that is asked about all is told.
-    let mut snapshot = if arguments.policy.is_condor() && arguments.about.slot.is_none() {
+    let snapshot = if arguments.policy.is_condor() && arguments.about.slot.is_none() {
         snapshot_to_explain(&arguments.files, arguments.about.job.is_some(), &mut notes, streams.err)?
     } else {
         snapshot(&arguments.files, false, &mut notes, streams.err)?
     };
-    snapshot.policy = arguments.policy.read(arguments.files.directory(), &mut snapshot, &mut notes)?;
+    let snapshot = leaked(snapshot);
+    snapshot.policy = arguments.policy.read(arguments.files.directory(), snapshot, &mut notes)?;
     notes.show(streams.err);
     let about = &arguments.about;
     let json = arguments.format == Form::Json;
     let mut out = page(!json);
     let printed = if let Some(wanted) = &about.job {
-        let subject = subject(&snapshot, wanted, streams)?;
-        let (explanation, rest) =
-            replay::of_job(&mut snapshot, &subject, !arguments.no_cycle).map_err(|error| refused(&error))?;
-        // The process ends here; to give back every single ad of a large pool before would take long.
-        std::mem::forget(rest);
+        let subject = subject(snapshot, wanted, streams)?;
+        let pool = PreparedPool::for_explanation_taking(snapshot).map_err(|error| refused(&error))?;
+        let explained = replay::of_job(leaked(pool), &subject, !arguments.no_cycle);
+        let explanation = explained.map_err(|error| refused(&error))?;
         let layout = Layout { policies: arguments.policies };
         if json { object(&mut out, &explanation) } else { report::write(&mut out, &explanation, layout, streams.out) }
+    } else if let Some(name) = &about.slot {
+        let outcome = negotiate(snapshot).map_err(|error| refused(&error))?;
+        let pool = &*leaked(PreparedPool::for_explanation(snapshot).map_err(|error| refused(&error))?);
+        let names = || pool.slots().iter().map(|slot| slot.name.to_string()).collect::<Vec<_>>();
+        let found =
+            slot::explain(pool, &outcome, name).ok_or_else(|| nothing("slot in the cycle is named", name, &names()))?;
+        if json { object(&mut out, &found) } else { report::write_slot(&mut out, &found, streams.out) }
     } else {
-        let outcome = negotiate(&snapshot).map_err(|error| refused(&error))?;
-        if let Some(name) = &about.slot {
-            let market = Market::of(&snapshot).map_err(|error| refused(&error))?;
-            let found = slot::explain(&market, &snapshot, &outcome, name)
-                .ok_or_else(|| nothing("slot in the cycle is named", name, &market.names))?;
-            if json { object(&mut out, &found) } else { report::write_slot(&mut out, &found, streams.out) }
-        } else if let Some(name) = &about.submitter {
+        let pool = leaked(PreparedPool::new(snapshot).map_err(|error| refused(&error))?);
+        let division = pool.division();
+        let outcome = pool.negotiate(CycleOptions::default()).map_err(|error| refused(&error))?.outcome;
+        if let Some(name) = &about.submitter {
             let known: Vec<String> = outcome.submitters.iter().map(|line| line.submitter.clone()).collect();
-            let found = submitter::story(&outcome, &snapshot, name)
+            let found = submitter::story(&outcome, pool, name)
                 .ok_or_else(|| nothing("submitter in the cycle is named", name, &known))?;
             let title = format!("Submitter {}", found.summary.submitter);
             if json { object(&mut out, &found) } else { report::write_steps(&mut out, &title, &found.steps) }
         } else {
             let name = about.group.as_deref().unwrap_or_default();
             let known: Vec<String> = outcome.groups.iter().map(|group| group.name.clone()).collect();
-            let found = group::story(&outcome, &snapshot, name).map_err(|error| refused(&error))?;
+            let found = group::story(&outcome, division, name);
             let found = found.ok_or_else(|| match &snapshot.policy {
                 Policy::Slurm(_) => Failure::input(format!("no group is named `{name}`"))
                     .help("Slurm accounts have shares, not quotas; use `classmate sshare`"),
@@ -133,9 +137,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             if json { object(&mut out, &found) } else { report::write_steps(&mut out, &title, &found.steps) }
         }
     };
-    let written = written(printed.and_then(|()| out.flush()));
-    std::mem::forget(snapshot);
-    written
+    written(printed.and_then(|()| out.flush()))
 }
 
 fn object(out: &mut impl Write, found: &impl Serialize) -> std::io::Result<()> {

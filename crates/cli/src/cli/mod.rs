@@ -287,6 +287,11 @@ pub fn run() -> ExitCode {
     ended(result.map(|()| ExitCode::SUCCESS))
 }
 
+/// Keeps a value until the process ends, which is when the command ends: to free every ad of a large pool takes long.
+fn leaked<'v, T: 'v>(value: T) -> &'v mut T {
+    Box::leak(Box::new(value))
+}
+
 /// The exit status of a command, its failure told.
 fn ended(result: Result<ExitCode, Failure>) -> ExitCode {
     match result {

@@ -10,7 +10,7 @@ use crate::cli::input::{self, Notes};
 use crate::cli::policy::PolicyArguments;
 use crate::cli::settings::{self, contents};
 use crate::cli::stats::{Measured, Report, Stopwatch};
-use crate::cli::{Failure, Form, Now, Streams, parse_now, parsed, written};
+use crate::cli::{Failure, Form, Now, Streams, leaked, parse_now, parsed, written};
 use crate::report::{self, Color, outcome};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::Settings as Evaluation;
@@ -23,7 +23,10 @@ use classmate_pool::internal::accountant::log::LogWarning;
 use classmate_pool::internal::accountant::{Journal, JournalError, Log};
 use classmate_pool::internal::negotiate::advertisement::advertisement;
 use classmate_pool::internal::negotiate::commit::CommitError;
-use classmate_pool::internal::negotiate::{self, Outcome, Snapshot, commit, needed};
+use classmate_pool::internal::negotiate::{
+    CycleOptions, Matcher, Outcome, PreparedPool, Purpose, Snapshot, commit, needed,
+};
+use classmate_pool::internal::pool::slot::copies;
 use classmate_pool::internal::priority::Policy;
 use classmate_pool::internal::queue::cluster::Siblings;
 use classmate_pool::internal::simulate::replay::{ReplayPlan, replay};
@@ -162,8 +165,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let kept = if less { Kept::ForCycle } else { Kept::Whole };
     let files = &arguments.files;
     let how = How { config: files.config.as_deref(), commit: arguments.commit, kept };
-    let mut snapshot = read(files, &how, &mut notes, streams.err)?;
-    let policy = arguments.policy.read(arguments.files.directory(), &mut snapshot, &mut notes)?;
+    let snapshot = leaked(read(files, &how, &mut notes, streams.err)?);
+    let policy = arguments.policy.read(arguments.files.directory(), snapshot, &mut notes)?;
     snapshot.policy = policy;
     if arguments.commit && !snapshot.policy.uses_accountant() {
         return Err(Failure::input("--commit updates the HTCondor accountant, so it requires --policy condor")
@@ -176,21 +179,19 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     }
     notes.show(streams.err);
     if let Some(cycles) = arguments.cycles {
-        return play(arguments, cycles, snapshot, journal, streams);
+        return play(arguments, cycles, std::mem::take(snapshot), journal, streams);
     }
-    let path = if arguments.reference_path { negotiate::Path::Reference } else { negotiate::Path::Fast };
-    // Nothing but the books needs the slots afterwards.
-    let cycle = if arguments.commit {
-        negotiate::run(&snapshot, path, &mut watch)
-    } else {
-        negotiate::run_taking(&mut snapshot, path, &mut watch)
-    };
-    let cycle = cycle.map_err(|error| refused(&error))?;
+    // Only --commit reads the slots again.
+    let slots = if arguments.commit { copies(&snapshot.slots) } else { std::mem::take(&mut snapshot.slots) };
+    let pool = PreparedPool::prepare(snapshot, slots, Purpose::Cycle, &mut watch).map_err(|error| refused(&error))?;
+    let matcher = if arguments.reference_path { Matcher::Reference } else { Matcher::default() };
+    let options = CycleOptions { matcher, feasibility: false, observer: Some(&mut watch) };
+    let cycle = leaked(pool).negotiate(options).map_err(|error| refused(&error))?;
     watch.stop();
     let measured = Measured::new(watch, &cycle);
-    let (outcome, slots) = (cycle.outcome, cycle.slots);
+    let outcome = leaked(cycle.outcome);
     if let Some(journal) = &mut journal {
-        commit(&snapshot, &outcome, journal).map_err(|error| not_charged(&error))?;
+        commit(snapshot, outcome, journal).map_err(|error| not_charged(&error))?;
     }
     let mut out = BufWriter::new(std::io::stdout().lock());
     let printed = match arguments.format {
@@ -198,22 +199,19 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             let mut text = Vec::new();
             let knobs = Knobs::new(&snapshot.config);
             let kept = knobs.integer("NEGOTIATION_CYCLE_STATS_LENGTH", 3, 0, 100).map_err(|error| refused(&error))?;
-            LongWriter::new().write(&mut text, &advertisement(&outcome, snapshot.now, kept > 0));
+            LongWriter::new().write(&mut text, &advertisement(outcome, snapshot.now, kept > 0));
             out.write_all(&text)
         }
-        Form::Json if arguments.stats => serde_json::to_writer_pretty(&mut out, &Report::new(&outcome, &measured))
+        Form::Json if arguments.stats => serde_json::to_writer_pretty(&mut out, &Report::new(outcome, &measured))
             .map_err(Into::into)
             .and_then(|()| writeln!(out)),
-        Form::Json => serde_json::to_writer_pretty(&mut out, &outcome).map_err(Into::into).and_then(|()| writeln!(out)),
-        Form::Table if arguments.stats => print(&mut out, &outcome, arguments.matches.0, streams)
+        Form::Json => serde_json::to_writer_pretty(&mut out, outcome).map_err(Into::into).and_then(|()| writeln!(out)),
+        Form::Table if arguments.stats => print(&mut out, outcome, arguments.matches.0, streams)
             .and_then(|()| writeln!(out))
             .and_then(|()| measured.write(&mut out)),
-        Form::Table => print(&mut out, &outcome, arguments.matches.0, streams),
+        Form::Table => print(&mut out, outcome, arguments.matches.0, streams),
     };
-    let written = written(printed.and_then(|()| out.flush()));
-    // The process ends here; to give back every single ad of a large pool before would take long.
-    std::mem::forget((snapshot, outcome, slots));
-    written
+    written(printed.and_then(|()| out.flush()))
 }
 
 /// Plays several cycles.

@@ -7,8 +7,8 @@ use crate::cli::negotiate::{PoolFiles, refused, snapshot};
 use crate::cli::{Failure, Form, Streams, written};
 use crate::report::quotas;
 use classmate_config::internal::config::{Config, ConfigError};
-use classmate_pool::internal::negotiate::Snapshot;
-use classmate_pool::internal::negotiate::quotas::{Division, divide};
+use classmate_pool::internal::negotiate::quotas::Division;
+use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
 use classmate_pool::internal::quota::settings::FLAT;
 
 /// Show how group quotas divide a pool.
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     if arguments.flat {
         make_flat(&mut snapshot).map_err(|error| refused(&error))?;
     }
-    let mut division = divide(&snapshot).map_err(|error| refused(&error))?;
+    let mut division = PreparedPool::new(&snapshot).map_err(|error| refused(&error))?.division();
     for warning in &division.warnings {
         notes.warn(warning.clone());
     }

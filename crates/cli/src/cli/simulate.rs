@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::ValueEnum;
 
@@ -132,7 +133,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     };
     let mut snapshot = Snapshot { config, log, seed: arguments.seed, ..Snapshot::default() };
     let evaluation = snapshot.settings();
-    let rules = Rules::read(&snapshot.config, &evaluation).map_err(|error| refused(&error))?;
+    let rules = Arc::new(Rules::read(&snapshot.config, &evaluation).map_err(|error| refused(&error))?);
     let workload = workload(arguments, &rules, &evaluation, streams, &mut notes)?;
     // Where a policy has no file that says who there is, it asks the jobs.
     snapshot.jobs = if workload.of_ads() { workload.own_ads() } else { workload.first_ads() };
@@ -313,7 +314,7 @@ fn cluster<'w>(
     cores: Option<u32>,
     pool: bool,
     workload: &'w Workload,
-    rules: &'w Rules,
+    rules: &'w Arc<Rules>,
     snapshot: &mut Snapshot,
 ) -> Result<Box<dyn Cluster + 'w>, Failure> {
     if pool {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use classmate_pool::internal::negotiate::outcome::{Match, Negotiation, Outcome, Pie, Rejected, Statistics};
 use classmate_pool::internal::negotiate::summary::Summary;
-use classmate_pool::internal::negotiate::{Cycle, Watch};
+use classmate_pool::internal::negotiate::{Cycle, CycleObserver};
 use classmate_pool::internal::quota::summary::GroupSummary;
 
 /// Ticks of processor time in a second, as Linux tells them to programs.
@@ -47,8 +47,8 @@ impl Stopwatch {
     }
 }
 
-impl Watch for Stopwatch {
-    fn begins(&mut self, phase: &'static str) {
+impl CycleObserver for Stopwatch {
+    fn phase_started(&mut self, phase: &'static str) {
         self.stop();
         self.running = Some((phase, Instant::now(), processor_seconds()));
     }

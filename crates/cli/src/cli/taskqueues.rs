@@ -7,7 +7,7 @@ use crate::cli::input::Notes;
 use crate::cli::negotiate::{PoolFiles, refused, snapshot};
 use crate::cli::{Failure, Form, Streams, written};
 use crate::report::taskqueues;
-use classmate_pool::internal::negotiate::{Snapshot, survey};
+use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
 use classmate_pool::internal::priority::Policy;
 use classmate_pool::internal::priority::dirac::listing::ListingOptions;
 use classmate_pool::internal::priority::dirac::{DiracPriority, Listing};
@@ -81,20 +81,20 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let snapshot =
         Snapshot { policy: Policy::Dirac(choice), ..snapshot(&arguments.files, false, &mut notes, streams.err)? };
     notes.show(streams.err);
-    let listing = survey(&snapshot, |pool| {
+    let pool = PreparedPool::new(&snapshot).map_err(|error| refused(&error))?;
+    let listing = pool.with_opening(|opening, waiting| {
         let slot = match &arguments.slot {
-            Some(name) => Some(pool.slots.iter().find(|slot| *slot.name == *name.as_bytes()).ok_or_else(|| {
-                let known = pool.slots.first().map(|slot| format!("the first is `{}`", slot.name));
+            Some(name) => Some(opening.slots.iter().find(|slot| *slot.name == *name.as_bytes()).ok_or_else(|| {
+                let known = opening.slots.first().map(|slot| format!("the first is `{}`", slot.name));
                 Failure::input(format!("the pool has no slot `{name}`"))
                     .help(&known.unwrap_or_else(|| "the pool has none".to_owned()))
             })?),
             None => None,
         };
-        let policy = DiracPriority::new(&settings, &pool.opening, None);
+        let policy = DiracPriority::new(&settings, opening, None);
         let wanted = ListingOptions { slot, draws: arguments.draws as usize };
-        Ok(Listing::new(&policy, pool.submitters.len(), pool.waiting, wanted, pool.opening.settings))
-    })
-    .map_err(|error| refused(&error))??;
+        Ok(Listing::new(&policy, pool.submitters().len(), waiting, wanted, opening.settings))
+    })?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let printed = match arguments.format {
         Form::Json => serde_json::to_writer_pretty(&mut out, &listing).map_err(Into::into).and_then(|()| writeln!(out)),

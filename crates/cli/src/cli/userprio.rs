@@ -27,8 +27,9 @@ use classmate_pool::internal::accountant::lease::{LeaseError, LeaseKind};
 use classmate_pool::internal::accountant::log::LogWarning;
 use classmate_pool::internal::accountant::report::{GroupReport, accounting_ads, numbered, roll_up, split_numbered};
 use classmate_pool::internal::accountant::{Journal, Log, ROOT_GROUP};
+use classmate_pool::internal::negotiate::PreparedPool;
 use classmate_pool::internal::negotiate::concurrency::demands;
-use classmate_pool::internal::negotiate::quotas::{Explained, divide};
+use classmate_pool::internal::negotiate::quotas::Explained;
 use classmate_pool::internal::pool::facts::Facts;
 
 /// Show and change user priorities and usage.
@@ -474,7 +475,7 @@ fn division(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<Explained>, 
     let Some(pool) = arguments.pool.as_ref().filter(there) else { return Ok(Vec::new()) };
     let files = PoolFiles::of(pool, arguments.config.as_deref(), arguments.allow_commands, arguments.now);
     let snapshot = snapshot(&files, false, notes, Color::Off)?;
-    let division = divide(&snapshot).map_err(|error| refused(&error))?;
+    let division = PreparedPool::new(&snapshot).map_err(|error| refused(&error))?.division();
     Ok(division.groups)
 }
 

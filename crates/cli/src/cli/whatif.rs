@@ -12,7 +12,7 @@ use crate::cli::input::{self, Notes};
 use crate::cli::negotiate::{PoolFiles, refused, snapshot_but_settings};
 use crate::cli::policy::{PolicyArguments, PolicyName};
 use crate::cli::settings::{self, contents};
-use crate::cli::{Failure, Streams, complain, page, parsed, written};
+use crate::cli::{Failure, Streams, complain, leaked, page, parsed, written};
 use crate::report::whatif as report;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{Scope, Settings};
@@ -20,12 +20,13 @@ use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::ParseOptions;
 use classmate_advice::internal::lint::config::lint;
+use classmate_advice::internal::whatif::kind::Kinds;
 use classmate_advice::internal::whatif::{Difference, Ran, Setting, drain, summed};
 use classmate_config::internal::config::Config;
 use classmate_config::internal::config::knob;
 use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_config::internal::config::slurm::SlurmConf;
-use classmate_pool::internal::negotiate::{Outcome, Snapshot};
+use classmate_pool::internal::negotiate::{Outcome, PreparedPool, Purpose, Snapshot};
 use classmate_pool::internal::pool::facts::Facts;
 use classmate_pool::internal::pool::slot::copies;
 use classmate_pool::internal::simulate::replay::{ReplayPlan, replay};
@@ -243,10 +244,14 @@ fn some_ads(count: usize, path: &Path) -> Result<(), Failure> {
 
 /// What comes of a cycle, which takes the slots, or of several.
 fn ran(snapshot: &mut Snapshot, arguments: &Arguments, streams: Streams) -> Result<Ran, Failure> {
-    if arguments.cycles == 1 {
-        return Ran::taking(snapshot).map_err(|error| refused(&error));
+    let kinds = Kinds::of(&snapshot.slots, &snapshot.settings());
+    let once = arguments.cycles == 1;
+    let slots = if once { std::mem::take(&mut snapshot.slots) } else { copies(&snapshot.slots) };
+    let pool = PreparedPool::prepare(snapshot, slots, Purpose::Cycle, &mut ()).map_err(|error| refused(&error))?;
+    let ran = Ran::of(leaked(pool), &kinds).map_err(|error| refused(&error))?;
+    if once {
+        return Ok(ran);
     }
-    let ran = Ran::of(snapshot).map_err(|error| refused(&error))?;
     let interval = match arguments.interval {
         Some(interval) => interval,
         None => {
@@ -263,7 +268,7 @@ fn ran(snapshot: &mut Snapshot, arguments: &Arguments, streams: Streams) -> Resu
     let mut outcomes = Vec::new();
     replay(snapshot.clone(), &plan, |_, _| Ok(None), |cycle| outcomes.push(cycle.outcome))
         .map_err(|error| Failure::input(error.to_string()))?;
-    Ok(ran.with_outcome(snapshot, summed(outcomes)))
+    Ok(ran.with_outcome(&kinds, summed(outcomes)))
 }
 
 /// The settings after the change, if a file has others.
@@ -283,10 +288,10 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     let mut notes = Notes::default();
     let directory = arguments.files.directory();
     expectations(&arguments.shown, streams)?;
-    let mut before = snapshot_but_settings(&arguments.files, &mut notes, streams.err)?;
+    let before = leaked(snapshot_but_settings(&arguments.files, &mut notes, streams.err)?);
     // There are many jobs, and one copy of them will do: they are changed when the cycle before the change has run.
     let (mut jobs, slots) = (std::mem::take(&mut before.jobs), std::mem::take(&mut before.slots));
-    let mut after = before.clone();
+    let after = leaked(before.clone());
     after.slots = copies(&slots);
     before.slots = slots;
     std::mem::swap(&mut before.jobs, &mut jobs);
@@ -294,21 +299,18 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     let mut policy = arguments.policy.clone();
     let lines: Vec<&String> = arguments.set.iter().filter(|line| !policy.change(line)).collect();
     let policy_before = arguments.policy.before(arguments.policy_before, directory);
-    before.policy = policy_before.read_checked(directory, &mut before, &mut notes)?;
-    configure(&mut after, arguments, &mut notes, streams)?;
+    before.policy = policy_before.read_checked(directory, before, &mut notes)?;
+    configure(after, arguments, &mut notes, streams)?;
     std::mem::swap(&mut after.jobs, &mut before.jobs);
-    set(&mut after, &lines, &mut notes)?;
-    after.policy = policy.read_checked(directory, &mut after, &mut notes)?;
+    set(after, &lines, &mut notes)?;
+    after.policy = policy.read_checked(directory, after, &mut notes)?;
     std::mem::swap(&mut after.jobs, &mut before.jobs);
-    let old = ran(&mut before, arguments, streams)?;
+    let old = leaked(ran(before, arguments, streams)?);
     std::mem::swap(&mut after.jobs, &mut before.jobs);
-    change(&mut after, arguments, &mut notes, streams)?;
+    change(after, arguments, &mut notes, streams)?;
     notes.show(streams.err);
-    let new = ran(&mut after, arguments, streams)?;
-    let shown = show(&Difference::between(&old, &new), &arguments.shown, streams);
-    // The process ends here; to give back every single ad of a large pool before would take long.
-    std::mem::forget((before, after, old, new));
-    shown
+    let new = leaked(ran(after, arguments, streams)?);
+    show(&Difference::between(old, new), &arguments.shown, streams)
 }
 
 pub(super) fn diff(arguments: &DiffArguments, streams: Streams) -> Result<ExitCode, Failure> {

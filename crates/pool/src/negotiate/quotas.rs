@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use crate::negotiate::rules::Rules;
-use crate::negotiate::{Snapshot, charge, slots, submitters};
 use crate::pool::PoolSize;
 use crate::priority::PriorityPolicy;
 use crate::queue::Submitter;
@@ -11,7 +10,6 @@ use crate::quota::derivation::QuotaDerivation;
 use crate::quota::summary::{GroupSummary, summaries};
 use crate::quota::{GroupTree, ROOT, Rounds};
 use classmate::internal::eval::scope::Settings;
-use classmate_config::internal::config::ConfigError;
 
 /// The division of a pool among its groups.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -46,34 +44,19 @@ pub struct Explained {
     pub story: Vec<String>,
 }
 
-/// Divides a pool among its groups as the first round of a cycle would.
-///
-/// # Errors
-/// A setting of the configuration that is wrong.
+/// Divides a pool of a known size, which the quotas fit, among its groups.
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
 /// use classmate_config::internal::config::Config;
-/// use classmate_pool::internal::negotiate::{Snapshot, quotas::divide};
+/// use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
 /// let slot = ClassAd::parse(b"[Name = \"slot1@m\"; Cpus = 8]")?;
 /// let config = Config::parse("c", b"GROUP_NAMES = a\nGROUP_QUOTA_DYNAMIC_a = 0.75").unwrap();
-/// let division = divide(&Snapshot { slots: vec![slot], config, ..Snapshot::default() }).unwrap();
+/// let snapshot = Snapshot { slots: vec![slot], config, ..Snapshot::default() };
+/// let division = PreparedPool::new(&snapshot).unwrap().division();
 /// assert_eq!((division.groups[0].summary.quota, division.groups[1].summary.quota), (2.0, 6.0));
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-pub fn divide(snapshot: &Snapshot) -> Result<Division, ConfigError> {
-    let settings = snapshot.settings();
-    let rules = Rules::read(&snapshot.config, &settings)?;
-    let groups = &rules.groups;
-    let slots = slots(snapshot.slots.clone(), &rules, &settings);
-    let (submitters, _) = submitters(snapshot, &rules, &settings);
-    let policy = charge(snapshot, &slots, &rules, &settings);
-    let size = PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
-    groups.fit(&size)?;
-    Ok(divided(&rules, &size, &submitters, &*policy, settings))
-}
-
-/// Divides a pool of a size that is known, and to which the quotas fit.
 pub(super) fn divided(
     rules: &Rules,
     size: &PoolSize,

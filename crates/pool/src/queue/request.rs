@@ -30,7 +30,7 @@ pub struct Queued {
 }
 
 /// The idle jobs of every submitter, in the order in which they are offered.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Queue<'a> {
     /// All jobs.
     pub jobs: Vec<Job<'a>>,

@@ -139,7 +139,7 @@ mod tests {
     fn run(trace: &str) -> SimulationRun {
         let workload = swf::read(&mut trace.as_bytes()).unwrap();
         let base = Snapshot::default();
-        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let rules = std::sync::Arc::new(Rules::read(&base.config, &base.settings()).unwrap());
         let plan = SimulationPlan { interval: 60, until: None, step: None };
         let mut cluster = UniformCluster::new(&workload, &rules, &base, 2);
         let simulated = simulate(&workload, &mut cluster, &plan, &mut |_, _| {}).unwrap();

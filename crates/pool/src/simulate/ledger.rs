@@ -3,13 +3,14 @@
 //! The cycle is that of the negotiator; the policy is_stateful through the whole simulation if it keeps what was used.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
 use crate::accountant::usage::{Account, SlotInUse};
 use crate::negotiate::outcome::{Match, Negotiation, Outcome, Rejected};
 use crate::negotiate::rules::Rules;
-use crate::negotiate::{self, Offered, Path, Snapshot, Unwatched};
+use crate::negotiate::{ChargedPool, CycleOptions, IgnoredAds, Snapshot};
 use crate::pool::facts::Facts;
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Opening, Past, PriorityPolicy, seed_of_cycle};
@@ -23,7 +24,7 @@ use classmate_config::internal::config::ConfigError;
 /// Job ads, usage and policy of a simulation.
 pub(super) struct Ledger<'w> {
     pub(super) workload: &'w Workload,
-    pub(super) rules: &'w Rules,
+    pub(super) rules: &'w Arc<Rules>,
     /// Number of jobs started so far.
     starts: u64,
     /// The ads of the jobs that wait, and of those that the policy wants to know.
@@ -49,7 +50,7 @@ pub(super) struct Ledger<'w> {
 
 impl<'w> Ledger<'w> {
     /// An empty simulation with the settings, the policy and the slots of a snapshot.
-    pub(super) fn new(workload: &'w Workload, rules: &'w Rules, base: &Snapshot) -> Self {
+    pub(super) fn new(workload: &'w Workload, rules: &'w Arc<Rules>, base: &Snapshot) -> Self {
         Self {
             workload,
             rules,
@@ -70,7 +71,7 @@ impl<'w> Ledger<'w> {
     }
 
     /// The same for machines that would do for every job that is not too large.
-    pub(super) fn anywhere(workload: &'w Workload, rules: &'w Rules, base: &Snapshot) -> Self {
+    pub(super) fn anywhere(workload: &'w Workload, rules: &'w Arc<Rules>, base: &Snapshot) -> Self {
         Self { anywhere: true, ..Self::new(workload, rules, base) }
     }
 
@@ -273,10 +274,11 @@ impl<'w> Ledger<'w> {
             None => self.open(&slots, settings),
         };
         self.charge_to(&mut *policy, now);
-        let offered = Offered { slots, strange: (0, 0), size, prospects: false, unlisted };
-        let cycle = negotiate::run_open(&self.snapshot, self.rules, &mut *policy, offered, Path::Fast, &mut Unwatched)?;
+        let (snapshot, rules, ignored) = (&self.snapshot, Arc::clone(self.rules), IgnoredAds::default());
+        let mut pool = ChargedPool { snapshot, rules, slots, ignored, policy, size, unlisted }.prepare(&mut ())?;
+        let cycle = pool.negotiate(CycleOptions::default())?;
         if is_stateful {
-            self.policy = Some(policy);
+            self.policy = Some(pool.into_policy());
         }
         Ok(cycle.outcome)
     }

@@ -8,6 +8,7 @@
 //! cycle, and slots in a stable order. A simulation goes from event to event over a workload, from an empty pool.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 use serde::Serialize;
@@ -18,7 +19,7 @@ use crate::accountant::{Accountant, Log};
 use crate::negotiate::commit::{CommitError, charged};
 use crate::negotiate::outcome::{Match, Outcome};
 use crate::negotiate::rules::Rules;
-use crate::negotiate::{Snapshot, negotiate, run_kept};
+use crate::negotiate::{CycleOptions, PreparedPool, Snapshot};
 use crate::pool::claim::{Claim, claim, roll_up};
 use crate::pool::consumption::Consumption;
 use crate::pool::facts::Facts;
@@ -105,7 +106,7 @@ pub fn replay(
     mut book: impl FnMut(&Snapshot, &Outcome) -> Result<Option<Log>, CommitError>,
     mut each: impl FnMut(CycleReport),
 ) -> Result<(), CommitError> {
-    let rules = Rules::read(&snapshot.config, &snapshot.settings())?;
+    let rules = Arc::new(Rules::read(&snapshot.config, &snapshot.settings())?);
     let seed = snapshot.seed;
     let mut pool = PoolState::new(snapshot, &rules, plan)?;
     let mut policy = None;
@@ -115,11 +116,10 @@ pub fn replay(
         // The same seed in every cycle would draw the same lots.
         pool.snapshot.seed = seed.wrapping_add(u64::from(cycle - 1));
         let uses_accountant = pool.snapshot.policy.uses_accountant();
-        let outcome = if pool.snapshot.policy.is_stateful() && !uses_accountant {
-            run_kept(&pool.snapshot, &rules, &mut policy)?
-        } else {
-            negotiate(&pool.snapshot)?
-        };
+        let is_kept = pool.snapshot.policy.is_stateful() && !uses_accountant;
+        let mut prepared = PreparedPool::of_series(&pool.snapshot, &rules, policy.take())?;
+        let outcome = prepared.negotiate(CycleOptions::default())?.outcome;
+        policy = is_kept.then(|| prepared.into_policy());
         if let Some(current) = current {
             pool.snapshot.slots = current;
         }

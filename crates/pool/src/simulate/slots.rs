@@ -3,6 +3,8 @@
 //! Requirements and ranks of jobs and slots hold, and a match may displace a job, as in any cycle. A claim ends with its
 //! job.
 
+use std::sync::Arc;
+
 use hashbrown::{HashMap, HashSet};
 
 use super::clock::Clock;
@@ -51,7 +53,7 @@ pub struct SlotCluster<'w> {
 
 impl<'w> SlotCluster<'w> {
     /// The slots of a snapshot, all of them free at the beginning, under its settings and policy.
-    pub fn new(workload: &'w Workload, rules: &'w Rules, base: &Snapshot) -> Self {
+    pub fn new(workload: &'w Workload, rules: &'w Arc<Rules>, base: &Snapshot) -> Self {
         let mut ledger = Ledger::new(workload, rules, base);
         let settings = ledger.snapshot.settings();
         let index = empty(&mut ledger.snapshot, &settings);
@@ -285,7 +287,7 @@ mod tests {
 
     fn played(trace: &str, base: &Snapshot) -> SimulationResult {
         let workload = swf::read(&mut trace.as_bytes()).unwrap();
-        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let rules = Arc::new(Rules::read(&base.config, &base.settings()).unwrap());
         let mut cluster = SlotCluster::new(&workload, &rules, base);
         let plan = SimulationPlan { interval: 60, until: None, step: None };
         let simulated = simulate(&workload, &mut cluster, &plan, &mut |_, _| {}).unwrap();

@@ -4,6 +4,7 @@
 //! start: its cost does not grow with the queue. What it decides is what it would decide if it were shown all.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 use indexmap::IndexMap;
@@ -77,7 +78,7 @@ pub struct UniformCluster<'w> {
 impl<'w> UniformCluster<'w> {
     /// A number of cores under the settings and the policy of a snapshot, whose slots and jobs do not count. The
     /// machine has the attributes of its first slot, if there is one.
-    pub fn new(workload: &'w Workload, rules: &'w Rules, base: &Snapshot, cores: u32) -> Self {
+    pub fn new(workload: &'w Workload, rules: &'w Arc<Rules>, base: &Snapshot, cores: u32) -> Self {
         let mut ledger = Ledger::anywhere(workload, rules, base);
         let says = std::mem::take(&mut ledger.snapshot.slots).into_iter().next().unwrap_or_default();
         let served = base.policy.queue_discipline();
@@ -427,7 +428,7 @@ mod tests {
 
     fn played(trace: &str, cores: u32, base: &Snapshot) -> SimulationResult {
         let workload = swf::read(&mut trace.as_bytes()).unwrap();
-        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let rules = Arc::new(Rules::read(&base.config, &base.settings()).unwrap());
         let mut cluster = UniformCluster::new(&workload, &rules, base, cores);
         let plan = SimulationPlan { interval: 60, until: None, step: None };
         simulate(&workload, &mut cluster, &plan, &mut |_, _| {}).unwrap()
@@ -452,7 +453,7 @@ mod tests {
         let trace: String = (0..1000).map(|id| line(id, 0, 50, 1, 1)).collect();
         let workload = swf::read(&mut trace.as_bytes()).unwrap();
         let base = Snapshot::default();
-        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let rules = Arc::new(Rules::read(&base.config, &base.settings()).unwrap());
         let mut cluster = UniformCluster::new(&workload, &rules, &base, 3);
         for job in 0..1000 {
             cluster.arrive(job, 0);
@@ -473,7 +474,7 @@ mod tests {
 
     fn played_ads(jobs: &[&str], cores: u32, base: &Snapshot) -> SimulationResult {
         let workload = ads(jobs);
-        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let rules = Arc::new(Rules::read(&base.config, &base.settings()).unwrap());
         let mut cluster = UniformCluster::new(&workload, &rules, base, cores);
         let plan = SimulationPlan { interval: 60, until: None, step: None };
         simulate(&workload, &mut cluster, &plan, &mut |_, _| {}).unwrap()
@@ -517,7 +518,7 @@ mod tests {
         let trace: String = (0..60).map(job).collect();
         let workload = swf::read(&mut trace.as_bytes()).unwrap();
         let base = Snapshot::default();
-        let rules = Rules::read(&base.config, &base.settings()).unwrap();
+        let rules = Arc::new(Rules::read(&base.config, &base.settings()).unwrap());
         let mut merged = UniformCluster::new(&workload, &rules, &base, 7);
         let mut apart = UniformCluster::new(&workload, &rules, &base, 7);
         apart.apart = (true, true);

@@ -19,7 +19,7 @@ mod vocabulary;
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
-use crate::negotiate::Watch;
+use crate::negotiate::CycleObserver;
 use crate::negotiate::candidate::{RankKey, Tier};
 use crate::negotiate::engine::class::{Class, Tallied};
 use crate::negotiate::engine::evaluate::{Evaluator, Kept, Wanted};
@@ -153,13 +153,13 @@ impl<'c> Engine<'c> {
         rules: &'c Rules,
         samples: &[Sample],
         (varying, room): (&HashSet<Key>, usize),
-        watch: &mut dyn Watch,
+        observer: &mut dyn CycleObserver,
     ) -> Result<Self, (Box<Offers<'c>>, &'static str)> {
-        let (parts, wanted) = match Parts::new(&offers, rules, samples, varying, watch) {
+        let (parts, wanted) = match Parts::new(&offers, rules, samples, varying, observer) {
             Ok(parts) => parts,
             Err(obstacle) => return Err((Box::new(offers), obstacle)),
         };
-        watch.begins("evaluate");
+        observer.phase_started("evaluate");
         let mut place_of = vec![u32::MAX; offers.slots().len()];
         for (place, slot) in parts.order.iter().enumerate() {
             place_of[*slot] = place as u32;

@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::negotiate::Watch;
+use crate::negotiate::CycleObserver;
 use crate::negotiate::engine::Sample;
 use crate::negotiate::engine::evaluate::Wanted;
 use crate::negotiate::engine::plan::Plans;
@@ -56,14 +56,14 @@ impl Parts {
         rules: &Rules,
         samples: &'s [Sample],
         varying: &HashSet<Key>,
-        watch: &mut dyn Watch,
+        observer: &mut dyn CycleObserver,
     ) -> Result<(Self, Vec<Wanted<'s>>), &'static str> {
         let order = offers.order().to_vec();
         let slot = |place: usize| offers.slot_at(order[place]);
         if let Some(obstacle) = obstacle(offers, rules) {
             return Err(obstacle);
         }
-        watch.begins("project");
+        observer.phase_started("project");
         let in_use = rules.trim.preemption && (0..order.len()).any(|place| slot(place).user.is_some());
         let ranking = &rules.ranking;
         let mut exprs: Vec<&Expr> = [&ranking.before_job, &ranking.after_job].into_iter().flatten().collect();
@@ -75,7 +75,7 @@ impl Parts {
         let requests: Vec<&ClassAd> = samples.iter().map(|sample| &sample.ad).collect();
         let ads = |place: usize| ClassRef(&slot(place).ad);
         let (mut vocabulary, odd) = Vocabulary::collect(&ads, order.len(), &requests, &roots, &exprs)?;
-        watch.begins("compile");
+        observer.phase_started("compile");
         let (structure, structures) = structures(&vocabulary.columns, order.len());
         let mut kinds: HashMap<Vec<u32>, usize> = HashMap::new();
         let mut shapes: Vec<&ClassAd> = Vec::new();
@@ -100,7 +100,7 @@ impl Parts {
             }
         }
         let plans = Plans::new(&sample_slots, &shapes, &vocabulary, rules, in_use);
-        watch.begins("classify");
+        observer.phase_started("classify");
         let separation = Separation::of(&plans, &vocabulary, order.len(), varying);
         let combinations = Combinations::of(&plans, &vocabulary, &separation, &wanted);
         let slots = |place: u32| slot(place as usize);

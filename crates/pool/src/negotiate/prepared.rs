@@ -1,0 +1,521 @@
+//! A pool before the first turn of a cycle: everything that can be known before a slot is matched.
+//!
+//! In: a [`Snapshot`]. Out: a [`PreparedPool`], with the rules read once, slots that know their users, the policy charged up to
+//! the moment of the snapshot, the submitters and their queue. A cycle runs over it, and explanations look at it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rayon::prelude::*;
+
+use crate::accountant::usage::{Account, SlotInUse};
+use crate::negotiate::deal::mark_at_start;
+use crate::negotiate::groups::KnownQuotas;
+use crate::negotiate::preemption::{Groups, Introduction, LiveUsage};
+use crate::negotiate::quotas::{Division, divided};
+use crate::negotiate::rules::Rules;
+use crate::negotiate::single::{self, Members};
+use crate::negotiate::{CycleObserver, Snapshot};
+use crate::pool::facts::Facts;
+use crate::pool::projection::{is_projected, project};
+use crate::pool::slot::{copies, is_slot};
+use crate::pool::{PoolSize, Slot};
+use crate::priority::ranking::ServiceOrder;
+use crate::priority::{Opening, PriorityPolicy, Standing, Waiting};
+use crate::queue::request::Queue;
+use crate::queue::{Job, JobId, Submitter};
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::name::Name;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::print::Style;
+use classmate_config::internal::config::ConfigError;
+
+/// What a prepared pool is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A cycle.
+    Cycle,
+    /// Explanations, which look at whole slot ads, at slots that the configuration leaves out and at the order of jobs; and a
+    /// cycle.
+    Explanation,
+}
+
+/// A pool before the first turn of a cycle.
+///
+/// ```
+/// use classmate::internal::ad::ClassAd;
+/// use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool, Snapshot};
+/// let snapshot = Snapshot {
+///     slots: vec![ClassAd::parse(b"[Name = \"s\"; State = \"Claimed\"; RemoteUser = \"a@x\"]")?],
+///     ..Snapshot::default()
+/// };
+/// let mut pool = PreparedPool::new(&snapshot).unwrap();
+/// assert!(pool.slots()[0].ad.contains("RemoteUserPrio"));
+/// assert!(pool.negotiate(CycleOptions::default()).unwrap().outcome.matches.is_empty());
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
+/// ```
+pub struct PreparedPool<'s> {
+    pub(super) snapshot: &'s Snapshot,
+    pub(super) rules: Arc<Rules>,
+    /// Clock and seed, and the usage in `live`.
+    pub(super) settings: Settings,
+    pub(super) live: Arc<LiveUsage>,
+    pub(super) slots: Vec<Slot>,
+    pub(super) ignored: IgnoredAds,
+    pub(super) policy: Box<dyn PriorityPolicy>,
+    pub(super) submitters: Vec<Submitter>,
+    pub(super) queue: Queue<'s>,
+    /// Jobs of the snapshot that have an ID and a submitter.
+    pub(super) known_jobs: usize,
+    pub(super) size: PoolSize,
+    pub(super) quotas: Option<Arc<KnownQuotas>>,
+    /// A setting that is wrong only for a cycle.
+    pub(super) unreadable: Option<ConfigError>,
+    explained: Option<Explained>,
+}
+
+/// What explanations look at besides.
+struct Explained {
+    /// The whole slots, and the policy that was charged for them, if the negotiator sees only a part of slots in use.
+    whole: Option<(Vec<Slot>, Box<dyn PriorityPolicy>)>,
+    left_out: Vec<Slot>,
+    order: Arc<ServiceOrder>,
+}
+
+/// A job as slots see it.
+#[derive(Debug, Clone)]
+pub struct PreparedJob {
+    /// Its ad, with what the negotiator adds.
+    pub ad: ClassAd,
+    /// Priority and usage of its submitter.
+    pub standing: Standing,
+}
+
+/// Ads among the slots that take no part in a cycle.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct IgnoredAds {
+    /// Ads that are not slot ads.
+    pub(crate) not_slots: usize,
+    /// Slot ads without a name.
+    pub(crate) unnamed: usize,
+}
+
+impl IgnoredAds {
+    /// Counts them.
+    fn among(slots: &[ClassAd]) -> Self {
+        let name = Name::new("Name");
+        let not_slots = slots.par_iter().filter(|ad| !is_slot(ad)).count();
+        Self { not_slots, unnamed: slots.par_iter().filter(|ad| is_slot(ad) && !ad.contains(name)).count() }
+    }
+}
+
+/// The slots of a pool under a policy that is charged for them.
+pub(crate) struct ChargedPool<'s> {
+    pub(crate) snapshot: &'s Snapshot,
+    pub(crate) rules: Arc<Rules>,
+    /// The slots that take part.
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) ignored: IgnoredAds,
+    pub(crate) policy: Box<dyn PriorityPolicy>,
+    /// The size of the pool, if these slots are not all of it.
+    pub(crate) size: Option<PoolSize>,
+    /// The number of jobs that wait after a job, are like it, and are not in the snapshot.
+    pub(crate) unlisted: HashMap<JobId, usize>,
+}
+
+impl<'s> PreparedPool<'s> {
+    /// Prepares a pool for a cycle.
+    ///
+    /// # Errors
+    /// A wrong setting in the configuration.
+    pub fn new(snapshot: &'s Snapshot) -> Result<Self, ConfigError> {
+        Self::prepare(snapshot, copies(&snapshot.slots), Purpose::Cycle, &mut ())
+    }
+
+    /// Prepares a pool for explanations and a cycle.
+    ///
+    /// # Errors
+    /// A wrong setting in the configuration.
+    pub fn for_explanation(snapshot: &'s Snapshot) -> Result<Self, ConfigError> {
+        Self::prepare(snapshot, copies(&snapshot.slots), Purpose::Explanation, &mut ())
+    }
+
+    /// As [`PreparedPool::for_explanation`], but moves the slot ads out of the snapshot instead of copying them.
+    ///
+    /// # Errors
+    /// A wrong setting in the configuration.
+    pub fn for_explanation_taking(snapshot: &'s mut Snapshot) -> Result<Self, ConfigError> {
+        let slots = std::mem::take(&mut snapshot.slots);
+        Self::prepare(snapshot, slots, Purpose::Explanation, &mut ())
+    }
+
+    /// Prepares a pool that consists of these slot ads and of everything else in a snapshot.
+    ///
+    /// # Errors
+    /// A wrong setting in the configuration.
+    pub fn prepare(
+        snapshot: &'s Snapshot,
+        slots: Vec<ClassAd>,
+        purpose: Purpose,
+        observer: &mut dyn CycleObserver,
+    ) -> Result<Self, ConfigError> {
+        observer.phase_started("slots");
+        let settings = snapshot.settings();
+        let rules = Arc::new(Rules::read(&snapshot.config, &settings)?);
+        let explained = (purpose == Purpose::Explanation).then(|| Explained::of(snapshot, &slots, &rules, &settings));
+        let ignored = IgnoredAds::among(&slots);
+        let slots = self::slots(slots, &rules, &settings);
+        observer.phase_started("charge");
+        let policy = charge(snapshot, &slots, &rules, &settings);
+        let charged = ChargedPool { snapshot, rules, slots, ignored, policy, size: None, unlisted: HashMap::new() };
+        let mut pool = charged.prepare(observer)?;
+        pool.explained = explained;
+        if let Some(Explained { whole: Some((slots, policy)), .. }) = &mut pool.explained {
+            annotate_slots(slots, &pool.rules, &**policy, pool.quotas.as_deref(), &settings);
+        }
+        Ok(pool)
+    }
+
+    /// Prepares one of several cycles under rules and a policy that stay; `policy` is none before the first.
+    pub(crate) fn of_series(
+        snapshot: &'s Snapshot,
+        rules: &Arc<Rules>,
+        policy: Option<Box<dyn PriorityPolicy>>,
+    ) -> Result<Self, ConfigError> {
+        let (settings, rules) = (snapshot.settings(), Arc::clone(rules));
+        let ignored = IgnoredAds::among(&snapshot.slots);
+        let slots = self::slots(copies(&snapshot.slots), &rules, &settings);
+        let mut policy = policy.unwrap_or_else(|| open(snapshot, &slots, &rules, &settings));
+        charge_slots(&mut *policy, &slots, snapshot, &settings);
+        ChargedPool { snapshot, rules, slots, ignored, policy, size: None, unlisted: HashMap::new() }.prepare(&mut ())
+    }
+
+    /// The policy, for the next cycle.
+    pub(crate) fn into_policy(self) -> Box<dyn PriorityPolicy> {
+        self.policy
+    }
+
+    /// The snapshot; its slots may have been moved into the pool.
+    pub fn snapshot(&self) -> &'s Snapshot {
+        self.snapshot
+    }
+
+    /// The configuration.
+    pub fn rules(&self) -> &Arc<Rules> {
+        &self.rules
+    }
+
+    /// The slots that take part, annotated: before the cycle as the first request finds them, after it as the cycle left
+    /// them. In a pool for explanations their ads are whole.
+    pub fn slots(&self) -> &[Slot] {
+        match &self.explained {
+            Some(Explained { whole: Some((slots, _)), .. }) => slots,
+            _ => &self.slots,
+        }
+    }
+
+    /// The slots that `NEGOTIATOR_SLOT_CONSTRAINT` leaves out; known in a pool for explanations.
+    pub fn left_out(&self) -> &[Slot] {
+        self.explained.as_ref().map_or(&[], |explained| &explained.left_out)
+    }
+
+    /// The order in which the policy serves jobs; known in a pool for explanations.
+    pub fn order(&self) -> Arc<ServiceOrder> {
+        self.explained.as_ref().map_or_else(|| Arc::new(self.snapshot.order()), |explained| explained.order.clone())
+    }
+
+    /// The submitters in order of arrival.
+    pub fn submitters(&self) -> &[Submitter] {
+        &self.submitters
+    }
+
+    /// The policy that [`PreparedPool::slots`] are annotated by.
+    fn policy(&self) -> &dyn PriorityPolicy {
+        match &self.explained {
+            Some(Explained { whole: Some((_, policy)), .. }) => &**policy,
+            _ => &*self.policy,
+        }
+    }
+
+    /// Clock, seed, and the usage at this moment, which a later cycle does not change.
+    pub fn settings(&self) -> Settings {
+        let usage: Arc<LiveUsage> = Arc::new(usage_now(self.policy(), self.quotas.clone()));
+        Settings { usage: Some(usage), ..self.snapshot.settings() }
+    }
+
+    /// A job as slots see it before the first turn.
+    pub fn job(&self, ad: &ClassAd, submitter: &[u8]) -> PreparedJob {
+        let policy = self.policy();
+        let mut ad = candidacy(ad, policy);
+        mark_at_start(&mut ad, submitter, policy, &self.rules);
+        PreparedJob { ad, standing: policy.standing(submitter) }
+    }
+
+    /// The division of the pool among its groups in the first round of a cycle.
+    pub fn division(&self) -> Division {
+        divided(&self.rules, &self.size, &self.submitters, &*self.policy, self.snapshot.settings())
+    }
+
+    /// Calls a function with what policies see of the pool, and the idle jobs of each submitter.
+    pub fn with_opening<T>(&self, look: impl FnOnce(&Opening<'_>, &dyn Waiting) -> T) -> T {
+        let members: Vec<usize> = (0..self.submitters.len()).collect();
+        let settings = self.snapshot.settings();
+        let waiting = Members { members: &members, queue: &self.queue };
+        opening(self.snapshot, &self.slots, &self.rules, &settings, |opening| look(opening, &waiting))
+    }
+}
+
+impl Explained {
+    fn of(snapshot: &Snapshot, slots: &[ClassAd], rules: &Rules, settings: &Settings) -> Self {
+        let order = Arc::new(snapshot.policy.ranking(slots, &snapshot.jobs, settings));
+        let out = |constraint| {
+            let is_out = |ad: &&ClassAd| is_slot(ad) && !Scope::new(ad, settings).holds(constraint);
+            let out = slots.par_iter().filter(is_out);
+            out.filter_map(|ad| Slot::new(ad.clone(), &rules.weighing, settings)).collect()
+        };
+        let whole = (!rules.trim.preemption).then(|| {
+            let slots = participating(copies(slots), rules, settings, |ad| ad);
+            let policy = charge(snapshot, &slots, rules, settings);
+            (slots, policy)
+        });
+        Self { whole, left_out: rules.slots.as_ref().map_or_else(Vec::new, out), order }
+    }
+}
+
+impl<'s> ChargedPool<'s> {
+    /// Adds everything else.
+    pub(crate) fn prepare(self, observer: &mut dyn CycleObserver) -> Result<PreparedPool<'s>, ConfigError> {
+        let Self { snapshot, rules, mut slots, ignored, policy, size, unlisted } = self;
+        let mut settings = snapshot.settings();
+        observer.phase_started("queue");
+        let (submitters, mut queue, known_jobs) = queue(snapshot, &slots, &rules, &*policy, &settings);
+        queue.unlisted = unlisted;
+        let unreadable = unreadable(&queue, &rules, &settings);
+        observer.phase_started("divide");
+        let all = || PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
+        let size = size.unwrap_or_else(all);
+        rules.groups.fit(&size)?;
+        let quotas = KnownQuotas::of(&rules.groups, &size).map(Arc::new);
+        observer.phase_started("introduce");
+        // Only now: what is copied into the slots counts neither as significant nor in the size of the pool.
+        let live = Arc::new(usage_now(&*policy, quotas.clone()));
+        settings.usage = Some(live.clone());
+        annotate_slots(&mut slots, &rules, &*policy, quotas.as_deref(), &settings);
+        let explained = None;
+        Ok(PreparedPool {
+            snapshot,
+            rules,
+            settings,
+            live,
+            slots,
+            ignored,
+            policy,
+            submitters,
+            queue,
+            known_jobs,
+            size,
+            quotas,
+            unreadable,
+            explained,
+        })
+    }
+}
+
+/// The slots that take part, as the negotiator sees them: without preemption, only a part of the ads of slots in use.
+pub(crate) fn slots(ads: Vec<ClassAd>, rules: &Rules, settings: &Settings) -> Vec<Slot> {
+    participating(ads, rules, settings, |mut ad| {
+        if !rules.trim.preemption && is_projected(&ad, settings) {
+            project(&mut ad, settings);
+        }
+        ad
+    })
+}
+
+fn participating(
+    ads: Vec<ClassAd>,
+    rules: &Rules,
+    settings: &Settings,
+    projected: impl Fn(ClassAd) -> ClassAd + Sync + Send,
+) -> Vec<Slot> {
+    let takes_part = |ad: &ClassAd| {
+        is_slot(ad) && rules.slots.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint))
+    };
+    let view = |ad: ClassAd| if takes_part(&ad) { Slot::new(projected(ad), &rules.weighing, settings) } else { None };
+    let views: Vec<Option<Slot>> = ads.into_par_iter().map(view).collect();
+    // Nearly all take part: they move up within the same memory.
+    views.into_iter().flatten().collect()
+}
+
+/// The usage under a policy at this moment.
+fn usage_now(policy: &dyn PriorityPolicy, quotas: Option<Arc<KnownQuotas>>) -> LiveUsage {
+    let live = LiveUsage::new(quotas.map(|quotas| quotas as Arc<dyn Groups>));
+    for (name, usage) in policy.in_use() {
+        live.set(name, usage);
+    }
+    live
+}
+
+/// Adds configured and per-user attributes to each slot ad.
+fn annotate_slots(
+    slots: &mut [Slot],
+    rules: &Rules,
+    policy: &dyn PriorityPolicy,
+    quotas: Option<&KnownQuotas>,
+    settings: &Settings,
+) {
+    for slot in slots.iter_mut() {
+        for (name, expr) in &rules.match_exprs {
+            slot.ad.insert_expr(*name, expr);
+        }
+    }
+    if rules.trim.preemption {
+        let siblings = rules.knobs.matching.cross_slot_prios.then_some(&*rules.knobs.matching.resource_prefix);
+        let groups = quotas.map(|quotas| quotas as &dyn Groups);
+        let introduction = Introduction { policy, groups, siblings, settings };
+        for slot in slots {
+            introduction.of(slot);
+        }
+    }
+}
+
+/// The ad by which a job is served: if there are several, one that accepts what any of them accepts.
+fn candidacy(job: &ClassAd, policy: &dyn PriorityPolicy) -> ClassAd {
+    let ways = policy.candidacies(job).unwrap_or_default();
+    let Some(first) = ways.first() else { return job.clone() };
+    let texts = ways
+        .iter()
+        .filter_map(|ad| Some([b"(", ad.get("Requirements")?.to_text(Style::New).as_slice(), b")"].concat()));
+    let any = texts.collect::<Vec<_>>().join(&b" || "[..]);
+    let mut ad = first.clone();
+    if ways.len() > 1
+        && let Ok(any) = parse_expr(&any, &ParseOptions::default())
+    {
+        ad.insert_expr("Requirements", &any);
+    }
+    ad
+}
+
+/// The first concurrency limit of a waiting job that is not a number.
+fn unreadable(queue: &Queue<'_>, rules: &Rules, settings: &Settings) -> Option<ConfigError> {
+    rules.concurrency.odd().next()?;
+    let waiting = queue.lists.iter().flatten().map(|queued| &queue.jobs[queued.job]);
+    let mut limits = waiting.filter_map(|job| Facts::of(&job.ad, settings).string("ConcurrencyLimits"));
+    limits.find_map(|text| rules.concurrency.unreadable(&text.to_ascii_lowercase()).cloned())
+}
+
+/// The submitters, their jobs by autocluster, and the number of jobs.
+fn queue<'s>(
+    snapshot: &'s Snapshot,
+    slots: &[Slot],
+    rules: &Rules,
+    policy: &dyn PriorityPolicy,
+    settings: &Settings,
+) -> (Vec<Submitter>, Queue<'s>, usize) {
+    let (submitters, jobs) = self::submitters(snapshot, rules, settings);
+    let known = jobs.len();
+    let jobs = single::candidates(jobs, policy);
+    let significant = rules.significant(slots.iter().map(|slot| &slot.ad));
+    let queue = Queue::new(jobs, &submitters, significant, &rules.offering(), settings);
+    (submitters, queue, known)
+}
+
+/// The submitters in the order in which they reach the negotiator, and the jobs of the queue.
+fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Vec<Job<'s>>) {
+    let domain = rules.knobs.accountant.domain.as_deref();
+    let jobs = Job::all(&snapshot.jobs, domain, settings);
+    let takes_part =
+        |ad: &ClassAd| rules.submitters.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint));
+    let made = || {
+        let mut made = Submitter::of_jobs(&jobs, settings);
+        made.retain(|one| rules.submitters.is_none() || takes_part(&one.to_ad()));
+        made
+    };
+    let mut submitters: Vec<(Submitter, Vec<i64>)> = match &snapshot.submitters {
+        Some(ads) => {
+            let read = |ad| Some((Submitter::new(ad, settings)?, Submitter::job_prios(ad, settings)));
+            ads.iter().filter(|ad| takes_part(ad)).filter_map(read).collect()
+        }
+        None if rules.knobs.pie.use_global_job_prios => {
+            let of = |one: Submitter| {
+                let priorities = one.job_prios_of(&jobs, rules.knobs.pie.most_global_job_prios);
+                (one, priorities)
+            };
+            made().into_iter().map(of).collect()
+        }
+        None => made().into_iter().map(|one| (one, Vec::new())).collect(),
+    };
+    Submitter::sort_as_collected(&mut submitters);
+    if snapshot.submitters.is_none() && !snapshot.served.is_empty() {
+        submitters.sort_by_key(|(submitter, _)| snapshot.served.get(&*submitter.name));
+    }
+    let asking = |(submitter, priorities): (Submitter, Vec<i64>)| {
+        let priorities = if rules.knobs.pie.use_global_job_prios { priorities } else { Vec::new() };
+        submitter.by_job_prio(&priorities)
+    };
+    (submitters.into_iter().flat_map(asking).collect(), jobs)
+}
+
+/// The ads of all submitters, left out or not: those of the snapshot, or such as the access points of its jobs would send.
+pub fn advertised<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) -> Vec<Cow<'s, ClassAd>> {
+    if let Some(ads) = &snapshot.submitters {
+        return ads.iter().map(Cow::Borrowed).collect();
+    }
+    let jobs = Job::all(&snapshot.jobs, rules.knobs.accountant.domain.as_deref(), settings);
+    Submitter::of_jobs(&jobs, settings).iter().map(|one| Cow::Owned(one.to_ad())).collect()
+}
+
+/// Calls a function with what policies see of a pool.
+fn opening<T>(
+    snapshot: &Snapshot,
+    slots: &[Slot],
+    rules: &Rules,
+    settings: &Settings,
+    look: impl FnOnce(&Opening<'_>) -> T,
+) -> T {
+    look(&Opening {
+        log: snapshot.log.as_ref(),
+        knobs: &rules.knobs,
+        groups: rules.groups.tree.clone(),
+        quota: &|group| rules.groups.quota(group),
+        slots,
+        jobs: &snapshot.jobs,
+        settings,
+    })
+}
+
+/// The policy over the pool of a snapshot, as its files left it.
+fn open(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &Settings) -> Box<dyn PriorityPolicy> {
+    opening(snapshot, slots, rules, settings, |opening| snapshot.policy.open(opening))
+}
+
+/// Priorities and usage, brought up to the moment of the snapshot.
+fn charge(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &Settings) -> Box<dyn PriorityPolicy> {
+    let mut policy = open(snapshot, slots, rules, settings);
+    charge_slots(&mut *policy, slots, snapshot, settings);
+    policy
+}
+
+/// Charges the slots in use up to a moment.
+fn charge_slots(policy: &mut dyn PriorityPolicy, slots: &[Slot], snapshot: &Snapshot, settings: &Settings) {
+    let running = if policy.asks_jobs() { running(&snapshot.jobs, settings) } else { HashMap::new() };
+    let in_use: Vec<SlotInUse<'_>> = slots
+        .iter()
+        .filter(|slot| slot.is_in_use())
+        .filter_map(|slot| {
+            let submitter = slot.charged.as_deref()?;
+            let job = running.get(&slot.name.to_ascii_lowercase()).copied();
+            let account = job.map_or(Account::Submitter, |job| policy.account(job, &slot.ad));
+            let weight = policy.cost(job, &slot.ad, slot.weight);
+            Some(SlotInUse { submitter, account, weight, suspended: slot.suspended })
+        })
+        .collect();
+    policy.charge(&in_use, snapshot.now);
+}
+
+/// The running jobs by the name of their slot, in lower case.
+fn running<'j>(jobs: &'j [ClassAd], settings: &Settings) -> HashMap<Vec<u8>, &'j ClassAd> {
+    let host = |ad: &'j ClassAd| Some((Facts::of(ad, settings).string("RemoteHost")?.to_ascii_lowercase(), ad));
+    jobs.iter().filter_map(host).collect()
+}
