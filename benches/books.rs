@@ -1,4 +1,4 @@
-//! Recovering the accountant's log: one of a million records, as a pool leaves it that never compacted.
+//! Recovering the accountant's log: one of a million records, as left by a pool that never compacted it.
 //!
 //! `CLASSMATE_RECORDS` sets another number of records.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark may panic, and prints what it measures")]

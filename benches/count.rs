@@ -1,9 +1,9 @@
-//! One pass over all pairs of a job and a slot, for counting its instructions, which other load does not change.
+//! One pass over all pairs of a job and a slot, to count its instructions, which do not depend on other load.
 //!
-//!     cargo bench --bench count --no-run
+//!     cargo bench -p classmate --bench count --no-run
 //!     valgrind --tool=callgrind --toggle-collect='count::pass' target/release/deps/count-…
 //!
-//! `CLASSMATE_SLOTS` and `CLASSMATE_JOBS` name files of real ads; without them ads are made.
+//! `CLASSMATE_SLOTS` and `CLASSMATE_JOBS` name files of real ads; without them, ads are generated.
 #![expect(clippy::print_stdout, reason = "the numbers are what it is for")]
 
 use classmate::internal::ad::ClassAd;

@@ -1,4 +1,4 @@
-//! Negotiation cycles over made pools: one for each row of the table in `docs/performance.md`, at sizes that fit a bench;
+//! Negotiation cycles over generated pools: one for each row of the table in `docs/performance.md`, at sizes that fit a bench;
 //! `benches/rows` runs them at full size.
 
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! What it takes to explain a job against many slots, to lint many lines, and to compare two cycles.
+//! Explaining a job against many slots, linting many lines, and comparing two cycles.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -17,7 +17,7 @@ mod shape;
 /// Slots a job is explained against.
 const SLOTS: u64 = 100_000;
 
-/// A made pool of the shape of a large production pool's, with the attributes that matter.
+/// A generated pool in the shape of a large production pool, with the attributes that matter.
 fn pool(slots: u64) -> Snapshot {
     let pool = Pool { slots, ..Pool::default() };
     let (mut of_slots, mut of_jobs) = (Vec::new(), Vec::new());

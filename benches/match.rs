@@ -1,6 +1,6 @@
 //! Pairs of a job and a slot per second, and the parts of a match.
 //!
-//! `CLASSMATE_SLOTS` and `CLASSMATE_JOBS` name files of real ads; without them ads are made.
+//! `CLASSMATE_SLOTS` and `CLASSMATE_JOBS` name files of real ads; without them, ads are generated.
 
 use std::hint::black_box;
 
@@ -15,7 +15,7 @@ const NOW: i64 = 1_783_252_800;
 
 fn pairs(criterion: &mut Criterion) {
     let (slots, jobs) = (shape::slots(), shape::jobs());
-    // Real slots are asked at the time of day, as the reference library asks them.
+    // Real slots evaluate the time of day, as in HTCondor's library.
     let wall =
         || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(NOW, |t| t.as_secs() as i64);
     let now = if std::env::var_os("CLASSMATE_SLOTS").is_some() { wall() } else { NOW };

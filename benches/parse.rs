@@ -1,4 +1,4 @@
-//! How fast ads are read and written, in bytes of text a second on one core.
+//! Reading and writing ads, in bytes of text per second on one core.
 //!
 //! The ads have the shape of the slots of a large pool: 475 attributes, 22 KB in the long format, 93 of 100 values
 //! constants (one string in nine holds escaped quotes), the others of a few texts that all slots share.
@@ -25,7 +25,7 @@ const EXPRESSIONS: [&str; 8] = [
     "{ \"GPU-1\",\"GPU-2\" }",
 ];
 
-/// The slots as text; a linear congruential generator makes the values, the same in every run.
+/// The slots as text; a linear congruential generator makes the values, which are the same in every run.
 fn slots() -> String {
     let mut text = String::new();
     let mut state = 20_260_705_u64;

@@ -1,4 +1,4 @@
-//! Dividing a pool among ten thousand groups: reading their settings, the tree, a round, and all calls of a cycle.
+//! Dividing a pool among ten thousand groups: reading their settings, the tree, an allocation round, and the negotiation of a cycle.
 
 use std::fmt::Write;
 use std::hint::black_box;

@@ -15,13 +15,13 @@ fn name(at: usize) -> Vec<u8> {
     format!("user{at}@site{}.example", at % 97).into_bytes()
 }
 
-/// Deals slots of one core until nobody can be served, and says how many were taken.
+/// Deals slots of one core until no submitter can be served, and returns the number of matches.
 fn deal(policy: &CondorPriority, claimants: &[Claimant]) -> f64 {
     let terms = Deal { weight: SUBMITTERS as f64, smallest_weight: 1.0, group: None, first_pie: 1 };
     let mut turns = policy.begin(claimants, &(), &terms);
     let (mut left, mut taken) = (SUBMITTERS as f64, 0.0);
     while let Some(turn) = turns.next_turn() {
-        // Who is due part of a slot gets a whole one; jobs are short for every third.
+        // A submitter that is due part of a slot gets a whole one; every third has fewer jobs than its share.
         let wants = if turn.who % 3 == 0 { 1.0 } else { f64::INFINITY };
         let due = turn.allowance.limit.ceil();
         let weight = due.min(wants).min(left).max(0.0);

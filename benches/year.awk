@@ -1,6 +1,6 @@
 # A year of jobs for `classmate simulate`: awk -f benches/year.awk [-v jobs=10000000] [-v cores=10000] [-v load=0.95]
-# Workdays are busier than weekends: the queue grows to Friday and is gone on Monday. 100 users in 10 groups; run times are
-# exponential, jobs of one core.
+# Workdays are busier than weekends: the queue grows until Friday and is empty on Monday. 100 users in 10 groups; run times are
+# exponential; each job uses one core.
 BEGIN {
     if (!jobs) jobs = 10000000
     if (!cores) cores = 10000

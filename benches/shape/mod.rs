@@ -1,5 +1,5 @@
-//! Ads of the shape that a large production pool has, made by rule: 475 attributes of about 45 bytes, 93 % of them
-//! literals, four texts of Requirements; or ads of a file that the environment names.
+//! Generated ads in the shape of a large production pool: 475 attributes of about 45 bytes, 93 % of them
+//! literals, four different Requirements; or ads from a file that the environment names.
 #![allow(dead_code, clippy::panic, reason = "every bench uses a part, and may panic")]
 
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::format::long::LongReader;
 use classmate::internal::syntax::parse::ParseOptions;
 
-/// The long text of one slot.
+/// One slot in the long format.
 pub(crate) fn slot_text(number: usize) -> String {
     let mut text = String::with_capacity(24_000);
     let cpus = 1 << (number % 5);
@@ -54,12 +54,12 @@ pub(crate) fn slot_text(number: usize) -> String {
     text
 }
 
-/// So many slots in the long format.
+/// A number of slots in the long format.
 pub(crate) fn slots_text(count: usize) -> Vec<u8> {
     (0..count).map(|number| slot_text(number) + "\n").collect::<String>().into_bytes()
 }
 
-/// The text of jobs that such slots see.
+/// Jobs for such slots, in the long format.
 pub(crate) fn jobs_text(count: usize) -> Vec<u8> {
     (0..count)
         .map(|number| {
@@ -79,7 +79,7 @@ pub(crate) fn jobs_text(count: usize) -> Vec<u8> {
         .into_bytes()
 }
 
-/// The bytes of the file that an environment variable names, if it names one; `.gz` files are unpacked.
+/// The content of the file that an environment variable names, if it is set; `.gz` files are decompressed.
 pub(crate) fn file(variable: &str) -> Option<Vec<u8>> {
     let path = std::env::var_os(variable)?;
     let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.to_string_lossy()));
@@ -98,14 +98,14 @@ pub(crate) fn ads(text: &[u8]) -> Vec<ClassAd> {
     LongReader::new(text, &ParseOptions::default()).collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The slots of `CLASSMATE_SLOTS`, or 143 made ones.
+/// The slots of `CLASSMATE_SLOTS`, or 143 generated ones.
 pub(crate) fn slots() -> Vec<ClassAd> {
     let ads = ads(&file("CLASSMATE_SLOTS").unwrap_or_else(|| slots_text(143)));
     let is_slot = |ad: &ClassAd| ad.constant("MyType").is_some_and(|value| value.to_string() == "\"Machine\"");
     ads.into_iter().filter(is_slot).collect()
 }
 
-/// The jobs of `CLASSMATE_JOBS`, or made ones.
+/// The jobs of `CLASSMATE_JOBS`, or generated ones.
 pub(crate) fn jobs() -> Vec<ClassAd> {
     ads(&file("CLASSMATE_JOBS").unwrap_or_else(|| jobs_text(8)))
 }

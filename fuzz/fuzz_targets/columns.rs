@@ -1,5 +1,5 @@
-//! An expression as the Requirements of either side of a match: taken apart and evaluated over columns it accepts what the
-//! evaluator says.
+//! An expression as the Requirements of either side of a match: split into clauses and evaluated over columns, it accepts
+//! the same ads as the evaluator.
 //!
 //! The input is the expression, the ad that is a row and the ad on the other side, separated by bytes 0xFF.
 #![no_main]
@@ -33,7 +33,7 @@ fuzz_target!(|data: &[u8]| {
     };
     let (row, other) = (ad(row), ad(other));
     let scopes = ["self", "my", "parent", "root", "toplevel", "left", "right", "lctx", "rctx", "other", "target", "ad"];
-    // A cycle over ads that define such names goes slot by slot.
+    // A cycle over ads that define such names uses the reference matcher.
     if [&row, &other].iter().any(|ad| scopes.iter().any(|scope| ad.contains(*scope))) {
         return;
     }

@@ -1,4 +1,4 @@
-//! Any bytes as HTCondor configuration: reading, looking up and checking end, and what is listed reads back.
+//! Any bytes as HTCondor configuration: reading, lookup and checks end, and listed values read back.
 //!
 //! The input is up to four files, separated by bytes 0xFF; the first is the root, the others are `a`, `b` and `c`.
 #![no_main]
@@ -27,7 +27,7 @@ fuzz_target!(|data: &[u8]| {
         place(&config, Some(&warning.place));
     }
     let names: Vec<String> = config.names().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
-    // Values may be large, each for itself: a few are looked up, and the checker has a budget of its own.
+    // Single values may be large: a few are looked up, and the checker has a budget of its own.
     for name in names.iter().take(8) {
         if let Ok(Some(found)) = config.get(name) {
             assert!(found.text.len() <= 4 << 20);

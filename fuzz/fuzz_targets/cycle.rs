@@ -1,7 +1,7 @@
-//! A cycle over a small pool, under any settings: both paths end alike, and what must hold of every cycle holds.
+//! A cycle over a small pool, under any settings: both matchers have the same outcome, and the invariants of every cycle hold.
 //!
-//! The input is the size and shape of a made pool, then lines of configuration, and behind a byte 0xFF ads that join its
-//! slots and jobs.
+//! The input is the size and shape of a generated pool, then lines of configuration, and after a byte 0xFF ads that join
+//! its slots and jobs.
 #![no_main]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +57,7 @@ fuzz_target!(|data: &[u8]| {
     let (fast, slow) = (cycle(Matcher::default()), cycle(Matcher::Reference));
     assert_eq!(fast, slow);
     let Ok(outcome) = fast else { return };
-    // Nobody gets a job matched twice, and no more jobs are matched than there are.
+    // No job is matched twice, and no more jobs are matched than there are.
     assert!(outcome.matches.len() <= snapshot.jobs.len());
     let told: BTreeSet<(&str, &str)> = outcome.matches.iter().map(|made| (made.job.as_str(), made.submitter.as_str())).collect();
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();

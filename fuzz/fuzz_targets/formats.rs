@@ -1,6 +1,6 @@
 //! Any bytes as ads in every format: a reader ends, and reads the same in pieces as in one.
 //!
-//! The first byte says how large the pieces are.
+//! The first byte is the size of the pieces.
 #![no_main]
 
 mod shared;

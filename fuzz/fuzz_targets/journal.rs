@@ -1,6 +1,6 @@
-//! Any bytes as the accountant's log: reading ends, reads the same in pieces, and what is read can be written and read.
+//! Any bytes as the accountant's log: reading ends, reads the same in pieces, and the records can be written and read again.
 //!
-//! The first byte says how large the pieces are.
+//! The first byte is the size of the pieces.
 #![no_main]
 
 mod shared;

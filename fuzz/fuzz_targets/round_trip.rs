@@ -1,4 +1,4 @@
-//! Any text: what is printed of it reads back, and prints alike.
+//! Any text: printed expressions parse again and print the same.
 #![no_main]
 
 mod shared;

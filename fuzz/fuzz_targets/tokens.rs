@@ -1,4 +1,4 @@
-//! Any sequence of tokens: the parser takes it or refuses it, and prints what it takes.
+//! Any sequence of tokens: the parser accepts or rejects it, and prints what it accepts.
 #![no_main]
 
 mod shared;

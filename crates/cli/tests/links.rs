@@ -249,6 +249,27 @@ fn every_module_has_a_line_in_the_readme_of_its_crate() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
+/// The test programs, with their folders.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("language", "tests"),
+    ("pool", "crates/pool/tests"),
+    ("advice", "crates/advice/tests"),
+    ("cli", "crates/cli/tests"),
+];
+
+#[test]
+fn every_test_module_has_a_line_in_the_readme_of_the_tests() {
+    let readme = std::fs::read_to_string(Path::new(REPOSITORY).join("tests/README.md")).unwrap();
+    let mut missing = Vec::new();
+    for (program, folder) in PROGRAMS {
+        let main = std::fs::read_to_string(Path::new(REPOSITORY).join(folder).join("main.rs")).unwrap();
+        let modules = main.lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
+        let named = modules.map(|module| format!("`{program}::{module}`"));
+        missing.extend(named.filter(|name| !readme.contains(name) && !name.ends_with("::recorded`")));
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
 #[test]
 fn citations_go_on_over_lines() {
     let text = "//! Source: `docs/reference/knobs.md` 2,\n    //! 8.3 and 9–10.1. See `docs/reference/accountant.md`.";

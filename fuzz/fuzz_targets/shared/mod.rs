@@ -1,4 +1,4 @@
-//! What several targets do.
+//! Checks and inputs that several targets share.
 #![allow(dead_code)]
 
 use std::io::Read;
@@ -9,7 +9,7 @@ use classmate::internal::syntax::operator::UnaryOp;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::print::Style;
 
-/// Parses a text; what is printed of it must read back, and then print alike.
+/// Parses a text; the printed expression must parse again, and then print the same.
 ///
 /// The first printing may lose what the language cannot write: `- 5` is printed ` -5`, which is a number.
 pub fn round_trip(text: &[u8], options: &ParseOptions) {
@@ -36,8 +36,8 @@ pub fn round_trip(text: &[u8], options: &ParseOptions) {
     assert!(second.same_as(&third));
 }
 
-/// Whether the canonical text of an expression can be read: selectors and function names are printed without their
-/// quotes, and one behind a number without the blank that it needs; reals near the largest are rounded up to infinity; times beyond four digits of a year or 32 bits of seconds have no readable form, and a text that nests as
+/// Returns whether the canonical text of an expression can be parsed: selectors and function names are printed without their
+/// quotes, and one after a number without the blank that it needs; reals near the largest are rounded up to infinity; times beyond four digits of a year or 32 bits of seconds have no readable form, and a text that nests as
 /// deeply as is allowed nests deeper when a negative number in it needs a sign of its own.
 fn reads_back(expr: &Expr) -> bool {
     let tree = expr.tree();
