@@ -8,7 +8,7 @@
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 
 mod shape;
 
@@ -16,13 +16,13 @@ mod shape;
 const NOW: i64 = 1_783_252_800;
 
 #[inline(never)]
-fn pass(jobs: &[ClassAd], slots: &[ClassAd], settings: &Settings) -> usize {
+fn pass(jobs: &[ClassAd], slots: &[ClassAd], settings: &EvalOptions) -> usize {
     jobs.iter().map(|job| slots.iter().filter(|slot| symmetric(job, slot, settings)).count()).sum()
 }
 
 fn main() {
     let (slots, jobs) = (shape::slots(), shape::jobs());
-    let settings = Settings { now: NOW, ..Settings::default() };
+    let settings = EvalOptions { now: NOW, ..EvalOptions::default() };
     let matches = pass(&jobs, &slots, &settings);
     println!("pairs {}, matches {matches}", slots.len() * jobs.len());
 }

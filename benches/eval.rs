@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use criterion::{Criterion, criterion_group, criterion_main};
 
@@ -21,7 +21,7 @@ const EXPRESSIONS: [(&str, &str); 7] = [
 fn expressions(criterion: &mut Criterion) {
     let slot = &shape::ads(&shape::slots_text(1))[0];
     let job = &shape::ads(&shape::jobs_text(1))[0];
-    let settings = Settings { now: 1_783_252_800, ..Settings::default() };
+    let settings = EvalOptions { now: 1_783_252_800, ..EvalOptions::default() };
     let scope = Scope::new(slot, &settings).with_target(job);
     let mut group = criterion.benchmark_group("eval");
     for (name, text) in EXPRESSIONS {

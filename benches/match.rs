@@ -5,7 +5,7 @@
 use std::hint::black_box;
 
 use classmate::internal::eval::matching::{rank, symmetric};
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 mod shape;
@@ -19,7 +19,7 @@ fn pairs(criterion: &mut Criterion) {
     let wall =
         || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(NOW, |t| t.as_secs() as i64);
     let now = if std::env::var_os("CLASSMATE_SLOTS").is_some() { wall() } else { NOW };
-    let settings = Settings { now, ..Settings::default() };
+    let settings = EvalOptions { now, ..EvalOptions::default() };
     let mut group = criterion.benchmark_group("match");
     group.throughput(Throughput::Elements((slots.len() * jobs.len()) as u64));
     group.bench_function("symmetric", |bencher| {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::hint::black_box;
 
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::quota::{GroupTree, QuotaPool, QuotaSettings, Rounds};
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -61,14 +61,14 @@ fn quotas(criterion: &mut Criterion) {
         rules.weighted = weighted;
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                let mut rounds = Rounds::new(&tree, &rules, black_box(&pool), Settings::default());
+                let mut rounds = Rounds::new(&tree, &rules, black_box(&pool), EvalOptions::default());
                 rounds.divide().surplus
             });
         });
     }
     group.bench_function("three rounds with all calls", |bencher| {
         bencher.iter(|| {
-            let mut rounds = Rounds::new(&tree, &settings.rules, black_box(&pool), Settings::default());
+            let mut rounds = Rounds::new(&tree, &settings.rules, black_box(&pool), EvalOptions::default());
             let mut calls = 0;
             while let Some(call) = rounds.next(|_| true) {
                 let usage = rounds.in_use()[call.group];

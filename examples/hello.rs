@@ -4,14 +4,14 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use classmate::ad::ClassAd;
-use classmate::eval::scope::{Scope, Settings};
+use classmate::eval::scope::{EvalOptions, Scope};
 use classmate::syntax::parse::{ParseOptions, parse_expr};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut ad = ClassAd::parse(b"[ Cpus = 4; Memory = Cpus * 2048; Name = \"slot1\" ]")?;
     ad.insert("Site", "Madison");
 
-    let settings = Settings::default();
+    let settings = EvalOptions::default();
     let scope = Scope::new(&ad, &settings);
     println!("Memory is {}", scope.eval_attr("memory")?);
 

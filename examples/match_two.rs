@@ -4,9 +4,9 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use classmate::ad::ClassAd;
-use classmate::ad::flatten::{Flattened, Inlining, flatten};
+use classmate::eval::flatten::{Flattened, Inlining, flatten};
 use classmate::eval::matching::{rank, symmetric};
-use classmate::eval::scope::Settings;
+use classmate::eval::scope::EvalOptions;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let job = ClassAd::parse(
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 Requirements = Start && TARGET.RequestCpus <= MY.Cpus ]",
         )?,
     ];
-    let settings = Settings::default();
+    let settings = EvalOptions::default();
     for slot in &slots {
         let verdict = if symmetric(&job, slot, &settings) { "matches" } else { "does not match" };
         println!(

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::accepts;
-use classmate::internal::eval::scope::{Limits, Settings};
+use classmate::internal::eval::scope::{Limits, EvalOptions};
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::{Atom, Atoms, World};
 use classmate::internal::program::batch::{Columns, Rows};
@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
     let mut parts = data.split(|byte| *byte == 0xff);
     let (text, row, other) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
     let limits = Limits { work: 100_000, bytes: 4 << 20, ..Limits::default() };
-    let settings = Settings { limits, now: 1_735_689_600, ..Settings::default() };
+    let settings = EvalOptions { limits, now: 1_735_689_600, ..EvalOptions::default() };
     let options = settings.parse_options();
     let Ok(expr) = parse_expr(text, &options) else { return };
     let ad = |text: Option<&[u8]>| {

@@ -4,10 +4,10 @@
 #![no_main]
 
 use classmate::internal::ad::ClassAd;
-use classmate::internal::ad::flatten::{Inlining, flatten};
-use classmate::internal::ad::refs::{Naming, external, internal};
+use classmate::internal::eval::flatten::{Inlining, flatten};
+use classmate::internal::eval::references::{Naming, external, internal};
 use classmate::internal::eval::matching::{rank, symmetric};
-use classmate::internal::eval::scope::{Limits, Scope, Settings};
+use classmate::internal::eval::scope::{Limits, Scope, EvalOptions};
 use classmate::internal::syntax::parse::{Mode, parse_expr};
 use classmate::internal::syntax::print::Style;
 use libfuzzer_sys::fuzz_target;
@@ -17,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
     let (text, my, target) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
     for mode in [Mode::HTCondor, Mode::Strict] {
         let limits = Limits { work: 100_000, bytes: 4 << 20, ..Limits::default() };
-        let settings = Settings { mode, limits, now: 1_735_689_600, ..Settings::default() };
+        let settings = EvalOptions { mode, limits, now: 1_735_689_600, ..EvalOptions::default() };
         let ad = |text: &[u8]| ClassAd::parse_with(text, &settings.parse_options()).ok();
         let my = my.and_then(ad).unwrap_or_default();
         let target = target.and_then(ad);

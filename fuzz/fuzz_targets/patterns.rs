@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Limits, Scope, Settings};
+use classmate::internal::eval::scope::{Limits, Scope, EvalOptions};
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::value::Value;
@@ -35,7 +35,7 @@ fuzz_target!(|data: &[u8]| {
     }
     ad.insert_expr("q", &CALLS[0]);
     let limits = Limits { work: 200_000, bytes: 4 << 20, ..Limits::default() };
-    let settings = Settings { limits, ..Settings::default() };
+    let settings = EvalOptions { limits, ..EvalOptions::default() };
     for call in CALLS.iter() {
         let _ = Scope::new(&ad, &settings).eval(call);
     }

@@ -1,9 +1,7 @@
 //! Ads: tables of attributes.
 
-pub mod flatten;
 mod index;
 mod places;
-pub mod refs;
 mod shape;
 mod update;
 
@@ -13,12 +11,9 @@ use std::sync::Arc;
 pub(crate) use crate::ad::places::Places;
 use crate::ad::shape::Shape;
 pub use crate::ad::shape::Shapes;
-use crate::error::SyntaxError;
-use crate::format::new::parse_whole_ad;
 use crate::name::{Key, Name};
 use crate::syntax::expr::{Expr, Node, NodeId, Run, Tree, copy_into};
 use crate::syntax::literal::Literal;
-use crate::syntax::parse::ParseOptions;
 use crate::syntax::print::Style;
 use crate::value::Value;
 
@@ -59,22 +54,6 @@ impl ClassAd {
     /// An ad without attributes, with room for some.
     pub fn with_capacity(attributes: usize) -> Self {
         ClassAd { values: Vec::with_capacity(attributes), ..ClassAd::default() }
-    }
-
-    /// Parses one ad of new syntax, `[ a = 1; b = a + 1 ]`.
-    ///
-    /// # Errors
-    /// The text is not one ad and nothing else.
-    pub fn parse(text: &[u8]) -> Result<Self, SyntaxError> {
-        ClassAd::parse_with(text, &ParseOptions::default())
-    }
-
-    /// As [`ClassAd::parse`], with options.
-    ///
-    /// # Errors
-    /// The text is not one ad and nothing else.
-    pub fn parse_with(text: &[u8], options: &ParseOptions) -> Result<Self, SyntaxError> {
-        parse_whole_ad(text, options)
     }
 
     /// The ad that an expression writes down, if it is one.

@@ -9,7 +9,7 @@ use super::number::{arithmetic, bitwise, unary};
 use super::values::{Truths, Values, kind};
 use crate::ad::ClassAd;
 use crate::builtin;
-use crate::eval::scope::{Limits, Scope, Settings};
+use crate::eval::scope::{EvalOptions, Limits, Scope};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, copy_into};
 use crate::syntax::literal::Literal;
@@ -320,7 +320,7 @@ fn constant(tree: &Tree, id: NodeId) -> Option<Value> {
         return None;
     }
     let settings =
-        Settings { limits: Limits { work: 10_000, bytes: 1 << 16, ..Limits::default() }, ..Settings::default() };
+        EvalOptions { limits: Limits { work: 10_000, bytes: 1 << 16, ..Limits::default() }, ..EvalOptions::default() };
     let nothing = ClassAd::new();
     let mut part = Tree::default();
     copy_into(&mut part, tree, id);

@@ -2,7 +2,7 @@
 
 use crate::builtin::tokens::tokens;
 use crate::builtin::{Call, Function};
-use crate::eval::{Failed, swallowed};
+use crate::eval::{EvalError, as_error_value};
 use crate::value::Value;
 
 /// The family's table.
@@ -39,7 +39,7 @@ pub const FUNCTIONS: &[Function] = &[
 /// Steps that trying one rule of a map counts for.
 const RULE_STEPS: usize = 8;
 
-fn user_map(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn user_map(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let (map, user) = (call.argument(0)?, call.argument(1)?);
     let preferred = if call.len() > 2 { Some(call.argument(2)?) } else { None };
     let default = if call.len() > 3 { call.argument(3)? } else { Value::Undefined };
@@ -59,13 +59,13 @@ fn user_map(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     chosen.map_or(Ok(default), |item| call.string(item))
 }
 
-fn user_home(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn user_home(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     if !(1..=2).contains(&call.len()) {
-        return Err(Failed::Function("userHome"));
+        return Err(EvalError::Function("userHome"));
     }
-    let default = if call.len() > 1 { swallowed(call.argument(1))? } else { Value::Undefined };
+    let default = if call.len() > 1 { as_error_value(call.argument(1))? } else { Value::Undefined };
     let default = Some(default).filter(|default| default.as_bytes().is_some_and(|text| !text.is_empty()));
-    Ok(match swallowed(call.argument(0))? {
+    Ok(match as_error_value(call.argument(0))? {
         Value::Str(user) => match call.settings().homes.of(&user) {
             Some(home) => call.string(home)?,
             None => default.unwrap_or(Value::Undefined),
@@ -82,13 +82,13 @@ mod tests {
     use super::*;
     use crate::builtin::tests::evaluate;
     use crate::builtin::user_map::{Homes, UserMap, UserMaps};
-    use crate::eval::scope::Settings;
+    use crate::eval::scope::EvalOptions;
 
-    fn settings() -> Settings {
+    fn settings() -> EvalOptions {
         let mut maps = UserMaps::default();
         maps.insert(b"Groups", UserMap::parse(b"* alice physics,, chem\nnight alice bio\n* carol \" , \""));
         let homes = Homes::parse(b"joe:x:1:1::/home/joe:/bin/sh\n");
-        Settings { maps: Arc::new(maps), homes: Arc::new(homes), ..Settings::default() }
+        EvalOptions { maps: Arc::new(maps), homes: Arc::new(homes), ..EvalOptions::default() }
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
     fn homes_are_those_of_the_settings() {
         assert_eq!(evaluate("userHome(\"joe\", \"/d\")", &settings()).as_deref(), Ok("\"/home/joe\""));
         assert_eq!(evaluate("userHome(\"jim\", \"\")", &settings()).as_deref(), Ok("undefined"));
-        assert_eq!(evaluate("userHome()", &settings()), Err(Failed::Function("userHome")));
-        assert_eq!(evaluate("isError(userHome(1, 2, 3))", &settings()), Err(Failed::Function("userHome")));
+        assert_eq!(evaluate("userHome()", &settings()), Err(EvalError::Function("userHome")));
+        assert_eq!(evaluate("isError(userHome(1, 2, 3))", &settings()), Err(EvalError::Function("userHome")));
     }
 }

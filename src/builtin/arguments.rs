@@ -1,7 +1,7 @@
 //! Command lines in one string: the old syntax (V1, split at white space) and the quoting one (V2).
 
 use crate::builtin::{Call, Function};
-use crate::eval::Failed;
+use crate::eval::EvalError;
 use crate::text::Text;
 use crate::value::Value;
 
@@ -172,7 +172,7 @@ pub fn join_v1<'a>(arguments: impl IntoIterator<Item = &'a [u8]>) -> Option<Vec<
 const ARGUMENT_SIZE: usize = 64;
 
 /// Evaluates the argument that says which syntax is meant: true for V2, false for V1, `None` if it says neither.
-fn is_v2(call: &mut Call<'_, '_>) -> Result<Option<bool>, Failed> {
+fn is_v2(call: &mut Call<'_, '_>) -> Result<Option<bool>, EvalError> {
     Ok(match call.len() {
         1 => Some(true),
         _ => match call.argument(1)? {
@@ -184,7 +184,7 @@ fn is_v2(call: &mut Call<'_, '_>) -> Result<Option<bool>, Failed> {
     })
 }
 
-fn args_to_list(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn args_to_list(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let Some(v2) = is_v2(call)? else { return Ok(Value::Error) };
     let text = call.argument(0)?;
     let Some(text) = text.as_bytes() else { return Ok(Value::Error) };
@@ -200,7 +200,7 @@ fn args_to_list(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     call.list(arguments)
 }
 
-fn list_to_args(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn list_to_args(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let Some(v2) = is_v2(call)? else { return Ok(Value::Error) };
     let Value::List(list) = call.argument(0)? else { return Ok(Value::Error) };
     let mut arguments: Vec<Text> = Vec::new();

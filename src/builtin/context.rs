@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::builtin::{Call, Function};
-use crate::eval::{Failed, Found, swallowed};
+use crate::eval::{EvalError, Found, as_error_value};
 use crate::syntax::expr::Expr;
 use crate::value::{FrameId, List, Value};
 
@@ -48,12 +48,12 @@ enum Subject<'a> {
 ///
 /// The search for a reference leaves the reference library in the ad in which it ended; the list is evaluated from
 /// there. So it is undefined when the list names an attribute of the target and the expression names nothing.
-fn prepared<'a>(call: &mut Call<'_, 'a>) -> Result<(Subject<'a>, FrameId, Result<List, Value>), Failed> {
-    let (subject, at) = match call.machine.locate(call.tree, call.node(0), call.frame)? {
+fn prepared<'a>(call: &mut Call<'_, 'a>) -> Result<(Subject<'a>, FrameId, Result<List, Value>), EvalError> {
+    let (subject, at) = match call.evaluator.locate(call.tree, call.node(0), call.frame)? {
         Some(located) => (located.found.map_or(Subject::Argument, Subject::Found), located.at),
         None => (Subject::Argument, call.frame),
     };
-    let list = match swallowed(call.argument(1))? {
+    let list = match as_error_value(call.argument(1))? {
         Value::List(list) => Ok(list),
         Value::Undefined => Err(Value::Undefined),
         _ => Err(Value::Error),
@@ -67,20 +67,20 @@ fn in_context<'a>(
     call: &mut Call<'_, 'a>,
     (subject, found_at): (&Subject<'a>, FrameId),
     (list, at): (&List, usize),
-) -> Result<Value, Failed> {
-    let ad = match swallowed(call.element(list, at))? {
+) -> Result<Value, EvalError> {
+    let ad = match as_error_value(call.element(list, at))? {
         Value::Ad(ad) => ad,
         Value::Undefined => return Ok(Value::Undefined),
         _ => return Ok(Value::Error),
     };
     let (argument, home) = (Expr::at(Arc::clone(call.tree), call.node(0)), call.frame);
-    swallowed(call.machine.afresh_in(&ad, |machine, inside| match subject {
-        Subject::Argument => machine.away_from(home, &argument, inside),
-        Subject::Found(found) => machine.found_in(found, found_at, inside),
+    as_error_value(call.evaluator.with_fresh_depth_in(&ad, |evaluator, inside| match subject {
+        Subject::Argument => evaluator.eval_relocated(home, &argument, inside),
+        Subject::Found(found) => evaluator.found_in(found, found_at, inside),
     }))
 }
 
-fn eval_in_each_context(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn eval_in_each_context(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let (subject, found_at, list) = prepared(call)?;
     let list = match list {
         Ok(list) => list,
@@ -90,12 +90,12 @@ fn eval_in_each_context(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     for at in 0..list.len() {
         let value = in_context(call, (&subject, found_at), (&list, at))?;
         call.reserve(size_of::<Value>())?;
-        values.push(call.machine.detached(value)?);
+        values.push(call.evaluator.detached(value)?);
     }
     call.list(values)
 }
 
-fn count_matches(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn count_matches(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let (subject, found_at, list) = prepared(call)?;
     let list = match list {
         Ok(list) => list,
@@ -113,13 +113,13 @@ fn count_matches(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 #[cfg(test)]
 mod tests {
     use crate::ad::ClassAd;
-    use crate::eval::Failed;
-    use crate::eval::scope::{Scope, Settings};
+    use crate::eval::EvalError;
+    use crate::eval::scope::{EvalOptions, Scope};
     use crate::syntax::parse::parse_expr;
     use crate::value::Value;
 
-    fn eval(my: &str, target: Option<&str>, expr: &str) -> Result<Value, Failed> {
-        let settings = Settings::default();
+    fn eval(my: &str, target: Option<&str>, expr: &str) -> Result<Value, EvalError> {
+        let settings = EvalOptions::default();
         let my = ClassAd::parse(my.as_bytes()).unwrap();
         let target = target.map(|target| ClassAd::parse(target.as_bytes()).unwrap());
         let expr = parse_expr(expr.as_bytes(), &settings.parse_options()).unwrap();
@@ -170,8 +170,8 @@ mod tests {
     #[test]
     fn contexts_inside_contexts_are_bounded() {
         let endless = |my: &str| eval(my, None, "a").unwrap_err();
-        assert_eq!(endless("[a = evalInEachContext(a, {[x = 1]})]"), Failed::Contexts(12_800));
-        assert_eq!(endless("[a = MY[\"a\"]]"), Failed::Contexts(12_800));
+        assert_eq!(endless("[a = evalInEachContext(a, {[x = 1]})]"), EvalError::Contexts(12_800));
+        assert_eq!(endless("[a = MY[\"a\"]]"), EvalError::Contexts(12_800));
     }
 
     /// Values observed in the reference: what follows in the same expression is looked up where the search ended.
@@ -223,8 +223,8 @@ mod tests {
     #[test]
     fn results_count_as_if_they_shared_nothing() {
         let my = format!("[s = \"{}\"; L = {{{}}}]", "x".repeat(300_000), vec!["[]"; 20_000].join(","));
-        assert!(matches!(eval(&my, None, "evalInEachContext(s, L)"), Err(Failed::Memory(_))));
-        assert!(matches!(eval(&my, None, "L.s"), Err(Failed::Memory(_))));
+        assert!(matches!(eval(&my, None, "evalInEachContext(s, L)"), Err(EvalError::Memory(_))));
+        assert!(matches!(eval(&my, None, "L.s"), Err(EvalError::Memory(_))));
         assert_eq!(eval(&my, None, "countMatches(size(s) == 300000, L)").unwrap().as_int(), Some(20_000));
     }
 

@@ -1,9 +1,9 @@
 //! Choice, and expressions as data: `ifThenElse`, `eval`, `unparse`, `unresolved`, `debug`.
 
-use crate::ad::refs::{self, Naming};
 use crate::builtin::pattern::{Effort, MatchError, Options, Pattern};
 use crate::builtin::{Call, Function};
-use crate::eval::Failed;
+use crate::eval::EvalError;
+use crate::eval::references::{self, Naming};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node};
 use crate::syntax::parse::parse_full;
@@ -86,65 +86,65 @@ pub const FUNCTIONS: &[Function] = &[
     },
 ];
 
-fn if_then_else(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn if_then_else(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     match Truth::of(&call.argument(0)?) {
         Truth::True => call.unread(1),
         Truth::False => call.unread(2),
         Truth::Undefined => Ok(Value::Undefined),
-        Truth::Error | Truth::Stranger => Ok(Value::Error),
+        Truth::Error | Truth::NotBoolean => Ok(Value::Error),
     }
 }
 
 /// Bytes of source text that are parsed in about the time of one node evaluation.
 const PARSED_PER_STEP: usize = 4;
 
-fn eval(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn eval(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let value = call.argument(0)?;
     let Ok(text) = call.text(&value)? else { return Ok(Value::Error) };
     call.charge(text.len() / PARSED_PER_STEP)?;
     let Ok(expr) = parse_full(&text, &call.settings().parse_options()) else { return Ok(Value::Error) };
     call.reserve(expr.tree().nodes.len() * size_of::<Node>())?;
-    let frame = call.machine.current(call.frame);
-    call.machine.deeper(|machine| machine.eval(expr.tree(), expr.root(), frame))
+    let frame = call.evaluator.current(call.frame);
+    call.evaluator.deeper(|evaluator| evaluator.eval(expr.tree(), expr.root(), frame))
 }
 
 fn is_reference(node: &Node) -> bool {
     matches!(node, Node::Attr(_) | Node::Absolute(_) | Node::Select(_))
 }
 
-fn unparse(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn unparse(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     if !is_reference(call.written(0)) {
         return Ok(Value::Error);
     }
     // The text of the whole reference is taken for a name, so only plain names can be found.
     let reference = Expr::at(call.tree.clone(), call.node(0));
-    let Some(text) = reference.to_text_within(Style::New, call.machine.bytes_left()) else {
-        return Err(call.machine.too_many_bytes());
+    let Some(text) = reference.to_text_within(Style::New, call.evaluator.bytes_left()) else {
+        return Err(call.evaluator.too_many_bytes());
     };
     call.charge(text.len() / 64)?;
     let Some(expr) =
-        Name::known(&text).and_then(|name| call.machine.expression(name, call.machine.current(call.frame)))
+        Name::known(&text).and_then(|name| call.evaluator.expression(name, call.evaluator.current(call.frame)))
     else {
         return call.string("");
     };
-    match expr.to_text_within(Style::Pretty, call.machine.bytes_left()) {
+    match expr.to_text_within(Style::Pretty, call.evaluator.bytes_left()) {
         Some(text) => {
             call.charge(text.len() / 64)?;
             call.string(text)
         }
-        None => Err(call.machine.too_many_bytes()),
+        None => Err(call.evaluator.too_many_bytes()),
     }
 }
 
-fn unresolved(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
-    let Some(located) = call.machine.locate(call.tree, call.node(0), call.frame)? else { return Ok(Value::Error) };
+fn unresolved(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+    let Some(located) = call.evaluator.locate(call.tree, call.node(0), call.frame)? else { return Ok(Value::Error) };
     let Some(found) = located.found else { return Ok(Value::Undefined) };
     let pattern = match (call.len() == 2).then(|| call.argument(1)).transpose()? {
         None => None,
         Some(Value::Str(pattern)) => Some(pattern),
-        Some(_) => return Err(Failed::Function("unresolved")),
+        Some(_) => return Err(EvalError::Function("unresolved")),
     };
-    let names = refs::of_found(call.machine, &found, located.at, Naming::Full)?;
+    let names = references::of_found(call.evaluator, &found, located.at, Naming::Full)?;
     let names = names.iter().map(|name| without_target(name));
     let Some(pattern) = pattern else {
         let mut joined = Vec::new();
@@ -196,18 +196,18 @@ fn without_target(name: &[u8]) -> &[u8] {
     }
 }
 
-fn debug(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn debug(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     call.argument(0)
 }
 
 #[cfg(test)]
 mod tests {
     use crate::ad::ClassAd;
-    use crate::eval::Failed;
-    use crate::eval::scope::{Scope, Settings};
+    use crate::eval::EvalError;
+    use crate::eval::scope::{EvalOptions, Scope};
 
-    fn attribute(ad: &str, name: &str) -> Result<String, Failed> {
-        let (ad, settings) = (ClassAd::parse(ad.as_bytes()).unwrap(), Settings::default());
+    fn attribute(ad: &str, name: &str) -> Result<String, EvalError> {
+        let (ad, settings) = (ClassAd::parse(ad.as_bytes()).unwrap(), EvalOptions::default());
         Scope::new(&ad, &settings).eval_attr(name).map(|value| value.to_string())
     }
 
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_pattern_that_is_no_string_fails_and_one_that_is_no_pattern_is_an_error() {
-        assert_eq!(attribute("[u = unresolved(a, 1); a = x]", "u"), Err(Failed::Function("unresolved")));
+        assert_eq!(attribute("[u = unresolved(a, 1); a = x]", "u"), Err(EvalError::Function("unresolved")));
         assert_eq!(attribute("[u = unresolved(a, \"[\"); a = x]", "u").unwrap(), "error");
         assert_eq!(attribute("[u = unresolved(b, 1); a = x]", "u").unwrap(), "undefined");
         // The reference's answers: some part that is not empty must match.
@@ -250,6 +250,6 @@ mod tests {
     fn pretty_texts_are_bounded() {
         let list = format!("{{{}}}", vec!["1"; 40_000].join(","));
         let ad = format!("[u = unparse(a); a = {}{list}{}]", "[a=".repeat(160), "]".repeat(160));
-        assert!(matches!(attribute(&ad, "u"), Err(Failed::Memory(_))));
+        assert!(matches!(attribute(&ad, "u"), Err(EvalError::Memory(_))));
     }
 }

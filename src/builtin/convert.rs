@@ -1,7 +1,7 @@
 //! Types and conversions: `isUndefined` … `isRelTime`, `int`, `real`, `string`, `bool`, `floor` … `round`.
 
 use crate::builtin::{Call, Function};
-use crate::eval::Failed;
+use crate::eval::EvalError;
 use crate::syntax::number::real_to_integer;
 use crate::value::text::{to_int, to_real};
 use crate::value::{Type, Value};
@@ -130,7 +130,7 @@ pub const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-type Run = fn(&mut Call<'_, '_>) -> Result<Value, Failed>;
+type Run = fn(&mut Call<'_, '_>) -> Result<Value, EvalError>;
 type Examples = &'static [(&'static str, &'static str)];
 
 const fn predicate(
@@ -153,26 +153,26 @@ const fn conversion(
     Function { can_error: true, ..predicate(name, signature, run, about, examples) }
 }
 
-fn is<const TYPE: u8>(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn is<const TYPE: u8>(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     Ok(Value::Bool(call.unread(0)?.type_of() as u8 == TYPE))
 }
 
-fn int(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn int(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let value = call.argument(0)?;
     Ok(to_int(&value).map_or_else(|other| other, Value::Int))
 }
 
-fn real(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn real(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let value = call.argument(0)?;
     Ok(to_real(&value).map_or_else(|other| other, Value::Real))
 }
 
-fn string(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn string(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let value = call.argument(0)?;
     Ok(call.text(&value)?.map_or_else(|other| other, Value::Str))
 }
 
-fn bool(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn bool(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     Ok(match call.argument(0)? {
         Value::RelTime(seconds) => Value::Bool(seconds.trunc() != 0.0),
         Value::Str(text) if text.eq_ignore_ascii_case(b"true") => Value::Bool(true),
@@ -182,21 +182,21 @@ fn bool(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     })
 }
 
-fn rounded(call: &mut Call<'_, '_>, round: fn(f64) -> f64) -> Result<Value, Failed> {
+fn rounded(call: &mut Call<'_, '_>, round: fn(f64) -> f64) -> Result<Value, EvalError> {
     Ok(match call.argument(0)? {
         Value::Int(value) => Value::Int(value),
         other => to_real(&other).map_or(Value::Error, |value| Value::Int(real_to_integer(round(value)))),
     })
 }
 
-fn floor(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn floor(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     rounded(call, f64::floor)
 }
 
-fn ceil(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn ceil(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     rounded(call, f64::ceil)
 }
 
-fn round(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn round(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     rounded(call, f64::round_ties_even)
 }

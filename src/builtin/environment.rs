@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::builtin::arguments::{UnbalancedQuote, is_blank, push_v2, split_v2};
 use crate::builtin::{Call, Function};
-use crate::eval::Failed;
+use crate::eval::EvalError;
 use crate::value::Value;
 
 /// The family's table: `envV1ToV2`, `mergeEnvironment`.
@@ -147,13 +147,13 @@ const VARIABLE_SIZE: usize = 128;
 
 /// Counts the work and memory of reading an environment. Entries have an equals sign or dollar signs; what becomes of
 /// one that has neither is found out only after the text was cut at its blanks.
-fn charge_for(call: &mut Call<'_, '_>, text: &[u8]) -> Result<(), Failed> {
+fn charge_for(call: &mut Call<'_, '_>, text: &[u8]) -> Result<(), EvalError> {
     let entries = text.iter().filter(|byte| is_blank(**byte) || matches!(byte, b'=' | b'$')).count();
     call.charge(text.len() / 16 + entries * 4)?;
     call.reserve(text.len() * 2 + entries * VARIABLE_SIZE)
 }
 
-fn env_v1_to_v2(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn env_v1_to_v2(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     match call.argument(0)? {
         Value::Undefined => Ok(Value::Undefined),
         Value::Str(text) => {
@@ -164,7 +164,7 @@ fn env_v1_to_v2(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     }
 }
 
-fn merge_environment(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn merge_environment(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let mut environment = Environment::default();
     for at in 0..call.len() {
         match call.argument(at)? {

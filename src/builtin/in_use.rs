@@ -5,7 +5,7 @@
 use std::fmt;
 
 use crate::builtin::{Call, Function};
-use crate::eval::Failed;
+use crate::eval::EvalError;
 use crate::value::Value;
 
 /// The family's table.
@@ -45,13 +45,13 @@ pub trait Usage: fmt::Debug + Send + Sync {
     fn of_group(&self, submitter: &[u8]) -> Option<f64>;
 }
 
-fn by_user(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn by_user(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let submitter = call.argument(0)?;
     let (Value::Str(submitter), Some(usage)) = (&submitter, &call.settings().usage) else { return Ok(Value::Error) };
     Ok(Value::Real(usage.of_submitter(submitter)))
 }
 
-fn by_users_group(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn by_users_group(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let submitter = call.argument(0)?;
     let (Value::Str(submitter), Some(usage)) = (&submitter, &call.settings().usage) else { return Ok(Value::Error) };
     Ok(usage.of_group(submitter).map_or(Value::Error, Value::Real))
@@ -63,7 +63,7 @@ mod tests {
 
     use super::*;
     use crate::builtin::tests::evaluate;
-    use crate::eval::scope::Settings;
+    use crate::eval::scope::EvalOptions;
 
     #[derive(Debug)]
     struct Known(Option<f64>);
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_negotiator_knows_who_uses_how_much() {
-        let settings = |group| Settings { usage: Some(Arc::new(Known(group))), ..Settings::default() };
+        let settings = |group| EvalOptions { usage: Some(Arc::new(Known(group))), ..EvalOptions::default() };
         let value = |text: &str, group| evaluate(text, &settings(group)).unwrap();
         assert_eq!(value("ResourcesInUseByUser(\"alice@x\")", None), "2.500000000000000E+00");
         assert_eq!(value("ResourcesInUseByUser(\"nobody@x\") + 1", None), "1.000000000000000E+00");

@@ -1,7 +1,7 @@
 //! Lists: `sum`, `avg`, `min`, `max`, `member`, `identicalMember`, `anyCompare`, `allCompare`.
 
 use crate::builtin::{Call, Function};
-use crate::eval::{Failed, operate};
+use crate::eval::{EvalError, operate};
 use crate::syntax::operator::BinaryOp;
 use crate::value::compare::{compare, identical, integers};
 use crate::value::{List, Value};
@@ -90,7 +90,7 @@ pub const FUNCTIONS: &[Function] = &[
 const fn of_list(
     name: &'static str,
     signature: &'static str,
-    run: fn(&mut Call<'_, '_>) -> Result<Value, Failed>,
+    run: fn(&mut Call<'_, '_>) -> Result<Value, EvalError>,
     about: &'static str,
     examples: &'static [(&'static str, &'static str)],
 ) -> Function {
@@ -102,7 +102,7 @@ const fn of_list(
 fn folded(
     call: &mut Call<'_, '_>,
     mut step: impl FnMut(&Value, &Value) -> Value,
-) -> Result<Result<(Option<Value>, usize), Value>, Failed> {
+) -> Result<Result<(Option<Value>, usize), Value>, EvalError> {
     let list = match call.argument(0)? {
         Value::List(list) => list,
         Value::Undefined => return Ok(Err(Value::Undefined)),
@@ -129,14 +129,14 @@ fn plus(before: &Value, number: &Value) -> Value {
     operate(BinaryOp::Add, before, number)
 }
 
-fn sum(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn sum(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     Ok(match folded(call, plus)? {
         Ok((sum, _)) => sum.unwrap_or(Value::Int(0)),
         Err(other) => other,
     })
 }
 
-fn avg(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn avg(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     Ok(match folded(call, plus)? {
         Ok((None, _)) => Value::Int(0),
         Ok((Some(sum), count)) => operate(BinaryOp::Divide, &sum, &Value::Real(count as f64)),
@@ -144,15 +144,15 @@ fn avg(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     })
 }
 
-fn min(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn min(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     extreme(call, BinaryOp::Less)
 }
 
-fn max(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn max(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     extreme(call, BinaryOp::Greater)
 }
 
-fn extreme(call: &mut Call<'_, '_>, better: BinaryOp) -> Result<Value, Failed> {
+fn extreme(call: &mut Call<'_, '_>, better: BinaryOp) -> Result<Value, EvalError> {
     let found = folded(call, |before, number| {
         // The comparison of the reference leaves both sides promoted to the same type.
         let (before, number) = promoted(before, number);
@@ -184,14 +184,14 @@ fn list(value: Value) -> Result<List, Value> {
 }
 
 /// Counts the comparison of two strings of that size.
-fn charge_comparison(call: &mut Call<'_, '_>, a: &Value, b: &Value) -> Result<(), Failed> {
+fn charge_comparison(call: &mut Call<'_, '_>, a: &Value, b: &Value) -> Result<(), EvalError> {
     match (a, b) {
         (Value::Str(a), Value::Str(b)) => call.charge(a.len().min(b.len()) / 32),
         _ => Ok(()),
     }
 }
 
-fn member(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn member(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let value = call.argument(0)?;
     let list = match list(call.argument(1)?) {
         Ok(_) if matches!(value, Value::List(_) | Value::Ad(_) | Value::Error) => return Ok(Value::Error),
@@ -202,7 +202,7 @@ fn member(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     search(call, &list, |element| compare(BinaryOp::Equal, element, &value), &value)
 }
 
-fn identical_member(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn identical_member(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let value = call.argument(0)?;
     let list = match list(call.argument(1)?) {
         Ok(_) if matches!(value, Value::List(_) | Value::Ad(_)) => return Ok(Value::Error),
@@ -217,7 +217,7 @@ fn search(
     list: &List,
     matches: impl Fn(&Value) -> Value,
     value: &Value,
-) -> Result<Value, Failed> {
+) -> Result<Value, EvalError> {
     for at in 0..list.len() {
         let element = call.element(list, at)?;
         charge_comparison(call, &element, value)?;
@@ -242,16 +242,16 @@ fn operator(text: &[u8]) -> Option<BinaryOp> {
     })
 }
 
-fn any_compare(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn any_compare(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     compare_each(call, true)
 }
 
-fn all_compare(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn all_compare(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     compare_each(call, false)
 }
 
 /// Compares element by element until one comparison decides: `any` is decided by true, all by false.
-fn compare_each(call: &mut Call<'_, '_>, any: bool) -> Result<Value, Failed> {
+fn compare_each(call: &mut Call<'_, '_>, any: bool) -> Result<Value, EvalError> {
     let op = match call.argument(0)? {
         Value::Undefined => return Ok(Value::Undefined),
         Value::Str(text) => match operator(&text) {
@@ -282,13 +282,13 @@ fn compare_each(call: &mut Call<'_, '_>, any: bool) -> Result<Value, Failed> {
 #[cfg(test)]
 mod tests {
     use crate::ad::ClassAd;
-    use crate::eval::Failed;
-    use crate::eval::scope::{Scope, Settings};
+    use crate::eval::EvalError;
+    use crate::eval::scope::{EvalOptions, Scope};
     use crate::syntax::parse::parse_expr;
     use crate::value::Value;
 
-    fn eval(my: &str, target: &str, expr: &str) -> Result<Value, Failed> {
-        let settings = Settings::default();
+    fn eval(my: &str, target: &str, expr: &str) -> Result<Value, EvalError> {
+        let settings = EvalOptions::default();
         let (my, target) = (ClassAd::parse(my.as_bytes()).unwrap(), ClassAd::parse(target.as_bytes()).unwrap());
         let expr = parse_expr(expr.as_bytes(), &settings.parse_options()).unwrap();
         Scope::new(&my, &settings).with_target(&target).eval(&expr)
@@ -322,6 +322,6 @@ mod tests {
     fn comparing_long_strings_counts_as_work() {
         let element = format!("\"{}y\"", "x".repeat(100_000));
         let my = format!("[s = {element}; t = \"{}z\"; L = {{{}}}]", "x".repeat(100_000), vec!["s"; 10_000].join(","));
-        assert!(matches!(eval(&my, "[]", "member(t, L)"), Err(Failed::Work(_))));
+        assert!(matches!(eval(&my, "[]", "member(t, L)"), Err(EvalError::Work(_))));
     }
 }

@@ -1,7 +1,7 @@
 //! Numbers: `pow`, `quantize`, `random`.
 
 use crate::builtin::{Call, Function};
-use crate::eval::Failed;
+use crate::eval::EvalError;
 use crate::syntax::number::real_to_integer;
 use crate::value::Value;
 use crate::value::text::to_real;
@@ -51,7 +51,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
 ];
 
-fn pow(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn pow(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let (base, exponent) = (call.argument(0)?, call.argument(1)?);
     if let (Value::Int(base), Value::Int(exponent)) = (&base, &exponent)
         && *exponent >= 0
@@ -68,7 +68,7 @@ fn pow(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 /// Quanta that are this small leave a number as it is.
 const NO_QUANTUM: f64 = 1e-8;
 
-fn quantize(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn quantize(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let number = call.argument(0)?;
     let mut quantum = call.argument(1)?;
     let Ok(real) = to_real(&number) else { return Ok(Value::Error) };
@@ -101,15 +101,15 @@ fn quantize(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 /// The largest number of the reference's generator, which has 31 bits.
 const LARGEST: u64 = (1 << 31) - 1;
 
-fn random(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn random(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let limit = if call.is_empty() { Value::Real(1.0) } else { call.argument(0)? };
     let draw = call.random() >> 33;
     match limit {
         Value::Int(limit) => match i64::from(limit as i32) {
             limit @ 1.. => Ok(Value::Int(draw as i64 % limit)),
-            _ => Err(Failed::Function("random")),
+            _ => Err(EvalError::Function("random")),
         },
-        Value::Real(limit) if limit <= 0.0 => Err(Failed::Function("random")),
+        Value::Real(limit) if limit <= 0.0 => Err(EvalError::Function("random")),
         Value::Real(limit) => Ok(Value::Real(limit * (draw as f64 / LARGEST as f64))),
         _ => Ok(Value::Error),
     }
@@ -118,13 +118,13 @@ fn random(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 #[cfg(test)]
 mod tests {
     use crate::ad::ClassAd;
-    use crate::eval::Failed;
-    use crate::eval::scope::{Scope, Settings};
+    use crate::eval::EvalError;
+    use crate::eval::scope::{EvalOptions, Scope};
     use crate::syntax::parse::parse_expr;
     use crate::value::Value;
 
-    fn eval(text: &str, seed: u64) -> Result<Value, Failed> {
-        let (ad, settings) = (ClassAd::new(), Settings { seed, ..Settings::default() });
+    fn eval(text: &str, seed: u64) -> Result<Value, EvalError> {
+        let (ad, settings) = (ClassAd::new(), EvalOptions { seed, ..EvalOptions::default() });
         Scope::new(&ad, &settings).eval(&parse_expr(text.as_bytes(), &settings.parse_options()).unwrap())
     }
 
@@ -139,7 +139,7 @@ mod tests {
             let real = eval("random()", seed).unwrap().as_number().unwrap();
             assert!((0.0..=1.0).contains(&real));
         }
-        assert_eq!(eval("isError(random(0))", 0).unwrap_err(), Failed::Function("random"));
+        assert_eq!(eval("isError(random(0))", 0).unwrap_err(), EvalError::Function("random"));
     }
 
     #[test]

@@ -31,8 +31,8 @@ use std::sync::{Arc, LazyLock};
 
 use hashbrown::HashTable;
 
-use crate::eval::scope::Settings;
-use crate::eval::{Failed, Machine};
+use crate::eval::scope::EvalOptions;
+use crate::eval::{EvalError, Evaluator};
 use crate::name::{Key, Name};
 use crate::syntax::expr::{Node, NodeId, Tree};
 use crate::text::Text;
@@ -55,7 +55,7 @@ pub struct Function {
     /// Whether a call with the right number of arguments can be an error when no argument is one.
     pub can_error: bool,
     /// What a call evaluates to.
-    pub run: fn(&mut Call<'_, '_>) -> Result<Value, Failed>,
+    pub run: fn(&mut Call<'_, '_>) -> Result<Value, EvalError>,
     /// What the function does, in a sentence or a few.
     pub about: &'static str,
     /// Calls and their values in canonical text.
@@ -117,7 +117,7 @@ pub fn find(name: Name) -> Option<&'static Function> {
 
 /// One call that is being evaluated.
 pub struct Call<'m, 'a> {
-    pub(crate) machine: &'m mut Machine<'a>,
+    pub(crate) evaluator: &'m mut Evaluator<'a>,
     pub(crate) tree: &'m Arc<Tree>,
     arguments: &'m [NodeId],
     pub(crate) frame: FrameId,
@@ -125,12 +125,12 @@ pub struct Call<'m, 'a> {
 
 impl<'m, 'a> Call<'m, 'a> {
     pub(crate) fn new(
-        machine: &'m mut Machine<'a>,
+        evaluator: &'m mut Evaluator<'a>,
         tree: &'m Arc<Tree>,
         arguments: &'m [NodeId],
         frame: FrameId,
     ) -> Self {
-        Call { machine, tree, arguments, frame }
+        Call { evaluator, tree, arguments, frame }
     }
 
     /// Number of arguments.
@@ -149,7 +149,7 @@ impl<'m, 'a> Call<'m, 'a> {
     ///
     /// # Errors
     /// The evaluation was abandoned.
-    pub fn argument(&mut self, at: usize) -> Result<Value, Failed> {
+    pub fn argument(&mut self, at: usize) -> Result<Value, EvalError> {
         let value = self.unread(at)?;
         self.looked_at(value)
     }
@@ -158,12 +158,12 @@ impl<'m, 'a> Call<'m, 'a> {
     ///
     /// # Errors
     /// The evaluation was abandoned.
-    pub fn unread(&mut self, at: usize) -> Result<Value, Failed> {
-        self.machine.eval(self.tree, self.arguments[at], self.frame)
+    pub fn unread(&mut self, at: usize) -> Result<Value, EvalError> {
+        self.evaluator.eval(self.tree, self.arguments[at], self.frame)
     }
 
     /// A value that a function looks at, counted.
-    fn looked_at(&mut self, value: Value) -> Result<Value, Failed> {
+    fn looked_at(&mut self, value: Value) -> Result<Value, EvalError> {
         if let Value::Str(text) = &value
             && text.len() >= LOOKED_AT_PER_STEP
         {
@@ -176,9 +176,9 @@ impl<'m, 'a> Call<'m, 'a> {
     ///
     /// # Errors
     /// The evaluation was abandoned.
-    pub fn argument_deeper(&mut self, at: usize) -> Result<Value, Failed> {
+    pub fn argument_deeper(&mut self, at: usize) -> Result<Value, EvalError> {
         let (tree, id, frame) = (self.tree, self.arguments[at], self.frame);
-        self.machine.deeper(|machine| machine.eval(tree, id, frame))
+        self.evaluator.deeper(|evaluator| evaluator.eval(tree, id, frame))
     }
 
     /// An argument as it is written.
@@ -186,7 +186,7 @@ impl<'m, 'a> Call<'m, 'a> {
         self.tree.node(self.arguments[at])
     }
 
-    /// An argument as it is written, for the machine.
+    /// An argument as it is written, for the evaluator.
     pub(crate) fn node(&self, at: usize) -> NodeId {
         self.arguments[at]
     }
@@ -196,8 +196,8 @@ impl<'m, 'a> Call<'m, 'a> {
     ///
     /// # Errors
     /// The evaluation was abandoned.
-    pub fn element(&mut self, list: &List, at: usize) -> Result<Value, Failed> {
-        let value = self.machine.element_in(list, at, self.frame)?;
+    pub fn element(&mut self, list: &List, at: usize) -> Result<Value, EvalError> {
+        let value = self.evaluator.element_in(list, at, self.frame)?;
         self.looked_at(value)
     }
 
@@ -205,8 +205,8 @@ impl<'m, 'a> Call<'m, 'a> {
     ///
     /// # Errors
     /// The evaluation was abandoned.
-    pub fn attribute(&mut self, ad: &AdValue, name: Name) -> Result<Value, Failed> {
-        self.machine.attribute_of_ad(ad, name)
+    pub fn attribute(&mut self, ad: &AdValue, name: Name) -> Result<Value, EvalError> {
+        self.evaluator.attribute_of_ad(ad, name)
     }
 
     /// The text of a value as [`to_text_within`] gives it: strings as they are, undefined and error as they are,
@@ -214,12 +214,12 @@ impl<'m, 'a> Call<'m, 'a> {
     ///
     /// # Errors
     /// The text would be too long.
-    pub fn text(&mut self, value: &Value) -> Result<Result<Text, Value>, Failed> {
+    pub fn text(&mut self, value: &Value) -> Result<Result<Text, Value>, EvalError> {
         let own = match value {
-            Value::List(_) | Value::Ad(_) => Some(self.machine.released(value.clone())),
+            Value::List(_) | Value::Ad(_) => Some(self.evaluator.released(value.clone())),
             _ => None,
         };
-        match to_text_within(own.as_ref().unwrap_or(value), self.machine.bytes_left()) {
+        match to_text_within(own.as_ref().unwrap_or(value), self.evaluator.bytes_left()) {
             Ok(Some(text)) => {
                 if !matches!(value, Value::Str(_)) {
                     self.charge(2 + text.len() / 64)?;
@@ -227,36 +227,36 @@ impl<'m, 'a> Call<'m, 'a> {
                 }
                 Ok(Ok(text))
             }
-            Ok(None) => Err(self.machine.too_many_bytes()),
+            Ok(None) => Err(self.evaluator.too_many_bytes()),
             Err(other) => Ok(Err(other)),
         }
     }
 
     /// The settings of the evaluation: mode, clock, zone.
-    pub fn settings(&self) -> &'a Settings {
-        self.machine.settings()
+    pub fn settings(&self) -> &'a EvalOptions {
+        self.evaluator.settings()
     }
 
     /// The next number of the random sequence, 64 bits.
     pub fn random(&mut self) -> u64 {
-        self.machine.next_random()
+        self.evaluator.next_random()
     }
 
     /// Counts steps beyond the evaluation of arguments; call it with about one step per 64 bytes or per element.
     ///
     /// # Errors
     /// The evaluation takes too many steps.
-    pub fn charge(&mut self, steps: usize) -> Result<(), Failed> {
-        self.machine.charge_work(steps as u64)
+    pub fn charge(&mut self, steps: usize) -> Result<(), EvalError> {
+        self.evaluator.charge_work(steps as u64)
     }
 
     /// Makes a string value, counted against the limit of bytes.
     ///
     /// # Errors
     /// The evaluation makes too many bytes.
-    pub fn string(&mut self, bytes: impl AsRef<[u8]>) -> Result<Value, Failed> {
+    pub fn string(&mut self, bytes: impl AsRef<[u8]>) -> Result<Value, EvalError> {
         let bytes = bytes.as_ref();
-        self.machine.charge_bytes(bytes.len())?;
+        self.evaluator.charge_bytes(bytes.len())?;
         Ok(Value::text(bytes))
     }
 
@@ -264,16 +264,16 @@ impl<'m, 'a> Call<'m, 'a> {
     ///
     /// # Errors
     /// The evaluation makes too many bytes.
-    pub fn reserve(&mut self, bytes: usize) -> Result<(), Failed> {
-        self.machine.charge_bytes(bytes)
+    pub fn reserve(&mut self, bytes: usize) -> Result<(), EvalError> {
+        self.evaluator.charge_bytes(bytes)
     }
 
     /// Makes a list value, counted against the limit of bytes.
     ///
     /// # Errors
     /// The evaluation makes too many bytes.
-    pub fn list(&mut self, values: Vec<Value>) -> Result<Value, Failed> {
-        Ok(Value::List(self.machine.made_list(values)?.temporary()))
+    pub fn list(&mut self, values: Vec<Value>) -> Result<Value, EvalError> {
+        Ok(Value::List(self.evaluator.made_list(values)?.temporary()))
     }
 }
 
@@ -285,7 +285,7 @@ mod tests {
     use crate::syntax::parse::parse_expr;
 
     /// Evaluates a text without ads, and gives the value in canonical text.
-    pub(super) fn evaluate(text: &str, settings: &Settings) -> Result<String, Failed> {
+    pub(super) fn evaluate(text: &str, settings: &EvalOptions) -> Result<String, EvalError> {
         let expr = parse_expr(text.as_bytes(), &settings.parse_options()).expect(text);
         let ad = ClassAd::new();
         Scope::new(&ad, settings).eval(&expr).map(|value| value.to_string())
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn every_example_evaluates_to_what_it_says() {
-        let (ad, settings) = (ClassAd::new(), Settings::default());
+        let (ad, settings) = (ClassAd::new(), EvalOptions::default());
         let mut wrong = Vec::new();
         for function in all() {
             assert!(!function.examples.is_empty(), "{} has no example", function.name);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::builtin::pattern::{Effort, MatchError, Options, Pattern, QUICK_LENGTH};
 use crate::builtin::substitute::{LONGEST_RESULT, SubstituteError, Substitution, substitute_with};
 use crate::builtin::{Call, Function};
-use crate::eval::{Failed, swallowed};
+use crate::eval::{EvalError, as_error_value};
 use crate::value::Value;
 
 /// The family's table.
@@ -117,7 +117,11 @@ thread_local! {
 }
 
 /// The compiled form of a pattern; `None` if it is no pattern.
-pub(crate) fn compiled(call: &mut Call<'_, '_>, text: &[u8], options: Options) -> Result<Option<Rc<Pattern>>, Failed> {
+pub(crate) fn compiled(
+    call: &mut Call<'_, '_>,
+    text: &[u8],
+    options: Options,
+) -> Result<Option<Rc<Pattern>>, EvalError> {
     call.charge(text.len() / 64)?;
     let known = COMPILED.with_borrow_mut(|kept| {
         let at = kept.iter().position(|known| known.options == options && *known.text == *text)?;
@@ -145,7 +149,7 @@ fn searched<T, E: From<MatchError> + PartialEq>(
     call: &mut Call<'_, '_>,
     length: usize,
     search: impl Fn(Effort) -> Result<T, E>,
-) -> Result<Result<T, E>, Failed> {
+) -> Result<Result<T, E>, EvalError> {
     call.charge(SEARCH_STEPS + length)?;
     if length <= QUICK_LENGTH {
         let found = search(Effort::Quick);
@@ -162,13 +166,13 @@ fn searched<T, E: From<MatchError> + PartialEq>(
 }
 
 /// Whether a pattern matches anywhere in a text; `None` if the search was given up.
-pub(crate) fn is_match(call: &mut Call<'_, '_>, pattern: &Pattern, text: &[u8]) -> Result<Option<bool>, Failed> {
+pub(crate) fn is_match(call: &mut Call<'_, '_>, pattern: &Pattern, text: &[u8]) -> Result<Option<bool>, EvalError> {
     Ok(searched(call, text.len(), |effort| pattern.is_match_with(effort, text))?.ok())
 }
 
 /// All arguments, evaluated in order, with an empty string for options that are not given; or, instead, the error or
 /// undefined that one of them is.
-fn arguments<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<Result<[Value; MOST], Value>, Failed> {
+fn arguments<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<Result<[Value; MOST], Value>, EvalError> {
     let mut values = [const { Value::Undefined }; MOST];
     if call.len() < MOST {
         values[MOST - 1] = Value::text(b"");
@@ -182,7 +186,7 @@ fn arguments<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<Result<[Value
     Ok(if values.iter().any(Value::is_undefined) { Err(Value::Undefined) } else { Ok(values) })
 }
 
-fn regexp(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn regexp(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let values = match arguments::<3>(call)? {
         Ok(values) => values,
         Err(other) => return Ok(other),
@@ -192,7 +196,7 @@ fn regexp(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     Ok(is_match(call, &pattern, text)?.map_or(Value::Error, Value::Bool))
 }
 
-fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let values = match arguments::<3>(call)? {
         Ok(values) => values,
         Err(other) => return Ok(other),
@@ -202,7 +206,7 @@ fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     let pattern = compiled(call, pattern, Options::from_letters(options))?;
     let mut found = Value::Bool(false);
     for at in 0..list.len() {
-        match (swallowed(call.element(list, at))?, &pattern) {
+        match (as_error_value(call.element(list, at))?, &pattern) {
             (Value::Str(text), Some(pattern)) if is_match(call, pattern, &text)? == Some(true) => {
                 return Ok(Value::Bool(true));
             }
@@ -214,7 +218,7 @@ fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     Ok(found)
 }
 
-fn substituted(call: &mut Call<'_, '_>, added: Substitution) -> Result<Value, Failed> {
+fn substituted(call: &mut Call<'_, '_>, added: Substitution) -> Result<Value, EvalError> {
     let values = match arguments::<4>(call)? {
         Ok(values) => values,
         Err(other) => return Ok(other),
@@ -235,15 +239,15 @@ fn substituted(call: &mut Call<'_, '_>, added: Substitution) -> Result<Value, Fa
     substituted.map_or(Ok(Value::Error), |result| call.string(result))
 }
 
-fn regexps(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn regexps(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     substituted(call, Substitution::default())
 }
 
-fn replace(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn replace(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     substituted(call, Substitution { full: true, every: false })
 }
 
-fn replace_all(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn replace_all(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     substituted(call, Substitution { full: true, every: true })
 }
 
@@ -253,11 +257,11 @@ mod tests {
 
     use super::*;
     use crate::builtin::tests::evaluate;
-    use crate::eval::scope::Settings;
+    use crate::eval::scope::EvalOptions;
 
     #[test]
     fn a_thread_keeps_a_bounded_number_of_patterns() {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         for round in 0..2 {
             for number in 0..KEPT + 10 {
                 let text = format!("regexp(\"^a{number}$\", \"a{}\")", KEPT + round);
@@ -277,7 +281,7 @@ mod tests {
 
     #[test]
     fn an_evaluation_cannot_search_for_long() {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let hostile = format!("\"{}b\"", "a".repeat(19));
         for text in [
             format!("regexpMember(\"(a+)+$\", {{ {} }})", vec![hostile.as_str(); 1000].join(",")),
@@ -287,14 +291,14 @@ mod tests {
             ),
         ] {
             let begin = Instant::now();
-            assert_eq!(evaluate(&text, &settings), Err(Failed::Work(settings.limits.work)));
+            assert_eq!(evaluate(&text, &settings), Err(EvalError::Work(settings.limits.work)));
             assert!(begin.elapsed() < Duration::from_secs(30), "took {:?}", begin.elapsed());
         }
     }
 
     #[test]
     fn searches_that_a_quick_one_is_not_enough_for_are_done_in_full() {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let text = format!("{}b", "a".repeat(16));
         assert_eq!(evaluate(&format!("regexp(\"(a+)+$\", \"{text}\")"), &settings).as_deref(), Ok("false"));
         let replaced = evaluate(&format!("replaceAll(\"(a+)+$|b\", \"{text}\", \"c\")"), &settings);
@@ -303,8 +307,8 @@ mod tests {
 
     #[test]
     fn results_count_against_the_limit_of_bytes() {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let text = format!("replaceAll(\"a\", \"{}\", \"{}\")", "a".repeat(10_000), "b".repeat(4000));
-        assert_eq!(evaluate(&text, &settings), Err(Failed::Memory(settings.limits.bytes)));
+        assert_eq!(evaluate(&text, &settings), Err(EvalError::Memory(settings.limits.bytes)));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::builtin::tokens::{SPLIT_SEPARATORS, split as parts};
 use crate::builtin::{Call, Function};
-use crate::eval::Failed;
+use crate::eval::EvalError;
 use crate::value::Value;
 
 /// The family's table.
@@ -49,7 +49,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
 ];
 
-fn split(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn split(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let text = call.argument(0)?;
     let separators = if call.len() > 1 { Some(call.argument(1)?) } else { None };
     let Some(text) = text.as_bytes() else { return Ok(Value::Error) };
@@ -72,7 +72,7 @@ fn split(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 const STRING_SIZE: usize = 16;
 
 /// The parts around the first `@`; `None` if there is none.
-fn around_at(call: &mut Call<'_, '_>) -> Result<Option<Parts>, Failed> {
+fn around_at(call: &mut Call<'_, '_>) -> Result<Option<Parts>, EvalError> {
     let Value::Str(text) = call.argument(0)? else { return Ok(None) };
     call.charge(text.len() / 64)?;
     call.reserve(text.len())?;
@@ -87,7 +87,7 @@ enum Parts {
     Two(Value, Value),
 }
 
-fn split_user_name(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn split_user_name(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     match around_at(call)? {
         Some(Parts::One(name)) => call.list(vec![name, Value::text(b"")]),
         Some(Parts::Two(user, domain)) => call.list(vec![user, domain]),
@@ -95,7 +95,7 @@ fn split_user_name(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     }
 }
 
-fn split_slot_name(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn split_slot_name(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     match around_at(call)? {
         Some(Parts::One(name)) => call.list(vec![Value::text(b""), name]),
         Some(Parts::Two(slot, host)) => call.list(vec![slot, host]),
@@ -106,15 +106,15 @@ fn split_slot_name(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 #[cfg(test)]
 mod tests {
     use crate::builtin::tests::evaluate;
-    use crate::eval::Failed;
-    use crate::eval::scope::{Limits, Settings};
+    use crate::eval::EvalError;
+    use crate::eval::scope::{EvalOptions, Limits};
 
     #[test]
     fn parts_count_against_the_limit_of_bytes() {
         let limits = Limits { bytes: 100_000, ..Limits::default() };
-        let settings = Settings { limits, ..Settings::default() };
+        let settings = EvalOptions { limits, ..EvalOptions::default() };
         let text = format!("split(\"{}\")", ",".repeat(50_000));
-        assert_eq!(evaluate(&text, &settings), Err(Failed::Memory(100_000)));
+        assert_eq!(evaluate(&text, &settings), Err(EvalError::Memory(100_000)));
         let short = format!("size(split(\"{}\"))", "a ".repeat(1000));
         assert_eq!(evaluate(&short, &settings).as_deref(), Ok("1000"));
     }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::builtin::{Call, Function};
-use crate::eval::Failed;
+use crate::eval::EvalError;
 use crate::text::Text;
 use crate::value::Value;
 use crate::value::compare::folded_order;
@@ -116,7 +116,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
 ];
 
-fn strcat(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn strcat(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let mut joined = Joined::new(Text::new(""));
     for at in 0..call.len() {
         let value = call.argument_deeper(at)?;
@@ -139,7 +139,7 @@ impl Joined {
         Joined { separator, text: Vec::new() }
     }
 
-    fn add(&mut self, call: &mut Call<'_, '_>, part: &[u8]) -> Result<(), Failed> {
+    fn add(&mut self, call: &mut Call<'_, '_>, part: &[u8]) -> Result<(), EvalError> {
         let separator: &[u8] = if self.text.is_empty() { b"" } else { &self.separator };
         call.reserve(separator.len() + part.len())?;
         self.text.extend_from_slice(separator);
@@ -148,7 +148,7 @@ impl Joined {
     }
 }
 
-fn join(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn join(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     if call.is_empty() {
         return call.string("");
     }
@@ -183,8 +183,8 @@ fn join_with<'m, 'a>(
     call: &mut Call<'m, 'a>,
     separator: Option<Text>,
     parts: usize,
-    mut part: impl FnMut(&mut Call<'m, 'a>, usize) -> Result<Value, Failed>,
-) -> Result<Value, Failed> {
+    mut part: impl FnMut(&mut Call<'m, 'a>, usize) -> Result<Value, EvalError>,
+) -> Result<Value, EvalError> {
     let none_is_empty = separator.is_some();
     let mut joined = Joined::new(separator.unwrap_or_else(|| Text::new("")));
     let mut defined = none_is_empty && parts == 0;
@@ -202,15 +202,15 @@ fn join_with<'m, 'a>(
     Ok(if defined { Value::text(joined.text) } else { Value::Undefined })
 }
 
-fn to_upper(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn to_upper(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     cased(call, <[u8]>::to_ascii_uppercase)
 }
 
-fn to_lower(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn to_lower(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     cased(call, <[u8]>::to_ascii_lowercase)
 }
 
-fn cased(call: &mut Call<'_, '_>, change: fn(&[u8]) -> Vec<u8>) -> Result<Value, Failed> {
+fn cased(call: &mut Call<'_, '_>, change: fn(&[u8]) -> Vec<u8>) -> Result<Value, EvalError> {
     let value = call.argument(0)?;
     match call.text(&value)? {
         Ok(text) => {
@@ -221,7 +221,7 @@ fn cased(call: &mut Call<'_, '_>, change: fn(&[u8]) -> Vec<u8>) -> Result<Value,
     }
 }
 
-fn substr(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn substr(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let text = call.argument(0)?;
     let offset = call.argument(1)?;
     let length = if call.len() == 3 { Some(call.argument(2)?) } else { None };
@@ -250,15 +250,15 @@ fn part(size: i64, offset: i64, length: Option<i64>) -> (usize, usize) {
     (from as usize, to as usize)
 }
 
-fn strcmp(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn strcmp(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     ordered(call, Ord::cmp)
 }
 
-fn stricmp(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn stricmp(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     ordered(call, folded_order)
 }
 
-fn ordered(call: &mut Call<'_, '_>, order: fn(&[u8], &[u8]) -> Ordering) -> Result<Value, Failed> {
+fn ordered(call: &mut Call<'_, '_>, order: fn(&[u8], &[u8]) -> Ordering) -> Result<Value, EvalError> {
     Ok(match two_texts(call)? {
         Ok((a, b)) => Value::Int(order(&a, &b) as i64),
         Err(other) => other,
@@ -266,7 +266,7 @@ fn ordered(call: &mut Call<'_, '_>, order: fn(&[u8], &[u8]) -> Ordering) -> Resu
 }
 
 /// Two arguments as texts: undefined if one of them is undefined, else error if one of them is error.
-pub(crate) fn two_texts(call: &mut Call<'_, '_>) -> Result<Result<(Text, Text), Value>, Failed> {
+pub(crate) fn two_texts(call: &mut Call<'_, '_>) -> Result<Result<(Text, Text), Value>, EvalError> {
     let (a, b) = (call.argument(0)?, call.argument(1)?);
     if a.is_undefined() || b.is_undefined() {
         return Ok(Err(Value::Undefined));
@@ -280,14 +280,14 @@ pub(crate) fn two_texts(call: &mut Call<'_, '_>) -> Result<Result<(Text, Text), 
     }
 }
 
-fn size(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn size(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     Ok(match call.unread(0)? {
         Value::Undefined => Value::Undefined,
         Value::Str(text) => Value::Int(text.len() as i64),
         Value::List(list) => Value::Int(list.len() as i64),
         Value::Ad(ad) => {
-            let frame = call.machine.frame_of(&ad)?;
-            Value::Int(call.machine.size_of(frame) as i64)
+            let frame = call.evaluator.frame_of(&ad)?;
+            Value::Int(call.evaluator.size_of(frame) as i64)
         }
         _ => Value::Error,
     })

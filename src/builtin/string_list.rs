@@ -5,7 +5,7 @@ use crate::builtin::tokens::{
     DELIMITERS, MEMBER_DELIMITERS, Number, Reduction, intersect, member, reduce, subset, tokens,
 };
 use crate::builtin::{Call, Function, regex};
-use crate::eval::Failed;
+use crate::eval::EvalError;
 use crate::text::Text;
 use crate::value::Value;
 
@@ -116,7 +116,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
 ];
 
-type Run = fn(&mut Call<'_, '_>) -> Result<Value, Failed>;
+type Run = fn(&mut Call<'_, '_>) -> Result<Value, EvalError>;
 type Examples = &'static [(&'static str, &'static str)];
 
 const fn reduction(
@@ -140,7 +140,7 @@ const fn membership(
 }
 
 /// All arguments, evaluated in order, when all are strings.
-fn strings<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<Option<[Option<Text>; MOST]>, Failed> {
+fn strings<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<Option<[Option<Text>; MOST]>, EvalError> {
     let mut texts = [const { None }; MOST];
     let mut all = true;
     for at in 0..call.len() {
@@ -153,17 +153,17 @@ fn strings<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<Option<[Option<
 }
 
 /// The steps that reading so many bytes takes.
-fn charge_for(call: &mut Call<'_, '_>, bytes: usize) -> Result<(), Failed> {
+fn charge_for(call: &mut Call<'_, '_>, bytes: usize) -> Result<(), EvalError> {
     call.charge(bytes / 64)
 }
 
-fn size(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn size(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let Some([Some(list), delimiters]) = strings::<2>(call)? else { return Ok(Value::Error) };
     charge_for(call, list.len())?;
     Ok(Value::Int(tokens(&list, delimiters.as_deref().unwrap_or(DELIMITERS)).count() as i64))
 }
 
-fn reduced(call: &mut Call<'_, '_>, reduction: Reduction) -> Result<Value, Failed> {
+fn reduced(call: &mut Call<'_, '_>, reduction: Reduction) -> Result<Value, EvalError> {
     let Some([Some(list), delimiters]) = strings::<2>(call)? else { return Ok(Value::Error) };
     // Reading numbers takes longer than looking for delimiters.
     charge_for(call, list.len().saturating_mul(16))?;
@@ -175,26 +175,26 @@ fn reduced(call: &mut Call<'_, '_>, reduction: Reduction) -> Result<Value, Faile
     })
 }
 
-fn sum(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn sum(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     reduced(call, Reduction::Sum)
 }
 
-fn average(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn average(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     reduced(call, Reduction::Average)
 }
 
-fn minimum(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn minimum(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     reduced(call, Reduction::Minimum)
 }
 
-fn maximum(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn maximum(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     reduced(call, Reduction::Maximum)
 }
 
 /// Asks about an item, or several, and a list. Undefined counts as empty, but not both.
 ///
 /// A byte takes `cost` times the time of looking for a delimiter.
-fn asked(call: &mut Call<'_, '_>, cost: usize, question: fn(&[u8], &[u8], &[u8]) -> bool) -> Result<Value, Failed> {
+fn asked(call: &mut Call<'_, '_>, cost: usize, question: fn(&[u8], &[u8], &[u8]) -> bool) -> Result<Value, EvalError> {
     let (items, list) = (call.argument(0)?, call.argument(1)?);
     let delimiters = if call.len() > 2 { call.argument(2)? } else { Value::Undefined };
     let text = |value: &'_ Value| match value {
@@ -213,15 +213,15 @@ fn asked(call: &mut Call<'_, '_>, cost: usize, question: fn(&[u8], &[u8], &[u8])
     Ok(Value::Bool(question(items, list, delimiters.as_deref().unwrap_or(MEMBER_DELIMITERS))))
 }
 
-fn is_member<const CASELESS: bool>(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn is_member<const CASELESS: bool>(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     asked(call, 1, |item, list, delimiters| member(item, list, delimiters, CASELESS))
 }
 
-fn is_subset<const CASELESS: bool>(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn is_subset<const CASELESS: bool>(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     asked(call, 16, |items, list, delimiters| subset(items, list, delimiters, CASELESS))
 }
 
-fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let Some([Some(pattern), Some(list), delimiters, options]) = strings::<4>(call)? else { return Ok(Value::Error) };
     let options = options.as_deref().unwrap_or_default().to_ascii_lowercase();
     let Some(pattern) = regex::compiled(call, &pattern, Options::from_letters(&options))? else {
@@ -238,14 +238,14 @@ fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     Ok(found)
 }
 
-fn lists_intersect(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn lists_intersect(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let mut values = [Value::Undefined, Value::Undefined, Value::text(DELIMITERS)];
     let mut abandoned = false;
     for (at, value) in values.iter_mut().enumerate().take(call.len()) {
         match call.argument(at) {
             Ok(argument) => *value = argument,
             // The reference takes an abandoned argument for an error here; our own limits stay limits.
-            Err(Failed::Depth(_) | Failed::NoRoot | Failed::Function(_)) => abandoned = true,
+            Err(EvalError::Depth(_) | EvalError::NoRoot | EvalError::Function(_)) => abandoned = true,
             Err(limit) => return Err(limit),
         }
     }
@@ -264,12 +264,12 @@ fn lists_intersect(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 mod tests {
     use super::*;
     use crate::builtin::tests::evaluate;
-    use crate::eval::scope::{Limits, Settings};
+    use crate::eval::scope::{EvalOptions, Limits};
 
     #[test]
     fn an_abandoned_argument_is_an_error_only_for_intersections() {
         // As in the reference; an offset of -1 makes absTime give up.
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         assert_eq!(evaluate("stringListsIntersect(absTime(0, -1), \"a\")", &settings).as_deref(), Ok("error"));
         assert_eq!(evaluate("isError(stringListsIntersect(\"a\", absTime(0, -1)))", &settings).as_deref(), Ok("true"));
         assert!(evaluate("isError(stringListMember(absTime(0, -1), \"a\"))", &settings).is_err());
@@ -286,18 +286,22 @@ mod tests {
             ("stringListMember(\"a\", \"b\\ta\", undefined)", "true"),
             ("stringListMember(\"a\", \"b;a\", 1)", "error"),
         ] {
-            assert_eq!(evaluate(text, &Settings::default()).as_deref(), Ok(expected), "{text}");
+            assert_eq!(evaluate(text, &EvalOptions::default()).as_deref(), Ok(expected), "{text}");
         }
     }
 
     #[test]
     fn reading_long_lists_is_work() {
         let limits = Limits { work: 1000, ..Limits::default() };
-        let settings = Settings { limits, ..Settings::default() };
+        let settings = EvalOptions { limits, ..EvalOptions::default() };
         let long = "a,".repeat(40_000);
         for function in ["stringListSize", "stringListMax", "split"] {
-            assert_eq!(evaluate(&format!("{function}(\"{long}\")"), &settings), Err(Failed::Work(1000)), "{function}");
+            assert_eq!(
+                evaluate(&format!("{function}(\"{long}\")"), &settings),
+                Err(EvalError::Work(1000)),
+                "{function}"
+            );
         }
-        assert_eq!(evaluate(&format!("stringListMember(\"b\", \"{long}\")"), &settings), Err(Failed::Work(1000)));
+        assert_eq!(evaluate(&format!("stringListMember(\"b\", \"{long}\")"), &settings), Err(EvalError::Work(1000)));
     }
 }

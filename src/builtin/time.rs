@@ -2,7 +2,7 @@
 
 use crate::ad::ClassAd;
 use crate::builtin::{Call, Function};
-use crate::eval::{Failed, swallowed};
+use crate::eval::{EvalError, as_error_value};
 use crate::name::Name;
 use crate::syntax::calendar::{Civil, DAY};
 use crate::syntax::time::{AbsTime, truncate_to_32};
@@ -198,7 +198,7 @@ fn local(call: &Call<'_, '_>, seconds: i64) -> AbsTime {
     AbsTime { seconds, offset: call.settings().zone.offset_at(seconds) }
 }
 
-fn abs_time(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn abs_time(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     if call.is_empty() {
         return Ok(current_time(call));
     }
@@ -212,7 +212,7 @@ fn abs_time(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
         },
     };
     let seconds = match time {
-        Value::Int(_) if offset == Some(-1) => return Err(Failed::Function("absTime")),
+        Value::Int(_) if offset == Some(-1) => return Err(EvalError::Function("absTime")),
         Value::Int(seconds) => i64::from(seconds as i32),
         Value::Real(seconds) | Value::RelTime(seconds) => i64::from(truncate_to_32(seconds)),
         Value::Undefined | Value::AbsTime(_) | Value::Str(_) => return Ok(time),
@@ -224,7 +224,7 @@ fn abs_time(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
     }))
 }
 
-fn rel_time(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn rel_time(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     Ok(match call.argument(0)? {
         Value::Int(seconds) => Value::RelTime(f64::from(seconds as i32)),
         Value::Real(seconds) | Value::RelTime(seconds) => Value::RelTime(seconds),
@@ -264,7 +264,7 @@ fn field(
     call: &mut Call<'_, '_>,
     of_clock: fn(&Civil) -> i64,
     of_duration: Option<fn(i64) -> i64>,
-) -> Result<Value, Failed> {
+) -> Result<Value, EvalError> {
     Ok(match (call.argument(0)?, of_duration) {
         (Value::AbsTime(time), _) => {
             fields_of(local(call, time.seconds)).map_or(Value::Error, |fields| Value::Int(of_clock(&fields)))
@@ -274,39 +274,39 @@ fn field(
     })
 }
 
-fn get_year(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn get_year(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     field(call, |fields| fields.year, None)
 }
 
-fn get_month(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn get_month(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     field(call, |fields| fields.month, None)
 }
 
-fn get_day_of_year(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn get_day_of_year(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     field(call, |fields| fields.yearday, None)
 }
 
-fn get_day_of_month(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn get_day_of_month(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     field(call, |fields| fields.day, None)
 }
 
-fn get_day_of_week(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn get_day_of_week(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     field(call, |fields| fields.weekday, None)
 }
 
-fn get_hours(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn get_hours(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     field(call, |fields| fields.hour, Some(|seconds| seconds % DAY / 3600))
 }
 
-fn get_minutes(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn get_minutes(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     field(call, |fields| fields.minute, Some(|seconds| seconds % 3600 / 60))
 }
 
-fn get_seconds(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn get_seconds(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     field(call, |fields| fields.second, Some(|seconds| seconds % 60))
 }
 
-fn get_days(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn get_days(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     Ok(match call.argument(0)? {
         Value::RelTime(seconds) => Value::Int(i64::from(truncate_to_32(seconds)) / DAY),
         _ => Value::Error,
@@ -323,7 +323,7 @@ fn point_in_time(call: &Call<'_, '_>, value: &Value) -> Option<AbsTime> {
     }
 }
 
-fn split_time(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn split_time(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let value = call.argument(0)?;
     let mut ad = ClassAd::with_capacity(8);
     if let Some(time) = point_in_time(call, &value) {
@@ -365,7 +365,7 @@ fn split_duration(seconds: f64) -> ([i64; 3], f64) {
     (fields, rest)
 }
 
-fn format_time(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn format_time(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let time = if call.is_empty() { Value::Int(call.settings().now) } else { call.argument(0)? };
     if !matches!(time.type_of(), Type::Int | Type::Real | Type::AbsTime | Type::Ad) {
         return Ok(Value::Error);
@@ -388,9 +388,9 @@ fn format_time(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 }
 
 /// The fields that an ad names by integers; others are the least there are.
-fn fields_of_ad(call: &mut Call<'_, '_>, ad: &AdValue) -> Result<Civil, Failed> {
-    let mut number = |name: &str| -> Result<Option<i32>, Failed> {
-        Ok(swallowed(call.attribute(ad, Name::from(name)))?.as_int().map(|value| value as i32))
+fn fields_of_ad(call: &mut Call<'_, '_>, ad: &AdValue) -> Result<Civil, EvalError> {
+    let mut number = |name: &str| -> Result<Option<i32>, EvalError> {
+        Ok(as_error_value(call.attribute(ad, Name::from(name)))?.as_int().map(|value| value as i32))
     };
     let (second, minute) = (number("Seconds")?.unwrap_or(0), number("Minutes")?.unwrap_or(0));
     let (hour, day) = (number("Hours")?.unwrap_or(0), number("Day")?.unwrap_or(0));
@@ -405,7 +405,7 @@ fn fields_of_ad(call: &mut Call<'_, '_>, ad: &AdValue) -> Result<Civil, Failed> 
     })
 }
 
-fn interval(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn interval(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let Ok(seconds) = to_int(&call.argument(0)?) else { return Ok(Value::Error) };
     let mut text = Vec::new();
     write_interval(&mut text, seconds as i32);
@@ -416,13 +416,13 @@ fn interval(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
 mod tests {
     use super::*;
     use crate::builtin::tests::evaluate;
-    use crate::eval::scope::Settings;
+    use crate::eval::scope::EvalOptions;
     use crate::syntax::time::Zone;
 
     /// 2020-06-15T12:00:00Z in New York, in summer.
-    fn new_york() -> Settings {
+    fn new_york() -> EvalOptions {
         let zone = Zone::named("America/New_York").unwrap();
-        Settings { zone, now: 1_592_222_400, ..Settings::default() }
+        EvalOptions { zone, now: 1_592_222_400, ..EvalOptions::default() }
     }
 
     #[test]
@@ -471,7 +471,7 @@ mod tests {
             ("formatTime([Year=-2147483648;Month=1;Day=1], \"%Y %m %b\")", "\"-2147483648 01 Jan\""),
             ("[Year=2020; b=formatTime([Month=2;Day=3], \"%F\")].b", "\"2020-02-03\""),
         ] {
-            assert_eq!(evaluate(text, &Settings::default()).as_deref(), Ok(expected), "{text}");
+            assert_eq!(evaluate(text, &EvalOptions::default()).as_deref(), Ok(expected), "{text}");
         }
     }
 
@@ -495,15 +495,15 @@ mod tests {
             ("formatTime(67767976233532800, \"%F %T\")", "error"),
             ("splitTime(9223372036854775807)", "error"),
         ] {
-            assert_eq!(evaluate(text, &Settings::default()).as_deref(), Ok(expected), "{text}");
+            assert_eq!(evaluate(text, &EvalOptions::default()).as_deref(), Ok(expected), "{text}");
         }
     }
 
     #[test]
     fn an_offset_of_minus_one_abandons_integers_only() {
         for text in ["absTime(0, -1)", "absTime(0, -1.9)", "absTime(0, relTime(-1.9))"] {
-            assert_eq!(evaluate(text, &Settings::default()), Err(Failed::Function("absTime")), "{text}");
+            assert_eq!(evaluate(text, &EvalOptions::default()), Err(EvalError::Function("absTime")), "{text}");
         }
-        assert_eq!(evaluate("isAbsTime(absTime(0.0, -1))", &Settings::default()).as_deref(), Ok("true"));
+        assert_eq!(evaluate("isAbsTime(absTime(0.0, -1))", &EvalOptions::default()).as_deref(), Ok("true"));
     }
 }

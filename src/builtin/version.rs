@@ -2,7 +2,7 @@
 
 use crate::builtin::string::two_texts;
 use crate::builtin::{Call, Function};
-use crate::eval::Failed;
+use crate::eval::EvalError;
 use crate::value::Value;
 
 /// The family's table.
@@ -69,7 +69,7 @@ pub const FUNCTIONS: &[Function] = &[
 const fn of_two(
     name: &'static str,
     signature: &'static str,
-    run: fn(&mut Call<'_, '_>) -> Result<Value, Failed>,
+    run: fn(&mut Call<'_, '_>) -> Result<Value, EvalError>,
     about: &'static str,
     examples: &'static [(&'static str, &'static str)],
 ) -> Function {
@@ -79,7 +79,7 @@ const fn of_two(
 /// Bytes of a version that are compared in about the time of one node evaluation.
 const COMPARED_PER_STEP: usize = 16;
 
-fn compared(call: &mut Call<'_, '_>) -> Result<Result<i64, Value>, Failed> {
+fn compared(call: &mut Call<'_, '_>) -> Result<Result<i64, Value>, EvalError> {
     Ok(match two_texts(call)? {
         Ok((a, b)) => {
             call.charge((a.len() + b.len()) / COMPARED_PER_STEP)?;
@@ -89,15 +89,15 @@ fn compared(call: &mut Call<'_, '_>) -> Result<Result<i64, Value>, Failed> {
     })
 }
 
-fn versioncmp(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn versioncmp(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     Ok(compared(call)?.map_or_else(|other| other, Value::Int))
 }
 
-fn decide(call: &mut Call<'_, '_>, holds: fn(i64) -> bool) -> Result<Value, Failed> {
+fn decide(call: &mut Call<'_, '_>, holds: fn(i64) -> bool) -> Result<Value, EvalError> {
     Ok(compared(call)?.map_or_else(|other| other, |order| Value::Bool(holds(order))))
 }
 
-fn version_in_range(call: &mut Call<'_, '_>) -> Result<Value, Failed> {
+fn version_in_range(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let (version, least, most) = (call.argument(0)?, call.argument(1)?, call.argument(2)?);
     if least.is_undefined() || most.is_undefined() {
         return Ok(Value::Undefined);

@@ -1,6 +1,6 @@
 //! The clauses of a Requirements, each with its value: which of them reject.
 
-use crate::eval::Failed;
+use crate::eval::EvalError;
 use crate::eval::conditions::{Conditions, Connective, SplitRules};
 use crate::eval::explain::{Cause, explain_at};
 use crate::eval::scope::Scope;
@@ -27,7 +27,7 @@ pub struct Clause {
     /// The clause.
     pub expr: Expr,
     /// Its value.
-    pub value: Result<Value, Failed>,
+    pub value: Result<Value, EvalError>,
     /// Causes of a value that is undefined or an error.
     pub causes: Vec<Cause>,
 }
@@ -45,9 +45,9 @@ impl Clause {
 /// ```
 /// use classmate::internal::ad::ClassAd;
 /// use classmate::internal::eval::clause::clauses;
-/// use classmate::internal::eval::scope::{Scope, Settings};
+/// use classmate::internal::eval::scope::{Scope, EvalOptions};
 /// let slot = ClassAd::parse(b"[ START = KeyboardIdle > 900; Requirements = START && Cpus > 1; Cpus = 4; KeyboardIdle = 5 ]")?;
-/// let settings = Settings::default();
+/// let settings = EvalOptions::default();
 /// let clauses = clauses(Scope::new(&slot, &settings), "Requirements");
 /// let rejecting: Vec<_> = clauses.iter().filter(|clause| !clause.accepts()).collect();
 /// assert_eq!(rejecting[0].expr.to_string(), "KeyboardIdle > 900");
@@ -80,11 +80,11 @@ fn clause(walk: &mut Walk<'_>, spot: &Spot) -> Clause {
 mod tests {
     use super::*;
     use crate::ad::ClassAd;
-    use crate::eval::scope::Settings;
+    use crate::eval::scope::EvalOptions;
 
     #[test]
     fn clauses_of_both_levels_are_found_in_order() {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let job = ClassAd::parse(b"[ Requirements = (TARGET.Cpus >= 2 && Fits) && TARGET.Arch == \"X\"; Fits = TARGET.Memory > 10 || false ]");
         let job = job.unwrap();
         let slot = ClassAd::parse(b"[ Cpus = 4; Memory = 5 ]").unwrap();

@@ -1,13 +1,13 @@
 //! Expressions as conditions: what most of Requirements is made of, without making values of it.
 //!
 //! In: a node. Out: whether its value is true, false, undefined, error or no condition: [`Truth::of`] what
-//! [`Machine::eval`] gives, with the same steps and levels counted in the same order. Chains of `&&` and `||` are
+//! [`Evaluator::eval`] gives, with the same steps and levels counted in the same order. Chains of `&&` and `||` are
 //! walked without recursion, and constants of expressions and ads are compared where they stand.
 
 use std::sync::Arc;
 
 use crate::ad::Attribute;
-use crate::eval::{Failed, Found, Holder, Machine, operate, with_stack};
+use crate::eval::{EvalError, Evaluator, Found, Holder, operate, with_stack};
 use crate::name::{Name, known};
 use crate::syntax::expr::{Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
@@ -15,9 +15,9 @@ use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::value::logic::Truth;
 use crate::value::{FrameId, Value, compare};
 
-/// The evaluation was abandoned; the machine knows why. It takes no room beside a result, which so fits a register.
+/// The evaluation was abandoned; the evaluator knows why. It takes no room beside a result, which so fits a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Abandoned;
+pub(super) struct Aborted;
 
 /// The value of an operand, or the constant that it is.
 enum Operand<'t> {
@@ -47,7 +47,7 @@ fn truth_of(literal: &Literal) -> Truth {
         Literal::Bool(true) => Truth::True,
         Literal::Bool(false) => Truth::False,
         Literal::Undefined => Truth::Undefined,
-        Literal::Str(_) => Truth::Stranger,
+        Literal::Str(_) => Truth::NotBoolean,
         other => Truth::of(&Value::from(other)),
     }
 }
@@ -74,48 +74,48 @@ fn plain_truth(op: BinaryOp, first: &Operand<'_>, second: &Operand<'_>) -> Optio
     Some(if truth { Truth::True } else { Truth::False })
 }
 
-impl<'a> Machine<'a> {
-    /// As [`Machine::truth`], for those who want to know why it was abandoned.
-    pub(super) fn condition(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Failed> {
+impl<'a> Evaluator<'a> {
+    /// As [`Evaluator::truth`], for those who want to know why it was abandoned.
+    pub(super) fn condition(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, EvalError> {
         self.truth(tree, id, frame).map_err(|abandoned| self.failure(abandoned))
     }
 
     /// Why the evaluation was abandoned.
-    pub(super) fn failure(&mut self, _: Abandoned) -> Failed {
-        self.failed.take().unwrap_or(Failed::Work(self.settings.limits.work))
+    pub(super) fn failure(&mut self, _: Aborted) -> EvalError {
+        self.failed.take().unwrap_or(EvalError::Work(self.settings.limits.work))
     }
 
     #[cold]
     #[inline(never)]
-    fn abandon(&mut self, failed: Failed) -> Abandoned {
+    fn abandon(&mut self, failed: EvalError) -> Aborted {
         self.failed = Some(failed);
-        Abandoned
+        Aborted
     }
 
     #[inline]
-    fn step(&mut self) -> Result<(), Abandoned> {
-        if self.left == 0 {
+    fn step(&mut self) -> Result<(), Aborted> {
+        if self.steps_left == 0 {
             return Err(self.exhausted());
         }
-        self.left -= 1;
+        self.steps_left -= 1;
         Ok(())
     }
 
     #[cold]
     #[inline(never)]
-    fn exhausted(&mut self) -> Abandoned {
-        self.abandon(Failed::Work(self.settings.limits.work))
+    fn exhausted(&mut self) -> Aborted {
+        self.abandon(EvalError::Work(self.settings.limits.work))
     }
 
     #[cold]
     #[inline(never)]
-    fn too_deep(&mut self) -> Abandoned {
-        self.abandon(Failed::Depth(self.deepest))
+    fn too_deep(&mut self) -> Aborted {
+        self.abandon(EvalError::Depth(self.deepest))
     }
 
     /// Goes one level deeper; whoever calls it comes back.
     #[inline]
-    fn enter(&mut self) -> Result<(), Abandoned> {
+    fn enter(&mut self) -> Result<(), Aborted> {
         if self.depth >= self.deepest {
             return Err(self.too_deep());
         }
@@ -124,15 +124,15 @@ impl<'a> Machine<'a> {
     }
 
     /// What the value of a node means as a condition.
-    pub(super) fn truth(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Abandoned> {
+    pub(super) fn truth(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Aborted> {
         let depth = self.depth;
         let truth = self.counted_truth(tree, id, frame);
         self.depth = depth;
         truth
     }
 
-    /// As [`Machine::truth`], but the depth afterwards is any.
-    fn counted_truth(&mut self, tree: &Arc<Tree>, mut id: NodeId, frame: FrameId) -> Result<Truth, Abandoned> {
+    /// As [`Evaluator::truth`], but the depth afterwards is any.
+    fn counted_truth(&mut self, tree: &Arc<Tree>, mut id: NodeId, frame: FrameId) -> Result<Truth, Aborted> {
         let mut negations = 0;
         let truth = loop {
             self.step()?;
@@ -164,7 +164,7 @@ impl<'a> Machine<'a> {
         op: BinaryOp,
         [left, right]: [NodeId; 2],
         frame: FrameId,
-    ) -> Result<Truth, Abandoned> {
+    ) -> Result<Truth, Aborted> {
         let (depth, below) = (self.depth, self.waiting.len());
         let truth = self.counted_logic(tree, op, left, right, frame);
         self.depth = depth;
@@ -172,7 +172,7 @@ impl<'a> Machine<'a> {
         truth
     }
 
-    /// As [`Machine::logic`], but the depth afterwards is any, and so is what waits.
+    /// As [`Evaluator::logic`], but the depth afterwards is any, and so is what waits.
     fn counted_logic(
         &mut self,
         tree: &Arc<Tree>,
@@ -180,7 +180,7 @@ impl<'a> Machine<'a> {
         left: NodeId,
         right: NodeId,
         frame: FrameId,
-    ) -> Result<Truth, Abandoned> {
+    ) -> Result<Truth, Aborted> {
         // `a && b && c` is `(a && b) && c`: down along the left side, then up again.
         let (top, below, mut id) = (self.depth, self.waiting.len(), left);
         self.waiting.push((op, right));
@@ -210,7 +210,7 @@ impl<'a> Machine<'a> {
     }
 
     /// A node that is not logic, counted already.
-    fn leaf(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Abandoned> {
+    fn leaf(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Aborted> {
         match tree.node(id) {
             Node::Attr(name) => match self.plain_reference(*name, frame) {
                 Some((Some(Attribute::Literal(literal)), _)) if self.depth < self.deepest => Ok(truth_of(literal)),
@@ -241,23 +241,23 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn value_truth(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Abandoned> {
+    fn value_truth(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Aborted> {
         match self.node(tree, id, frame) {
             Ok(value) => Ok(Truth::of(&value)),
             Err(failed) => Err(self.abandon(failed)),
         }
     }
 
-    /// As [`Machine::outward`], as a condition.
-    pub(super) fn truth_outward(&mut self, name: Name, frame: FrameId) -> Result<Truth, Abandoned> {
+    /// As [`Evaluator::outward`], as a condition.
+    pub(super) fn truth_outward(&mut self, name: Name, frame: FrameId) -> Result<Truth, Aborted> {
         match self.resolve(name, frame) {
             Some((found, at)) => self.follow_truth(found, name, at),
             None => Ok(Truth::Undefined),
         }
     }
 
-    /// As [`Machine::follow`], as a condition.
-    fn follow_truth(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Truth, Abandoned> {
+    /// As [`Evaluator::follow`], as a condition.
+    fn follow_truth(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Truth, Aborted> {
         match found {
             Found::Borrowed(tree) => self.tree_truth(tree, name, at),
             Found::Literal(literal) if self.depth < self.deepest => Ok(truth_of(literal)),
@@ -269,14 +269,14 @@ impl<'a> Machine<'a> {
     }
 
     /// An expression of an attribute that was found in an ad, as a condition.
-    fn tree_truth(&mut self, tree: &'a Arc<Tree>, name: Name, at: FrameId) -> Result<Truth, Abandoned> {
+    fn tree_truth(&mut self, tree: &'a Arc<Tree>, name: Name, at: FrameId) -> Result<Truth, Aborted> {
         self.enter()?;
         let active = self.active_in(name, at);
         let truth = if self.active.contains(&active) {
             Ok(Truth::Undefined)
         } else {
             self.active.push(active);
-            let truth = self.apart(|machine| with_stack(|| machine.truth(tree, tree.root(), at)));
+            let truth = self.with_fresh_search(|evaluator| with_stack(|| evaluator.truth(tree, tree.root(), at)));
             self.active.pop();
             truth
         };
@@ -284,13 +284,13 @@ impl<'a> Machine<'a> {
         truth
     }
 
-    /// As [`Machine::resolve_reference`] for the case that nearly all are: a name without a meaning of its own, in
+    /// As [`Evaluator::resolve_reference`] for the case that nearly all are: a name without a meaning of its own, in
     /// one of the ads that an evaluation is given. The attribute, if there is one, and the ad that has it; none for
     /// other cases.
     #[inline]
     fn plain_reference(&self, name: Name, frame: FrameId) -> Option<(Option<&'a Attribute>, FrameId)> {
         let Holder::Ad(ad) = self.frame(frame).holder else { return None };
-        if known::is_known(name.key()) || self.moved != FrameId::NONE {
+        if known::is_known(name.key()) || self.search_scope != FrameId::NONE {
             return None;
         }
         if let Some(attribute) = ad.lookup(name) {
@@ -308,13 +308,13 @@ impl<'a> Machine<'a> {
         op: BinaryOp,
         [left, right]: [NodeId; 2],
         frame: FrameId,
-    ) -> Result<Value, Abandoned> {
+    ) -> Result<Value, Aborted> {
         let (first, second) = (self.operand(tree, left, frame)?, self.operand(tree, right, frame)?);
         self.strict_of(op, first, second)
     }
 
     /// An operator applied to its operands.
-    fn strict_of(&mut self, op: BinaryOp, first: Operand<'_>, second: Operand<'_>) -> Result<Value, Abandoned> {
+    fn strict_of(&mut self, op: BinaryOp, first: Operand<'_>, second: Operand<'_>) -> Result<Value, Aborted> {
         if let (Some(a), Some(b)) = (first.text(), second.text()) {
             self.charge_work((a.len().min(b.len()) / 32) as u64).map_err(|failed| self.abandon(failed))?;
             if let Some(value) = compare::texts(op, a, b) {
@@ -325,7 +325,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Evaluates an operand; constants of the expression and of the ads stay where they are.
-    fn operand<'t>(&mut self, tree: &'t Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Operand<'t>, Abandoned>
+    fn operand<'t>(&mut self, tree: &'t Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Operand<'t>, Aborted>
     where
         'a: 't,
     {
@@ -364,7 +364,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn operand_value<'t>(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Operand<'t>, Abandoned> {
+    fn operand_value<'t>(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Operand<'t>, Aborted> {
         match self.node(tree, id, frame) {
             Ok(value) => Ok(Operand::Value(value)),
             Err(failed) => Err(self.abandon(failed)),
@@ -376,7 +376,7 @@ impl<'a> Machine<'a> {
 mod tests {
     use super::*;
     use crate::ad::ClassAd;
-    use crate::eval::scope::{Limits, Scope, Settings};
+    use crate::eval::scope::{EvalOptions, Limits, Scope};
     use crate::syntax::parse::Mode;
 
     /// Expressions of every kind, evaluated in `MY` with `TARGET` opposite.
@@ -430,11 +430,11 @@ mod tests {
             let limits = limits.chain((0..20).map(|depth| Limits { depth, ..Limits::default() }));
             for limits in limits.chain([Limits::default()]) {
                 for mode in [Mode::HTCondor, Mode::Strict] {
-                    let settings = Settings { mode, limits, ..Settings::default() };
+                    let settings = EvalOptions { mode, limits, ..EvalOptions::default() };
                     let requirements = Name::new("Requirements");
                     for scope in [Scope::new(&my, &settings), Scope::new(&my, &settings).with_target(&target)] {
-                        let value = Machine::new(scope).eval_attribute(requirements);
-                        let truth = Machine::new(scope).attribute_truth(requirements);
+                        let value = Evaluator::new(scope).eval_attribute(requirements);
+                        let truth = Evaluator::new(scope).attribute_truth(requirements);
                         assert_eq!(truth, value.map(|value| Truth::of(&value)), "{text} within {limits:?}");
                     }
                 }

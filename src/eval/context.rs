@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::eval::{
-    Failed, Found, Frame, Holder, LEFT, LEFT_CONTEXT, LEFT_CONTEXT_AD, MATCH_AD, Machine, RIGHT, RIGHT_CONTEXT,
+    EvalError, Evaluator, Found, Frame, Holder, LEFT, LEFT_CONTEXT, LEFT_CONTEXT_AD, MATCH_AD, RIGHT, RIGHT_CONTEXT,
     RIGHT_CONTEXT_AD, found_attribute, with_stack,
 };
 use crate::name::Name;
@@ -21,7 +21,7 @@ const DEEPEST: u32 = 12_800;
 const LEVELS: u32 = 20;
 
 /// An expression that is being evaluated elsewhere than it is written.
-pub(crate) struct Away {
+pub(crate) struct RelocatedExpr {
     /// The address of its tree, and its nodes there.
     tree: usize,
     first: NodeId,
@@ -38,7 +38,7 @@ pub(crate) struct Located<'a> {
     pub(crate) at: FrameId,
 }
 
-impl<'a> Machine<'a> {
+impl<'a> Evaluator<'a> {
     /// Follows a reference without evaluating what it leads to, and goes on in the ad where the search ended; `None`
     /// for nodes that are no reference.
     pub(crate) fn locate(
@@ -46,7 +46,7 @@ impl<'a> Machine<'a> {
         tree: &Arc<Tree>,
         id: NodeId,
         frame: FrameId,
-    ) -> Result<Option<Located<'a>>, Failed> {
+    ) -> Result<Option<Located<'a>>, EvalError> {
         let (found, last) = match tree.node(id) {
             Node::Attr(name) => {
                 let from = self.current(frame);
@@ -54,7 +54,7 @@ impl<'a> Machine<'a> {
                 (self.resolve_reference(*name, frame), self.root_of(last))
             }
             Node::Absolute(name) => (self.resolve(*name, self.root), self.root),
-            Node::Select(name) => match self.deeper(|machine| machine.eval(tree, base_of(id), frame))? {
+            Node::Select(name) => match self.deeper(|evaluator| evaluator.eval(tree, base_of(id), frame))? {
                 Value::Ad(ad) => {
                     let from = self.searched(&ad)?;
                     (self.resolve(*name, from), self.root_of(from))
@@ -93,47 +93,47 @@ impl<'a> Machine<'a> {
 
     /// Evaluates something in an ad as an evaluation of its own: nothing is circular yet, and all depth is left. In
     /// a match the ad sees the side opposite to the one it is part of.
-    pub(crate) fn afresh_in(
+    pub(crate) fn with_fresh_depth_in(
         &mut self,
         ad: &AdValue,
-        inner: impl FnOnce(&mut Self, FrameId) -> Result<Value, Failed>,
-    ) -> Result<Value, Failed> {
-        self.forgetting(|machine| {
-            let frame = machine.frame_of(ad)?;
-            let alternate = machine.frame(frame).alternate;
-            machine.frames[frame.0 as usize].alternate = machine.opposite_of(frame);
-            let value = machine.afresh(frame, |machine| inner(machine, frame));
-            machine.frames[frame.0 as usize].alternate = alternate;
+        inner: impl FnOnce(&mut Self, FrameId) -> Result<Value, EvalError>,
+    ) -> Result<Value, EvalError> {
+        self.forgetting(|evaluator| {
+            let frame = evaluator.frame_of(ad)?;
+            let alternate = evaluator.frame(frame).alternate;
+            evaluator.frames[frame.0 as usize].alternate = evaluator.opposite_of(frame);
+            let value = evaluator.with_fresh_depth(frame, |evaluator| inner(evaluator, frame));
+            evaluator.frames[frame.0 as usize].alternate = alternate;
             value
         })
     }
 
     /// Evaluates something as an evaluation of its own, whose root is the outermost ad around a frame: nothing is
     /// circular yet, and all depth is left.
-    pub(crate) fn afresh(
+    pub(crate) fn with_fresh_depth(
         &mut self,
         frame: FrameId,
-        inner: impl FnOnce(&mut Self) -> Result<Value, Failed>,
-    ) -> Result<Value, Failed> {
+        inner: impl FnOnce(&mut Self) -> Result<Value, EvalError>,
+    ) -> Result<Value, EvalError> {
         // Their number is bounded by what they take together: the reference has no limit and overflows its stack.
-        if self.buried >= DEEPEST {
-            return Err(Failed::Contexts(DEEPEST));
+        if self.outer_depth >= DEEPEST {
+            return Err(EvalError::Contexts(DEEPEST));
         }
         let outer = (std::mem::take(&mut self.active), std::mem::take(&mut self.depth), self.root);
-        self.buried += outer.1 + LEVELS;
+        self.outer_depth += outer.1 + LEVELS;
         self.root = self.root_of(frame);
-        let value = self.apart(|machine| with_stack(|| inner(machine)));
-        self.buried -= outer.1 + LEVELS;
+        let value = self.with_fresh_search(|evaluator| with_stack(|| inner(evaluator)));
+        self.outer_depth -= outer.1 + LEVELS;
         (self.active, self.depth, self.root) = outer;
         value
     }
 
     /// Evaluates something that stands somewhere else: the place that a search moved to does not count there, nor do
     /// searches there move what is being evaluated here.
-    pub(crate) fn apart<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
-        let moved = std::mem::replace(&mut self.moved, FrameId::NONE);
+    pub(crate) fn with_fresh_search<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
+        let moved = std::mem::replace(&mut self.search_scope, FrameId::NONE);
         let value = inner(self);
-        self.moved = moved;
+        self.search_scope = moved;
         value
     }
 
@@ -142,12 +142,12 @@ impl<'a> Machine<'a> {
     /// `unresolved`, `evalInEachContext` and `countMatches` leave the reference where they found their first argument;
     /// until the expression around them is done, names are looked up from there.
     pub(crate) fn current(&self, frame: FrameId) -> FrameId {
-        if self.moved == FrameId::NONE { frame } else { self.moved }
+        if self.search_scope == FrameId::NONE { frame } else { self.search_scope }
     }
 
     /// Goes on in the ad where a search ended.
     pub(crate) fn move_to(&mut self, frame: FrameId) {
-        self.moved = frame;
+        self.search_scope = frame;
     }
 
     /// The outermost ad.
@@ -183,14 +183,14 @@ impl<'a> Machine<'a> {
         tree: &Arc<Tree>,
         root: NodeId,
         parent: Option<FrameId>,
-    ) -> Result<FrameId, Failed> {
+    ) -> Result<FrameId, EvalError> {
         self.push_counted(Holder::Written(Arc::clone(tree), root), parent)
     }
 
-    /// Goes one level deeper, for walks that evaluate only now and then; [`Machine::ascend`] comes back.
-    pub(crate) fn descend(&mut self) -> Result<(), Failed> {
+    /// Goes one level deeper, for walks that evaluate only now and then; [`Evaluator::ascend`] comes back.
+    pub(crate) fn descend(&mut self) -> Result<(), EvalError> {
         if self.depth >= self.settings.limits.depth {
-            return Err(Failed::Depth(self.settings.limits.depth));
+            return Err(EvalError::Depth(self.settings.limits.depth));
         }
         self.depth += 1;
         Ok(())
@@ -246,7 +246,7 @@ impl<'a> Machine<'a> {
 
     /// Evaluates an expression as if it stood in a frame; the lists and ads written in it stay part of the ad that
     /// they are written in, `home`.
-    pub(crate) fn away_from(&mut self, home: FrameId, expr: &Expr, frame: FrameId) -> Result<Value, Failed> {
+    pub(crate) fn eval_relocated(&mut self, home: FrameId, expr: &Expr, frame: FrameId) -> Result<Value, EvalError> {
         match expr.node() {
             Node::Literal(_) | Node::Attr(_) | Node::Absolute(_) => {
                 return self.eval(expr.tree(), expr.root(), frame);
@@ -264,28 +264,28 @@ impl<'a> Machine<'a> {
             }
         }
         let tree = Arc::as_ptr(expr.tree()) as usize;
-        self.away.push(Away { tree, first, last: expr.root(), home });
+        self.relocated.push(RelocatedExpr { tree, first, last: expr.root(), home });
         let value = self.eval(expr.tree(), expr.root(), frame);
-        self.away.pop();
+        self.relocated.pop();
         value
     }
 
     /// The ad that a list or ad is written in, when names are looked up in `frame`.
     pub(crate) fn home(&self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> FrameId {
         let tree = Arc::as_ptr(tree) as usize;
-        let away = self.away.iter().rev().find(|away| away.tree == tree && (away.first..=away.last).contains(&id));
+        let away = self.relocated.iter().rev().find(|away| away.tree == tree && (away.first..=away.last).contains(&id));
         away.map_or(frame, |away| away.home)
     }
 
     /// Evaluates what was found in an ad as if it stood in a frame.
-    pub(crate) fn found_in(&mut self, found: &Found<'a>, home: FrameId, frame: FrameId) -> Result<Value, Failed> {
+    pub(crate) fn found_in(&mut self, found: &Found<'a>, home: FrameId, frame: FrameId) -> Result<Value, EvalError> {
         match found {
             Found::Value(value) => Ok(value.clone()),
             Found::Literal(literal) => Ok(Value::from(*literal)),
             Found::Frame(id) => Ok(Value::Ad(AdValue(AdSource::Frame(*id)))),
             Found::Clock => Ok(Value::Int(self.settings.now)),
-            Found::Borrowed(tree) => self.away_from(home, &Expr::at(Arc::clone(tree), tree.root()), frame),
-            Found::Shared(tree, node) => self.away_from(home, &Expr::at(Arc::clone(tree), *node), frame),
+            Found::Borrowed(tree) => self.eval_relocated(home, &Expr::at(Arc::clone(tree), tree.root()), frame),
+            Found::Shared(tree, node) => self.eval_relocated(home, &Expr::at(Arc::clone(tree), *node), frame),
         }
     }
 
@@ -293,7 +293,7 @@ impl<'a> Machine<'a> {
     /// is made of lists stays as small as the limit, even when it is written out.
     ///
     /// Durations become constants there, which lose the parts of a second.
-    pub(crate) fn made_list(&mut self, mut values: Vec<Value>) -> Result<List, Failed> {
+    pub(crate) fn made_list(&mut self, mut values: Vec<Value>) -> Result<List, EvalError> {
         for value in &mut values {
             if let Value::RelTime(seconds) = value {
                 *seconds = real_to_integer(*seconds) as f64;
@@ -303,7 +303,7 @@ impl<'a> Machine<'a> {
         Ok(List::of(values))
     }
 
-    fn charge_value(&mut self, value: &Value) -> Result<(), Failed> {
+    fn charge_value(&mut self, value: &Value) -> Result<(), EvalError> {
         self.charge_bytes(size_of::<Value>())?;
         match value {
             Value::Str(text) => self.charge_bytes(text.len()),
@@ -330,18 +330,18 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn charge_attribute(&mut self, attribute: &Attribute) -> Result<(), Failed> {
+    fn charge_attribute(&mut self, attribute: &Attribute) -> Result<(), EvalError> {
         match attribute {
             Attribute::Literal(literal) => self.charge_bytes(literal_size(literal)),
             Attribute::Tree(tree) => self.charge_nodes(&tree.nodes),
         }
     }
 
-    fn charge_expr(&mut self, expr: &Expr) -> Result<(), Failed> {
+    fn charge_expr(&mut self, expr: &Expr) -> Result<(), EvalError> {
         self.charge_nodes(expr.nodes())
     }
 
-    pub(crate) fn charge_nodes(&mut self, nodes: &[Node]) -> Result<(), Failed> {
+    pub(crate) fn charge_nodes(&mut self, nodes: &[Node]) -> Result<(), EvalError> {
         nodes.iter().try_for_each(|node| {
             self.charge_bytes(match node {
                 Node::Literal(literal) => literal_size(literal),
@@ -356,8 +356,8 @@ impl<'a> Machine<'a> {
     }
 
     /// The failure of making more bytes than that.
-    pub(crate) fn too_many_bytes(&self) -> Failed {
-        Failed::Memory(self.settings.limits.bytes)
+    pub(crate) fn too_many_bytes(&self) -> EvalError {
+        EvalError::Memory(self.settings.limits.bytes)
     }
 }
 

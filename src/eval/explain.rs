@@ -9,7 +9,7 @@ use crate::ad::ClassAd;
 use crate::builtin::near::{allowance, distance};
 use crate::builtin::reason::reason;
 use crate::builtin::{self, Function};
-use crate::eval::Failed;
+use crate::eval::EvalError;
 use crate::eval::scope::Scope;
 use crate::eval::walk::{Child, Side, Spot, Target, Via, Walk};
 use crate::name::{Name, known};
@@ -63,7 +63,7 @@ pub enum Reason {
     /// What is wrong with what an argument of a function says.
     Argument(&'static Function, String),
     /// The evaluation was abandoned.
-    Failed(Failed),
+    Failed(EvalError),
 }
 
 /// A part that made a value undefined or an error.
@@ -192,7 +192,7 @@ enum Bad {
     Failed,
 }
 
-fn bad(outcome: &Result<Value, Failed>) -> Option<Bad> {
+fn bad(outcome: &Result<Value, EvalError>) -> Option<Bad> {
     match outcome {
         Ok(Value::Undefined) => Some(Bad::Undefined),
         Ok(Value::Error) => Some(Bad::Error),
@@ -206,9 +206,9 @@ fn bad(outcome: &Result<Value, Failed>) -> Option<Bad> {
 /// ```
 /// use classmate::internal::ad::ClassAd;
 /// use classmate::internal::eval::explain::explain;
-/// use classmate::internal::eval::scope::{Scope, Settings};
+/// use classmate::internal::eval::scope::{Scope, EvalOptions};
 /// let ad = ClassAd::parse(b"[ Memory = 2048; Big = Memry > 1024 ]")?;
-/// let settings = Settings::default();
+/// let settings = EvalOptions::default();
 /// let causes = explain(Scope::new(&ad, &settings), &ad.get("Big").unwrap());
 /// assert_eq!(causes[0].to_string(), "MY has no attribute `Memry`");
 /// assert_eq!(causes[0].help("MY", "TARGET").unwrap(), "did you mean `Memory` of MY?");
@@ -245,9 +245,9 @@ impl Search<'_, '_> {
             let outcome = self.walk.value(&spot);
             let Some(class) = bad(&outcome) else { continue };
             match outcome {
-                Err(failed @ (Failed::Work(_) | Failed::Memory(_))) => self.blame(&spot, Reason::Failed(failed)),
+                Err(failed @ (EvalError::Work(_) | EvalError::Memory(_))) => self.blame(&spot, Reason::Failed(failed)),
                 // What goes too deep does so all the way down.
-                Err(failed @ Failed::Depth(_)) if spot.path.len() >= DEEPEST => {
+                Err(failed @ EvalError::Depth(_)) if spot.path.len() >= DEEPEST => {
                     self.blame(&spot, Reason::Failed(failed));
                 }
                 _ => self.look(&spot, class),
@@ -312,7 +312,7 @@ impl Search<'_, '_> {
         }
     }
 
-    fn evaluated(&mut self, spot: &Spot) -> Vec<(Spot, Result<Value, Failed>)> {
+    fn evaluated(&mut self, spot: &Spot) -> Vec<(Spot, Result<Value, EvalError>)> {
         let children = self.walk.children(spot);
         let evaluated = children.into_iter().filter_map(|child| match child {
             Child::Evaluated(spot) => Some(spot),
@@ -327,7 +327,7 @@ impl Search<'_, '_> {
     }
 
     /// Goes on to the parts that are as bad as the whole: the first error, or everything undefined.
-    fn descend(&mut self, parts: &[(Spot, Result<Value, Failed>)], class: Bad) -> bool {
+    fn descend(&mut self, parts: &[(Spot, Result<Value, EvalError>)], class: Bad) -> bool {
         let most = if class == Bad::Undefined { MOST } else { 1 };
         let found: Vec<Spot> = parts
             .iter()
@@ -341,7 +341,7 @@ impl Search<'_, '_> {
     }
 
     /// The part itself is to blame.
-    fn own(&mut self, spot: &Spot, class: Bad, parts: &[(Spot, Result<Value, Failed>)]) {
+    fn own(&mut self, spot: &Spot, class: Bad, parts: &[(Spot, Result<Value, EvalError>)]) {
         if class == Bad::Failed {
             if let Err(failed) = self.walk.value(spot) {
                 self.blame(spot, Reason::Failed(failed));
@@ -471,11 +471,11 @@ fn all_numbers(kinds: &[Type]) -> bool {
 mod tests {
     use super::*;
     use crate::ad::ClassAd;
-    use crate::eval::scope::Settings;
+    use crate::eval::scope::EvalOptions;
     use crate::syntax::parse::{ParseOptions, parse_expr};
 
     fn causes(my: &str, target: Option<&str>, expr: &str) -> Vec<String> {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let my = ClassAd::parse(my.as_bytes()).unwrap();
         let target = target.map(|target| ClassAd::parse(target.as_bytes()).unwrap());
         let expr = parse_expr(expr.as_bytes(), &ParseOptions::default()).unwrap();

@@ -1,8 +1,8 @@
 //! Symmetric match and rank of two ads (`docs/reference/classad-language.md` 11).
 
 use crate::ad::ClassAd;
-use crate::eval::scope::{Scope, Settings};
-use crate::eval::{Failed, Machine};
+use crate::eval::scope::{EvalOptions, Scope};
+use crate::eval::{EvalError, Evaluator};
 use crate::name::Name;
 use crate::value::Value;
 use crate::value::logic::Truth;
@@ -13,17 +13,17 @@ use crate::value::logic::Truth;
 /// ```
 /// use classmate::internal::ad::ClassAd;
 /// use classmate::internal::eval::matching::symmetric;
-/// use classmate::internal::eval::scope::Settings;
+/// use classmate::internal::eval::scope::EvalOptions;
 /// let job = ClassAd::parse(b"[ RequestCpus = 2; Requirements = TARGET.Cpus >= RequestCpus ]")?;
 /// let slot = ClassAd::parse(b"[ Cpus = 4; Requirements = true ]")?;
-/// assert!(symmetric(&job, &slot, &Settings::default()));
+/// assert!(symmetric(&job, &slot, &EvalOptions::default()));
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-pub fn symmetric(left: &ClassAd, right: &ClassAd, settings: &Settings) -> bool {
+pub fn symmetric(left: &ClassAd, right: &ClassAd, settings: &EvalOptions) -> bool {
     if std::ptr::eq(left, right) {
         return accepts(left, right, settings);
     }
-    Machine::new(Scope::new(left, settings).with_target(right)).both_accept()
+    Evaluator::new(Scope::new(left, settings).with_target(right)).both_accept()
 }
 
 thread_local! {
@@ -31,28 +31,28 @@ thread_local! {
 }
 
 /// Whether the Requirements of one ad accept another.
-pub fn accepts(my: &ClassAd, target: &ClassAd, settings: &Settings) -> bool {
+pub fn accepts(my: &ClassAd, target: &ClassAd, settings: &EvalOptions) -> bool {
     let scope = Scope::new(my, settings).with_target(target);
-    Machine::new(scope).attribute_truth(REQUIREMENTS.with(|name| *name)) == Ok(Truth::True)
+    Evaluator::new(scope).attribute_truth(REQUIREMENTS.with(|name| *name)) == Ok(Truth::True)
 }
 
 /// What the Requirements of one ad say of another.
 ///
 /// # Errors
 /// The evaluation was abandoned.
-pub fn requirements(my: &ClassAd, target: &ClassAd, settings: &Settings) -> Result<Value, Failed> {
+pub fn requirements(my: &ClassAd, target: &ClassAd, settings: &EvalOptions) -> Result<Value, EvalError> {
     Scope::new(my, settings).with_target(target).eval_attr(REQUIREMENTS.with(|name| *name))
 }
 
 /// Whether a Requirements with this outcome accepts.
-pub fn is_true(outcome: &Result<Value, Failed>) -> bool {
+pub fn is_true(outcome: &Result<Value, EvalError>) -> bool {
     outcome.as_ref().is_ok_and(|value| value.as_condition() == Some(true))
 }
 
 /// How much one ad likes another: its Rank as a number, larger is better; 0 if it is missing or no number.
 ///
 /// When the ranking ad has no Rank but the candidate has one, the candidate's is used, as in the reference.
-pub fn rank(my: &ClassAd, target: &ClassAd, settings: &Settings) -> f64 {
+pub fn rank(my: &ClassAd, target: &ClassAd, settings: &EvalOptions) -> f64 {
     let value = Scope::new(my, settings).with_target(target).eval_attr_either("Rank");
     value.ok().and_then(|value| value.as_number()).unwrap_or(0.0)
 }
@@ -62,6 +62,11 @@ pub fn rank(my: &ClassAd, target: &ClassAd, settings: &Settings) -> f64 {
 ///
 /// # Errors
 /// The evaluation was abandoned.
-pub fn match_attribute(left: &ClassAd, right: &ClassAd, name: &str, settings: &Settings) -> Result<Value, Failed> {
-    Machine::new(Scope::new(left, settings).with_target(right)).eval_match_attribute(Name::new(name))
+pub fn match_attribute(
+    left: &ClassAd,
+    right: &ClassAd,
+    name: &str,
+    settings: &EvalOptions,
+) -> Result<Value, EvalError> {
+    Evaluator::new(Scope::new(left, settings).with_target(right)).eval_match_attribute(Name::new(name))
 }

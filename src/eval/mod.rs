@@ -8,8 +8,10 @@ mod condition;
 pub mod conditions;
 mod context;
 pub mod explain;
+pub mod flatten;
 pub mod matching;
 mod parts;
+pub mod references;
 pub mod scope;
 pub mod trace;
 pub mod walk;
@@ -22,9 +24,9 @@ use thiserror::Error;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::builtin::{self, Call};
-use crate::eval::context::Away;
-pub(crate) use crate::eval::parts::swallowed;
-use crate::eval::scope::{Scope, Settings};
+use crate::eval::context::RelocatedExpr;
+pub(crate) use crate::eval::parts::as_error_value;
+use crate::eval::scope::{EvalOptions, Scope};
 use crate::name::{Key, Name, known};
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
@@ -36,7 +38,7 @@ use crate::value::{AdSource, AdValue, FrameId, Items, List, Value, WrittenAd, ar
 /// Why an evaluation was abandoned. Callers treat it like an error value, but nothing inside an expression can
 /// catch it (`docs/reference/classad-language.md` 6.9).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-pub enum Failed {
+pub enum EvalError {
     /// More operators, parentheses and references on one path than allowed.
     #[error("the evaluation goes deeper than {0} levels")]
     Depth(u32),
@@ -130,14 +132,14 @@ static RIGHT_CONTEXT_AD: LazyLock<ClassAd> = LazyLock::new(|| {
 });
 
 /// One top-level evaluation.
-pub struct Machine<'a> {
-    settings: &'a Settings,
+pub struct Evaluator<'a> {
+    settings: &'a EvalOptions,
     frames: SmallVec<[Frame<'a>; 6]>,
     active: SmallVec<[Active; 8]>,
     /// Right operands of logic that wait for their left ones.
     waiting: SmallVec<[(BinaryOp, NodeId); 24]>,
     /// Expressions that are being evaluated elsewhere than they are written.
-    away: Vec<Away>,
+    relocated: Vec<RelocatedExpr>,
     /// The frame that the expression belongs to.
     start: FrameId,
     /// The outermost ad around the one where evaluation started: what `root` and `.x` mean, wherever they stand.
@@ -146,18 +148,18 @@ pub struct Machine<'a> {
     /// The limit of the depth.
     deepest: u32,
     /// Why the evaluation of a condition was abandoned.
-    failed: Option<Failed>,
+    failed: Option<EvalError>,
     /// Levels of the evaluations around this one, which was begun afresh inside them.
-    buried: u32,
-    /// The ad that a search for an attribute moved to; none, mostly: see [`Machine::current`].
-    moved: FrameId,
+    outer_depth: u32,
+    /// The ad that a search for an attribute moved to; none, mostly: see [`Evaluator::current`].
+    search_scope: FrameId,
     /// Steps that may still be taken.
-    left: u64,
+    steps_left: u64,
     bytes: u64,
     random: u64,
 }
 
-impl<'a> Machine<'a> {
+impl<'a> Evaluator<'a> {
     /// An evaluation in a scope.
     pub fn new(scope: Scope<'a>) -> Self {
         let frame = |id: FrameId, holder, parent, alternate| Frame { holder, parent, owner: id, alternate };
@@ -177,20 +179,20 @@ impl<'a> Machine<'a> {
                 (SmallVec::from_buf(frames), LEFT)
             }
         };
-        Machine {
+        Evaluator {
             settings: scope.settings,
             frames,
             active: SmallVec::new(),
             waiting: SmallVec::new(),
-            away: Vec::new(),
+            relocated: Vec::new(),
             start,
             root: ALONE,
             depth: 0,
             deepest: scope.settings.limits.depth,
             failed: None,
-            buried: 0,
-            moved: FrameId::NONE,
-            left: scope.settings.limits.work,
+            outer_depth: 0,
+            search_scope: FrameId::NONE,
+            steps_left: scope.settings.limits.work,
             bytes: 0,
             random: scope.settings.seed,
         }
@@ -211,7 +213,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The settings of the evaluation.
-    pub(crate) fn settings(&self) -> &'a Settings {
+    pub(crate) fn settings(&self) -> &'a EvalOptions {
         self.settings
     }
 
@@ -226,10 +228,10 @@ impl<'a> Machine<'a> {
 
     /// Counts steps of a function that are not node evaluations.
     #[inline]
-    pub(crate) fn charge_work(&mut self, steps: u64) -> Result<(), Failed> {
-        match self.left.checked_sub(steps) {
+    pub(crate) fn charge_work(&mut self, steps: u64) -> Result<(), EvalError> {
+        match self.steps_left.checked_sub(steps) {
             Some(left) => {
-                self.left = left;
+                self.steps_left = left;
                 Ok(())
             }
             None => Err(self.too_much_work()),
@@ -238,27 +240,31 @@ impl<'a> Machine<'a> {
 
     /// How many steps were taken.
     pub(crate) fn steps(&self) -> u64 {
-        self.settings.limits.work - self.left
+        self.settings.limits.work - self.steps_left
     }
 
     #[cold]
     #[inline(never)]
-    fn too_much_work(&mut self) -> Failed {
-        self.left = 0;
-        Failed::Work(self.settings.limits.work)
+    fn too_much_work(&mut self) -> EvalError {
+        self.steps_left = 0;
+        EvalError::Work(self.settings.limits.work)
     }
 
     /// Counts bytes of a string or list that was made.
-    pub(crate) fn charge_bytes(&mut self, bytes: usize) -> Result<(), Failed> {
+    pub(crate) fn charge_bytes(&mut self, bytes: usize) -> Result<(), EvalError> {
         self.bytes = self.bytes.saturating_add(bytes as u64);
-        if self.bytes > self.settings.limits.bytes { Err(Failed::Memory(self.settings.limits.bytes)) } else { Ok(()) }
+        if self.bytes > self.settings.limits.bytes {
+            Err(EvalError::Memory(self.settings.limits.bytes))
+        } else {
+            Ok(())
+        }
     }
 
     /// Evaluates an expression in the ad of the scope.
     ///
     /// # Errors
     /// The evaluation was abandoned.
-    pub fn eval_root(&mut self, expr: &Expr) -> Result<Value, Failed> {
+    pub fn eval_root(&mut self, expr: &Expr) -> Result<Value, EvalError> {
         let value = self.eval(expr.tree(), expr.root(), self.start)?;
         Ok(self.released(value))
     }
@@ -267,7 +273,7 @@ impl<'a> Machine<'a> {
     ///
     /// # Errors
     /// The evaluation was abandoned.
-    pub fn eval_attribute(&mut self, name: Name) -> Result<Value, Failed> {
+    pub fn eval_attribute(&mut self, name: Name) -> Result<Value, EvalError> {
         let value = self.outward(name, self.start)?;
         Ok(self.released(value))
     }
@@ -277,7 +283,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn both_accept(mut self) -> bool {
         let requirements = *REQUIREMENTS;
         [RIGHT, LEFT].into_iter().all(|side| {
-            (self.depth, self.left, self.bytes) = (0, self.settings.limits.work, 0);
+            (self.depth, self.steps_left, self.bytes) = (0, self.settings.limits.work, 0);
             self.active.clear();
             self.truth_outward(requirements, side) == Ok(Truth::True)
         })
@@ -287,12 +293,12 @@ impl<'a> Machine<'a> {
     ///
     /// # Errors
     /// The evaluation was abandoned.
-    pub(crate) fn attribute_truth(mut self, name: Name) -> Result<Truth, Failed> {
+    pub(crate) fn attribute_truth(mut self, name: Name) -> Result<Truth, EvalError> {
         self.truth_outward(name, self.start).map_err(|abandoned| self.failure(abandoned))
     }
 
     /// Evaluates an attribute of the ad around both sides of the match, such as `symmetricMatch`.
-    pub(crate) fn eval_match_attribute(mut self, name: Name) -> Result<Value, Failed> {
+    pub(crate) fn eval_match_attribute(mut self, name: Name) -> Result<Value, EvalError> {
         let value = self.outward(name, MATCH)?;
         Ok(self.released(value))
     }
@@ -344,29 +350,29 @@ impl<'a> Machine<'a> {
     }
 
     /// Evaluates a node in the scope of a frame.
-    pub(crate) fn eval(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Value, Failed> {
+    pub(crate) fn eval(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Value, EvalError> {
         self.charge_work(1)?;
         self.node(tree, id, frame)
     }
 
-    /// As [`Machine::eval`], for a node that is counted already.
-    fn node(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Value, Failed> {
+    /// As [`Evaluator::eval`], for a node that is counted already.
+    fn node(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Value, EvalError> {
         match tree.node(id) {
             Node::Literal(literal) => Ok(Value::from(literal)),
             Node::Attr(name) => self.reference(*name, frame),
             Node::Absolute(name) => self.outward(*name, self.root),
             Node::Select(name) => self.select(tree, base_of(id), *name, frame),
             Node::Subscript { base, index } => self.subscript(tree, *base, *index, frame),
-            Node::Paren(inner) => self.deeper(|machine| machine.eval(tree, *inner, frame)),
+            Node::Paren(inner) => self.deeper(|evaluator| evaluator.eval(tree, *inner, frame)),
             Node::Unary(UnaryOp::Not, operand) => {
-                Ok(self.deeper(|machine| machine.condition(tree, *operand, frame))?.not().value())
+                Ok(self.deeper(|evaluator| evaluator.condition(tree, *operand, frame))?.not().value())
             }
             Node::Unary(op, operand) => {
-                Ok(arith::unary(*op, self.deeper(|machine| machine.eval(tree, *operand, frame))?))
+                Ok(arith::unary(*op, self.deeper(|evaluator| evaluator.eval(tree, *operand, frame))?))
             }
-            Node::Binary(op, left, right) => self.deeper(|machine| machine.binary(tree, *op, *left, *right, frame)),
+            Node::Binary(op, left, right) => self.deeper(|evaluator| evaluator.binary(tree, *op, *left, *right, frame)),
             Node::Conditional { condition, yes, no } => {
-                self.deeper(|machine| machine.conditional(tree, [*condition, *yes, *no], frame))
+                self.deeper(|evaluator| evaluator.conditional(tree, [*condition, *yes, *no], frame))
             }
             Node::Call(call) => self.call(tree, tree.calls[*call as usize], frame),
             Node::List(_) => {
@@ -382,9 +388,9 @@ impl<'a> Machine<'a> {
     }
 
     /// Evaluates one level deeper.
-    pub(crate) fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Failed>) -> Result<T, Failed> {
+    pub(crate) fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, EvalError>) -> Result<T, EvalError> {
         if self.depth >= self.deepest {
-            return Err(Failed::Depth(self.deepest));
+            return Err(EvalError::Depth(self.deepest));
         }
         self.depth += 1;
         let result = inner(self);
@@ -399,7 +405,7 @@ impl<'a> Machine<'a> {
         left: NodeId,
         right: NodeId,
         frame: FrameId,
-    ) -> Result<Value, Failed> {
+    ) -> Result<Value, EvalError> {
         match op {
             BinaryOp::And | BinaryOp::Or => {
                 let truth = self.logic(tree, op, [left, right], frame).map_err(|abandoned| self.failure(abandoned))?;
@@ -423,13 +429,13 @@ impl<'a> Machine<'a> {
         tree: &Arc<Tree>,
         [condition, yes, no]: [NodeId; 3],
         frame: FrameId,
-    ) -> Result<Value, Failed> {
+    ) -> Result<Value, EvalError> {
         match self.condition(tree, condition, frame)? {
             Truth::True => self.eval(tree, yes, frame),
             Truth::False => self.eval(tree, no, frame),
             Truth::Undefined => Ok(Value::Undefined),
             Truth::Error => Ok(Value::Error),
-            Truth::Stranger => {
+            Truth::NotBoolean => {
                 // The reference evaluates both before it finds the condition wanting.
                 self.eval(tree, yes, frame)?;
                 self.eval(tree, no, frame)?;
@@ -507,7 +513,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// As [`Machine::resolve`], then on the other side of the match.
+    /// As [`Evaluator::resolve`], then on the other side of the match.
     pub(crate) fn resolve_reference(&self, name: Name, frame: FrameId) -> Option<(Found<'a>, FrameId)> {
         let frame = self.current(frame);
         self.resolve(name, frame).or_else(|| {
@@ -517,7 +523,7 @@ impl<'a> Machine<'a> {
     }
 
     /// An unscoped name.
-    fn reference(&mut self, name: Name, frame: FrameId) -> Result<Value, Failed> {
+    fn reference(&mut self, name: Name, frame: FrameId) -> Result<Value, EvalError> {
         match self.resolve_reference(name, frame) {
             Some((found, at)) => self.follow(found, name, at),
             None => Ok(Value::Undefined),
@@ -525,17 +531,17 @@ impl<'a> Machine<'a> {
     }
 
     /// A name looked up in an ad and the ads around it.
-    fn outward(&mut self, name: Name, frame: FrameId) -> Result<Value, Failed> {
+    fn outward(&mut self, name: Name, frame: FrameId) -> Result<Value, EvalError> {
         match self.resolve(name, frame) {
             Some((found, at)) => self.follow(found, name, at),
             None => Ok(Value::Undefined),
         }
     }
 
-    fn follow(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Value, Failed> {
+    fn follow(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Value, EvalError> {
         // A reference counts as a level even when nothing is left to evaluate.
         if self.depth >= self.deepest {
-            return Err(Failed::Depth(self.deepest));
+            return Err(EvalError::Depth(self.deepest));
         }
         match found {
             Found::Value(value) => Ok(value),
@@ -554,17 +560,18 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn follow_tree(&mut self, tree: &Arc<Tree>, node: NodeId, at: FrameId, active: Active) -> Result<Value, Failed> {
+    fn follow_tree(&mut self, tree: &Arc<Tree>, node: NodeId, at: FrameId, active: Active) -> Result<Value, EvalError> {
         if self.active.contains(&active) {
             return Ok(Value::Undefined);
         }
         self.active.push(active);
-        let value = self.apart(|machine| machine.deeper(|machine| with_stack(|| machine.eval(tree, node, at))));
+        let value = self
+            .with_fresh_search(|evaluator| evaluator.deeper(|evaluator| with_stack(|| evaluator.eval(tree, node, at))));
         self.active.pop();
         value
     }
 
-    pub(crate) fn call(&mut self, tree: &Arc<Tree>, site: CallSite, frame: FrameId) -> Result<Value, Failed> {
+    pub(crate) fn call(&mut self, tree: &Arc<Tree>, site: CallSite, frame: FrameId) -> Result<Value, EvalError> {
         let Some(function) = builtin::find(site.name) else {
             return Ok(Value::Error);
         };
@@ -646,7 +653,7 @@ mod tests {
 
     /// The canonical text of the value in a match of two ads.
     fn text(expr: &str, my: &str, target: &str) -> String {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
         let expr = parse_expr(expr.as_bytes(), &settings.parse_options()).unwrap();
         let (my, target) = (ad(my), ad(target));

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::ad::ClassAd;
-use crate::eval::{Failed, Found, Frame, Holder, LEFT, Machine, RIGHT, with_stack};
+use crate::eval::{EvalError, Evaluator, Found, Frame, Holder, LEFT, RIGHT, with_stack};
 use crate::name::{Name, known};
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::value::{AdSource, AdValue, FrameId, Items, List, Type, Value, WrittenAd, elements};
 
-impl<'a> Machine<'a> {
+impl<'a> Evaluator<'a> {
     /// The ad that a value is, as a frame to look names up in.
-    pub(crate) fn frame_of(&mut self, ad: &AdValue) -> Result<FrameId, Failed> {
+    pub(crate) fn frame_of(&mut self, ad: &AdValue) -> Result<FrameId, EvalError> {
         let (holder, parent) = match ad.source() {
             AdSource::Frame(id) => return Ok(*id),
             AdSource::Temporary(_) => (Holder::Nowhere, None),
@@ -23,10 +23,10 @@ impl<'a> Machine<'a> {
         self.push_counted(holder, parent)
     }
 
-    pub(super) fn push_counted(&mut self, holder: Holder<'a>, parent: Option<FrameId>) -> Result<FrameId, Failed> {
+    pub(super) fn push_counted(&mut self, holder: Holder<'a>, parent: Option<FrameId>) -> Result<FrameId, EvalError> {
         let limit = self.settings.limits.bytes;
         if (self.frames.len() * size_of::<Frame<'_>>()) as u64 > limit {
-            return Err(Failed::Memory(limit));
+            return Err(EvalError::Memory(limit));
         }
         Ok(self.push(holder, parent))
     }
@@ -34,8 +34,8 @@ impl<'a> Machine<'a> {
     /// Runs something that may look at new ads, and forgets those again unless the result may be in them.
     pub(super) fn forgetting(
         &mut self,
-        inner: impl FnOnce(&mut Self) -> Result<Value, Failed>,
-    ) -> Result<Value, Failed> {
+        inner: impl FnOnce(&mut Self) -> Result<Value, EvalError>,
+    ) -> Result<Value, EvalError> {
         let known = self.frames.len();
         let value = inner(self)?;
         if !matches!(value.type_of(), Type::List | Type::Ad) {
@@ -68,58 +68,58 @@ impl<'a> Machine<'a> {
         base: NodeId,
         name: Name,
         frame: FrameId,
-    ) -> Result<Value, Failed> {
+    ) -> Result<Value, EvalError> {
         if let Some(id) = self.side(tree, base, frame) {
             self.charge_work(1)?;
             return self.outward(name, id);
         }
-        let from = self.deeper(|machine| machine.eval(tree, base, frame))?;
+        let from = self.deeper(|evaluator| evaluator.eval(tree, base, frame))?;
         self.attribute_of(&from, name, frame)
     }
 
     /// `value.name`
-    fn attribute_of(&mut self, value: &Value, name: Name, frame: FrameId) -> Result<Value, Failed> {
+    fn attribute_of(&mut self, value: &Value, name: Name, frame: FrameId) -> Result<Value, EvalError> {
         match value {
             Value::Undefined => Ok(Value::Undefined),
             Value::Ad(ad) => self.attribute_of_ad(ad, name),
-            Value::List(list) => self.deeper(|machine| with_stack(|| machine.project(list, name, frame))),
+            Value::List(list) => self.deeper(|evaluator| with_stack(|| evaluator.project(list, name, frame))),
             _ => Ok(Value::Error),
         }
     }
 
     /// An attribute of an ad or of the ads around it.
-    pub(crate) fn attribute_of_ad(&mut self, ad: &AdValue, name: Name) -> Result<Value, Failed> {
-        self.forgetting(|machine| {
-            let id = machine.searched(ad)?;
-            machine.outward(name, id)
+    pub(crate) fn attribute_of_ad(&mut self, ad: &AdValue, name: Name) -> Result<Value, EvalError> {
+        self.forgetting(|evaluator| {
+            let id = evaluator.searched(ad)?;
+            evaluator.outward(name, id)
         })
     }
 
     /// The frame in which a selection looks: the ad, or what is left of an ad that nothing keeps.
-    pub(crate) fn searched(&mut self, ad: &AdValue) -> Result<FrameId, Failed> {
+    pub(crate) fn searched(&mut self, ad: &AdValue) -> Result<FrameId, EvalError> {
         if ad.is_temporary() { self.frame_of(&lost_ad()) } else { self.frame_of(ad) }
     }
 
     /// `{ [a = 1], [a = 2] }.a`: the attribute of every element, now. The root meanwhile is that of the ad where
     /// the projection stands. Lists and ads are copied.
-    pub(crate) fn project(&mut self, list: &List, name: Name, frame: FrameId) -> Result<Value, Failed> {
+    pub(crate) fn project(&mut self, list: &List, name: Name, frame: FrameId) -> Result<Value, EvalError> {
         let outer = self.root;
         let frame = self.current(frame);
         self.root = self.root_of(frame);
         let values = (0..list.len()).map(|at| {
-            let value = self.apart(|machine| {
-                let element = machine.element_in(list, at, frame)?;
-                machine.attribute_of(&element, name, frame)
+            let value = self.with_fresh_search(|evaluator| {
+                let element = evaluator.element_in(list, at, frame)?;
+                evaluator.attribute_of(&element, name, frame)
             })?;
             self.detached(value)
         });
-        let values = values.collect::<Result<Vec<Value>, Failed>>();
+        let values = values.collect::<Result<Vec<Value>, EvalError>>();
         self.root = outer;
         Ok(Value::List(self.made_list(values?)?))
     }
 
     /// A copy of a list or ad: it has the same parts, but there is nothing around it any more.
-    pub(crate) fn detached(&mut self, value: Value) -> Result<Value, Failed> {
+    pub(crate) fn detached(&mut self, value: Value) -> Result<Value, EvalError> {
         Ok(match value {
             Value::Ad(ad) => Value::Ad(AdValue(match ad.source() {
                 AdSource::Frame(id) => {
@@ -141,7 +141,7 @@ impl<'a> Machine<'a> {
     }
 
     /// An element of a list, evaluated in the scope of the list, as a subscript does.
-    fn element(&mut self, list: &List, at: usize) -> Result<Value, Failed> {
+    fn element(&mut self, list: &List, at: usize) -> Result<Value, EvalError> {
         match list.items() {
             Items::Written { frame, .. } => self.element_in(list, at, *frame),
             _ => self.element_in(list, at, FrameId::NONE),
@@ -150,7 +150,7 @@ impl<'a> Machine<'a> {
 
     /// An element of a list, evaluated in the scope where the list is used, as functions and projections do. Only
     /// the lists and ads that are elements stay in the scope they were written in.
-    pub(crate) fn element_in(&mut self, list: &List, at: usize, frame: FrameId) -> Result<Value, Failed> {
+    pub(crate) fn element_in(&mut self, list: &List, at: usize, frame: FrameId) -> Result<Value, EvalError> {
         match list.items() {
             Items::Made(values) => {
                 self.charge_work(1)?;
@@ -162,10 +162,10 @@ impl<'a> Machine<'a> {
             }
             Items::Written { expr, frame: home } => {
                 let id = elements(expr)[at];
-                if *home == frame && self.moved == FrameId::NONE {
+                if *home == frame && self.search_scope == FrameId::NONE {
                     return self.eval(expr.tree(), id, frame);
                 }
-                self.away_from(*home, &expr.part(id), frame)
+                self.eval_relocated(*home, &expr.part(id), frame)
             }
             Items::Temporary(_) => Ok(Value::Undefined), // never inside another
         }
@@ -177,14 +177,14 @@ impl<'a> Machine<'a> {
         base: NodeId,
         index: NodeId,
         frame: FrameId,
-    ) -> Result<Value, Failed> {
-        let base = self.deeper(|machine| machine.eval(tree, base, frame))?;
-        let index = self.deeper(|machine| machine.eval(tree, index, frame))?;
+    ) -> Result<Value, EvalError> {
+        let base = self.deeper(|evaluator| evaluator.eval(tree, base, frame))?;
+        let index = self.deeper(|evaluator| evaluator.eval(tree, index, frame))?;
         self.subscript_of(&base, &index)
     }
 
     /// `base[index]`
-    pub(crate) fn subscript_of(&mut self, base: &Value, index: &Value) -> Result<Value, Failed> {
+    pub(crate) fn subscript_of(&mut self, base: &Value, index: &Value) -> Result<Value, EvalError> {
         match (base, index) {
             (Value::Error, _) | (_, Value::Error) => Ok(Value::Error),
             (Value::Undefined, _) | (_, Value::Undefined) => Ok(Value::Undefined),
@@ -192,8 +192,9 @@ impl<'a> Machine<'a> {
                 // The reference keeps the low 32 bits of the index.
                 match usize::try_from(*at as i32) {
                     Ok(at) if at < list.len() => {
-                        let element = self.apart(|machine| machine.deeper(|machine| machine.element(list, at)));
-                        Ok(unless_lost(list, swallowed(element)?))
+                        let element = self
+                            .with_fresh_search(|evaluator| evaluator.deeper(|evaluator| evaluator.element(list, at)));
+                        Ok(unless_lost(list, as_error_value(element)?))
                     }
                     _ => Ok(Value::Error),
                 }
@@ -203,14 +204,14 @@ impl<'a> Machine<'a> {
                 let Some(name) = Name::known(text) else {
                     return Ok(Value::Undefined); // no ad has an attribute of a name never seen
                 };
-                self.forgetting(|machine| {
-                    let id = machine.frame_of(ad)?;
-                    let Some(found) = machine.find(name, id) else { return Ok(Value::Undefined) };
-                    let value = machine.afresh(id, |machine| machine.found_in(&found, id, id));
-                    match swallowed(value)? {
+                self.forgetting(|evaluator| {
+                    let id = evaluator.frame_of(ad)?;
+                    let Some(found) = evaluator.find(name, id) else { return Ok(Value::Undefined) };
+                    let value = evaluator.with_fresh_depth(id, |evaluator| evaluator.found_in(&found, id, id));
+                    match as_error_value(value)? {
                         Value::Ad(ad) if ad.is_temporary() => Ok(Value::Ad(ad)),
                         Value::List(list) if list.is_temporary() => Ok(Value::List(list)),
-                        value => Ok(match machine.detached(value)? {
+                        value => Ok(match evaluator.detached(value)? {
                             Value::Ad(ad) => Value::Ad(ad.temporary()),
                             Value::List(list) => Value::List(list.temporary()),
                             value => value,
@@ -251,9 +252,9 @@ fn unless_lost(list: &List, element: Value) -> Value {
 }
 
 /// Where the reference goes on with an error although the evaluation of a part failed.
-pub(crate) fn swallowed(value: Result<Value, Failed>) -> Result<Value, Failed> {
+pub(crate) fn as_error_value(value: Result<Value, EvalError>) -> Result<Value, EvalError> {
     match value {
-        Err(Failed::Depth(_) | Failed::NoRoot | Failed::Function(_)) => Ok(Value::Error),
+        Err(EvalError::Depth(_) | EvalError::NoRoot | EvalError::Function(_)) => Ok(Value::Error),
         other => other,
     }
 }

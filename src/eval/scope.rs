@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::ad::ClassAd;
 use crate::builtin::in_use::Usage;
 use crate::builtin::user_map::{Homes, UserMaps};
-use crate::eval::{Failed, Machine};
+use crate::eval::{EvalError, Evaluator};
 use crate::name::Name;
 use crate::syntax::expr::Expr;
 use crate::syntax::parse::{Mode, ParseOptions};
@@ -34,7 +34,7 @@ impl Default for Limits {
 ///
 /// Nothing here is read from the process: the clock, the zone and the seed of `random()` are given.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct EvalOptions {
     /// HTCondor or strict mode.
     pub mode: Mode,
     /// What `time()` answers, in seconds since 1970.
@@ -53,10 +53,10 @@ pub struct Settings {
     pub usage: Option<Arc<dyn Usage>>,
 }
 
-impl Default for Settings {
+impl Default for EvalOptions {
     /// HTCondor mode at the beginning of 1970, UTC.
     fn default() -> Self {
-        Settings {
+        EvalOptions {
             mode: Mode::HTCondor,
             now: 0,
             zone: Zone::utc(),
@@ -69,7 +69,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl EvalOptions {
     /// How texts are parsed that an evaluation meets, and that are to be evaluated with these settings.
     pub fn parse_options(&self) -> ParseOptions {
         ParseOptions { mode: self.mode, quoting: Quoting::New, places: false, zone: self.zone.clone() }
@@ -80,13 +80,13 @@ impl Settings {
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::{Scope, Settings};
+/// use classmate::internal::eval::scope::{Scope, EvalOptions};
 /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 ///
 /// let job = ClassAd::parse(b"[ RequestCpus = 2 ]")?;
 /// let slot = ClassAd::parse(b"[ Cpus = 4 ]")?;
 /// let fits = parse_expr(b"TARGET.Cpus >= MY.RequestCpus", &ParseOptions::default())?;
-/// let settings = Settings::default();
+/// let settings = EvalOptions::default();
 /// let scope = Scope::new(&job, &settings).with_target(&slot);
 /// assert_eq!(scope.eval(&fits).unwrap().to_string(), "true");
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
@@ -96,12 +96,12 @@ pub struct Scope<'a> {
     /// The ad that references without a scope are looked up in first.
     pub my: &'a ClassAd,
     pub(crate) target: Option<&'a ClassAd>,
-    pub(crate) settings: &'a Settings,
+    pub(crate) settings: &'a EvalOptions,
 }
 
 impl<'a> Scope<'a> {
     /// Evaluation in an ad alone.
-    pub fn new(my: &'a ClassAd, settings: &'a Settings) -> Self {
+    pub fn new(my: &'a ClassAd, settings: &'a EvalOptions) -> Self {
         Scope { my, target: None, settings }
     }
 
@@ -116,17 +116,17 @@ impl<'a> Scope<'a> {
     ///
     /// # Errors
     /// The evaluation was abandoned: a limit was exceeded, or a function failed (`docs/reference/classad-language.md` 6.9).
-    pub fn eval(&self, expr: &Expr) -> Result<Value, Failed> {
-        Machine::new(*self).eval_root(expr)
+    pub fn eval(&self, expr: &Expr) -> Result<Value, EvalError> {
+        Evaluator::new(*self).eval_root(expr)
     }
 
     /// Whether a condition holds: true, or a number that is not zero. What cannot be evaluated does not.
     ///
     /// ```
     /// use classmate::internal::ad::ClassAd;
-    /// use classmate::internal::eval::scope::{Scope, Settings};
+    /// use classmate::internal::eval::scope::{Scope, EvalOptions};
     /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
-    /// let (ad, settings) = (ClassAd::parse(b"[Cpus = 2]")?, Settings::default());
+    /// let (ad, settings) = (ClassAd::parse(b"[Cpus = 2]")?, EvalOptions::default());
     /// let holds = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).map(|c| Scope::new(&ad, &settings).holds(&c));
     /// assert!(holds("Cpus > 1")? && holds("Cpus")? && !holds("Memory > 1")? && !holds("Cpus > \"x\"")?);
     /// # Ok::<(), classmate::internal::error::SyntaxError>(())
@@ -136,23 +136,23 @@ impl<'a> Scope<'a> {
     }
 
     /// As [`Scope::eval`]; also how many steps of [`Limits::work`] it took.
-    pub fn eval_counted(&self, expr: &Expr) -> (Result<Value, Failed>, u64) {
-        let mut machine = Machine::new(*self);
-        (machine.eval_root(expr), machine.steps())
+    pub fn eval_counted(&self, expr: &Expr) -> (Result<Value, EvalError>, u64) {
+        let mut evaluator = Evaluator::new(*self);
+        (evaluator.eval_root(expr), evaluator.steps())
     }
 
     /// As [`Scope::eval_attr`]; also how many steps of [`Limits::work`] it took.
-    pub fn eval_attr_counted(&self, name: impl Into<Name>) -> (Result<Value, Failed>, u64) {
-        let mut machine = Machine::new(*self);
-        (machine.eval_attribute(name.into()), machine.steps())
+    pub fn eval_attr_counted(&self, name: impl Into<Name>) -> (Result<Value, EvalError>, u64) {
+        let mut evaluator = Evaluator::new(*self);
+        (evaluator.eval_attribute(name.into()), evaluator.steps())
     }
 
     /// The value of an attribute of the ad; undefined if it is missing (`docs/reference/classad-language.md` 10.5).
     ///
     /// # Errors
     /// The evaluation was abandoned.
-    pub fn eval_attr(&self, name: impl Into<Name>) -> Result<Value, Failed> {
-        Machine::new(*self).eval_attribute(name.into())
+    pub fn eval_attr(&self, name: impl Into<Name>) -> Result<Value, EvalError> {
+        Evaluator::new(*self).eval_attribute(name.into())
     }
 
     /// The value of an attribute of the ad if it has one of that name, otherwise of the target
@@ -160,7 +160,7 @@ impl<'a> Scope<'a> {
     ///
     /// # Errors
     /// The evaluation was abandoned.
-    pub fn eval_attr_either(&self, name: impl Into<Name>) -> Result<Value, Failed> {
+    pub fn eval_attr_either(&self, name: impl Into<Name>) -> Result<Value, EvalError> {
         let name = name.into();
         match self.target {
             Some(target) if !self.my.contains(name) && target.contains(name) => self.swapped(target).eval_attr(name),

@@ -1,6 +1,6 @@
 //! The value of every part of an expression, with the expressions that references lead to.
 
-use crate::eval::Failed;
+use crate::eval::EvalError;
 use crate::eval::scope::Scope;
 use crate::eval::walk::{Child, Side, Spot, Target, Walk};
 use crate::name::Name;
@@ -13,7 +13,7 @@ pub enum Outcome {
     /// Its value.
     Value(Value),
     /// Its evaluation was abandoned.
-    Failed(Failed),
+    Failed(EvalError),
     /// Its value was not needed.
     Skipped,
 }
@@ -40,10 +40,10 @@ pub struct Step {
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::{Scope, Settings};
+/// use classmate::internal::eval::scope::{Scope, EvalOptions};
 /// use classmate::internal::eval::trace::trace;
 /// let ad = ClassAd::parse(b"[ Cpus = 4; Weight = Cpus * 2 ]")?;
-/// let settings = Settings::default();
+/// let settings = EvalOptions::default();
 /// let steps = trace(Scope::new(&ad, &settings), &ad.get("Weight").unwrap(), 100);
 /// assert_eq!(steps.iter().map(|step| step.expr.to_string()).collect::<Vec<_>>(), ["Cpus * 2", "Cpus"]);
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
@@ -107,11 +107,11 @@ fn bare(mut spot: Spot) -> Spot {
 mod tests {
     use super::*;
     use crate::ad::ClassAd;
-    use crate::eval::scope::Settings;
+    use crate::eval::scope::EvalOptions;
     use crate::syntax::parse::{ParseOptions, parse_expr};
 
     fn traced(my: &str, expr: &str) -> Vec<String> {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let my = ClassAd::parse(my.as_bytes()).unwrap();
         let expr = parse_expr(expr.as_bytes(), &ParseOptions::default()).unwrap();
         trace(Scope::new(&my, &settings), &expr, 50)

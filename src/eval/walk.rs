@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use crate::ad::ClassAd;
 use crate::eval::scope::Scope;
-use crate::eval::{Active, Failed, Found, LEFT, Machine, RIGHT};
+use crate::eval::{Active, EvalError, Evaluator, Found, LEFT, RIGHT};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use crate::value::logic::Truth;
@@ -97,10 +97,10 @@ pub(crate) enum Child {
 
 /// Evaluates parts within one budget.
 pub struct Walk<'a> {
-    machine: Machine<'a>,
+    evaluator: Evaluator<'a>,
     scope: Scope<'a>,
     /// Steps left of the budget.
-    left: u64,
+    steps_left: u64,
     /// Names that may still be compared with one that is nowhere.
     comparisons: usize,
 }
@@ -111,7 +111,12 @@ const MOST_COMPARED: usize = 500_000;
 impl<'a> Walk<'a> {
     /// Starts a walk in a scope, with its limits.
     pub fn new(scope: Scope<'a>) -> Self {
-        Walk { machine: Machine::new(scope), scope, left: scope.settings.limits.work, comparisons: MOST_COMPARED }
+        Walk {
+            evaluator: Evaluator::new(scope),
+            scope,
+            steps_left: scope.settings.limits.work,
+            comparisons: MOST_COMPARED,
+        }
     }
 
     /// An expression in the ad of the scope.
@@ -119,7 +124,7 @@ impl<'a> Walk<'a> {
         Spot {
             tree: Arc::clone(expr.tree()),
             id: expr.root(),
-            frame: self.machine.start,
+            frame: self.evaluator.start,
             active: SmallVec::new(),
             path: Vec::new(),
         }
@@ -138,32 +143,32 @@ impl<'a> Walk<'a> {
 
     /// Whether the budget is used up.
     pub(crate) fn exhausted(&self) -> bool {
-        self.left == 0
+        self.steps_left == 0
     }
 
     /// The value of a part. It may refer to ads of the walk: see [`Walk::released`].
-    pub fn value(&mut self, spot: &Spot) -> Result<Value, Failed> {
-        self.machine.left = self.left;
-        self.machine.bytes = 0;
-        self.machine.active.clone_from(&spot.active);
-        let value = self.machine.eval(&spot.tree, spot.id, spot.frame);
-        self.left = self.machine.left;
-        self.machine.depth = 0;
-        self.machine.buried = 0;
-        self.machine.moved = FrameId::NONE;
+    pub fn value(&mut self, spot: &Spot) -> Result<Value, EvalError> {
+        self.evaluator.steps_left = self.steps_left;
+        self.evaluator.bytes = 0;
+        self.evaluator.active.clone_from(&spot.active);
+        let value = self.evaluator.eval(&spot.tree, spot.id, spot.frame);
+        self.steps_left = self.evaluator.steps_left;
+        self.evaluator.depth = 0;
+        self.evaluator.outer_depth = 0;
+        self.evaluator.search_scope = FrameId::NONE;
         value
     }
 
     /// A value that means the same outside the walk.
     pub(crate) fn released(&self, value: Value) -> Value {
-        self.machine.released(value)
+        self.evaluator.released(value)
     }
 
     fn side(&self, frame: FrameId) -> Side {
         match (frame, self.scope.target) {
             (LEFT, Some(_)) => Side::My,
             (RIGHT, Some(_)) => Side::Target,
-            (frame, None) if frame == self.machine.start => Side::My,
+            (frame, None) if frame == self.evaluator.start => Side::My,
             _ => Side::Inner,
         }
     }
@@ -178,20 +183,20 @@ impl<'a> Walk<'a> {
     }
 
     /// What a reference leads to, and the ad that was searched last; `None` for parts that are no reference.
-    pub fn target(&mut self, spot: &Spot) -> Result<Option<(Target, Side)>, Failed> {
+    pub fn target(&mut self, spot: &Spot) -> Result<Option<(Target, Side)>, EvalError> {
         let name = match spot.node() {
             Node::Attr(name) | Node::Absolute(name) | Node::Select(name) => *name,
             _ => return Ok(None),
         };
-        self.machine.left = self.left;
-        self.machine.active.clone_from(&spot.active);
-        let located = self.machine.locate(&spot.tree, spot.id, spot.frame);
-        self.machine.moved = FrameId::NONE;
-        self.left = self.machine.left;
-        self.machine.depth = 0;
+        self.evaluator.steps_left = self.steps_left;
+        self.evaluator.active.clone_from(&spot.active);
+        let located = self.evaluator.locate(&spot.tree, spot.id, spot.frame);
+        self.evaluator.search_scope = FrameId::NONE;
+        self.steps_left = self.evaluator.steps_left;
+        self.evaluator.depth = 0;
         let Some(located) = located? else { return Ok(None) };
         let side = self.side(located.at);
-        let owner = self.machine.frame(located.at).owner.0;
+        let owner = self.evaluator.frame(located.at).owner.0;
         let (tree, id, active) = match located.found {
             None => return Ok(Some((Target::Missing, side))),
             Some(Found::Value(_) | Found::Literal(_) | Found::Frame(_) | Found::Clock) => {

@@ -48,6 +48,24 @@ pub fn parse_whole_ad(text: &[u8], options: &ParseOptions) -> Result<ClassAd, Sy
     }
 }
 
+impl ClassAd {
+    /// Parses one ad of new syntax, `[ a = 1; b = a + 1 ]`.
+    ///
+    /// # Errors
+    /// The text is not one ad and nothing else.
+    pub fn parse(text: &[u8]) -> Result<Self, SyntaxError> {
+        ClassAd::parse_with(text, &ParseOptions::default())
+    }
+
+    /// As [`ClassAd::parse`], with options.
+    ///
+    /// # Errors
+    /// The text is not one ad and nothing else.
+    pub fn parse_with(text: &[u8], options: &ParseOptions) -> Result<Self, SyntaxError> {
+        parse_whole_ad(text, options)
+    }
+}
+
 /// Reads ads of new syntax one after another: separated by white space or comments, or in the list form `{`, ads
 /// separated by `,`, `}`.
 ///

@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::ad::{Attribute, ClassAd};
 use crate::name::{Key, Name, known};
 use crate::program::Side;
-use crate::program::living::Living;
+use crate::program::liveness::Liveness;
 use crate::program::mentions::Mentions;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
@@ -17,11 +17,11 @@ use crate::syntax::view::{RefScope, Reference};
 
 /// What is evaluated.
 #[derive(Debug, Clone)]
-pub enum What {
+pub enum AtomKind {
     /// A part of an expression; it stands in the ad of the atom's side.
-    Part(Expr),
+    Subexpr(Expr),
     /// An expression of its own, evaluated in the ad of the atom's side.
-    Whole(Expr),
+    Expr(Expr),
     /// Whether the ad of the atom's side accepts the opposite one.
     Requirements,
     /// How much the ad of the atom's side likes the opposite one.
@@ -34,7 +34,7 @@ pub struct Atom {
     /// Its number: atoms of the same text that depend on the same attributes are one.
     pub id: u32,
     /// What is evaluated.
-    pub what: What,
+    pub kind: AtomKind,
     /// The ad in which it is.
     pub side: Side,
     /// The attributes of the rows that it depends on.
@@ -47,7 +47,7 @@ impl Atom {
     /// Whether it compares an attribute of the rows, a constant in each, with what is the same for all of them: along
     /// the values of the attribute its truth changes once at most.
     pub fn is_threshold(&self, world: &World<'_>) -> bool {
-        let What::Part(expr) = &self.what else { return false };
+        let AtomKind::Subexpr(expr) = &self.kind else { return false };
         let tree = expr.tree();
         let id = tree.bare(expr.root());
         let Node::Binary(
@@ -96,12 +96,12 @@ impl Surveyed {
 
 impl Atoms {
     /// The atom of something with these dependencies.
-    pub fn intern(&mut self, what: What, side: Side, depends: Depends) -> Arc<Atom> {
-        let (kind, text) = match &what {
-            What::Part(expr) => (0, expr.to_text(Style::New)),
-            What::Whole(expr) => (1, expr.to_text(Style::New)),
-            What::Requirements => (2, Vec::new()),
-            What::Rank => (3, Vec::new()),
+    pub fn intern(&mut self, kind: AtomKind, side: Side, depends: Depends) -> Arc<Atom> {
+        let (tag, text) = match &kind {
+            AtomKind::Subexpr(expr) => (0, expr.to_text(Style::New)),
+            AtomKind::Expr(expr) => (1, expr.to_text(Style::New)),
+            AtomKind::Requirements => (2, Vec::new()),
+            AtomKind::Rank => (3, Vec::new()),
         };
         let sorted = |mut names: Vec<Name>| {
             names.sort_by_key(|name| name.folded());
@@ -110,8 +110,8 @@ impl Atoms {
         let (row, other) = (sorted(depends.row), sorted(depends.other));
         let keys = |names: &[Name]| names.iter().map(|name| name.key()).collect();
         let id = self.known.len() as u32;
-        let key = (kind, side, text, keys(&row), keys(&other));
-        Arc::clone(self.known.entry(key).or_insert_with(|| Arc::new(Atom { id, what, side, row, other })))
+        let key = (tag, side, text, keys(&row), keys(&other));
+        Arc::clone(self.known.entry(key).or_insert_with(|| Arc::new(Atom { id, kind, side, row, other })))
     }
 }
 
@@ -217,7 +217,7 @@ impl Walk<'_, '_> {
         let mentions = self.surveyed.mentions(tree);
         self.depends.height += mentions.depth.min((last - first + 1) as usize);
         self.depends.random |= mentions.random;
-        let living = Living::of(self.world, tree, (first, last), side);
+        let living = Liveness::of(self.world, tree, (first, last), side);
         // Where ads are written inside, or looked into, a name may stand for that of either side.
         let plain = |id: NodeId| match tree.node(id) {
             Node::Ad(_) | Node::Subscript { .. } | Node::List(_) => false,

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hashbrown::HashMap;
 
 use crate::ad::ClassAd;
-use crate::eval::scope::{Limits, Scope, Settings};
-use crate::eval::{Failed, matching, operate};
+use crate::eval::scope::{EvalOptions, Limits, Scope};
+use crate::eval::{EvalError, matching, operate};
 use crate::name::Key;
 use crate::program::Side;
-use crate::program::atom::{Atom, Found, What, World};
+use crate::program::atom::{Atom, AtomKind, Found, World};
 use crate::program::column::{Column, Entry, refine};
 use crate::program::condition::{Clause, MAX_ATOMS, Step};
 use crate::program::mask::{Mask, Truths};
@@ -82,17 +82,17 @@ impl Rows<'_, '_> {
 
     /// The value of an atom for each group; none if a part of an expression takes so much that its whole might not
     /// have been evaluated to the end.
-    pub fn values(&self, atom: &Atom, groups: &Groups, world: &World<'_>, settings: &Settings) -> Option<Vector> {
+    pub fn values(&self, atom: &Atom, groups: &Groups, world: &World<'_>, settings: &EvalOptions) -> Option<Vector> {
         let known = self.columns;
         if let Some(values) = (Batch { rows: self, groups, world, settings, path: Vec::new(), work: 0 }).atom(atom) {
             known.batched.fetch_add(1, Ordering::Relaxed);
             return Some(values);
         }
         known.scalar.fetch_add(1, Ordering::Relaxed);
-        let part = matches!(atom.what, What::Part(_));
+        let part = matches!(atom.kind, AtomKind::Subexpr(_));
         let Limits { depth, work, bytes } = settings.limits;
         let tight = Limits { depth, work: work / MAX_ATOMS as u64, bytes: bytes / MAX_ATOMS as u64 };
-        let limited = Settings { limits: if part { tight } else { settings.limits }, ..settings.clone() };
+        let limited = EvalOptions { limits: if part { tight } else { settings.limits }, ..settings.clone() };
         let value = |at: &u32| scalar(atom, (self.ad)(*at), world.other, &limited);
         Some(Vector::Each(groups.first.iter().map(value).collect::<Option<_>>()?))
     }
@@ -119,7 +119,7 @@ impl Rows<'_, '_> {
     }
 
     /// Where an atom is true.
-    pub fn yes(&self, atom: &Atom, groups: &Groups, world: &World<'_>, settings: &Settings) -> Option<Mask> {
+    pub fn yes(&self, atom: &Atom, groups: &Groups, world: &World<'_>, settings: &EvalOptions) -> Option<Mask> {
         let len = groups.of.len();
         let is_true = |value: &Value| value.as_condition() == Some(true);
         Some(match self.values(atom, groups, world, settings)? {
@@ -138,7 +138,7 @@ impl Rows<'_, '_> {
     }
 
     /// The truths of an atom.
-    pub fn truths(&self, atom: &Atom, groups: &Groups, world: &World<'_>, settings: &Settings) -> Option<Truths> {
+    pub fn truths(&self, atom: &Atom, groups: &Groups, world: &World<'_>, settings: &EvalOptions) -> Option<Truths> {
         let values = self.values(atom, groups, world, settings)?;
         Some(match values {
             Vector::Same(value) => Truths::same(groups.of.len(), Truth::of(&value)),
@@ -148,21 +148,21 @@ impl Rows<'_, '_> {
 }
 
 /// An atom evaluated for one pair of ads.
-pub fn scalar(atom: &Atom, row: &ClassAd, other: &ClassAd, settings: &Settings) -> Option<Value> {
+pub fn scalar(atom: &Atom, row: &ClassAd, other: &ClassAd, settings: &EvalOptions) -> Option<Value> {
     let (my, target) = match atom.side {
         Side::Row => (row, other),
         Side::Other => (other, row),
     };
     let scope = Scope::new(my, settings).with_target(target);
-    match &atom.what {
-        What::Part(expr) => match scope.eval(expr) {
+    match &atom.kind {
+        AtomKind::Subexpr(expr) => match scope.eval(expr) {
             Ok(value) => Some(value),
-            Err(Failed::NoRoot | Failed::Function(_)) => Some(Value::Error),
+            Err(EvalError::NoRoot | EvalError::Function(_)) => Some(Value::Error),
             Err(_) => None,
         },
-        What::Whole(expr) => Some(scope.eval(expr).unwrap_or(Value::Error)),
-        What::Requirements => Some(Value::Bool(matching::accepts(my, target, settings))),
-        What::Rank => Some(Value::Real(matching::rank(my, target, settings))),
+        AtomKind::Expr(expr) => Some(scope.eval(expr).unwrap_or(Value::Error)),
+        AtomKind::Requirements => Some(Value::Bool(matching::accepts(my, target, settings))),
+        AtomKind::Rank => Some(Value::Real(matching::rank(my, target, settings))),
     }
 }
 
@@ -277,7 +277,7 @@ struct Batch<'b, 'a> {
     rows: &'b Rows<'b, 'a>,
     groups: &'b Groups,
     world: &'b World<'b>,
-    settings: &'b Settings,
+    settings: &'b EvalOptions,
     /// References being followed.
     path: Vec<(Side, Key)>,
     work: usize,
@@ -285,10 +285,10 @@ struct Batch<'b, 'a> {
 
 impl Batch<'_, '_> {
     fn atom(&mut self, atom: &Atom) -> Option<Vector> {
-        match &atom.what {
-            What::Part(expr) | What::Whole(expr) => self.node(expr.tree(), expr.root(), atom.side),
-            What::Requirements => None,
-            What::Rank => Some(match self.rank(atom.side)? {
+        match &atom.kind {
+            AtomKind::Subexpr(expr) | AtomKind::Expr(expr) => self.node(expr.tree(), expr.root(), atom.side),
+            AtomKind::Requirements => None,
+            AtomKind::Rank => Some(match self.rank(atom.side)? {
                 ints @ Vector::Ints(_) => ints,
                 other => other.map(|value| Value::Real(value.as_number().unwrap_or(0.0))),
             }),
@@ -378,7 +378,7 @@ impl Batch<'_, '_> {
             Truth::True => yes.get(group),
             Truth::False => no.get(group),
             Truth::Undefined => Value::Undefined,
-            Truth::Error | Truth::Stranger => Value::Error,
+            Truth::Error | Truth::NotBoolean => Value::Error,
         };
         Some(Vector::Each((0..self.groups.first.len()).map(chosen).collect()))
     }

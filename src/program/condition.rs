@@ -13,8 +13,8 @@ use crate::eval::conditions::{Conditions, Connective, SplitRules};
 use crate::eval::with_stack;
 use crate::name::{Key, known};
 use crate::program::Side;
-use crate::program::atom::{Atom, Atoms, Depends, Found, What, World};
-use crate::program::living::Living;
+use crate::program::atom::{Atom, AtomKind, Atoms, Depends, Found, World};
+use crate::program::liveness::Liveness;
 use crate::syntax::expr::{Expr, Tree};
 use crate::syntax::view::{RefScope, Reference};
 
@@ -65,7 +65,7 @@ pub fn requirements(world: &World<'_>, side: Side, atoms: &mut Atoms) -> Vec<Cla
     let is_whole = depends.random || depends.height > MAX_HEIGHT;
     let clauses = if is_whole { None } else { split(world, side, atoms) };
     clauses.unwrap_or_else(|| {
-        let atom = atoms.intern(What::Requirements, side, depends);
+        let atom = atoms.intern(AtomKind::Requirements, side, depends);
         vec![Clause { steps: vec![Step::Atom(atom)] }]
     })
 }
@@ -107,7 +107,7 @@ fn split(world: &World<'_>, side: Side, atoms: &mut Atoms) -> Option<Vec<Clause>
 /// Whether parts of an expression of a side have the same values by themselves.
 fn is_divisible(world: &World<'_>, tree: &Arc<Tree>, side: Side, atoms: &mut Atoms) -> bool {
     let mentions = atoms.surveyed.mentions(tree);
-    let bound = || Living::of(world, tree, (0, tree.root()), side).is_bound(tree);
+    let bound = || Liveness::of(world, tree, (0, tree.root()), side).is_bound(tree);
     !(mentions.random || mentions.opaque || mentions.bound && bound())
 }
 
@@ -128,7 +128,7 @@ fn push_steps(
         if depends.followed.iter().any(|at| path.contains(at)) {
             return None;
         }
-        steps.push(Step::Atom(atoms.intern(What::Part(expr.clone()), *side, depends)));
+        steps.push(Step::Atom(atoms.intern(AtomKind::Subexpr(expr.clone()), *side, depends)));
         return Some(());
     }
     for (place, part) in conditions.parts(at).enumerate() {
@@ -147,7 +147,7 @@ fn push_steps(
 /// The value of an expression of the configuration, with the rows as `MY`.
 pub fn expression(world: &World<'_>, expr: &Expr, side: Side, atoms: &mut Atoms) -> Arc<Atom> {
     let depends = world.depends(expr.tree(), expr.root(), side, &mut atoms.surveyed);
-    atoms.intern(What::Whole(expr.clone()), side, depends)
+    atoms.intern(AtomKind::Expr(expr.clone()), side, depends)
 }
 
 /// The rank that an ad gives the opposite one; one without a Rank is ranked by the other's.
@@ -160,5 +160,5 @@ pub fn rank(world: &World<'_>, side: Side, atoms: &mut Atoms) -> Arc<Atom> {
         depends.row.extend(row);
         depends.other.extend(other);
     }
-    atoms.intern(What::Rank, side, depends)
+    atoms.intern(AtomKind::Rank, side, depends)
 }

@@ -206,7 +206,7 @@ fn code(truth: Truth) -> u8 {
         Truth::Undefined => 0,
         Truth::True => 1,
         Truth::False => 2,
-        Truth::Error | Truth::Stranger => 3,
+        Truth::Error | Truth::NotBoolean => 3,
     }
 }
 
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn rows_have_the_truth_of_their_group() {
-        let truths = Truths::of_groups(&[1, 0, 1, 2], &[Truth::True, Truth::False, Truth::Stranger]);
+        let truths = Truths::of_groups(&[1, 0, 1, 2], &[Truth::True, Truth::False, Truth::NotBoolean]);
         assert_eq!(truths.no.rows().collect::<Vec<_>>(), [0, 2]);
         assert_eq!((truths.yes.contains(1), truths.error.contains(3)), (true, true));
     }

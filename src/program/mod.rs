@@ -9,7 +9,7 @@ pub mod atom;
 pub mod batch;
 pub mod column;
 pub mod condition;
-pub mod living;
+pub mod liveness;
 pub mod mask;
 pub mod mentions;
 

@@ -17,7 +17,7 @@ pub enum Truth {
     /// Error.
     Error,
     /// A string, list, ad or time: no condition at all.
-    Stranger,
+    NotBoolean,
 }
 
 use Truth::{Error as E, False as F, True as T, Undefined as U};
@@ -39,7 +39,7 @@ impl Truth {
             other => match other.as_condition() {
                 Some(true) => T,
                 Some(false) => F,
-                None => Truth::Stranger,
+                None => Truth::NotBoolean,
             },
         }
     }
@@ -64,7 +64,7 @@ impl Truth {
             T => F,
             F => T,
             U => U,
-            E | Truth::Stranger => E,
+            E | Truth::NotBoolean => E,
         }
     }
 
@@ -85,7 +85,7 @@ impl Truth {
             T => Value::Bool(true),
             F => Value::Bool(false),
             U => Value::Undefined,
-            E | Truth::Stranger => Value::Error,
+            E | Truth::NotBoolean => Value::Error,
         }
     }
 }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn error_on_the_left_is_never_outvoted() {
-        for right in [T, F, U, E, Truth::Stranger] {
+        for right in [T, F, U, E, Truth::NotBoolean] {
             assert_eq!(E.and(right), E);
             assert_eq!(E.or(right), E);
         }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn what_decides_alone_has_a_constant_row() {
-        for left in [T, F, U, E, Truth::Stranger] {
+        for left in [T, F, U, E, Truth::NotBoolean] {
             let constant = |row: [Truth; 5]| row.iter().all(|result| *result == row[0]);
             if left.decides_and() {
                 assert!(constant(AND[left as usize]), "{left:?}");

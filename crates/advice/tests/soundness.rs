@@ -5,7 +5,7 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::analysis::clauses::{Certainty, claims};
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
 use classmate::internal::analysis::values::{Truths, Values};
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::{Expr, Node, Tree, copy_into};
 use classmate::internal::syntax::layout::{Measure, layout};
 use classmate::internal::syntax::operator::BinaryOp;
@@ -178,7 +178,7 @@ fn replaced(expr: &Expr, part: &Expr, by: &Expr) -> Expr {
 fn claims_hold(text: &str, ads: &[(ClassAd, ClassAd)]) -> Result<(), TestCaseError> {
     // The text as it is printed: nodes of both trees correspond.
     let expr = parsed(&parsed(text).to_string());
-    let settings = Settings::default();
+    let settings = EvalOptions::default();
     for claim in claims(&expr, &unknown) {
         for (my, target) in ads {
             let scope = Scope::new(my, &settings).with_target(target);
@@ -254,7 +254,7 @@ fn errors_are_errors(text: &str, ads: &[(ClassAd, ClassAd)]) -> Result<(), TestC
     let options = ParseOptions { places: true, ..ParseOptions::default() };
     let written = expr.to_string();
     let placed = parse_expr(written.as_bytes(), &options).unwrap();
-    let settings = Settings::default();
+    let settings = EvalOptions::default();
     let context = LintContext::of(written.as_bytes(), Quoting::New, Role::default());
     for found in lint(&context).iter().filter(|found| found.code == "always-error") {
         let span = found.span.range();
@@ -328,7 +328,7 @@ proptest! {
     fn sets_hold_the_values(text in expression(), ads in prop::collection::vec((ad(), ad()), 6)) {
         let expr = parsed(&text);
         let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         for (my, target) in &ads {
             let value = Scope::new(my, &settings).with_target(target).eval(&expr).unwrap();
             prop_assert!(values.contains(&value), "{expr} is {value} with {my} and {target}, not in {values:?}");

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::error::SyntaxErrorKind;
-use classmate::internal::eval::Failed;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::EvalError;
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::value::Value;
 
@@ -18,10 +18,10 @@ fn parse_error(source: &str) -> SyntaxErrorKind {
     parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap_err().kind
 }
 
-fn eval_in(ad: &str, expr: &str) -> Result<Value, Failed> {
+fn eval_in(ad: &str, expr: &str) -> Result<Value, EvalError> {
     let ad = ClassAd::parse(ad.as_bytes()).unwrap();
     let expr = parse_expr(expr.as_bytes(), &ParseOptions::default()).unwrap();
-    Scope::new(&ad, &Settings::default()).eval(&expr)
+    Scope::new(&ad, &EvalOptions::default()).eval(&expr)
 }
 
 /// Runs the command with so much address space, in kilobytes.
@@ -72,7 +72,7 @@ fn a_chain_of_a_million_operators_parses_prints_compares_and_fails_to_evaluate()
     assert_eq!(expr.to_string(), source);
     assert!(expr.same_as(&expr.clone()));
     let empty = ClassAd::new();
-    assert_eq!(Scope::new(&empty, &Settings::default()).eval(&expr).unwrap_err(), Failed::Depth(400));
+    assert_eq!(Scope::new(&empty, &EvalOptions::default()).eval(&expr).unwrap_err(), EvalError::Depth(400));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn circular_references_are_undefined() {
     assert!(eval_in("[a = b; b = c; c = a]", "a").unwrap().is_undefined());
     assert!(eval_in("[a = [b = a.b]]", "a.b").unwrap().is_undefined());
     let (left, right) = (ClassAd::parse(b"[x = TARGET.x]").unwrap(), ClassAd::parse(b"[x = TARGET.x]").unwrap());
-    let settings = Settings::default();
+    let settings = EvalOptions::default();
     assert!(Scope::new(&left, &settings).with_target(&right).eval_attr("x").unwrap().is_undefined());
 }
 
@@ -91,8 +91,11 @@ fn exponential_work_and_memory_are_abandoned() {
             (0..40).map(|at| format!("a{at} = {}", term.replace('@', &format!("a{}", at + 1)))).collect();
         format!("[{}; a40 = {last}]", links.join("; "))
     };
-    assert!(matches!(eval_in(&doubling("@ + @", "1"), "a0"), Err(Failed::Work(_))));
-    assert!(matches!(eval_in(&doubling("strcat(@, @)", "\"x\""), "a0"), Err(Failed::Memory(_) | Failed::Work(_))));
+    assert!(matches!(eval_in(&doubling("@ + @", "1"), "a0"), Err(EvalError::Work(_))));
+    assert!(matches!(
+        eval_in(&doubling("strcat(@, @)", "\"x\""), "a0"),
+        Err(EvalError::Memory(_) | EvalError::Work(_))
+    ));
 }
 
 #[test]
@@ -265,8 +268,8 @@ fn chains_of_every_operator_are_read_printed_and_given_up() {
         let expr = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap();
         assert_eq!(expr.to_text(classmate::internal::syntax::print::Style::Old), source.as_bytes(), "{operator}");
         let ad = ClassAd::parse(b"[x = 1]").unwrap();
-        let value = Scope::new(&ad, &Settings::default()).eval(&expr);
-        assert_eq!(value.unwrap_err(), Failed::Depth(400), "{operator}");
+        let value = Scope::new(&ad, &EvalOptions::default()).eval(&expr);
+        assert_eq!(value.unwrap_err(), EvalError::Depth(400), "{operator}");
     }
 }
 
@@ -276,8 +279,8 @@ fn selections_and_subscripts_in_a_row_are_given_up() {
         let source = format!("{first}{}", megabyte(part));
         match parse_expr(source.as_bytes(), &ParseOptions::default()) {
             Ok(expr) => {
-                let value = Scope::new(&ClassAd::new(), &Settings::default()).eval(&expr);
-                assert!(matches!(value, Err(Failed::Depth(_))), "{part}: {value:?}");
+                let value = Scope::new(&ClassAd::new(), &EvalOptions::default()).eval(&expr);
+                assert!(matches!(value, Err(EvalError::Depth(_))), "{part}: {value:?}");
             }
             Err(error) => assert_eq!(error.kind, SyntaxErrorKind::TooDeep(500), "{part}"),
         }
@@ -453,26 +456,30 @@ fn a_hundred_thousand_references_are_listed() {
     let source =
         format!("{{ {} }}", (0..100_000).map(|at| format!("TARGET.a{at}, b{at}")).collect::<Vec<_>>().join(","));
     let expr = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap();
-    let (ad, settings) = (ClassAd::new(), Settings::default());
-    let found =
-        classmate::internal::ad::refs::external(&ad, &expr, classmate::internal::ad::refs::Naming::Full, &settings)
-            .unwrap();
+    let (ad, settings) = (ClassAd::new(), EvalOptions::default());
+    let found = classmate::internal::eval::references::external(
+        &ad,
+        &expr,
+        classmate::internal::eval::references::Naming::Full,
+        &settings,
+    )
+    .unwrap();
     assert_eq!(found.len(), 200_000);
 }
 
 #[test]
 fn flattening_what_doubles_is_bounded() {
-    use classmate::internal::ad::flatten::{Inlining, flatten};
+    use classmate::internal::eval::flatten::{Inlining, flatten};
     for term in ["@ + @", "strcat(@, @)", "{@, @}", "@ && @", "@ ? @ : @", "[b = @; c = @]"] {
         let links: Vec<String> =
             (1..60).map(|at| format!("a{at} = {}", term.replace('@', &format!("a{}", at - 1)))).collect();
         let ad = ClassAd::parse(format!("[a0 = x; {}]", links.join("; ")).as_bytes()).unwrap();
         let expr = parse_expr(b"a59", &ParseOptions::default()).unwrap();
         let begin = Instant::now();
-        if let Ok(classmate::internal::ad::flatten::Flattened::Residue(rest)) =
-            flatten(&ad, &expr, Inlining::Inline, &Settings::default())
+        if let Ok(classmate::internal::eval::flatten::Flattened::Residue(rest)) =
+            flatten(&ad, &expr, Inlining::Inline, &EvalOptions::default())
         {
-            let limit = usize::try_from(Settings::default().limits.bytes).unwrap();
+            let limit = usize::try_from(EvalOptions::default().limits.bytes).unwrap();
             assert!(rest.to_text_within(classmate::internal::syntax::print::Style::New, 2 * limit).is_some(), "{term}");
         }
         assert!(begin.elapsed() < Duration::from_secs(PATIENCE), "{term}: {:?}", begin.elapsed());

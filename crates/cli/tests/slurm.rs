@@ -378,7 +378,7 @@ mod cycle {
     //! Cycles of the negotiator in Slurm's order.
 
     use classmate::internal::ad::ClassAd;
-    use classmate::internal::eval::scope::Settings;
+    use classmate::internal::eval::scope::EvalOptions;
     use classmate_config::internal::config::knobs::NegotiatorKnobs;
     use classmate_config::internal::config::slurm::{Associations, SlurmConf, UsageRow};
     use classmate_config::internal::config::{Config, TextFiles};
@@ -527,7 +527,7 @@ mod cycle {
     fn priorities_that_would_sink_stay_under_that_flag() {
         let order = |flags: &str| {
             let conf = format!("PriorityWeightFairshare=1000\nPriorityFlags={flags}\n");
-            let evaluation = Settings::default();
+            let evaluation = EvalOptions::default();
             let job = |cluster: i64, group: &str| Job::new(kept(job(cluster, group, "")), None, &evaluation).unwrap();
             let waiting = Endless(vec![vec![job(1, "a.ann")], vec![job(2, "b.bob")]]);
             let knobs = NegotiatorKnobs::read(&Config::default()).unwrap();
@@ -583,7 +583,7 @@ mod cycle {
         for (flags, dump) in [("FAIR_TREE", tree), ("NO_FAIR_TREE", flat), ("DEPTH_OBLIVIOUS", flat)] {
             let conf = format!("PriorityWeightFairshare=100000\nPriorityDecayHalfLife=1-0\nPriorityFlags={flags}\n");
             let settings = settings(&conf, dump, &[]);
-            let evaluation = Settings::default();
+            let evaluation = EvalOptions::default();
             let names = if dump == tree { ["a.ann", "a.abe", "b.bob"] } else { ["root.ann", "root.abe", "root.bob"] };
             let queues = names.iter().enumerate().map(|(who, name)| {
                 let job =

@@ -6,7 +6,7 @@ use crate::recorded;
 use std::path::{Path, PathBuf};
 
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::format::long::LongReader;
 use classmate::internal::syntax::parse::ParseOptions;
 use classmate::internal::syntax::time::Zone;
@@ -163,7 +163,7 @@ fn a_cycle_that_is_charged_lists_as_the_reference_did() {
         let path = spool.path().join("Accountantnew.log");
         std::fs::copy(pool.join("Accountantnew.log"), &path).unwrap();
         let recorded = folder(name);
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let after = ads(&recorded.join("accounting.ads"));
         let now = Scope::new(&after[0], &settings).eval_attr("LastUpdate").unwrap().as_number().unwrap();
         let mut journal = Journal::open(&path, 0).unwrap();
@@ -208,7 +208,7 @@ fn a_cycle_of_groups_that_is_charged_lists_their_quotas_as_the_reference_did() {
         }
         let recorded = folder(name);
         let after = ads(&recorded.join("accounting.ads"));
-        let now = Scope::new(&after[0], &Settings::default()).eval_attr("LastUpdate").unwrap().as_number().unwrap();
+        let now = Scope::new(&after[0], &EvalOptions::default()).eval_attr("LastUpdate").unwrap().as_number().unwrap();
         let pool = copy.path().to_str().unwrap();
         command(&["negotiate", pool, "--commit", "--now", &format!("{now:.0}")]);
         let sorted = |text: &str| {

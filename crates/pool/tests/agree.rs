@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::accepts;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::format::long::LongReader;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::{Atom, Atoms, World};
@@ -498,7 +498,7 @@ fn columns(rows: &[ClassAd]) -> Columns {
 
 /// Evaluates an expression in every row, over columns and by the evaluator, and as the Requirements of either side, taken
 /// apart and whole. Gives how often columns sufficed.
-fn same_over_columns(what: &str, expr: &Expr, rows: &[ClassAd], other: &ClassAd, settings: &Settings) -> u64 {
+fn same_over_columns(what: &str, expr: &Expr, rows: &[ClassAd], other: &ClassAd, settings: &EvalOptions) -> u64 {
     let with = |ad: &ClassAd| {
         let mut ad = ad.clone();
         ad.insert_expr("Requirements", expr);
@@ -556,7 +556,7 @@ fn the_corpus_has_the_same_values_over_columns() {
         .join("tests/data/conformance/classad-eval.jsonl.gz");
     let mut text = String::new();
     flate2::read::MultiGzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
-    let settings = Settings { now: 1_783_252_800, ..Settings::default() };
+    let settings = EvalOptions { now: 1_783_252_800, ..EvalOptions::default() };
     let (mut seen, mut batched) = (0, 0);
     for line in text.lines() {
         // Records of infinities are no JSON.
@@ -583,7 +583,7 @@ fn the_corpus_has_the_same_values_over_columns() {
 
 #[test]
 fn random_expressions_have_the_same_values_over_columns() {
-    let settings = Settings { now: 10, ..Settings::default() };
+    let settings = EvalOptions { now: 10, ..EvalOptions::default() };
     let parse = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
     let mut batched = 0;
     for seed in 0..3000 {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::quota::settings::Stated;
 use classmate_pool::internal::quota::{
@@ -97,7 +97,7 @@ fn near(a: f64, b: f64) -> bool {
 fn divided(settings: &QuotaSettings, drawing: &Drawing) -> (GroupTree, Round) {
     let tree = GroupTree::new(settings);
     let pool = pool(drawing, &tree);
-    let round = Rounds::new(&tree, &settings.rules, &pool, Settings::default()).divide().clone();
+    let round = Rounds::new(&tree, &settings.rules, &pool, EvalOptions::default()).divide().clone();
     (tree, round)
 }
 
@@ -202,7 +202,7 @@ proptest! {
         let settings = settings(&drawing, over, weighted);
         let tree = GroupTree::new(&settings);
         let pool = pool(&drawing, &tree);
-        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
+        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, EvalOptions::default());
         let mut calls = 0;
         while let Some(call) = rounds.next(|group| pool.demand[group] > 0.0) {
             let usage = rounds.in_use()[call.group];
@@ -246,7 +246,7 @@ proptest! {
         (settings.rules.strict, settings.rules.preemption, settings.rules.rate) = (strict, preemption, rate);
         let tree = GroupTree::new(&settings);
         let pool = pool(&drawing, &tree);
-        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
+        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, EvalOptions::default());
         let mut calls = 0;
         while let Some(call) = rounds.next(|group| pool.demand[group] > 0.0) {
             let usage = rounds.in_use()[call.group];
@@ -289,7 +289,7 @@ proptest! {
             usage: numbers[5..10].to_vec(),
             last_served: numbers[7..].to_vec(),
         };
-        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
+        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, EvalOptions::default());
         let mut calls = 0;
         while let Some(call) = rounds.next(|_| true) {
             rounds.used(call.group, f64::from(call.whole_limit()).max(0.0));
@@ -327,7 +327,7 @@ fn a_chain_of_ten_thousand_groups_is_divided() {
         demand[DEPTH] = 60.0;
         let usage = vec![0.0; DEPTH + 1];
         let pool = QuotaPool { total: 100.0, demand, usage, last_served: Vec::new() };
-        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
+        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, EvalOptions::default());
         let round = rounds.divide();
         // Everything is handed down to the last, which needs 60; the 40 left go to its parent, then up, one each.
         assert_eq!(round.grants[DEPTH].allocated, 60.0);

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate_config::internal::config::slurm::{Associations, Qos, SlurmConf};
 use classmate_config::internal::config::{Config, TextFiles};
@@ -172,7 +172,7 @@ fn halves(said: [&str; 2], conf: &str, dump: &str) -> [f64; 2] {
         }
     }
     let run_time = parse_expr(b"RemoteWallClockTime", &ParseOptions::default()).unwrap();
-    let workload = job_ads::read(ads, &run_time, Some(b"x"), &Settings::default());
+    let workload = job_ads::read(ads, &run_time, Some(b"x"), &EvalOptions::default());
     let (conf, defects) = SlurmConf::read("slurm.conf", conf.as_bytes(), &TextFiles::default());
     assert_eq!((defects.errors, workload.faults.len()), (vec![], 0));
     let associations = Associations::read("dump", dump.as_bytes()).0;
@@ -621,7 +621,7 @@ fn ads(seed: u64, jobs: i64) -> Workload {
     };
     let ads = (1..=jobs).map(&mut ad).collect();
     let run_time = parse_expr(b"RemoteWallClockTime", &ParseOptions::default()).unwrap();
-    let workload = job_ads::read(ads, &run_time, Some(b"x"), &Settings::default());
+    let workload = job_ads::read(ads, &run_time, Some(b"x"), &EvalOptions::default());
     assert_eq!(workload.counts.bad, 0);
     workload
 }

@@ -18,7 +18,7 @@ use crate::autoclusters::counting::{Columns, Pull};
 use crate::lint::attributes::is_per_job;
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::eval::matching::{rank, symmetric};
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Node;
 use classmate_config::internal::config::ConfigError;
@@ -186,7 +186,7 @@ fn matter(columns: &Columns<'_>, significant: &Significant, reached: &Significan
 }
 
 /// The slots that take part.
-fn slots<'a>(snapshot: &'a Snapshot, rules: &Rules, settings: &Settings) -> Vec<&'a ClassAd> {
+fn slots<'a>(snapshot: &'a Snapshot, rules: &Rules, settings: &EvalOptions) -> Vec<&'a ClassAd> {
     let holds = |ad: &ClassAd| rules.slots.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint));
     snapshot.slots.iter().filter(|ad| is_slot(ad) && ad.contains("Name") && holds(ad)).collect()
 }
@@ -279,7 +279,7 @@ pub(crate) fn knob_expressions(rules: &Rules) -> Vec<(&'static str, &classmate::
 }
 
 /// For every autocluster the number of its outcome: those of one number agree in what they match and how they rank it.
-fn outcomes(queue: &Queue, slots: &[&ClassAd], settings: &Settings) -> Option<HashMap<u32, u32>> {
+fn outcomes(queue: &Queue, slots: &[&ClassAd], settings: &EvalOptions) -> Option<HashMap<u32, u32>> {
     let mut firsts: BTreeMap<u32, usize> = BTreeMap::new();
     for queued in queue.lists.iter().flatten() {
         firsts.entry(queued.autocluster).or_insert(queued.job);

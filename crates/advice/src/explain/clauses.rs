@@ -6,9 +6,9 @@ use serde::{Serialize, Serializer};
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::conditions::{Condition, Conditions, Connective, SplitRules};
-use classmate::internal::eval::scope::Scope;
 #[cfg(test)]
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
+use classmate::internal::eval::scope::Scope;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::{Expr, NodeId, Tree};
 use classmate::internal::syntax::view::{RefScope, Reference};
@@ -52,7 +52,7 @@ impl Counts {
             Truth::True => &mut self.yes,
             Truth::False => &mut self.no,
             Truth::Undefined => &mut self.undefined,
-            Truth::Error | Truth::Stranger => &mut self.error,
+            Truth::Error | Truth::NotBoolean => &mut self.error,
         } += ads;
     }
 
@@ -152,7 +152,7 @@ pub(super) fn truth(scope: Scope<'_>, expr: &Expr) -> Truth {
 
 /// The truth of each condition for a pair of ads, evaluated one by one.
 #[cfg(test)]
-pub(super) fn truths(conditions: &AdConditions, my: &ClassAd, target: &ClassAd, settings: &Settings) -> Vec<Truth> {
+pub(super) fn truths(conditions: &AdConditions, my: &ClassAd, target: &ClassAd, settings: &EvalOptions) -> Vec<Truth> {
     let scope = Scope::new(my, settings).with_target(target);
     conditions.all.iter().map(|condition| truth(scope, &condition.expr)).collect()
 }
@@ -177,7 +177,7 @@ mod tests {
         .map(|text| ClassAd::parse(text).unwrap())
         .collect();
         let conditions = conditions(&job, Name::new("Requirements"));
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let rows: Vec<_> = slots.iter().map(|slot| truths(&conditions, &job, slot, &settings)).collect();
         let clauses = counted(&conditions, rows.iter().map(|row| (row.as_slice(), 1)));
         let shown: Vec<_> = clauses[1..]

@@ -14,7 +14,7 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::name::Name;
 use classmate::internal::program::Side;
-use classmate::internal::program::atom::{Atoms, What};
+use classmate::internal::program::atom::{AtomKind, Atoms};
 use classmate::internal::program::condition::{MAX_ATOMS, MAX_HEIGHT};
 use classmate::internal::value::logic::Truth;
 
@@ -216,7 +216,7 @@ fn apart(sight: Sight<'_, '_>, side: Side, plan: &AdConditions) -> Option<Vec<Ve
         if around(&requirements) || condition.place.via.iter().any(around) {
             return None;
         }
-        let atom = atoms.intern(What::Part(expr.clone()), side, depends);
+        let atom = atoms.intern(AtomKind::Subexpr(expr.clone()), side, depends);
         let groups = sight.groups(&atom);
         let values = sight.rows(|rows| rows.values(&atom, &groups, &world, sight.panel.settings))?;
         let truths = values.each(groups.first.len(), truth_of);
@@ -253,7 +253,7 @@ mod tests {
     use crate::explain::clauses::truths;
     use crate::explain::trial::Trials;
     use classmate::internal::eval::matching::symmetric;
-    use classmate::internal::eval::scope::Settings;
+    use classmate::internal::eval::scope::EvalOptions;
     use classmate::internal::format::long::LongReader;
     use classmate::internal::syntax::literal::Literal;
     use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
@@ -264,7 +264,7 @@ mod tests {
     }
 
     fn kinds(job: &str, slots: &[&str]) -> Vec<u32> {
-        let (job, settings) = (ad(job), Settings::default());
+        let (job, settings) = (ad(job), EvalOptions::default());
         // As many as are looked at by column.
         let slots: Vec<ClassAd> = slots.iter().cycle().take(slots.len() * 8).map(|text| ad(text)).collect();
         let panel = Panel::of(slots.iter().collect(), &job, &settings);
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn kinds_are_counted_as_slot_by_slot_and_changes_are_tried_as_slot_by_slot() {
-        let settings = Settings { now: NOW, ..Settings::default() };
+        let settings = EvalOptions { now: NOW, ..EvalOptions::default() };
         // What jobs ask after a change; a change is made of what is there, so the panel knows its names.
         let exprs = ["true", "TARGET.Cpus > 1 && Loop", "TARGET.Disk >= RequestDisk && MY.New"].map(parsed);
         for (seed, shape) in [(1, Shape::Ospool), (2, Shape::Gpu), (3, Shape::Static), (4, Shape::Distinct)] {

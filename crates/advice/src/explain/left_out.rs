@@ -5,7 +5,7 @@
 use crate::explain::clauses::truth;
 use crate::explain::names::references;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
@@ -18,7 +18,7 @@ use classmate_pool::internal::queue::{Job, Submitter};
 pub(super) fn submitter(
     snapshot: &Snapshot,
     rules: &Rules,
-    settings: &Settings,
+    settings: &EvalOptions,
     name: &str,
 ) -> Option<(Submitter, String)> {
     let constraint = rules.submitters.as_ref()?;
@@ -36,7 +36,7 @@ pub(super) fn submitter(
 }
 
 /// That `NEGOTIATOR_JOB_CONSTRAINT` leaves idle jobs of a submitter out, and how many; nothing if it does not.
-pub(super) fn jobs_of(snapshot: &Snapshot, rules: &Rules, settings: &Settings, submitter: &str) -> Option<String> {
+pub(super) fn jobs_of(snapshot: &Snapshot, rules: &Rules, settings: &EvalOptions, submitter: &str) -> Option<String> {
     rules.jobs.as_ref()?;
     let domain = rules.knobs.accountant.domain.as_deref();
     let idle = snapshot.jobs.iter().filter(|ad| {
@@ -47,7 +47,7 @@ pub(super) fn jobs_of(snapshot: &Snapshot, rules: &Rules, settings: &Settings, s
 }
 
 /// That `NEGOTIATOR_JOB_CONSTRAINT` leaves some of these jobs out; nothing if it does not.
-pub(super) fn jobs(rules: &Rules, settings: &Settings, jobs: &[&ClassAd], which: &str) -> Option<String> {
+pub(super) fn jobs(rules: &Rules, settings: &EvalOptions, jobs: &[&ClassAd], which: &str) -> Option<String> {
     let constraint = rules.jobs.as_ref()?;
     let out: Vec<&&ClassAd> =
         jobs.iter().filter(|ad| truth(Scope::new(ad, settings), constraint) != Truth::True).collect();
@@ -58,7 +58,7 @@ pub(super) fn jobs(rules: &Rules, settings: &Settings, jobs: &[&ClassAd], which:
 }
 
 /// The values of what a constraint looks at, in brackets.
-fn beside(constraint: &Expr, ad: &ClassAd, settings: &Settings) -> String {
+fn beside(constraint: &Expr, ad: &ClassAd, settings: &EvalOptions) -> String {
     let mut notes: Vec<String> = Vec::new();
     for (name, _) in references(constraint.tree(), constraint.root()) {
         let value = Scope::new(ad, settings).eval_attr(name).unwrap_or(Value::Error);

@@ -53,7 +53,7 @@ use crate::explain::suggestion::Suggestion;
 use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
 use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_pool::internal::negotiate::rules::Rules;
@@ -132,7 +132,7 @@ pub struct Market<'p> {
     /// The configuration.
     pub rules: Arc<Rules>,
     /// Clock, seed, and usage.
-    pub settings: Settings,
+    pub settings: EvalOptions,
 }
 
 impl<'p> Market<'p> {

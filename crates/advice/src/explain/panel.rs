@@ -6,10 +6,10 @@ use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use classmate::internal::ad::{Attribute, ClassAd};
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::{Key, Name};
 use classmate::internal::program::Side;
-use classmate::internal::program::atom::{Atom, Atoms, Depends, Surveyed, What, World};
+use classmate::internal::program::atom::{Atom, AtomKind, Atoms, Depends, Surveyed, World};
 use classmate::internal::program::batch::{Columns, Groups, Rows};
 use classmate::internal::program::column::{Column, Entry, refine};
 use classmate::internal::program::mentions::Mentions;
@@ -33,7 +33,7 @@ pub(super) struct Panel<'a> {
     /// The ads.
     pub(super) ads: Vec<&'a ClassAd>,
     /// Clock, seed and limits.
-    pub(super) settings: &'a Settings,
+    pub(super) settings: &'a EvalOptions,
     /// Ads with the same attributes and expressions, as far as these can be reached from the Requirements of either side.
     pub(super) blocks: Vec<Vec<u32>>,
     /// For each ad its policy: ads of one policy have the same expressions, and the same Requirements.
@@ -55,12 +55,12 @@ fn mention(tree: &Tree, names: &mut Vec<Name>) -> bool {
 
 impl<'a> Panel<'a> {
     /// The panel of ads that are opposite to one.
-    pub(super) fn of(ads: Vec<&'a ClassAd>, one: &ClassAd, settings: &'a Settings) -> Self {
+    pub(super) fn of(ads: Vec<&'a ClassAd>, one: &ClassAd, settings: &'a EvalOptions) -> Self {
         Self::with(ads, one, &[], settings)
     }
 
     /// As [`Panel::of`], to be asked expressions of the configuration too.
-    pub(super) fn with(ads: Vec<&'a ClassAd>, one: &ClassAd, exprs: &[&Expr], settings: &'a Settings) -> Self {
+    pub(super) fn with(ads: Vec<&'a ClassAd>, one: &ClassAd, exprs: &[&Expr], settings: &'a EvalOptions) -> Self {
         let scopes: Vec<Name> = classmate::internal::name::scopes().collect();
         // An ad that defines what names an ad means something else by it.
         let plain = |ad: &ClassAd| !scopes.iter().any(|scope| ad.contains(*scope));
@@ -235,7 +235,7 @@ impl<'p> Sight<'p, '_> {
         }
         let (world, mut atoms) = (self.world(), Atoms::default());
         let depends = world.depends(expr.tree(), expr.root(), side, &mut atoms.surveyed);
-        let atom = atoms.intern(What::Whole(expr.clone()), side, depends);
+        let atom = atoms.intern(AtomKind::Expr(expr.clone()), side, depends);
         let groups = self.groups(&atom);
         let values = self.rows(|rows| rows.values(&atom, &groups, &world, self.panel.settings));
         let values = values.map(|values| values.each(groups.first.len(), Value::clone)).unwrap_or_default();
@@ -251,7 +251,7 @@ impl<'p> Sight<'p, '_> {
             return self.each(&value);
         }
         let Depends { row, other, .. } = self.world().depends_of(name, Side::Row, &mut Surveyed::default());
-        let groups = self.groups(&Atom { id: 0, what: What::Requirements, side: Side::Row, row, other });
+        let groups = self.groups(&Atom { id: 0, kind: AtomKind::Requirements, side: Side::Row, row, other });
         Values { values: groups.first.par_iter().map(|ad| value(*ad)).collect(), of: groups.of }
     }
 

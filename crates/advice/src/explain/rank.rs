@@ -8,7 +8,7 @@ use crate::explain::Market;
 use crate::explain::causes::{Cause, Reason, range};
 use crate::explain::panel::Values;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::value::Value;
 use classmate_pool::internal::negotiate::preemption::Objection;
@@ -24,7 +24,7 @@ pub(super) enum Keeps {
 
 impl Keeps {
     /// What a slot that does not like a job as well as the one it runs says of it.
-    pub(super) fn of(slot: &ClassAd, job: &ClassAd, settings: &Settings) -> Self {
+    pub(super) fn of(slot: &ClassAd, job: &ClassAd, settings: &EvalOptions) -> Self {
         if let Some(lacking) = ["Rank", "CurrentRank"].into_iter().find(|name| !slot.contains(*name)) {
             return Keeps::Without(lacking);
         }

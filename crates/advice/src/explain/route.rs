@@ -330,7 +330,7 @@ mod tests {
     use crate::explain::edit::comparison;
     use crate::explain::prose::prose;
     use classmate::internal::ad::ClassAd;
-    use classmate::internal::eval::scope::{Scope, Settings};
+    use classmate::internal::eval::scope::{EvalOptions, Scope};
     use classmate::internal::syntax::expr::Expr;
     use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 
@@ -340,7 +340,7 @@ mod tests {
 
     /// What a comparison wants of `q`, on every way to it in its left side.
     fn solved(text: &str, present: Option<&Literal>) -> Vec<Option<(Bound, Literal)>> {
-        let (expr, ad, settings) = (parsed(text), ClassAd::new(), Settings::default());
+        let (expr, ad, settings) = (parsed(text), ClassAd::new(), EvalOptions::default());
         let tree = expr.tree();
         let (op, left, right) = comparison(tree, expr.root()).unwrap();
         let value = |id: NodeId| Scope::new(&ad, &settings).eval(&expr.part(id)).unwrap();
@@ -431,7 +431,7 @@ mod tests {
 
     /// Whether a comparison holds with a value of `q`, by plain evaluation.
     fn is_so(expr: &Expr, literal: &Literal) -> bool {
-        let (mut ad, settings) = (ClassAd::new(), Settings::default());
+        let (mut ad, settings) = (ClassAd::new(), EvalOptions::default());
         ad.insert_expr("q", &Expr::literal(literal.clone()));
         Scope::new(&ad, &settings).eval(expr).is_ok_and(|value| matches!(value, Value::Bool(true)))
     }

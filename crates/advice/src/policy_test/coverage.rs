@@ -184,11 +184,11 @@ impl Coverage {
 mod tests {
     use super::*;
     use classmate::internal::ad::ClassAd;
-    use classmate::internal::eval::scope::Settings;
+    use classmate::internal::eval::scope::EvalOptions;
 
     #[test]
     fn the_parts_of_alternatives_and_of_the_branch_taken_are_counted() {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let job = ClassAd::parse(
             b"[ Requirements = (TARGET.A > 1 || TARGET.B > 1) && (TARGET.C ? TARGET.D : TARGET.E) && \
               ifThenElse(TARGET.F, TARGET.G, TARGET.H); ]",

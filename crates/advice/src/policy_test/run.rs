@@ -13,7 +13,7 @@ use crate::lint::knobs::advertised;
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::analysis::clauses::is_value;
 use classmate::internal::eval::matching::{rank, symmetric};
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::format::Reader;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::{Expr, Node, Tree};
@@ -70,7 +70,7 @@ pub fn run(file: &PolicyFile, files: Files<'_>) -> std::result::Result<(Vec<Resu
 
 struct Runner<'f> {
     ads: BTreeMap<&'f str, ClassAd>,
-    settings: Settings,
+    settings: EvalOptions,
     snapshot: Snapshot,
     /// The conditions of the configuration.
     knobs: Vec<(String, Side, Expr)>,
@@ -254,7 +254,7 @@ impl<'f> Runner<'f> {
         };
         let shown = |value: std::result::Result<
             classmate::internal::value::Value,
-            classmate::internal::eval::Failed,
+            classmate::internal::eval::EvalError,
         >| match value {
             Ok(value) => value.to_string(),
             Err(failed) => format!("no value: {failed}"),

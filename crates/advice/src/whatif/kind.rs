@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
 use classmate::internal::program::column::{Column, Entry, refine};
 use classmate::internal::text::Text;
@@ -48,15 +48,15 @@ impl Kinds {
     ///
     /// ```
     /// use classmate::internal::ad::ClassAd;
-    /// use classmate::internal::eval::scope::Settings;
+    /// use classmate::internal::eval::scope::EvalOptions;
     /// use classmate_pool::internal::negotiate::Outcome;
     /// use classmate_advice::internal::whatif::kind::Kinds;
     /// let slot = ClassAd::parse(b"[Name = \"s\"; Cpus = 4; Arch = \"X86_64\"]")?;
-    /// let matched = Kinds::of(&[slot], &Settings::default()).matched(&Outcome::default());
+    /// let matched = Kinds::of(&[slot], &EvalOptions::default()).matched(&Outcome::default());
     /// assert_eq!(matched.into_iter().next(), Some(("Cpus 4, X86_64".to_owned(), 0)));
     /// # Ok::<(), classmate::internal::error::SyntaxError>(())
     /// ```
-    pub fn of(slots: &[ClassAd], settings: &Settings) -> Self {
+    pub fn of(slots: &[ClassAd], settings: &EvalOptions) -> Self {
         let attributes: Vec<Name> = AMOUNTS.iter().chain(&TEXTS).map(|name| Name::new(*name)).collect();
         let mut numbers = vec![0; slots.len()];
         for column in Column::of(&attributes, slots.len(), &|at| &slots[at]).into_iter().flatten() {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::whatif::kind::Kinds;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate_config::internal::config::ConfigError;
@@ -60,7 +60,7 @@ pub struct Setting {
 
 impl Setting {
     /// Sets the attribute, and tells in how many ads.
-    pub fn apply(&self, ads: &mut [ClassAd], settings: &Settings) -> usize {
+    pub fn apply(&self, ads: &mut [ClassAd], settings: &EvalOptions) -> usize {
         let mut changed = 0;
         for ad in ads {
             if Scope::new(ad, settings).holds(&self.of) {
@@ -73,7 +73,7 @@ impl Setting {
 }
 
 /// Takes away the ads for which a condition holds, and tells how many.
-pub fn drain(ads: &mut Vec<ClassAd>, condition: &Expr, settings: &Settings) -> usize {
+pub fn drain(ads: &mut Vec<ClassAd>, condition: &Expr, settings: &EvalOptions) -> usize {
     let before = ads.len();
     ads.retain(|ad| !Scope::new(ad, settings).holds(condition));
     before - ads.len()

@@ -9,7 +9,7 @@ use crate::cli::input::{self, Notes};
 use crate::cli::negotiate::refused;
 use crate::cli::{Failure, Form, Now, Streams, page, parse_now, parsed, settings, written};
 use crate::report::autoclusters::{self as report, Layout};
-use classmate::internal::eval::scope::{Scope, Settings as Evaluation};
+use classmate::internal::eval::scope::{EvalOptions as Evaluation, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::syntax::parse::ParseOptions;
 use classmate_advice::internal::autoclusters::{Audit, audit};

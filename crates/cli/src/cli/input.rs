@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::cli::{Failure, complain};
 use crate::report::{self, Color, counted};
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::format::Reader;
 use classmate::internal::format::parallel::read_long;
 use classmate::internal::format::report::Report;
@@ -153,7 +153,7 @@ pub(crate) fn unreadable(name: &str, error: &std::io::Error) -> Failure {
 }
 
 /// Reads all ads of a file.
-pub(crate) fn ads(path: &Path, settings: &Settings, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
+pub(crate) fn ads(path: &Path, settings: &EvalOptions, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
     let input = open(path)?;
     let cannot = |error| unreadable(&input.name, &error);
     let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
@@ -166,7 +166,7 @@ pub(crate) fn ads(path: &Path, settings: &Settings, notes: &mut Notes) -> Result
 /// selection, if there is one. `make` may change each ad as it is read.
 pub(crate) fn many_ads<K: Default>(
     path: &Path,
-    settings: &Settings,
+    settings: &EvalOptions,
     notes: &mut Notes,
     selection: Option<&Arc<Selection>>,
     make: impl Fn(ClassAd, &mut K) -> ClassAd + Sync,
@@ -195,7 +195,7 @@ pub(crate) fn many_ads<K: Default>(
 }
 
 /// The first ads of a file, so many; what is wrong with them is told when all are read.
-pub(crate) fn first(path: &Path, ads: usize, settings: &Settings) -> Result<Vec<ClassAd>, Failure> {
+pub(crate) fn first(path: &Path, ads: usize, settings: &EvalOptions) -> Result<Vec<ClassAd>, Failure> {
     let input = open(path)?;
     let cannot = |error| unreadable(&input.name, &error);
     let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
@@ -203,7 +203,7 @@ pub(crate) fn first(path: &Path, ads: usize, settings: &Settings) -> Result<Vec<
 }
 
 /// Reads the ad of a file that stands at a place, counted from 1.
-pub(crate) fn ad(path: &Path, at: u64, settings: &Settings, notes: &mut Notes) -> Result<ClassAd, Failure> {
+pub(crate) fn ad(path: &Path, at: u64, settings: &EvalOptions, notes: &mut Notes) -> Result<ClassAd, Failure> {
     let input = open(path)?;
     let cannot = |error| unreadable(&input.name, &error);
     let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;

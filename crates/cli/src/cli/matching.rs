@@ -11,9 +11,9 @@ use crate::cli::input::{self, Notes};
 use crate::cli::{Failure, Streams, World, written};
 use crate::report::printable;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::Failed;
+use classmate::internal::eval::EvalError;
 use classmate::internal::eval::matching::{is_true, rank, requirements};
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::value::Value;
 use classmate_pool::internal::pool::slot::is_slot;
 
@@ -64,13 +64,13 @@ enum Form {
 
 /// What one job and one slot think of each other.
 struct Pair {
-    job: Result<Value, Failed>,
-    slot: Result<Value, Failed>,
+    job: Result<Value, EvalError>,
+    slot: Result<Value, EvalError>,
     rank: f64,
 }
 
 impl Pair {
-    fn of(job: &ClassAd, slot: &ClassAd, settings: &Settings) -> Pair {
+    fn of(job: &ClassAd, slot: &ClassAd, settings: &EvalOptions) -> Pair {
         Pair {
             job: requirements(job, slot, settings),
             slot: requirements(slot, job, settings),
@@ -116,7 +116,7 @@ fn print(
     arguments: &Arguments,
     jobs: &[ClassAd],
     slots: &[ClassAd],
-    settings: &Settings,
+    settings: &EvalOptions,
 ) -> std::io::Result<()> {
     let job_names: Vec<String> = jobs.iter().enumerate().map(|(at, ad)| job_name(ad, at)).collect();
     let slot_names: Vec<String> = slots.iter().enumerate().map(|(at, ad)| slot_name(ad, at)).collect();
@@ -177,7 +177,7 @@ fn print(
 }
 
 /// What the outcome of a Requirements means.
-fn verdict(outcome: &Result<Value, Failed>) -> &'static str {
+fn verdict(outcome: &Result<Value, EvalError>) -> &'static str {
     match outcome {
         Err(_) => "failed",
         Ok(value) if value.as_condition() == Some(true) => "yes",

@@ -39,7 +39,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use crate::report::fold::Folded;
 use crate::report::{Color, Origin, render};
 use classmate::internal::builtin::user_map::{Homes, UserMap, UserMaps};
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{Mode, ParseOptions, parse_expr};
 use classmate::internal::syntax::time::{Zone, parse_instant};
@@ -228,12 +228,12 @@ fn parse_now(text: &str) -> Result<Now, String> {
 }
 
 impl World {
-    pub(crate) fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> EvalOptions {
         let mut maps = UserMaps::default();
         for NamedMap(name, map) in &self.user_map {
             maps.insert(name.as_bytes(), Arc::clone(map));
         }
-        Settings {
+        EvalOptions {
             mode: if self.strict { Mode::Strict } else { Mode::HTCondor },
             now: self.now.seconds(),
             zone: Zone::local(),
@@ -241,7 +241,7 @@ impl World {
             maps: Arc::new(maps),
             // Where there is no such database, nobody has a home.
             homes: self.accounts.clone().or_else(|| parse_accounts(ACCOUNTS).ok()).unwrap_or_default(),
-            ..Settings::default()
+            ..EvalOptions::default()
         }
     }
 }

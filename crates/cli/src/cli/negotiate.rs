@@ -13,7 +13,7 @@ use crate::cli::stats::{Measured, Report, Stopwatch};
 use crate::cli::{Failure, Form, Now, Streams, leaked, parse_now, parsed, written};
 use crate::report::{self, Color, outcome};
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings as Evaluation;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::format::long::LongWriter;
 use classmate::internal::format::selection::Selection;
 use classmate::internal::syntax::parse::ParseOptions;
@@ -375,7 +375,7 @@ fn read(
     let optional = |given: &Option<PathBuf>, name: &str| {
         file(given, name).filter(|path| given.is_some() || path.exists() || path.as_os_str() == "-")
     };
-    let evaluation = Evaluation::default();
+    let evaluation = EvalOptions::default();
     let ads = |path: Option<PathBuf>, selection: Option<Selection>, notes: &mut Notes| match path {
         Some(path) => input::many_ads(&path, &evaluation, notes, selection.map(Arc::new).as_ref(), |ad, ()| ad),
         None => Ok(Vec::new()),

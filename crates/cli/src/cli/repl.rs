@@ -24,7 +24,7 @@ use crate::repl::input::{goes_on, is_command, split};
 use crate::repl::{Host, Output, Session, Start};
 use crate::report::Color;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::eval::walk::Side;
 use classmate::internal::syntax::parse::Mode;
 use classmate::internal::syntax::time::Zone;
@@ -67,7 +67,7 @@ struct Process {
 }
 
 impl Host for Process {
-    fn load(&mut self, path: &str, at: u64, settings: &Settings) -> Result<(ClassAd, Vec<String>), String> {
+    fn load(&mut self, path: &str, at: u64, settings: &EvalOptions) -> Result<(ClassAd, Vec<String>), String> {
         if path == "-" {
             return Err("standard input holds the lines of the session: expected a file name instead of `-`".to_owned());
         }

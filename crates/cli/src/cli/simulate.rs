@@ -13,7 +13,7 @@ use crate::cli::policy::PolicyArguments;
 use crate::cli::settings::{self, contents};
 use crate::cli::{Failure, Now, Streams, parse_now, parsed, written};
 use crate::report::simulated::{self, html};
-use classmate::internal::eval::scope::Settings as Evaluation;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::syntax::parse::ParseOptions;
 use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_pool::internal::accountant::Log;
@@ -266,7 +266,7 @@ fn report(directory: &Path, run: &SimulationRun) -> Result<(), Failure> {
 fn workload(
     arguments: &Arguments,
     rules: &Rules,
-    evaluation: &Evaluation,
+    evaluation: &EvalOptions,
     streams: Streams,
     notes: &mut Notes,
 ) -> Result<Workload, Failure> {

@@ -10,7 +10,7 @@ use crate::cli::negotiate::refused;
 use crate::cli::policy::{first_given, warn_of_dynamic_quotas};
 use crate::cli::settings::{Disk, contents};
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::slurm::{Associations, SlurmConf, read_qos, read_usage};
 use classmate_config::internal::config::{Config, ConfigError};
 use classmate_pool::internal::pool::facts::Facts;
@@ -149,7 +149,8 @@ impl SlurmArguments {
             }
             (None, Some(stand)) => {
                 warn_of_dynamic_quotas(stand.config, notes);
-                derive::associations(stand.config, stand.jobs, &Settings::default()).map_err(|error| refused(&error))?
+                derive::associations(stand.config, stand.jobs, &EvalOptions::default())
+                    .map_err(|error| refused(&error))?
             }
             (None, None) => Associations::default(),
         };
@@ -215,7 +216,7 @@ struct Unknown {
 impl Unknown {
     /// The jobs of a pool that are not done. Without a dump all users have an association.
     fn of(jobs: &[ClassAd], settings: &SlurmSettings, dump: bool) -> Self {
-        let evaluation = Settings::default();
+        let evaluation = EvalOptions::default();
         let (tree, conf) = (settings.tree(), settings.conf());
         let mut found = Self::default();
         for ad in jobs {

@@ -11,7 +11,7 @@ use crate::cli::slurm::{SlurmArguments, Stand};
 use crate::cli::{Failure, Now, Streams, parse_now, written};
 use crate::report::sshare::{Columns, Layout, Listing, Shown};
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate_pool::internal::negotiate::Snapshot;
 use classmate_pool::internal::pool::slot::is_slot;
 use classmate_pool::internal::priority::slurm::running::{RESOURCES, minutes_left};
@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             .help("to name a single file, use --associations FILE"));
     }
     let mut ads = |name: &str| match input::own(directory, name) {
-        Some(path) => input::ads(&path, &Settings::default(), &mut notes),
+        Some(path) => input::ads(&path, &EvalOptions::default(), &mut notes),
         None => Ok(Vec::<ClassAd>::new()),
     };
     let mut snapshot = Snapshot { slots: ads("slots.ads")?, jobs: ads("jobs.ads")?, ..Snapshot::default() };

@@ -12,7 +12,7 @@ use crate::cli::{Failure, Now, Streams, complain, parse_now, written};
 use crate::report::Color;
 use crate::report::userprio::{Columns, Layout, Listing, Setting, write_resources};
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::format::{Format, Writer};
 use classmate::internal::syntax::calendar::{Civil, DAY};
 use classmate::internal::syntax::parse::parse_expr;
@@ -383,7 +383,7 @@ fn read_log(arguments: &Arguments, notes: &mut Notes) -> Result<Log, Failure> {
 
 /// The ads to list.
 fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
-    let settings = Settings::default();
+    let settings = EvalOptions::default();
     let collected = || arguments.pool.as_ref().map(|pool| pool.join("accounting.ads"));
     let without_log = log_of(arguments).is_some_and(|log| !log.exists());
     let saved = match &arguments.inputfile {
@@ -481,7 +481,7 @@ fn division(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<Explained>, 
 
 /// The ads that are asked for.
 fn chosen(mut ads: Vec<ClassAd>, arguments: &Arguments) -> Result<Vec<ClassAd>, Failure> {
-    let settings = Settings::default();
+    let settings = EvalOptions::default();
     if arguments.grouprollup {
         roll_up(&mut ads);
     }
@@ -525,7 +525,7 @@ fn listing(arguments: &Arguments, ads: &[ClassAd]) -> Listing {
     ];
     let columns = asked.iter().filter(|(asked, _)| *asked).fold(Columns::NONE, |all, (_, one)| all.with(*one));
     let zone = Zone::local();
-    let settings = Settings::default();
+    let settings = EvalOptions::default();
     let updated = ads.first().and_then(|ad| Facts::of(ad, &settings).integer("LastUpdate")).unwrap_or(0);
     let now = arguments.now.map_or(updated, Now::seconds);
     let active_since = match arguments.activefrom.as_deref() {

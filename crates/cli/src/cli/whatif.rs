@@ -15,7 +15,7 @@ use crate::cli::settings::{self, contents};
 use crate::cli::{Failure, Streams, complain, leaked, page, parsed, written};
 use crate::report::whatif as report;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::ParseOptions;
@@ -225,7 +225,7 @@ fn change(snapshot: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, str
 }
 
 /// Slots are told apart by their names: none may come twice.
-fn new_names(slots: &[ClassAd], added: &[ClassAd], path: &Path, settings: &Settings) -> Result<(), Failure> {
+fn new_names(slots: &[ClassAd], added: &[ClassAd], path: &Path, settings: &EvalOptions) -> Result<(), Failure> {
     let name = |slot: &ClassAd| Facts::of(slot, settings).string("Name").map(|name| name.to_vec());
     let mut known: HashSet<Vec<u8>> = slots.iter().filter_map(name).collect();
     match added.iter().filter_map(name).find(|name| !known.insert(name.clone())) {
@@ -337,7 +337,7 @@ fn show(difference: &Difference, shown: &Shown, streams: Streams) -> Result<Exit
     let ad = difference.to_ad();
     let mut failed = Vec::new();
     for (text, expr) in expectations(shown, streams)? {
-        let value = Scope::new(&ad, &Settings::default()).eval(&expr);
+        let value = Scope::new(&ad, &EvalOptions::default()).eval(&expr);
         if !value.as_ref().is_ok_and(|value| value.as_condition() == Some(true)) {
             let value = value.map_or_else(|failed| failed.to_string(), |value| value.to_string());
             failed.push(format!("error: expected `{text}`, which is {value}"));

@@ -17,7 +17,7 @@ mod util;
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::user_map::{UserMap, UserMaps};
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::syntax::parse::{Mode, ParseOptions};
 use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::time::truncate_to_32;
@@ -206,12 +206,12 @@ fn choice(case: &Json, key: &str, words: [&str; 2]) -> Result<usize, String> {
     })
 }
 
-fn settings(case: &Json) -> Result<Settings, String> {
+fn settings(case: &Json) -> Result<EvalOptions, String> {
     let mode = match choice(case, "mode", ["htcondor", "strict"])? {
         0 => Mode::HTCondor,
         _ => Mode::Strict,
     };
-    Ok(Settings { mode, now: NOW, maps: Arc::clone(&MAPS), ..Settings::default() })
+    Ok(EvalOptions { mode, now: NOW, maps: Arc::clone(&MAPS), ..EvalOptions::default() })
 }
 
 /// The clock of all cases: 2025-01-01T00:00:00Z.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::accountant::ROOT_GROUP;
 use classmate_pool::internal::quota::settings::Stated;
@@ -32,7 +32,7 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
 
 /// Runs the rounds. Every call takes what its limit, the jobs that can be matched and the free slots allow.
 fn simulate<'t>(tree: &'t GroupTree, rules: &'t QuotaRules, pool: &QuotaPool, mut matchable: Vec<f64>) -> Rounds<'t> {
-    let mut rounds = Rounds::new(tree, rules, pool, Settings::default());
+    let mut rounds = Rounds::new(tree, rules, pool, EvalOptions::default());
     let mut free = pool.total - pool.usage.iter().sum::<f64>();
     let regroups = |group: usize| group == ROOT || tree.groups()[group].autoregroup;
     let asks = |group: usize| {

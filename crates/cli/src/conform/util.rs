@@ -3,10 +3,10 @@
 use serde_json::{Map, Value as Json};
 
 use super::{ad, describe, input, settings, text};
-use classmate::internal::ad::flatten::{Flattened, Inlining, flatten};
-use classmate::internal::ad::refs::{Naming, external, internal};
+use classmate::internal::eval::flatten::{Flattened, Inlining, flatten};
 use classmate::internal::eval::matching::{accepts, match_attribute, symmetric};
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::references::{Naming, external, internal};
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::parse_expr;
@@ -68,16 +68,16 @@ fn one(key: &str, answer: Json) -> Answers {
     Map::from_iter([(key.to_owned(), answer)])
 }
 
-fn ad_of(case: &Json, key: &str, settings: &Settings) -> Result<classmate::internal::ad::ClassAd, String> {
+fn ad_of(case: &Json, key: &str, settings: &EvalOptions) -> Result<classmate::internal::ad::ClassAd, String> {
     ad(&input(case, key)?, key, &settings.parse_options())
 }
 
-fn expr(case: &Json, key: &str, settings: &Settings) -> Result<Expr, String> {
+fn expr(case: &Json, key: &str, settings: &EvalOptions) -> Result<Expr, String> {
     let source = input(case, key)?;
     parse_expr(&source, &settings.parse_options()).map_err(|error| format!("`{key}` is not an expression: {error}"))
 }
 
-fn flattened(case: &Json, settings: &Settings) -> Result<Answers, String> {
+fn flattened(case: &Json, settings: &EvalOptions) -> Result<Answers, String> {
     let (my, expr) = (ad_of(case, "my", settings)?, expr(case, "expr", settings)?);
     let (kind, result) = match flatten(&my, &expr, Inlining::Keep, settings) {
         // The records show the constant that a value becomes, which for a duration is its seconds.
@@ -91,7 +91,7 @@ fn flattened(case: &Json, settings: &Settings) -> Result<Answers, String> {
     Ok(answers)
 }
 
-fn references(case: &Json, which: &str, settings: &Settings) -> Result<Answers, String> {
+fn references(case: &Json, which: &str, settings: &EvalOptions) -> Result<Answers, String> {
     let (my, expr) = (ad_of(case, "my", settings)?, expr(case, "expr", settings)?);
     let found = match which {
         "external" => external(&my, &expr, Naming::Full, settings),
@@ -105,7 +105,7 @@ fn references(case: &Json, which: &str, settings: &Settings) -> Result<Answers, 
     Ok(answers)
 }
 
-fn matched(case: &Json, settings: &Settings) -> Result<Answers, String> {
+fn matched(case: &Json, settings: &EvalOptions) -> Result<Answers, String> {
     let (left, right) = (ad_of(case, "left", settings)?, ad_of(case, "right", settings)?);
     let mut answers = Answers::new();
     for name in ["symmetricMatch", "leftMatchesRight", "rightMatchesLeft", "leftRankValue", "rightRankValue"] {

@@ -9,7 +9,7 @@ use crate::report::{counted, printable};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::clause::{Clause, clauses};
 use classmate::internal::eval::matching::{is_true, rank, requirements};
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::eval::walk::Side;
 use classmate::internal::format::long::LongWriter;
 use classmate::internal::name::Name;
@@ -149,7 +149,7 @@ pub(super) fn match_ads(session: &mut Session, _: Input<'_>) -> Vec<Output> {
 }
 
 /// The clauses that do not accept, and why.
-fn refusing(report: &mut String, one: &ClassAd, other: &ClassAd, settings: &Settings, swapped: bool) {
+fn refusing(report: &mut String, one: &ClassAd, other: &ClassAd, settings: &EvalOptions, swapped: bool) {
     let scope = Scope::new(one, settings).with_target(other);
     let all = clauses(scope, "Requirements");
     let refusing: Vec<&Clause> = all.iter().filter(|clause| !clause.accepts()).collect();

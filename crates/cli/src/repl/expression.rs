@@ -6,9 +6,9 @@ use crate::repl::command::{Input, problem, text, usage};
 use crate::repl::draw;
 use crate::repl::{Output, Session};
 use crate::report::{counted, printable};
-use classmate::internal::ad::flatten::{Flattened, Inlining, flatten};
-use classmate::internal::ad::refs::{Naming, external, internal};
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::flatten::{Flattened, Inlining, flatten};
+use classmate::internal::eval::references::{Naming, external, internal};
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::eval::trace::trace;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::print::Style;
@@ -24,7 +24,7 @@ fn with_expression(
     session: &mut Session,
     input: Input<'_>,
     name: &str,
-    run: impl FnOnce(&Session, &Expr, &Settings) -> Vec<Output>,
+    run: impl FnOnce(&Session, &Expr, &EvalOptions) -> Vec<Output>,
 ) -> Vec<Output> {
     if input.text().is_empty() {
         return usage(name);

@@ -20,7 +20,7 @@ use classmate::internal::builtin::user_map::{Homes, UserMaps};
 use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::error::SyntaxError;
 use classmate::internal::eval::explain::{Cause, Reason, explain};
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::eval::walk::Side;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::diagnose::diagnose;
@@ -38,7 +38,7 @@ pub trait Host {
     ///
     /// # Errors
     /// Why there is no such ad, for people.
-    fn load(&mut self, path: &str, at: u64, settings: &Settings) -> Result<(ClassAd, Vec<String>), String>;
+    fn load(&mut self, path: &str, at: u64, settings: &EvalOptions) -> Result<(ClassAd, Vec<String>), String>;
 
     /// Writes a file.
     ///
@@ -165,19 +165,19 @@ impl Session {
     }
 
     /// The settings of evaluations at this moment.
-    pub(crate) fn settings(&self) -> Settings {
-        Settings {
+    pub(crate) fn settings(&self) -> EvalOptions {
+        EvalOptions {
             mode: self.start.mode,
             now: self.start.now.unwrap_or_else(|| self.host.now()),
             zone: self.start.zone.clone().unwrap_or_else(Zone::utc),
             seed: self.start.seed.wrapping_add(self.line),
             maps: Arc::clone(&self.start.maps),
             homes: Arc::clone(&self.start.homes),
-            ..Settings::default()
+            ..EvalOptions::default()
         }
     }
 
-    pub(crate) fn scope<'a>(&'a self, settings: &'a Settings) -> Scope<'a> {
+    pub(crate) fn scope<'a>(&'a self, settings: &'a EvalOptions) -> Scope<'a> {
         let scope = Scope::new(&self.my, settings);
         self.target.as_ref().map_or(scope, |target| scope.with_target(target))
     }
@@ -327,7 +327,7 @@ mod tests {
     pub(crate) struct Still;
 
     impl Host for Still {
-        fn load(&mut self, path: &str, at: u64, settings: &Settings) -> Result<(ClassAd, Vec<String>), String> {
+        fn load(&mut self, path: &str, at: u64, settings: &EvalOptions) -> Result<(ClassAd, Vec<String>), String> {
             match (path, at) {
                 ("slot.ad", 1) => ClassAd::parse_with(b"[ Name = \"slot1\"; Cpus = 4 ]", &settings.parse_options())
                     .map(|ad| (ad, Vec::new()))

@@ -9,7 +9,7 @@ use super::facts::UNKNOWN;
 use super::reference::{NESTED, Text};
 use super::{format, path};
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Limits, Scope as Evaluation, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Limits, Scope as Evaluation};
 use classmate::internal::syntax::number::write_general;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::print::Style;
@@ -201,7 +201,7 @@ fn evaluated(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<(Vec<u8>, Val
         Err(error) => return failed(format!("`{}` is no expression: {error}", super::shown(&text))),
     };
     let limits = Limits { work: 20_000, bytes: 1 << 20, ..Limits::default() };
-    let settings = Settings { now: scope.around.now, seed: scope.around.seed, limits, ..Settings::default() };
+    let settings = EvalOptions { now: scope.around.now, seed: scope.around.seed, limits, ..EvalOptions::default() };
     let value = Evaluation::new(&ClassAd::new(), &settings).eval(&expr);
     match value {
         Ok(value) => Ok((text, value)),

@@ -203,7 +203,7 @@ fn constant(text: &[u8]) -> Option<Value> {
     if let Some(number) = literal(text) {
         return Some(Value::Real(number));
     }
-    let settings = eval::scope::Settings::default();
+    let settings = eval::scope::EvalOptions::default();
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
     let expr = parse_expr(text, &options).ok()?;
     Scope::new(&ClassAd::new(), &settings).eval(&expr).ok()

@@ -5,7 +5,7 @@
 use hashbrown::HashMap;
 
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::number::real_to_integer;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
@@ -117,7 +117,7 @@ fn value(text: &[u8]) -> Option<Value> {
     if is_plain_string(text) {
         return Some(Value::Str(Text::new(&text[1..text.len() - 1])));
     }
-    let (empty, settings) = (ClassAd::new(), Settings::default());
+    let (empty, settings) = (ClassAd::new(), EvalOptions::default());
     Scope::new(&empty, &settings).eval(&expression(text)?).ok()
 }
 

@@ -13,7 +13,7 @@ use super::usage::Accountant;
 use super::{GroupOf, ROOT_GROUP};
 use crate::pool::facts::Facts;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::text::Text;
@@ -102,7 +102,7 @@ fn ad(
 
 /// Sums what the groups use into the groups above them, the root last; a group's priority means nothing then.
 pub fn roll_up(ads: &mut [ClassAd]) {
-    let settings = Settings::default();
+    let settings = EvalOptions::default();
     let name = |ad: &ClassAd| {
         let facts = Facts::of(ad, &settings);
         facts.string("Name").filter(|_| facts.truth("IsAccountingGroup") == Some(true))
@@ -146,7 +146,7 @@ pub fn numbered(
     factor: Option<&Factor<'_>>,
     limits: &[(Vec<u8>, f64)],
 ) -> ClassAd {
-    let settings = Settings::default();
+    let settings = EvalOptions::default();
     let mut whole = ClassAd::new();
     whole.insert("LastUpdate", ads.first().and_then(|ad| Facts::of(ad, &settings).integer("LastUpdate")).unwrap_or(0));
     for (name, held) in limits {
@@ -210,7 +210,7 @@ fn parent(group: &[u8]) -> &[u8] {
 
 /// Takes the single ad that older tools save apart, with numbered attributes, into one ad a customer. Other ads stay.
 pub fn split_numbered(ad: &ClassAd) -> Option<Vec<ClassAd>> {
-    let settings = Settings::default();
+    let settings = EvalOptions::default();
     let facts = Facts::of(ad, &settings);
     let count = facts.integer("NumSubmittors").filter(|count| *count >= 0)?;
     // No more than there can be: every customer has a name.
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!((value("Name1"), value("AccountingGroup1")), ("\"<none>\"".into(), "\"<none>\"".into()));
         assert_eq!((value("Name2"), value("AccountingGroup2")), ("\"g\"".into(), "\"<none>\"".into()));
         assert_eq!((value("Name3"), value("AccountingGroup3")), ("\"g.b.eve@x\"".into(), "\"g.b\"".into()));
-        let number = |name: &str| Facts::of(&whole, &Settings::default()).number(name);
+        let number = |name: &str| Facts::of(&whole, &EvalOptions::default()).number(name);
         assert_eq!((number("ConcurrencyLimit_lic_sw"), number("PriorityFactor2")), (Some(2.0), Some(3.0)));
         let again = split_numbered(&whole).unwrap();
         let same = ["Name", "Priority", "WeightedResourcesUsed", "Ceiling", "LastUpdate"];

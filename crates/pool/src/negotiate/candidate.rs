@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
 
 /// Whom a match would displace, and why it may. Larger is better.
@@ -54,7 +54,7 @@ pub struct RankKey {
 
 impl Ranking {
     /// The key of a slot for a request.
-    pub fn key(&self, slot: &ClassAd, request: &ClassAd, tier: Tier, settings: &Settings) -> RankKey {
+    pub fn key(&self, slot: &ClassAd, request: &ClassAd, tier: Tier, settings: &EvalOptions) -> RankKey {
         let preemption = self.preemption_of(slot, request, tier, settings);
         if self.ignore_jobs {
             return RankKey { tier, preemption, ..self.of_slot(slot, settings) };
@@ -70,7 +70,7 @@ impl Ranking {
 
     /// The key of a slot whatever the job: its ranks are asked of a job that says nothing
     /// (`docs/reference/negotiation.md` 10.8).
-    pub fn of_slot(&self, slot: &ClassAd, settings: &Settings) -> RankKey {
+    pub fn of_slot(&self, slot: &ClassAd, settings: &EvalOptions) -> RankKey {
         let nobody = ClassAd::new();
         RankKey {
             before_job: value(self.before_job.as_ref(), slot, &nobody, settings),
@@ -82,7 +82,7 @@ impl Ranking {
     }
 
     /// The last key: `PREEMPTION_RANK` if somebody is displaced.
-    pub fn preemption_of(&self, slot: &ClassAd, request: &ClassAd, tier: Tier, settings: &Settings) -> f64 {
+    pub fn preemption_of(&self, slot: &ClassAd, request: &ClassAd, tier: Tier, settings: &EvalOptions) -> f64 {
         if tier == Tier::None { NOBODY } else { value(self.preemption.as_ref(), slot, request, settings) }
     }
 }
@@ -91,7 +91,7 @@ impl Ranking {
 const NOBODY: f64 = f32::MIN as f64;
 
 /// The value of a rank of the negotiator; the lowest number if it is none.
-fn value(expr: Option<&Expr>, slot: &ClassAd, request: &ClassAd, settings: &Settings) -> f64 {
+fn value(expr: Option<&Expr>, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> f64 {
     let scope = Scope::new(slot, settings).with_target(request);
     of_negotiator(expr.and_then(|expr| scope.eval(expr).ok()?.as_number()))
 }
@@ -158,7 +158,7 @@ mod tests {
         let ranking =
             Ranking { before_job: expr("5"), after_job: expr("TARGET.x"), ignore_jobs: true, ..Ranking::default() };
         let (slot, job) = (ClassAd::parse(b"[Rank = 7]").unwrap(), ClassAd::parse(b"[x = 3; Rank = 9]").unwrap());
-        let key = ranking.key(&slot, &job, Tier::Rank, &Settings::default());
+        let key = ranking.key(&slot, &job, Tier::Rank, &EvalOptions::default());
         assert_eq!((key.before_job, key.job, key.after_job, key.tier), (5.0, 1.0, f64::MIN, Tier::Rank));
     }
 
@@ -177,11 +177,11 @@ mod tests {
             Ranking { before_job: expr("16777217 + TARGET.x"), after_job: expr("\"a\""), ..Ranking::default() };
         let slot = ClassAd::parse(b"[Rank = 7]").unwrap();
         let key =
-            ranking.key(&slot, &ClassAd::parse(b"[x = 0; Rank = 0.1]").unwrap(), Tier::None, &Settings::default());
+            ranking.key(&slot, &ClassAd::parse(b"[x = 0; Rank = 0.1]").unwrap(), Tier::None, &EvalOptions::default());
         assert_eq!((key.before_job, key.after_job, key.job), (16_777_216.0, f64::MIN, 0.1));
         assert_eq!(key.preemption, f64::from(f32::MIN));
         // A job without Rank is ranked by the slot's.
-        let key = ranking.key(&slot, &ClassAd::new(), Tier::Rank, &Settings::default());
+        let key = ranking.key(&slot, &ClassAd::new(), Tier::Rank, &EvalOptions::default());
         assert_eq!((key.before_job, key.job, key.preemption), (f64::MIN, 7.0, f64::MIN));
     }
 }

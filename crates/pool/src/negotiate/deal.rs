@@ -23,7 +23,7 @@ use crate::priority::{Claimant, Deal, DealHistory, PriorityPolicy, Session, Spen
 use crate::queue::request::{Queue, Request};
 use crate::queue::submitter::Submitter;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
 use classmate::internal::text::Text;
 use classmate::internal::value::Value;
@@ -41,7 +41,7 @@ pub struct Dealing<'c> {
     /// The configuration.
     pub rules: &'c Rules,
     /// Clock and seed.
-    pub settings: &'c Settings,
+    pub settings: &'c EvalOptions,
     /// Jobs that are not matched yet.
     pub queue: Queue<'c>,
     /// Slots that are not taken yet.
@@ -98,7 +98,7 @@ impl<'c> Dealing<'c> {
     pub fn new(
         submitters: &'c [Submitter],
         rules: &'c Rules,
-        settings: &'c Settings,
+        settings: &'c EvalOptions,
         queue: Queue<'c>,
         offers: Box<dyn Market + 'c>,
         live: &'c LiveUsage,

@@ -15,7 +15,7 @@ use crate::priority::{Deal, GroupShare, PriorityPolicy};
 use crate::queue::Submitter;
 use crate::quota::summary::summaries;
 use crate::quota::{Call, Configured, GroupTree, QuotaPool, QuotaRules, QuotaSettings, ROOT, Rounds, assign, flat};
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::{Config, ConfigError};
 
 /// What the configuration says of groups.
@@ -116,7 +116,7 @@ impl Groups for KnownQuotas {
 }
 
 /// Negotiates for every group in its turn, until the rounds are over.
-pub fn deal(dealing: &mut Dealing<'_>, size: &PoolSize, settings: &Settings) {
+pub fn deal(dealing: &mut Dealing<'_>, size: &PoolSize, settings: &EvalOptions) {
     let GroupRules { tree, rules, .. } = &dealing.rules.groups;
     let pool = dealing.rules.groups.pool(size, dealing.submitters, &*dealing.policy);
     let mut lists = lists(tree, dealing.submitters);

@@ -13,7 +13,7 @@ use crate::negotiate::rules::Rules;
 use crate::pool::needed::asked;
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::builtin::near::{allowance, distance};
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::format::selection::{Chooser, Selection};
 use classmate::internal::name::Name;
 use classmate::internal::program::mentions::Mentions;
@@ -47,7 +47,7 @@ pub fn selection(config: &Config, jobs: &[ClassAd]) -> Option<Selection> {
 
 /// The selection, the settings, and what there is in the jobs.
 fn of_cycle<'a>(config: &Config, jobs: &'a [ClassAd]) -> Option<(Selection, Rules, Found<'a>)> {
-    let rules = Rules::read(config, &Settings::default()).ok()?;
+    let rules = Rules::read(config, &EvalOptions::default()).ok()?;
     if rules.knobs.matching.cross_slot_prios {
         // Attributes of other slots of the machine, named by number.
         return None;

@@ -26,7 +26,7 @@ use crate::priority::session::Serve;
 use crate::queue::request::Request;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::value::Value;
 
 pub use room::VARIOUS;
@@ -105,7 +105,7 @@ enum Verdict {
 pub struct Offers<'c> {
     slots: Vec<Slot>,
     rules: &'c Rules,
-    settings: &'c Settings,
+    settings: &'c EvalOptions,
     /// Slots in the order in which they are looked at; those that are not free are skipped.
     order: Vec<usize>,
     free: Vec<bool>,
@@ -146,7 +146,7 @@ struct Found {
 
 impl<'c> Offers<'c> {
     /// The slots that are looked at, in their order.
-    pub fn new(slots: Vec<Slot>, rules: &'c Rules, settings: &'c Settings) -> Self {
+    pub fn new(slots: Vec<Slot>, rules: &'c Rules, settings: &'c EvalOptions) -> Self {
         let mut order: Vec<usize> = (0..slots.len()).filter(|&at| rules.trim.keeps(&slots[at], settings)).collect();
         if rules.ranking.ignore_jobs {
             let keys: Vec<RankKey> = slots.iter().map(|slot| rules.ranking.of_slot(&slot.ad, settings)).collect();
@@ -202,7 +202,7 @@ impl<'c> Offers<'c> {
     }
 
     /// Clock and seed.
-    pub(super) fn settings(&self) -> &'c Settings {
+    pub(super) fn settings(&self) -> &'c EvalOptions {
         self.settings
     }
 
@@ -598,11 +598,11 @@ impl Found {
 }
 
 /// What a request would take of a slot that says so.
-fn draw(slot: &Slot, request: &Request, settings: &Settings) -> Option<Draw> {
+fn draw(slot: &Slot, request: &Request, settings: &EvalOptions) -> Option<Draw> {
     slot.consumption.as_ref()?.draw(&slot.ad, &request.ad, settings)
 }
 
-fn cost(slot: &Slot, draw: Option<&Draw>, settings: &Settings) -> f64 {
+fn cost(slot: &Slot, draw: Option<&Draw>, settings: &EvalOptions) -> f64 {
     match (&slot.consumption, draw) {
         (Some(consumption), Some(draw)) => consumption.cost(&slot.ad, draw, settings),
         _ => slot.weight,

@@ -15,7 +15,7 @@ use crate::pool::facts::Facts;
 use crate::priority::PriorityPolicy;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::in_use::Usage;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
@@ -74,7 +74,7 @@ impl Preemption {
         request: &ClassAd,
         (user, submitter): (&[u8], &[u8]),
         only_preferring: bool,
-        settings: &Settings,
+        settings: &EvalOptions,
     ) -> Result<Tier, Objection> {
         let is_true = |expr: &Expr| {
             let value = Scope::new(slot, settings).with_target(request).eval(expr);
@@ -96,7 +96,7 @@ impl Preemption {
     }
 
     /// Whether `PREEMPTION_REQUIREMENTS` is true of a slot and a request.
-    pub fn is_required(&self, slot: &ClassAd, request: &ClassAd, settings: &Settings) -> bool {
+    pub fn is_required(&self, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> bool {
         self.requirements.as_ref().is_none_or(|expr| {
             let value = Scope::new(slot, settings).with_target(request).eval(expr);
             matches!(value, Ok(Value::Bool(true)))
@@ -157,7 +157,7 @@ pub struct Introduction<'a> {
     /// `NEGOTIATOR_CROSS_SLOT_PRIOS` with `STARTD_RESOURCE_PREFIX`: also the users of the slots beside it.
     pub siblings: Option<&'a [u8]>,
     /// Clock and seed.
-    pub settings: &'a Settings,
+    pub settings: &'a EvalOptions,
 }
 
 impl Introduction<'_> {
@@ -202,7 +202,7 @@ fn usage_of(function: &str, user: &[u8]) -> Option<Expr> {
 }
 
 /// The users of all slots of the machine, as far as a slot's ad names them: number of the slot and user.
-fn siblings(ad: &ClassAd, prefix: &[u8], settings: &Settings) -> Vec<(i64, Text)> {
+fn siblings(ad: &ClassAd, prefix: &[u8], settings: &EvalOptions) -> Vec<(i64, Text)> {
     let facts = Facts::of(ad, settings);
     let slots = facts.integer("TotalSlots").unwrap_or(0);
     let mut numbers: Vec<i64> = ad
@@ -237,7 +237,7 @@ mod tests {
     fn ground(requirements: &str, slot: &str, submitter: &str, only_preferring: bool) -> Result<Tier, Objection> {
         let parsed = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
         let requirements = (!requirements.is_empty()).then(|| parsed(requirements));
-        let (slot, settings) = (ClassAd::parse(slot.as_bytes()).unwrap(), Settings::default());
+        let (slot, settings) = (ClassAd::parse(slot.as_bytes()).unwrap(), EvalOptions::default());
         let request = ClassAd::parse(b"[Dept = 1]").unwrap();
         let users = (b"eve@x".as_slice(), submitter.as_bytes());
         Preemption::new(requirements).unwrap().ground(&slot, &request, users, only_preferring, &settings)
@@ -273,13 +273,13 @@ mod tests {
     }
 
     /// A slot after the introduction, with eve using 3 weighted slots at priority 0.5 × 1000.
-    fn introduced(ad: &str, siblings: Option<&[u8]>) -> (Slot, Settings) {
+    fn introduced(ad: &str, siblings: Option<&[u8]>) -> (Slot, EvalOptions) {
         let knobs = NegotiatorKnobs::read(&Config::parse("c", b"").unwrap()).unwrap();
         let accountant = Accountant::new(FactorRules::new(&knobs.accountant));
         let policy = CondorPriority::new(accountant, Arc::new(Ungrouped), &knobs);
         let live = LiveUsage::new(None);
         live.set(b"eve@x", 3.0);
-        let settings = Settings { usage: Some(Arc::new(live)), ..Settings::default() };
+        let settings = EvalOptions { usage: Some(Arc::new(live)), ..EvalOptions::default() };
         let weighing = Weighing { weighted: true, default: None, forced: false };
         let mut slot = Slot::new(ClassAd::parse(ad.as_bytes()).unwrap(), &weighing, &settings).unwrap();
         Introduction { policy: &policy, groups: None, siblings, settings: &settings }.of(&mut slot);

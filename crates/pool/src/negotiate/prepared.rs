@@ -26,7 +26,7 @@ use crate::priority::{Opening, PriorityPolicy, Standing, Waiting};
 use crate::queue::request::Queue;
 use crate::queue::{Job, JobId, Submitter};
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::print::Style;
@@ -60,7 +60,7 @@ pub struct PreparedPool<'s> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) rules: Arc<Rules>,
     /// Clock and seed, and the usage in `live`.
-    pub(super) settings: Settings,
+    pub(super) settings: EvalOptions,
     pub(super) live: Arc<LiveUsage>,
     pub(super) slots: Vec<Slot>,
     pub(super) ignored: IgnoredAds,
@@ -240,9 +240,9 @@ impl<'s> PreparedPool<'s> {
     }
 
     /// Clock, seed, and the usage at this moment, which a later cycle does not change.
-    pub fn settings(&self) -> Settings {
+    pub fn settings(&self) -> EvalOptions {
         let usage: Arc<LiveUsage> = Arc::new(usage_now(self.policy(), self.quotas.clone()));
-        Settings { usage: Some(usage), ..self.snapshot.settings() }
+        EvalOptions { usage: Some(usage), ..self.snapshot.settings() }
     }
 
     /// A job as slots see it before the first turn.
@@ -268,7 +268,7 @@ impl<'s> PreparedPool<'s> {
 }
 
 impl Explained {
-    fn of(snapshot: &Snapshot, slots: &[ClassAd], rules: &Rules, settings: &Settings) -> Self {
+    fn of(snapshot: &Snapshot, slots: &[ClassAd], rules: &Rules, settings: &EvalOptions) -> Self {
         let order = Arc::new(snapshot.policy.ranking(slots, &snapshot.jobs, settings));
         let out = |constraint| {
             let is_out = |ad: &&ClassAd| is_slot(ad) && !Scope::new(ad, settings).holds(constraint);
@@ -324,7 +324,7 @@ impl<'s> ChargedPool<'s> {
 }
 
 /// The slots that take part, as the negotiator sees them: without preemption, only a part of the ads of slots in use.
-pub(crate) fn slots(ads: Vec<ClassAd>, rules: &Rules, settings: &Settings) -> Vec<Slot> {
+pub(crate) fn slots(ads: Vec<ClassAd>, rules: &Rules, settings: &EvalOptions) -> Vec<Slot> {
     participating(ads, rules, settings, |mut ad| {
         if !rules.trim.preemption && is_projected(&ad, settings) {
             project(&mut ad, settings);
@@ -336,7 +336,7 @@ pub(crate) fn slots(ads: Vec<ClassAd>, rules: &Rules, settings: &Settings) -> Ve
 fn participating(
     ads: Vec<ClassAd>,
     rules: &Rules,
-    settings: &Settings,
+    settings: &EvalOptions,
     projected: impl Fn(ClassAd) -> ClassAd + Sync + Send,
 ) -> Vec<Slot> {
     let takes_part = |ad: &ClassAd| {
@@ -363,7 +363,7 @@ fn annotate_slots(
     rules: &Rules,
     policy: &dyn PriorityPolicy,
     quotas: Option<&KnownQuotas>,
-    settings: &Settings,
+    settings: &EvalOptions,
 ) {
     for slot in slots.iter_mut() {
         for (name, expr) in &rules.match_exprs {
@@ -398,7 +398,7 @@ fn candidacy(job: &ClassAd, policy: &dyn PriorityPolicy) -> ClassAd {
 }
 
 /// The first concurrency limit of a waiting job that is not a number.
-fn unreadable(queue: &Queue<'_>, rules: &Rules, settings: &Settings) -> Option<ConfigError> {
+fn unreadable(queue: &Queue<'_>, rules: &Rules, settings: &EvalOptions) -> Option<ConfigError> {
     rules.concurrency.odd().next()?;
     let waiting = queue.lists.iter().flatten().map(|queued| &queue.jobs[queued.job]);
     let mut limits = waiting.filter_map(|job| Facts::of(&job.ad, settings).string("ConcurrencyLimits"));
@@ -411,7 +411,7 @@ fn queue<'s>(
     slots: &[Slot],
     rules: &Rules,
     policy: &dyn PriorityPolicy,
-    settings: &Settings,
+    settings: &EvalOptions,
 ) -> (Vec<Submitter>, Queue<'s>, usize) {
     let (submitters, jobs) = self::submitters(snapshot, rules, settings);
     let known = jobs.len();
@@ -422,7 +422,7 @@ fn queue<'s>(
 }
 
 /// The submitters in the order in which they reach the negotiator, and the jobs of the queue.
-fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) -> (Vec<Submitter>, Vec<Job<'s>>) {
+fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOptions) -> (Vec<Submitter>, Vec<Job<'s>>) {
     let domain = rules.knobs.accountant.domain.as_deref();
     let jobs = Job::all(&snapshot.jobs, domain, settings);
     let takes_part =
@@ -458,7 +458,7 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) ->
 }
 
 /// The ads of all submitters, left out or not: those of the snapshot, or such as the access points of its jobs would send.
-pub fn advertised<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &Settings) -> Vec<Cow<'s, ClassAd>> {
+pub fn advertised<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOptions) -> Vec<Cow<'s, ClassAd>> {
     if let Some(ads) = &snapshot.submitters {
         return ads.iter().map(Cow::Borrowed).collect();
     }
@@ -471,7 +471,7 @@ fn opening<T>(
     snapshot: &Snapshot,
     slots: &[Slot],
     rules: &Rules,
-    settings: &Settings,
+    settings: &EvalOptions,
     look: impl FnOnce(&Opening<'_>) -> T,
 ) -> T {
     look(&Opening {
@@ -486,19 +486,19 @@ fn opening<T>(
 }
 
 /// The policy over the pool of a snapshot, as its files left it.
-fn open(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &Settings) -> Box<dyn PriorityPolicy> {
+fn open(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &EvalOptions) -> Box<dyn PriorityPolicy> {
     opening(snapshot, slots, rules, settings, |opening| snapshot.policy.open(opening))
 }
 
 /// Priorities and usage, brought up to the moment of the snapshot.
-fn charge(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &Settings) -> Box<dyn PriorityPolicy> {
+fn charge(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &EvalOptions) -> Box<dyn PriorityPolicy> {
     let mut policy = open(snapshot, slots, rules, settings);
     charge_slots(&mut *policy, slots, snapshot, settings);
     policy
 }
 
 /// Charges the slots in use up to a moment.
-fn charge_slots(policy: &mut dyn PriorityPolicy, slots: &[Slot], snapshot: &Snapshot, settings: &Settings) {
+fn charge_slots(policy: &mut dyn PriorityPolicy, slots: &[Slot], snapshot: &Snapshot, settings: &EvalOptions) {
     let running = if policy.asks_jobs() { running(&snapshot.jobs, settings) } else { HashMap::new() };
     let in_use: Vec<SlotInUse<'_>> = slots
         .iter()
@@ -515,7 +515,7 @@ fn charge_slots(policy: &mut dyn PriorityPolicy, slots: &[Slot], snapshot: &Snap
 }
 
 /// The running jobs by the name of their slot, in lower case.
-fn running<'j>(jobs: &'j [ClassAd], settings: &Settings) -> HashMap<Vec<u8>, &'j ClassAd> {
+fn running<'j>(jobs: &'j [ClassAd], settings: &EvalOptions) -> HashMap<Vec<u8>, &'j ClassAd> {
     let host = |ad: &'j ClassAd| Some((Facts::of(ad, settings).string("RemoteHost")?.to_ascii_lowercase(), ad));
     jobs.iter().filter_map(host).collect()
 }

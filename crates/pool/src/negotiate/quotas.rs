@@ -9,7 +9,7 @@ use crate::queue::Submitter;
 use crate::quota::derivation::QuotaDerivation;
 use crate::quota::summary::{GroupSummary, summaries};
 use crate::quota::{GroupTree, ROOT, Rounds};
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 
 /// The division of a pool among its groups.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -62,7 +62,7 @@ pub(super) fn divided(
     size: &PoolSize,
     submitters: &[Submitter],
     policy: &dyn PriorityPolicy,
-    settings: Settings,
+    settings: EvalOptions,
 ) -> Division {
     let groups = &rules.groups;
     let pool = groups.pool(size, submitters, policy);

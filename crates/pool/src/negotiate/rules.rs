@@ -14,7 +14,7 @@ use crate::queue::request::Offering;
 use crate::queue::significant::Significant;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::error::SyntaxError;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
@@ -62,7 +62,7 @@ impl Rules {
     ///
     /// # Errors
     /// A knob whose value is not what it takes.
-    pub fn read(config: &Config, settings: &Settings) -> Result<Self, ConfigError> {
+    pub fn read(config: &Config, settings: &EvalOptions) -> Result<Self, ConfigError> {
         let knobs = NegotiatorKnobs::read(config)?;
         let (pie, filter, matching) = (&knobs.pie, &knobs.filter, &knobs.matching);
         let trim = Trim {
@@ -190,7 +190,7 @@ fn match_exprs(macros: &[(Vec<u8>, Vec<u8>)]) -> Result<Vec<(Name, Expr)>, Confi
 }
 
 /// A number of seconds that may be an expression; what is no number is 0.
-fn seconds(knob: &str, text: Option<&ExprText>, settings: &Settings) -> Result<i64, ConfigError> {
+fn seconds(knob: &str, text: Option<&ExprText>, settings: &EvalOptions) -> Result<i64, ConfigError> {
     let Some(expr) = expression(knob, text)? else { return Ok(0) };
     let value = Scope::new(&ClassAd::new(), settings).eval(&expr).ok();
     Ok(value.and_then(|value| value.as_number()).unwrap_or(0.0) as i64)
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     fn rules(config: &str) -> Result<Rules, ConfigError> {
-        Rules::read(&Config::parse("c", config.as_bytes()).unwrap(), &Settings::default())
+        Rules::read(&Config::parse("c", config.as_bytes()).unwrap(), &EvalOptions::default())
     }
 
     fn significant(config: &str, slot: &str) -> Vec<String> {

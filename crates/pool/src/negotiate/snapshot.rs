@@ -13,7 +13,7 @@ use crate::priority::Policy;
 use crate::priority::ranking::ServiceOrder;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::user_map::{UserMap, UserMaps};
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::print::Style;
 use classmate_config::internal::config::{Config, Location};
@@ -53,7 +53,7 @@ impl Snapshot {
     ///
     /// The clock of a cycle that is not given one: a recorded pool is looked at as of its recording.
     pub fn newest_time(&self) -> i64 {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let in_ads = |ads: &[ClassAd], names: &[&str]| {
             let times = |ad| names.iter().filter_map(|&name| Facts::of(ad, &settings).integer(name)).max();
             ads.iter().filter_map(times).max().unwrap_or(0)
@@ -72,8 +72,8 @@ impl Snapshot {
     }
 
     /// Clock and seed for evaluations.
-    pub fn settings(&self) -> Settings {
-        Settings { now: self.now, seed: self.seed, maps: Arc::clone(&self.maps), ..Settings::default() }
+    pub fn settings(&self) -> EvalOptions {
+        EvalOptions { now: self.now, seed: self.seed, maps: Arc::clone(&self.maps), ..EvalOptions::default() }
     }
 }
 

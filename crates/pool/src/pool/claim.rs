@@ -7,7 +7,7 @@ use crate::pool::facts::Facts;
 use crate::pool::resource;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::rank;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::value::{List, Value};
 
@@ -47,18 +47,18 @@ pub struct Claim<'a> {
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::Settings;
+/// use classmate::internal::eval::scope::EvalOptions;
 /// use classmate_pool::internal::pool::claim::{Claim, claim, release};
 /// let job = ClassAd::parse(b"[ClusterId = 7; ProcId = 0; Owner = \"ada\"]")?;
 /// let mut slot = ClassAd::parse(b"[Name = \"slot1@m\"; State = \"Unclaimed\"; Rank = 3]")?;
-/// claim(&mut slot, &Claim { job: &job, submitter: b"ada@x", limits: None }, &Settings::default());
+/// claim(&mut slot, &Claim { job: &job, submitter: b"ada@x", limits: None }, &EvalOptions::default());
 /// assert_eq!(slot.get("RemoteUser").unwrap().to_string(), "\"ada@x\"");
 /// assert_eq!(slot.constant("CurrentRank").and_then(|rank| rank.as_number()), Some(3.0));
-/// release(&mut slot, &Settings::default());
+/// release(&mut slot, &EvalOptions::default());
 /// assert!(!slot.contains("RemoteUser"));
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-pub fn claim(slot: &mut ClassAd, claim: &Claim<'_>, settings: &Settings) {
+pub fn claim(slot: &mut ClassAd, claim: &Claim<'_>, settings: &EvalOptions) {
     let Claim { job, submitter, limits } = *claim;
     let liked = rank(slot, job, settings);
     free(slot);
@@ -82,7 +82,7 @@ pub fn claim(slot: &mut ClassAd, claim: &Claim<'_>, settings: &Settings) {
 }
 
 /// Gives a slot back: nobody uses it any more.
-pub fn release(slot: &mut ClassAd, settings: &Settings) {
+pub fn release(slot: &mut ClassAd, settings: &EvalOptions) {
     free(slot);
     slot.insert("CurrentRank", 0.0);
     enter(slot, "Unclaimed", "Idle", settings);
@@ -94,7 +94,7 @@ fn free(slot: &mut ClassAd) {
     }
 }
 
-fn enter(slot: &mut ClassAd, state: &str, activity: &str, settings: &Settings) {
+fn enter(slot: &mut ClassAd, state: &str, activity: &str, settings: &EvalOptions) {
     slot.insert("State", state);
     slot.insert("Activity", activity);
     slot.insert("EnteredCurrentState", settings.now);
@@ -105,7 +105,7 @@ fn enter(slot: &mut ClassAd, state: &str, activity: &str, settings: &Settings) {
 /// much as it asks for, in the units in which machines hand out resources. `None` if the slot has not enough.
 ///
 /// `name` is the name of the new slot. The partitionable slot loses what the new one has.
-pub fn carve(slot: &mut ClassAd, name: &str, job: &ClassAd, settings: &Settings) -> Option<ClassAd> {
+pub fn carve(slot: &mut ClassAd, name: &str, job: &ClassAd, settings: &EvalOptions) -> Option<ClassAd> {
     let resources = resources(slot, settings);
     let amounts = amounts(slot, &resources, job, settings)?;
     let mut child = slot.clone();
@@ -131,14 +131,14 @@ pub fn carve(slot: &mut ClassAd, name: &str, job: &ClassAd, settings: &Settings)
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::Settings;
+/// use classmate::internal::eval::scope::EvalOptions;
 /// use classmate_pool::internal::pool::claim::holds;
 /// let job = ClassAd::parse(b"[RequestCpus = 2]")?;
 /// let slot = |cores: u8| ClassAd::parse(format!("[Cpus = {cores}]").as_bytes());
-/// assert!(holds(&slot(2)?, &job, &Settings::default()) && !holds(&slot(1)?, &job, &Settings::default()));
+/// assert!(holds(&slot(2)?, &job, &EvalOptions::default()) && !holds(&slot(1)?, &job, &EvalOptions::default()));
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-pub fn holds(slot: &ClassAd, job: &ClassAd, settings: &Settings) -> bool {
+pub fn holds(slot: &ClassAd, job: &ClassAd, settings: &EvalOptions) -> bool {
     let scope = Scope::new(job, settings).with_target(slot);
     resources(slot, settings).into_iter().all(|name| {
         let asked = Name::new([b"Request", name.as_bytes()].concat());
@@ -148,7 +148,7 @@ pub fn holds(slot: &ClassAd, job: &ClassAd, settings: &Settings) -> bool {
 }
 
 /// Puts what a dynamic slot has back into the slot it was carved from.
-pub fn give_back(slot: &mut ClassAd, child: &ClassAd, settings: &Settings) {
+pub fn give_back(slot: &mut ClassAd, child: &ClassAd, settings: &EvalOptions) {
     for name in resources(slot, settings) {
         let had = Facts::of(child, settings).number(name).unwrap_or(0.0);
         let has = Facts::of(slot, settings).number(name).unwrap_or(0.0);
@@ -159,7 +159,7 @@ pub fn give_back(slot: &mut ClassAd, child: &ClassAd, settings: &Settings) {
 }
 
 /// Tells a partitionable slot of the dynamic ones carved from it: `ChildName` and its kin.
-pub fn roll_up(slot: &mut ClassAd, children: &[ClassAd], settings: &Settings) {
+pub fn roll_up(slot: &mut ClassAd, children: &[ClassAd], settings: &EvalOptions) {
     let told = ["Name", "State", "CurrentRank", "RetirementTimeRemaining"].map(Name::new);
     for name in told.into_iter().chain(resources(slot, settings)) {
         let values = children.iter().map(|child| Facts::of(child, settings).value(name)).collect();
@@ -169,14 +169,14 @@ pub fn roll_up(slot: &mut ClassAd, children: &[ClassAd], settings: &Settings) {
 }
 
 /// What a slot has to hand out.
-fn resources(slot: &ClassAd, settings: &Settings) -> Vec<Name> {
+fn resources(slot: &ClassAd, settings: &EvalOptions) -> Vec<Name> {
     let mut names = resource::resources(slot, settings);
     names.retain(|name| slot.contains(*name));
     names
 }
 
 /// How much of each resource a job takes of a slot; `None` if that is more than the slot has.
-fn amounts(slot: &ClassAd, resources: &[Name], job: &ClassAd, settings: &Settings) -> Option<Vec<(Name, f64)>> {
+fn amounts(slot: &ClassAd, resources: &[Name], job: &ClassAd, settings: &EvalOptions) -> Option<Vec<(Name, f64)>> {
     if let Some(consumption) = Consumption::of(slot, settings) {
         let draw = consumption.draw(slot, job, settings)?;
         let mut after = slot.clone();
@@ -210,12 +210,12 @@ mod tests {
     }
 
     fn has(ad: &ClassAd, name: &str) -> f64 {
-        Facts::of(ad, &Settings::default()).number(name).unwrap()
+        Facts::of(ad, &EvalOptions::default()).number(name).unwrap()
     }
 
     #[test]
     fn what_is_carved_out_comes_back() {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let whole =
             ad("[Name = \"slot1@m\"; PartitionableSlot = true; Cpus = 8; Memory = 1000; Disk = 5000; GPUs = 2; \
              MachineResources = \"Cpus Memory Disk GPUs\"; SlotWeight = Cpus]");
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_request_that_fits_gets_the_rest_and_a_larger_one_nothing() {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let slot = ad("[PartitionableSlot = true; Cpus = 2; Memory = 300; Disk = 10]");
         let carved = |job: &str| carve(&mut slot.clone(), "slot1_1@m", &ad(job), &settings);
         assert_eq!(has(&carved("[RequestMemory = 300]").unwrap(), "Memory"), 300.0);
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_consumption_policy_says_what_is_taken() {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let mut slot = ad("[PartitionableSlot = true; MachineResources = \"Cpus Memory\"; Cpus = 4; Memory = 100; \
              ConsumptionCpus = 1; ConsumptionMemory = TARGET.RequestMemory * 2]");
         let child = carve(&mut slot, "slot1_1@m", &ad("[RequestCpus = 3; RequestMemory = 10]"), &settings).unwrap();

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use crate::pool::facts::Facts;
 use crate::pool::resource::{self, listed};
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 
 static PARTITIONABLE: LazyLock<Name> = LazyLock::new(|| Name::new("PartitionableSlot"));
@@ -43,7 +43,7 @@ pub struct Draw {
 
 impl Consumption {
     /// The policy of a slot ad: it is partitionable, lists its resources and says what each is consumed by.
-    pub fn of(ad: &ClassAd, settings: &Settings) -> Option<Self> {
+    pub fn of(ad: &ClassAd, settings: &EvalOptions) -> Option<Self> {
         if Facts::of(ad, settings).truth(*PARTITIONABLE) != Some(true) {
             return None;
         }
@@ -53,7 +53,7 @@ impl Consumption {
     }
 
     /// What a request would take of a slot; none if the slot has not enough, or nothing would be taken.
-    pub fn draw(&self, slot: &ClassAd, request: &ClassAd, settings: &Settings) -> Option<Draw> {
+    pub fn draw(&self, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> Option<Draw> {
         let mut asking = request.clone();
         for asset in &self.assets {
             if let Some(amount) = request.get(asset.overrides) {
@@ -80,7 +80,7 @@ impl Consumption {
     }
 
     /// What the draw costs: the slot weight it takes away.
-    pub fn cost(&self, slot: &ClassAd, draw: &Draw, settings: &Settings) -> f64 {
+    pub fn cost(&self, slot: &ClassAd, draw: &Draw, settings: &EvalOptions) -> f64 {
         let weight = |ad: &ClassAd| Facts::of(ad, settings).number("SlotWeight").unwrap_or(0.0);
         let mut after = slot.clone();
         self.deduct(&mut after, draw, settings);
@@ -88,7 +88,7 @@ impl Consumption {
     }
 
     /// Takes the draw out of the slot.
-    pub fn deduct(&self, slot: &mut ClassAd, draw: &Draw, settings: &Settings) {
+    pub fn deduct(&self, slot: &mut ClassAd, draw: &Draw, settings: &EvalOptions) {
         for (asset, amount) in self.assets.iter().zip(&draw.amounts) {
             let left = Facts::of(slot, settings).number(asset.has).unwrap_or(0.0) - amount;
             slot.insert(asset.has, resource::amount(left));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     fn draw(request: &[u8]) -> Option<(Vec<f64>, f64, String)> {
-        let (slot, settings) = (ad(SLOT), Settings::default());
+        let (slot, settings) = (ad(SLOT), EvalOptions::default());
         let policy = Consumption::of(&slot, &settings).unwrap();
         let draw = policy.draw(&slot, &ad(request), &settings)?;
         let cost = policy.cost(&slot, &draw, &settings);
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_policy_needs_every_asset_and_a_partitionable_slot() {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let mut slot = ad(SLOT);
         assert!(Consumption::of(&slot, &settings).is_some());
         slot.remove("ConsumptionMemory");
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn deducting_keeps_integers() {
-        let (mut slot, settings) = (ad(SLOT), Settings::default());
+        let (mut slot, settings) = (ad(SLOT), EvalOptions::default());
         let policy = Consumption::of(&slot, &settings).unwrap();
         let draw = policy.draw(&slot, &ad(b"[RequestCpus = 2; RequestMemory = 0.25]"), &settings).unwrap();
         policy.deduct(&mut slot, &draw, &settings);

@@ -4,7 +4,7 @@
 //! they are evaluated in the ad alone.
 
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::text::Text;
 use classmate::internal::value::Value;
@@ -13,22 +13,22 @@ use classmate::internal::value::Value;
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::Settings;
+/// use classmate::internal::eval::scope::EvalOptions;
 /// use classmate_pool::internal::pool::facts::Facts;
 /// let ad = ClassAd::parse(b"[Cpus = 2; Weight = Cpus * 1.5]")?;
-/// let settings = Settings::default();
+/// let settings = EvalOptions::default();
 /// assert_eq!(Facts::of(&ad, &settings).number("Weight"), Some(3.0));
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
     ad: &'a ClassAd,
-    settings: &'a Settings,
+    settings: &'a EvalOptions,
 }
 
 impl<'a> Facts<'a> {
     /// The facts of an ad.
-    pub fn of(ad: &'a ClassAd, settings: &'a Settings) -> Self {
+    pub fn of(ad: &'a ClassAd, settings: &'a EvalOptions) -> Self {
         Self { ad, settings }
     }
 

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use crate::pool::facts::Facts;
 use crate::pool::slot::State;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::ad::refs::internal;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::references::internal;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::{Key, Name};
 
 /// The attributes that are asked for.
@@ -32,7 +32,7 @@ static ASKED: LazyLock<[Name; 11]> = LazyLock::new(|| {
 });
 
 /// Whether only a part of the ad is asked for: it is claimed, and nothing can be carved from it.
-pub fn is_projected(ad: &ClassAd, settings: &Settings) -> bool {
+pub fn is_projected(ad: &ClassAd, settings: &EvalOptions) -> bool {
     let facts = Facts::of(ad, settings);
     let state = facts.string("State").map(|state| State::named(&state));
     state == Some(State::Claimed) && facts.truth("PartitionableSlot") != Some(true)
@@ -42,14 +42,14 @@ pub fn is_projected(ad: &ClassAd, settings: &Settings) -> bool {
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::Settings;
+/// use classmate::internal::eval::scope::EvalOptions;
 /// use classmate_pool::internal::pool::projection::project;
 /// let mut ad = ClassAd::parse(b"[Name = \"s\"; SlotWeight = 2 * Cpus; Cpus = 4; Site = \"x\"]")?;
-/// project(&mut ad, &Settings::default());
+/// project(&mut ad, &EvalOptions::default());
 /// assert!(ad.contains("Cpus") && !ad.contains("Site"));
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-pub fn project(ad: &mut ClassAd, settings: &Settings) {
+pub fn project(ad: &mut ClassAd, settings: &EvalOptions) {
     let mut kept: HashSet<Key> = ASKED.iter().map(|name| name.key()).collect();
     for name in ASKED.iter().filter(|name| ad.constant(**name).is_none()) {
         if let Some(expr) = ad.get(*name) {
@@ -67,7 +67,7 @@ mod tests {
 
     fn projected(ad: &str) -> Vec<String> {
         let mut ad = ClassAd::parse(ad.as_bytes()).unwrap();
-        project(&mut ad, &Settings::default());
+        project(&mut ad, &EvalOptions::default());
         let mut names: Vec<String> = ad.names().map(|name| name.to_string()).collect();
         names.sort();
         names
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn claimed_slots_are_projected_unless_partitionable() {
-        let is = |ad: &str| is_projected(&ClassAd::parse(ad.as_bytes()).unwrap(), &Settings::default());
+        let is = |ad: &str| is_projected(&ClassAd::parse(ad.as_bytes()).unwrap(), &EvalOptions::default());
         assert!(is("[State = \"claimed\"]"));
         assert!(is("[State = \"Claimed\"; PartitionableSlot = false]"));
         assert!(!is("[State = \"Claimed\"; PartitionableSlot = true]"));

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crate::pool::facts::Facts;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
 use classmate::internal::value::Value;
 
@@ -19,21 +19,21 @@ const USUAL: [&str; 3] = ["Cpus", "Memory", "Disk"];
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::Settings;
+/// use classmate::internal::eval::scope::EvalOptions;
 /// use classmate_pool::internal::pool::resource::listed;
 /// let slot = ClassAd::parse(b"[MachineResources = \"Cpus Memory, GPUs Swap\"]")?;
-/// let names: Vec<String> = listed(&slot, &Settings::default()).unwrap().iter().map(ToString::to_string).collect();
+/// let names: Vec<String> = listed(&slot, &EvalOptions::default()).unwrap().iter().map(ToString::to_string).collect();
 /// assert_eq!(names, ["Cpus", "Memory", "GPUs"]);
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-pub fn listed(slot: &ClassAd, settings: &Settings) -> Option<Vec<Name>> {
+pub fn listed(slot: &ClassAd, settings: &EvalOptions) -> Option<Vec<Name>> {
     let text = Facts::of(slot, settings).string(*LISTED)?;
     let names = text.split(|byte| byte.is_ascii_whitespace() || *byte == b',').filter(|name| !name.is_empty());
     Some(names.filter(|name| !name.eq_ignore_ascii_case(b"Swap")).map(Name::new).collect())
 }
 
 /// The resources of a slot: those it lists, or else `Cpus`, `Memory` and `Disk`.
-pub fn resources(slot: &ClassAd, settings: &Settings) -> Vec<Name> {
+pub fn resources(slot: &ClassAd, settings: &EvalOptions) -> Vec<Name> {
     listed(slot, settings).unwrap_or_else(|| USUAL.map(Name::new).to_vec())
 }
 
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_slot_that_lists_nothing_has_the_usual_resources() {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let names = |text: &[u8]| -> Vec<String> {
             resources(&ClassAd::parse(text).unwrap(), &settings).iter().map(ToString::to_string).collect()
         };

@@ -4,7 +4,7 @@
 
 use crate::pool::Slot;
 use crate::pool::facts::Facts;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
 
 /// The size of a pool.
@@ -22,7 +22,7 @@ pub struct PoolSize {
 
 impl PoolSize {
     /// Sums up the slots; those for which the constraint does not hold count only for the smallest weight.
-    pub fn of(slots: &[Slot], constraint: Option<&Expr>, weighted: bool, settings: &Settings) -> Self {
+    pub fn of(slots: &[Slot], constraint: Option<&Expr>, weighted: bool, settings: &EvalOptions) -> Self {
         let mut size = Self { slots: 0, weight: 0.0, effective: 0.0, smallest_weight: f64::MAX };
         for slot in slots {
             let weight = slot.weight * slot.ghosts;
@@ -55,29 +55,29 @@ mod tests {
             "[Name = \"c\"; SlotWeight = 0.5; Cpus = 1; GhostMultiplier = 3]",
         ];
         let weighing = Weighing { weighted: true, default: None, forced: false };
-        let slot = |ad: &&str| Slot::new(ClassAd::parse(ad.as_bytes()).unwrap(), &weighing, &Settings::default());
+        let slot = |ad: &&str| Slot::new(ClassAd::parse(ad.as_bytes()).unwrap(), &weighing, &EvalOptions::default());
         ads.iter().filter_map(slot).collect()
     }
 
     #[test]
     fn busy_slots_count_and_ghosts_multiply() {
         // 8 + 1 + 0.5·3 = 10.5; 8 cores + 2 slots = 10
-        let size = PoolSize::of(&pool(), None, true, &Settings::default());
+        let size = PoolSize::of(&pool(), None, true, &EvalOptions::default());
         assert_eq!(size, PoolSize { slots: 3, weight: 10.5, effective: 10.0, smallest_weight: 1.0 });
-        assert_eq!(PoolSize::of(&pool(), None, false, &Settings::default()).weight, 3.0);
+        assert_eq!(PoolSize::of(&pool(), None, false, &EvalOptions::default()).weight, 3.0);
     }
 
     #[test]
     fn a_constraint_bounds_the_sums_but_not_the_smallest_weight() {
         let constraint = parse_expr(b"Cpus > 4", &ParseOptions::default()).unwrap();
-        let size = PoolSize::of(&pool(), Some(&constraint), true, &Settings::default());
+        let size = PoolSize::of(&pool(), Some(&constraint), true, &EvalOptions::default());
         assert_eq!(size, PoolSize { slots: 1, weight: 8.0, effective: 8.0, smallest_weight: 1.0 });
         let nobody = parse_expr(b"Cpus > 40", &ParseOptions::default()).unwrap();
-        assert_eq!(PoolSize::of(&pool(), Some(&nobody), true, &Settings::default()).weight, 0.0);
+        assert_eq!(PoolSize::of(&pool(), Some(&nobody), true, &EvalOptions::default()).weight, 0.0);
     }
 
     #[test]
     fn an_empty_pool_has_no_smallest_slot() {
-        assert_eq!(PoolSize::of(&[], None, true, &Settings::default()).smallest_weight, f64::MAX);
+        assert_eq!(PoolSize::of(&[], None, true, &EvalOptions::default()).smallest_weight, f64::MAX);
     }
 }

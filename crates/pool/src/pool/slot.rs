@@ -10,7 +10,7 @@ use crate::pool::address::Protocols;
 use crate::pool::consumption::{Consumption, Draw};
 use crate::pool::facts::Facts;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::text::Text;
@@ -151,7 +151,7 @@ impl Slot {
     ///
     /// `NegotiatorRequirements` replaces `Requirements`; a weight that is no number is replaced by the
     /// negotiator's.
-    pub fn new(mut ad: ClassAd, weighing: &Weighing, settings: &Settings) -> Option<Self> {
+    pub fn new(mut ad: ClassAd, weighing: &Weighing, settings: &EvalOptions) -> Option<Self> {
         let name = Facts::of(&ad, settings).string(ASKED.name)?;
         if let Some(requirements) = ad.get(ASKED.negotiator_requirements) {
             if let Some(saved) = ad.get(ASKED.requirements) {
@@ -205,7 +205,7 @@ impl Slot {
     }
 
     /// Takes what a match draws, and weighs the slot anew.
-    pub fn deduct(&mut self, draw: &Draw, weighing: &Weighing, settings: &Settings) {
+    pub fn deduct(&mut self, draw: &Draw, weighing: &Weighing, settings: &EvalOptions) {
         if let Some(consumption) = &self.consumption {
             consumption.deduct(&mut self.ad, draw, settings);
             self.weight = weight(Facts::of(&self.ad, settings), weighing.weighted);
@@ -235,7 +235,7 @@ mod tests {
     fn slot_weighed(ad: &str, weighted: bool, forced: bool) -> Slot {
         let default = Some(parse_expr(b"Cpus", &ParseOptions::default()).unwrap());
         let weighing = Weighing { weighted, default, forced };
-        Slot::new(ClassAd::parse(ad.as_bytes()).unwrap(), &weighing, &Settings::default()).unwrap()
+        Slot::new(ClassAd::parse(ad.as_bytes()).unwrap(), &weighing, &EvalOptions::default()).unwrap()
     }
 
     fn slot(ad: &str) -> Slot {
@@ -271,6 +271,6 @@ mod tests {
     #[test]
     fn a_slot_without_a_name_is_none() {
         let weighing = Weighing { weighted: true, default: None, forced: false };
-        assert!(Slot::new(ClassAd::new(), &weighing, &Settings::default()).is_none());
+        assert!(Slot::new(ClassAd::new(), &weighing, &EvalOptions::default()).is_none());
     }
 }

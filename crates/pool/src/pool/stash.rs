@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use crate::pool::facts::Facts;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::value::Value;
 
@@ -15,9 +15,9 @@ use classmate::internal::value::Value;
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::Settings;
+/// use classmate::internal::eval::scope::EvalOptions;
 /// use classmate_pool::internal::pool::stash::Stash;
-/// let (mut stash, settings) = (Stash::default(), Settings::default());
+/// let (mut stash, settings) = (Stash::default(), EvalOptions::default());
 /// let ad = ClassAd::parse(b"[Name = \"s\"; WantAdRevaluate = true; UpdateSequenceNumber = 3]")?;
 /// assert!(stash.instead_of(&ad, None, &settings).is_none());
 /// // The same update again: the ad that was kept counts.
@@ -34,7 +34,7 @@ impl Stash {
     ///
     /// `newer` is `STARTD_AD_REEVAL_EXPR`, MY the kept ad and TARGET this one: unless it is false, this one counts.
     /// Without it the sequence number must be higher. The ad that is given back has no sequence number.
-    pub fn instead_of(&mut self, ad: &ClassAd, newer: Option<&Expr>, settings: &Settings) -> Option<ClassAd> {
+    pub fn instead_of(&mut self, ad: &ClassAd, newer: Option<&Expr>, settings: &EvalOptions) -> Option<ClassAd> {
         const NUMBER: &str = "UpdateSequenceNumber";
         let facts = Facts::of(ad, settings);
         if facts.truth("WantAdRevaluate") != Some(true) || !ad.contains(NUMBER) {
@@ -76,7 +76,7 @@ mod tests {
 
     /// The marks of the ads that count when these updates come one after another.
     fn marks(newer: Option<&str>, ads: &[ClassAd]) -> Vec<i64> {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let newer = newer.map(|text| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap());
         let mut stash = Stash::default();
         let mark = |ad: &ClassAd| {

@@ -4,7 +4,7 @@
 
 use crate::pool::facts::Facts;
 use crate::pool::{Slot, State};
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 
 /// What is left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,13 +21,13 @@ pub struct Trim {
 
 impl Trim {
     /// Whether a slot is looked at.
-    pub fn keeps(&self, slot: &Slot, settings: &Settings) -> bool {
+    pub fn keeps(&self, slot: &Slot, settings: &EvalOptions) -> bool {
         self.keeps_use(slot, settings)
             && !(self.shutdown_within > 0 && shuts_down(slot, self.shutdown_within, settings))
             && self.keeps_claimed_partitionable(slot, settings)
     }
 
-    fn keeps_use(&self, slot: &Slot, settings: &Settings) -> bool {
+    fn keeps_use(&self, slot: &Slot, settings: &EvalOptions) -> bool {
         if !self.preemption {
             return slot.partitionable || !slot.is_in_use();
         }
@@ -35,7 +35,7 @@ impl Trim {
         self.early_preemption || !retiring()
     }
 
-    fn keeps_claimed_partitionable(&self, slot: &Slot, settings: &Settings) -> bool {
+    fn keeps_claimed_partitionable(&self, slot: &Slot, settings: &EvalOptions) -> bool {
         if !slot.partitionable || slot.state != State::Claimed {
             return true;
         }
@@ -46,9 +46,9 @@ impl Trim {
 }
 
 /// Whether a slot will shut down: both attributes are asked, the fast one decides if it has a value.
-fn shuts_down(slot: &Slot, within: i64, settings: &Settings) -> bool {
+fn shuts_down(slot: &Slot, within: i64, settings: &EvalOptions) -> bool {
     let clock = Facts::of(&slot.ad, settings).integer("MyCurrentTime").unwrap_or(settings.now);
-    let then = Settings { now: clock.saturating_add(within), ..settings.clone() };
+    let then = EvalOptions { now: clock.saturating_add(within), ..settings.clone() };
     let asked = ["DaemonShutdownFast", "DaemonShutdown"].into_iter().find_map(|name| {
         let value = Scope::new(&slot.ad, &then).eval_attr(name).ok()?;
         value.as_condition()
@@ -69,7 +69,7 @@ mod tests {
     fn keeps(trim: Trim, ad: &str) -> bool {
         let ad = ClassAd::parse(format!("[Name = \"s\"; {ad}]").as_bytes()).unwrap();
         let weighing = Weighing { weighted: true, default: None, forced: false };
-        let settings = Settings { now: 1000, ..Settings::default() };
+        let settings = EvalOptions { now: 1000, ..EvalOptions::default() };
         trim.keeps(&Slot::new(ad, &weighing, &settings).unwrap(), &settings)
     }
 

@@ -15,7 +15,7 @@ use crate::accountant::factor::FactorRules;
 use crate::accountant::{Accountant, GroupOf, Log};
 use crate::pool::Slot;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::knobs::NegotiatorKnobs;
 
 /// The choice of a policy, with what it reads from files of its own.
@@ -62,7 +62,7 @@ pub struct Opening<'o> {
     /// The ads of all jobs.
     pub jobs: &'o [ClassAd],
     /// Clock and seed.
-    pub settings: &'o Settings,
+    pub settings: &'o EvalOptions,
 }
 
 /// The seed of a cycle of many: cycles of one seed draw different lots, and those of the next seed others again.
@@ -175,7 +175,7 @@ impl Policy {
     }
 
     /// The order in which jobs of a pool are served, with the rank of each job under a policy that orders jobs.
-    pub fn ranking(&self, slots: &[ClassAd], jobs: &[ClassAd], settings: &Settings) -> ServiceOrder {
+    pub fn ranking(&self, slots: &[ClassAd], jobs: &[ClassAd], settings: &EvalOptions) -> ServiceOrder {
         match self {
             Self::Condor => ServiceOrder::Submitters,
             Self::Dirac(_) => ServiceOrder::Lots,

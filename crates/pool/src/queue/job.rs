@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::pool::facts::Facts;
 use classmate::internal::ad::{Attribute, ClassAd};
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::{Key, Name};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::text::Text;
@@ -171,7 +171,7 @@ impl<'a> Job<'a> {
     /// The view of a job ad; none if it has no number.
     ///
     /// `domain` is the domain of submitter names; without it the one in the job's `User` is taken.
-    pub fn new(ad: &'a ClassAd, domain: Option<&[u8]>, settings: &Settings) -> Option<Self> {
+    pub fn new(ad: &'a ClassAd, domain: Option<&[u8]>, settings: &EvalOptions) -> Option<Self> {
         let facts = Facts::of(ad, settings);
         let id = JobId {
             cluster: facts.integer(READ_ATTRIBUTES.cluster)?,
@@ -187,7 +187,7 @@ impl<'a> Job<'a> {
     }
 
     /// The views of ads, without those that have no number.
-    pub fn all(ads: &'a [ClassAd], domain: Option<&[u8]>, settings: &Settings) -> Vec<Self> {
+    pub fn all(ads: &'a [ClassAd], domain: Option<&[u8]>, settings: &EvalOptions) -> Vec<Self> {
         // The jobs of a cluster follow each other; where threads meet, one more of them is looked at in full.
         let view = |before: &mut Option<Self>, ad: &'a ClassAd| {
             let like = before.as_ref().and_then(|before| before.sibling(ad, settings));
@@ -201,7 +201,7 @@ impl<'a> Job<'a> {
     }
 
     /// The view of an ad that has all but its numbers from the same chained parent as this one's.
-    fn sibling(&self, ad: &'a ClassAd, settings: &Settings) -> Option<Self> {
+    fn sibling(&self, ad: &'a ClassAd, settings: &EvalOptions) -> Option<Self> {
         let own = |ad: &ClassAd| ad.names().all(|name| !READ_ATTRIBUTES.of_clusters.contains(&name.key()));
         if !Arc::ptr_eq(self.ad.chained()?, ad.chained()?) || !own(&self.ad) || !own(ad) {
             return None;
@@ -279,7 +279,7 @@ mod tests {
 
     fn job(ad: &str, domain: Option<&str>) -> Job<'static> {
         let ad = ClassAd::parse(format!("[ClusterId = 7; ProcId = 2; {ad}]").as_bytes()).unwrap();
-        Job::new(Box::leak(Box::new(ad)), domain.map(str::as_bytes), &Settings::default()).unwrap()
+        Job::new(Box::leak(Box::new(ad)), domain.map(str::as_bytes), &EvalOptions::default()).unwrap()
     }
 
     #[test]
@@ -318,6 +318,6 @@ mod tests {
 
     #[test]
     fn a_job_without_a_number_is_none() {
-        assert!(Job::new(&ClassAd::new(), None, &Settings::default()).is_none());
+        assert!(Job::new(&ClassAd::new(), None, &EvalOptions::default()).is_none());
     }
 }

@@ -13,7 +13,7 @@ use crate::queue::job::{Activity, Job, JobId};
 use crate::queue::significant::Significant;
 use crate::queue::submitter::Submitter;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::{Key, Name};
 use classmate::internal::syntax::expr::Expr;
 
@@ -82,7 +82,7 @@ impl<'a> Queue<'a> {
         submitters: &[Submitter],
         significant: Significant,
         offering: &Offering<'_>,
-        settings: &Settings,
+        settings: &EvalOptions,
     ) -> Self {
         let mut places: HashMap<Place<'_>, usize> = HashMap::new();
         for (at, submitter) in submitters.iter().enumerate() {
@@ -137,7 +137,7 @@ impl<'a> Queue<'a> {
     }
 
     /// Drops the runs whose first job does not satisfy the constraint.
-    fn constrain(&mut self, constraint: &Expr, settings: &Settings) {
+    fn constrain(&mut self, constraint: &Expr, settings: &EvalOptions) {
         let singly = self.singly;
         for list in &mut self.lists {
             let mut dropped = None;
@@ -285,7 +285,7 @@ mod tests {
 
     /// A queue of one submitter; each job is its `JobPrio` and its `RequestMemory`.
     fn offered(jobs: &[(i64, i64)], constraint: Option<&str>, singly: bool) -> Queue<'static> {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let views: Vec<Job<'_>> = jobs
             .iter()
             .enumerate()

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use crate::pool::facts::Facts;
 use crate::queue::job::{Activity, Job};
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::text::Text;
@@ -45,7 +45,7 @@ pub struct Submitter {
 impl Submitter {
     /// The submitter of an ad; none if it has no name or address, a name with blanks, no jobs, or does not
     /// take part.
-    pub fn new(ad: &ClassAd, settings: &Settings) -> Option<Self> {
+    pub fn new(ad: &ClassAd, settings: &EvalOptions) -> Option<Self> {
         let facts = Facts::of(ad, settings);
         let name = facts.string("Name").filter(|name| !name.iter().any(u8::is_ascii_whitespace))?;
         let address = facts.string("ScheddIpAddr")?;
@@ -80,7 +80,7 @@ impl Submitter {
     }
 
     /// `JobPrioArray` of an ad: the priorities of its jobs, separated by commas.
-    pub fn job_prios(ad: &ClassAd, settings: &Settings) -> Vec<i64> {
+    pub fn job_prios(ad: &ClassAd, settings: &EvalOptions) -> Vec<i64> {
         let listed = Facts::of(ad, settings).string("JobPrioArray");
         let text = listed.as_ref().map(|text| String::from_utf8_lossy(text)).unwrap_or_default();
         text.split(',').filter_map(|prio| prio.trim().parse().ok()).collect()
@@ -102,7 +102,7 @@ impl Submitter {
     }
 
     /// The submitters of a queue, as their access points would advertise them.
-    pub fn of_jobs(jobs: &[Job<'_>], settings: &Settings) -> Vec<Self> {
+    pub fn of_jobs(jobs: &[Job<'_>], settings: &EvalOptions) -> Vec<Self> {
         let mut index: HashMap<(&[u8], &[u8]), usize> = HashMap::new();
         let mut submitters: Vec<Self> = Vec::new();
         for job in jobs {
@@ -154,12 +154,12 @@ impl Submitter {
     ///
     /// ```
     /// use classmate::internal::ad::ClassAd;
-    /// use classmate::internal::eval::scope::Settings;
+    /// use classmate::internal::eval::scope::EvalOptions;
     /// use classmate_pool::internal::queue::Submitter;
     /// let ad = ClassAd::parse(b"[Name = \"a@x\"; ScheddIpAddr = \"<1>\"; IdleJobs = 3]")?;
-    /// let one = Submitter::new(&ad, &Settings::default()).unwrap();
+    /// let one = Submitter::new(&ad, &EvalOptions::default()).unwrap();
     /// assert_eq!(one.to_ad().get("IdleJobs").unwrap().to_string(), "3");
-    /// assert_eq!(Submitter::new(&one.to_ad(), &Settings::default()).unwrap().idle, 3);
+    /// assert_eq!(Submitter::new(&one.to_ad(), &EvalOptions::default()).unwrap().idle, 3);
     /// # Ok::<(), classmate::internal::error::SyntaxError>(())
     /// ```
     pub fn to_ad(&self) -> ClassAd {
@@ -201,7 +201,7 @@ const GROUP_PREFIX: &[u8] = b"GROUP_PREFIX";
 
 /// The name that counts, and the one it replaces: what `GROUP_PREFIX` says of the part behind the last `@` is put in
 /// front, with a dot.
-pub fn named(name: Text, settings: &Settings) -> (Text, Option<Text>) {
+pub fn named(name: Text, settings: &EvalOptions) -> (Text, Option<Text>) {
     let start = memchr::memrchr(b'@', &name).map_or(0, |at| at + 1);
     match settings.maps.output(GROUP_PREFIX, &name[start..]) {
         Some(prefix) => (Text::from([&prefix, b".".as_slice(), &*name].concat()), Some(name)),
@@ -231,7 +231,7 @@ mod tests {
     use classmate::internal::builtin::user_map::{UserMap, UserMaps};
 
     fn submitter(ad: &str) -> Option<Submitter> {
-        Submitter::new(&ClassAd::parse(ad.as_bytes()).unwrap(), &Settings::default())
+        Submitter::new(&ClassAd::parse(ad.as_bytes()).unwrap(), &EvalOptions::default())
     }
 
     #[test]
@@ -253,7 +253,7 @@ mod tests {
     fn a_user_map_puts_submitters_into_groups() {
         let mut maps = UserMaps::default();
         maps.insert(b"Group_Prefix", UserMap::parse(b"* /[.]physics[.]edu$/ physics\n"));
-        let settings = Settings { maps: Arc::new(maps), ..Settings::default() };
+        let settings = EvalOptions { maps: Arc::new(maps), ..EvalOptions::default() };
         let ad = |name: &str| {
             let ad = format!("[Name = \"{name}\"; ScheddIpAddr = \"<1>\"; IdleJobs = 1]");
             Submitter::new(&ClassAd::parse(ad.as_bytes()).unwrap(), &settings).unwrap()
@@ -272,10 +272,11 @@ mod tests {
             let text = format!(
                 "[ClusterId = 1; ProcId = 0; JobStatus = {status}; User = \"{submitter}\"; GlobalJobId = \"s#1.0#\"]"
             );
-            Job::new(Box::leak(Box::new(ClassAd::parse(text.as_bytes()).unwrap())), None, &Settings::default()).unwrap()
+            Job::new(Box::leak(Box::new(ClassAd::parse(text.as_bytes()).unwrap())), None, &EvalOptions::default())
+                .unwrap()
         };
         let jobs = [job("b@x", 1), job("a@x", 2), job("b@x", 2), job("c@x", 5)];
-        let found = Submitter::of_jobs(&jobs, &Settings::default());
+        let found = Submitter::of_jobs(&jobs, &EvalOptions::default());
         let counts: Vec<_> = found.iter().map(|s| (s.name.to_string(), s.idle, s.running)).collect();
         assert_eq!(counts, [("b@x".to_owned(), 1, 1), ("a@x".to_owned(), 0, 1)]);
         assert_eq!(&*found[0].schedd, b"s");

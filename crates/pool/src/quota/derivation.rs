@@ -246,7 +246,7 @@ impl<'a> QuotaDerivation<'a> {
 mod tests {
     use super::*;
     use crate::quota::{QuotaPool, QuotaSettings};
-    use classmate::internal::eval::scope::Settings;
+    use classmate::internal::eval::scope::EvalOptions;
     use classmate_config::internal::config::Config;
 
     /// Clause and derivation of a group; quotas by name, the pool has 30 slots.
@@ -257,7 +257,7 @@ mod tests {
         for (name, demand) in demand {
             pool.demand[tree.find(name.as_bytes()).unwrap()] = *demand;
         }
-        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
+        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, EvalOptions::default());
         rounds.divide();
         let derivation = QuotaDerivation::new(&tree, &settings.rules, &rounds);
         let group = tree.find(group.as_bytes()).unwrap();

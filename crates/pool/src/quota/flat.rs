@@ -50,7 +50,7 @@ pub fn fits(tree: &GroupTree, total: f64) -> Result<(), ConfigError> {
 #[cfg(test)]
 mod tests {
     use crate::quota::{GroupTree, QuotaPool, QuotaSettings, Rounds};
-    use classmate::internal::eval::scope::Settings;
+    use classmate::internal::eval::scope::EvalOptions;
     use classmate_config::internal::config::Config;
 
     fn flat(config: &str) -> (QuotaSettings, GroupTree) {
@@ -73,7 +73,7 @@ mod tests {
             usage: vec![0.0, 5.0, 15.0],
             ..QuotaPool::default()
         };
-        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
+        let mut rounds = Rounds::new(&tree, &settings.rules, &pool, EvalOptions::default());
         let mut calls = Vec::new();
         while let Some(call) = rounds.next(|_| true) {
             calls.push((tree.display(call.group), call.whole_limit()));

@@ -6,7 +6,7 @@ use super::allocate::AllocationState;
 use super::tree::{GroupTree, ROOT};
 use crate::accountant::ROOT_GROUP;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::print::Style;
 use classmate::internal::text::Text;
@@ -40,7 +40,7 @@ pub(super) fn keys(
     expr: Option<&Expr>,
     states: &[AllocationState],
     usage: &[f64],
-    settings: &Settings,
+    settings: &EvalOptions,
 ) -> Vec<f64> {
     let Some(expr) = expr else { return vec![LAST_KEY; states.len()] };
     if expr.to_string() == STARVATION {
@@ -99,7 +99,7 @@ mod tests {
         let usage = [1.0, 15.0, 2.0, 1.0, 1e300, 0.0];
         // The same meaning in other words is evaluated.
         let other = parse_expr(format!("0 + {expr}").as_bytes(), &ParseOptions::default()).unwrap();
-        let evaluated = keys(&tree, Some(&other), &states, &usage, &Settings::default());
+        let evaluated = keys(&tree, Some(&other), &states, &usage, &EvalOptions::default());
         assert_eq!(starvation(&tree, &states, &usage), evaluated);
         assert_eq!(evaluated, [3.4e38, 0.75, 3.3e38, 1.0 / 3.0, LAST_KEY, 0.0]);
     }
@@ -109,7 +109,7 @@ mod tests {
         let tree = GroupTree::new(&settings("GROUP_NAMES = a, b"));
         let of = |text: &str| {
             let expr = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
-            keys(&tree, Some(&expr), &states(&[4.0, 6.0, 0.0]), &[1.0, 2.0, 3.0], &Settings::default())
+            keys(&tree, Some(&expr), &states(&[4.0, 6.0, 0.0]), &[1.0, 2.0, 3.0], &EvalOptions::default())
         };
         assert_eq!(of("GroupResourcesAllocated * 10 + GroupResourcesInUse"), [21.0, 32.0, 3.0]);
         assert_eq!(of("AccountingGroup == \"B\""), [0.0, 0.0, 1.0]);

@@ -10,7 +10,7 @@ use super::order;
 use super::remainder::recover;
 use super::settings::QuotaRules;
 use super::tree::{Configured, GroupTree, ROOT};
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 
 /// Most passes over the groups in one round: a rate that is tiny beside the quotas grows limits faster than it says.
 const MAX_PASSES: f64 = 10_000.0;
@@ -83,13 +83,13 @@ enum RoundStage {
 ///
 /// ```
 /// use classmate_config::internal::config::Config;
-/// use classmate::internal::eval::scope::Settings;
+/// use classmate::internal::eval::scope::EvalOptions;
 /// use classmate_pool::internal::quota::{GroupTree, QuotaPool, QuotaSettings, Rounds};
 /// let text = b"GROUP_NAMES = a, b\nGROUP_QUOTA_a = 20\nGROUP_QUOTA_b = 10";
 /// let settings = QuotaSettings::read(&Config::parse("c", text).unwrap()).unwrap();
 /// let tree = GroupTree::new(&settings);
 /// let pool = QuotaPool { total: 30.0, demand: vec![0.0, 5.0, 60.0], usage: vec![0.0; 3], ..QuotaPool::default() };
-/// let mut rounds = Rounds::new(&tree, &settings.rules, &pool, Settings::default());
+/// let mut rounds = Rounds::new(&tree, &settings.rules, &pool, EvalOptions::default());
 /// let call = rounds.next(|_| true).unwrap();
 /// assert_eq!((tree.display(call.group), call.whole_limit()), ("a".to_owned(), 20));
 /// ```
@@ -97,7 +97,7 @@ enum RoundStage {
 pub struct Rounds<'t> {
     tree: &'t GroupTree,
     rules: &'t QuotaRules,
-    settings: Settings,
+    settings: EvalOptions,
     total: f64,
     assigned: Vec<Assigned>,
     states: Vec<AllocationState>,
@@ -119,7 +119,7 @@ pub struct Rounds<'t> {
 
 impl<'t> Rounds<'t> {
     /// Starts a cycle: computes the quotas, and divides for the first round when asked.
-    pub fn new(tree: &'t GroupTree, rules: &'t QuotaRules, pool: &QuotaPool, settings: Settings) -> Self {
+    pub fn new(tree: &'t GroupTree, rules: &'t QuotaRules, pool: &QuotaPool, settings: EvalOptions) -> Self {
         let count = tree.len();
         let assigned = assign(tree, rules, pool.total);
         let known = |values: &[f64], at: usize| values.get(at).copied().filter(|v| v.is_finite()).unwrap_or(0.0);

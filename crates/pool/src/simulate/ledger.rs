@@ -18,7 +18,7 @@ use crate::queue::submitter::named;
 use crate::queue::{Job, JobId};
 use crate::workload::Workload;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate_config::internal::config::ConfigError;
 
 /// Job ads, usage and policy of a simulation.
@@ -106,7 +106,7 @@ impl<'w> Ledger<'w> {
     }
 
     /// Starts a job on the slot it was matched to, and charges it a weight.
-    pub(super) fn start(&mut self, job: usize, made: &Match, weight: f64, slot: &ClassAd, settings: &Settings) {
+    pub(super) fn start(&mut self, job: usize, made: &Match, weight: f64, slot: &ClassAd, settings: &EvalOptions) {
         let account = self.account(job, made, slot);
         *self.used.entry((self.workload.arrivals[job].submitter, account)).or_default() += weight;
         self.bills.insert(job, (account, weight));
@@ -125,7 +125,7 @@ impl<'w> Ledger<'w> {
     }
 
     /// A job that ran on a slot is done, or has lost it: it is charged no longer.
-    pub(super) fn stop(&mut self, job: usize, slot: &ClassAd, settings: &Settings) {
+    pub(super) fn stop(&mut self, job: usize, slot: &ClassAd, settings: &EvalOptions) {
         if self.past.is_some() {
             let ad = self.job_ad(job);
             if let Some(past) = &mut self.past {
@@ -154,14 +154,14 @@ impl<'w> Ledger<'w> {
     }
 
     /// Cost of a slot for one second, for the job that was matched.
-    pub(super) fn price(&self, job: usize, made: &Match, slot: &ClassAd, settings: &Settings) -> f64 {
+    pub(super) fn price(&self, job: usize, made: &Match, slot: &ClassAd, settings: &EvalOptions) -> f64 {
         let Some(slot) = Slot::new(slot.clone(), &self.rules.weighing, settings) else { return 0.0 };
         let policy = self.policy.as_ref();
         policy.map_or(slot.weight, |policy| policy.cost(self.candidacy(job, made), &slot.ad, slot.weight))
     }
 
     /// Cost of a number of cores, and of the other requested resources, for one second.
-    pub(super) fn price_of_cores(&self, job: usize, made: &Match, cores: u32, settings: &Settings) -> f64 {
+    pub(super) fn price_of_cores(&self, job: usize, made: &Match, cores: u32, settings: &EvalOptions) -> f64 {
         let (Some(policy), Some(ad)) = (&self.policy, self.candidacy(job, made)) else { return made.weight };
         if !self.snapshot.policy.has_prices() {
             return made.weight;
@@ -207,7 +207,7 @@ impl<'w> Ledger<'w> {
     }
 
     /// The reason for which the settings exclude a job, if they do.
-    pub(super) fn left_out(&self, job: usize, settings: &Settings) -> Option<String> {
+    pub(super) fn left_out(&self, job: usize, settings: &EvalOptions) -> Option<String> {
         let constraint = self.rules.jobs.as_ref()?;
         let out = !Scope::new(&self.job_ad(job), settings).holds(constraint);
         out.then(|| "NEGOTIATOR_JOB_CONSTRAINT leaves it out".to_owned())
@@ -249,7 +249,7 @@ impl<'w> Ledger<'w> {
     }
 
     /// The settings of a cycle at a moment.
-    pub(super) fn settings(&mut self, now: i64) -> Settings {
+    pub(super) fn settings(&mut self, now: i64) -> EvalOptions {
         self.snapshot.now = now;
         // The same seed in every cycle would draw the same lots, and the next seed those of the next cycle.
         self.snapshot.seed = seed_of_cycle(self.seed, self.cycles);
@@ -259,7 +259,7 @@ impl<'w> Ledger<'w> {
     /// Runs a cycle over slots. A policy that is_stateful sees those that `whole` gives when it is opened: all there are.
     pub(super) fn cycle(
         &mut self,
-        settings: &Settings,
+        settings: &EvalOptions,
         slots: Vec<Slot>,
         whole: impl FnOnce() -> Vec<Slot>,
         size: Option<PoolSize>,
@@ -289,7 +289,7 @@ impl<'w> Ledger<'w> {
         self.cycles -= 1;
     }
 
-    fn open(&self, slots: &[Slot], settings: &Settings) -> Box<dyn PriorityPolicy> {
+    fn open(&self, slots: &[Slot], settings: &EvalOptions) -> Box<dyn PriorityPolicy> {
         let rules = self.rules;
         let opening = Opening {
             log: self.snapshot.log.as_ref(),

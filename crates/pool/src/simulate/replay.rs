@@ -31,7 +31,7 @@ use crate::queue::job::{Activity, JobId};
 use crate::queue::submitter::named;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::accepts;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::text::Text;
 use classmate::internal::value::Value;
@@ -201,7 +201,7 @@ impl<'r> PoolState<'r> {
     }
 
     /// Clock and seed.
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> EvalOptions {
         self.snapshot.settings()
     }
 

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use crate::pool::claim::{Claim, carve, claim, give_back, release};
 use crate::pool::facts::Facts;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 
 /// The places of slots in a list of ads, by name.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub(super) struct SlotIndex {
 
 impl SlotIndex {
     /// The index of a list of ads; ads without a name have no entry.
-    pub(super) fn new(ads: &[ClassAd], settings: &Settings) -> Self {
+    pub(super) fn new(ads: &[ClassAd], settings: &EvalOptions) -> Self {
         let named = ads.iter().enumerate().filter_map(|(at, ad)| Some((name_of(ad, settings)?, at)));
         Self { places: named.collect() }
     }
@@ -42,7 +42,7 @@ impl SlotIndex {
         at: usize,
         name: &str,
         of: &Claim<'_>,
-        settings: &Settings,
+        settings: &EvalOptions,
     ) -> Option<usize> {
         let mut child = carve(&mut ads[at], name, of.job, settings)?;
         claim(&mut child, of, settings);
@@ -52,7 +52,7 @@ impl SlotIndex {
     }
 
     /// Ends the claim on a slot. A dynamic slot goes back into its parent and leaves an empty ad, whose place is returned.
-    pub(super) fn free(&mut self, ads: &mut [ClassAd], name: &[u8], settings: &Settings) -> Option<usize> {
+    pub(super) fn free(&mut self, ads: &mut [ClassAd], name: &[u8], settings: &EvalOptions) -> Option<usize> {
         let at = self.get(name)?;
         let Some(parent) = self.parent(name).filter(|_| is_dynamic(&ads[at], settings)) else {
             release(&mut ads[at], settings);
@@ -65,7 +65,7 @@ impl SlotIndex {
     }
 
     /// Removes the ad at a place; the last ad takes its place.
-    pub(super) fn swap_remove(&mut self, ads: &mut Vec<ClassAd>, at: usize, settings: &Settings) {
+    pub(super) fn swap_remove(&mut self, ads: &mut Vec<ClassAd>, at: usize, settings: &EvalOptions) {
         ads.swap_remove(at);
         if let Some(moved) = ads.get(at).and_then(|moved| name_of(moved, settings)) {
             self.places.insert(moved, at);
@@ -73,7 +73,7 @@ impl SlotIndex {
     }
 
     /// Removes empty ads; the others keep their order.
-    pub(super) fn compact(&mut self, ads: &mut Vec<ClassAd>, settings: &Settings) {
+    pub(super) fn compact(&mut self, ads: &mut Vec<ClassAd>, settings: &EvalOptions) {
         let before = ads.len();
         ads.retain(|ad| !ad.is_empty());
         if ads.len() != before {
@@ -83,17 +83,17 @@ impl SlotIndex {
 }
 
 /// The name of a slot.
-pub(super) fn name_of(ad: &ClassAd, settings: &Settings) -> Option<Vec<u8>> {
+pub(super) fn name_of(ad: &ClassAd, settings: &EvalOptions) -> Option<Vec<u8>> {
     Facts::of(ad, settings).string("Name").map(|name| name.to_vec())
 }
 
 /// Returns whether a slot was carved from a partitionable one.
-pub(super) fn is_dynamic(ad: &ClassAd, settings: &Settings) -> bool {
+pub(super) fn is_dynamic(ad: &ClassAd, settings: &EvalOptions) -> bool {
     Facts::of(ad, settings).truth("DynamicSlot") == Some(true)
 }
 
 /// Returns whether jobs carve dynamic slots from a slot.
-pub(super) fn is_partitionable(ad: &ClassAd, settings: &Settings) -> bool {
+pub(super) fn is_partitionable(ad: &ClassAd, settings: &EvalOptions) -> bool {
     Facts::of(ad, settings).truth("PartitionableSlot") == Some(true)
 }
 

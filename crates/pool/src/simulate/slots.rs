@@ -21,7 +21,7 @@ use crate::priority::End;
 use crate::workload::Workload;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::accepts;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::syntax::expr::Node;
 use classmate_config::internal::config::ConfigError;
 
@@ -87,7 +87,7 @@ impl<'w> SlotCluster<'w> {
 
     /// Starts a matched job on its slot. Returns whether it runs: a machine rejects a job that requests more than the slot
     /// has.
-    fn run(&mut self, made: &Match, job: usize, settings: &Settings) -> bool {
+    fn run(&mut self, made: &Match, job: usize, settings: &EvalOptions) -> bool {
         let Some(at) = self.index.get(made.slot.as_bytes()) else { return false };
         let Some(ad) = self.ledger.ad(job).cloned() else { return false };
         let submitter = self.ledger.charged_to(job).to_vec();
@@ -158,7 +158,7 @@ impl<'w> SlotCluster<'w> {
 }
 
 /// Frees all slots, and gives dynamic slots back to their parents.
-fn empty(snapshot: &mut Snapshot, settings: &Settings) -> SlotIndex {
+fn empty(snapshot: &mut Snapshot, settings: &EvalOptions) -> SlotIndex {
     let ads = std::mem::take(&mut snapshot.slots).into_iter().filter(is_slot);
     let (children, mut whole): (Vec<_>, Vec<_>) = ads.partition(|ad| is_dynamic(ad, settings));
     let index = SlotIndex::new(&whole, settings);

@@ -22,7 +22,7 @@ use crate::priority::QueueDiscipline;
 use crate::queue::JobId;
 use crate::workload::{Arrival, Workload};
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
 use classmate::internal::program::mentions::Mentions;
 use classmate::internal::syntax::expr::Expr;
@@ -171,7 +171,7 @@ impl<'w> UniformCluster<'w> {
     }
 
     /// A job has got its cores.
-    fn started(&mut self, job: usize, made: &Match, settings: &Settings) {
+    fn started(&mut self, job: usize, made: &Match, settings: &EvalOptions) {
         let kind = self.kind(job);
         let cores = kind.cores;
         if kind.alone.is_none()
@@ -238,7 +238,7 @@ impl UniformCluster<'_> {
 
     /// Runs a cycle, and returns whether it hid jobs. A hidden job would get nothing if a shown job of its queue got
     /// nothing; if all shown jobs of a queue got cores, more are shown, and the cycle is run again.
-    fn decide(&mut self, now: i64, settings: &Settings) -> Result<(Outcome, bool), ConfigError> {
+    fn decide(&mut self, now: i64, settings: &EvalOptions) -> Result<(Outcome, bool), ConfigError> {
         let (rules, total) = (self.ledger.rules, self.total);
         let weight = f64::from(total);
         let size = PoolSize { slots: total as usize, weight, effective: weight, smallest_weight: 1.0 };
@@ -469,7 +469,7 @@ mod tests {
     fn ads(jobs: &[&str]) -> Workload {
         let ads = jobs.iter().map(|ad| ClassAd::parse(ad.as_bytes()).unwrap()).collect();
         let run_time = parse_expr(b"RemoteWallClockTime", &ParseOptions::default()).unwrap();
-        crate::workload::job_ads::read(ads, &run_time, Some(b"x"), &Settings::default())
+        crate::workload::job_ads::read(ads, &run_time, Some(b"x"), &EvalOptions::default())
     }
 
     fn played_ads(jobs: &[&str], cores: u32, base: &Snapshot) -> SimulationResult {

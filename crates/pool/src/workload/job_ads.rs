@@ -5,7 +5,7 @@ use crate::pool::facts::Facts;
 use crate::queue::Job;
 use crate::queue::submitter::named;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
 
 /// The default attribute with the run time: that of history ads.
@@ -14,7 +14,7 @@ pub const RUN_TIME: &str = "RemoteWallClockTime";
 /// Reads job ads; `run_time` is evaluated in each and gives seconds.
 ///
 /// An ad without an ID, a submission time or a run time is reported with its place, and counted.
-pub fn read(ads: Vec<ClassAd>, run_time: &Expr, domain: Option<&[u8]>, settings: &Settings) -> Workload {
+pub fn read(ads: Vec<ClassAd>, run_time: &Expr, domain: Option<&[u8]>, settings: &EvalOptions) -> Workload {
     let mut workload = Workload::default();
     for (ad, place) in ads.into_iter().zip(1_u64..) {
         workload.counts.records += 1;
@@ -32,7 +32,7 @@ fn arrival(
     (ad, place): (&ClassAd, u64),
     run_time: &Expr,
     domain: Option<&[u8]>,
-    settings: &Settings,
+    settings: &EvalOptions,
 ) -> Result<Arrival, String> {
     let job = Job::new(ad, domain, settings).ok_or("no `ClusterId`: expected the ad of a job")?;
     let facts = Facts::of(ad, settings);
@@ -80,7 +80,7 @@ mod tests {
     fn workload(ads: &[&str]) -> Workload {
         let ads = ads.iter().map(|ad| ClassAd::parse(ad.as_bytes()).unwrap()).collect();
         let run_time = parse_expr(RUN_TIME.as_bytes(), &ParseOptions::default()).unwrap();
-        read(ads, &run_time, Some(b"x"), &Settings::default())
+        read(ads, &run_time, Some(b"x"), &EvalOptions::default())
     }
 
     #[test]

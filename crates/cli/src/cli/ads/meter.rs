@@ -1,8 +1,8 @@
 //! How much work the evaluations of many ads may take together.
 
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::Failed;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::EvalError;
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::value::Value;
@@ -16,7 +16,7 @@ const PER_ATTRIBUTE: u64 = 100;
 
 /// Evaluates in ad after ad within one allowance, which grows with what is read: a megabyte of ads never takes long.
 pub(super) struct Meter {
-    settings: Settings,
+    settings: EvalOptions,
     /// The limit of one evaluation.
     most: u64,
     left: u64,
@@ -24,7 +24,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    pub(super) fn new(settings: Settings) -> Self {
+    pub(super) fn new(settings: EvalOptions) -> Self {
         Meter { most: settings.limits.work, settings, left: BEGINNING, exhausted: false }
     }
 
@@ -38,18 +38,21 @@ impl Meter {
         self.exhausted
     }
 
-    pub(super) fn eval(&mut self, ad: &ClassAd, expr: &Expr) -> Result<Value, Failed> {
+    pub(super) fn eval(&mut self, ad: &ClassAd, expr: &Expr) -> Result<Value, EvalError> {
         self.metered(|settings| Scope::new(ad, settings).eval_counted(expr))
     }
 
-    pub(super) fn eval_attr(&mut self, ad: &ClassAd, name: Name) -> Result<Value, Failed> {
+    pub(super) fn eval_attr(&mut self, ad: &ClassAd, name: Name) -> Result<Value, EvalError> {
         self.metered(|settings| Scope::new(ad, settings).eval_attr_counted(name))
     }
 
-    fn metered(&mut self, eval: impl FnOnce(&Settings) -> (Result<Value, Failed>, u64)) -> Result<Value, Failed> {
+    fn metered(
+        &mut self,
+        eval: impl FnOnce(&EvalOptions) -> (Result<Value, EvalError>, u64),
+    ) -> Result<Value, EvalError> {
         self.settings.limits.work = self.most.min(self.left);
         let (value, steps) = eval(&self.settings);
-        self.exhausted |= self.left < self.most && matches!(value, Err(Failed::Work(_)));
+        self.exhausted |= self.left < self.most && matches!(value, Err(EvalError::Work(_)));
         self.left = self.left.saturating_sub(steps);
         value
     }
@@ -64,7 +67,7 @@ mod tests {
         // Each doubling evaluates twice what it refers to: 2^20 references and as many sums.
         let links: String = (0..20).map(|at| format!("a{at} = a{} + a{}; ", at + 1, at + 1)).collect();
         let ad = ClassAd::parse(format!("[ {links} a20 = 1 ]").as_bytes()).unwrap();
-        let mut meter = Meter::new(Settings::default());
+        let mut meter = Meter::new(EvalOptions::default());
         let evaluated = (0..100).take_while(|_| {
             meter.meet(&ad);
             meter.eval_attr(&ad, Name::new("a0")).is_ok()
@@ -76,7 +79,7 @@ mod tests {
     #[test]
     fn ads_of_ordinary_cost_never_exhaust_it() {
         let ad = ClassAd::parse(b"[ a = 1; b = a + 1; c = b > 1 && a < 5 ]").unwrap();
-        let mut meter = Meter::new(Settings::default());
+        let mut meter = Meter::new(EvalOptions::default());
         for _ in 0..100_000 {
             meter.meet(&ad);
             assert!(meter.eval_attr(&ad, Name::new("c")).is_ok());

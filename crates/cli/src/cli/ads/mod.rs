@@ -19,7 +19,7 @@ use crate::cli::input::{self, Notes, unreadable};
 use crate::cli::{Failure, Streams, World, complain, parsed, written};
 use crate::report::{self};
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::format::json::JsonWriter;
 use classmate::internal::format::{Format, Layout, Reader};
 use classmate::internal::name::Name;
@@ -288,7 +288,7 @@ fn names(given: &[String]) -> Result<Vec<Name>, Failure> {
 }
 
 /// A reader of a file, and what to call the file.
-fn open(path: &Path, from: From, settings: &Settings) -> Result<(Reader<Box<dyn BufRead + Send>>, String), Failure> {
+fn open(path: &Path, from: From, settings: &EvalOptions) -> Result<(Reader<Box<dyn BufRead + Send>>, String), Failure> {
     let input = input::open(path)?;
     let options = settings.parse_options();
     let reader = match from.format() {
@@ -318,7 +318,12 @@ fn outcome(lost: u64, mut unread: Vec<Failure>, faulty: bool) -> Result<(), Fail
     Err(last)
 }
 
-fn expression(text: Option<&str>, flag: &str, settings: &Settings, streams: Streams) -> Result<Option<Expr>, Failure> {
+fn expression(
+    text: Option<&str>,
+    flag: &str,
+    settings: &EvalOptions,
+    streams: Streams,
+) -> Result<Option<Expr>, Failure> {
     text.map(|text| {
         let options = ParseOptions { places: true, ..settings.parse_options() };
         parsed(text.as_bytes(), flag, &options, streams)

@@ -4,7 +4,7 @@
 //! column shows `-0.00`, and after a user with usage it repeats that user's value.
 
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate_pool::internal::pool::facts::Facts;
 
 use super::column::Columns;
@@ -72,7 +72,7 @@ pub(super) struct Found {
 
 /// Reads the rows; ads without a name or priority are left out.
 pub(super) fn rows(ads: &[ClassAd], rollup: bool) -> (Vec<Row>, Found) {
-    let settings = Settings::default();
+    let settings = EvalOptions::default();
     let mut found = Found { has: Columns::NONE, surplus: Surplus::Unset, users_have_quotas: false, grouped: false };
     let mut rows: Vec<Row> = Vec::with_capacity(ads.len());
     let mut before = Row {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use crate::report::template::plain;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::syntax::print::Style;
 
@@ -59,7 +59,7 @@ impl Setting {
     /// # Errors
     /// Those of the output.
     pub fn write(&self, out: &mut impl Write, ads: &[ClassAd], names: &[String]) -> io::Result<()> {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         for ad in ads {
             for (at, name) in names.iter().enumerate() {
                 if at > 0 {
@@ -75,7 +75,7 @@ impl Setting {
         Ok(())
     }
 
-    fn value(&self, ad: &ClassAd, name: Name, settings: &Settings) -> Vec<u8> {
+    fn value(&self, ad: &ClassAd, name: Name, settings: &EvalOptions) -> Vec<u8> {
         if self.raw {
             return ad.get(name).map_or_else(|| b"undefined".to_vec(), |expr| expr.to_text(Style::Old));
         }

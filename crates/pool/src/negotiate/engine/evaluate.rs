@@ -13,7 +13,7 @@ use crate::negotiate::engine::plan::{Part, Plans};
 use crate::negotiate::engine::table::Table;
 use crate::negotiate::engine::vocabulary::Vocabulary;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::{Key, Name};
 use classmate::internal::program::atom::{Atom, World};
 use classmate::internal::program::batch::{Groups, Rows, Vector};
@@ -126,7 +126,7 @@ pub(super) struct Evaluator<'e, 's> {
     pub(super) table: &'e Table,
     /// The ad of the slot at a place.
     pub(super) ad: &'e (dyn Fn(u32) -> &'s ClassAd + Sync),
-    pub(super) settings: &'e Settings,
+    pub(super) settings: &'e EvalOptions,
     /// Attributes that only ranks look at, of too many values to separate rows.
     pub(super) loose: &'e HashSet<Key>,
     pub(super) kept: &'e Kept,

@@ -13,7 +13,7 @@ use crate::negotiate::engine::evaluate::Wanted;
 use crate::negotiate::engine::plan::Plans;
 use crate::negotiate::engine::vocabulary::Vocabulary;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Key;
 use classmate::internal::program::atom::{Atom, World};
 use classmate::internal::program::batch::{Groups, Rows};
@@ -139,7 +139,7 @@ pub(super) struct Separator<'e, 's> {
     pub(super) separation: &'e Separation,
     pub(super) combinations: &'e Combinations,
     pub(super) wanted: &'e [Wanted<'e>],
-    pub(super) settings: &'e Settings,
+    pub(super) settings: &'e EvalOptions,
 }
 
 impl Separator<'_, '_> {

@@ -17,7 +17,7 @@ use crate::priority::session::Serve;
 use crate::queue::request::Request;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::text::Text;
 use classmate::internal::value::Value;
@@ -45,7 +45,7 @@ pub(super) struct Search<'a> {
     /// Only jobs that the slot likes less may be displaced.
     pub(super) only_preferring: bool,
     /// Clock and seed.
-    pub(super) settings: &'a Settings,
+    pub(super) settings: &'a EvalOptions,
     /// A slot of the pool by its name.
     pub(super) named: &'a dyn Fn(&[u8]) -> Option<&'a Slot>,
     /// Whether slot and request accept each other, the slot having this ad.
@@ -198,7 +198,7 @@ pub(super) fn by_name(slots: &[Slot]) -> HashMap<Box<[u8]>, usize> {
 }
 
 /// The names of the dynamic slots of an ad, by number.
-pub(super) fn names(slot: &ClassAd, given_up: &[usize], settings: &Settings) -> Vec<String> {
+pub(super) fn names(slot: &ClassAd, given_up: &[usize], settings: &EvalOptions) -> Vec<String> {
     let names = list(slot, "ChildName", settings);
     let name = |at: &usize| match names.get(*at) {
         Some(Value::Str(name)) => name.to_string(),
@@ -208,7 +208,7 @@ pub(super) fn names(slot: &ClassAd, given_up: &[usize], settings: &Settings) -> 
 }
 
 /// The elements of a list, evaluated in the ad; none if it is no list.
-fn list(ad: &ClassAd, name: impl Into<Name>, settings: &Settings) -> Vec<Value> {
+fn list(ad: &ClassAd, name: impl Into<Name>, settings: &EvalOptions) -> Vec<Value> {
     let Value::List(list) = Facts::of(ad, settings).value(name) else { return Vec::new() };
     let value = |element| Scope::new(ad, settings).eval(&element).unwrap_or(Value::Undefined);
     list.exprs().into_iter().map(value).collect()
@@ -216,7 +216,7 @@ fn list(ad: &ClassAd, name: impl Into<Name>, settings: &Settings) -> Vec<Value> 
 
 /// Adds what a dynamic slot has of a resource to what the partitionable one has, if both are numbers; a fraction that
 /// the latter has is lost, as in the reference.
-fn give_back(slot: &mut ClassAd, name: Name, amount: Option<&Value>, settings: &Settings) {
+fn give_back(slot: &mut ClassAd, name: Name, amount: Option<&Value>, settings: &EvalOptions) {
     let Some(has) = Facts::of(slot, settings).number(name).filter(|has| has.is_finite()) else { return };
     match amount {
         Some(Value::Int(more)) => slot.insert(name, (has.floor() as i64).saturating_add(*more)),
@@ -234,7 +234,7 @@ mod tests {
 
     fn slot(text: &str) -> Slot {
         let weighing = Weighing { weighted: true, default: None, forced: false };
-        Slot::new(ClassAd::parse(text.as_bytes()).unwrap(), &weighing, &Settings::default()).unwrap()
+        Slot::new(ClassAd::parse(text.as_bytes()).unwrap(), &weighing, &EvalOptions::default()).unwrap()
     }
 
     /// One core left; three dynamic slots of 2, 3 and 2 cores, of eve, the submitter and eve.
@@ -248,7 +248,7 @@ mod tests {
     }
 
     fn room(parent: &Slot, cores: u32, requirements: &str, only_preferring: bool) -> Option<Room> {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let children: Vec<Slot> = [("d1", "eve@x"), ("d2", "ann@x"), ("d3", "eve@x")]
             .iter()
             .map(|(name, user)| slot(&format!("[Name = \"{name}\"; State = \"Claimed\"; RemoteUser = \"{user}\"]")))
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn the_slot_has_what_is_given_back_and_floors_what_it_had() {
         let found = room(&parent("Memory = 10.75"), 3, "true", false).unwrap().ad;
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let facts = Facts::of(&found, &settings);
         let number = |name: &str| facts.number(name);
         assert_eq!((number("Cpus"), number("Memory"), number("Disk")), (Some(3.0), Some(15.5), Some(1.0)));

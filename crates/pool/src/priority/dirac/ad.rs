@@ -7,7 +7,7 @@ use super::resource::SiteResource;
 use super::segment::Segments;
 use crate::pool::facts::Facts;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::value::Value;
 use classmate_config::internal::config::dirac::{DiracSettings, Word, word};
@@ -36,7 +36,7 @@ static NUMBERED: LazyLock<[Vec<Word>; 2]> = LazyLock::new(|| {
 #[derive(Debug, Clone)]
 pub struct JobReader<'a> {
     /// Clock and seed, for attributes that are expressions.
-    pub settings: &'a Settings,
+    pub settings: &'a EvalOptions,
     /// Segments of CPU time.
     pub segments: Segments,
     /// True if jobs that request memory get a tag for it.
@@ -125,7 +125,7 @@ pub fn asked(settings: &DiracSettings, memory: u32, time: Option<i64>) -> (u32, 
 }
 
 /// The description of a slot.
-pub fn resource(slot: &ClassAd, settings: &Settings) -> SiteResource {
+pub fn resource(slot: &ClassAd, settings: &EvalOptions) -> SiteResource {
     let facts = Facts::of(slot, settings);
     let set = |name: &str| words(slot, name, settings);
     let mut platforms = set("Platform");
@@ -184,7 +184,7 @@ pub(super) fn group(facts: Facts<'_>) -> Word {
 }
 
 /// The items of a list, or of a string that is one: separated by commas and blanks.
-fn words(ad: &ClassAd, name: &str, settings: &Settings) -> Vec<Word> {
+fn words(ad: &ClassAd, name: &str, settings: &EvalOptions) -> Vec<Word> {
     match Facts::of(ad, settings).value(name) {
         Value::Str(text) => {
             let items = text.split(|byte| *byte == b',' || byte.is_ascii_whitespace());
@@ -211,7 +211,7 @@ mod tests {
     }
 
     fn requirements(text: &str) -> Requirements {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         JobReader { settings: &settings, segments: Segments::default(), memory_tags: true }.requirements(&ad(text))
     }
 
@@ -252,19 +252,21 @@ mod tests {
 
     #[test]
     fn slots_offer_all_smaller_sizes() {
-        let found =
-            resource(&ad("[Cpus = 3; Memory = 2500; OpSysAndVer = \"EL9\"; Arch = \"X86_64\"]"), &Settings::default());
+        let found = resource(
+            &ad("[Cpus = 3; Memory = 2500; OpSysAndVer = \"EL9\"; Arch = \"X86_64\"]"),
+            &EvalOptions::default(),
+        );
         assert_eq!(texts(&found.tags), ["2Processors", "3Processors", "MultiProcessor", "2GB"]);
         assert_eq!((texts(&found.platforms), found.cpu_time), (vec!["EL9_X86_64".to_owned()], f64::INFINITY));
         let small =
-            resource(&ad("[Cpus = 1; CPUTimeLeft = 60; Site = \"CERN\"; WholeNode = true]"), &Settings::default());
+            resource(&ad("[Cpus = 1; CPUTimeLeft = 60; Site = \"CERN\"; WholeNode = true]"), &EvalOptions::default());
         assert_eq!((texts(&small.tags), small.cpu_time, small.sites.len()), (vec!["WholeNode".to_owned()], 60.0, 1));
-        assert_eq!(resource(&ad("[Cpus = 1000000]"), &Settings::default()).tags.len(), 1024);
+        assert_eq!(resource(&ad("[Cpus = 1000000]"), &EvalOptions::default()).tags.len(), 1024);
     }
 
     #[test]
     fn user_priorities_are_from_0_to_10() {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let reader = JobReader { settings: &settings, segments: Segments::default(), memory_tags: false };
         let priority = |text: &str| reader.user_priority(&ad(text));
         assert_eq!(
@@ -275,7 +277,7 @@ mod tests {
 
     #[test]
     fn runs_are_those_that_go_on_and_those_that_ended() {
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let reader = JobReader { settings: &settings, segments: Segments::default(), memory_tags: false };
         let run = |text: &str| reader.run(&ad(text)).map(|run| (run.start, run.end));
         assert_eq!(run("[JobStatus = 2; JobCurrentStartDate = 50; JobStartDate = 10]"), Some((50.0, None)));

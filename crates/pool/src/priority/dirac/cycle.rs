@@ -24,14 +24,14 @@ use crate::priority::{
     Allowance, Claimant, Deal, End, EquivalentJobs, Fits, PriorityPolicy, Spent, Spin, Standing, Turn, Turns, Visit,
     Waiting, Why,
 };
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::dirac::{DiracSettings, Word};
 
 /// Job shares of DIRAC.
 pub struct DiracPriority {
     settings: Arc<DiracSettings>,
     groups: Arc<dyn GroupOf + Send + Sync>,
-    evaluation: Settings,
+    evaluation: EvalOptions,
     /// Shares of groups that the configuration gives none.
     quotas: HashMap<Word, f64>,
     slots: Vec<FreeSlot>,
@@ -158,7 +158,7 @@ impl DiracPriority {
     }
 }
 
-pub(super) fn reader<'s>(settings: &DiracSettings, evaluation: &'s Settings) -> JobReader<'s> {
+pub(super) fn reader<'s>(settings: &DiracSettings, evaluation: &'s EvalOptions) -> JobReader<'s> {
     let segments = settings.segments.as_deref().map_or_else(Segments::default, Segments::new);
     JobReader { settings: evaluation, segments, memory_tags: settings.options.memory_tags }
 }

@@ -13,7 +13,7 @@ use crate::priority::Waiting;
 use crate::queue::Job;
 use crate::queue::job::JobAd;
 use classmate::internal::eval::matching;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::dirac::{PolicyOptions, Word};
 
 /// The task queues of a pool.
@@ -96,7 +96,7 @@ impl Listing {
         claimants: usize,
         waiting: &dyn Waiting,
         wanted: ListingOptions<'_>,
-        settings: &Settings,
+        settings: &EvalOptions,
     ) -> Self {
         let waiters = policy.waiters(claimants, waiting);
         let jobs = views(&waiters, claimants, waiting);

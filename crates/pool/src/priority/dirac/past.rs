@@ -7,7 +7,7 @@ use super::cycle::reader;
 use super::history::RunHistory;
 use super::site::SiteLimits;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::dirac::DiracSettings;
 
 /// Fraction of the longest time span that passes before older entries are dropped.
@@ -17,13 +17,13 @@ const FORGET_FRACTION: f64 = 0.125;
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::Settings;
+/// use classmate::internal::eval::scope::EvalOptions;
 /// use classmate_pool::internal::priority::dirac::{DiracChoice, Past};
 /// let mut past = Past::new(DiracChoice::default().settings());
 /// let job = ClassAd::parse(b"[Owner = \"ann\"; DiracGroup = \"mc\"]")?;
-/// past.started(&job, &ClassAd::new(), &Settings::default(), 10);
+/// past.started(&job, &ClassAd::new(), &EvalOptions::default(), 10);
 /// assert_eq!(past.history().of_groups(70.0, 120.0)[&b"mc"[..]], 0.5);
-/// past.ended(&job, &ClassAd::new(), &Settings::default(), 70);
+/// past.ended(&job, &ClassAd::new(), &EvalOptions::default(), 70);
 /// // By default nothing is corrected, and what ended is forgotten.
 /// assert!(past.history().of_groups(70.0, 120.0).is_empty());
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
@@ -53,7 +53,7 @@ impl Past {
     }
 
     /// A job started on a slot.
-    pub fn started(&mut self, job: &ClassAd, slot: &ClassAd, evaluation: &Settings, now: i64) {
+    pub fn started(&mut self, job: &ClassAd, slot: &ClassAd, evaluation: &EvalOptions, now: i64) {
         let requirements = self.reader(evaluation).requirements(job);
         Arc::make_mut(&mut self.history).change(&requirements.group, &requirements.owner, now as f64, 1.0);
         if !self.limits.is_empty() {
@@ -62,7 +62,7 @@ impl Past {
     }
 
     /// A job that ran on a slot ended, or lost it.
-    pub fn ended(&mut self, job: &ClassAd, slot: &ClassAd, evaluation: &Settings, now: i64) {
+    pub fn ended(&mut self, job: &ClassAd, slot: &ClassAd, evaluation: &EvalOptions, now: i64) {
         let requirements = self.reader(evaluation).requirements(job);
         let history = Arc::make_mut(&mut self.history);
         history.change(&requirements.group, &requirements.owner, now as f64, -1.0);
@@ -90,7 +90,7 @@ impl Past {
         self.limits.delays(now as f64)
     }
 
-    fn reader<'s>(&self, evaluation: &'s Settings) -> JobReader<'s> {
+    fn reader<'s>(&self, evaluation: &'s EvalOptions) -> JobReader<'s> {
         reader(&self.settings, evaluation)
     }
 }
@@ -116,7 +116,8 @@ mod tests {
     #[test]
     fn what_is_older_than_the_longest_span_leaves_and_sums_stay_exact() {
         let mut past = past(CORRECTIONS);
-        let (job, slot, settings) = (ad("[Owner = \"ann\"; AcctGroup = \"g\"]"), ClassAd::new(), Settings::default());
+        let (job, slot, settings) =
+            (ad("[Owner = \"ann\"; AcctGroup = \"g\"]"), ClassAd::new(), EvalOptions::default());
         // A job of 60 s every 100 s for ten days: 36 of them in any hour.
         for start in (0..864_000).step_by(100) {
             past.started(&job, &slot, &settings, start);
@@ -133,7 +134,7 @@ mod tests {
             "Operations\n{\nDefaults\n{\nJobScheduling\n{\nMatchingDelay\n{\nCERN\n{\nJobType\n{\nMC = 300\n}\n}\n}\n\
              RunningLimit\n{\nCERN\n{\nOwner\n{\nann = 1\n}\n}\n}\n}\n}\n}\n",
         );
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let (job, slot) = (ad("[Owner = \"ann\"; JobType = \"MC\"]"), ad("[Site = \"CERN\"]"));
         let requirements = past.reader(&settings).requirements(&job);
         let allowed = |past: &Past, now: f64| past.limits().allow(&[b"CERN"[..].into()], &requirements, now);

@@ -11,7 +11,7 @@ use super::{AssociationTree, Figures, figures};
 use crate::pool::facts::Facts;
 use crate::queue::job::JobId;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::slurm::{Duration, INFINITE, Partition, TresWeights};
 
 /// `JobStatus` of jobs that wait, and of those that are held.
@@ -143,7 +143,7 @@ impl<'a> Standpoint<'a> {
     }
 
     /// A job in each of its partitions; none if it has no number.
-    pub fn candidates(&self, ad: &ClassAd, settings: &Settings) -> Vec<SlurmJob> {
+    pub fn candidates(&self, ad: &ClassAd, settings: &EvalOptions) -> Vec<SlurmJob> {
         let facts = Facts::of(ad, settings);
         let Some(cluster) = facts.integer("ClusterId") else { return Vec::new() };
         let id = JobId { cluster, process: facts.integer("ProcId").unwrap_or(0) };
@@ -226,7 +226,7 @@ pub fn qos_of(facts: Facts<'_>) -> String {
 }
 
 /// The partitions a job may run in: those it names, else the default, else the first there is.
-pub fn partitions(ad: &ClassAd, slurm: &SlurmSettings, settings: &Settings) -> Vec<String> {
+pub fn partitions(ad: &ClassAd, slurm: &SlurmSettings, settings: &EvalOptions) -> Vec<String> {
     let mut named = named_partitions(ad, settings);
     let conf = slurm.conf();
     if named.is_empty() {
@@ -303,7 +303,7 @@ mod tests {
         let settings =
             settings("", "Account - 'b'\nAccount - 'c'\nParent - 'c'\nUser - 'Ann':DefaultAccount='c'\nUser - 'x'\n");
         let ad = ClassAd::parse(format!("[{ad}]").as_bytes()).unwrap();
-        let evaluation = Settings::default();
+        let evaluation = EvalOptions::default();
         let asker = Requester::of_job(Facts::of(&ad, &evaluation), settings.tree());
         (asker.account(settings.tree()).to_owned(), asker.user)
     }
@@ -328,14 +328,14 @@ mod tests {
             "PartitionName=batch PriorityJobFactor=100 Default=YES MaxTime=2:00:00\nPartitionName=debug PriorityJobFactor=400 PriorityTier=3\n",
             "",
         );
-        let machines = SlurmNodes::of([], settings.conf(), &Settings::default());
+        let machines = SlurmNodes::of([], settings.conf(), &EvalOptions::default());
         let figures = Standpoint::figures(&settings, &machines);
         let standpoint = Standpoint::new(&settings, &machines, settings.tree(), &figures);
         let candidates = |more: &str| {
             let text = format!(
                 "[ClusterId = 7; ProcId = 1; JobStatus = 1; QDate = 5; EnteredCurrentStatus = 9; JobPrio = 20; {more}]"
             );
-            standpoint.candidates(&ClassAd::parse(text.as_bytes()).unwrap(), &Settings::default())
+            standpoint.candidates(&ClassAd::parse(text.as_bytes()).unwrap(), &EvalOptions::default())
         };
         let default = &candidates("RequestCpus = 2; RequestNodes = 3; RequestMemory = 10; AllowedJobDuration = 61")[0];
         assert_eq!((&*default.partition, default.tier, default.facts.nice), ("batch", 1, -20));

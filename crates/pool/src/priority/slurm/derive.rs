@@ -7,7 +7,7 @@ use hashbrown::HashSet;
 use crate::pool::facts::Facts;
 use crate::quota::QuotaSettings;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::slurm::{AssociationRow, Associations, Shares};
 use classmate_config::internal::config::{Config, ConfigError};
 
@@ -15,7 +15,7 @@ use classmate_config::internal::config::{Config, ConfigError};
 ///
 /// # Errors
 /// A setting of the groups that is wrong.
-pub fn associations(config: &Config, jobs: &[ClassAd], settings: &Settings) -> Result<Associations, ConfigError> {
+pub fn associations(config: &Config, jobs: &[ClassAd], settings: &EvalOptions) -> Result<Associations, ConfigError> {
     let mut derived = Derived::default();
     for group in QuotaSettings::read(config)?.groups {
         let path = String::from_utf8_lossy(&group.name).to_lowercase();
@@ -101,7 +101,7 @@ mod tests {
             job("AcctGroup = \"d\"; AcctGroupUser = \"max\""),
             job("AccountingGroup = \"a.b.sue\"; SlurmAccount = \"C\""),
         ];
-        let found = associations(&config, &jobs, &Settings::default()).unwrap();
+        let found = associations(&config, &jobs, &EvalOptions::default()).unwrap();
         let tree = AssociationTree::new(&found).unwrap();
         let keys: Vec<_> = tree.nodes().iter().map(|node| (node.key(), node.shares)).collect();
         let expected = ["root", "a", "b", "c", "d", "b/ann", "c/joe", "root/eve", "d/max", "c/sue"];

@@ -7,7 +7,7 @@ use hashbrown::HashSet;
 use super::ClusterSize;
 use crate::pool::facts::Facts;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{Scope, Settings};
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::value::{List, Value};
 use classmate_config::internal::config::slurm::{Partition, SlurmConf, TresWeights};
 
@@ -68,7 +68,7 @@ impl Sums {
 
 impl SlurmNodes {
     /// The machines that slots are on; dynamic slots are part of those they were carved from.
-    pub fn of<'a>(slots: impl IntoIterator<Item = &'a ClassAd>, conf: &SlurmConf, settings: &Settings) -> Self {
+    pub fn of<'a>(slots: impl IntoIterator<Item = &'a ClassAd>, conf: &SlurmConf, settings: &EvalOptions) -> Self {
         let mut whole = Sums::default();
         let mut divisions: Vec<(Partition, Sums)> =
             conf.partitions.iter().map(|partition| (partition.clone(), Sums::default())).collect();
@@ -109,7 +109,7 @@ fn is_dynamic(facts: Facts<'_>) -> bool {
 }
 
 /// The partitions a slot is in: those it lists, else those whose `Nodes` have its machine.
-pub fn partitions_of(ad: &ClassAd, conf: &SlurmConf, settings: &Settings) -> Vec<String> {
+pub fn partitions_of(ad: &ClassAd, conf: &SlurmConf, settings: &EvalOptions) -> Vec<String> {
     let facts = Facts::of(ad, settings);
     if ad.contains("PartitionName") {
         return named_partitions(ad, settings);
@@ -121,7 +121,7 @@ pub fn partitions_of(ad: &ClassAd, conf: &SlurmConf, settings: &Settings) -> Vec
 }
 
 /// Adds `PartitionName` to slots without one.
-pub fn enlist(slots: &mut [ClassAd], conf: &SlurmConf, settings: &Settings) {
+pub fn enlist(slots: &mut [ClassAd], conf: &SlurmConf, settings: &EvalOptions) {
     for ad in slots {
         if !ad.contains("PartitionName") {
             let names = partitions_of(ad, conf, settings);
@@ -134,7 +134,7 @@ pub fn enlist(slots: &mut [ClassAd], conf: &SlurmConf, settings: &Settings) {
 }
 
 /// The names in `PartitionName`: a string with commas, or a list of strings.
-pub fn named_partitions(ad: &ClassAd, settings: &Settings) -> Vec<String> {
+pub fn named_partitions(ad: &ClassAd, settings: &EvalOptions) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     let mut names: Vec<String> = match Facts::of(ad, settings).value("PartitionName") {
         Value::Str(string) => string.split(|&byte| byte == b',').map(text).collect(),
@@ -173,7 +173,7 @@ mod tests {
             ),
             slot("[Name = \"slot2@A\"; Machine = \"A\"; Cpus = 2; Memory = 50; GPUs = 1; PartitionName = \"y\"]"),
         ];
-        let machines = SlurmNodes::of(&slots, &conf("PartitionName=y PriorityJobFactor=5"), &Settings::default());
+        let machines = SlurmNodes::of(&slots, &conf("PartitionName=y PriorityJobFactor=5"), &EvalOptions::default());
         assert_eq!(machines.cluster, ClusterSize { nodes: 1.0, cpus: 10.0 });
         let seen: Vec<_> =
             machines.partitions.iter().map(|d| (&*d.partition.name, d.tres.of("cpu"), d.tres.of("mem"))).collect();
@@ -189,8 +189,8 @@ mod tests {
             slot("[Machine = \"m\"]"),
             slot("[Machine = \"n1\"; PartitionName = \"z\"]"),
         ];
-        enlist(&mut slots, &conf, &Settings::default());
-        let named = |ad: &ClassAd| partitions_of(ad, &conf, &Settings::default());
+        enlist(&mut slots, &conf, &EvalOptions::default());
+        let named = |ad: &ClassAd| partitions_of(ad, &conf, &EvalOptions::default());
         assert_eq!(slots.each_ref().map(named), [vec!["a", "b"], vec!["b"], vec!["z"]]);
         assert_eq!(slots[0].get("PartitionName").unwrap().to_string(), "{ \"a\",\"b\" }");
     }

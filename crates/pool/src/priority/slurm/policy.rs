@@ -23,7 +23,7 @@ use crate::priority::{
 };
 use crate::queue::job::JobId;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::print::Style;
 use classmate::internal::value::Value;
@@ -33,7 +33,7 @@ use classmate_config::internal::config::slurm::Shares;
 pub struct SlurmPriority {
     settings: SlurmSettings,
     machines: SlurmNodes,
-    evaluation: Settings,
+    evaluation: EvalOptions,
     groups: Arc<dyn GroupOf + Send + Sync>,
     ledger: UsageLedger,
     figures: Vec<Figures>,

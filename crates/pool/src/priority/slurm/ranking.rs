@@ -7,10 +7,10 @@ use super::{SlurmJob, SlurmNodes, SlurmSettings, Standpoint};
 use crate::pool::slot::is_slot;
 use crate::priority::ranking::{JobRank, ServiceOrder};
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 
 /// The priority of every job of a pool that has a number, and the partitions of its slots.
-pub fn ranking(slurm: &SlurmSettings, slots: &[ClassAd], jobs: &[ClassAd], settings: &Settings) -> ServiceOrder {
+pub fn ranking(slurm: &SlurmSettings, slots: &[ClassAd], jobs: &[ClassAd], settings: &EvalOptions) -> ServiceOrder {
     let machines = SlurmNodes::of(slots.iter().filter(|ad| is_slot(ad)), slurm.conf(), settings);
     let figures = Standpoint::figures(slurm, &machines);
     let standpoint = Standpoint::new(slurm, &machines, slurm.tree(), &figures);

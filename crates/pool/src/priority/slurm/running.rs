@@ -8,7 +8,7 @@ use super::machines::named_partitions;
 use super::{AssociationTree, ROOT};
 use crate::pool::facts::Facts;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Settings;
+use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::slurm::SlurmConf;
 
 /// The resources that are counted, in their order.
@@ -19,7 +19,7 @@ pub fn minutes_left(
     jobs: &[ClassAd],
     tree: &AssociationTree,
     conf: &SlurmConf,
-    settings: &Settings,
+    settings: &EvalOptions,
 ) -> Vec<Vec<(String, f64)>> {
     let mut sums: Vec<Vec<(String, f64)>> = vec![Vec::new(); tree.nodes().len()];
     for ad in jobs {
@@ -70,7 +70,7 @@ mod tests {
             job("JobStatus = 2; JobCurrentStartDate = 1000"),
             job("JobStatus = 1; AllowedJobDuration = 3600; JobCurrentStartDate = 1000"),
         ];
-        let settings = Settings { now: 1600, ..Settings::default() };
+        let settings = EvalOptions { now: 1600, ..EvalOptions::default() };
         let left = minutes_left(&jobs, &tree, &SlurmConf::default(), &settings);
         // 4 CPUs for 50 minutes.
         let cpu = |at: usize| left[at].iter().find(|(name, _)| name == "cpu").map(|(_, minutes)| *minutes);

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::ad::ClassAd;
-use crate::eval::scope::{Scope, Settings};
-use crate::eval::{Failed, Found, Machine};
+use crate::eval::scope::{EvalOptions, Scope};
+use crate::eval::{EvalError, Evaluator, Found};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::print::Style;
@@ -39,7 +39,7 @@ pub enum Untraceable {
     Circular,
     /// Evaluating the left side of a selection was abandoned.
     #[error(transparent)]
-    Failed(#[from] Failed),
+    Failed(#[from] EvalError),
 }
 
 /// The names that an expression needs and that the ad does not define, directly or through its attributes.
@@ -49,14 +49,14 @@ pub enum Untraceable {
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::ad::refs::{Naming, external};
-/// use classmate::internal::eval::scope::Settings;
+/// use classmate::internal::eval::references::{Naming, external};
+/// use classmate::internal::eval::scope::EvalOptions;
 /// let job = ClassAd::parse(b"[ RequestMemory = 2 * ImageSize; Requirements = TARGET.Memory >= RequestMemory ]")?;
-/// let names = external(&job, &job.get("Requirements").unwrap(), Naming::Full, &Settings::default()).unwrap();
+/// let names = external(&job, &job.get("Requirements").unwrap(), Naming::Full, &EvalOptions::default()).unwrap();
 /// assert_eq!(names.iter().map(|name| name.to_string()).collect::<Vec<_>>(), ["ImageSize", "TARGET.Memory"]);
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-pub fn external(ad: &ClassAd, expr: &Expr, naming: Naming, settings: &Settings) -> Result<Vec<Text>, Untraceable> {
+pub fn external(ad: &ClassAd, expr: &Expr, naming: Naming, settings: &EvalOptions) -> Result<Vec<Text>, Untraceable> {
     collect(ad, expr, Kind::External(naming), settings)
 }
 
@@ -64,32 +64,34 @@ pub fn external(ad: &ClassAd, expr: &Expr, naming: Naming, settings: &Settings) 
 ///
 /// # Errors
 /// As [`external`].
-pub fn internal(ad: &ClassAd, expr: &Expr, settings: &Settings) -> Result<Vec<Text>, Untraceable> {
+pub fn internal(ad: &ClassAd, expr: &Expr, settings: &EvalOptions) -> Result<Vec<Text>, Untraceable> {
     collect(ad, expr, Kind::Internal, settings)
 }
 
-fn collect(ad: &ClassAd, expr: &Expr, kind: Kind, settings: &Settings) -> Result<Vec<Text>, Untraceable> {
-    let mut machine = Machine::new(Scope::new(ad, settings));
-    let root = machine.start();
-    let mut collector = Collector::new(&mut machine, kind, root);
+fn collect(ad: &ClassAd, expr: &Expr, kind: Kind, settings: &EvalOptions) -> Result<Vec<Text>, Untraceable> {
+    let mut evaluator = Evaluator::new(Scope::new(ad, settings));
+    let root = evaluator.start();
+    let mut collector = Collector::new(&mut evaluator, kind, root);
     collector.run(Target::Node(Arc::clone(expr.tree()), expr.root()), root)?;
     Ok(collector.names())
 }
 
 /// The external references of what a name stands for, in the middle of an evaluation; none when they cannot be traced.
 pub(crate) fn of_found<'a>(
-    machine: &mut Machine<'a>,
+    evaluator: &mut Evaluator<'a>,
     found: &Found<'a>,
     at: FrameId,
     naming: Naming,
-) -> Result<Vec<Text>, Failed> {
-    let root = machine.root();
-    let mut collector = Collector::new(machine, Kind::External(naming), root);
+) -> Result<Vec<Text>, EvalError> {
+    let root = evaluator.root();
+    let mut collector = Collector::new(evaluator, Kind::External(naming), root);
     let Some(target) = Target::of(found) else { return Ok(Vec::new()) };
     let at = collector.standing(&target, at);
     match collector.run(target, at) {
         Ok(()) => Ok(collector.names()),
-        Err(Untraceable::Failed(failed @ (Failed::Work(_) | Failed::Memory(_) | Failed::Contexts(_)))) => Err(failed),
+        Err(Untraceable::Failed(failed @ (EvalError::Work(_) | EvalError::Memory(_) | EvalError::Contexts(_)))) => {
+            Err(failed)
+        }
         Err(_) => Ok(Vec::new()),
     }
 }
@@ -159,7 +161,7 @@ struct Seen {
 }
 
 struct Collector<'m, 'a> {
-    machine: &'m mut Machine<'a>,
+    evaluator: &'m mut Evaluator<'a>,
     kind: Kind,
     root: FrameId,
     /// By name in lower case.
@@ -171,9 +173,9 @@ struct Collector<'m, 'a> {
 }
 
 impl<'m, 'a> Collector<'m, 'a> {
-    fn new(machine: &'m mut Machine<'a>, kind: Kind, root: FrameId) -> Self {
+    fn new(evaluator: &'m mut Evaluator<'a>, kind: Kind, root: FrameId) -> Self {
         Collector {
-            machine,
+            evaluator,
             kind,
             root,
             names: BTreeMap::new(),
@@ -200,12 +202,12 @@ impl<'m, 'a> Collector<'m, 'a> {
     }
 
     fn visit(&mut self, visit: &Visit) -> Result<(), Untraceable> {
-        self.machine.charge_work(1)?;
+        self.evaluator.charge_work(1)?;
         let (tree, id) = match &visit.target {
             Target::Ad(_) if visit.scoping => return Ok(()),
             Target::Ad(frame) => {
-                let parts = self.machine.parts(*frame);
-                let (frame, around) = (*frame, self.machine.is_side_context(*frame));
+                let parts = self.evaluator.parts(*frame);
+                let (frame, around) = (*frame, self.evaluator.is_side_context(*frame));
                 for target in parts.iter().filter_map(Target::of) {
                     let at = if around { self.root } else { visit.at };
                     self.steps.push(Step::Visit(Visit { target, at, home: frame, ..*visit }));
@@ -228,7 +230,7 @@ impl<'m, 'a> Collector<'m, 'a> {
             Node::Ad(_) if visit.scoping => Ok(()),
             _ => {
                 let parts = tree.parts(id);
-                self.machine.charge_work(parts.len() as u64)?;
+                self.evaluator.charge_work(parts.len() as u64)?;
                 let part = |id| Target::Node(Arc::clone(tree), id);
                 self.steps.extend(parts.into_iter().rev().map(|id| Step::Visit(Visit { target: part(id), ..*visit })));
                 Ok(())
@@ -240,12 +242,13 @@ impl<'m, 'a> Collector<'m, 'a> {
         let Target::Node(tree, id) = &visit.target else { return Ok(()) };
         let Node::Select(name) = tree.node(*id) else { return Ok(()) };
         let base = Expr::at(Arc::clone(tree), base_of(*id));
-        match self.machine.apart(|machine| machine.away_from(visit.home, &base, visit.at))? {
+        match self.evaluator.with_fresh_search(|evaluator| evaluator.eval_relocated(visit.home, &base, visit.at))? {
             Value::Undefined => match self.kind {
                 Kind::External(Naming::Full) => {
                     let whole = Expr::at(Arc::clone(tree), *id);
-                    let limit = self.machine.bytes_left();
-                    let text = whole.to_text_within(Style::New, limit).ok_or_else(|| self.machine.too_many_bytes())?;
+                    let limit = self.evaluator.bytes_left();
+                    let text =
+                        whole.to_text_within(Style::New, limit).ok_or_else(|| self.evaluator.too_many_bytes())?;
                     self.add(&text)?;
                     Ok(())
                 }
@@ -257,7 +260,7 @@ impl<'m, 'a> Collector<'m, 'a> {
                 Kind::Internal => Ok(()),
             },
             Value::Ad(ad) => {
-                let start = self.machine.frame_of(&ad)?;
+                let start = self.evaluator.frame_of(&ad)?;
                 self.lookup(*name, start, visit)
             }
             _ => Err(Untraceable::NotAnAd),
@@ -266,13 +269,13 @@ impl<'m, 'a> Collector<'m, 'a> {
 
     /// Looks a name up in an ad and the ads around it, and follows it if it is there.
     fn lookup(&mut self, name: Name, start: FrameId, visit: &Visit) -> Result<(), Untraceable> {
-        let Some((found, at)) = self.machine.resolve(name, start) else {
+        let Some((found, at)) = self.evaluator.resolve(name, start) else {
             if let Kind::External(_) = self.kind {
                 self.add(name.as_bytes())?;
             }
             return Ok(());
         };
-        if self.kind == Kind::Internal && at == self.root && self.machine.find(name, at).is_some() {
+        if self.kind == Kind::Internal && at == self.root && self.evaluator.find(name, at).is_some() {
             self.add(name.as_bytes())?;
         }
         match Target::of(&found) {
@@ -289,7 +292,7 @@ impl<'m, 'a> Collector<'m, 'a> {
     /// match are absolute references to its sides, whose attributes are then looked up in the root.
     fn standing(&self, target: &Target, at: FrameId) -> FrameId {
         match target {
-            Target::Ad(id) if self.machine.is_side_context(at) && Machine::is_side(*id) => self.root,
+            Target::Ad(id) if self.evaluator.is_side_context(at) && Evaluator::is_side(*id) => self.root,
             _ => at,
         }
     }
@@ -311,9 +314,9 @@ impl<'m, 'a> Collector<'m, 'a> {
 
     /// Notes that one more reference is followed here, with so many below it.
     fn reached(&mut self, height: u32) -> Result<(), Untraceable> {
-        let limit = self.machine.settings().limits.depth;
+        let limit = self.evaluator.settings().limits.depth;
         if self.path.len() as u32 + height >= limit {
-            return Err(Failed::Depth(limit).into());
+            return Err(EvalError::Depth(limit).into());
         }
         if let Some(known) = self.path.last_mut() {
             *known = (*known).max(height + 1);
@@ -331,10 +334,10 @@ impl<'m, 'a> Collector<'m, 'a> {
         }
     }
 
-    fn add(&mut self, name: &[u8]) -> Result<(), Failed> {
+    fn add(&mut self, name: &[u8]) -> Result<(), EvalError> {
         let folded = name.to_ascii_lowercase();
         if !self.names.contains_key(&folded) {
-            self.machine.charge_bytes(2 * name.len())?;
+            self.evaluator.charge_bytes(2 * name.len())?;
             self.names.insert(folded, Text::new(name));
         }
         Ok(())
@@ -349,7 +352,7 @@ mod tests {
     fn names(ad: &str, expr: &str, naming: Option<Naming>) -> Result<Vec<String>, Untraceable> {
         let ad = ClassAd::parse(ad.as_bytes()).unwrap();
         let expr = parse_expr(expr.as_bytes(), &ParseOptions::default()).unwrap();
-        let settings = Settings::default();
+        let settings = EvalOptions::default();
         let names = match naming {
             Some(naming) => external(&ad, &expr, naming, &settings),
             None => internal(&ad, &expr, &settings),
@@ -379,7 +382,7 @@ mod tests {
             names(&format!("[{}; a{links} = x]", ad.join("; ")), "a0", Some(Naming::Full))
         };
         assert_eq!(chain(399).unwrap(), ["x"]);
-        assert_eq!(chain(400), Err(Untraceable::Failed(Failed::Depth(400))));
+        assert_eq!(chain(400), Err(Untraceable::Failed(EvalError::Depth(400))));
     }
 
     /// 2^60 paths, each name looked at once.

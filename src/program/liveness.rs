@@ -76,12 +76,12 @@ impl Known {
 
 /// The nodes of a part that may be looked at.
 #[derive(Debug)]
-pub(crate) struct Living {
+pub(crate) struct Liveness {
     first: NodeId,
     lives: Vec<bool>,
 }
 
-impl Living {
+impl Liveness {
     /// Those of the part of an expression that ends in a node; the expression stands in the ad of a side.
     pub(crate) fn of(world: &World<'_>, tree: &Tree, (first, last): (NodeId, NodeId), side: Side) -> Self {
         let mut lives = vec![true; (last - first + 1) as usize];
@@ -190,7 +190,7 @@ mod tests {
         let selected = HashMap::new();
         let world = World { row: &row, other: &other, selected: &selected };
         let expr = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
-        let living = Living::of(&world, expr.tree(), (0, expr.root()), Side::Row);
+        let living = Liveness::of(&world, expr.tree(), (0, expr.root()), Side::Row);
         let names = living.nodes().filter_map(|id| expr.tree().reference(id));
         names.map(|reference| reference.name.to_string()).collect::<Vec<_>>().join(" ")
     }

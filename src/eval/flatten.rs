@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use crate::ad::ClassAd;
-use crate::eval::scope::{Scope, Settings};
-use crate::eval::{Failed, Found, Machine, operate};
+use crate::eval::scope::{EvalOptions, Scope};
+use crate::eval::{EvalError, Evaluator, Found, operate};
 use crate::name::Name;
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree, base_of, copy_into};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
@@ -43,24 +43,25 @@ pub enum Inlining {
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::ad::flatten::{Flattened, Inlining, flatten};
-/// use classmate::internal::eval::scope::Settings;
+/// use classmate::internal::eval::flatten::{Flattened, Inlining, flatten};
+/// use classmate::internal::eval::scope::EvalOptions;
 /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 /// let ad = ClassAd::parse(b"[ a = 1 ]")?;
 /// let expr = parse_expr(b"x + a + 2", &ParseOptions::default())?;
-/// match flatten(&ad, &expr, Inlining::Keep, &Settings::default()) {
+/// match flatten(&ad, &expr, Inlining::Keep, &EvalOptions::default()) {
 ///     Ok(Flattened::Residue(rest)) => assert_eq!(rest.to_string(), "3 + x"),
 ///     other => panic!("{other:?}"),
 /// }
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-pub fn flatten(ad: &ClassAd, expr: &Expr, inlining: Inlining, settings: &Settings) -> Result<Flattened, Failed> {
-    let machine = Machine::new(Scope::new(ad, settings));
-    let start = machine.start();
-    let mut flattener = Flattener { root: machine.root_of(start), machine, inlining, parts: Vec::new(), nesting: 0 };
+pub fn flatten(ad: &ClassAd, expr: &Expr, inlining: Inlining, settings: &EvalOptions) -> Result<Flattened, EvalError> {
+    let evaluator = Evaluator::new(Scope::new(ad, settings));
+    let start = evaluator.start();
+    let mut flattener =
+        Flattener { root: evaluator.root_of(start), evaluator, inlining, parts: Vec::new(), nesting: 0 };
     let flat = flattener.flat(expr.tree(), expr.root(), Context { frame: start, attached: false })?;
     match flat {
-        Flat::Value(value) => Ok(Flattened::Value(flattener.machine.released(value))),
+        Flat::Value(value) => Ok(Flattened::Value(flattener.evaluator.released(value))),
         other => {
             let root = flattener.tree(other)?;
             flattener.expr(root).map(Flattened::Residue)
@@ -106,7 +107,7 @@ struct Context {
 }
 
 struct Flattener<'a> {
-    machine: Machine<'a>,
+    evaluator: Evaluator<'a>,
     root: FrameId,
     inlining: Inlining,
     parts: Vec<Part>,
@@ -127,22 +128,22 @@ fn is_associative(op: BinaryOp) -> bool {
 }
 
 impl Flattener<'_> {
-    fn part(&mut self, part: Part) -> Result<PartId, Failed> {
+    fn part(&mut self, part: Part) -> Result<PartId, EvalError> {
         let children = match &part {
             Part::Call(_, parts) | Part::List(parts) => parts.len() * size_of::<PartId>(),
             Part::Ad(attributes) => attributes.len() * size_of::<(Name, PartId)>(),
             _ => 0,
         };
-        self.machine.charge_bytes(size_of::<Part>() + children)?;
+        self.evaluator.charge_bytes(size_of::<Part>() + children)?;
         self.parts.push(part);
         Ok((self.parts.len() - 1) as PartId)
     }
 
     /// A flattened operand as a residual part.
-    fn tree(&mut self, flat: Flat) -> Result<PartId, Failed> {
+    fn tree(&mut self, flat: Flat) -> Result<PartId, EvalError> {
         match flat {
             Flat::Value(value) => {
-                let value = self.machine.released(value);
+                let value = self.evaluator.released(value);
                 self.part(Part::Constant(value))
             }
             Flat::Tree(part) => Ok(part),
@@ -153,21 +154,21 @@ impl Flattener<'_> {
         }
     }
 
-    fn kept(&mut self, tree: &Arc<Tree>, id: NodeId) -> Result<Flat, Failed> {
+    fn kept(&mut self, tree: &Arc<Tree>, id: NodeId) -> Result<Flat, EvalError> {
         self.part(Part::Kept(Arc::clone(tree), id)).map(Flat::Tree)
     }
 
     /// Flattens a part; no pair leaves it.
-    fn whole(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, Failed> {
+    fn whole(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, EvalError> {
         match self.flat(tree, id, context)? {
             pair @ Flat::Pair(..) => self.tree(pair).map(Flat::Tree),
             other => Ok(other),
         }
     }
 
-    fn flat(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, Failed> {
+    fn flat(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, EvalError> {
         if self.nesting >= NESTING {
-            return Err(Failed::Depth(NESTING));
+            return Err(EvalError::Depth(NESTING));
         }
         self.nesting += 1;
         let flat = crate::eval::with_stack(|| self.node(tree, id, context));
@@ -175,8 +176,8 @@ impl Flattener<'_> {
         flat
     }
 
-    fn node(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, Failed> {
-        self.machine.charge_work(1)?;
+    fn node(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, EvalError> {
+        self.evaluator.charge_work(1)?;
         match *tree.node(id) {
             Node::Literal(ref literal) => Ok(Flat::Value(Value::from(literal))),
             Node::Attr(_) | Node::Absolute(_) | Node::Select(_) => self.reference(tree, id, context),
@@ -196,7 +197,7 @@ impl Flattener<'_> {
             Node::Subscript { base, index } => {
                 let (base, index) = (self.whole(tree, base, context)?, self.whole(tree, index, context)?);
                 if let (Flat::Value(base), Flat::Value(index)) = (&base, &index) {
-                    return self.machine.subscript_of(base, index).map(Flat::Value);
+                    return self.evaluator.subscript_of(base, index).map(Flat::Value);
                 }
                 let (base, index) = (self.tree(base)?, self.tree(index)?);
                 self.part(Part::Subscript(base, index)).map(Flat::Tree)
@@ -212,7 +213,7 @@ impl Flattener<'_> {
     }
 
     /// Flattens several parts, and says whether all of them are values.
-    fn each(&mut self, tree: &Arc<Tree>, ids: &[NodeId], context: Context) -> Result<(Vec<PartId>, bool), Failed> {
+    fn each(&mut self, tree: &Arc<Tree>, ids: &[NodeId], context: Context) -> Result<(Vec<PartId>, bool), EvalError> {
         let (mut parts, mut values) = (Vec::with_capacity(ids.len()), true);
         for id in ids {
             let flat = self.whole(tree, *id, context)?;
@@ -222,8 +223,8 @@ impl Flattener<'_> {
         Ok((parts, values))
     }
 
-    fn ad(&mut self, tree: &Arc<Tree>, id: NodeId, run: Run, context: Context) -> Result<Flat, Failed> {
-        let frame = self.machine.frame_of_written(tree, id, context.attached.then_some(context.frame))?;
+    fn ad(&mut self, tree: &Arc<Tree>, id: NodeId, run: Run, context: Context) -> Result<Flat, EvalError> {
+        let frame = self.evaluator.frame_of_written(tree, id, context.attached.then_some(context.frame))?;
         let inside = Context { frame, attached: true };
         let mut attributes = Vec::with_capacity(run.len as usize);
         for (name, value) in tree.ad(run) {
@@ -233,12 +234,12 @@ impl Flattener<'_> {
         self.part(Part::Ad(attributes)).map(Flat::Tree)
     }
 
-    fn call(&mut self, tree: &Arc<Tree>, site: CallSite, context: Context) -> Result<Flat, Failed> {
+    fn call(&mut self, tree: &Arc<Tree>, site: CallSite, context: Context) -> Result<Flat, EvalError> {
         let Some(function) = crate::builtin::find(site.name) else { return Ok(Flat::Value(Value::Error)) };
         let written = tree.run(site.arguments);
         let (mut arguments, values) = self.each(tree, written, context)?;
         if values {
-            return self.machine.call(tree, site, context.frame).map(Flat::Value);
+            return self.evaluator.call(tree, site, context.frame).map(Flat::Value);
         }
         if let (true, Some(first), Some(original)) = (function.quotes(), arguments.first_mut(), written.first()) {
             *first = self.part(Part::Kept(Arc::clone(tree), *original))?;
@@ -251,7 +252,7 @@ impl Flattener<'_> {
         tree: &Arc<Tree>,
         [condition, yes, no]: [NodeId; 3],
         context: Context,
-    ) -> Result<Flat, Failed> {
+    ) -> Result<Flat, EvalError> {
         let chosen = match self.whole(tree, condition, context)? {
             Flat::Value(Value::Undefined) => self.part(Part::Kept(Arc::clone(tree), condition))?,
             Flat::Value(value) => {
@@ -267,17 +268,17 @@ impl Flattener<'_> {
         self.part(Part::Conditional(chosen, branches[0], branches[1])).map(Flat::Tree)
     }
 
-    fn reference(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, Failed> {
+    fn reference(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, EvalError> {
         let found = match *tree.node(id) {
-            Node::Attr(name) => self.machine.resolve_reference(name, context.frame),
-            Node::Absolute(name) => self.machine.resolve(name, self.root),
-            Node::Select(name) => match self.machine.eval(tree, base_of(id), context.frame)? {
+            Node::Attr(name) => self.evaluator.resolve_reference(name, context.frame),
+            Node::Absolute(name) => self.evaluator.resolve(name, self.root),
+            Node::Select(name) => match self.evaluator.eval(tree, base_of(id), context.frame)? {
                 Value::Ad(ad) => {
-                    let from = self.machine.frame_of(&ad)?;
-                    self.machine.resolve(name, from)
+                    let from = self.evaluator.frame_of(&ad)?;
+                    self.evaluator.resolve(name, from)
                 }
                 Value::List(list) if self.inlining == Inlining::Inline => {
-                    let made = self.machine.project(&list, name, context.frame)?;
+                    let made = self.evaluator.project(&list, name, context.frame)?;
                     return self.tree(Flat::Value(made)).map(Flat::Tree);
                 }
                 Value::Undefined | Value::List(_) => None,
@@ -289,7 +290,7 @@ impl Flattener<'_> {
         let (target, node) = match found {
             Found::Value(value) => return Ok(Flat::Value(value)),
             Found::Literal(literal) => return Ok(Flat::Value(Value::from(literal))),
-            Found::Clock => return Ok(Flat::Value(Value::Int(self.machine.settings().now))),
+            Found::Clock => return Ok(Flat::Value(Value::Int(self.evaluator.settings().now))),
             Found::Frame(_) => return self.kept(tree, id),
             Found::Borrowed(target) => (Arc::clone(target), target.root()),
             Found::Shared(target, node) => (target, node),
@@ -297,9 +298,9 @@ impl Flattener<'_> {
         if let Node::Ad(_) = target.node(node) {
             return self.kept(tree, id);
         }
-        self.machine.descend()?;
+        self.evaluator.descend()?;
         let flat = self.whole(&target, node, Context { frame: at, attached: true });
-        self.machine.ascend();
+        self.evaluator.ascend();
         match flat? {
             Flat::Tree(_) if self.inlining == Inlining::Keep => self.kept(tree, id),
             other => Ok(other),
@@ -307,14 +308,14 @@ impl Flattener<'_> {
     }
 
     /// A chain of operators, from its leftmost operand to the right: `a + b * c` is `+` of `a` and `b * c`.
-    fn chain(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, Failed> {
+    fn chain(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, EvalError> {
         let mut operators = Vec::new();
         let mut leftmost = id;
         while let Node::Binary(op, left, right) = *tree.node(leftmost) {
             operators.push((op, right));
             leftmost = left;
         }
-        self.machine.charge_work(operators.len() as u64)?;
+        self.evaluator.charge_work(operators.len() as u64)?;
         let mut left = self.flat(tree, leftmost, context)?;
         for (op, right) in operators.into_iter().rev() {
             let right = self.flat(tree, right, context)?;
@@ -324,7 +325,7 @@ impl Flattener<'_> {
     }
 
     /// An operation whose operands stay where they are.
-    fn joined(&mut self, op: BinaryOp, left: Flat, right: Flat) -> Result<Flat, Failed> {
+    fn joined(&mut self, op: BinaryOp, left: Flat, right: Flat) -> Result<Flat, EvalError> {
         if let (Flat::Value(left), Flat::Value(right)) = (&left, &right) {
             return Ok(Flat::Value(operate(op, left, right)));
         }
@@ -333,7 +334,7 @@ impl Flattener<'_> {
     }
 
     /// An operation of an associative operator, whose constants are brought together in front.
-    fn combined(&mut self, op: BinaryOp, left: Flat, right: Flat) -> Result<Flat, Failed> {
+    fn combined(&mut self, op: BinaryOp, left: Flat, right: Flat) -> Result<Flat, EvalError> {
         let (left, right) = match (op, left, right) {
             (BinaryOp::And | BinaryOp::Or, Flat::Value(value), tree @ (Flat::Tree(_) | Flat::Pair(..))) => {
                 match self.decided(op, value, tree, |value| operate(op, value, &Value::Undefined))? {
@@ -376,7 +377,7 @@ impl Flattener<'_> {
     }
 
     /// An operand in which only a pair of this operator is still a pair.
-    fn own(&mut self, op: BinaryOp, flat: Flat) -> Result<Flat, Failed> {
+    fn own(&mut self, op: BinaryOp, flat: Flat) -> Result<Flat, EvalError> {
         match flat {
             Flat::Pair(other, ..) if other != op => self.tree(flat).map(Flat::Tree),
             flat => Ok(flat),
@@ -390,7 +391,7 @@ impl Flattener<'_> {
         value: Value,
         other: Flat,
         with_undefined: impl Fn(&Value) -> Value,
-    ) -> Result<Result<Flat, (Value, Flat)>, Failed> {
+    ) -> Result<Result<Flat, (Value, Flat)>, EvalError> {
         let result = with_undefined(&value);
         if let Value::Bool(_) = result {
             return Ok(Ok(Flat::Value(result)));
@@ -404,7 +405,7 @@ impl Flattener<'_> {
     }
 
     /// The arena's parts below one of them as an expression.
-    fn expr(&mut self, root: PartId) -> Result<Expr, Failed> {
+    fn expr(&mut self, root: PartId) -> Result<Expr, EvalError> {
         enum Step {
             Part(PartId),
             /// The children of the part have been written; these are their number and the part.
@@ -413,10 +414,10 @@ impl Flattener<'_> {
         let mut tree = Tree::default();
         let mut written: Vec<NodeId> = Vec::new();
         let mut steps = vec![Step::Part(root)];
-        let limit = self.machine.bytes_left() / size_of::<Node>();
+        let limit = self.evaluator.bytes_left() / size_of::<Node>();
         while let Some(step) = steps.pop() {
             if tree.nodes.len() > limit {
-                return Err(self.machine.too_many_bytes());
+                return Err(self.evaluator.too_many_bytes());
             }
             match step {
                 Step::Part(id) => match &self.parts[id as usize] {
@@ -490,7 +491,7 @@ mod tests {
     fn flat(ad: &str, expr: &str, inlining: Inlining) -> String {
         let ad = ClassAd::parse(ad.as_bytes()).unwrap();
         let expr = parse_expr(expr.as_bytes(), &ParseOptions::default()).unwrap();
-        match flatten(&ad, &expr, inlining, &Settings::default()) {
+        match flatten(&ad, &expr, inlining, &EvalOptions::default()) {
             Ok(Flattened::Value(value)) => format!("value {value}"),
             Ok(Flattened::Residue(expr)) => expr.to_string(),
             Err(failed) => failed.to_string(),
@@ -532,7 +533,7 @@ mod tests {
 
     #[test]
     fn circles_fail() {
-        assert_eq!(flat("[a = b + x; b = a]", "a", Inlining::Keep), Failed::Depth(400).to_string());
+        assert_eq!(flat("[a = b + x; b = a]", "a", Inlining::Keep), EvalError::Depth(400).to_string());
     }
 
     /// 2^60 copies of `x` would be inlined.
@@ -550,6 +551,6 @@ mod tests {
         let ones = vec!["1"; 50_000].join(" + ");
         assert_eq!(flat("[]", &ones, Inlining::Keep), "value 50000");
         let subscripts = format!("x{}", "[0]".repeat(50_000));
-        assert_eq!(flat("[]", &subscripts, Inlining::Keep), Failed::Depth(NESTING).to_string());
+        assert_eq!(flat("[]", &subscripts, Inlining::Keep), EvalError::Depth(NESTING).to_string());
     }
 }
