@@ -182,7 +182,7 @@ impl Diagnostic {
     /// Sets the help to a word that was probably intended, if there is one.
     #[must_use]
     pub fn did_you_mean(self, word: Option<impl fmt::Display>) -> Self {
-        self.help_if(word.map(|word| format!("did you mean `{word}`")))
+        self.help_if(word.map(|word| format!("did you mean `{word}`?")))
     }
 
     /// Adds to the help.

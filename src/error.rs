@@ -77,7 +77,7 @@ impl Expected {
             Expected::Colon => "`:` of the conditional",
             Expected::Selector => "an attribute name after `.`",
             Expected::Ad => "an ad, `[ … ]`",
-            Expected::EndOfAd => "nothing behind the ad",
+            Expected::EndOfAd => "nothing after the ad",
             Expected::Object => "an ad, `{ … }`",
             Expected::JsonValue => "a JSON value",
             Expected::JsonName => "an attribute name in double quotes",
@@ -86,7 +86,7 @@ impl Expected {
             Expected::XmlAttribute => "`<a n=\"…\">` or `</c>`",
             Expected::XmlAd => "an ad in `<c>` and `</c>`",
             Expected::XmlValue => "a value such as `<i>5</i>`",
-            Expected::XmlText => "the text of the value",
+            Expected::XmlText => "a string value",
         }
     }
 }

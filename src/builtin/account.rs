@@ -15,8 +15,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: user_map,
-        about: "What a map of the configuration says about a user. With three arguments or more, the preferred one of the \
-                items it says, without regard to case, or else the first. The default, or undefined, if it says nothing.",
+        about: "The entry of a user in a user map. With three or more arguments, returns the preferred item of the \
+        entry (case-insensitive), or otherwise its first item. Without an entry, returns the default, or UNDEFINED.",
         examples: &[
             ("userMap(\"groups\", \"nobody\")", "undefined"),
             ("userMap(\"groups\", \"nobody\", \"physics\", \"none\")", "\"none\""),
@@ -31,7 +31,7 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: user_home,
-        about: "The home directory of a user, or the default, or undefined if the user is not known.",
+        about: "The home directory of a user. For an unknown user, returns the default, or UNDEFINED.",
         examples: &[("userHome(\"nobody.here\", \"/tmp\")", "\"/tmp\""), ("userHome(undefined)", "undefined")],
     },
 ];

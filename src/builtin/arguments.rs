@@ -15,8 +15,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: args_to_list,
-        about: "The list of the arguments of a command line. Syntax 2, the usual one, quotes with single quotes; syntax 1 \
-                only knows white space.",
+        about: "Splits a command line into a list of arguments. Syntax 2 (the default) supports single quotes; syntax \
+        1 splits at white space only.",
         examples: &[
             ("argsToList(\"-n 'two words' it''s\")", "{ \"-n\",\"two words\",\"its\" }"),
             ("argsToList(\"-n 'two words'\", 1)", "{ \"-n\",\"'two\",\"words'\" }"),
@@ -30,8 +30,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: list_to_args,
-        about: "The command line of a list of arguments. Syntax 2, the usual one, quotes with single quotes; syntax 1 \
-                cannot write arguments with white space.",
+        about: "Joins a list of arguments into a command line. Syntax 2 (the default) supports single quotes; syntax \
+        1 cannot represent arguments with white space.",
         examples: &[
             ("listToArgs({\"-n\", \"two words\"})", "\"-n two' 'words\""),
             ("listToArgs({\"-n\", \"two words\"}, 1)", "error"),
@@ -41,7 +41,7 @@ pub const FUNCTIONS: &[Function] = &[
 
 /// A quote that opens and never closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a closing quote `'`, found the end of the text")]
+#[error("expected a closing quote `'`, found the end of the string")]
 pub struct UnbalancedQuote;
 
 /// What separates arguments in both syntaxes.

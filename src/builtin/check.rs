@@ -176,12 +176,12 @@ fn name_span(checker: &Checker<'_>, id: NodeId, site: CallSite) -> Span {
 fn unknown_function(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let site = call(checker, id).filter(|site| find(site.name).is_none())?;
     let span = name_span(checker, id, site);
-    let finding = Diagnostic::warning(format!("there is no function `{}`", site.name), span);
+    let finding = Diagnostic::warning(format!("unknown function `{}`", site.name), span);
     if let Some(help) = foreign(site.name.as_bytes()) {
         return Some(finding.help(help));
     }
     Some(match nearest(site.name.as_bytes()).as_slice() {
-        [] => finding.help("the call is an error value; `classmate functions` lists all functions"),
+        [] => finding.help("the call evaluates to ERROR; `classmate functions` lists all functions"),
         [only] => finding.help(format!("did you mean `{}`?", only.name)).fix(span, only.name),
         [first, others @ ..] => {
             let others: Vec<String> = others.iter().map(|other| format!("`{}`", other.name)).collect();
@@ -213,11 +213,14 @@ fn unset_constant(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     if digits.len() > 1 && digits[0] == b'0' {
         let message = format!("`{}` has the value {value}", checker.text(id));
-        return Some(Diagnostic::warning(message, checker.span(id)).help("numbers are decimal and begin with no zero"));
+        return Some(Diagnostic::warning(message, checker.span(id)).help(
+            "numbers are decimal and do not start with a \
+        zero",
+        ));
     }
     if *value == 0 && digits.iter().any(|digit| (b'1'..=b'9').contains(digit)) {
         let message = format!("`{}` is out of range and has the value 0", checker.text(id));
-        let help = "integers reach from -9223372036854775808 to 9223372036854775807; a real is written `1.0e20`";
+        let help = "the range of integers is -9223372036854775808 to 9223372036854775807; write a real as `1.0e20`";
         return Some(Diagnostic::warning(message, checker.span(id)).help(help));
     }
     None
@@ -236,7 +239,7 @@ fn added_text(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     if !operands.iter().any(|id| checker.certain_type(*id) == Some(Type::Str)) {
         return None;
     }
-    let finding = Diagnostic::warning("`+` does not join texts: the result is an error", checker.span(id));
+    let finding = Diagnostic::warning("`+` does not join strings: the result is ERROR", checker.span(id));
     if !checker.fits(id) {
         return Some(finding.help("write `strcat(a, b)`"));
     }
@@ -257,13 +260,13 @@ fn moved_time(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     } else {
         return None;
     };
-    let message = format!("`{}` between a time and a number is an error", op.symbol());
+    let message = format!("`{}` between a time and a number is ERROR", op.symbol());
     let written = match checker.literal(moved) {
         Some(Literal::Int(seconds)) => format!("relTime({seconds})"),
         Some(Literal::Real(seconds) | Literal::RelTime(seconds)) => format!("relTime({seconds:?})"),
         _ => return None,
     };
-    let help = format!("write `{written}`: a call with a number is a duration, a text only a number of seconds");
+    let help = format!("write `{written}`: a call with a number is a duration, with a string only a number of seconds");
     Some(Diagnostic::warning(message, checker.span(moved)).help(help).fix(checker.span(moved), written))
 }
 
@@ -274,12 +277,12 @@ fn zero_divisor(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
         // A negative real divided by zero is the real minus infinity, and zero divided by it is no number.
         let whole = op == BinaryOp::Modulo || matches!(checker.certain_type(left), Some(Type::Int | Type::Bool));
         let message = if whole {
-            "a division by zero is an error"
+            "a division by zero is ERROR"
         } else {
-            "a division by zero is an error, but for reals that are not positive"
+            "a division by zero is ERROR, except for reals that are not positive"
         };
         let finding = Diagnostic::warning(message, checker.span(right));
-        finding.help("write `value ?: other` for what is undefined, or `x == 0 ? other : y / x`")
+        finding.help("write `value ?: other` to replace UNDEFINED, or `x == 0 ? other : y / x`")
     })
 }
 
@@ -291,7 +294,7 @@ fn power(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
         return None;
     }
     // The bits may well be meant: nothing is written in its place.
-    let finding = Diagnostic::warning("`^` is the exclusive or of bits", checker.span(id));
+    let finding = Diagnostic::warning("`^` is the bitwise exclusive or", checker.span(id));
     Some(finding.help(format!("write `pow({}, {})` for a power", checker.text(left), checker.text(right))))
 }
 
@@ -303,7 +306,7 @@ fn bitwise_condition(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     }
     let span = checker.operator(left, right)?;
     let meant = if op == BinaryOp::BitAnd { "&&" } else { "||" };
-    let message = format!("`{}` works on the bits of integers: on conditions it is an error", op.symbol());
+    let message = format!("`{}` is a bitwise operator: on conditions it is ERROR", op.symbol());
     let finding = Diagnostic::warning(message, span);
     // `flags & 4 == 4` is `flags & (4 == 4)`: the bits may well be meant.
     let compared = checker.binary(right).filter(|(inner, one, _)| {
@@ -347,7 +350,7 @@ fn compared_with_unset(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> 
     Some(match op {
         BinaryOp::Equal => finding.help("write `=?=`").fix(span, "=?="),
         BinaryOp::NotEqual => finding.help("write `=!=`").fix(span, "=!="),
-        _ => finding.help("write `=?=` or `=!=` to look for it"),
+        _ => finding.help("write `=?=` or `=!=` to test for it"),
     })
 }
 
@@ -358,7 +361,7 @@ fn foreign_null(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
         return None;
     }
     let span = checker.span(id);
-    let finding = Diagnostic::warning(format!("`{name}` is the name of an attribute here"), span);
+    let finding = Diagnostic::warning(format!("`{name}` is an attribute reference here"), span);
     Some(finding.help("write `undefined`, and compare with `=?=` or `=!=`").fix(span, "undefined"))
 }
 
@@ -371,7 +374,7 @@ fn quoted_text(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     };
     let (id, name) = quoted(right).or_else(|| quoted(left))?;
     let written = Expr::literal(Literal::Str(name.as_bytes().to_vec().into())).to_string();
-    let finding = Diagnostic::warning("single quotes hold the name of an attribute, not text", checker.span(id));
+    let finding = Diagnostic::warning("single quotes enclose an attribute name, not a string", checker.span(id));
     Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
 }
 
@@ -382,7 +385,11 @@ fn comparison_chain(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     if !compares(inner) || checker.certain_type(right) == Some(Type::Bool) {
         return None;
     }
-    let finding = Diagnostic::warning("comparisons do not chain: the first one's result is compared", checker.span(id));
+    let finding = Diagnostic::warning(
+        "comparisons cannot be chained: the result of the first one is \
+    compared",
+        checker.span(id),
+    );
     if ![first, middle, right].iter().all(|id| checker.fits(*id)) {
         return Some(finding.help("write `a < b && b < c`"));
     }
@@ -399,7 +406,7 @@ fn negated_operand(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     if !whole || !matches!(checker.certain_type(right), Some(Type::Int | Type::Real | Type::Str)) {
         return None;
     }
-    let finding = Diagnostic::warning("`!` applies to the left side of the comparison only", checker.span(left));
+    let finding = Diagnostic::warning("`!` applies only to the left side of the comparison", checker.span(left));
     if !(checker.fits(operand) && checker.fits(right)) {
         return Some(finding.help("write `!(a == b)`"));
     }
@@ -416,7 +423,7 @@ fn compared_list(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
         Type::List => ("lists", "write `member(value, list)`, or compare elements, `list[0] == 1`"),
         _ => ("ads", "compare attributes, `ad.a == 1`"),
     };
-    let message = format!("`{}` does not compare {what}: the result is an error", op.symbol());
+    let message = format!("`{}` does not compare {what}: the result is ERROR", op.symbol());
     Some(Diagnostic::warning(message, checker.operator(left, right)?).help(help))
 }
 
@@ -428,8 +435,8 @@ fn compared_types(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     if one == other || (number(one) && number(other)) {
         return None;
     }
-    let message = format!("`{}` between {} and {} is an error", op.symbol(), one.with_article(), other.with_article());
-    let help = "compare values of one type; `string(value)`, `int(text)` and `real(text)` convert";
+    let message = format!("`{}` between {} and {} is ERROR", op.symbol(), one.with_article(), other.with_article());
+    let help = "compare values of the same type; convert with `string(value)`, `int(string)` or `real(string)`";
     Some(Diagnostic::warning(message, checker.operator(left, right)?).help(help))
 }
 
@@ -443,7 +450,7 @@ fn number_as_text(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let id = number(right).or_else(|| number(left))?;
     let written = checker.text(id).trim_matches('"').to_owned();
     let finding =
-        Diagnostic::warning("a number in quotes is text: compared with a number it is an error", checker.span(id));
+        Diagnostic::warning("a number in quotes is a string: comparing it with a number is ERROR", checker.span(id));
     Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
 }
 
@@ -454,7 +461,7 @@ fn tight_default(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let message = format!("`?:` binds more tightly than `{}`", op.symbol());
     let finding = Diagnostic::warning(message, checker.span(left));
     if ![value, other, right].iter().all(|id| checker.fits(*id)) {
-        return Some(finding.help("write parentheses around the right side of `?:`"));
+        return Some(finding.help("put parentheses around the right side of `?:`"));
     }
     let (value, other, right) = (checker.text(value), checker.text(other), checker.text(right));
     let help =
@@ -473,7 +480,7 @@ fn two_dots(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let at = start + behind.len() - behind.trim_ascii_start().len();
     checker.source.get(at..)?.strip_prefix(b"..")?;
     let span = Span::new(at, at + 2);
-    Some(Diagnostic::warning("two dots count as one", span).help("write `.`").fix(span, "."))
+    Some(Diagnostic::warning("two dots are read as one", span).help("write `.`").fix(span, "."))
 }
 
 /// `"C:\temp\new"`
@@ -486,7 +493,7 @@ fn backslash_path(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
         return None;
     }
     let written = checker.text(id).replace('\\', "\\\\");
-    let finding = Diagnostic::warning("`\\` in a string begins an escape", checker.span(id));
+    let finding = Diagnostic::warning("`\\` in a string starts an escape", checker.span(id));
     Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
 }
 
@@ -495,7 +502,7 @@ fn unwritten_call(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let Node::Attr(name) = checker.tree.node(id) else { return None };
     let function = find(*name).filter(|function| function.most == Some(0) && name.folded() != b"currenttime")?;
     let span = checker.span(id);
-    let finding = Diagnostic::warning(format!("`{name}` is the name of an attribute here"), span);
+    let finding = Diagnostic::warning(format!("`{name}` is an attribute reference here"), span);
     let written = format!("{}()", function.name);
     Some(finding.help(format!("write `{written}` for the function")).fix(span, written))
 }

@@ -17,8 +17,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: eval_in_each_context,
-        about: "The values of an expression evaluated in each ad of a list in turn. If the expression is the name of an \
-                attribute that exists here, it is the attribute's expression that is evaluated there.",
+        about: "The values of an expression, evaluated in each ad of a list. If the expression is the name of an \
+        attribute defined here, the expression of that attribute is evaluated in each ad.",
         examples: &[
             ("evalInEachContext(cap * 2, { [cap = 1],[cap = 3],5 })", "{ 2,6,error }"),
             ("[ fits = cap > 2; all = evalInEachContext(fits, { [cap = 1],[cap = 3] }) ].all", "{ false,true }"),
@@ -32,8 +32,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: count_matches,
-        about: "The number of ads of a list in which an expression is true, evaluated as evalInEachContext does. \
-                Undefined and error do not count.",
+        about: "The number of ads of a list in which an expression is true, evaluated like evalInEachContext. \
+        UNDEFINED and ERROR are not counted.",
         examples: &[("countMatches(cap > 2, { [cap = 1],[cap = 3],[] })", "1"), ("countMatches(true, nosuch)", "0")],
     },
 ];

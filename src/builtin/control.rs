@@ -21,8 +21,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: if_then_else,
-        about: "The second value if the condition is true or a number other than zero, otherwise the third; only that \
-                one is evaluated. Undefined if the condition is.",
+        about: "The second argument if the condition is true or a nonzero number, otherwise the third. Only the \
+        selected argument is evaluated. UNDEFINED if the condition is UNDEFINED.",
         examples: &[
             ("ifThenElse(2 > 1, \"yes\", \"no\")", "\"yes\""),
             ("ifThenElse(undefined, 1, 2)", "undefined"),
@@ -37,7 +37,7 @@ pub const FUNCTIONS: &[Function] = &[
         pure: false,
         can_error: true,
         run: eval,
-        about: "The value of the expression that a string holds, evaluated here.",
+        about: "Evaluates a string as an expression in the current ad.",
         examples: &[("eval(\"1 + 1\")", "2"), ("eval(\"1 +\")", "error"), ("[ a = 2; b = eval(\"a * 3\") ].b", "6")],
     },
     Function {
@@ -48,8 +48,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: unparse,
-        about: "The expression of an attribute of this ad as a string, not evaluated; empty if there is none. The \
-                argument must be an attribute name.",
+        about: "The unevaluated expression of an attribute of this ad as a string, or an empty string if the \
+        attribute does not exist. The argument must be an attribute name.",
         examples: &[
             ("[ a = b + 1; text = unparse(a) ].text", "\"b + 1\""),
             ("unparse(nosuch)", "\"\""),
@@ -64,9 +64,9 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: unresolved,
-        about: "The names that the expression of an attribute refers to and that this ad does not define, as a list in \
-                a string; with a pattern, whether the regular expression matches one of them. The argument must be an \
-                attribute name.",
+        about: "The names that the expression of an attribute refers to but this ad does not define, as a string \
+        list. With a pattern, returns whether the regular expression matches one of them. The argument must be an \
+        attribute name.",
         examples: &[
             ("[ a = b + TARGET.c + d; d = 1; names = unresolved(a) ].names", "\"b,c\""),
             ("[ a = b + TARGET.c; any = unresolved(a, \"^c\") ].any", "true"),
@@ -81,7 +81,7 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: false,
         run: debug,
-        about: "The value itself; HTCondor also writes how it was evaluated to its log.",
+        about: "Returns its argument; HTCondor also logs the evaluation.",
         examples: &[("debug(1 + 1)", "2")],
     },
 ];

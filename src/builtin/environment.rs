@@ -17,8 +17,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: env_v1_to_v2,
-        about: "The environment, written in the old syntax with semicolons between its entries, in the new one, which has \
-                spaces and single quotes; sorted by name.",
+        about: "Converts an environment from the old syntax (entries separated by semicolons) to the new syntax \
+        (spaces and single quotes), sorted by name.",
         examples: &[("envV1ToV2(\"B=x y;A=1\")", "\"A=1 B=x' 'y\""), ("envV1ToV2(\"A\")", "error")],
     },
     Function {
@@ -29,8 +29,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: merge_environment,
-        about: "One environment of several, all in the new syntax, sorted by name. Later values win; what is undefined is \
-                left out.",
+        about: "Merges several environments in the new syntax, sorted by name. Later values win; UNDEFINED arguments \
+        are skipped.",
         examples: &[("mergeEnvironment(\"A=1 B=2\", undefined, \"A=3\")", "\"A=3 B=2\"")],
     },
 ];

@@ -18,8 +18,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: false,
         can_error: true,
         run: by_user,
-        about: "The weighted slots a submitter uses at this moment, matches of this cycle included. Known to a negotiator \
-                only; elsewhere an error.",
+        about: "The weighted slots that a submitter uses now, including matches of this cycle. Only available in a \
+        negotiator, otherwise ERROR.",
         examples: &[("ResourcesInUseByUser(\"alice@example.org\")", "error")],
     },
     Function {
@@ -30,8 +30,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: false,
         can_error: true,
         run: by_users_group,
-        about: "The weighted slots in use by the accounting group of a submitter at this moment. Known to a negotiator with \
-                groups only; elsewhere an error.",
+        about: "The weighted slots that the accounting group of a submitter uses now. Only available in a negotiator \
+        with groups, otherwise ERROR.",
         examples: &[("ResourcesInUseByUsersGroup(\"alice@example.org\")", "error")],
     },
 ];

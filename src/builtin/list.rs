@@ -12,28 +12,29 @@ pub const FUNCTIONS: &[Function] = &[
         "sum",
         "sum(list)",
         sum,
-        "The sum of the numbers of a list; undefined elements are skipped. A single element stays as it is.",
+        "The sum of a list of numbers; UNDEFINED elements are skipped. A single element is returned unchanged.",
         &[("sum({1, 2.5, undefined})", "3.500000000000000E+00"), ("sum({})", "0"), ("sum({true})", "true")],
     ),
     of_list(
         "avg",
         "avg(list)",
         avg,
-        "The mean of the numbers of a list as a real; undefined elements do not count. 0 if nothing is left.",
+        "The mean of a list of numbers as a real; UNDEFINED elements are skipped. 0 if there are no numbers.",
         &[("avg({1, 2, undefined})", "1.500000000000000E+00"), ("avg({})", "0")],
     ),
     of_list(
         "min",
         "min(list)",
         min,
-        "The smallest number of a list; undefined elements are skipped. A real anywhere before makes the result real.",
+        "The smallest number of a list; UNDEFINED elements are skipped. The result is a real if a real comes before \
+        it.",
         &[("min({3, 1, 2})", "1"), ("min({1, 1.5})", "1.000000000000000E+00"), ("min({})", "undefined")],
     ),
     of_list(
         "max",
         "max(list)",
         max,
-        "The largest number of a list; undefined elements are skipped. A real anywhere before makes the result real.",
+        "The largest number of a list; UNDEFINED elements are skipped. The result is a real if a real comes before it.",
         &[("max({3, 1, 2})", "3"), ("max({undefined})", "undefined"), ("max({\"a\"})", "error")],
     ),
     Function {
@@ -43,7 +44,8 @@ pub const FUNCTIONS: &[Function] = &[
             "member",
             "member(value, list)",
             member,
-            "Whether the list has an element equal (==) to the value: strings without regard to case, numbers by value.",
+            "Whether the list has an element equal (==) to the value. Strings are compared without regard to case, \
+            numbers by value.",
             &[("member(\"B\", {\"a\", \"b\"})", "true"), ("member(1, {1.0})", "true"), ("member(3, {1, 2})", "false")],
         )
     },
@@ -54,7 +56,7 @@ pub const FUNCTIONS: &[Function] = &[
             "identicalMember",
             "identicalMember(value, list)",
             identical_member,
-            "Whether the list has an element identical (=?=) to the value, which may be undefined.",
+            "Whether the list has an element identical (=?=) to the value, which can be UNDEFINED.",
             &[
                 ("identicalMember(\"B\", {\"a\", \"b\"})", "false"),
                 ("identicalMember(undefined, {1, undefined})", "true"),
@@ -68,8 +70,8 @@ pub const FUNCTIONS: &[Function] = &[
             "anyCompare",
             "anyCompare(operator, list, value)",
             any_compare,
-            "Whether `element operator value` is true for an element of the list, in order; a comparison that is \
-             undefined ends the search. The operator is one of < <= != == > >= is isnt, as a string.",
+            "Whether `element operator value` is true for an element of the list. The search stops at a comparison \
+            that is UNDEFINED. The operator is a string: one of < <= != == > >= is isnt.",
             &[("anyCompare(\"<\", {3, 1}, 2)", "true"), ("anyCompare(\"==\", {undefined, 3}, 3)", "false")],
         )
     },
@@ -80,8 +82,8 @@ pub const FUNCTIONS: &[Function] = &[
             "allCompare",
             "allCompare(operator, list, value)",
             all_compare,
-            "Whether `element operator value` is true for every element of the list. The operator is one of \
-             < <= != == > >= is isnt, as a string.",
+            "Whether `element operator value` is true for all elements of the list. The operator is a string: one of \
+            < <= != == > >= is isnt.",
             &[("allCompare(\">\", {3, 1}, 2)", "false"), ("allCompare(\">\", {}, 2)", "true")],
         )
     },

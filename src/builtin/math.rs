@@ -16,8 +16,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: pow,
-        about: "A power: an integer, computed as a real, if both are integers and the exponent is not negative; \
-                otherwise a real.",
+        about: "The base raised to the exponent. The result is an integer (computed as a real) if both are integers \
+        and the exponent is not negative, otherwise a real.",
         examples: &[("pow(2, 10)", "1024"), ("pow(2, -1)", "5.000000000000000E-01"), ("pow(2, undefined)", "error")],
     },
     Function {
@@ -28,8 +28,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: quantize,
-        about: "The number rounded up to a multiple of the quantum; of a list, the first element that is not \
-                smaller, or else a multiple of the last.",
+        about: "Rounds a number up to a multiple of the quantum. With a list, returns the first element that is not \
+        smaller than the number, or otherwise a multiple of the last element.",
         examples: &[
             ("quantize(3, 8)", "8"),
             ("quantize(10, 5.1)", "1.020000000000000E+01"),
@@ -45,8 +45,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: false,
         can_error: true,
         run: random,
-        about: "A random number: an integer from 0 to below an integer limit, a real from 0 to a real limit, or a real \
-                from 0 to 1. The sequence is decided by the seed of the evaluation; a limit of 0 or less fails.",
+        about: "A random number: an integer from 0 to less than an integer limit, a real from 0 to a real limit, or a \
+        real from 0 to 1. The seed of the evaluation determines the sequence. A limit of 0 or less is ERROR.",
         examples: &[("random(1)", "0"), ("random(2.5) <= 2.5", "true"), ("random(\"a\")", "error")],
     },
 ];

@@ -41,7 +41,7 @@ const FOREIGN: &[(&[&str], &str)] = &[
     (&["maximum", "greatest"], "write `max({ a, b })`"),
     (&["minimum", "least"], "write `min({ a, b })`"),
     (&["typeof", "type"], "write `isString(value)`, `isInteger(value)` and the like"),
-    (&["indexof", "find", "strpos", "instr"], "write `regexp(\"pattern\", text)` to look for a text"),
+    (&["indexof", "find", "strpos", "instr"], "write `regexp(\"pattern\", text)` to search a string"),
     (&["startswith", "beginswith", "hasprefix"], "write `regexp(\"^prefix\", text)`"),
     (&["endswith", "hassuffix"], "write `regexp(\"suffix$\", text)`"),
 ];

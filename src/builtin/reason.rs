@@ -16,11 +16,11 @@ pub(crate) fn reason(function: &Function, arguments: &[Value], settings: &EvalOp
         "eval" => {
             return parse_full(text(0)?, &settings.parse_options())
                 .err()
-                .map(|error| format!("the text does not parse: {error}"));
+                .map(|error| format!("the string does not parse: {error}"));
         }
         "userMap" => {
             let map = text(0).filter(|map| !settings.maps.contains(map))?;
-            return Some(format!("there is no map `{}`", String::from_utf8_lossy(map)));
+            return Some(format!("user map `{}` does not exist", String::from_utf8_lossy(map)));
         }
         _ => return None,
     };

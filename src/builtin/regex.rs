@@ -19,8 +19,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: regexp,
-        about: "Whether a regular expression (PCRE) matches anywhere in a text. The options are letters: i without regard \
-                to case, m lines, s dots match newlines, x white space in the pattern does not count.",
+        about: "Whether a regular expression (PCRE) matches anywhere in a string. The options are letters: i ignores \
+        case, m matches lines, s lets dots match newlines, x ignores white space in the pattern.",
         examples: &[
             ("regexp(\"^slot[0-9]+@\", \"slot1@node7\")", "true"),
             ("regexp(\"LINUX\", \"linux\", \"i\")", "true"),
@@ -35,8 +35,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: regexp_member,
-        about: "Whether a regular expression matches some string of a list. Without a match, undefined elements make the \
-                answer undefined.",
+        about: "Whether a regular expression matches a string of a list. Without a match, UNDEFINED elements make the \
+        result UNDEFINED.",
         examples: &[
             ("regexpMember(\"^b\", {\"abc\", \"bcd\"})", "true"),
             ("regexpMember(\"^x\", {\"abc\", undefined})", "undefined"),
@@ -50,8 +50,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: regexps,
-        about: "The replacement for the first match of a regular expression, with \\0 to \\9 standing for groups; the \
-                empty string if nothing matches. Further options: f returns the whole text, g replaces every match.",
+        about: "The replacement for the first match of a regular expression, in which \\0 to \\9 refer to groups; an \
+        empty string if there is no match. More options: f returns the whole string, g replaces all matches.",
         examples: &[
             ("regexps(\"(\\\\w+)@(\\\\w+)\", \"joe@cs\", \"\\\\2/\\\\1\")", "\"cs/joe\""),
             ("regexps(\"x\", \"joe@cs\", \"y\")", "\"\""),
@@ -65,7 +65,7 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: replace,
-        about: "The text with the first match of a regular expression replaced.",
+        about: "Replaces the first match of a regular expression in a string.",
         examples: &[("replace(\"a\", \"banana\", \"o\")", "\"bonana\"")],
     },
     Function {
@@ -76,8 +76,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: replace_all,
-        about: "The text with every match of a regular expression replaced; an error if the pattern matches the empty end \
-                of the text.",
+        about: "Replaces all matches of a regular expression in a string; ERROR if the pattern matches the empty end \
+        of the string.",
         examples: &[("replaceAll(\"a\", \"banana\", \"o\")", "\"bonono\"")],
     },
 ];

@@ -15,8 +15,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: split,
-        about: "The list of the parts of a string between separators: comma, space and tab unless others are given. \
-                Repeated white space separates once; any other separator that is repeated makes an empty part.",
+        about: "Splits a string at separators (by default comma, space and tab) into a list. Repeated white space \
+        counts as one separator; other repeated separators create empty parts.",
         examples: &[("split(\"a, b c\")", "{ \"a\",\"b\",\"c\" }"), ("split(\"a::b\", \":\")", "{ \"a\",\"\",\"b\" }")],
     },
     Function {
@@ -27,7 +27,7 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: split_user_name,
-        about: "The parts of a user name before and behind the first @; without one, the second part is empty.",
+        about: "The parts of a user name before and after the first @; without an @, the second part is empty.",
         examples: &[
             ("splitUserName(\"joe@cs.wisc.edu\")", "{ \"joe\",\"cs.wisc.edu\" }"),
             ("splitUserName(\"joe\")", "{ \"joe\",\"\" }"),
@@ -41,7 +41,7 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: split_slot_name,
-        about: "The parts of a slot name before and behind the first @; without one, the first part is empty.",
+        about: "The parts of a slot name before and after the first @; without an @, the first part is empty.",
         examples: &[
             ("splitSlotName(\"slot1@node7\")", "{ \"slot1\",\"node7\" }"),
             ("splitSlotName(\"node7\")", "{ \"\",\"node7\" }"),

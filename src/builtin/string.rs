@@ -18,7 +18,7 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: false,
         run: strcat,
-        about: "The texts of the values one after another; undefined as soon as a value is undefined.",
+        about: "Concatenates the values as strings; UNDEFINED if a value is UNDEFINED.",
         examples: &[("strcat(\"a\", 1, true)", "\"a1true\""), ("strcat(\"a\", undefined)", "undefined")],
     },
     Function {
@@ -29,8 +29,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: join,
-        about: "The texts of the values with the separator between them. Undefined values are left out; the separator \
-                is put only behind what is not empty.",
+        about: "Joins the values as strings with a separator. UNDEFINED values are skipped, and the separator is \
+        added only after a nonempty result.",
         examples: &[
             ("join(\",\", \"a\", undefined, 2)", "\"a,2\""),
             ("join(\"-\", {1, 2, 3})", "\"1-2-3\""),
@@ -46,7 +46,7 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: false,
         run: to_upper,
-        about: "The text of the value with the letters a to z in upper case.",
+        about: "Converts the letters a to z to upper case.",
         examples: &[("toUpper(\"x86_64\")", "\"X86_64\""), ("toUpper(true)", "\"TRUE\"")],
     },
     Function {
@@ -57,7 +57,7 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: false,
         run: to_lower,
-        about: "The text of the value with the letters A to Z in lower case.",
+        about: "Converts the letters A to Z to lower case.",
         examples: &[("toLower(\"LINUX\")", "\"linux\""), ("toLower(undefined)", "undefined")],
     },
     Function {
@@ -68,8 +68,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: substr,
-        about: "The part of a string that begins at an offset, counted in bytes from 0, or from the end if it is \
-                negative. A negative length leaves so many bytes out at the end.",
+        about: "The part of a string from an offset in bytes, counted from 0, or from the end if negative. A negative \
+        length omits that number of bytes at the end.",
         examples: &[
             ("substr(\"abcdef\", 2)", "\"cdef\""),
             ("substr(\"abcdef\", 1, 2)", "\"bc\""),
@@ -84,7 +84,7 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: false,
         run: strcmp,
-        about: "The order of the texts of two values, byte by byte: -1, 0 or 1.",
+        about: "Compares two values as strings, byte by byte: -1, 0 or 1.",
         examples: &[("strcmp(\"a\", \"b\")", "-1"), ("strcmp(\"a\", \"A\")", "1"), ("strcmp(10, \"10\")", "0")],
     },
     Function {
@@ -95,7 +95,7 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: false,
         run: stricmp,
-        about: "The order of the texts of two values without regard to case: -1, 0 or 1.",
+        about: "Compares two values as strings without regard to case: -1, 0 or 1.",
         examples: &[("stricmp(\"LINUX\", \"linux\")", "0"), ("stricmp(\"B\", \"a\")", "1")],
     },
     Function {
@@ -106,7 +106,7 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: size,
-        about: "The number of elements of a list, of attributes of an ad, or of bytes of a string.",
+        about: "The number of elements of a list, attributes of an ad, or bytes of a string.",
         examples: &[
             ("size({1, 2, 3})", "3"),
             ("size([a = 1; b = 2])", "2"),

@@ -19,59 +19,60 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: size,
-        about: "Number of tokens of a list. Tokens are separated by any of the delimiters, comma and space unless others \
-                are given; white space around them is dropped, and empty ones do not count.",
+        about: "The number of items in a string list. Items are separated by any of the delimiters (by default comma \
+        and space); surrounding white space is removed, and empty items are not counted.",
         examples: &[("stringListSize(\"a, b,,c\")", "3"), ("stringListSize(\"a b:c\", \":\")", "2")],
     },
     reduction(
         "stringListSum",
         "stringListSum(list [, delimiters])",
         sum,
-        "Sum of the numbers of a list; an integer if all are written as integers. The sum of nothing is 0.0.",
+        "The sum of a string list of numbers; an integer if all are written as integers. The sum of an empty list is \
+        0.0.",
         &[("stringListSum(\"1, 2, 3\")", "6"), ("stringListSum(\"1, 2.5\")", "3.500000000000000E+00")],
     ),
     reduction(
         "stringListAvg",
         "stringListAvg(list [, delimiters])",
         average,
-        "Mean of the numbers of a list, truncated to an integer if all are written as integers.",
+        "The mean of a string list of numbers, truncated to an integer if all are written as integers.",
         &[("stringListAvg(\"1, 2.0\")", "1.500000000000000E+00"), ("stringListAvg(\"1, 2\")", "1")],
     ),
     reduction(
         "stringListMin",
         "stringListMin(list [, delimiters])",
         minimum,
-        "Smallest of the numbers of a list, undefined if there are none.",
+        "The smallest number in a string list, or UNDEFINED if there are no numbers.",
         &[("stringListMin(\"3, 1, 2\")", "1"), ("stringListMin(\"\")", "undefined")],
     ),
     reduction(
         "stringListMax",
         "stringListMax(list [, delimiters])",
         maximum,
-        "Largest of the numbers of a list, undefined if there are none, and never less than about 1.2E-38.",
+        "The largest number in a string list, or UNDEFINED if there are no numbers; never less than about 1.2E-38.",
         &[("stringListMax(\"3, 1, 2\")", "3"), ("stringListMax(\"-5, -3\")", "0")],
     ),
     membership(
         "stringListMember",
         "stringListMember(item, list [, delimiters])",
         is_member::<false>,
-        "Whether a string is a token of a list, case included. Delimiters are comma and white space unless others are \
-         given.",
+        "Whether a string is an item of a string list (case-sensitive). The default delimiters are comma and white \
+        space.",
         &[("stringListMember(\"b\", \"a, b, c\")", "true"), ("stringListMember(\"B\", \"a, b, c\")", "false")],
     ),
     membership(
         "stringListIMember",
         "stringListIMember(item, list [, delimiters])",
         is_member::<true>,
-        "Whether a string is a token of a list, without regard to case.",
+        "Whether a string is an item of a string list, ignoring case.",
         &[("stringListIMember(\"B\", \"a, b, c\")", "true"), ("stringListIMember(\"b\", \"a:b\", \":\")", "true")],
     ),
     membership(
         "stringListSubsetMatch",
         "stringListSubsetMatch(items, list [, delimiters])",
         is_subset::<false>,
-        "Whether every token of the first list is a token of the second, case included. The empty string is a subset of \
-         any list.",
+        "Whether all items of the first string list are in the second (case-sensitive). The empty string is a subset \
+        of any list.",
         &[
             ("stringListSubsetMatch(\"a, c\", \"a, b, c\")", "true"),
             ("stringListSubsetMatch(\"a, d\", \"a, b, c\")", "false"),
@@ -81,7 +82,7 @@ pub const FUNCTIONS: &[Function] = &[
         "stringListISubsetMatch",
         "stringListISubsetMatch(items, list [, delimiters])",
         is_subset::<true>,
-        "Whether every token of the first list is a token of the second, without regard to case.",
+        "Whether all items of the first string list are in the second, ignoring case.",
         &[("stringListISubsetMatch(\"A, c\", \"a, b, C\")", "true")],
     ),
     Function {
@@ -92,8 +93,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: regexp_member,
-        about: "Whether a regular expression matches some token of a list; undefined if the list has none. The options \
-                are those of regexp, in either case.",
+        about: "Whether a regular expression matches an item of a string list; UNDEFINED if the list is empty. The \
+        options are those of regexp, in upper or lower case.",
         examples: &[
             ("stringList_regexpMember(\"^b\", \"abc, bcd\")", "true"),
             ("stringList_regexpMember(\"^B\", \"abc, bcd\", \",\", \"i\")", "true"),
@@ -107,8 +108,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: true,
         can_error: true,
         run: lists_intersect,
-        about: "Whether two lists have a token in common, case included. Only the delimiters separate, comma and space \
-                unless others are given; nothing is trimmed.",
+        about: "Whether two string lists have an item in common (case-sensitive). Items are separated only by the \
+        delimiters (by default comma and space) and are not trimmed.",
         examples: &[
             ("stringListsIntersect(\"a, b\", \"b, c\")", "true"),
             ("stringListsIntersect(\"a; b\", \"b; c\", \";\")", "false"),

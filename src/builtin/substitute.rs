@@ -28,7 +28,7 @@ pub enum SubstituteError {
     #[error("the replacement names the group `\\{0}`, but the match has fewer")]
     NoSuchGroup(usize),
     /// The pattern matches nothing at the end of the text, where the reference gives up.
-    #[error("the regular expression matches the empty end of the text")]
+    #[error("the regular expression matches the empty end of the string")]
     EmptyAtEnd,
     /// The result would be longer than [`LONGEST_RESULT`].
     #[error("the result of the substitution is too long")]

@@ -20,9 +20,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: false,
         can_error: true,
         run: abs_time,
-        about: "The point in time so many seconds after the beginning of 1970 (UTC), shown by a clock so many seconds east \
-                of UTC, or by the local one; now without arguments. With a text written in place it is the time that the \
-                text says.",
+        about: "The absolute time at a number of seconds since 1970 (UTC), shown with an offset in seconds east of \
+        UTC, or in local time. Without arguments, the current time. A string literal is parsed as a time.",
         examples: &[
             ("absTime(0, 3600)", "absTime(\"1970-01-01T01:00:00+01:00\")"),
             ("absTime(\"2020-02-29T12:00:00Z\")", "absTime(\"2020-02-29T12:00:00-00:00\")"),
@@ -32,7 +31,8 @@ pub const FUNCTIONS: &[Function] = &[
         name: "relTime",
         signature: "relTime(seconds)",
         run: rel_time,
-        about: "The duration of so many seconds. With a text written in place it is a real, the seconds that the text says.",
+        about: "The relative time of a number of seconds. A string literal is parsed and yields the number of seconds \
+        as a real.",
         examples: &[("relTime(90)", "relTime(\"01:30\")"), ("relTime(\"1+00:00:30\") + 0", "8.643000000000000E+04")],
         ..FIELD
     },
@@ -40,7 +40,7 @@ pub const FUNCTIONS: &[Function] = &[
         name: "time",
         signature: "time()",
         run: |call| Ok(time(call)),
-        about: "The seconds since the beginning of 1970 (UTC), now.",
+        about: "The current time in seconds since 1970 (UTC).",
         examples: &[("time() - CurrentTime", "0"), ("isInteger(time())", "true")],
         ..CLOCK
     },
@@ -48,7 +48,7 @@ pub const FUNCTIONS: &[Function] = &[
         name: "currentTime",
         signature: "currentTime()",
         run: |call| Ok(current_time(call)),
-        about: "The point in time that is now, with the offset of the local clock.",
+        about: "The current absolute time, with the offset of the local time zone.",
         examples: &[("currentTime() == absTime()", "true")],
         ..CLOCK
     },
@@ -56,7 +56,7 @@ pub const FUNCTIONS: &[Function] = &[
         name: "timeZoneOffset",
         signature: "timeZoneOffset()",
         run: |call| Ok(time_zone_offset(call)),
-        about: "How far the local clock is east of UTC now, a duration.",
+        about: "The current offset of the local time zone east of UTC, as a relative time.",
         examples: &[("isRelTime(timeZoneOffset())", "true")],
         ..CLOCK
     },
@@ -64,7 +64,7 @@ pub const FUNCTIONS: &[Function] = &[
         name: "dayTime",
         signature: "dayTime()",
         run: |call| Ok(day_time(call)),
-        about: "How long ago midnight was on the local clock, a duration.",
+        about: "The relative time since midnight in local time.",
         examples: &[("dayTime() < relTime(86400)", "true")],
         ..CLOCK
     },
@@ -72,7 +72,7 @@ pub const FUNCTIONS: &[Function] = &[
         name: "getYear",
         signature: "getYear(absTime)",
         run: get_year,
-        about: "The year of a point in time, on the local clock.",
+        about: "The year of an absolute time, in local time.",
         examples: &[("getYear(absTime(\"2020-02-29T12:00:00Z\"))", "2020")],
         ..FIELD
     },
@@ -80,7 +80,7 @@ pub const FUNCTIONS: &[Function] = &[
         name: "getMonth",
         signature: "getMonth(absTime)",
         run: get_month,
-        about: "The month of a point in time, 1 to 12, on the local clock.",
+        about: "The month of an absolute time, 1 to 12, in local time.",
         examples: &[("getMonth(absTime(\"2020-02-29T12:00:00Z\"))", "2")],
         ..FIELD
     },
@@ -88,7 +88,7 @@ pub const FUNCTIONS: &[Function] = &[
         name: "getDayOfYear",
         signature: "getDayOfYear(absTime)",
         run: get_day_of_year,
-        about: "The day in the year of a point in time, 0 to 365, on the local clock.",
+        about: "The day of the year of an absolute time, 0 to 365, in local time.",
         examples: &[("getDayOfYear(absTime(\"2020-02-29T12:00:00Z\"))", "59")],
         ..FIELD
     },
@@ -96,7 +96,7 @@ pub const FUNCTIONS: &[Function] = &[
         name: "getDayOfMonth",
         signature: "getDayOfMonth(absTime)",
         run: get_day_of_month,
-        about: "The day in the month of a point in time, 1 to 31, on the local clock.",
+        about: "The day of the month of an absolute time, 1 to 31, in local time.",
         examples: &[("getDayOfMonth(absTime(\"2020-02-29T12:00:00Z\"))", "29")],
         ..FIELD
     },
@@ -104,7 +104,7 @@ pub const FUNCTIONS: &[Function] = &[
         name: "getDayOfWeek",
         signature: "getDayOfWeek(absTime)",
         run: get_day_of_week,
-        about: "The day in the week of a point in time, 0 (Sunday) to 6, on the local clock.",
+        about: "The day of the week of an absolute time, 0 (Sunday) to 6, in local time.",
         examples: &[("getDayOfWeek(absTime(\"2020-02-29T12:00:00Z\"))", "6")],
         ..FIELD
     },
@@ -112,7 +112,7 @@ pub const FUNCTIONS: &[Function] = &[
         name: "getDays",
         signature: "getDays(relTime)",
         run: get_days,
-        about: "The whole days of a duration.",
+        about: "The whole days of a relative time.",
         examples: &[("getDays(relTime(100000))", "1")],
         ..FIELD
     },
@@ -120,7 +120,7 @@ pub const FUNCTIONS: &[Function] = &[
         name: "getHours",
         signature: "getHours(time)",
         run: get_hours,
-        about: "The hour of a point in time on the local clock, or the hours of a duration beside its days.",
+        about: "The hour of an absolute time in local time, or the hours of a relative time after its days.",
         examples: &[("getHours(absTime(\"2020-02-29T12:34:56Z\"))", "12"), ("getHours(relTime(7200))", "2")],
         ..FIELD
     },
@@ -128,7 +128,7 @@ pub const FUNCTIONS: &[Function] = &[
         name: "getMinutes",
         signature: "getMinutes(time)",
         run: get_minutes,
-        about: "The minute of a point in time on the local clock, or the minutes of a duration beside its hours.",
+        about: "The minute of an absolute time in local time, or the minutes of a relative time after its hours.",
         examples: &[("getMinutes(absTime(\"2020-02-29T12:34:56Z\"))", "34"), ("getMinutes(relTime(90))", "1")],
         ..FIELD
     },
@@ -136,7 +136,7 @@ pub const FUNCTIONS: &[Function] = &[
         name: "getSeconds",
         signature: "getSeconds(time)",
         run: get_seconds,
-        about: "The second of a point in time on the local clock, or the seconds of a duration beside its minutes.",
+        about: "The second of an absolute time in local time, or the seconds of a relative time after its minutes.",
         examples: &[("getSeconds(absTime(\"2020-02-29T12:34:56Z\"))", "56"), ("getSeconds(relTime(90))", "30")],
         ..FIELD
     },
@@ -144,8 +144,8 @@ pub const FUNCTIONS: &[Function] = &[
         name: "splitTime",
         signature: "splitTime(time)",
         run: split_time,
-        about: "An ad of the fields of a time: a point in time, the seconds since 1970, or a duration, of which only the \
-                largest field that is not zero is negative.",
+        about: "An ad with the fields of an absolute time, of seconds since 1970, or of a relative time. In a \
+        negative relative time, only the largest nonzero field is negative.",
         examples: &[
             ("splitTime(absTime(\"2020-02-29T12:34:56Z\")).Hours", "12"),
             ("splitTime(relTime(-90)).Minutes", "-1"),
@@ -160,8 +160,8 @@ pub const FUNCTIONS: &[Function] = &[
         pure: false,
         can_error: true,
         run: format_time,
-        about: "A text made of the fields of a time, as strftime does, %c unless a format is given. The time is a point in \
-                time, the seconds since 1970 on the local clock, or an ad as splitTime makes it; now if there is none.",
+        about: "Formats a time like strftime, by default with %c. The time is an absolute time, seconds since 1970 \
+        (in local time), or an ad from splitTime; by default the current time.",
         examples: &[
             ("formatTime(absTime(\"2020-02-29T12:34:56Z\"), \"%Y-%m-%d %H:%M\")", "\"2020-02-29 12:34\""),
             ("formatTime([ Year = 2020; Month = 2; Day = 29 ], \"%A\")", "\"Saturday\""),
@@ -171,7 +171,7 @@ pub const FUNCTIONS: &[Function] = &[
         name: "interval",
         signature: "interval(seconds)",
         run: interval,
-        about: "The seconds as a text of days, hours, minutes and seconds.",
+        about: "Formats seconds as days, hours, minutes and seconds.",
         examples: &[("interval(3661)", "\"1:01:01\""), ("interval(90061)", "\"1+01:01:01\"")],
         ..FIELD
     },

@@ -92,31 +92,31 @@ impl Cause {
         let path: String = self.path.iter().map(|via| format!("in `{}` of {}: ", via.name, ad(via.side))).collect();
         let part = shortened(self.part.to_string().trim_start());
         let why = match &self.reason {
-            Reason::Missing { both: true } => format!("neither {my} nor {target} has an attribute `{part}`"),
-            Reason::Missing { both: false } => format!("{my} has no attribute `{part}`"),
-            Reason::MissingIn(side) => format!("{} has no attribute for `{part}`", ad(*side)),
-            Reason::NoTarget => format!("`{part}` needs an ad on the other side"),
+            Reason::Missing { both: true } => format!("neither {my} nor {target} defines `{part}`"),
+            Reason::Missing { both: false } => format!("{my} does not define `{part}`"),
+            Reason::MissingIn(side) => format!("{} does not define an attribute for `{part}`", ad(*side)),
+            Reason::NoTarget => format!("`{part}` requires a TARGET ad"),
             Reason::Written(kind) => match (part.as_str(), kind) {
-                ("undefined", Type::Undefined) | ("error", Type::Error) => format!("`{part}` stands there as such"),
+                ("undefined", Type::Undefined) | ("error", Type::Error) => format!("`{part}` is written as a literal"),
                 _ => format!("`{part}` is written as {}", kind.as_str()),
             },
-            Reason::Circular => format!("`{part}` leads back to itself"),
-            Reason::NotAnAd(kind) => format!("`{part}` takes an attribute of {}", with_article(*kind)),
+            Reason::Circular => format!("`{part}` is a circular reference"),
+            Reason::NotAnAd(kind) => format!("`{part}` selects an attribute of {}", with_article(*kind)),
             Reason::Operands(op, kinds) => {
                 let kinds: Vec<String> = kinds.iter().map(|kind| with_article(*kind)).collect();
                 format!("in `{part}`, `{op}` does not work on {}", kinds.join(" and "))
             }
-            Reason::NotACondition(kind) => format!("in `{part}`, {} is no condition", with_article(*kind)),
+            Reason::NotACondition(kind) => format!("in `{part}`, {} is not a condition", with_article(*kind)),
             Reason::DivisionByZero => format!("`{part}` divides by zero"),
             Reason::OutOfRange(op) => format!("in `{part}`, the result of `{op}` is out of range"),
             Reason::Index(Some(index), len) => {
                 let elements = if *len == 1 { "element" } else { "elements" };
-                format!("in `{part}`, the list has {len} {elements}, counted from 0, and none at {index}")
+                format!("in `{part}`, index {index} is out of range: the list has {len} {elements}, counted from 0")
             }
-            Reason::Index(None, _) => format!("`{part}` takes an element with an index of the wrong type"),
+            Reason::Index(None, _) => format!("`{part}` uses an index of the wrong type"),
             Reason::UnknownFunction => {
                 let name = part.split('(').next().unwrap_or_default().trim_end();
-                format!("in `{part}`, there is no function `{name}`")
+                format!("in `{part}`, function `{name}` does not exist")
             }
             Reason::ArgumentCount(function, count) => {
                 let arguments = if *count == 1 { "argument" } else { "arguments" };
@@ -143,7 +143,11 @@ impl Cause {
             return Some(format!("did you mean `{name}` of {}?", called(side, my, target)));
         }
         match &self.reason {
-            Reason::Operands("+", kinds) if kinds.contains(&Type::Str) => Some("`strcat(a, b)` joins texts".to_owned()),
+            Reason::Operands("+", kinds) if kinds.contains(&Type::Str) => Some(
+                "`strcat(a, b)` joins \
+            strings"
+                    .to_owned(),
+            ),
             Reason::ArgumentCount(function, _) | Reason::Function(function, ..) => {
                 Some(format!("write `{}`", function.signature))
             }

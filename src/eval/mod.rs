@@ -40,20 +40,20 @@ use crate::value::{AdSource, AdValue, FrameId, Items, List, Value, WrittenAd, ar
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum EvalError {
     /// More operators, parentheses and references on one path than allowed.
-    #[error("the evaluation goes deeper than {0} levels")]
+    #[error("the evaluation exceeds {0} levels")]
     Depth(u32),
     /// More node evaluations than allowed.
-    #[error("the evaluation takes more than {0} steps")]
+    #[error("the evaluation exceeds {0} steps")]
     Work(u64),
     /// More bytes of strings and lists than allowed.
-    #[error("the evaluation makes more than {0} bytes of strings and lists")]
+    #[error("the evaluation creates more than {0} bytes of strings and lists")]
     Memory(u64),
     /// Evaluations begun afresh inside one another, more than the stack is to hold. Only the reference's own limits
     /// can be exceeded without failing altogether, and such an evaluation has the value it then has there.
-    #[error("evaluations inside evaluations go deeper than {0} levels together")]
+    #[error("nested evaluations exceed {0} levels in total")]
     Contexts(u32),
     /// `.a` where there is no ad.
-    #[error("an absolute reference needs an ad")]
+    #[error("an absolute reference requires an ad")]
     NoRoot,
     /// A function gave up.
     #[error("the function `{0}` failed on its arguments")]

@@ -32,10 +32,10 @@ pub enum Naming {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Untraceable {
     /// Something like `a.b` where `a` is a number.
-    #[error("an attribute is selected from a value that is no ad")]
+    #[error("an attribute is selected from a value that is not an ad")]
     NotAnAd,
     /// The expression of an attribute leads back to the attribute.
-    #[error("the references go in a circle")]
+    #[error("circular reference")]
     Circular,
     /// Evaluating the left side of a selection was abandoned.
     #[error(transparent)]

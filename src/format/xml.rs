@@ -520,7 +520,7 @@ mod tests {
             faults,
             [
                 "2:22 expected `<a n=\"…\">` or `</c>`, found `<zz/>`",
-                "3:16 expected the text of the value, found `</i>`",
+                "3:16 expected a string value, found `</i>`",
                 "3:31 an attribute name cannot be empty",
             ]
         );

@@ -36,7 +36,7 @@ pub(super) fn never_closed(place: &Place<'_>) -> Option<Diagnostic> {
     let message = format!("{} is not closed: expected `{}` before the end", bracket.of(), bracket.close());
     let finding = Diagnostic::error(message, place.error.span).related(opened, "opened here");
     if place.wants_value() || place.expected() == Some(Expected::AttributeName) || place.open.len() > 8 {
-        return Some(finding.help(format!("write what is missing and close {}", bracket.of())));
+        return Some(finding.help(format!("complete the expression and close {}", bracket.of())));
     }
     let missing: String = place.open.iter().rev().map(|(bracket, _)| bracket.close()).collect();
     let end = Span::new(place.start(), place.start());
@@ -68,7 +68,7 @@ pub(super) fn closed_too_late(place: &Place<'_>) -> Option<Diagnostic> {
 /// `1 + 2)`
 pub(super) fn never_opened(place: &Place<'_>) -> Option<Diagnostic> {
     let found = place.after(0).filter(|found| is_close(found) && place.open.is_empty() && place.whole)?;
-    let message = format!("nothing is open that `{}` could close", found.shown());
+    let message = format!("`{}` does not close anything", found.shown());
     Some(Diagnostic::error(message, found.span).help("remove it, or open its bracket").fix(found.span, ""))
 }
 
@@ -77,7 +77,7 @@ pub(super) fn empty_parentheses(place: &Place<'_>) -> Option<Diagnostic> {
     let found = place.after(0).filter(|found| found.is(")"))?;
     let (_, opened) = place.inside().filter(|(bracket, _)| *bracket == Bracket::Paren)?;
     place.before(0).filter(|before| before.span == opened)?;
-    let finding = Diagnostic::error("there is nothing between the parentheses", opened.to(found.span));
+    let finding = Diagnostic::error("the parentheses are empty", opened.to(found.span));
     Some(finding.help("write an expression there, or remove them; an empty list is `{}`, an empty ad `[]`"))
 }
 
@@ -86,21 +86,28 @@ pub(super) fn stray_separator(place: &Place<'_>) -> Option<Diagnostic> {
     let (found, (bracket, _)) = (place.after(0)?, place.inside()?);
     let separator = |lexeme: &Lexeme<'_>| lexeme.is(",") || lexeme.is(";");
     if bracket == Bracket::List && found.is(";") && !place.wants_value() {
-        let finding = Diagnostic::error("the elements of a list are separated by `,`, found `;`", found.span);
+        let finding = Diagnostic::error("elements of a list are separated by `,`, found `;`", found.span);
         return Some(finding.help("write `,`").fix(found.span, ","));
     }
     let wanted = place.wants_value() || place.expected() == Some(Expected::AttributeName);
     let before = place.before(0).filter(|_| wanted)?;
     let finding = |message: String, extra: &Lexeme<'_>| {
-        Some(Diagnostic::error(message, extra.span).help("remove it, or write what is missing").fix(extra.span, ""))
+        Some(
+            Diagnostic::error(message, extra.span)
+                .help(
+                    "remove it, or add the missing \
+        expression",
+                )
+                .fix(extra.span, ""),
+        )
     };
     match (separator(before), separator(found)) {
-        (true, true) => finding(format!("nothing stands between `{}` and `{}`", before.shown(), found.shown()), found),
+        (true, true) => finding(format!("nothing between `{}` and `{}`", before.shown(), found.shown()), found),
         (true, false) if found.is(bracket.close()) => {
-            finding(format!("nothing stands between `{}` and `{}`", before.shown(), found.shown()), before)
+            finding(format!("nothing between `{}` and `{}`", before.shown(), found.shown()), before)
         }
         (false, true) if matches!(before.text, b"(" | b"{") => {
-            finding(format!("nothing stands between `{}` and `{}`", before.shown(), found.shown()), found)
+            finding(format!("nothing between `{}` and `{}`", before.shown(), found.shown()), found)
         }
         _ => None,
     }
@@ -113,7 +120,7 @@ pub(super) fn trailing_semicolon(place: &Place<'_>) -> Option<Diagnostic> {
         let finding = Diagnostic::error("an expression does not end with `;`", found.span);
         return Some(finding.help("remove it").fix(found.span, ""));
     }
-    let help = "`;` only separates the attributes of an ad, `[ a = 1; b = 2 ]`";
+    let help = "`;` separates only the attributes of an ad, `[ a = 1; b = 2 ]`";
     Some(place.plain().help(help))
 }
 
@@ -154,12 +161,12 @@ pub(super) fn json(place: &Place<'_>) -> Option<Diagnostic> {
     let in_ad = bracket == Bracket::Ad && place.expected() == Some(Expected::AttributeName);
     if bracket == Bracket::List && found.is(":") && key(before) || in_ad && key(found) && next_is(":") {
         let finding = Diagnostic::error("this is JSON, not an ad of ClassAd syntax", opened.to(found.span));
-        return Some(finding.help("write `[ a = 1; b = 2 ]`, or read the text as JSON"));
+        return Some(finding.help("write `[ a = 1; b = 2 ]`, or read the input as JSON"));
     }
     let element = matches!(found.kind, Kind::Number | Kind::String) && (next_is(",") || next_is("]"));
     if in_ad && before.is("[") && element {
         let finding = Diagnostic::error("expected an attribute name, found a value", found.span);
-        return Some(finding.related(opened, "an ad begins here").help("a list is written in braces, `{ 1, 2 }`"));
+        return Some(finding.related(opened, "an ad starts here").help("a list is written in braces, `{ 1, 2 }`"));
     }
     None
 }
@@ -175,16 +182,16 @@ pub(super) fn attribute_name(place: &Place<'_>) -> Option<Diagnostic> {
             } else {
                 quoted_name(inner)
             };
-            let finding = Diagnostic::error("an attribute name has no double quotes", found.span);
+            let finding = Diagnostic::error("attribute names are not in double quotes", found.span);
             Some(finding.help(format!("write `{name}`")).fix(found.span, name))
         }
         Kind::Word => {
             let name = quoted_name(found.text);
-            let finding = Diagnostic::error(format!("`{}` is a word of the language", found.shown()), found.span);
+            let finding = Diagnostic::error(format!("`{}` is a reserved word", found.shown()), found.span);
             Some(finding.help(format!("write `{name}` for an attribute of that name")).fix(found.span, name))
         }
         Kind::Number => {
-            let help = format!("a name that begins with a digit is written in single quotes, `'{}'`", found.shown());
+            let help = format!("a name that starts with a digit must be in single quotes, `'{}'`", found.shown());
             Some(place.plain().help(help))
         }
         _ => None,
@@ -195,7 +202,7 @@ pub(super) fn attribute_name(place: &Place<'_>) -> Option<Diagnostic> {
 pub(super) fn attribute_without_assign(place: &Place<'_>) -> Option<Diagnostic> {
     let name = place.before(0).filter(|_| place.expected() == Some(Expected::Assign))?;
     let Some(found) = place.after(0) else {
-        let finding = Diagnostic::error(format!("the attribute `{}` has no value", name.shown()), name.span);
+        let finding = Diagnostic::error(format!("the attribute `{}` does not have a value", name.shown()), name.span);
         return Some(finding.help(format!("write `{} = value`", name.shown())));
     };
     if found.is(":") || found.is("==") {
@@ -204,7 +211,7 @@ pub(super) fn attribute_without_assign(place: &Place<'_>) -> Option<Diagnostic> 
         return Some(finding.help("write `=`").fix(found.span, "="));
     }
     if found.is("]") || found.is(";") || found.is(",") {
-        let finding = Diagnostic::error(format!("the attribute `{}` has no value", name.shown()), name.span);
+        let finding = Diagnostic::error(format!("the attribute `{}` does not have a value", name.shown()), name.span);
         return Some(finding.help(format!("write `{} = value`", name.shown())));
     }
     // Everything up to the `=` was meant as the name.
@@ -215,7 +222,7 @@ pub(super) fn attribute_without_assign(place: &Place<'_>) -> Option<Diagnostic> 
     let finding = Diagnostic::error(format!("`{}` is not a plain name", place.text(span)), span);
     Some(
         finding
-            .help(format!("write `{quoted}`: other names than letters, digits and `_` are quoted"))
+            .help(format!("write `{quoted}`: names with characters other than letters, digits and `_` are quoted"))
             .fix(span, quoted),
     )
 }

@@ -25,7 +25,7 @@ fn half_identity(place: &Place<'_>) -> Option<Diagnostic> {
     place.rest().strip_prefix(b"=?")?;
     let span = Span::new(place.start(), place.start() + 2);
     let finding = Diagnostic::error("`=?` is not an operator", span);
-    Some(finding.help("write `=?=` to compare without undefined, or `==`").fix(span, "=?="))
+    Some(finding.help("write `=?=`, which is never UNDEFINED, or `==`").fix(span, "=?="))
 }
 
 /// `$(MACRO)`, `$$(X)`, `${X}`, `$X`
@@ -49,17 +49,17 @@ fn macro_call(place: &Place<'_>) -> Option<Diagnostic> {
     let finding = |message: String| Diagnostic::error(message, span);
     Some(match (dollars, close) {
         (2, Some(_)) => finding(format!("`{written}` was not filled in")).help(format!(
-            "`$$(…)` is replaced in the commands of a job after the match; in an expression write `TARGET.{}`",
+            "HTCondor replaces `$$(…)` in submit commands after the match; in an expression, write `TARGET.{}`",
             inner.split(':').next().unwrap_or_default()
         )),
         (1, Some(_)) if rest.get(behind) == Some(&b'(') => finding(format!("the macro `{written}` was not expanded"))
-            .help("macros belong to configuration and submit files; write the value in its place"),
+            .help("macros are expanded only in configuration and submit files; write the value instead"),
         (1, None) if word > 0 => {
             let name = place.text(Span::new(place.start() + 1, place.start() + behind));
-            let help = format!("write `{name}` for an attribute; there are no variables");
+            let help = format!("write `{name}` for an attribute; expressions do not have variables");
             finding("unexpected character `$`".to_owned()).help(help).fix(span, name)
         }
-        _ => finding(format!("the variable `{written}` was not expanded")).help("write the value in its place"),
+        _ => finding(format!("the variable `{written}` was not expanded")).help("write the value instead"),
     })
 }
 
@@ -67,7 +67,7 @@ fn macro_call(place: &Place<'_>) -> Option<Diagnostic> {
 fn hash(place: &Place<'_>) -> Option<Diagnostic> {
     place.rest().strip_prefix(b"#")?;
     let span = Span::new(place.start(), place.start() + 1);
-    let finding = Diagnostic::error("`#` does not begin a comment inside an expression", span);
+    let finding = Diagnostic::error("`#` does not start a comment inside an expression", span);
     Some(finding.help("write `//`, or `/* … */`").fix(span, "//"))
 }
 
@@ -79,7 +79,7 @@ fn at_sign(place: &Place<'_>) -> Option<Diagnostic> {
     let behind = place.rest().iter().take(256).take_while(part).count();
     let span = Span::new(place.start() - before, place.start() + behind);
     let written = format!("\"{}\"", place.text(span));
-    let finding = Diagnostic::error("text without quotes", span);
+    let finding = Diagnostic::error("string values need quotes", span);
     Some(finding.help(format!("write `{written}`")).fix(span, written))
 }
 
@@ -89,15 +89,15 @@ fn backslash(place: &Place<'_>) -> Option<Diagnostic> {
     let span = Span::new(place.start(), place.start() + 1);
     Some(match rest.first() {
         Some(b'"' | b'\'') => {
-            let finding = Diagnostic::error("a quote that begins a string has no backslash", span);
+            let finding = Diagnostic::error("the quote that starts a string does not need a backslash", span);
             finding.help("remove the backslashes before the quotes")
         }
         None | Some(b'\n' | b'\r') => {
             let finding = Diagnostic::error("`\\` does not continue a line", span);
-            finding.help("remove it: an expression may go over several lines").fix(span, "")
+            finding.help("remove it: an expression can span several lines").fix(span, "")
         }
         _ => Diagnostic::error("unexpected character `\\`", span)
-            .help("a path is text: write it in double quotes, with `\\\\` for each backslash"),
+            .help("a path is a string: write it in double quotes, with `\\\\` for each backslash"),
     })
 }
 
@@ -106,7 +106,7 @@ fn backquote(place: &Place<'_>) -> Option<Diagnostic> {
     place.rest().strip_prefix(b"`")?;
     let span = Span::new(place.start(), place.start() + 1);
     let finding = Diagnostic::error("unexpected backquote", span);
-    Some(finding.help("write text in double quotes, attribute names in single quotes or none"))
+    Some(finding.help("write strings in double quotes, and attribute names in single quotes or without quotes"))
 }
 
 /// The character at the place, if it is not ASCII.
@@ -124,8 +124,8 @@ fn typographic_quote(place: &Place<'_>) -> Option<Diagnostic> {
     if !"“”„‟«»‘’‚‛″′＂＇".contains(character) {
         return None;
     }
-    let finding = Diagnostic::error(format!("`{character}` is not a quote of the language"), span);
-    let help = "write text in straight double quotes, `\"…\"`";
+    let finding = Diagnostic::error(format!("`{character}` is not a valid quote"), span);
+    let help = "write strings in straight double quotes, `\"…\"`";
     // Up to the typographic quote that closes it, on the same line.
     let behind = &place.source[span.range().end..];
     let line = &behind[..memchr::memchr(b'\n', behind).unwrap_or(behind.len())];
@@ -171,8 +171,8 @@ fn typographic(place: &Place<'_>) -> Option<Diagnostic> {
         return Some(finding.help(format!("write `{plain}`")).fix(span, *plain));
     }
     let (name, replacement) = match character {
-        '\u{A0}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{3000}' => ("a space that is not the usual one", " "),
-        '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{AD}' => ("a character that cannot be seen", ""),
+        '\u{A0}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{3000}' => ("an unusual space", " "),
+        '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{AD}' => ("an invisible character", ""),
         '\u{FEFF}' => ("a byte order mark", ""),
         _ => return None,
     };
@@ -191,9 +191,9 @@ fn letter(place: &Place<'_>) -> Option<Diagnostic> {
         text.chars().take_while(|other| other.is_alphanumeric() || *other == '_').map(char::len_utf8).sum::<usize>();
     let span = Span::new(place.start() - before, place.start() + word);
     let written = place.text(span);
-    let finding = Diagnostic::error(format!("a name has only ASCII letters: found `{character}`"), span);
+    let finding = Diagnostic::error(format!("names can contain only ASCII letters: found `{character}`"), span);
     let quoted = format!("'{written}'");
-    Some(finding.help(format!("write `{quoted}` for an attribute, `\"{written}\"` for text")).fix(span, quoted))
+    Some(finding.help(format!("write `{quoted}` for an attribute, or `\"{written}\"` for a string")).fix(span, quoted))
 }
 
 /// A byte that is not UTF-8, a control character.
@@ -204,5 +204,5 @@ fn stray_byte(place: &Place<'_>) -> Option<Diagnostic> {
         return Some(finding.help("remove the control character"));
     }
     let finding = || Diagnostic::error(format!("unexpected byte 0x{byte:02x}"), place.error.span);
-    (!byte.is_ascii()).then(|| finding().help("save the text as UTF-8; only strings may hold other bytes"))
+    (!byte.is_ascii()).then(|| finding().help("save the file as UTF-8; only strings can contain other bytes"))
 }

@@ -103,21 +103,21 @@ fn plain(error: &SyntaxError) -> Diagnostic {
     match &error.kind {
         SyntaxErrorKind::UnterminatedComment => finding.help("write `*/` where the comment ends"),
         SyntaxErrorKind::TooDeep(_) => finding.help(
-            "leave out parentheses that change nothing, `a && b && c`, or give parts of the expression names of their own",
+            "remove redundant parentheses, `a && b && c`, or move parts of the expression to separate attributes",
         ),
         SyntaxErrorKind::EmptyName => finding.help("put a name between the quotes"),
         SyntaxErrorKind::NoAssign => finding.help("an attribute is written `Name = value`, one on a line"),
         SyntaxErrorKind::BadCharacter(_) => {
-            finding.help("outside strings, expressions hold only ASCII letters, digits and operators")
+            finding.help("outside strings, expressions can contain only ASCII letters, digits and operators")
         }
         SyntaxErrorKind::Unexpected { expected: Expected::Expression, .. } => {
-            finding.help("a number, a string in double quotes, an attribute, a call or `(` can stand here")
+            finding.help("expected a number, a string in double quotes, an attribute, a call or `(`")
         }
         SyntaxErrorKind::Unexpected { expected: Expected::End | Expected::Operator, found } if found == "," => {
             finding.help("several values are a list, in braces: `{ a, b }`")
         }
         SyntaxErrorKind::Unexpected { expected: Expected::End | Expected::Operator, .. } => {
-            finding.help("an expression ends here; text stands in double quotes")
+            finding.help("the expression ends here; strings need double quotes")
         }
         _ => finding,
     }

@@ -41,10 +41,12 @@ fn incomplete(place: &Place<'_>) -> Option<Diagnostic> {
     if let Some(whole) = text.strip_suffix('.') {
         let next = place.source.get(end).copied().unwrap_or_default();
         if next == b'.' {
-            return Some(plain.help("there are no ranges: write `low <= x && x <= high`"));
+            return Some(plain.help("ranges are not supported: write `low <= x && x <= high`"));
         }
         if next.is_ascii_alphabetic() && !matches!(next, b'e' | b'E') {
-            return Some(plain.help("a number has no attributes; a real is written with digits on both sides, `1.0`"));
+            return Some(
+                plain.help("a number does not have attributes; write a real with digits on both sides, `1.0`"),
+            );
         }
         let number = format!("{whole}.0");
         return Some(plain.help(format!("write `{number}`")).fix(span, number));
@@ -52,7 +54,7 @@ fn incomplete(place: &Place<'_>) -> Option<Diagnostic> {
     if text.ends_with(['x', 'X']) {
         return Some(plain.help("hexadecimal numbers are not part of the language"));
     }
-    Some(plain.help("write the exponent in digits, as in `1e6`; a name that begins with a digit is quoted, `'1e'`"))
+    Some(plain.help("write the exponent as digits, as in `1e6`; quote a name that starts with a digit, `'1e'`"))
 }
 
 /// Factors of units: a thousand and its powers, in the binary sense that memory and disk are counted in.
@@ -75,21 +77,21 @@ pub(super) fn unit(place: &Place<'_>) -> Option<Diagnostic> {
     }
     let (digits, word) = (number.shown(), found.shown().to_ascii_lowercase());
     let span = number.span.to(found.span);
-    let finding = Diagnostic::error(format!("a number has no unit: found `{}`", place.text(span)), span);
+    let finding = Diagnostic::error(format!("numbers do not have units: found `{}`", place.text(span)), span);
     let size = SIZES.iter().find(|(letter, _)| {
         word.strip_prefix(letter).is_some_and(|rest| matches!(rest, "" | "b" | "ib" | "i" | "bytes"))
     });
     if let Some((_, factor)) = size {
         let written = format!("({digits} * {factor})");
         let help = format!(
-            "write `{written}` for so many bytes; `Memory` is counted in MiB, `Disk` in KiB{}",
+            "write `{written}` for a number of bytes; `Memory` is in MiB, `Disk` in KiB{}",
             counted(&digits, factor)
         );
         return Some(finding.help(help).fix(span, written));
     }
     if let Some((_, factor)) = TIMES.iter().find(|(names, _)| names.contains(&word.as_str())) {
         let written = if *factor == "1" { digits } else { format!("({digits} * {factor})") };
-        return Some(finding.help(format!("write `{written}`; times are counted in seconds")).fix(span, written));
+        return Some(finding.help(format!("write `{written}`; times are in seconds")).fix(span, written));
     }
     if !touch(number, found) {
         return None;
@@ -98,7 +100,7 @@ pub(super) fn unit(place: &Place<'_>) -> Option<Diagnostic> {
         return Some(without_separators(span, &place.text(span), '_'));
     }
     if matches!(word.as_str(), "l" | "ll" | "u" | "ul" | "f" | "lf") {
-        let message = format!("a number has no suffix: found `{}`", place.text(span));
+        let message = format!("numbers do not have suffixes: found `{}`", place.text(span));
         return Some(Diagnostic::error(message, span).help(format!("write `{digits}`")).fix(span, digits));
     }
     let base = [("b", 2), ("o", 8)].iter().find(|(letter, _)| digits == "0" && word.starts_with(letter));
@@ -122,7 +124,7 @@ fn counted(digits: &str, factor: &str) -> String {
 
 fn without_separators(span: Span, text: &str, separator: char) -> Diagnostic {
     let plain = text.replace(separator, "");
-    let finding = Diagnostic::error(format!("the digits of a number are not grouped: found `{text}`"), span);
+    let finding = Diagnostic::error(format!("digits of a number cannot be grouped: found `{text}`"), span);
     finding.help(format!("write `{plain}`")).fix(span, plain)
 }
 
@@ -158,7 +160,10 @@ pub(super) fn version_number(place: &Place<'_>) -> Option<Diagnostic> {
     let span = Span::new(first.span.range().start, place.start() + more);
     let text = place.text(span);
     let finding = Diagnostic::error(format!("`{text}` is not a number"), span);
-    let help = format!("versions and addresses are text, `\"{text}\"`; `versioncmp` and `versionGE` compare versions");
+    let help = format!(
+        "versions and addresses are strings, `\"{text}\"`; `versioncmp` and `versionGE` compare \
+    versions"
+    );
     Some(finding.help(help).fix(span, format!("\"{text}\"")))
 }
 
@@ -170,8 +175,8 @@ pub(super) fn digit_first(place: &Place<'_>) -> Option<Diagnostic> {
     }
     let span = number.span.to(found.span);
     let text = place.text(span);
-    let finding = Diagnostic::error(format!("a name cannot begin with a digit: found `{text}`"), span);
+    let finding = Diagnostic::error(format!("a name cannot start with a digit: found `{text}`"), span);
     let text_meant = place.before(1).is_some_and(Lexeme::compares);
     let (written, what) = if text_meant { (format!("\"{text}\""), "text") } else { (format!("'{text}'"), "a name") };
-    Some(finding.help(format!("write `{written}` for {what} that begins with a digit")).fix(span, written))
+    Some(finding.help(format!("write `{written}` for {what} that starts with a digit")).fix(span, written))
 }

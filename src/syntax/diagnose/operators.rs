@@ -7,13 +7,13 @@ use crate::syntax::diagnose::place::{Kind, Lexeme, Place, touch};
 
 /// Operators of other languages, what to do about them, and what to write if that is sure.
 const FOREIGN: &[(&str, &str, Option<&str>)] = &[
-    ("===", "write `==`, or `=?=` to tell types, case and undefined apart", Some("==")),
-    ("!==", "write `!=`, or `=!=` to tell types, case and undefined apart", Some("!=")),
+    ("===", "write `==`, or `=?=` to distinguish types, case and UNDEFINED", Some("==")),
+    ("!==", "write `!=`, or `=!=` to distinguish types, case and UNDEFINED", Some("!=")),
     ("<>", "write `!=`", Some("!=")),
     ("><", "write `!=`", Some("!=")),
     ("=<", "write `<=`", Some("<=")),
     ("=>", "write `>=`", Some(">=")),
-    ("=!", "write `!=`, or `=!=` to also tell types and undefined apart", Some("!=")),
+    ("=!", "write `!=`, or `=!=` to also distinguish types and UNDEFINED", Some("!=")),
     ("=~", "write `regexp(\"pattern\", text)` to match a regular expression", None),
     ("!~", "write `!regexp(\"pattern\", text)` to match a regular expression", None),
     ("~=", "write `!=` for not equal, or `regexp(\"pattern\", text)` to match a regular expression", None),
@@ -24,14 +24,14 @@ const FOREIGN: &[(&str, &str, Option<&str>)] = &[
     ("|||", "write `||`", Some("||")),
     ("^^", "write `!=` between conditions", Some("!=")),
     ("**", "write `pow(base, exponent)`", None),
-    ("??", "write `?:`, which takes its right side when the left is undefined", Some("?:")),
-    ("++", "values never change: write `x + 1`", None),
-    ("--", "values never change: write `x - 1`", None),
-    ("+=", "values never change: write `x + y`", None),
-    ("-=", "values never change: write `x - y`", None),
-    ("*=", "values never change: write `x * y`", None),
+    ("??", "write `?:`, which returns its right side if the left is UNDEFINED", Some("?:")),
+    ("++", "expressions cannot change values: write `x + 1`", None),
+    ("--", "expressions cannot change values: write `x - 1`", None),
+    ("+=", "expressions cannot change values: write `x + y`", None),
+    ("-=", "expressions cannot change values: write `x - y`", None),
+    ("*=", "expressions cannot change values: write `x * y`", None),
     ("/=", "write `!=` for not equal, or `x / y`", None),
-    ("::", "write `.` to take an attribute", Some(".")),
+    ("::", "write `.` to select an attribute", Some(".")),
     ("|>", "write a call, `f(x)`", None),
 ];
 
@@ -80,7 +80,7 @@ pub(super) fn arrow(place: &Place<'_>) -> Option<Diagnostic> {
         return None;
     }
     let span = minus.span.to(greater.span);
-    Some(Diagnostic::error("`->` is not an operator", span).help("write `.` to take an attribute").fix(span, "."))
+    Some(Diagnostic::error("`->` is not an operator", span).help("write `.` to select an attribute").fix(span, "."))
 }
 
 /// Words that are operators elsewhere.
@@ -99,7 +99,7 @@ const WORDS: &[(&str, &str, Option<&str>)] = &[
     ("ge", "write `>=`", Some(">=")),
     ("in", "write `member(value, list)`, or `stringListMember(text, \"a,b\")`", None),
     ("not", "write `!` in front of a condition, as in `!member(value, list)`", None),
-    ("like", "write `regexp(\"pattern\", text)`; `.*` stands for any text", None),
+    ("like", "write `regexp(\"pattern\", text)`; `.*` matches any characters", None),
     ("matches", "write `regexp(\"pattern\", text)`", None),
     ("contains", "write `member(value, list)`, or `stringListMember(text, \"a,b\")`", None),
     ("between", "write `low <= x && x <= high`", None),
@@ -164,7 +164,7 @@ pub(super) fn assignment(place: &Place<'_>) -> Option<Diagnostic> {
     }
     let alone = place.before(1).is_none() && place.before(0)?.kind == Kind::Word;
     let help = if alone {
-        "write `==` to compare; `Name = value` stands in ads and in files of attributes"
+        "write `==` to compare; `Name = value` is valid only in ads and files of attributes"
     } else {
         "write `==` to compare"
     };
@@ -180,11 +180,11 @@ pub(super) fn unfinished_conditional(place: &Place<'_>) -> Option<Diagnostic> {
     let question = (0..).map_while(|back| place.before(back)).find(|lexeme| lexeme.is("?"))?;
     if place.source.get(question.span.end as usize) == Some(&b'.') {
         let span = Span { start: question.span.start, end: question.span.end + 1 };
-        let help = "write `.`: an attribute of something undefined is undefined";
+        let help = "write `.`: an attribute of UNDEFINED is UNDEFINED";
         return Some(Diagnostic::error("`?.` is not an operator", span).help(help).fix(span, "."));
     }
-    let finding =
-        Diagnostic::error("the conditional has no `:`", place.error.span).related(question.span, "begins here");
+    let finding = Diagnostic::error("the conditional does not have a `:`", place.error.span)
+        .related(question.span, "starts here");
     Some(finding.help("write `condition ? value : other`, or `value ?: other` for a default"))
 }
 
@@ -197,23 +197,23 @@ pub(super) fn missing_operand(place: &Place<'_>) -> Option<Diagnostic> {
     let before = place.before(0).filter(|before| before.wants_operand());
     let finding = match (before, found) {
         (Some(before), Some(found)) if before.is("?:") && ["!", "-", "+", "~"].iter().any(|op| found.is(op)) => {
-            let message = format!("the right side of `?:` cannot begin with `{}`", found.shown());
+            let message = format!("the right side of `?:` cannot start with `{}`", found.shown());
             Diagnostic::error(message, found.span).help("put it in parentheses: `a ?: (!b)`")
         }
         (Some(before), Some(found)) => {
             let help = format!("a value is missing between `{}` and `{}`", before.shown(), found.shown());
-            place.plain().related(before.span, "needs a value on its right").help(help)
+            place.plain().related(before.span, "requires a value on its right").help(help)
         }
         (Some(before), None) if before.is("%") && place.before(1).is_some_and(|value| value.kind == Kind::Number) => {
             let number = place.before(1).map(Lexeme::shown).unwrap_or_default();
-            let help = format!("`%` is the remainder of a division; for a share write `{number} / 100.0`");
-            place.plain().related(before.span, "needs a value on its right").help(help)
+            let help = format!("`%` is the remainder of a division; for a percentage, write `{number} / 100.0`");
+            place.plain().related(before.span, "requires a value on its right").help(help)
         }
         (Some(before), None) => {
-            let help = format!("write what `{}` applies to, or remove it", before.shown());
-            place.plain().related(before.span, "needs a value on its right").help(help)
+            let help = format!("add the operand of `{}`, or remove it", before.shown());
+            place.plain().related(before.span, "requires a value on its right").help(help)
         }
-        (None, Some(found)) => place.plain().help(format!("`{}` needs a value on both sides", found.shown())),
+        (None, Some(found)) => place.plain().help(format!("`{}` requires a value on both sides", found.shown())),
         (None, None) => return None,
     };
     Some(finding)

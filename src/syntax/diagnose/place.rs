@@ -79,7 +79,7 @@ impl<'s> Lexeme<'s> {
         }
     }
 
-    /// Whether the token is an operator that needs a value on its right.
+    /// Whether the token is an operator that requires a value on its right.
     pub(super) fn wants_operand(&self) -> bool {
         match self.kind {
             Kind::Symbol => {

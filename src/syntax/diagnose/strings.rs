@@ -36,7 +36,7 @@ fn apostrophe(place: &Place<'_>) -> Option<Diagnostic> {
         return None;
     }
     let finding = Diagnostic::error("the quoted name is not closed: expected `'` before the end", place.error.span);
-    Some(finding.help("write text in double quotes, `\"…\"`; single quotes hold attribute names"))
+    Some(finding.help("write strings in double quotes, `\"…\"`; single quotes enclose attribute names"))
 }
 
 /// `"C:\"`

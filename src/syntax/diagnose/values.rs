@@ -1,4 +1,4 @@
-//! Mistakes with values: text without quotes, calls that are none, missing separators, templates left over.
+//! Mistakes with values: string values need quotes, calls that are none, missing separators, templates left over.
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Expected;
@@ -62,7 +62,7 @@ pub(super) fn selector(place: &Place<'_>) -> Option<Diagnostic> {
     {
         let index = found.shown()[1..].to_owned();
         let help = format!("write `{}[{index}]` for an element of a list", before.shown());
-        let finding = Diagnostic::error("an attribute name cannot begin with a digit", found.span).help(help);
+        let finding = Diagnostic::error("an attribute name cannot start with a digit", found.span).help(help);
         return Some(finding.fix(found.span, format!("[{index}]")));
     }
     let dots = before.is(".") || before.is("..");
@@ -70,25 +70,25 @@ pub(super) fn selector(place: &Place<'_>) -> Option<Diagnostic> {
         return None;
     }
     let Some(found) = found else {
-        let help = "write the name of an attribute behind the dot, or remove it";
-        return Some(place.plain().related(before.span, "needs a name behind it").help(help));
+        let help = "write an attribute name after the dot, or remove it";
+        return Some(place.plain().related(before.span, "requires a name after it").help(help));
     };
     let finding = place.plain();
     Some(match found.kind {
         Kind::Word => {
             let name = quoted_name(found.text);
-            let message = format!("`{}` is a word of the language", found.shown());
+            let message = format!("`{}` is a reserved word", found.shown());
             let help = format!("write `{name}` for an attribute of that name");
             Diagnostic::error(message, found.span).help(help).fix(found.span, name)
         }
         Kind::String => {
             let inner = found.text.get(1..found.text.len().saturating_sub(1)).unwrap_or_default();
             let name = String::from_utf8_lossy(inner).into_owned();
-            finding.help(format!("write `x[\"{name}\"]` to take an attribute, or `strcat(a, b)` to join texts"))
+            finding.help(format!("write `x[\"{name}\"]` to select an attribute, or `strcat(a, b)` to join strings"))
         }
-        _ if found.is("[") => finding.help("leave out the dot before `[`").fix(before.span, ""),
-        _ if found.is(".") || found.is("..") => finding.help("write what the dots stand for"),
-        _ => finding.help("write the name of an attribute behind the dot"),
+        _ if found.is("[") => finding.help("remove the dot before `[`").fix(before.span, ""),
+        _ if found.is(".") || found.is("..") => finding.help("replace the dots with the omitted text"),
+        _ => finding.help("write an attribute name after the dot"),
     })
 }
 
@@ -119,13 +119,13 @@ pub(super) fn windows_path(place: &Place<'_>) -> Option<Diagnostic> {
     let more = rest.iter().take_while(|byte| !byte.is_ascii_whitespace() && !b"()\"".contains(byte)).count();
     let span = Span::new(drive.span.range().start, place.start() + more);
     let written = format!("\"{}\"", place.text(span).replace('\\', "\\\\"));
-    let finding = Diagnostic::error("text without quotes", span);
+    let finding = Diagnostic::error("string values need quotes", span);
     Some(finding.help(format!("write `{written}`")).fix(span, written))
 }
 
 fn text_needs_quotes(place: &Place<'_>, span: Span) -> Diagnostic {
     let written = format!("\"{}\"", place.text(span));
-    Diagnostic::error("text without quotes", span).help(format!("write `{written}`")).fix(span, written)
+    Diagnostic::error("string values need quotes", span).help(format!("write `{written}`")).fix(span, written)
 }
 
 /// `%d`, `%(name)s`, `<name>`
@@ -144,8 +144,8 @@ pub(super) fn template(place: &Place<'_>) -> Option<Diagnostic> {
         _ => return None,
     };
     let span = Span::new(place.start(), end);
-    let finding = Diagnostic::error(format!("`{}` is a place holder that was not filled in", place.text(span)), span);
-    Some(finding.help("write the value in its place"))
+    let finding = Diagnostic::error(format!("`{}` is a placeholder that was not filled in", place.text(span)), span);
+    Some(finding.help("write the value instead"))
 }
 
 /// `f(1 2)`, `{1 2}`
@@ -166,11 +166,15 @@ pub(super) fn side_by_side(place: &Place<'_>) -> Option<Diagnostic> {
     if !(before.ends_operand() && found.begins_operand()) {
         return None;
     }
-    Some(place.plain().help("write an operator between two values; text stands in double quotes"))
+    Some(place.plain().help("write an operator between two values; strings need double quotes"))
 }
 
 /// An empty text.
 pub(super) fn nothing(place: &Place<'_>) -> Option<Diagnostic> {
-    (place.at_end() && place.before(0).is_none())
-        .then(|| Diagnostic::error("there is no expression", place.error.span).help("write one, such as `Cpus >= 2`"))
+    (place.at_end() && place.before(0).is_none()).then(|| {
+        Diagnostic::error("the expression is empty", place.error.span).help(
+            "write an expression, such as \
+        `Cpus >= 2`",
+        )
+    })
 }

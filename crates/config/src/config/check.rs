@@ -51,8 +51,7 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
         }
     }
     if checker.work > MOST {
-        let message =
-            format!("the values are longer than {} MiB when they are expanded: the rest is not checked", MOST >> 20);
+        let message = format!("the expanded values exceed {} MiB: the rest is not checked", MOST >> 20);
         checker.found.push(Diagnostic::without_place(message).code("bad-value"));
     }
     found.extend(checker.found);
@@ -182,11 +181,10 @@ impl Checker<'_> {
         }
         // A prefix nobody has, in front of a knob: hardly meant.
         if knob::find(rest).is_some_and(|knob| !knob.is_family()) && !self.is_referenced(name) {
-            let message =
-                format!("`{}` is neither a daemon nor a local name: nobody reads `{}`", shown(prefix), shown(name));
+            let message = format!("unknown daemon prefix `{}`: `{}` has no effect", shown(prefix), shown(name));
             let warning = at_name("unread-prefix", message, definition);
             self.found.push(match near::closest(prefix, SUBSYSTEMS) {
-                None => warning.help("a local name is given with --local-name"),
+                None => warning.help("to read it as a local name, use --local-name"),
                 known => warning.did_you_mean(known),
             });
         }
@@ -220,7 +218,7 @@ impl Checker<'_> {
     fn match_exprs(&mut self, text: &[u8], definition: &Definition<'_>) {
         for name in list_items(text) {
             if self.config.definition(&name).is_none_or(|found| found.raw.trim_ascii().is_empty()) {
-                let message = format!("`{}` is not defined: slots do not get it", shown(&name));
+                let message = format!("`{}` is not defined, so slots do not get it", shown(&name));
                 self.fault(Severity::Warning, message, definition, None);
             }
         }
@@ -238,7 +236,7 @@ impl Checker<'_> {
             return;
         }
         if let Some(meant) = self.of_declared_group(name) {
-            let message = format!("`{}` is not a knob of the negotiator", shown(name));
+            let message = format!("`{}` is not a negotiator configuration variable", shown(name));
             self.found.push(at_name("unknown-knob", message, definition).did_you_mean(Some(meant)));
             return;
         }
@@ -299,12 +297,15 @@ impl Checker<'_> {
                 let plain = super::setting::is_number(value);
                 if !plain {
                     let read = leading_number(value);
-                    let message =
-                        format!("`{shown_name}` is `{}`: read as {read}, for only a plain number is", shown(value));
+                    let message = format!(
+                        "`{shown_name}` is `{}`: read as {read}, because only plain numbers are \
+                        supported",
+                        shown(value)
+                    );
                     // The daemon goes on.
                     self.odd_number(message, definition, None);
                 } else if knob.name.ends_with("PRIO_FACTOR") && leading_number(value) < 1.0 {
-                    let message = format!("`{shown_name}` is `{}`: factors below 1 count as 1", shown(value));
+                    let message = format!("`{shown_name}` is `{}`: factors below 1 are treated as 1", shown(value));
                     self.odd_number(message, definition, None);
                 }
             }
@@ -345,7 +346,7 @@ impl Checker<'_> {
         let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
         let Err(error) = parse_expr(text, &options) else { return };
         let finding = diagnose(text, &error, &options);
-        let mut refused = at_value(format!("`{name}` is no expression: {}", finding.message), definition);
+        let mut refused = at_value(format!("`{name}` is not a valid expression: {}", finding.message), definition);
         refused.help = finding.help;
         if definition.verbatim && definition.raw == text {
             // The place inside the expression is one in the file.
@@ -362,7 +363,7 @@ impl Checker<'_> {
 
 /// What comes of a concurrency limit that is no number, by the name of its resource.
 pub fn of_no_limit(resource: &[u8]) -> String {
-    format!("a job that asks for `{}` stops the negotiator", shown(&resource.to_ascii_lowercase()))
+    format!("a job that requests `{}` stops the negotiator", shown(&resource.to_ascii_lowercase()))
 }
 
 fn default_help(knob: &Knob) -> Option<String> {
@@ -532,9 +533,8 @@ mod tests {
         );
         assert_eq!(
             found("GROUP_NAMES = a-b"),
-            [
-                "warning 1:15+3 the group `a-b` cannot have a quota [knobs are named with letters, digits, `_`, `.` and `/` only]"
-            ]
+            ["warning 1:15+3 the group `a-b` cannot have a quota [names of configuration variables can contain \
+                only letters, digits, `_`, `.` and `/`]"]
         );
     }
 

@@ -16,7 +16,8 @@ pub(crate) fn holds(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool
     plain(text, defined)
 }
 
-const COMPLEX: &str = "only one `defined`, `version`, boolean or number can be a condition, with a `!` before it";
+const COMPLEX: &str = "a condition can be only one `defined`, `version`, boolean or number, optionally with a `!` \
+before it";
 
 fn plain(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'static str> {
     let (word, rest) = match text.iter().position(u8::is_ascii_whitespace) {
@@ -60,7 +61,7 @@ fn is_defined(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'st
         && let Some(template) = second
     {
         if words.next().is_some() || template.ends_with(b":") {
-            return Err("a template is asked for without blanks: `defined use CATEGORY:NAME`");
+            return Err("write the template without spaces: `defined use CATEGORY:NAME`");
         }
         return Ok(match memchr::memchr(b':', template) {
             Some(colon) => template::is_known(&template[..colon], &template[colon + 1..]),
@@ -68,7 +69,7 @@ fn is_defined(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'st
         });
     }
     match second {
-        Some(_) => Err("`defined` takes one name"),
+        Some(_) => Err("`defined` requires exactly one name"),
         None => Ok(defined(name) || boolean(name).is_some() || number(name).is_some()),
     }
 }
@@ -84,7 +85,7 @@ fn version(text: &[u8]) -> Result<bool, &'static str> {
     let wanted = match parts[..] {
         [major, minor] if major >= 6 => [major, minor, VERSION[2]],
         [major, minor, patch, ..] if major >= 6 => [major, minor, patch],
-        _ => return Err("a version is compared like this: `version >= 25.14.1`, or `25.14`"),
+        _ => return Err("write a version comparison as `version >= 25.14.1`, or `25.14`"),
     };
     Ok(match &text[..end] {
         b"==" | b"=" => VERSION == wanted,

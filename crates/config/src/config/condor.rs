@@ -277,8 +277,10 @@ impl Config {
                 refused.help(sites.join(", "))
             }
             ExpandError::Function { .. } if definition.raw.windows(2).filter(|pair| pair == b"$(").count() > 0 => {
-                refused
-                    .help("the argument of a function macro ends at the first `)`: name a macro without `$( )` in it")
+                refused.help(
+                    "the argument of a function macro ends at the first `)`: write macro names in it without \
+                    `$( )`",
+                )
             }
             _ => refused,
         }
@@ -436,7 +438,7 @@ impl Config {
         if self.stored <= LARGEST {
             return Ok(());
         }
-        let message = format!("all values together are longer than {} MiB", LARGEST >> 20);
+        let message = format!("the total length of all values exceeds {} MiB", LARGEST >> 20);
         Err(Diagnostic::error_at(message, Some(self.entries[at].site.place.clone())))
     }
 

@@ -34,7 +34,7 @@ pub enum ExpandError {
     #[error("the expanded value is longer than {LONGEST} bytes")]
     Length,
     /// References that lead to ever more references.
-    #[error("the value takes more than {MOST} references to expand")]
+    #[error("the value requires more than {MOST} references to expand")]
     References,
     /// A function macro that cannot be evaluated: its text, and why.
     #[error("`{call}`: {why}")]

@@ -51,7 +51,7 @@ pub trait Files {
     /// The command cannot be started.
     fn run(&self, command: &str) -> Result<Output, FileError> {
         let _ = command;
-        Err(FileError::Other("commands are not run here".to_owned()))
+        Err(FileError::Other("commands are not allowed here".to_owned()))
     }
 
     /// Keeps the output of a command in a file; only asked when the reader may run commands.
@@ -60,7 +60,7 @@ pub trait Files {
     /// The file cannot be written.
     fn store(&self, path: &str, text: &[u8]) -> Result<(), FileError> {
         let _ = (path, text);
-        Err(FileError::Other("files are not written here".to_owned()))
+        Err(FileError::Other("files cannot be written here".to_owned()))
     }
 }
 

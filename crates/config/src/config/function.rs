@@ -198,7 +198,7 @@ fn evaluated(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<(Vec<u8>, Val
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
     let expr = match parse_expr(&text, &options) {
         Ok(expr) => expr,
-        Err(error) => return failed(format!("`{}` is no expression: {error}", super::shown(&text))),
+        Err(error) => return failed(format!("`{}` is not a valid expression: {error}", super::shown(&text))),
     };
     let limits = Limits { work: 20_000, bytes: 1 << 20, ..Limits::default() };
     let settings = EvalOptions { now: scope.around.now, seed: scope.around.seed, limits, ..EvalOptions::default() };
@@ -310,7 +310,7 @@ fn listed(items: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
 fn substr(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
     let (name, rest) = split(argument);
     let Some(rest) = rest else {
-        return failed("expected a name and where to begin");
+        return failed("expected a name and a start position");
     };
     let Some(text) = scope.value(name.trim_ascii())? else {
         return failed(format!("`{}` is not defined", super::shown(name.trim_ascii())));
@@ -338,7 +338,7 @@ fn random_choice(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, 
         list.split(blank).filter(|item| !item.is_empty()).collect()
     };
     if items.is_empty() {
-        return failed("there is nothing to choose from");
+        return failed("the list of choices is empty");
     }
     let at = draw(scope) % items.len() as u64;
     Ok(items[at as usize].to_vec())
@@ -356,10 +356,10 @@ fn random_integer(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>,
     let (min, max, step) = match bounds[..] {
         [min, max] => (min, max, 1),
         [min, max, step] => (min, max, step),
-        _ => return failed("expected two or three numbers: the smallest, the largest and the step"),
+        _ => return failed("expected two or three numbers: minimum, maximum and step"),
     };
     if min > max || step < 1 {
-        return failed("expected a largest number that is not below the smallest, and a step of at least 1");
+        return failed("expected a maximum that is not below the minimum, and a step of at least 1");
     }
     let steps = ((max - min) / step + 1) as u64;
     Ok((min + step * (draw(scope) % steps) as i64).to_string().into_bytes())

@@ -64,8 +64,12 @@ impl Config {
     fn without_mark<'t>(&mut self, name: &Arc<str>, text: &'t [u8]) -> &'t [u8] {
         let Some(rest) = text.strip_prefix(BYTE_ORDER_MARK) else { return text };
         let place = Location { file: Arc::clone(name), line: 1, column: 1 };
-        let error = Diagnostic::error_at("the file begins with a byte order mark, which no name may hold", Some(place));
-        self.refuse(error.help("the reference refuses the configuration: save the file as UTF-8 without the mark"));
+        let error = Diagnostic::error_at(
+            "the file starts with a byte order mark, which is not valid in a \
+        name",
+            Some(place),
+        );
+        self.refuse(error.help("HTCondor rejects the configuration: save the file as UTF-8 without the mark"));
         rest
     }
 
@@ -151,9 +155,9 @@ impl Reader<'_> {
             }
         }
         match open.pop() {
-            Some(branch) => Err(Diagnostic::error_at("`if` has no `endif`", Some(branch.place))
+            Some(branch) => Err(Diagnostic::error_at("`if` without `endif`", Some(branch.place))
                 .width(2)
-                .help("a condition ends in the file it begins in: write `endif` on a line of its own")),
+                .help("a condition must end in the same file: write `endif` on its own line")),
             None => Ok(()),
         }
     }
@@ -164,14 +168,14 @@ impl Reader<'_> {
         let refuse = |message: String| Err(Diagnostic::error_at(message, Some(line.start())).width(word));
         let extra = |config: &mut Config, rest: std::ops::Range<usize>| {
             if !rest.is_empty() {
-                let message = format!("`{}` behind `{keyword}` is ignored", shown(&line.text[rest.clone()]));
+                let message = format!("`{}` after `{keyword}` is ignored", shown(&line.text[rest.clone()]));
                 config.warn(Diagnostic::warning_at(message, line.place(rest.start)).width(rest.len()));
             }
         };
         match found {
             Statement::If(rest) => {
                 if open.len() >= CONDITIONS {
-                    return refuse(format!("conditions are nested too deeply: more than {CONDITIONS} are open"));
+                    return refuse(format!("conditions are nested more than {CONDITIONS} deep"));
                 }
                 let outer = open.last().is_none_or(|branch| branch.reading);
                 let reading = outer && self.holds(line, rest)?;
@@ -261,7 +265,7 @@ impl Reader<'_> {
                     self.config.warn(
                         Diagnostic::warning_at(message, line.place(stray.start))
                             .width(stray.len())
-                            .help("a name has no blanks in it"),
+                            .help("names cannot contain spaces"),
                     );
                 }
                 self.assign(line, name, &operator, value, text)
@@ -271,7 +275,7 @@ impl Reader<'_> {
             Statement::Message { error, text } => {
                 let message = self.expand(&line.text[text.clone()], line, text.start)?;
                 if error {
-                    let message = format!("the configuration refuses itself: {}", shown(&message));
+                    let message = format!("the configuration reports an error: {}", shown(&message));
                     return Err(Diagnostic::error_at(message, Some(line.start())).width(line.text.len()));
                 }
                 self.config.warn(Diagnostic::warning_at(shown(&message), line.start()).width(line.text.len()));
@@ -294,9 +298,9 @@ impl Reader<'_> {
         let name = self.expand(&line.text[name.clone()], line, name.start)?;
         checked_name(&name).map_err(|message| {
             let help = if name.contains(&b'$') {
-                "a reference in a name takes no default"
+                "a reference in a name cannot have a default"
             } else {
-                "names consist of letters, digits, `_`, `.` and `/`; an operator has blanks before it"
+                "names consist of letters, digits, `_`, `.` and `/`; operators require a space before them"
             };
             Diagnostic::error_at(message, Some(line.start())).width(width).help(help)
         })?;
@@ -334,7 +338,7 @@ impl Reader<'_> {
                 let mut first = true;
                 loop {
                     let Some(next) = text.next(self.config)? else {
-                        let message = format!("the value of `{}` has no end", shown(&name));
+                        let message = format!("the value of `{}` does not end", shown(&name));
                         return Err(Diagnostic::error_at(message, Some(line.start()))
                             .width(line.text.len())
                             .help(format!("expected `{}` on a line of its own", shown(&end))));
@@ -360,7 +364,7 @@ impl Reader<'_> {
             let message = format!("includes and templates are nested more than {DEEPEST} deep");
             return Err(Diagnostic::error_at(message, Some(line.start()))
                 .width(line.text.len())
-                .help("a file must not include itself, nor what includes it"));
+                .help("a file cannot include itself, directly or indirectly"));
         }
         self.config.files += 1;
         if self.config.files > MOST_FILES {
@@ -386,7 +390,7 @@ impl Reader<'_> {
         }
         let items = template::items(&line.text[range.clone()]).map_err(|open| {
             let place = line.place(range.start + open);
-            Diagnostic::error_at("expected `)` behind the arguments of the template", Some(place)).width(1)
+            Diagnostic::error_at("expected `)` after the arguments of the template", Some(place)).width(1)
         })?;
         for item in items {
             self.template(line, name, &item, range.start + item.at, depth)?;
@@ -403,16 +407,16 @@ impl Reader<'_> {
         depth: usize,
     ) -> Result<(), ConfigError> {
         let Some(found) = template::find(category, item.name) else {
-            let message = format!("`{}` has no template `{}`", shown(category), shown(item.name));
+            let message = format!("`{}` does not have a template `{}`", shown(category), shown(item.name));
             let error = Diagnostic::error_at(message, Some(line.place(at))).width(item.name.len());
             let known = template::all().iter();
             let known = known.filter(|template| template.category.as_bytes().eq_ignore_ascii_case(category));
             self.config.refuse(match near::closest(item.name, known.map(|template| template.name)) {
                 Some(name) => error.help(format!("did you mean `{name}`")),
-                None if item.name.contains(&b'$') => error.help("references are not expanded here"),
+                None if item.name.contains(&b'$') => error.help("references are not expanded in this place"),
                 None => {
                     let [major, minor, patch] = VERSION;
-                    error.help(format!("HTCondor {major}.{minor}.{patch} is not known to have it"))
+                    error.help(format!("it is not in HTCondor {major}.{minor}.{patch}"))
                 }
             });
             // What follows can be read without it.
@@ -450,7 +454,7 @@ impl Reader<'_> {
                         Err(error) => return Err(error.width(width)),
                     };
                     if !output.success && !include.if_exists {
-                        let message = format!("the command `{}` failed; what it wrote is read", shown(&what));
+                        let message = format!("the command `{}` failed; its output is used", shown(&what));
                         self.config.warn(Diagnostic::warning_at(message, place.clone()).width(width));
                     }
                     if let Some(kept) = kept.filter(|_| output.success) {
@@ -470,7 +474,7 @@ impl Reader<'_> {
                     let refused =
                         Diagnostic::error_at(format!("cannot include `{path}`: {error}"), Some(place)).width(width);
                     return Err(match error {
-                        FileError::Missing => refused.help("`include ifexist : FILE` allows it to be missing"),
+                        FileError::Missing => refused.help("`include ifexist : FILE` allows a missing file"),
                         FileError::Other(_) => refused,
                     });
                 }
@@ -488,9 +492,9 @@ impl Reader<'_> {
     /// The output of a command, if commands may be run.
     pub(super) fn command(&mut self, command: &[u8], place: Option<&Location>) -> Result<super::Output, ConfigError> {
         if !self.config.context().commands {
-            let message = format!("the command `{}` is not run", shown(command));
+            let message = format!("skipped the command `{}`", shown(command));
             return Err(Diagnostic::error_at(message, place.cloned())
-                .help("a configuration may run any program: allow it with --allow-commands if you trust it"));
+                .help("a configuration can run any program: use --allow-commands if you trust it"));
         }
         let text = String::from_utf8_lossy(command);
         self.files
@@ -592,7 +596,7 @@ mod tests {
     #[test]
     fn conditions_must_be_balanced() {
         for (text, message, place) in [
-            ("A=1\n if true\nA=1", "`if` has no `endif`", "root:2:2"),
+            ("A=1\n if true\nA=1", "`if` without `endif`", "root:2:2"),
             ("endif", "`endif` without `if`", "root:1:1"),
             ("else", "`else` without `if`", "root:1:1"),
             ("elif true", "`elif` without `if`", "root:1:1"),
@@ -639,7 +643,7 @@ mod tests {
         assert_eq!(config.get("CONFIG_ROOT").unwrap().unwrap().text, b"pool");
         let (message, place, help) = refused(&[("root", "include : nope")]);
         assert_eq!((message.as_str(), place.as_str()), ("cannot include `nope`: no such file", "root:1:11"));
-        assert_eq!(help, "`include ifexist : FILE` allows it to be missing");
+        assert_eq!(help, "`include ifexist : FILE` allows a missing file");
     }
 
     #[test]
@@ -804,9 +808,15 @@ mod tests {
                 "root:1:14",
                 "did you mean `Always_Run_Jobs`",
             ),
-            ("use POLICY : $(X)", "`POLICY` has no template `$`", "root:1:14", "references are not expanded here"),
+            (
+                "use POLICY : $(X)",
+                "`POLICY` has no template `$`",
+                "root:1:14",
+                "references are not expanded in this \
+            place",
+            ),
             ("use NOPE : x", "`NOPE` is not a category of templates", "root:1:5", "the categories are"),
-            ("use POLICY : Limit_Job_Runtimes(5", "expected `)` behind the arguments of the template", "root:1:32", ""),
+            ("use POLICY : Limit_Job_Runtimes(5", "expected `)` after the arguments of the template", "root:1:32", ""),
             (
                 "use POLICY : Preempt_If",
                 "the configuration refuses itself: use POLICY : Preempt_If needs an argument",

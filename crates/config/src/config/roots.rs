@@ -112,7 +112,7 @@ impl Config {
                     if required || error != FileError::Missing {
                         let place = self.definition(b"LOCAL_CONFIG_FILE").and_then(|found| found.place.cloned());
                         return Err(Diagnostic::error_at(format!("cannot read `{path}`: {error}"), place)
-                            .help("`REQUIRE_LOCAL_CONFIG_FILE = false` allows it to be missing"));
+                            .help("`REQUIRE_LOCAL_CONFIG_FILE = false` allows a missing file"));
                     }
                 }
             }

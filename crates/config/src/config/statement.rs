@@ -121,7 +121,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<Statement, Unreadable> {
                 return unreadable(
                     format!("expected `{} : text`", shown(&text[at..end])),
                     0..text.len(),
-                    "a message stands behind a colon",
+                    "write the message after a colon",
                 );
             };
             let text = trimmed(text, rest.start + colon + 1..text.len());
@@ -143,7 +143,7 @@ fn assignment(text: &[u8]) -> Result<Statement, Unreadable> {
         unreadable(
             format!("expected `NAME = value`, found `{}`", shown(text)),
             at,
-            "a line that goes on with the value of the line before it needs a `\\` at the end of that line",
+            "to continue a value on the next line, end the line with `\\`",
         )
     };
     let mut stray = None;
@@ -161,7 +161,7 @@ fn assignment(text: &[u8]) -> Result<Statement, Unreadable> {
             return unreadable(
                 format!("`{}` is not an operator", shown(operator_text(&text[rest.clone()]))),
                 rest.start..rest.start + operator_text(&text[rest.clone()]).len(),
-                "the operators are `=`, `+=`, `+,=` `+;=` `+|=` `+&=` `+*=` (also with the sign doubled) and `@=TAG`",
+                "the operators are `=`, `+=`, `+,=` `+;=` `+|=` `+&=` `+*=` (also with a doubled sign) and `@=TAG`",
             );
         }
         other => {
@@ -186,14 +186,14 @@ fn operator_text(text: &[u8]) -> &[u8] {
 }
 
 fn template(text: &[u8], rest: Range<usize>) -> Result<Statement, Unreadable> {
-    const HELP: &str = "a template is named by its category and its name: `use POLICY : Always_Run_Jobs`";
+    const HELP: &str = "write the category and the name of the template: `use POLICY : Always_Run_Jobs`";
     let Some(colon) = memchr::memchr(b':', &text[rest.clone()]) else {
         return unreadable("expected `use CATEGORY : NAME`, found no `:`", 0..text.len(), HELP);
     };
     let category = trimmed(text, rest.start..rest.start + colon);
     let items = trimmed(text, rest.start + colon + 1..text.len());
     if category.is_empty() || !text[category.clone()].iter().copied().all(is_name_byte) {
-        return unreadable("`use` needs a category before its `:`", 0..text.len(), HELP);
+        return unreadable("`use` requires a category before the `:`", 0..text.len(), HELP);
     }
     Ok(Statement::Use { category, items })
 }
@@ -236,7 +236,7 @@ fn include(text: &[u8], rest: Range<usize>) -> Result<Statement, Unreadable> {
         found.what = trimmed(text, found.what.start..found.what.end - 1);
     }
     if found.what.is_empty() {
-        return unreadable("`include` names no file", 0..text.len(), HELP);
+        return unreadable("`include` requires a file name", 0..text.len(), HELP);
     }
     Ok(Statement::Include(found))
 }
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(include("include ifexist command into c : x"), (true, true, Some("c".into()), "x".into()));
         assert_eq!(refused("include into c command : x"), "`into c command` is not an option of `include`");
         assert_eq!(refused("include command into : x"), "`command into` is not an option of `include`");
-        assert_eq!(refused("include :"), "`include` names no file");
+        assert_eq!(refused("include :"), "`include` requires a file name");
         assert_eq!(refused("include x"), "expected `include : FILE`, found no `:`");
     }
 
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(parse(b"@use POLICY:A"), Ok(Statement::Use { category: 5..11, items: 12..13 }));
         assert_eq!(parse(b"error 5 : x"), Ok(Statement::Message { error: true, text: 10..11 }));
         assert_eq!(parse(b"WARNING: x"), Ok(Statement::Message { error: false, text: 9..10 }));
-        assert_eq!(refused("use : x"), "`use` needs a category before its `:`");
+        assert_eq!(refused("use : x"), "`use` requires a category before the `:`");
         assert_eq!(refused("use POLICY"), "expected `use CATEGORY : NAME`, found no `:`");
         assert_eq!(refused("warning foo"), "expected `warning : text`");
         assert_eq!(parse(b"[section]"), Ok(Statement::Section));

@@ -39,14 +39,14 @@ pub fn user_maps(config: &Config, subsystem: &str, files: &dyn Files) -> Result<
                         FileError::Other(why) => why,
                     };
                     let place = found.place.map_or_else(String::new, |place| format!("{place}: "));
-                    odd.push(format!("{place}the user map `{shown}` is left out: cannot read `{path}`: {why}"));
+                    odd.push(format!("{place}skipped the user map `{shown}`: cannot read `{path}`: {why}"));
                     continue;
                 }
             }
         } else if let Some(found) = settings.text(&data)? {
             found.text
         } else {
-            odd.push(format!("the user map `{shown}` is left out: neither `{file}` nor `{data}` is set"));
+            odd.push(format!("skipped the user map `{shown}`: neither `{file}` nor `{data}` is set"));
             continue;
         };
         let map = UserMap::parse(&text);

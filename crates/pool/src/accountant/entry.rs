@@ -138,7 +138,8 @@ impl<'a> Entry<'a> {
 
 /// A name or value that the log cannot hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` cannot stand in the accountant's log: expected no white space in names, and no newline in values", text.escape_debug())]
+#[error("`{}` is not valid in the accountant's log: names cannot contain white space, and values cannot contain \
+newlines", text.escape_debug())]
 pub struct Unwritable {
     /// The text.
     pub text: String,

@@ -32,7 +32,7 @@ pub enum JournalError {
         source: io::Error,
     },
     /// Another process writes to the log.
-    #[error("`{}` is in use: expected to be its only writer", path.display())]
+    #[error("`{}` is locked by another program", path.display())]
     Locked {
         /// The log.
         path: PathBuf,
@@ -49,7 +49,7 @@ pub enum JournalError {
     #[error(transparent)]
     Unwritable(#[from] Unwritable),
     /// An earlier write failed and could not be taken back.
-    #[error("`{}` was left unfinished by an earlier failure: nothing more is written to it", path.display())]
+    #[error("an earlier failure left `{}` incomplete: no more data is written", path.display())]
     Abandoned {
         /// The log.
         path: PathBuf,
@@ -62,17 +62,17 @@ impl JournalError {
         match self {
             Self::File { source, .. } => match source.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                    "make room on the disk and run the command again: the log holds what it held before"
+                    "free disk space and run the command again: the log is unchanged"
                 }
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    "the log and its directory must be writable; the log holds what it held before"
+                    "the log and its directory must be writable; the log is unchanged"
                 }
-                _ => "the log holds what it held before",
+                _ => "the log is unchanged",
             },
-            Self::Locked { .. } => "wait until the other command has ended",
-            Self::Corrupt { .. } => "nothing was changed: restore the log from a copy, or mend the line by hand",
-            Self::Unwritable(_) => "names of submitters have the form user@domain, without blanks",
-            Self::Abandoned { .. } => "open the log anew: what was not finished is discarded then",
+            Self::Locked { .. } => "wait until the other program ends",
+            Self::Corrupt { .. } => "the log is unchanged: restore it from a copy, or correct the line",
+            Self::Unwritable(_) => "submitter names have the form user@domain, without spaces",
+            Self::Abandoned { .. } => "open the log again to discard the incomplete data",
         }
     }
 }

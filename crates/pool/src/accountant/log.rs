@@ -39,11 +39,11 @@ impl LogWarning {
     /// The warning as a sentence without its place.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::UnfinishedTransaction(_) => "the last transaction is not finished and was discarded",
-            Self::UnfinishedLine(_) => "the last line is not complete and was discarded",
-            Self::NestedBegin(_) => "a transaction begins inside another one",
-            Self::UnmatchedEnd(_) => "a transaction ends that did not begin",
-            Self::NoRecord(_) => "an attribute of a record that does not exist was left out",
+            Self::UnfinishedTransaction(_) => "discarded the last transaction, which is incomplete",
+            Self::UnfinishedLine(_) => "discarded the last line, which is incomplete",
+            Self::NestedBegin(_) => "a transaction starts inside another one",
+            Self::UnmatchedEnd(_) => "a transaction ends that did not start",
+            Self::NoRecord(_) => "skipped an attribute of a record that does not exist",
         }
     }
 
@@ -293,7 +293,7 @@ impl Replay {
 /// An operation whose value, if it has one, is an expression of the language.
 fn with_value(entry: Entry<'_>) -> Result<Entry<'_>, &'static str> {
     match entry {
-        Entry::Set { value, .. } if !is_value(value) => Err("a value of the language"),
+        Entry::Set { value, .. } if !is_value(value) => Err("a ClassAd value"),
         other => Ok(other),
     }
 }
@@ -401,7 +401,7 @@ mod tests {
     #[test]
     fn a_value_that_is_none_is_an_error_with_its_place() {
         let error = Log::read(b"101 K * *\n103 K A 1 +\n103 K A 1\n").unwrap_err();
-        assert_eq!((error.line, error.offset, error.expected), (2, 10, "a value of the language"));
+        assert_eq!((error.line, error.offset, error.expected), (2, 10, "a ClassAd value"));
         assert!(Log::read(b"101 K * *\n103 K A { 1, \"x\" }\n103 K B 1 + 2\n").is_ok());
     }
 

@@ -198,7 +198,7 @@ fn market<'c>(
 ) -> (Box<dyn Market + 'c>, Option<&'static str>) {
     let memory = match matcher {
         Matcher::Columnar { memory } => memory,
-        Matcher::Reference => return (Box::new(offers), Some("the slow way was asked for")),
+        Matcher::Reference => return (Box::new(offers), Some("the reference path was requested")),
     };
     let firsts: Vec<(usize, Request)> = queue.first_of_each().collect();
     let ads: Vec<ClassAd> = firsts.par_iter().map(|(who, request)| queue.request_ad(*who, request)).collect();
@@ -229,10 +229,10 @@ fn told(error: &ConfigError) -> String {
 /// What of the snapshot the cycle leaves out, in words.
 fn left_out(ignored: IgnoredAds, snapshot: &Snapshot, queue: &Queue<'_>, known: usize) -> Vec<String> {
     let notes = [
-        (ignored.not_slots, "ads among the slots are none and were left out"),
-        (ignored.unnamed, "slots without a name were left out"),
-        (snapshot.jobs.len() - known, "jobs without a ClusterId or a submitter were left out"),
-        (single::strangers(queue, known), "idle jobs belong to no submitter that is advertised and were not offered"),
+        (ignored.not_slots, "ads in the slot file are not slot ads and were skipped"),
+        (ignored.unnamed, "slots without a name were skipped"),
+        (snapshot.jobs.len() - known, "jobs without a ClusterId or a submitter were skipped"),
+        (single::strangers(queue, known), "idle jobs do not belong to an advertised submitter and were not considered"),
     ];
     notes.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect()
 }

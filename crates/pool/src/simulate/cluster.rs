@@ -33,7 +33,7 @@ pub trait Cluster {
     /// The reason for which a waiting job has not started, in words.
     fn why_waiting(&mut self, job: usize, now: i64) -> String {
         let _ = (job, now);
-        "it never had its turn".to_owned()
+        "its submitter was never reached".to_owned()
     }
 
     /// Runs a cycle. Displaced jobs are returned to the queue by [`Cluster::arrive`].

@@ -145,14 +145,17 @@ impl Patience {
         let passed = now - self.since;
         if idle && passed >= MAX_IDLE_SECONDS {
             return Some(format!(
-                "stopped after {passed} s in which nothing ran: rules look at the clock, and may yet let a job start; say \
-                 how long to wait: --until"
+                "stopped after {passed} s without a running job: some rules depend on the time, so a job may start \
+                later; set the end with --until"
             ));
         }
         let endless = self.displaced >= MAX_DISPLACED && passed / MAX_RUN_TIMES > self.longest;
         endless.then(|| {
             let displaced = self.displaced;
-            format!("stopped after {passed} s in which no job ended and {displaced} were displaced: they displace each other")
+            format!(
+                "stopped after {passed} s in which no job completed and {displaced} were preempted: jobs preempt \
+            each other"
+            )
         })
     }
 }

@@ -210,7 +210,7 @@ impl<'w> Ledger<'w> {
     pub(super) fn left_out(&self, job: usize, settings: &EvalOptions) -> Option<String> {
         let constraint = self.rules.jobs.as_ref()?;
         let out = !Scope::new(&self.job_ad(job), settings).holds(constraint);
-        out.then(|| "NEGOTIATOR_JOB_CONSTRAINT leaves it out".to_owned())
+        out.then(|| "NEGOTIATOR_JOB_CONSTRAINT excludes it".to_owned())
     }
 
     /// The ad of a job that is kept.

@@ -228,16 +228,19 @@ impl Cluster for SlotCluster<'_> {
         if let Some(why) = self.ledger.left_out(job, &settings) {
             return why;
         }
-        let Some(ad) = self.ledger.ad(job) else { return "it never had its turn".to_owned() };
+        let Some(ad) = self.ledger.ad(job) else { return "its submitter was never reached".to_owned() };
         let slots = &self.whole;
         let taken: Vec<_> = slots.iter().filter(|slot| accepts(ad, slot, &settings)).collect();
         let both = taken.iter().filter(|slot| accepts(slot, ad, &settings)).count();
         let (all, by_job) = (slots.len(), slots.len() - taken.len());
         if both > 0 {
-            return format!("{both} of {all} slots would do, and were never free for it");
+            return format!("{both} of {all} slots match, but were never free for this job");
         }
         let by_slot = taken.len();
-        format!("no slot matches: its requirements refuse {by_job} of {all}, requirements of slots {by_slot}")
+        format!(
+            "no slot matches: its Requirements reject {by_job} of {all}, Requirements of slots reject it for \
+        {by_slot}"
+        )
     }
 
     fn cycle(&mut self, now: i64) -> Result<CycleDecisions, ConfigError> {

@@ -385,7 +385,7 @@ impl Cluster for UniformCluster<'_> {
         if let Some(why) = self.ledger.left_out(job, &settings) {
             return why;
         }
-        self.reasons.get(&self.asking(job)).cloned().unwrap_or_else(|| "it never had its turn".to_owned())
+        self.reasons.get(&self.asking(job)).cloned().unwrap_or_else(|| "its submitter was never reached".to_owned())
     }
 
     fn charge(&mut self, now: i64) {

@@ -34,10 +34,10 @@ fn arrival(
     domain: Option<&[u8]>,
     settings: &EvalOptions,
 ) -> Result<Arrival, String> {
-    let job = Job::new(ad, domain, settings).ok_or("no `ClusterId`: expected the ad of a job")?;
+    let job = Job::new(ad, domain, settings).ok_or("`ClusterId` is missing: expected a job ad")?;
     let facts = Facts::of(ad, settings);
     if !ad.contains("QDate") {
-        return Err(format!("job {} has no `QDate`: expected the time it was submitted", job.id));
+        return Err(format!("job {} does not have a `QDate`: expected its submission time", job.id));
     }
     let submit = seconds(facts.number("QDate"), || format!("`QDate` of job {}", job.id))?;
     let value = Scope::new(ad, settings).eval(run_time).ok().and_then(|value| value.as_number());
@@ -46,7 +46,7 @@ fn arrival(
     let cores = u32::try_from(cores)
         .ok()
         .filter(|cores| *cores > 0)
-        .ok_or_else(|| format!("job {} asks for {cores} cores: expected 1 or more", job.id))?;
+        .ok_or_else(|| format!("job {} requests {cores} cores: expected 1 or more", job.id))?;
     let group = facts.string("AccountingGroup").unwrap_or_else(|| "".into());
     let group = memchr::memrchr(b'.', &group).map_or(b"".as_slice(), |dot| &group[..dot]);
     let (id, name) = (job.id, named(job.submitter.clone(), settings).0);
@@ -57,7 +57,7 @@ fn arrival(
 /// Whole seconds, from 0 to as many as are believed.
 fn seconds(value: Option<f64>, what: impl Fn() -> String) -> Result<i64, String> {
     let found = value.filter(|time| !time.is_nan());
-    let found = found.ok_or_else(|| format!("{} is no number: expected seconds", what()))?;
+    let found = found.ok_or_else(|| format!("{} is not a number: expected seconds", what()))?;
     if found < 0.0 {
         return Err(format!("{} is {}: expected 0 or more seconds", what(), shown(found)));
     }
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(
             faults,
             [
-                "1: no `ClusterId`: expected the ad of a job",
+                "1: `ClusterId` is missing: expected a job ad",
                 "2: job 1.0 has no `QDate`: expected the time it was submitted",
                 "3: the run time of job 2.0 is no number: expected seconds",
                 "4: the run time of job 3.0 is -2: expected 0 or more seconds",

@@ -95,13 +95,13 @@ pub fn read(source: &mut impl BufRead) -> io::Result<Workload> {
         }
     }
     if cut {
-        workload.remark(number.max(1), "the compressed file ends here, in the middle: what came before is played");
+        workload.remark(number.max(1), "the compressed file is truncated here: the jobs before it are used");
     }
     workload.header.complete();
     let found = workload.counts.records;
     if let Some(records) = workload.header.records.filter(|records| *records > found) {
-        let cut = if ended { "" } else { ", and the last line has no end" };
-        workload.remark(number, format!("the trace ends after {found} jobs: its header says there are {records}{cut}"));
+        let cut = if ended { "" } else { ", and the last line is incomplete" };
+        workload.remark(number, format!("the trace ends after {found} jobs, but its header announces {records}{cut}"));
     }
     let start = workload.header.start.unwrap_or(0).min(MAX_NUMBER);
     workload.arrivals.iter_mut().for_each(|job| job.submit += start);
@@ -159,9 +159,7 @@ fn record(workload: &mut Workload, place: u64, text: &str) -> Result<(), String>
     }
     let cores = if requested > 0 { requested } else { allocated };
     if cores <= 0 {
-        return Err(format!(
-            "job {id} asks for {requested} and has {allocated} processors: expected 1 or more of either"
-        ));
+        return Err(format!("job {id} requests {requested} and has {allocated} processors: expected 1 or more"));
     }
     // Nothing has more: the job is too large, not its line wrong.
     let cores = u32::try_from(cores).unwrap_or(u32::MAX);

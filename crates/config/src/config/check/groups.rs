@@ -26,12 +26,11 @@ impl Checker<'_> {
             return;
         }
         if let Some(meant) = self.of_declared_group(name) {
-            let message = format!("`{}` is not a knob of the negotiator", shown(name));
+            let message = format!("`{}` is not a negotiator configuration variable", shown(name));
             self.found.push(at_name("unknown-knob", message, definition).did_you_mean(Some(meant)));
             return;
         }
-        let message =
-            format!("`{}` is of no use: `GROUP_NAMES` does not name the group `{}`", shown(name), shown(member));
+        let message = format!("`{}` has no effect: group `{}` is not in GROUP_NAMES", shown(name), shown(member));
         let nearest = near::closest(member, &self.groups);
         let spelt = nearest.and_then(|near| self.spelt(near));
         let warning = at_name("undeclared-group", message, definition);
@@ -90,7 +89,9 @@ impl Checker<'_> {
         for name in list_items(text) {
             if !name.iter().copied().all(is_name_byte) {
                 let message = format!("the group `{}` cannot have a quota", shown(&name));
-                let help = "knobs are named with letters, digits, `_`, `.` and `/` only".to_owned();
+                let help = "names of configuration variables can contain only letters, digits, `_`, `.` and \
+                `/`"
+                .to_owned();
                 self.fault(Severity::Warning, message, definition, Some(help));
             }
         }

@@ -98,12 +98,12 @@ impl ShareCorrections {
         for corrector in distinct {
             if let Some(started) = started.filter(|_| !CORRECTORS.iter().any(|known| known.as_bytes() == &**corrector))
             {
-                let message = format!("`{}` is no corrector of DIRAC", shown(corrector));
+                let message = format!("`{}` is not a DIRAC corrector", shown(corrector));
                 let warning = Diagnostic::warning_at(message, started.place().clone()).width(started.name().len());
                 warnings.push(warning.help(format!("expected {}", CORRECTORS.join(" or "))));
             }
             let Some(found) = section.named(corrector) else {
-                let message = format!("there is no section for the corrector `{}`", shown(corrector));
+                let message = format!("the corrector `{}` does not have a section", shown(corrector));
                 warnings.extend(started.map(|started| Diagnostic::warning_at(message, started.place().clone())));
                 continue;
             };
@@ -113,9 +113,9 @@ impl ShareCorrections {
                 let first = targets.get(&target).and_then(|&at| instances.get(at));
                 if let Some(first) = first {
                     let (now, before) = (shown(&instance.name), shown(&first.name));
-                    let message = format!("`{now}` corrects the same shares as `{before}` and is left out");
+                    let message = format!("`{now}` corrects the same shares as `{before}` and is ignored");
                     let warning = Diagnostic::warning_at(message, instance.place.clone()).width(instance.name.len());
-                    warnings.push(warning.help(format!("the first counts, at {}", first.place)));
+                    warnings.push(warning.help(format!("the first one is used, at {}", first.place)));
                 } else {
                     targets.insert(target, instances.len());
                     instances.push(instance);
@@ -142,11 +142,15 @@ impl Instance {
             |width: usize, message: String| Diagnostic::error_at(message, Some(section.place().clone())).width(width);
         let total: f64 = slices.iter().map(|slice| slice.weight).sum();
         if slices.is_empty() {
-            let message = format!("the corrector instance `{}` has no time slice and corrects nothing", shown(&name));
+            let message = format!(
+                "the corrector instance `{}` does not have a time slice, so it has no \
+            effect",
+                shown(&name)
+            );
             warnings.push(Diagnostic::warning_at(message, section.place().clone()).width(name.len()));
         } else if total <= 0.0 || !total.is_finite() {
             let message = format!("the weights of the slices of `{}` sum to {total}", shown(&name));
-            return Err(at(name.len(), message).help("at least one slice needs a `Weight` above 0"));
+            return Err(at(name.len(), message).help("at least one slice must have a `Weight` above 0"));
         }
         for slice in &mut slices {
             slice.weight /= total;
@@ -190,9 +194,12 @@ fn greatest(setting: Setting<'_>, warnings: &mut Vec<Diagnostic>) -> Result<f64,
     let number = positive(setting)?;
     if number < 1.0 {
         let name = shown(setting.name());
-        let message = format!("`{name}` is `{number}`, below 1: every factor becomes {}", 1.0 / number);
+        let message = format!("`{name}` is `{number}`, below 1, so all factors become {}", 1.0 / number);
         let warning = Diagnostic::warning_at(message, setting.place().clone()).width(setting.name().len());
-        warnings.push(warning.help("factors stay between the number and its inverse: it is 1 or more"));
+        warnings.push(warning.help(
+            "factors are limited to the range from the inverse of this number to the number, \
+        so it must be at least 1",
+        ));
     }
     Ok(number)
 }
@@ -201,10 +208,10 @@ fn greatest(setting: Setting<'_>, warnings: &mut Vec<Diagnostic>) -> Result<f64,
 pub(super) fn check_names(section: Section<'_>, known: &[&str], warnings: &mut Vec<Diagnostic>) {
     for option in section.options().filter(|option| !known.iter().any(|name| name.as_bytes() == option.name())) {
         let (name, of) = (shown(option.name()), shown(section.name()));
-        let warning = Diagnostic::warning_at(format!("`{name}` is no option of `{of}`"), option.place().clone());
+        let warning = Diagnostic::warning_at(format!("`{name}` is not an option of `{of}`"), option.place().clone());
         let warning = warning.width(option.name().len());
         warnings.push(match near::closest(option.name(), known.iter().copied()) {
-            Some(near) => warning.help(format!("did you mean `{near}`")),
+            Some(near) => warning.help(format!("did you mean `{near}`?")),
             None => warning.help(format!("expected {}", known.join(", "))),
         });
     }

@@ -57,7 +57,7 @@ pub(super) fn read(section: Section<'_>, warnings: &mut Vec<Diagnostic>) -> Resu
     for site in section.sections() {
         for kind in site.sections() {
             let Some(attribute) = Attribute::named(kind.name()) else {
-                let message = format!("`{}` is nothing that jobs can be limited by", shown(kind.name()));
+                let message = format!("`{}` cannot be used to limit jobs", shown(kind.name()));
                 let warning = Diagnostic::warning_at(message, kind.place().clone()).width(kind.name().len());
                 let known: Vec<&str> = Attribute::ALL.iter().map(|(name, _)| *name).collect();
                 warnings.push(warning.help(format!("expected one of {}", known.join(", "))));

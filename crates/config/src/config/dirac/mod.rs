@@ -128,11 +128,11 @@ impl DiracSettings {
                 let read = instance.global_max(profile);
                 if unread != read {
                     let message = format!(
-                        "`MaxGlobalCorrectionFactor` of `{}` is not read: the greatest correction is {read}",
+                        "`MaxGlobalCorrectionFactor` of `{}` is ignored: the maximum correction is {read}",
                         shown(&instance.name)
                     );
                     let warning = Diagnostic::warning_at(message, instance.place.clone()).width(instance.name.len());
-                    let help = format!("the name DIRAC reads is `MaxGlobalCorrection = {unread}`");
+                    let help = format!("DIRAC reads `MaxGlobalCorrection = {unread}`");
                     self.warnings.push(warning.help(help));
                 }
             }
@@ -146,14 +146,14 @@ impl DiracSettings {
                 );
                 let warning = Diagnostic::warning_at(message, instance.place.clone()).width(instance.name.len());
                 self.warnings.push(match near::closest(group, self.groups.keys()) {
-                    Some(near) => warning.help(format!("did you mean `{}`", shown(near))),
+                    Some(near) => warning.help(format!("did you mean `{}`?", shown(near))),
                     None => warning.help("groups are declared in /Registry/Groups"),
                 });
             }
             let shared = instance.group.as_ref().and_then(|group| self.groups.get(group));
             if shared.is_some_and(|group| group.job_sharing) {
                 let message = format!(
-                    "`{}` corrects nothing: the users of a group with JobSharing have no shares of their own",
+                    "`{}` has no effect: users of a group with JobSharing do not have individual shares",
                     shown(&instance.name)
                 );
                 self.warnings.push(Diagnostic::warning_at(message, instance.place.clone()).width(instance.name.len()));
@@ -162,16 +162,16 @@ impl DiracSettings {
         if let Some(first) = self.corrections.instances.first()
             && correct.is_none()
         {
-            let message = "shares are not corrected: `EnableSharesCorrection` is not set";
+            let message = "shares are not corrected, because `EnableSharesCorrection` is not set";
             let warning = Diagnostic::warning_at(message, first.place.clone()).width(first.name.len());
-            self.warnings.push(warning.help("write `EnableSharesCorrection = yes` beside `ShareCorrections`"));
+            self.warnings.push(warning.help("add `EnableSharesCorrection = yes` next to `ShareCorrections`"));
         }
         if let Some(correct) = correct.filter(|correct| correct.is_true())
             && self.corrections.order.is_empty()
         {
-            let message = "shares are not corrected: `ShareCorrectorsToStart` names no corrector";
+            let message = "shares are not corrected, because `ShareCorrectorsToStart` is empty";
             let warning = Diagnostic::warning_at(message, correct.place().clone()).width(correct.name().len());
-            self.warnings.push(warning.help("write `ShareCorrectorsToStart = WMSHistory` in `ShareCorrections`"));
+            self.warnings.push(warning.help("add `ShareCorrectorsToStart = WMSHistory` to `ShareCorrections`"));
         }
         self
     }
@@ -202,10 +202,9 @@ fn groups(root: Section<'_>, warnings: &mut Vec<Diagnostic>) -> Result<IndexMap<
                 continue;
             }
             if let Some(near) = near::closest(option.name(), GROUP_OPTIONS) {
-                let message =
-                    format!("`{}` of the group `{}` is not read", shown(option.name()), shown(section.name()));
+                let message = format!("`{}` of the group `{}` is ignored", shown(option.name()), shown(section.name()));
                 let warning = Diagnostic::warning_at(message, option.place().clone()).width(option.name().len());
-                warnings.push(warning.help(format!("did you mean `{near}`")));
+                warnings.push(warning.help(format!("did you mean `{near}`?")));
             }
         }
         let list = |name: &str| section.option(name).into_iter().flat_map(Setting::list);
@@ -213,7 +212,7 @@ fn groups(root: Section<'_>, warnings: &mut Vec<Diagnostic>) -> Result<IndexMap<
             Some(share) if share > 0.0 => Ok(share),
             _ => Err(option
                 .expected("a number above 0")
-                .help("a share of nothing cannot be divided; leave the option out for the default of 1000")),
+                .help("a share of 0 cannot be divided; remove the option to use the default of 1000")),
         });
         let shares = |property: &[u8]| property == b"JobSharing" || property == b"JOB_SHARING";
         let group = GroupSettings {
@@ -235,7 +234,7 @@ fn segments_of(option: Setting<'_>, warnings: &mut Vec<Diagnostic>) -> Option<Ve
     let usable =
         segments.filter(|list| list.first().is_some_and(|first| *first > 0) && list.is_sorted_by(|a, b| a < b));
     if usable.is_none() {
-        let message = format!("`{}` is `{}`: it is ignored", shown(option.name()), shown(option.text()));
+        let message = format!("ignored `{}`, which is `{}`", shown(option.name()), shown(option.text()));
         let warning = Diagnostic::warning_at(message, option.place().clone()).width(option.name().len());
         warnings.push(warning.help("expected whole seconds above 0, each greater than the one before"));
     }
@@ -307,7 +306,7 @@ fn choose<'t>(
         None => Ok(Some(one.to_vec())),
         Some((other, section)) => {
             let message = format!(
-                "`JobScheduling` is there for several {what}, `{}` and `{}` among them",
+                "`JobScheduling` is defined for several {what}, including `{}` and `{}`",
                 shown(one),
                 shown(other)
             );
@@ -377,7 +376,7 @@ mod tests {
         );
         assert_eq!(
             told(&["JobScheduling/EnableSharesCorrection = yes"]),
-            ["c:2:1: shares are not corrected: `ShareCorrectorsToStart` names no corrector"]
+            ["c:2:1: shares are not corrected, because `ShareCorrectorsToStart` is empty"]
         );
     }
 
@@ -466,7 +465,7 @@ mod tests {
             [
                 "`MaxGlobalCorrectionFactor` of `mcOnly` is not read: the greatest correction is 5",
                 "`mcOnly` corrects nothing: the users of a group with JobSharing have no shares of their own",
-                "shares are not corrected: `EnableSharesCorrection` is not set",
+                "shares are not corrected, because `EnableSharesCorrection` is not set",
             ]
         );
     }

@@ -100,7 +100,7 @@ impl Tree {
                 let message = format!("the section `{}` is not closed", shown(&node.name));
                 Err(Diagnostic::error_at(message, Some(node.place.clone()))
                     .width(node.name.len())
-                    .help("every `{` needs a `}`: the file may be cut short"))
+                    .help("each `{` needs a `}`: the file may be truncated"))
             }
             _ => Ok(()),
         }
@@ -124,7 +124,7 @@ impl Tree {
                     if name.is_empty() {
                         return Err(Diagnostic::error_at("expected the name of a section before `{`", Some(here(at)))
                             .width(1)
-                            .help("the name stands before the brace, or on the line above it"));
+                            .help("write the name before the brace, or on the line above it"));
                     }
                     if open.len() > DEEPEST {
                         let message = format!("sections are nested more than {DEEPEST} deep");
@@ -136,9 +136,9 @@ impl Tree {
                 b'}' => {
                     pending.refuse()?;
                     if open.len() <= 1 {
-                        return Err(Diagnostic::error_at("`}` closes nothing", Some(here(at)))
+                        return Err(Diagnostic::error_at("`}` does not close anything", Some(here(at)))
                             .width(1)
-                            .help("there is one more `}` than `{` before it"));
+                            .help("there are more `}` than `{` before it"));
                     }
                     open.pop();
                 }
@@ -185,9 +185,9 @@ impl Tree {
         }
         if name.iter().any(|byte| matches!(byte, b'{' | b'}')) {
             // DIRAC reads it so; nobody means it.
-            let message = format!("the option is called `{}`, brace included", shown(name));
+            let message = format!("the name of the option is `{}`, including the brace", shown(name));
             let warning = Diagnostic::warning_at(message, place.clone()).width(name.len());
-            self.warnings.push(warning.help("an option stands on a line of its own"));
+            self.warnings.push(warning.help("write each option on its own line"));
         }
         let Some(&known) = self.names.get(&(parent, name.to_vec())) else {
             let content = Content::Option(value.to_vec(), value_place);
@@ -450,7 +450,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
         assert_eq!(error("A\n{\n  b = 1\n"), "c:1:1+1 the section `A` is not closed");
-        assert_eq!(error("A\n{\n}\n }"), "c:4:2+1 `}` closes nothing");
+        assert_eq!(error("A\n{\n}\n }"), "c:4:2+1 `}` does not close anything");
         assert_eq!(error("  {\n}"), "c:1:3+1 expected the name of a section before `{`");
         assert_eq!(error("A\n{\n  some words\n}"), "c:3:3+10 expected `{` or `=` after `some words`");
         assert_eq!(error("word\nb = 1"), "c:1:1+4 expected `{` or `=` after `word`");

@@ -167,7 +167,7 @@ impl SlurmConf {
     /// let (conf, defects) = SlurmConf::read("slurm.conf", text, &TextFiles::default());
     /// assert_eq!(conf.weights.age, 1000);
     /// assert_eq!(defects.errors[0].line(), 2);
-    /// assert_eq!(defects.errors[0].help.as_deref(), Some("did you mean `PriorityWeightQOS`"));
+    /// assert_eq!(defects.errors[0].help.as_deref(), Some("did you mean `PriorityWeightQOS`?"));
     /// ```
     pub fn read(name: &str, text: &[u8], files: &dyn Files) -> (Self, Defects) {
         Self::read_changed(name, text, files, ("", &[]))
@@ -293,7 +293,7 @@ impl<'f> Reader<'f> {
             let message = format!("expected `Key=Value`, found `{rest}`");
             self.defects.errors.push(Diagnostic::error_at(message, Some(place.clone())));
         } else if pairs.is_empty() && !rest.is_empty() {
-            let message = format!("expected `Key=Value`, found `{rest}`: the line is passed over");
+            let message = format!("expected `Key=Value`, found `{rest}`: skipped the line");
             self.defects.warnings.push(Diagnostic::warning_at(message, place.clone()));
         } else if text.bytes().filter(|byte| *byte == b'"').count() % 2 == 1 {
             let message = format!("a quote of `{text}` is not closed");
@@ -334,12 +334,12 @@ impl<'f> Reader<'f> {
         let changed = name(&pairs);
         let unread = pairs.iter().filter(|(key, _)| !OF_PARTITION.contains(&key.as_str()) && *key != "partitionname");
         for (_, (shown, _)) in unread {
-            let message = format!("`{shown}` of a partition is not read here: it changes nothing");
+            let message = format!("`{shown}` of a partition has no effect here");
             self.defects.warnings.push(Diagnostic::warning_at(message, place.clone()));
         }
         if changed.eq_ignore_ascii_case("DEFAULT") {
-            let message = "`PartitionName=DEFAULT` holds for the lines after it, and here are none";
-            self.defects.errors.push(Diagnostic::error_at(message, Some(place)).help("name the partitions"));
+            let message = "`PartitionName=DEFAULT` applies to the lines after it, but there are none";
+            self.defects.errors.push(Diagnostic::error_at(message, Some(place)).help("add the partitions"));
             return;
         }
         if let Some(there) = self.partitions.iter_mut().rfind(|(pairs, _)| name(pairs) == changed) {
@@ -348,8 +348,7 @@ impl<'f> Reader<'f> {
             return;
         }
         let names: Vec<String> = self.partitions.iter().map(|(pairs, _)| name(pairs)).collect();
-        let warning =
-            Diagnostic::warning_at(format!("there is no partition `{changed}` yet: it is added"), place.clone());
+        let warning = Diagnostic::warning_at(format!("partition `{changed}` is new"), place.clone());
         let near = near::closest(changed.as_bytes(), names.iter().map(String::as_str));
         self.defects.warnings.push(warning.did_you_mean(near));
         self.partitions.push((pairs, place));
@@ -360,10 +359,17 @@ impl<'f> Reader<'f> {
         if !is_family(key) || known.iter().any(|name| key.eq_ignore_ascii_case(name)) {
             return;
         }
-        let error = Diagnostic::error_at(format!("`{key}` is no priority setting"), place.clone()).width(key.len());
+        let error = Diagnostic::error_at(
+            format!(
+                "`{key}` is not a priority \
+        parameter"
+            ),
+            place.clone(),
+        )
+        .width(key.len());
         let of_partition = PARTITION_FAMILY.iter().find(|name| key.eq_ignore_ascii_case(name));
         self.defects.errors.push(match of_partition {
-            Some(name) => error.help(format!("it stands on the line of a partition: `PartitionName=… {name}=…`")),
+            Some(name) => error.help(format!("write it on the line of a partition: `PartitionName=… {name}=…`")),
             None => error.did_you_mean(near::closest(key.as_bytes(), known.iter().copied())),
         });
     }
@@ -385,8 +391,8 @@ impl<'f> Reader<'f> {
         }
         let place = |key: &str| values.get(key).map(|written| written.place.clone());
         if conf.half_life == Duration::Seconds(0) && conf.reset == ResetPeriod::None {
-            let message = "usage neither decays nor is reset: `PriorityDecayHalfLife` is 0 and there is no \
-                           `PriorityUsageResetPeriod`";
+            let message = "usage does not decay and is not reset: `PriorityDecayHalfLife` is 0 and \
+            `PriorityUsageResetPeriod` is not set";
             self.defects
                 .errors
                 .push(Diagnostic::error_at(message, place("prioritydecayhalflife")).help("set one of them"));
@@ -397,7 +403,7 @@ impl<'f> Reader<'f> {
         if sum > u64::from(u32::MAX)
             && let Some(place) = place("priorityweightage").or_else(|| place("priorityweightfairshare"))
         {
-            let message = format!("the weights add up to {sum}, more than 4294967295: priorities are cut off there");
+            let message = format!("the sum of the weights is {sum}, more than 4294967295, so priorities are truncated");
             self.defects.warnings.push(Diagnostic::warning_at(message, place));
         }
         conf.written = values.into_iter().map(|(key, written)| (key, written.value)).collect();
@@ -409,7 +415,7 @@ impl<'f> Reader<'f> {
     fn check_flags(&mut self, text: &str, place: &Location) {
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             if !WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)) {
-                let warning = Diagnostic::warning_at(format!("`{word}` is no priority flag"), place.clone());
+                let warning = Diagnostic::warning_at(format!("`{word}` is not a priority flag"), place.clone());
                 self.defects.warnings.push(warning.did_you_mean(near::closest(word.as_bytes(), WORDS)));
             }
         }
@@ -420,7 +426,7 @@ impl<'f> Reader<'f> {
         for name in weights.unknown() {
             let mut written = value.split([',', '=']).map(str::trim);
             let shown = written.find(|written| written.eq_ignore_ascii_case(name)).unwrap_or(name);
-            let message = format!("`{shown}` in `{key}` is no resource of Slurm");
+            let message = format!("`{shown}` in `{key}` is not a Slurm resource");
             let near = near::closest(name.as_bytes(), RESOURCES);
             self.defects.warnings.push(Diagnostic::warning_at(message, place.clone()).did_you_mean(near));
         }
@@ -558,7 +564,7 @@ mod tests {
             defects.warnings.iter().map(|told| (told.line(), told.message.as_str(), told.help.as_deref())).collect();
         let expected = [
             (1, "`Foo` in `PriorityWeightTRES` is no resource of Slurm", None),
-            (2, "`Nodes` in `TRESBillingWeights` is no resource of Slurm", Some("did you mean `node`")),
+            (2, "`Nodes` in `TRESBillingWeights` is no resource of Slurm", Some("did you mean `node`?")),
         ];
         assert_eq!((told, defects.errors.len()), (expected.to_vec(), 0));
     }
@@ -635,7 +641,7 @@ mod tests {
     fn a_misspelt_setting_of_a_partition_is_told_too() {
         let error = &read("PartitionName=a PriorityTeir=2").1.errors[0];
         assert_eq!(error.message, "`PriorityTeir` is no priority setting");
-        assert_eq!(error.help.as_deref(), Some("did you mean `PriorityTier`"));
+        assert_eq!(error.help.as_deref(), Some("did you mean `PriorityTier`?"));
     }
 
     #[test]
@@ -643,7 +649,7 @@ mod tests {
         let (_, defects) = read("A=1\njust words\nB=\"x\nPartitionName=p Nodes=n[1-4");
         let told = |message: &str, line: u32| (message.to_owned(), line);
         let warnings: Vec<_> = defects.warnings.iter().map(|one| told(&one.message, one.line())).collect();
-        let pass = "expected `Key=Value`, found `just words`: the line is passed over";
+        let pass = "expected `Key=Value`, found `just words`: skipped the line";
         assert_eq!(warnings, [told(pass, 2), told("a quote of `B=\"x` is not closed", 3)]);
         let errors: Vec<_> = defects.errors.iter().map(|one| one.message.as_str()).collect();
         assert_eq!(errors, ["`Nodes` is `n[1-4`, expected as many `]` as `[`"]);

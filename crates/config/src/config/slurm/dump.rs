@@ -106,7 +106,7 @@ impl Associations {
             let line = line.split('#').next().unwrap_or_default().trim_end();
             let Some((kind, rest)) = line.split_once(" - ") else {
                 if !line.trim().is_empty() {
-                    let message = format!("expected `Kind - 'name'`, found `{}`: the line is passed over", line.trim());
+                    let message = format!("expected `Kind - 'name'`, found `{}`: skipped the line", line.trim());
                     defects.warnings.push(Diagnostic::warning_at(message, place()));
                 }
                 continue;
@@ -155,7 +155,7 @@ impl Associations {
                 _ => {
                     let kind = kind.trim();
                     let message = format!(
-                        "`{kind}` is no kind of entry, expected Cluster, Parent, Account or User: the line is passed over"
+                        "unknown kind of entry `{kind}`: expected Cluster, Parent, Account or User: skipped the line"
                     );
                     defects.warnings.push(Diagnostic::warning_at(message, place()));
                 }
@@ -234,9 +234,9 @@ const OTHERS: [&str; 21] = [
 /// An option that nobody knows: shares misspelt would silently be 1.
 fn unknown(name: &str, item: &str, place: Location) -> Diagnostic {
     let key = item.split('=').next().unwrap_or_default().trim();
-    let warning = Diagnostic::warning_at(format!("`{name}`: `{key}` is no option of an association"), place);
+    let warning = Diagnostic::warning_at(format!("`{name}`: `{key}` is not an option of an association"), place);
     match near::closest(key.as_bytes(), USED) {
-        Some(near) => warning.help(format!("did you mean `{near}`")),
+        Some(near) => warning.help(format!("did you mean `{near}`?")),
         None => warning,
     }
 }
@@ -306,7 +306,7 @@ mod tests {
         let told: Vec<(&str, Option<&str>)> =
             defects.warnings.iter().map(|told| (told.message.as_str(), told.help.as_deref())).collect();
         let expected = [
-            ("`a`: `Frshare` is no option of an association", Some("did you mean `FairShare`")),
+            ("`a`: `Frshare` is no option of an association", Some("did you mean `FairShare`?")),
             ("`a`: `Colour` is no option of an association", None),
         ];
         assert_eq!(told, expected);

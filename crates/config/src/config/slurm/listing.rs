@@ -55,7 +55,7 @@ impl Listing {
 
     fn needed(&self, name: &str, command: &str) -> Result<usize, ConfigError> {
         self.column(name).ok_or_else(|| {
-            self.error(1, format!("there is no column `{name}`")).help(format!("expected the output of `{command}`"))
+            self.error(1, format!("column `{name}` is missing")).help(format!("expected the output of `{command}`"))
         })
     }
 

@@ -41,7 +41,7 @@ fn obstacle(offers: &Offers<'_>, rules: &Rules) -> Option<&'static str> {
         (matching.allow_pslot_preemption, "ALLOW_PSLOT_PREEMPTION is set"),
         (any(|slot| slot.consumption.is_some()), "a slot has a consumption policy"),
         (any(|slot| slot.stays), "a slot has WantAdRevaluate"),
-        (offers.order().is_empty(), "there is no slot"),
+        (offers.order().is_empty(), "there are no slots"),
     ];
     obstacles.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
 }

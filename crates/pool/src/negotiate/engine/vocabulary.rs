@@ -40,9 +40,8 @@ pub(super) struct Vocabulary {
 
 /// What an expression does that cannot be foreseen.
 const OF_SETTINGS: &str =
-    "an expression of the settings evaluates text, looks at a whole ad, or asks for what is in use during the cycle";
-const OF_SLOTS: &str =
-    "an expression of a slot evaluates text, looks at a whole ad, or asks for what is in use during the cycle";
+    "an expression of the configuration evaluates a string, uses a whole ad, or depends on usage during the cycle";
+const OF_SLOTS: &str = "a slot expression evaluates a string, uses a whole ad, or depends on usage during the cycle";
 
 /// The expressions of requests that cannot be foreseen, as entries of an attribute.
 type Odd = HashSet<(Key, u32)>;
@@ -64,7 +63,7 @@ impl Vocabulary {
         let scopes: Vec<Name> = classmate::internal::name::scopes().collect();
         let plain = |ad: &ClassAd| ad.chained().is_none() && !scopes.iter().any(|scope| ad.contains(*scope));
         if !(0..count).into_par_iter().all(|at| plain(slots(at).0)) || !requests.iter().copied().all(plain) {
-            return Err("an ad has a parent, or an attribute of the name of a scope");
+            return Err("an ad has a parent, or an attribute named like a scope");
         }
         let mut found = Self::default();
         let mut odd = Odd::new();

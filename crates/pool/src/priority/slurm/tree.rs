@@ -265,12 +265,12 @@ pub fn oddities(associations: &Associations, tree: &AssociationTree) -> Vec<Diag
         |row: &AssociationRow| tree.index.get(&key(row)).is_some_and(|&at| tree.nodes[at].level_shares > 0);
     zero.map(|row| {
         let message = if others_have(row) {
-            format!("`{}` has no shares: its fair share is the lowest of its level", name(row))
+            format!("`{}` has 0 shares, so its fair share is the lowest of its level", name(row))
         } else {
-            format!("`{}` has no shares, and nobody on its level has any: Fair Tree ranks them alike", name(row))
+            format!("`{}` and all its siblings have 0 shares, so Fair Tree ranks them equally", name(row))
         };
         Diagnostic::warning_at(message, Location { file: Arc::clone(&file), line: row.line, column: 1 })
-            .help("give it shares, or `Fairshare=parent` to let it stand as its account stands")
+            .help("assign shares, or use `Fairshare=parent` to inherit those of its account")
     })
     .collect()
 }
@@ -345,7 +345,7 @@ impl<'a> Builder<'a> {
             }
             self.broken.insert(parent);
             if self.errors.len() < MAX_ERRORS {
-                let message = format!("`Parent` names the account `{parent}`, which is declared nowhere");
+                let message = format!("`Parent` is the account `{parent}`, which is not declared");
                 self.error(*line, message, self.nearest(parent));
             }
         }
@@ -354,7 +354,7 @@ impl<'a> Builder<'a> {
     /// An account like one that is declared nowhere.
     fn nearest(&self, account: &str) -> Option<String> {
         let near = near::closest(account.as_bytes(), self.declared.keys().copied().chain(["root"]));
-        near.map(|near| format!("did you mean `{near}`"))
+        near.map(|near| format!("did you mean `{near}`?"))
     }
 
     /// The accounts from one that is declared again up to where it was declared first, if that is above it.
@@ -454,10 +454,10 @@ impl<'a> Builder<'a> {
         if let Some(&later) = self.declared.get(parent) {
             let line = self.associations.rows[later].line;
             let message =
-                format!("`{}` is in the account `{parent}`, which is declared only later, in line {line}", name(row));
-            self.error(row.line, message, Some(format!("put the line of the account `{parent}` before it")));
+                format!("`{}` is in the account `{parent}`, which is declared later, in line {line}", name(row));
+            self.error(row.line, message, Some(format!("move the line of the account `{parent}` before it")));
         } else {
-            let message = format!("`{}` is in the account `{parent}`, which is declared nowhere", name(row));
+            let message = format!("`{}` is in the account `{parent}`, which is not declared", name(row));
             self.error(row.line, message, self.nearest(parent));
             // Its other members would say the same.
             self.broken.insert(parent);
@@ -467,7 +467,7 @@ impl<'a> Builder<'a> {
     fn cycle(&mut self, row: &'a AssociationRow, path: &[&str]) {
         let shown: Vec<String> = path.iter().take(6).map(|account| format!("`{account}`")).collect();
         let more = if path.len() > 6 { " in …" } else { "" };
-        let message = format!("the accounts go round in a circle: {}{more}", shown.join(" in "));
+        let message = format!("circular accounts: {}{more}", shown.join(" in "));
         self.error(row.line, message, Some("put one of them under `root`".to_owned()));
         self.broken.insert(&row.account);
     }
